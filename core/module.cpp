@@ -1,0 +1,125 @@
+// The only file that knows Python: checks shapes, releases the lock, calls the kernels.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "skeleton.hpp"
+#include "text.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using In1i = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using In2i = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using In2 = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using In3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Out = nb::ndarray<nb::numpy, double>;
+
+Out adopt(double* data, std::initializer_list<std::size_t> shape) {
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return Out(data, shape, owner);
+}
+
+void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+nb::tuple parse_rows(nb::bytes text, std::size_t start, std::size_t columns, std::size_t expected_rows,
+                     std::size_t max_rows) {
+    require(columns > 0, "columns must be positive");
+    require(start <= text.size(), "start lies behind the text");
+    auto rows = new keypose::Rows();
+    nb::capsule owner(rows, [](void* p) noexcept { delete static_cast<keypose::Rows*>(p); });
+    {
+        nb::gil_scoped_release unlocked;
+        const char* begin = text.c_str();
+        *rows = keypose::parse_rows(begin + start, begin + text.size(), columns, expected_rows, max_rows);
+    }
+    static const char* faults[] = {"", "not a number", "not finite", "wrong count"};
+    Out values(rows->values.data(), {rows->rows, columns}, owner);
+    return nb::make_tuple(values, rows->glued, rows->truncated, faults[static_cast<int>(rows->fault)],
+                          rows->line, rows->column, rows->byte + start);
+}
+
+nb::bytes format_rows(In2 values, int decimals) {
+    require(decimals >= 0 && decimals <= 17, "decimals must be 0 to 17");
+    std::string text;
+    {
+        nb::gil_scoped_release unlocked;
+        text = keypose::format_rows(values.data(), values.shape(0), values.shape(1), decimals);
+    }
+    return nb::bytes(text.data(), text.size());
+}
+
+nb::tuple poses_from_channels(In2 channels, In2i position_columns, In2i rotation_columns, In2i rotation_axes,
+                              In2 offsets) {
+    const std::size_t frames = channels.shape(0), columns = channels.shape(1), joints = offsets.shape(0);
+    for (const In2i* table : {&position_columns, &rotation_columns, &rotation_axes}) {
+        require(table->shape(0) == joints && table->shape(1) == 3, "column tables must be (joints, 3)");
+        for (std::size_t i = 0; i < joints * 3; ++i)
+            require(table->data()[i] < static_cast<std::int32_t>(table == &rotation_axes ? 3 : columns),
+                    "a column or axis lies outside the table");
+    }
+    require(offsets.shape(1) == 3, "offsets must be (joints, 3)");
+    auto* translations = new double[frames * joints * 3];
+    Out translations_out = adopt(translations, {frames, joints, 3});
+    auto* rotations = new double[frames * joints * 4];
+    Out rotations_out = adopt(rotations, {frames, joints, 4});
+    {
+        nb::gil_scoped_release unlocked;
+        keypose::poses_from_channels(channels.data(), frames, columns, joints, position_columns.data(),
+                                     rotation_columns.data(), rotation_axes.data(), offsets.data(),
+                                     translations, rotations);
+    }
+    return nb::make_tuple(translations_out, rotations_out);
+}
+
+nb::tuple forward_kinematics(In1i parents, In3 translations, In3 rotations) {
+    const std::size_t frames = translations.shape(0), joints = parents.shape(0);
+    require(translations.shape(1) == joints && translations.shape(2) == 3, "translations must be (T, J, 3)");
+    require(rotations.shape(0) == frames && rotations.shape(1) == joints && rotations.shape(2) == 4,
+            "rotations must be (T, J, 4)");
+    for (std::size_t j = 0; j < joints; ++j)
+        require(parents.data()[j] < static_cast<std::int32_t>(j), "parents must come before their children");
+    auto* positions = new double[frames * joints * 3];
+    Out positions_out = adopt(positions, {frames, joints, 3});
+    auto* world = new double[frames * joints * 4];
+    Out world_out = adopt(world, {frames, joints, 4});
+    {
+        nb::gil_scoped_release unlocked;
+        keypose::forward_kinematics(parents.data(), translations.data(), rotations.data(), frames, joints,
+                                    positions, world);
+    }
+    return nb::make_tuple(positions_out, world_out);
+}
+
+Out unwrap_euler(In3 angles) {
+    require(angles.shape(2) == 3, "angles must be (T, J, 3)");
+    auto* curves = new double[angles.size()];
+    Out out = adopt(curves, {angles.shape(0), angles.shape(1), 3});
+    std::copy(angles.data(), angles.data() + angles.size(), curves);
+    nb::gil_scoped_release unlocked;
+    keypose::unwrap_euler(curves, angles.shape(0), angles.shape(1));
+    return out;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "Kernels on plain arrays; every one has a slow obvious twin in tests/naive.py.";
+    m.def("parse_rows", &parse_rows, "text"_a, "start"_a, "columns"_a, "expected_rows"_a, "max_rows"_a,
+          "Rows of numbers from text -> (values, glued, truncated, fault, line, column, byte).");
+    m.def("format_rows", &format_rows, "values"_a, "decimals"_a, "Rows of numbers as text.");
+    m.def("poses_from_channels", &poses_from_channels, "channels"_a, "position_columns"_a,
+          "rotation_columns"_a, "rotation_axes"_a, "offsets"_a,
+          "Channel rows -> local translations (T, J, 3) and rotations (T, J, 4), wxyz.");
+    m.def("forward_kinematics", &forward_kinematics, "parents"_a, "translations"_a, "rotations"_a,
+          "Local poses -> world positions (T, J, 3) and rotations (T, J, 4).");
+    m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
+}

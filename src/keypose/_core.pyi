@@ -1,0 +1,18 @@
+from numpy import float64, int32
+from numpy.typing import NDArray
+
+def parse_rows(
+    text: bytes, start: int, columns: int, expected_rows: int, max_rows: int
+) -> tuple[NDArray[float64], int, int, str, int, int, int]: ...
+def format_rows(values: NDArray[float64], decimals: int) -> bytes: ...
+def poses_from_channels(
+    channels: NDArray[float64],
+    position_columns: NDArray[int32],
+    rotation_columns: NDArray[int32],
+    rotation_axes: NDArray[int32],
+    offsets: NDArray[float64],
+) -> tuple[NDArray[float64], NDArray[float64]]: ...
+def forward_kinematics(
+    parents: NDArray[int32], translations: NDArray[float64], rotations: NDArray[float64]
+) -> tuple[NDArray[float64], NDArray[float64]]: ...
+def unwrap_euler(angles: NDArray[float64]) -> NDArray[float64]: ...

@@ -1,0 +1,83 @@
+"""Array types, and the one way in which nouns keep arrays: checked once, read-only ever after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from keypose.errors import ModelError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+
+def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Floats:
+    """``values`` as a read-only, C-contiguous float64 array of ``shape`` (None: any length), all finite.
+
+    The data are copied unless nobody else can write to them.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{what}: not numbers ({error})") from None
+    _check_shape(array, shape, what)
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ModelError(f"{what}: {array[where]} at index {where}, expected finite numbers")
+    return frozen(array)
+
+
+def frozen_ints(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Ints:
+    """``values`` as a read-only int32 array of ``shape`` (None: any length)."""
+    given = np.asarray(values)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise ModelError(f"{what}: {given.dtype} numbers, expected integers")
+    array = given.astype(np.int32)
+    _check_shape(array, shape, what)
+    return frozen(array)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """``array`` read-only and contiguous; a copy if somebody else could still write to its memory."""
+    contiguous = np.ascontiguousarray(array)
+    made_here = contiguous is not array and contiguous.base is None
+    if not made_here and (contiguous.flags.writeable or _writable_elsewhere(contiguous)):
+        contiguous = contiguous.copy()
+    return give_away(contiguous)
+
+
+def give_away(array: NDArray[Any]) -> NDArray[Any]:
+    """``array`` itself made read-only: for a maker that keeps no other way to write to it."""
+    array.setflags(write=False)
+    return array
+
+
+def _writable_elsewhere(array: NDArray[Any]) -> bool:
+    base = array.base
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            return True
+        base = base.base
+    return False
+
+
+def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], what: str) -> None:
+    fits = array.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("any" if n is None else str(n) for n in shape)
+        raise ModelError(f"{what}: shape {array.shape}, expected ({wanted})")
+
+
+class Frozen:
+    """Keeps the arrays of a frozen dataclass read-only through pickling and copying."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update(state)

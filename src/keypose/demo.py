@@ -1,0 +1,5 @@
+from keypose.model import Motion
+
+
+def demo_motion() -> Motion:
+    raise SystemExit

@@ -1,0 +1,106 @@
+"""Files to motions and back, one module per format, chosen by content when reading and by suffix when writing."""
+
+from __future__ import annotations
+
+import gzip
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+from keypose.errors import FormatError, OptionError
+from keypose.formats import asfamc, bvh, c3d, fbx, gltf, usd
+from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
+from keypose.formats.files import read_bytes, write_atomically
+from keypose.model import Motion
+
+__all__ = ["FORMATS", "Format", "Limits", "load", "readable_suffixes", "save", "writable_suffixes"]
+
+FORMATS: tuple[Format, ...] = (bvh.FORMAT, asfamc.AMC, asfamc.ASF, c3d.FORMAT, *gltf.FORMATS, usd.FORMAT, fbx.FORMAT)
+
+
+def load(
+    path: str | PathLike[str],
+    *,
+    reference_pose: Literal["auto", "keep", "drop"] = "auto",
+    asf: str | PathLike[str] | None = None,
+    gaps: Literal["fill", "refuse"] = "fill",
+    animation: str | int | None = None,
+    fps: float | None = None,
+    limits: Limits | None = None,
+) -> Motion:
+    """Reads any motion file; its content decides the format, whatever its name.
+
+    ``reference_pose``: a T-pose before the movement is kept apart when recognised (``"auto"``), always
+    (``"drop"``) or never (``"keep"``). ``asf``: the skeleton of an AMC file, else looked for beside it.
+    ``gaps``: markers that a C3D file lost for some frames are filled, with a warning, or refused.
+    ``animation``: which one of a file that holds several, by name or number. ``fps``: the rate at which
+    a file of keys (glTF, USD, FBX) is sampled; by default its own. ``limits``: how much a file may ask for.
+
+    Raises a ``KeyposeError`` that names file, place, what was found and what was expected.
+    """
+    path = Path(path)
+    limits = limits or Limits()
+    if gaps not in ("fill", "refuse"):
+        raise OptionError(f"gaps={gaps!r}, expected 'fill' or 'refuse'")
+    options = ReadOptions(reference_pose, Path(asf) if asf is not None else None, gaps, animation, fps)
+    source = Source(path, read_bytes(path, limits), limits)
+    return _format_of(source).read(source, options)
+
+
+def save(motion: Motion, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
+    """Writes a motion; the suffix decides the format (``.bvh``, ``.glb``, ``.usda``, ..., also ``.bvh.gz``).
+
+    Atomic: a killed save leaves the old file or none, never half a one. ``reference_pose`` writes the
+    pose that ``load`` kept apart as an extra first frame again.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    zipped = suffix == ".gz"
+    if zipped:
+        suffix = Path(path.stem).suffix.lower()
+    for format_ in FORMATS:
+        if suffix in format_.suffixes and format_.write is not None and (format_.gzip or not zipped):
+            data = format_.write(motion, suffix, WriteOptions(reference_pose))
+            write_atomically(path, gzip.compress(data, 6, mtime=0) if zipped else data)
+            return
+    raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, "
+                      f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+
+
+def readable_suffixes() -> tuple[str, ...]:
+    """The suffixes that motion files usually have."""
+    plain = [s for f in FORMATS for s in f.suffixes]
+    return tuple(plain + [f"{s}.gz" for f in FORMATS if f.gzip for s in f.suffixes])
+
+
+def writable_suffixes() -> tuple[str, ...]:
+    """The suffixes that ``save`` takes."""
+    plain = [s for f in FORMATS if f.write for s in f.suffixes]
+    return tuple(plain + [f"{s}.gz" for f in FORMATS if f.write and f.gzip for s in f.suffixes])
+
+
+# Content that people often have in place of the motion they wanted.
+_NOT_MOTION = (
+    (b"<!doctype html", "is an HTML page, probably a download that went wrong"),
+    (b"<html", "is an HTML page, probably a download that went wrong"),
+    (b"version https://git-lfs", "is a Git LFS pointer, not the file itself: run 'git lfs pull'"),
+    (b"<?xml", "is an XML file"),
+    (b"pk\x03\x04", "is a zip archive: unpack it first"),
+    (b"%pdf", "is a PDF document"),
+)
+
+
+def _format_of(source: Source) -> Format:
+    head = source.data[:SNIFF_BYTES]
+    for format_ in FORMATS:
+        if format_.sniff(head):
+            suffix = Path(source.path.name.removesuffix(".gz")).suffix.lower()
+            if suffix in readable_suffixes() and suffix not in format_.suffixes:
+                source.note(f"the content is {format_.name}, not what the suffix {suffix} says")
+            return format_
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    found = next((what for magic, what in _NOT_MOTION if start.startswith(magic)), None)
+    if not start:
+        found = "is empty" if not source.data else "holds nothing but blanks"
+    known = ", ".join(dict.fromkeys(f.name for f in FORMATS))
+    raise FormatError(source.path, f"{found or f'starts with {head[:24]!r}'}, expected one of {known}")

@@ -1,0 +1,129 @@
+"""What every format's reader and writer share: the source, its limits, the options, the table's row."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from keypose.errors import FormatError, FormatWarning, LimitError
+from keypose.model import Motion
+
+logger = logging.getLogger("keypose")
+
+MOTION_BYTES_PER_JOINT = 7 * 8  # translation and rotation of one joint in one frame, float64
+SMALL_MOTION_BYTES = 64 << 20  # a motion of this size is fine however small its file was
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a file may ask for. Real files stay far below; a hostile one is refused early.
+
+    With the defaults, reading takes at most ``expansion`` times the size of the (decompressed) file,
+    plus 64 MB, of memory.
+    """
+
+    joints: int = 10_000
+    depth: int = 1_000  # joints from the root to the deepest one
+    frames: int = 5_000_000  # 11 hours at 120 fps
+    bytes: int = 4 << 30  # of the file, after decompression
+    expansion: int = 100  # memory of the motion per byte of the file
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The keywords of ``load``; each reader takes those that concern it."""
+
+    reference_pose: Literal["auto", "keep", "drop"] = "auto"
+    asf: Path | None = None
+    gaps: Literal["fill", "refuse"] = "fill"
+    animation: str | int | None = None
+    fps: float | None = None
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """The keywords of ``save``; each writer takes those that concern it."""
+
+    reference_pose: bool = False  # write the reference pose as an extra first frame
+
+
+@dataclass
+class Source:
+    """The bytes of one file on their way in, and what is noticed about them."""
+
+    path: Path
+    data: bytes  # decompressed
+    limits: Limits = field(default_factory=Limits)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The clip's name: the file's, without its endings."""
+        stem = self.path.name
+        for suffix in (".gz", Path(stem.removesuffix(".gz")).suffix):
+            stem = stem.removesuffix(suffix) if suffix and stem != suffix else stem
+        return stem
+
+    def error(self, problem: str, *, line: int | None = None, byte: int | None = None) -> FormatError:
+        """A FormatError that names this file."""
+        return FormatError(self.path, problem, line=line, byte=byte)
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is no fault of the file."""
+        logger.info("%s: %s", self.path, text)
+        self.notes.append(text)
+
+    def warn(self, text: str, *, line: int | None = None) -> None:
+        """The file was not quite right and was repaired."""
+        self.notes.append(text)
+        place = f":{line}" if line is not None else ""
+        warnings.warn(f"{self.path}{place}: {text}", FormatWarning, stacklevel=2)
+
+    def check_joints(self, joints: int, *, line: int | None = None) -> None:
+        """Refuses more joints than the limit."""
+        self._check(joints, self.limits.joints, "joints", line)
+
+    def check_depth(self, depth: int, *, line: int | None = None) -> None:
+        """Refuses a deeper hierarchy than the limit."""
+        self._check(depth, self.limits.depth, "levels of joints (depth)", line)
+
+    def check_size(self, frames: int, joints: int) -> None:
+        """Refuses a motion that would be larger than the limits allow; call before allocating it."""
+        self._check(frames, self.limits.frames, "frames", None)
+        needed = frames * joints * MOTION_BYTES_PER_JOINT
+        allowed = max(SMALL_MOTION_BYTES, self.limits.expansion * len(self.data))
+        if needed > allowed:
+            raise LimitError(
+                self.path,
+                f"{frames} frames x {joints} joints need {needed >> 20} MB, more than {self.limits.expansion} times "
+                f"the file's own size; if the file is sound, raise it: limits=Limits(expansion=...)",
+            )
+
+    def _check(self, found: int, limit: int, what: str, line: int | None) -> None:
+        if found > limit:
+            key = what.split()[-1].strip("()")
+            raise LimitError(
+                self.path,
+                f"{found} {what}, more than the limit of {limit}; if the file is sound, raise it: "
+                f"limits=Limits({key}=...)",
+                line=line,
+            )
+
+
+@dataclass(frozen=True)
+class Format:
+    """One row of the table of formats."""
+
+    name: str  # "BVH"
+    suffixes: tuple[str, ...]  # ".bvh"
+    sniff: Callable[[bytes], bool]  # from the first SNIFF_BYTES of the decompressed content
+    read: Callable[[Source, ReadOptions], Motion]
+    write: Callable[[Motion, str, WriteOptions], bytes] | None = None  # motion, suffix -> file content
+    gzip: bool = False  # a text format that may also come and go as .gz
+
+
+SNIFF_BYTES = 4096

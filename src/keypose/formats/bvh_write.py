@@ -1,0 +1,124 @@
+"""BVH out: the orders, channels, names and frame time of the file that the motion came from."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from keypose import _core
+from keypose.arrays import Floats
+from keypose.errors import FormatWarning
+from keypose.formats.base import WriteOptions
+from keypose.model import Motion, Pose
+from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
+from keypose.rotations import AXES
+
+DECIMALS = 6
+_LOST_DEG = 1e-4  # a turn or shift below these is none
+_LOST_UNITS = 1e-6
+
+
+def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
+    """The text of a BVH file. A joint whose movement its channels cannot hold gets the channels it needs."""
+    if options.reference_pose and motion.reference_pose is not None:
+        motion = _with_first_pose(motion, motion.reference_pose)
+    euler = motion.euler_curves()
+    channels = _channels_needed(motion, euler)
+    lines = ["HIERARCHY", *_hierarchy_lines(motion, channels), "MOTION"]
+    lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.10g}", ""]
+    text = "\n".join(lines).encode("utf-8", "surrogateescape")
+    return text + _core.format_rows(_channel_rows(motion, euler, channels), DECIMALS)
+
+
+def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
+    return replace(
+        motion,
+        translations=np.concatenate((pose.translations[None], motion.translations)),
+        rotations=np.concatenate((pose.rotations[None], motion.rotations)),
+    )
+
+
+def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
+    """The skeleton's own channels, widened where a joint moves or turns in a way that they cannot hold."""
+    s = motion.skeleton
+    moves = np.abs(motion.translations - s.offsets).max(axis=0) > _LOST_UNITS  # (J, 3) by axis
+    turns = np.abs(euler).max(axis=0) > _LOST_DEG  # (J, 3) by place in the order
+    needed = []
+    for j, (own, order) in enumerate(zip(s.channels, s.rotation_orders, strict=True)):
+        channels = own
+        if any(moves[j, AXES.index(c[0])] for c in POSITION_CHANNELS if c not in channels):
+            channels = POSITION_CHANNELS + tuple(c for c in channels if c in ROTATION_CHANNELS)
+        if any(turns[j, k] for k, axis in enumerate(order) if f"{axis}rotation" not in channels):
+            positions = tuple(c for c in channels if c in POSITION_CHANNELS)
+            channels = positions + tuple(f"{axis}rotation" for axis in order)
+        if channels != own:
+            warnings.warn(
+                f"{motion.name}: joint {s.names[j]} moves outside its channels ({' '.join(own) or 'none'}); "
+                f"written with {' '.join(channels)}",
+                FormatWarning,
+                stacklevel=4,
+            )
+        needed.append(channels)
+    return needed
+
+
+def _hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]]) -> list[str]:
+    s = motion.skeleton
+    children: list[list[int]] = [[] for _ in s.names]
+    for j, parent in enumerate(s.parents.tolist()):
+        if parent >= 0:
+            children[parent].append(j)
+    lines: list[str] = []
+    todo: list[tuple[int, int] | str] = [(root, 0) for root in reversed(s.roots)]  # (joint, depth) or a line
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            lines.append(item)
+            continue
+        j, depth = item
+        indent = "\t" * depth
+        lines += [f"{indent}{'JOINT' if depth else 'ROOT'} {_one_line(s.names[j])}", f"{indent}{{"]
+        lines.append(f"{indent}\tOFFSET {_triple(s.offsets[j])}")
+        lines.append(f"{indent}\tCHANNELS {' '.join((str(len(channels[j])), *channels[j]))}")
+        for e in np.flatnonzero(s.end_joints == j):
+            lines += [f"{indent}\tEnd Site", f"{indent}\t{{", f"{indent}\t\tOFFSET {_triple(s.end_offsets[e])}"]
+            lines.append(f"{indent}\t}}")
+        todo.append(f"{indent}}}")
+        todo += [(child, depth + 1) for child in reversed(children[j])]
+    return lines
+
+
+def _one_line(name: str) -> str:
+    """A name that cannot break the file: no braces, no line ends, not empty."""
+    return " ".join(re.sub(r"[{}]", "_", name).split()) or "joint"
+
+
+def _triple(vector: Floats) -> str:
+    return " ".join(f"{x:.9g}" for x in (vector + 0.0).tolist())
+
+
+def _channel_rows(motion: Motion, euler: Floats, channels: list[tuple[str, ...]]) -> Floats:
+    columns = []
+    for j in _file_order(motion.skeleton.parents.tolist()):
+        for channel in channels[j]:
+            if channel in POSITION_CHANNELS:
+                columns.append(motion.translations[:, j, AXES.index(channel[0])])
+            else:
+                columns.append(euler[:, j, motion.skeleton.rotation_orders[j].index(channel[0])])
+    return np.stack(columns, axis=1) if columns else np.zeros((motion.n_frames, 0))
+
+
+def _file_order(parents: list[int]) -> list[int]:
+    """Depth first: the order in which the hierarchy is written."""
+    children: dict[int, list[int]] = {}
+    for j, parent in enumerate(parents):
+        children.setdefault(parent, []).append(j)
+    order, todo = [], list(reversed(children.get(-1, [])))
+    while todo:
+        j = todo.pop()
+        order.append(j)
+        todo += reversed(children.get(j, []))
+    return order

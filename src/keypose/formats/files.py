@@ -1,0 +1,82 @@
+"""Bytes from and to the disk: bounded reading, gzip, atomic writing."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import secrets
+import stat
+import zlib
+from pathlib import Path
+
+from keypose.errors import FileError, FormatError, LimitError
+from keypose.formats.base import Limits
+
+GZIP_MAGIC = b"\x1f\x8b"
+_CHUNK = 1 << 20
+
+
+def read_bytes(path: Path, limits: Limits) -> bytes:
+    """The content of a regular file, decompressed if it is gzip, never more than ``limits.bytes``."""
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise FileError(f"{path}: is a folder, expected a motion file")
+        if not stat.S_ISREG(status.st_mode):
+            raise FileError(f"{path}: is not a regular file")
+        if status.st_size > limits.bytes:
+            raise _too_large(path, limits)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise FileError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError | FormatError):
+            raise
+        raise FileError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    return _gunzip(path, data, limits) if data.startswith(GZIP_MAGIC) else data
+
+
+def _gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
+    out = bytearray()
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            while chunk := stream.read(_CHUNK):
+                out += chunk
+                if len(out) > limits.bytes:
+                    raise _too_large(path, limits)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(path, f"damaged gzip data after {len(out)} bytes ({error})") from None
+    return bytes(out)
+
+
+def _too_large(path: Path, limits: Limits) -> LimitError:
+    return LimitError(path, f"larger than the limit of {limits.bytes} bytes; to allow it: limits=Limits(bytes=...)")
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Writes all of ``data`` or nothing: whoever opens ``path`` sees the old file or the new one, whole.
+
+    The data go to a hidden file beside the target, reach the disk, and take the target's place in one
+    step. A target that is a link stays a link; an existing file's permissions are kept.
+    """
+    path = Path(os.path.realpath(path))
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if mode is not None:
+                temporary.chmod(mode)
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from None

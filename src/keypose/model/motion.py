@@ -1,0 +1,254 @@
+"""The motion: one skeleton, many poses, and what the file said about its world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from keypose import kinematics
+from keypose.arrays import Bools, Floats, Frozen, frozen_floats, give_away
+from keypose.errors import ModelError, OptionError
+from keypose.kinematics import REFERENCE_HEIGHT_MM, UPS, Up
+from keypose.model.skeleton import Skeleton
+from keypose.rotations import normalise, slerp, to_euler, unwrap_euler
+
+# A ratio of frame rates this close to a whole number takes the very frames (.0083333 s is meant as 120 fps).
+WHOLE_RATIO_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Pose(Frozen):
+    """One pose of a skeleton, in the same terms as a Motion's frame."""
+
+    translations: Floats  # (J, 3) local, file units
+    rotations: Floats  # (J, 4) local, unit wxyz
+
+    def __post_init__(self) -> None:
+        translations = frozen_floats(self.translations, (None, 3), "pose translations")
+        object.__setattr__(self, "translations", translations)
+        object.__setattr__(self, "rotations", _unit(self.rotations, (len(translations), 4), "pose rotations"))
+
+
+@dataclass(frozen=True, eq=False)
+class FootContacts(Frozen):
+    """When each recognised foot stands on the ground."""
+
+    feet: tuple[str, ...]  # "left", "right"
+    touching: Bools  # (T, F)
+
+
+@dataclass(frozen=True, eq=False)
+class Motion(Frozen):
+    """Dense motion: a pose for every frame. At least one frame, all numbers finite, rotations unit.
+
+    ``reference_pose`` is a pose that the file carried but that is not part of the movement (the T-pose
+    that starts every CMU file); ``notes`` is what the reader noticed, repaired or left out.
+    """
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+    translations: Floats  # (T, J, 3) local, file units
+    rotations: Floats  # (T, J, 4) local, unit wxyz
+    up: Up = "Y"
+    metres_per_unit: float | None = None  # None: the file does not say
+    first_frame: int = 0  # the number that the source gave to our frame 0
+    reference_pose: Pose | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        joints = self.skeleton.n_joints
+        translations = frozen_floats(self.translations, (None, joints, 3), "motion translations")
+        if len(translations) == 0:
+            raise ModelError("motion: no frames, expected at least one")
+        put("translations", translations)
+        put("rotations", _unit(self.rotations, (len(translations), joints, 4), "motion rotations"))
+        put("fps", float(self.fps))
+        if not (np.isfinite(self.fps) and self.fps > 0):
+            raise ModelError(f"motion: {self.fps} frames per second, expected a positive number")
+        if self.up not in UPS:
+            raise ModelError(f"motion: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+        if self.metres_per_unit is not None and not (np.isfinite(self.metres_per_unit) and self.metres_per_unit > 0):
+            raise ModelError(f"motion: {self.metres_per_unit} metres per unit, expected a positive number or None")
+        if self.reference_pose is not None and len(self.reference_pose.translations) != joints:
+            raise ModelError(f"motion: a reference pose of {len(self.reference_pose.translations)} joints, "
+                             f"expected {joints}")  # fmt: skip
+        put("notes", tuple(self.notes))
+
+    # What it is
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames there are."""
+        return len(self.translations)
+
+    @property
+    def n_joints(self) -> int:
+        """How many joints there are, end sites not counted."""
+        return self.skeleton.n_joints
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first frame to the end of the last one."""
+        return self.n_frames / self.fps
+
+    def __len__(self) -> int:
+        return self.n_frames
+
+    def __repr__(self) -> str:
+        return (f"Motion({self.name!r}, {self.n_frames} frames at {self.fps:g} fps, "
+                f"{self.n_joints} joints, {self.duration_s:.2f} s)")  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        from keypose.pictures import motion_card
+
+        return motion_card(self)
+
+    # Parts of it
+
+    def __getitem__(self, frames: slice) -> Motion:
+        """Frames ``m[100:400]``; the numbering of the source goes on in ``first_frame``."""
+        if not isinstance(frames, slice) or frames.step not in (None, 1):
+            raise OptionError("a motion is sliced by consecutive frames, m[100:400]; for another rate use m.at_fps()")
+        start, stop, _ = frames.indices(self.n_frames)
+        if stop <= start:
+            raise OptionError(f"frames {frames.start}:{frames.stop} of {self.n_frames} hold no frame")
+        return replace(
+            self,
+            translations=self.translations[start:stop],
+            rotations=self.rotations[start:stop],
+            first_frame=self.first_frame + start,
+        )
+
+    def at_fps(self, fps: float) -> Motion:
+        """The motion at another frame rate: the very frames where the ratio is whole, else interpolated.
+
+        Translations go straight and rotations at constant speed between the two nearest frames.
+        """
+        if not (np.isfinite(fps) and fps > 0):
+            raise OptionError(f"{fps} frames per second, expected a positive number")
+        ratio = self.fps / fps
+        whole = round(ratio)
+        if whole >= 1 and abs(ratio - whole) <= WHOLE_RATIO_TOLERANCE * whole:
+            return replace(self, fps=fps, translations=self.translations[::whole], rotations=self.rotations[::whole])
+        count = int(np.floor((self.n_frames - 1) / ratio * (1 + 1e-12))) + 1
+        at = np.minimum(np.arange(count) * ratio, self.n_frames - 1)
+        before = np.minimum(at.astype(int), max(self.n_frames - 2, 0))
+        after = np.minimum(before + 1, self.n_frames - 1)
+        part = (at - before)[:, None, None]
+        translations = self.translations[before] * (1 - part) + self.translations[after] * part
+        rotations = normalise(slerp(self.rotations[before], self.rotations[after], part))
+        return replace(self, fps=fps, translations=give_away(translations), rotations=give_away(rotations))
+
+    def __add__(self, other: Motion) -> Motion:
+        return concatenate((self, other))
+
+    # Where things are
+
+    @cached_property
+    def _world(self) -> tuple[Floats, Floats]:
+        positions, rotations = kinematics.forward(self.skeleton.parents, self.translations, self.rotations)
+        return give_away(positions), give_away(rotations)
+
+    def world_positions(self) -> Floats:
+        """Joint positions (T, J, 3) in the world, file units; computed once, read-only."""
+        return self._world[0]
+
+    def world_rotations(self) -> Floats:
+        """Joint rotations (T, J, 4) in the world, wxyz; computed once, read-only."""
+        return self._world[1]
+
+    def end_positions(self) -> Floats:
+        """End site positions (T, E, 3) in the world, file units."""
+        s = self.skeleton
+        return kinematics.end_positions(*self._world, s.end_joints, s.end_offsets)
+
+    def euler_curves(self) -> Floats:
+        """Euler angles (T, J, 3) in degrees, unwrapped; column k turns about the k-th axis of the joint's own order."""
+        angles = np.empty((self.n_frames, self.n_joints, 3))
+        orders = np.array(self.skeleton.rotation_orders)
+        for order in set(self.skeleton.rotation_orders):
+            of_order = np.flatnonzero(orders == order)
+            angles[:, of_order] = to_euler(self.rotations[:, of_order], order)
+        return np.rad2deg(unwrap_euler(angles))
+
+    def joint(self, name: str) -> int:
+        """The index of one joint, by its own name or by its body part (``"left_hand"``)."""
+        return self.skeleton.joint(name)
+
+    def joints(self, names: str | tuple[str, ...] | list[str]) -> tuple[int, ...]:
+        """The indices of joints named by their own names, body parts or groups (``"hands"``), in file order."""
+        return self.skeleton.joints(names)
+
+    # How large it is
+
+    @cached_property
+    def height(self) -> float:
+        """The figure's height in file units: of the reference pose if there is one, else of the rest pose
+        if that is upright, else the 95th percentile over the frames. End sites count.
+        """
+        s = self.skeleton
+        if self.reference_pose is not None:
+            world, turns = kinematics.forward(
+                s.parents, self.reference_pose.translations[None], self.reference_pose.rotations[None]
+            )
+            ends = kinematics.end_positions(world, turns, s.end_joints, s.end_offsets)
+            extent = kinematics.vertical_extent(np.concatenate((world, ends), axis=1), self.up)[0]
+        elif kinematics.is_upright(s.rest_positions, self.up):
+            extent = kinematics.vertical_extent(s.rest_positions, self.up)
+        else:
+            points = np.concatenate((self.world_positions(), self.end_positions()), axis=1)
+            extent = np.percentile(kinematics.vertical_extent(points, self.up), 95.0)
+        return float(extent)
+
+    @property
+    def mm_per_unit(self) -> float:
+        """Millimetres per file unit on a figure scaled to 1.7 m: the scale on which errors are stated."""
+        if self.height <= 0:
+            raise OptionError(f"{self.name}: the figure has no height, so nothing can be stated in mm")
+        return REFERENCE_HEIGHT_MM / self.height
+
+    def foot_contacts(self) -> FootContacts:
+        """When each recognised foot stands on the ground (METHODS: near the floor, slow, for 0.1 s)."""
+        feet = self.skeleton.anatomy.feet()
+        if not feet:
+            return FootContacts((), np.zeros((self.n_frames, 0), bool))
+        points = max(len(joints) for joints in feet.values())
+        columns = [joints + joints[-1:] * (points - len(joints)) for joints in feet.values()]
+        touching = kinematics.ground_contacts(
+            self.world_positions()[:, np.array(columns)], self.fps, self.up, self.mm_per_unit / 1000.0
+        )
+        return FootContacts(tuple(feet), give_away(touching))
+
+
+def concatenate(motions: Sequence[Motion]) -> Motion:
+    """One motion after another; joints and frame rates must agree. Name, axes and notes are the first one's."""
+    if not motions:
+        raise OptionError("nothing to concatenate")
+    first = motions[0]
+    for other in motions[1:]:
+        if other.skeleton.names != first.skeleton.names or (other.skeleton.parents != first.skeleton.parents).any():
+            raise OptionError(f"{first.name!r} and {other.name!r} have different skeletons")
+        if abs(other.fps - first.fps) > WHOLE_RATIO_TOLERANCE * first.fps:
+            raise OptionError(f"{first.name!r} has {first.fps:g} fps, {other.name!r} {other.fps:g}: use at_fps() first")
+        if other.up != first.up:
+            raise OptionError(f"{first.name!r} has {first.up} up, {other.name!r} {other.up}")
+    return replace(
+        first,
+        translations=give_away(np.concatenate([m.translations for m in motions])),
+        rotations=give_away(np.concatenate([m.rotations for m in motions])),
+    )
+
+
+def _unit(values: Floats, shape: tuple[int | None, ...], what: str) -> Floats:
+    """Unit quaternions, read-only: as they are if they are unit, normalised if nearly so."""
+    rotations = frozen_floats(values, shape, what)
+    off = np.abs(np.einsum("...k,...k->...", rotations, rotations) - 1.0)
+    if off.size and off.max() > 2e-3:
+        where = tuple(int(i) for i in np.argwhere(off > 2e-3)[0])
+        raise ModelError(f"{what}: {rotations[where]} at index {where} is not a unit quaternion (wxyz)")
+    return rotations if not off.size or off.max() < 1e-12 else give_away(normalise(rotations))

@@ -1,0 +1,128 @@
+"""The skeleton: who hangs on whom, how far, and how its file wrote the turns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from keypose import anatomy
+from keypose.arrays import Floats, Frozen, Ints, frozen_floats, frozen_ints
+from keypose.errors import ModelError
+from keypose.rotations import AXES, ORDERS
+
+POSITION_CHANNELS = tuple(f"{axis}position" for axis in AXES)
+ROTATION_CHANNELS = tuple(f"{axis}rotation" for axis in AXES)
+DEFAULT_ORDER = "ZXY"
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton(Frozen):
+    """Joints in parents-first order, with what their file said about channels and end sites.
+
+    ``rotation_orders`` and ``channels`` may be left out: then roots have six channels, other joints
+    three, in the usual BVH order.
+    """
+
+    names: tuple[str, ...]
+    parents: Ints  # (J,) -1 marks a root; several roots are allowed
+    offsets: Floats  # (J, 3) rest translation from the parent, file units
+    rotation_orders: tuple[str, ...] = ()  # intrinsic: "ZXY" is q = qz qx qy
+    channels: tuple[tuple[str, ...], ...] = ()  # "Xposition", ..., "Zrotation" in file order
+    end_offsets: Floats = field(default_factory=lambda: np.zeros((0, 3)))  # (E, 3) from their joint
+    end_joints: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (E,) whose end sites
+
+    def __post_init__(self) -> None:
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put("names", tuple(str(name) for name in self.names))
+        n = len(self.names)
+        if n == 0:
+            raise ModelError("skeleton: no joints, expected at least one")
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise ModelError(f"skeleton: the joint name {twice[0]!r} is used more than once")
+        put("parents", frozen_ints(self.parents, (n,), "skeleton parents"))
+        wrong = np.flatnonzero((self.parents >= np.arange(n)) | (self.parents < -1))
+        if wrong.size:
+            j = int(wrong[0])
+            raise ModelError(
+                f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}, "
+                f"expected -1 or an earlier joint"
+            )
+        put("offsets", frozen_floats(self.offsets, (n, 3), "skeleton offsets"))
+        put("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
+        put("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
+        self._check_channels()
+        put("end_joints", frozen_ints(self.end_joints, (None,), "skeleton end joints"))
+        put("end_offsets", frozen_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets"))
+        if len(self.end_joints) and not (0 <= self.end_joints.min() and self.end_joints.max() < n):
+            raise ModelError(f"skeleton: an end site names a joint outside 0..{n - 1}")
+
+    def _default_channels(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(
+            (POSITION_CHANNELS if parent < 0 else ()) + tuple(f"{axis}rotation" for axis in order)
+            for parent, order in zip(self.parents.tolist(), self.rotation_orders, strict=True)
+        )
+
+    def _check_channels(self) -> None:
+        n = len(self.names)
+        if len(self.rotation_orders) != n or len(self.channels) != n:
+            raise ModelError(
+                f"skeleton: {n} joints but {len(self.rotation_orders)} rotation orders "
+                f"and {len(self.channels)} channel lists"
+            )
+        for name, order, channels in zip(self.names, self.rotation_orders, self.channels, strict=True):
+            if order not in ORDERS:
+                raise ModelError(f"skeleton: rotation order {order!r} of {name}, expected one of {', '.join(ORDERS)}")
+            known = all(c in POSITION_CHANNELS + ROTATION_CHANNELS for c in channels)
+            if not known or len(set(channels)) != len(channels):
+                raise ModelError(f"skeleton: channels {' '.join(channels)} of {name}, expected each of "
+                                 f"{' '.join(POSITION_CHANNELS + ROTATION_CHANNELS)} at most once")  # fmt: skip
+            turns = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
+            if not order.startswith(turns):
+                raise ModelError(f"skeleton: {name} turns {turns} by its channels but {order} by its order")
+
+    @property
+    def n_joints(self) -> int:
+        """How many joints there are, end sites not counted."""
+        return len(self.names)
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        """The joints without a parent."""
+        return tuple(np.flatnonzero(self.parents < 0).tolist())
+
+    @cached_property
+    def anatomy(self) -> anatomy.Anatomy:
+        """Which body part each joint is, as far as its name and place tell."""
+        return anatomy.recognise(self.names, self.parents.tolist())
+
+    def joint(self, name: str) -> int:
+        """The index of one joint, by its own name or by its body part (``"left_hand"``)."""
+        if name in self._index:
+            return self._index[name]
+        return self.anatomy.joint(name)
+
+    def joints(self, names: str | tuple[str, ...] | list[str]) -> tuple[int, ...]:
+        """The indices of joints named by their own names, body parts or groups (``"hands"``), in file order."""
+        wanted: set[int] = set()
+        for name in (names,) if isinstance(names, str) else names:
+            wanted.update((self._index[name],) if name in self._index else self.anatomy.joints(name))
+        return tuple(sorted(wanted))
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
+    @cached_property
+    def rest_positions(self) -> Floats:
+        """World positions (J + E, 3) of joints, then end sites, with every rotation the identity."""
+        world = np.zeros((self.n_joints, 3))
+        for j, parent in enumerate(self.parents.tolist()):
+            world[j] = self.offsets[j] + (world[parent] if parent >= 0 else 0.0)
+        return np.concatenate((world, world[self.end_joints] + self.end_offsets))
+
+    def __repr__(self) -> str:
+        return f"Skeleton({self.n_joints} joints, {len(self.end_joints)} end sites, root {self.names[0]!r})"
