@@ -1,0 +1,19 @@
+"""Where the real motion capture is, and what tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real motion capture files; tests that need it are skipped, by name, where it is absent."""
+    folder = Path(os.environ.get("KEYPOSE_TEST_DATA", _BESIDE))
+    if not folder.is_dir():
+        pytest.skip(f"no motion capture files at {folder}: set KEYPOSE_TEST_DATA")
+    return folder
