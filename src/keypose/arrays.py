@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,13 @@ def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], what: str) 
 
 
 class Frozen:
-    """Keeps the arrays of a frozen dataclass read-only through pickling and copying."""
+    """Keeps the arrays of a frozen dataclass read-only through pickling and copying.
+
+    Only the fields travel; what was cached is computed again where it is wanted.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for value in state.values():

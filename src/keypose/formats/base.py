@@ -59,6 +59,12 @@ class Source:
     data: bytes  # decompressed
     limits: Limits = field(default_factory=Limits)
     notes: list[str] = field(default_factory=list)
+    companion_bytes: int = 0  # of further files that this one brings along, as a .gltf its buffers
+
+    @property
+    def total_bytes(self) -> int:
+        """The size of the file, decompressed, with those that it brings along."""
+        return len(self.data) + self.companion_bytes
 
     @property
     def name(self) -> str:
@@ -95,7 +101,7 @@ class Source:
         """Refuses a motion that would be larger than the limits allow; call before allocating it."""
         self._check(frames, self.limits.frames, "frames", None)
         needed = frames * joints * MOTION_BYTES_PER_JOINT
-        allowed = max(SMALL_MOTION_BYTES, self.limits.expansion * len(self.data))
+        allowed = max(SMALL_MOTION_BYTES, self.limits.expansion * self.total_bytes)
         if needed > allowed:
             raise LimitError(
                 self.path,

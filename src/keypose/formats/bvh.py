@@ -25,7 +25,7 @@ from keypose.rotations import AXES
 
 DEFAULT_FPS = 30.0  # where the file says Frame Time 0
 _BOM = b"\xef\xbb\xbf"
-_MOTION = re.compile(rb"^[ \t]*MOTION[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_MOTION = re.compile(rb"(?<=[\r\n])[ \t]*MOTION[ \t]*(?=[\r\n]|$)", re.IGNORECASE)
 _FRAMES = re.compile(rb"Frames[ \t]*:?[ \t]*([^\s]*)", re.IGNORECASE)
 _FRAME_TIME = re.compile(rb"Frame[ \t]*Time[ \t]*:?[ \t]*([^\s]*)[ \t]*", re.IGNORECASE)
 _CHANNEL_NAMES = {name.lower(): name for name in POSITION_CHANNELS + ROTATION_CHANNELS}

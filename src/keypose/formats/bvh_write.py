@@ -28,7 +28,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     euler = motion.euler_curves()
     channels = _channels_needed(motion, euler)
     lines = ["HIERARCHY", *_hierarchy_lines(motion, channels), "MOTION"]
-    lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.10g}", ""]
+    lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.15g}", ""]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
     return text + _core.format_rows(_channel_rows(motion, euler, channels), DECIMALS)
 

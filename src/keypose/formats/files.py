@@ -18,8 +18,11 @@ GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 20
 
 
-def read_bytes(path: Path, limits: Limits) -> bytes:
-    """The content of a regular file, decompressed if it is gzip, never more than ``limits.bytes``."""
+def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
+    """The content of a regular file, decompressed if it is gzip, never more than ``limits.bytes``.
+
+    ``unzip=False`` is for raw data, which may begin like gzip by chance.
+    """
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -35,7 +38,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         if isinstance(error, FileError | FormatError):
             raise
         raise FileError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    return _gunzip(path, data, limits) if data.startswith(GZIP_MAGIC) else data
+    return _gunzip(path, data, limits) if unzip and data.startswith(GZIP_MAGIC) else data
 
 
 def _gunzip(path: Path, data: bytes, limits: Limits) -> bytes:

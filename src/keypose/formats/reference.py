@@ -1,7 +1,9 @@
-"""The artificial first frame: a T-pose that some exporters put before the movement.
+"""The artificial first frame: a pose set up by hand that some exporters put before the movement.
 
-The CMU files converted by cgspeed start with one: from it to the first captured frame at least one
-joint jumps by 73 to 123 degrees, where real movement stays under about 20 degrees a frame at 120 fps.
+The CMU files converted by cgspeed start with a T-pose, from which some joint jumps by 78 to 174 degrees
+to the first captured frame; Xsens writes its N-pose or T-pose there. Such a frame differs from captured
+movement in two ways: most joints jump at once and farther than they do in the next half second, and most
+joints are turned about one axis only, or not at all, which a tracked joint never is.
 """
 
 from __future__ import annotations
@@ -12,10 +14,12 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.rotations import angle_between
 
-LEAST_JUMP_DEG = 45.0  # some joint turns more than this between frame 0 and 1 ...
-TYPICAL_JUMP_RATIO = 3.0  # ... and by this much more than it ever does in the frames that follow,
+LEAST_JUMP_DEG = 45.0  # by some joint
+LEAST_JOINT_JUMP_DEG = 5.0  # by a joint that counts as jumping,
+JUMP_RATIO = 1.5  # which is this much more than it does in any later step
 LOOK_AHEAD_FRAMES = 60
-REST_JOINTS = 0.5  # and at least this part of the joints stands at rest or on whole degrees of one axis
+JUMPING_JOINTS = 0.5  # part of the joints that move at all
+PLAIN_JOINTS = 0.75  # part of the joints that move at all
 
 
 def is_reference_pose(rotations: Floats) -> bool:
@@ -24,11 +28,13 @@ def is_reference_pose(rotations: Floats) -> bool:
         return False
     ahead = rotations[: LOOK_AHEAD_FRAMES + 2]
     steps = np.rad2deg(angle_between(ahead[:-1], ahead[1:]))  # (T - 1, J)
-    jump = steps[0].max()
-    if jump < LEAST_JUMP_DEG or jump < TYPICAL_JUMP_RATIO * steps[1:].max():
+    first, later = steps[0], steps[1:].max(axis=0)
+    moving = later > 1e-3
+    if first.max() < LEAST_JUMP_DEG or not moving.any():
         return False
-    turned_about = np.abs(rotations[0, :, 1:]) > 1e-6
-    return float(np.mean(turned_about.sum(axis=1) == 0)) >= REST_JOINTS
+    jumping = (first > LEAST_JOINT_JUMP_DEG) & (first > JUMP_RATIO * later)
+    plain = (np.abs(rotations[0, :, 1:]) > 1e-6).sum(axis=1) <= 1
+    return bool(jumping[moving].mean() >= JUMPING_JOINTS and plain[moving].mean() >= PLAIN_JOINTS)
 
 
 def frames_to_skip(rotations: Floats, mode: str) -> int:

@@ -1,0 +1,73 @@
+"""Reading a BVH file: against the packages that people use, against np.loadtxt, and in memory."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import alternate, clip
+
+CLIP = "cmu120/86_01_mixed-jumps-kicks-punches.bvh"
+
+# Peak memory of a fresh process that loads the file, beyond that of one that loads a tiny one.
+PEAK = """
+import resource, sys
+import keypose as kp
+kp.load(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+m = kp.load(sys.argv[2])
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) * 1024, m.translations.nbytes + m.rotations.nbytes)
+"""
+
+
+def run() -> dict[str, float]:
+    import bvh as bvh_package
+    import bvhio
+    from pymotion.io.bvh import BVH as PymotionBVH
+
+    import keypose as kp
+    from keypose import _core
+
+    logging.disable(logging.WARNING)
+    with tempfile.TemporaryDirectory() as folder:
+        path = clip(CLIP, Path(folder))
+        text = path.read_text()
+        head, block = text.split("Frame Time:")
+        start = len((head + "Frame Time:" + block.split("\n", 1)[0] + "\n").encode())
+        lines = block.split("\n", 1)[1].splitlines()
+        columns, raw = len(lines[0].split()), path.read_bytes()
+
+        def pymotion() -> None:
+            PymotionBVH().load(str(path))
+
+        seconds = alternate(
+            {
+                "kp.load": lambda: kp.load(path),
+                "pymotion": pymotion,
+                "bvh": lambda: bvh_package.Bvh(path.read_text()),
+                "np.loadtxt": lambda: np.loadtxt(lines),
+                "parse_rows": lambda: _core.parse_rows(raw, start, columns, len(lines), 10**7),
+            }
+        )
+        seconds |= alternate({"bvhio": lambda: bvhio.readAsBvh(str(path))}, rounds=1)
+        tiny = Path(folder) / "tiny.bvh"
+        kp.save(kp.load(path)[:2], tiny)
+        answer = subprocess.run([sys.executable, "-c", PEAK, tiny, path], capture_output=True, text=True, check=True)
+        peak, result = map(int, answer.stdout.split())
+    megabytes = len(raw) / 1e6
+    for name, value in seconds.items():
+        print(f"   {name:<12} {1e3 * value:9.1f} ms {megabytes / value:8.1f} MB/s")
+    print(f"   peak memory {peak / 1e6:.1f} MB for a file of {megabytes:.1f} MB and a result of {result / 1e6:.1f} MB")
+    rivals = {name: seconds[name] for name in ("pymotion", "bvhio", "bvh")}
+    return {
+        "load_against_fastest_package": min(rivals.values()) / seconds["kp.load"],
+        "load_against_loadtxt": seconds["np.loadtxt"] / seconds["kp.load"],
+        "numbers_against_loadtxt": seconds["np.loadtxt"] / seconds["parse_rows"],
+        "peak_beyond_result_in_files": (peak - result) / len(raw),
+    }

@@ -1,0 +1,75 @@
+"""The child process: loads damaged files one after another and writes down what happens."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import keypose as kp
+from tests.fuzz.mutate import damage
+from tests.fuzz.seeds import seeds
+
+MEMORY_BYTES = 2 << 30  # beyond what the process has when it starts
+SECONDS_EACH = 10.0
+
+
+def one_input(kind: str, number: int) -> tuple[bytes, str]:
+    """The damaged file of that number, and the name under which it is loaded."""
+    files = seeds(kind)
+    rng = random.Random(f"{kind}:{number}")
+    data = damage(rng.choice(files.contents), files.contents, rng)
+    return data, files.name
+
+
+def try_input(kind: str, number: int, folder: Path) -> tuple[str, float]:
+    """'loaded', 'refused' or a traceback, and the seconds it took."""
+    data, name = one_input(kind, number)
+    path = folder / name
+    path.write_bytes(data)
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kp.FormatWarning)
+            motion = kp.load(path, limits=kp.Limits(bytes=64 << 20))
+            motion.world_positions()
+        outcome = "loaded"
+    except kp.KeyposeError as error:
+        outcome = "refused" if str(path) in str(error) else f"the error does not name the file: {error}"
+    except BaseException:  # noqa: BLE001 - everything else is a finding
+        outcome = traceback.format_exc()
+    return outcome, time.perf_counter() - start
+
+
+def main(kind: str, first: int, count: int, progress: Path) -> None:
+    """Inputs ``first`` to ``first + count``; ``progress`` always names the one under way."""
+    with tempfile.TemporaryDirectory() as folder:
+        companions = seeds(kind).companions
+        for name, data in companions.items():
+            (Path(folder) / name).write_bytes(data)
+        kp.load(_sound(kind, Path(folder)))
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
+        with progress.open("w") as log:
+            for number in range(first, first + count):
+                log.write(json.dumps({"start": number}) + "\n")
+                log.flush()
+                outcome, seconds = try_input(kind, number, Path(folder))
+                log.write(json.dumps({"end": number, "outcome": outcome, "seconds": seconds}) + "\n")
+                log.flush()
+
+
+def _sound(kind: str, folder: Path) -> Path:
+    path = folder / seeds(kind).name
+    path.write_bytes(seeds(kind).contents[0])
+    return path
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose import rotations as rot
+
+
+def small_skeleton() -> kp.Skeleton:
+    return kp.Skeleton(
+        names=("Hips", "Spine", "LeftUpLeg", "LeftLeg"),
+        parents=[-1, 0, 0, 2],
+        offsets=[[0, 0, 0], [0, 10, 0], [2, -1, 0], [0, -8, 0]],
+        end_offsets=[[0, 5, 0], [0, -8, 1]],
+        end_joints=[1, 3],
+    )
+
+
+def small_motion(frames: int = 50, fps: float = 120.0, seed: int = 0) -> kp.Motion:
+    rng = np.random.default_rng(seed)
+    skeleton = small_skeleton()
+    translations = np.broadcast_to(skeleton.offsets, (frames, 4, 3)).copy()
+    translations[:, 0] = np.cumsum(rng.normal(scale=0.1, size=(frames, 3)), axis=0) + (0, 9, 0)
+    turns = rot.exp(np.cumsum(rng.normal(scale=0.05, size=(frames, 4, 3)), axis=0))
+    return kp.Motion("small", skeleton, fps, translations, turns, metres_per_unit=0.01)
+
+
+def arrays_of(noun: object) -> dict[str, np.ndarray]:
+    values = {f.name: getattr(noun, f.name) for f in fields(noun)}  # type: ignore[arg-type]
+    return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+@pytest.mark.parametrize(
+    "again", [lambda x: x, lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy]
+)
+def test_arrays_are_read_only_and_stay_so(again):
+    motion = replace(small_motion(), reference_pose=kp.Pose(np.zeros((4, 3)), np.tile(rot.IDENTITY, (4, 1))))
+    motion.world_positions()
+    motion = again(motion)
+    for noun in (motion, motion.skeleton, motion.reference_pose):
+        found = arrays_of(noun)
+        assert found
+        for name, array in found.items():
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+            assert array.flags.c_contiguous, name
+    with pytest.raises(ValueError, match="read-only"):
+        motion.world_positions()[0, 0, 0] = 1.0
+    with pytest.raises(FrozenInstanceError):
+        motion.fps = 3.0
+
+
+def test_the_callers_arrays_are_neither_kept_nor_locked():
+    translations, turns = np.zeros((5, 1, 3)), np.tile(rot.IDENTITY, (5, 1, 1))
+    m = kp.Motion("x", kp.Skeleton(("a",), [-1], [[0, 0, 0]]), 30, translations, turns)
+    translations[2] = 7.0
+    assert m.translations[2, 0, 0] == 0.0
+    locked_view = translations[:]
+    locked_view.setflags(write=False)
+    m = kp.Motion("x", m.skeleton, 30, locked_view, turns)
+    translations[3] = 7.0
+    assert m.translations[3, 0, 0] == 0.0
+
+
+def test_slices_share_memory_with_the_whole():
+    m = small_motion()
+    part = m[10:20]
+    assert part.n_frames == 10 and part.first_frame == 10
+    assert np.shares_memory(part.rotations, m.rotations)
+    assert m[-5:].first_frame == 45 and m[:].n_frames == 50
+
+
+@pytest.mark.parametrize("wrong", [slice(5, 5), slice(60, 70), slice(0, 10, 2), slice(None, None, -1), 3])
+def test_slices_that_mean_nothing(wrong):
+    with pytest.raises(kp.OptionError):
+        small_motion()[wrong]
+
+
+def test_whole_ratio_takes_the_very_frames():
+    m = small_motion(51)
+    half = m.at_fps(60)
+    assert half.fps == 60 and half.n_frames == 26
+    np.testing.assert_array_equal(half.rotations, m.rotations[::2])
+    nearly = replace(m, fps=1 / 0.0083333)  # what CMU's rounded frame time says
+    np.testing.assert_array_equal(nearly.at_fps(30).translations, m.translations[::4])
+    same = m.at_fps(120)
+    np.testing.assert_array_equal(same.rotations, m.rotations)
+
+
+def test_other_ratios_interpolate():
+    m = small_motion(51)
+    up = m.at_fps(240)
+    assert up.n_frames == 101
+    np.testing.assert_allclose(up.translations[::2], m.translations, atol=1e-12)
+    assert rot.angle_between(up.rotations[::2], m.rotations).max() < 1e-9
+    middle = up.rotations[1]
+    np.testing.assert_allclose(
+        rot.angle_between(m.rotations[0], middle), rot.angle_between(middle, m.rotations[1]), atol=1e-9
+    )
+    odd = m.at_fps(50)
+    assert odd.n_frames == 21 and odd.duration_s == pytest.approx(m.duration_s, abs=0.02)
+    assert small_motion(1).at_fps(77).n_frames == 1
+    for wrong in (0, -3, np.nan, np.inf):
+        with pytest.raises(kp.OptionError):
+            m.at_fps(wrong)
+
+
+def test_concatenation():
+    m = small_motion()
+    both = m[:20] + m[20:]
+    np.testing.assert_array_equal(both.rotations, m.rotations)
+    assert both.name == m.name and both.metres_per_unit == m.metres_per_unit
+    assert kp.concatenate([m]).n_frames == m.n_frames
+    with pytest.raises(kp.OptionError, match="fps"):
+        m + m.at_fps(60)
+    with pytest.raises(kp.OptionError, match="up"):
+        m + replace(m, up="Z")
+    other = kp.Motion(
+        "o",
+        kp.Skeleton(("a",), [-1], [[0, 0, 0]]),
+        120,
+        np.zeros((2, 1, 3)),
+        np.tile(rot.IDENTITY, (2, 1, 1)),
+    )
+    with pytest.raises(kp.OptionError, match="skeletons"):
+        m + other
+    with pytest.raises(kp.OptionError, match="nothing"):
+        kp.concatenate([])
+
+
+def test_joints_by_their_own_name_and_by_anatomy():
+    m = small_motion()
+    assert m.joint("LeftLeg") == 3 == m.joint("left_shin")
+    assert m.joints(["LeftLeg", "Hips"]) == (0, 3)
+    assert set(m.joints("left_leg")) >= {2, 3}
+    with pytest.raises(kp.UnknownJoint, match="LeftLeg"):
+        m.joint("LeftLegg")
+
+
+def test_euler_curves_follow_the_joints_own_orders_and_never_wrap():
+    frames = 200
+    angles = np.linspace(0, 900, frames)  # two and a half turns
+    orders = ("ZXY", "XYZ", "YZX", "ZYX")
+    turns = np.stack(
+        [rot.from_euler(np.deg2rad(np.stack((angles, 0.1 * angles / 9, 0 * angles), 1)), o) for o in orders],
+        1,
+    )
+    skeleton = replace(small_skeleton(), rotation_orders=orders, channels=())
+    m = kp.Motion("turns", skeleton, 30, np.zeros((frames, 4, 3)), turns)
+    curves = m.euler_curves()
+    assert curves.shape == (frames, 4, 3)
+    for j in range(4):
+        np.testing.assert_allclose(curves[:, j, 0], angles, atol=1e-6)
+        np.testing.assert_allclose(curves[:, j, 1], angles / 90, atol=1e-6)
+
+
+def test_height_of_reference_rest_or_frames():
+    m = small_motion()
+    assert m.height == pytest.approx(15 + 17)  # 10 + 5 up, 1 + 8 + 8 down
+    assert m.mm_per_unit == pytest.approx(1700 / 32)
+    taller = kp.Pose(m.translations[0] * 2, np.tile(rot.IDENTITY, (4, 1)))
+    assert replace(m, reference_pose=taller).height == pytest.approx(2 * (10 + 1 + 8) + 5 + 8)
+    lying = replace(m, up="X")
+    points = np.concatenate((m.world_positions(), m.end_positions()), axis=1)
+    assert lying.height == pytest.approx(np.percentile(np.ptp(points[..., 0], axis=1), 95))
+
+
+def test_a_figure_without_height_says_so():
+    m = kp.Motion(
+        "dot",
+        kp.Skeleton(("a",), [-1], [[0, 0, 0]]),
+        30,
+        np.zeros((3, 1, 3)),
+        np.tile(rot.IDENTITY, (3, 1, 1)),
+    )
+    assert m.height == 0
+    with pytest.raises(kp.OptionError, match="no height"):
+        _ = m.mm_per_unit
+
+
+def test_nearly_unit_rotations_are_normalised_and_others_refused():
+    m = small_motion()
+    scaled = replace(m, rotations=m.rotations * 1.0005)
+    np.testing.assert_allclose(np.linalg.norm(scaled.rotations, axis=-1), 1, atol=1e-15)
+    assert replace(m, name="x").rotations is m.rotations
+    with pytest.raises(kp.ModelError, match="unit quaternion"):
+        replace(m, rotations=m.rotations * 1.1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"fps": 0}, "frames per second"),
+        ({"fps": float("nan")}, "frames per second"),
+        ({"up": "W"}, "up axis"),
+        ({"metres_per_unit": -1.0}, "metres per unit"),
+        ({"translations": np.zeros((50, 3, 3))}, r"expected \(any, 4, 3\)"),
+        ({"translations": np.full((50, 4, 3), np.nan)}, r"index \(0, 0, 0\)"),
+        ({"translations": [["x"] * 3] * 4}, "not numbers"),
+        ({"rotations": np.zeros((49, 4, 4))}, r"expected \(50, 4, 4\)"),
+        ({"translations": np.zeros((0, 4, 3)), "rotations": np.zeros((0, 4, 4))}, "no frames"),
+        ({"reference_pose": kp.Pose(np.zeros((1, 3)), [rot.IDENTITY])}, "reference pose of 1 joints"),
+    ],
+)
+def test_motions_that_do_not_fit_together(changes, message):
+    with pytest.raises(kp.ModelError, match=message):
+        replace(small_motion(), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"names": ()}, "no joints"),
+        ({"names": ("a", "a", "b", "c")}, "more than once"),
+        ({"parents": [-1, 0, 3, 0]}, "earlier joint"),
+        ({"parents": [-1, 0, -2, 0]}, "earlier joint"),
+        ({"parents": [-1, 0, 0.5, 0]}, "integers"),
+        ({"offsets": np.zeros((4, 2))}, r"expected \(4, 3\)"),
+        ({"rotation_orders": ("ZXY",) * 3}, "4 joints but 3"),
+        ({"rotation_orders": ("ZXZ",) * 4, "channels": ()}, "rotation order"),
+        ({"channels": (("Wrotation",),) * 4}, "Wrotation"),
+        ({"channels": (("Xrotation", "Xrotation"),) * 4}, "at most once"),
+        ({"channels": (("Xrotation", "Zrotation"),) * 4}, "turns XZ"),
+        ({"end_joints": [1, 4]}, "outside"),
+        ({"end_joints": [1]}, r"expected \(1, 3\)"),
+    ],
+)
+def test_skeletons_that_do_not_fit_together(changes, message):
+    with pytest.raises(kp.ModelError, match=message):
+        replace(small_skeleton(), **changes)
+
+
+def test_several_roots_and_default_channels():
+    s = kp.Skeleton(("a", "b", "c"), [-1, -1, 1], np.zeros((3, 3)))
+    assert s.roots == (0, 1)
+    assert [len(c) for c in s.channels] == [6, 6, 3]
+
+
+def test_it_shows_itself():
+    m = small_motion()
+    assert "50 frames at 120 fps" in repr(m) and "4 joints" in repr(m.skeleton)
+    assert "<svg" in m._repr_html_() and "50" in m._repr_html_()
+    assert len(m) == 50

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Installs Blender's Python module (bpy, about 950 MB) into a cache shared by all checkouts; the last line
+# printed is the path of the interpreter that can import it. Run it as often as you like, even twice at once.
+#
+#   KEYPOSE_CACHE    where to keep it, else ~/.cache/keypose
+#   KEYPOSE_PYTHON   a Python 3.11, else python3.11 (this bpy exists for no other version)
+set -eu
+
+version=4.5
+folder="${KEYPOSE_CACHE:-$HOME/.cache/keypose}/bpy-$version"
+ready="$folder/ready"
+mkdir -p "$folder"
+
+exec 9>"$folder/lock"
+flock 9
+
+works() {
+    [ -f "$ready" ] && "$folder/venv/bin/python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("bpy") is None)'
+}
+
+if ! works; then
+    python="${KEYPOSE_PYTHON:-python3.11}"
+    if ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+        echo "$0: $python is not Python 3.11, which bpy $version needs: set KEYPOSE_PYTHON" >&2
+        exit 1
+    fi
+    # A half-made environment is thrown away: only the file "ready", written last, says that it is whole.
+    rm -rf "$ready" "$folder/venv"
+    "$python" -m venv "$folder/venv" >&2
+    "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir "bpy==$version.*" >&2
+    "$folder/venv/bin/python" -c 'import bpy; print("Blender", bpy.app.version_string)' >&2
+    : >"$ready"
+fi
+echo "$folder/venv/bin/python"
