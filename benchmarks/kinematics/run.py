@@ -25,7 +25,7 @@ def run() -> dict[str, float]:
 
     ours, _ = kinematics.forward(parents, translations, turns)
     theirs, _ = fk(turns, root, offsets, rival_parents)
-    assert np.allclose(ours, theirs, atol=1e-9), "the rival computes something else"
+    assert np.allclose(ours, theirs, atol=1e-4), "the rival computes something else"
     seconds = alternate(
         {
             "keypose": lambda: kinematics.forward(parents, translations, turns),

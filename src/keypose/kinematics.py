@@ -25,6 +25,7 @@ CONTACT_HEIGHT_M = 0.08
 CONTACT_SPEED_M_PER_S = 0.25
 CONTACT_LEAST_S = 0.1
 CONTACT_GAP_S = 0.05
+RUN_TOLERANCE_FRAMES = 0.01  # a rate of 120.0005 fps (.0083333 s) still has 12 frames in 0.1 s
 
 # A rest pose counts as upright when it is at least this tall compared with its widest side: a T-pose is
 # about as wide as it is tall, a skeleton drawn lying down is much wider.
@@ -60,7 +61,8 @@ def heights_above(points: Floats, up: Up) -> Floats:
 
 def vertical_extent(points: Floats, up: Up) -> Floats:
     """Highest minus lowest of ``points`` (..., N, 3): one number per pose."""
-    return np.ptp(heights_above(points, up), axis=-1)
+    extent: Floats = np.ptp(heights_above(points, up), axis=-1)
+    return extent
 
 
 def is_upright(points: Floats, up: Up) -> bool:
@@ -70,7 +72,7 @@ def is_upright(points: Floats, up: Up) -> bool:
 
 
 def dominant_up(below: Floats, above: Floats) -> Up | None:
-    """The axis along which the points ``above`` lie over ``below`` (both (T, 3)) in most frames, if any does."""
+    """The axis along which points ``above`` lie over ``below`` (both (T, 3)) in most frames, if any does."""
     direction = np.median(above - below, axis=0)
     axis = int(np.argmax(np.abs(direction)))
     if np.abs(direction[axis]) <= 0.7 * np.linalg.norm(direction):
@@ -79,7 +81,7 @@ def dominant_up(below: Floats, above: Floats) -> Up | None:
 
 
 def ground_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> Bools:
-    """Which feet touch the ground: (T, F) from ``feet`` (T, F, P, 3), each foot given by P points (ankle, toe).
+    """Which feet touch the ground: (T, F) from ``feet`` (T, F, P, 3), P points (ankle, toe) for each foot.
 
     A foot is in contact where one of its points is near the clip's floor and slow, for a least time, with
     short gaps closed; ``metres_per_unit`` is that of the figure scaled to the reference height.
@@ -89,11 +91,11 @@ def ground_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) ->
     floor = np.percentile(height.min(axis=(1, 2)), 5.0)
     velocity = np.gradient(metres, axis=0) * fps if len(metres) > 1 else np.zeros_like(metres)
     slow = np.linalg.norm(velocity, axis=-1) < CONTACT_SPEED_M_PER_S
-    touching = ((height - floor < CONTACT_HEIGHT_M) & slow).any(axis=2)
+    touching: Bools = ((height - floor < CONTACT_HEIGHT_M) & slow).any(axis=2)
     for foot in range(touching.shape[1]):
         column = touching[:, foot]
-        _fill_runs(column, False, shorter_than=CONTACT_GAP_S * fps, inner_only=True)
-        _fill_runs(column, True, shorter_than=CONTACT_LEAST_S * fps, inner_only=False)
+        _fill_runs(column, False, shorter_than=CONTACT_GAP_S * fps - RUN_TOLERANCE_FRAMES, inner_only=True)
+        _fill_runs(column, True, shorter_than=CONTACT_LEAST_S * fps - RUN_TOLERANCE_FRAMES, inner_only=False)
     return touching
 
 

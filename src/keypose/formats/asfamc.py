@@ -1,10 +1,208 @@
-from keypose.formats.base import Format, ReadOptions, Source
-from keypose.model import Motion
+"""Acclaim ASF/AMC, the pair of files in which CMU publishes its motion capture: skeleton and motion.
+
+A bone's values are meant in its own frame C (its ``axis``): with M the turns of its ``dof`` about fixed
+axes, the first written applied first, the turn of the bone against its parent is ``C M C^-1``, and a
+translation moves the bone's start by ``C t``. The root's ``position`` and ``orientation`` are the frame
+in which the root moves. ``l`` moves the bone's end along the bone.
+
+The files say nothing about the frame rate (120 fps is assumed, CMU's) nor which skeleton belongs to a
+motion: it is looked for beside it. Where bones and degrees of freedom agree, a skeleton of another
+person cannot be told from the right one by content; only its name can give it away.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from keypose import _core
+from keypose.arrays import Floats, give_away
+from keypose.errors import FileError, OptionError
+from keypose.formats.amc import AmcFrames, read_frames
+from keypose.formats.asf import AcclaimSkeleton, read_skeleton
+from keypose.formats.asf_text import BOM, ROTATIONS, STRETCH, TRANSLATIONS
+from keypose.formats.base import SNIFF_BYTES, Format, ReadOptions, Source
+from keypose.formats.files import read_bytes
+from keypose.formats.orientation import find_up
+from keypose.formats.reference import frames_to_skip
+from keypose.model import Motion, Pose
+from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
+
+DEFAULT_FPS = 120.0
+_HOW_TO_GIVE = "give it with asf=..., at the command line with --asf FILE"
 
 
-def _read(source: Source, options: ReadOptions) -> Motion:
-    raise source.error("not yet")
+def read_amc(source: Source, options: ReadOptions) -> Motion:
+    """The motion of an AMC file on the skeleton of ``options.asf``, or of the one found beside it."""
+    path = options.asf or _find_skeleton(source)
+    asf_source = Source(path, read_bytes(path, source.limits), source.limits)
+    if _sniff_amc(asf_source.data[:SNIFF_BYTES]):
+        raise asf_source.error("is an AMC motion, expected an ASF skeleton")
+    asf = read_skeleton(asf_source)
+    source.note(f"skeleton from {path.name}")
+    source.notes += asf_source.notes
+    frames = read_frames(source, asf)
+    source.check_size(len(frames.values), asf.skeleton.n_joints)
+    for joint in sorted(set(asf.skeleton.end_joints.tolist())):
+        if STRETCH in asf.dof[joint]:
+            source.note(
+                f"bone {asf.skeleton.names[joint]!r} stretches, but its end site stays at the rest length"
+            )
+    translations, rotations = _poses(source, asf, frames)
+    return _motion(source, options, asf, translations, rotations, frames.first_frame)
 
 
-FORMAT = AMC = ASF = Format("?", (), lambda head: False, _read)
-FORMATS = (FORMAT,)
+def read_asf(source: Source, options: ReadOptions) -> Motion:
+    """A single frame: the skeleton in its rest pose."""
+    asf = read_skeleton(source)
+    source.note("a skeleton without motion: one frame in its rest pose")
+    rotations = np.tile(np.array(IDENTITY), (1, asf.skeleton.n_joints, 1))
+    rotations[0, 0] = asf.axes[0]
+    return _motion(source, options, asf, asf.skeleton.offsets[None].copy(), rotations, 0)
+
+
+def _motion(
+    source: Source,
+    options: ReadOptions,
+    asf: AcclaimSkeleton,
+    translations: Floats,
+    rotations: Floats,
+    first_frame: int,
+) -> Motion:
+    if options.fps is None:
+        source.note(
+            f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed (fps=... sets another)"
+        )
+    elif not (math.isfinite(options.fps) and options.fps > 0):
+        raise OptionError(f"fps={options.fps}, expected a positive number")
+    skip = frames_to_skip(rotations, options.reference_pose)
+    reference = Pose(translations[0], rotations[0]) if skip else None
+    if skip:
+        source.note("the first frame is a reference pose (T-pose), kept apart from the movement")
+    translations, rotations = give_away(translations)[skip:], give_away(rotations)[skip:]
+    return Motion(
+        name=source.name,
+        skeleton=asf.skeleton,
+        fps=options.fps or DEFAULT_FPS,
+        translations=translations,
+        rotations=rotations,
+        up=find_up(asf.skeleton, translations, rotations),
+        metres_per_unit=asf.metres_per_unit,
+        first_frame=first_frame + skip,
+        reference_pose=reference,
+        notes=tuple(source.notes),
+    )
+
+
+def _poses(source: Source, asf: AcclaimSkeleton, frames: AmcFrames) -> tuple[Floats, Floats]:
+    """Local translations (T, J, 3) in file units and rotations (T, J, 4), wxyz."""
+    joints = asf.skeleton.n_joints
+    turns, axes = np.full((2, joints, 3), -1, np.int32)
+    for joint, start in frames.columns.items():
+        own = [(start + k, "xyz".index(d[1])) for k, d in enumerate(asf.dof[joint]) if d in ROTATIONS]
+        for k, (column, axis) in enumerate(reversed(own)):  # the kernel's turns are intrinsic
+            turns[joint, k], axes[joint, k] = column, axis
+    values = frames.values
+    degrees = asf.degrees if frames.degrees is None else frames.degrees
+    if not degrees:
+        values = values.copy()
+        with np.errstate(over="ignore"):
+            values[:, turns[turns >= 0]] *= 180.0 / np.pi
+        _check_finite(source, values, frames)
+    no_positions = np.full((joints, 3), -1, np.int32)
+    translations, rotations = _core.poses_from_channels(
+        values, no_positions, turns, axes, asf.skeleton.offsets
+    )
+    _into_bone_frames(asf, rotations)
+    with np.errstate(over="ignore", invalid="ignore"):
+        _move_joints(asf, frames, translations)
+    _check_finite(source, translations, frames)
+    return translations, rotations
+
+
+def _into_bone_frames(asf: AcclaimSkeleton, rotations: Floats) -> None:
+    """From M, the turns that the file says, to C M C^-1 for bones and C M for the root, in place."""
+    turned = (asf.axes != IDENTITY).any(axis=1)
+    matrices = to_matrix(asf.axes)
+    for joint in np.flatnonzero(turned[1:]) + 1:
+        rotations[:, joint, 1:] @= matrices[joint].T  # conjugation turns the axis of M
+    if turned[0]:
+        rotations[:, 0] = multiply(asf.axes[0], rotations[:, 0])
+
+
+def _move_joints(asf: AcclaimSkeleton, frames: AmcFrames, translations: Floats) -> None:
+    """Adds what the values of tx, ty, tz and l move, in place."""
+    parents = asf.skeleton.parents
+    for joint, start in frames.columns.items():
+        for k, dof in enumerate(asf.dof[joint]):
+            value = frames.values[:, start + k, None]  # (T, 1)
+            if dof in TRANSLATIONS:
+                translations[:, joint] += value * rotate(asf.axes[joint], np.eye(3)["xyz".index(dof[1])])
+            elif dof == STRETCH:
+                translations[:, parents == joint] += (value * asf.directions[joint])[:, None]
+
+
+def _check_finite(source: Source, values: Floats, frames: AmcFrames) -> None:
+    if not np.isfinite(values).all():
+        frame = frames.first_frame + int(np.argwhere(~np.isfinite(values))[0, 0])
+        raise source.error(f"frame {frame} holds numbers too large to compute with")
+
+
+def _find_skeleton(source: Source) -> Path:
+    """The ASF beside the motion: of the same name, of its subject (02_01 -> 02), or the only one there."""
+    folder = source.path.parent
+    try:
+        named = (path for path in folder.iterdir() if path.name.lower().endswith((".asf", ".asf.gz")))
+        beside = sorted((path for path in named if path.is_file()), reverse=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(f"{folder}: cannot be searched for an ASF skeleton ({reason})") from None
+    # In reverse order: 02.asf takes the place of 02.asf.gz.
+    skeletons = {path.name[: path.name.lower().rindex(".asf")]: path for path in beside}
+    prefixes = [source.name]
+    while "_" in prefixes[-1]:
+        prefixes.append(prefixes[-1].rpartition("_")[0])
+    for prefix in prefixes:
+        if prefix in skeletons:
+            return skeletons[prefix]
+    wanted = " or ".join(f"{prefix}.asf" for prefix in prefixes if prefix)
+    if len(skeletons) != 1:
+        found = f"{len(skeletons)} others" if skeletons else "none"
+        raise source.error(
+            f"no skeleton: expected {wanted} or a single .asf beside it, found {found}; {_HOW_TO_GIVE}"
+        )
+    ((name, path),) = skeletons.items()
+    subject = prefixes[-1]
+    if name.isdigit() and subject.isdigit() and int(name) != int(subject):
+        raise source.error(
+            f"no skeleton: expected {wanted} beside it, found only {path.name}, by its name the skeleton of "
+            f"subject {name}, not {subject}; if it is the right one, {_HOW_TO_GIVE}"
+        )
+    return path
+
+
+def _first_lines(head: bytes) -> list[list[bytes]]:
+    """The words of the first two lines that are neither blank nor comment."""
+    lines = (line.split(b"#", 1)[0].lower().split() for line in head.removeprefix(BOM).splitlines())
+    return [words for words in lines if words][:2]
+
+
+def _sniff_amc(head: bytes) -> bool:
+    lines = _first_lines(head)
+    if not lines:
+        return False
+    if lines[0][0].startswith(b":"):
+        return lines[0][0] in (b":fully-specified", b":degrees", b":radians")
+    return len(lines[0]) == 1 and lines[0][0].isdigit() and len(lines) > 1 and lines[1][0] == b"root"
+
+
+def _sniff_asf(head: bytes) -> bool:
+    lines = _first_lines(head)
+    known = (b":version", b":name", b":units", b":documentation", b":root", b":bonedata", b":hierarchy")
+    return bool(lines) and lines[0][0] in known
+
+
+AMC = Format("AMC", (".amc",), _sniff_amc, read_amc, gzip=True)
+ASF = Format("ASF", (".asf",), _sniff_asf, read_asf, gzip=True)

@@ -235,13 +235,15 @@ def _skeleton(source: Source, h: _Hierarchy) -> Skeleton:
 def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
     """Joint names with a number behind those that were used before, as Blender does it."""
     taken: set[str] = set()
+    numbers: dict[str, int] = {}  # the last one given behind each name: thousands of equal names stay fast
     unique = []
     for name in names:
-        candidate, number = name, 0
+        candidate, number = name, numbers.get(name, 0)
         while candidate in taken:
             number += 1
             candidate = f"{name}.{number:03d}"
-        if number:
+        if candidate != name:
+            numbers[name] = number
             source.warn(f"the joint name {name!r} is used more than once; one is now {candidate!r}")
         taken.add(candidate)
         unique.append(candidate)

@@ -1,10 +1,24 @@
-from keypose.formats.base import Format, ReadOptions, Source
-from keypose.model import Motion
+"""glTF 2.0, the format of viewers and game engines: GLB (one binary file) and JSON with buffers.
+
+``gltf_read`` and ``gltf_write`` say what becomes of nodes, skins and animations.
+"""
+
+from __future__ import annotations
+
+from keypose.formats.base import Format
+from keypose.formats.gltf_container import GLB_MAGIC
+from keypose.formats.gltf_read import read
+from keypose.formats.gltf_write import write
+
+_BOM = b"\xef\xbb\xbf"
+_MEMBERS = (b'"asset"', b'"nodes"', b'"accessors"', b'"buffers"', b'"animations"', b'"scenes"', b'"extensionsUsed"')
 
 
-def _read(source: Source, options: ReadOptions) -> Motion:
-    raise source.error("not yet")
+def _sniff_json(head: bytes) -> bool:
+    """A JSON object with a member that a glTF file starts with; not every exporter writes "asset" first."""
+    return head.removeprefix(_BOM).lstrip().startswith(b"{") and any(member in head for member in _MEMBERS)
 
 
-FORMAT = AMC = ASF = Format("?", (), lambda head: False, _read)
-FORMATS = (FORMAT,)
+GLB = Format("GLB", (".glb",), lambda head: head.startswith(GLB_MAGIC), read, write)
+GLTF = Format("glTF", (".gltf",), _sniff_json, read, write)
+FORMATS = (GLB, GLTF)

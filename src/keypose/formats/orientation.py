@@ -10,16 +10,37 @@ from keypose.kinematics import Up
 from keypose.model import Skeleton
 
 SAMPLED_FRAMES = 64
+CLEAR_REST = 0.6  # a rest pose stands if its head is this part of its greatest extent above its feet
+# The lowest joint of a figure that stands on a floor at 0, over the distance from feet to head: an ankle or
+# toe is a little above the sole.
+FLOOR_AT_ZERO = (-0.05, 0.12)
 
 
 def find_up(skeleton: Skeleton, translations: Floats, rotations: Floats, default: Up = "Y") -> Up:
-    """The axis along which the head is over the feet in most frames; ``default`` where that cannot be told."""
+    """The axis along which the head is over the feet in most frames; ``default`` where that cannot be told.
+
+    Someone who swims or lies has the head beside the feet. So where the rest pose stands along another
+    axis than the movement, the movement is believed only if it stands on a floor at 0 (an exporter then
+    turned the root, not the offsets), else the rest pose.
+    """
     ends = skeleton.anatomy.vertical_pair()
     if ends is None:
         return default
-    low, high = ends
+    low, high = (np.array(joints) for joints in ends)
     step = max(1, len(translations) // SAMPLED_FRAMES)
     world, _ = kinematics.forward(skeleton.parents, translations[::step], rotations[::step])
-    below = world[:, np.array(low)].mean(axis=1)
-    above = world[:, np.array(high)].mean(axis=1)
-    return kinematics.dominant_up(below, above) or default
+    moving = kinematics.dominant_up(world[:, low].mean(axis=1), world[:, high].mean(axis=1))
+    rest = skeleton.rest_positions
+    size = np.linalg.norm(rest[high].mean(axis=0) - rest[low].mean(axis=0))
+    clear = size >= CLEAR_REST * np.ptp(rest, axis=0).max()
+    drawn = (
+        kinematics.dominant_up(rest[None, low].mean(axis=1), rest[None, high].mean(axis=1)) if clear else None
+    )
+    if moving is None or drawn is None:
+        return moving or drawn or default
+    if moving == drawn:
+        return moving
+    lowest = kinematics.heights_above(world, moving).min(axis=1) / size
+    least, greatest = FLOOR_AT_ZERO
+    on_floor = least <= np.percentile(lowest, 5.0) and np.median(lowest) <= greatest
+    return moving if on_floor else drawn

@@ -1,0 +1,119 @@
+"""Which clips are meant: names of files, folders and patterns, expanded to motion files."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from keypose.errors import FileError
+from keypose.formats import readable_suffixes
+
+SKELETON_SUFFIXES = (".asf", ".asf.gz")
+SKELETON_USER_SUFFIXES = (".amc", ".amc.gz")
+
+
+@dataclass(frozen=True)
+class ClipFile:
+    """A file to read, and its place below the folder or pattern that it was found by."""
+
+    path: Path
+    relative: Path
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files that were meant, each once, and what was asked for in vain."""
+
+    files: tuple[ClipFile, ...]
+    problems: tuple[FileError, ...] = ()
+
+
+def expand(names: Sequence[str]) -> Inputs:
+    """Files as they are, folders by the motion files in and below them, patterns (``**`` too) by matches.
+
+    Shells that expand patterns themselves leave none; on Windows, or in quotes, they arrive here. A file
+    that is named outright is taken whatever its suffix, and whether it exists is found when it is read.
+    """
+    found: dict[str, ClipFile] = {}
+    problems: list[FileError] = []
+    for name in names:
+        try:
+            for file in _expand_one(name):
+                found.setdefault(os.path.abspath(file.path), file)  # noqa: PTH100 - links stay as they are
+        except FileError as error:
+            problems.append(error)
+    return Inputs(tuple(found.values()), tuple(problems))
+
+
+def _expand_one(name: str) -> Iterator[ClipFile]:
+    path = Path(name)
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
+        yield from _in_folder(path)
+    elif glob.has_magic(name) and not os.path.lexists(path):
+        yield from _matching(name)
+    else:
+        yield ClipFile(path, Path(path.name))
+
+
+def _matching(pattern: str) -> Iterator[ClipFile]:
+    """The files that match, and those in folders that match; any suffix only if the pattern says one."""
+    start = _fixed_part(Path(pattern))
+    matches = sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 - Path.glob wants a fixed root
+    folders = [match for match in matches if match.is_dir()]
+    files = [match for match in matches if match not in folders]
+    if "." not in Path(pattern).name:
+        files = [Path(folder, name) for folder, names in _by_folder(files) for name in _motion_files(names)]
+    found = [ClipFile(file, file.relative_to(start)) for file in files]
+    for folder in folders:
+        found += _walk(folder, start)
+    if not found:
+        raise FileError(f"{pattern}: no motion file matches")
+    yield from found
+
+
+def _by_folder(files: list[Path]) -> list[tuple[Path, list[str]]]:
+    names: dict[Path, list[str]] = {}
+    for file in files:
+        names.setdefault(file.parent, []).append(file.name)
+    return sorted(names.items())
+
+
+def _fixed_part(pattern: Path) -> Path:
+    """The folders before the first part that has a wildcard."""
+    parts = []
+    for part in pattern.parts[:-1]:
+        if glob.has_magic(part):
+            break
+        parts.append(part)
+    return Path(*parts)
+
+
+def _in_folder(folder: Path) -> list[ClipFile]:
+    found = list(_walk(folder, folder))
+    if not found:
+        raise FileError(f"{folder}: no motion files in this folder, "
+                        f"expected names that end in {', '.join(readable_suffixes())}")  # fmt: skip
+    return found
+
+
+def _walk(folder: Path, start: Path) -> Iterator[ClipFile]:
+    """The motion files in and below a folder, sorted."""
+    for root, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in _motion_files(names):
+            yield ClipFile(Path(root, name), Path(root, name).relative_to(start))
+
+
+def _refuse(error: OSError) -> None:
+    raise FileError(f"{error.filename}: cannot be listed ({error.strerror})")
+
+
+def _motion_files(names: Iterable[str]) -> list[str]:
+    """Names with a motion suffix, sorted; ASF files are mere skeletons where AMC files use them."""
+    motion = sorted(n for n in names if n.lower().endswith(readable_suffixes()) and not n.startswith("."))
+    if any(name.lower().endswith(SKELETON_USER_SUFFIXES) for name in motion):
+        return [name for name in motion if not name.lower().endswith(SKELETON_SUFFIXES)]
+    return motion

@@ -1,0 +1,87 @@
+"""Where each converted clip goes, settled before anything is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from keypose.batch.inputs import ClipFile
+from keypose.errors import FileError, OptionError
+from keypose.formats import readable_suffixes, writable_suffixes
+
+Existing = Literal["refuse", "overwrite", "skip"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One clip and the file that it becomes."""
+
+    source: Path
+    target: Path
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be made, and what is there already and is left as it is."""
+
+    targets: tuple[Target, ...]
+    skipped: tuple[Target, ...] = ()
+
+
+def plan_file(file: ClipFile, target: Path, existing: Existing) -> Plan:
+    """One clip to one file, in the format that the target's suffix says."""
+    if not target.name.lower().endswith(writable_suffixes()):
+        raise OptionError(f"{target}: cannot write {target.suffix or 'a file without suffix'!r}, "
+                          f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+    return _settled([Target(file.path, target)], existing)
+
+
+def plan_folder(files: Sequence[ClipFile], folder: Path, suffix: str, existing: Existing) -> Plan:
+    """Many clips into one folder, in the format of ``suffix`` (".glb" or "glb"), in their own sub-folders."""
+    suffix = "." + suffix.lower().lstrip(".")
+    if suffix not in writable_suffixes():
+        raise OptionError(f"cannot write {suffix!r}, expected one of {', '.join(writable_suffixes())}")
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise FileError(f"{folder}: is a file, expected a folder for the converted clips")
+    targets = [
+        Target(file.path, folder / file.relative.parent / (_stem(file.relative.name) + suffix))
+        for file in files
+    ]
+    return _settled(targets, existing)
+
+
+def _stem(name: str) -> str:
+    """A file's name without the ending that tells its format."""
+    for suffix in sorted(readable_suffixes(), key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return Path(name).stem
+
+
+def _settled(targets: list[Target], existing: Existing) -> Plan:
+    """The plan, or an error where clips would overwrite each other or something that must stay."""
+    sources = {_same(t.source): t.source for t in targets}
+    takers: dict[str, Target] = {}
+    for t in targets:
+        place = _same(t.target)
+        other = takers.setdefault(place, t)
+        if other is not t:
+            raise OptionError(f"{other.source} and {t.source} would both become {t.target}: "
+                               f"convert them apart, or name the one folder that holds both")  # fmt: skip
+        if sources.get(place, t.source) != t.source:
+            raise OptionError(f"{t.source} would become {t.target}, which is to be converted too")
+    there = [t for t in targets if os.path.lexists(t.target)]
+    if existing == "refuse" and there:
+        more = f" (and {len(there) - 1} more files)" if len(there) > 1 else ""
+        raise FileError(f"{there[0].target}: exists already{more}, and must not be overwritten")
+    if existing == "skip" and there:
+        return Plan(tuple(t for t in targets if t not in there), tuple(there))
+    return Plan(tuple(targets))
+
+
+def _same(path: Path) -> str:
+    """What two names of one file have in common."""
+    return os.path.normcase(os.path.realpath(path))

@@ -1,0 +1,98 @@
+"""The table of commands, and the one place where errors become messages and exit codes.
+
+The commands' modules import what they work with only when they run, so that help comes at once.
+
+0    all went well
+1    bad input: one line on stderr says which file and why
+2    the command line itself is wrong
+70   a fault of the program: please report it
+130  interrupted by Ctrl-C
+141  the reader of the output has gone (``| head``)
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import cast
+
+from cyclopts import App, CycloptsError, Parameter
+
+import keypose
+from keypose.cli import output
+from keypose.cli.convert import convert
+from keypose.cli.demo import demo
+from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, UsageError
+from keypose.cli.formats import formats
+from keypose.cli.info import info
+from keypose.errors import KeyposeError
+
+HELP = """Turn dense motion capture into the poses that matter.
+
+For example:
+  keypose info walk.bvh                  what is in a file
+  keypose convert walk.bvh walk.glb      one file to another format
+  keypose convert takes/ out/ --to glb   a folder of them, in parallel
+  keypose convert --help                 all options of a command
+"""
+
+app = App(
+    name="keypose",
+    help=HELP,
+    version=keypose.__version__,
+    help_format="plaintext",
+    group_parameters="Options",
+    default_parameter=Parameter(negative=(), show_default=False),
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+)
+app.command(info, usage="Usage: keypose info [OPTIONS] FILES...")
+app.command(convert, usage="Usage: keypose convert [OPTIONS] IN... OUT")
+app.command(formats, usage="Usage: keypose formats [OPTIONS]")
+app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit code; whatever goes wrong is said on stderr."""
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    output.make_unbreakable()
+    try:
+        code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+        return cast(int, code or 0)
+    except (CycloptsError, UsageError) as error:
+        output.error(str(error))
+        output.hint(f"see: keypose {_command(tokens)}--help")
+        return USAGE
+    except KeyposeError as error:
+        output.error(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        output.abandon()
+        return BROKEN_PIPE
+    except Exception as error:  # the outermost place: a bug is reported, not shown as a traceback
+        return report_bug(type(error).__name__, str(error), traceback.format_exc())
+
+
+def report_bug(kind: str, message: str, details: str) -> int:
+    """Says what to report of an error that no input should cause."""
+    output.error(f"a fault in keypose itself: {kind}: {message}")
+    versions = (
+        f"keypose {keypose.__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
+    )
+    output.hint(f"please report it with the command, the file if you can, and this: {versions}")
+    if os.environ.get("KEYPOSE_DEBUG") == "1":
+        output.details(details)
+    else:
+        output.hint("KEYPOSE_DEBUG=1 shows where it happened")
+    return BUG
+
+
+def _command(tokens: Sequence[str]) -> str:
+    """The command that a command line begins with, for the hint, if it is one."""
+    return f"{tokens[0]} " if tokens and not tokens[0].startswith("-") and tokens[0] in app else ""

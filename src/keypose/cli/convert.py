@@ -1,0 +1,118 @@
+"""``keypose convert``: motion files to other formats, one or many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReferencePose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from keypose.batch.inputs import Inputs
+    from keypose.batch.plan import Plan
+
+
+def convert(
+    *paths: Annotated[
+        str,
+        Parameter(
+            name="IN OUT",
+            help="What to convert (files, folders, patterns in quotes), and last where to: a file for one "
+            "file, a folder for more.",
+        ),
+    ],
+    to: Annotated[
+        str | None, Parameter(help="The format for many files, as the suffix they get: bvh, glb, bvh.gz, ...")
+    ] = None,
+    fps: Annotated[
+        float | None, Parameter(help="The frame rate to convert to. Otherwise the file's own.")
+    ] = None,
+    range_: Annotated[
+        str | None,
+        Parameter(name="--range", help="Only these frames, START:END as info counts them, END not included."),
+    ] = None,
+    reference_pose: ReferencePose = "auto",
+    asf: Asf = None,
+    gaps: Gaps = "fill",
+    animation: Animation = None,
+    overwrite: Annotated[
+        bool,
+        Parameter(
+            negative="--no-overwrite",
+            help="Replace files that exist. Otherwise they are refused before anything is written.",
+        ),
+    ] = False,
+    skip_existing: Annotated[
+        bool, Parameter(help="Leave out what exists already: goes on with a conversion that was interrupted.")
+    ] = False,
+    limit: LimitOption = (),
+    jobs: Jobs = None,
+    json: Json = False,
+    quiet: Annotated[bool, Parameter(alias="-q", help="Print nothing but errors.")] = False,
+) -> int:
+    """Convert motion files to other formats.
+
+    One file becomes one file; its suffix says the format. Folders, patterns and
+    several files go into one folder, in the format that --to says; sub-folders
+    are kept. Files are written whole or not at all. What fails is listed at the
+    end, and the exit code is 1.
+
+    For example:
+      keypose convert walk.bvh walk.glb
+      keypose convert walk.bvh part.bvh --range 100:400 --fps 30
+      keypose convert takes/ out/ --to glb
+      keypose convert "takes/*.amc" out/ --to bvh --jobs 4
+      keypose convert takes/ out/ --to bvh.gz --skip-existing
+    """
+    from keypose.batch.convert import Conversion
+    from keypose.batch.inputs import expand
+    from keypose.cli import convert_run
+    from keypose.cli.exits import UsageError
+    from keypose.cli.options import animation_from, fps_from, jobs_from, limits_from, range_from
+
+    if len(paths) < 2:
+        raise UsageError("expected what to convert, and where to: keypose convert IN OUT")
+    if overwrite and skip_existing:
+        raise UsageError("--overwrite and --skip-existing cannot both be meant")
+    fps, frames, limits = fps_from(fps), range_from(range_), limits_from(limit)
+    *names, out = paths
+    inputs = expand(names)
+    if inputs.problems:
+        raise inputs.problems[0]
+    plan, many = _plan(
+        inputs, names, out, to, "overwrite" if overwrite else "skip" if skip_existing else "refuse"
+    )
+    work = [
+        Conversion(
+            t.source,
+            t.target,
+            many,
+            fps,
+            frames,
+            reference_pose,
+            asf,
+            gaps,
+            animation_from(animation),
+            limits,
+        )
+        for t in plan.targets
+    ]
+    return convert_run.run(work, plan.skipped, jobs_from(jobs, len(work)), json=json, quiet=quiet)
+
+
+def _plan(inputs: Inputs, names: Sequence[str], out: str, to: str | None, existing: str) -> tuple[Plan, bool]:
+    """Where each file goes, and whether that is into a folder."""
+    from pathlib import Path
+
+    from keypose.batch.plan import plan_file, plan_folder
+    from keypose.cli.exits import UsageError
+
+    named_outright = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
+    if named_outright and to is None and not out.endswith(("/", "\\")) and not Path(out).is_dir():
+        return plan_file(inputs.files[0], Path(out), existing), False  # type: ignore[arg-type]
+    if to is None:
+        raise UsageError(f"{out} is to be a folder: say the format of the files in it, such as --to glb")
+    return plan_folder(inputs.files, Path(out), to, existing), True  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""``keypose demo``: the main job on a motion made in code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from keypose.cli.options import Json
+
+
+def demo(
+    out: Annotated[Path, Parameter(show_default=True, help="The folder for the files that it makes.")] = Path(
+        "out"
+    ),
+    /,
+    *,
+    fps: Annotated[float, Parameter(show_default=True, help="The frame rate of the motion.")] = 120.0,
+    seed: Annotated[int, Parameter(show_default=True, help="Another number sways a little differently.")] = 0,
+    json: Json = False,
+) -> int:
+    """Make a motion in code, save it and read it back, each step timed.
+
+    For example:
+      keypose demo
+      keypose demo somewhere/ --fps 60
+    """
+    from dataclasses import asdict
+
+    from keypose.batch.demo import run_demo
+    from keypose.cli import clip_view, output
+
+    report = run_demo(out, fps=fps, seed=seed)
+    if json:
+        output.show_json(asdict(report))
+        return 0
+    output.line(f"a figure of {report.joints} joints: {report.frames} frames at {report.fps:g} fps, "
+                f"{clip_view.duration(report.duration_s)}")  # fmt: skip
+    for step in report.steps:
+        size = f", {clip_view.file_size(step.bytes)}" if step.bytes is not None else ""
+        found = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
+        output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}")
+    return 0

@@ -1,0 +1,113 @@
+"""What the commands print, and how: text from files is shown literally, whatever it holds.
+
+Names and messages may come from hostile files. They never reach rich as markup, and characters that a
+terminal would act on (escapes, line ends, direction marks) are shown as their codes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from functools import cache
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+HELP_COLUMNS = 80
+WIDE = 10_000  # columns where nobody looks at them: in a pipe or a file nothing is cut
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves it to the outermost place, as for any other output."""
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """Where results go: stdout."""
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return _Console(highlight=False, markup=False, emoji=False, width=None if terminal else WIDE)
+
+
+def help_console() -> Console:
+    """Where help goes: stdout, in lines that are not too long to read."""
+    width = _Console().width if sys.stdout is not None and sys.stdout.isatty() else HELP_COLUMNS
+    return _Console(highlight=False, markup=False, emoji=False, width=min(width, HELP_COLUMNS))
+
+
+@cache
+def messages() -> Console:
+    """Where warnings, errors and progress go: stderr."""
+    return _Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    r"""``text`` on one line, with every character that is not simply visible as its code (``\x1b``)."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+def show(renderable: RenderableType) -> None:
+    """A result, on stdout."""
+    console().print(renderable)
+
+
+def line(text: str) -> None:
+    """One line of a result, on stdout."""
+    console().print(Text(printable(text)), soft_wrap=True)
+
+
+def show_json(document: Any) -> None:
+    """One JSON document, on stdout."""
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def error(text: str) -> None:
+    """``error: ...`` on stderr."""
+    _message("error:", "bold red", text)
+
+
+def warning(text: str) -> None:
+    """``warning: ...`` on stderr: a file was repaired while reading."""
+    _message("warning:", "yellow", text)
+
+
+def note(text: str) -> None:
+    """``note: ...`` on stderr: worth knowing, and no fault."""
+    _message("note:", "cyan", text)
+
+
+def hint(text: str) -> None:
+    """A line after an error that helps on."""
+    messages().print(Text("  " + printable(text), style="dim"), soft_wrap=True)
+
+
+def details(text: str) -> None:
+    """A traceback, for those who asked for it."""
+    for part in text.splitlines():
+        messages().print(Text(printable(part)), soft_wrap=True)
+
+
+def _message(label: str, style: str, text: str) -> None:
+    messages().print(Text.assemble((label, style), " ", printable(text)), soft_wrap=True)
+
+
+def make_unbreakable() -> None:
+    """A name that the terminal's encoding lacks is shown as codes; it is no reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def abandon() -> None:
+    """Nobody reads stdout any more: what is left in it must not complain when the program ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = io.StringIO()

@@ -1,5 +1,0 @@
-from keypose.model import Motion
-
-
-def demo_motion() -> Motion:
-    raise SystemExit

@@ -1,0 +1,272 @@
+"""AMC, the motion half of Acclaim's pair of files: for each frame its number, then a line of values per bone.
+
+Nearly every file repeats the layout of its first frame to the end. Such a file is checked as one table
+of word positions and its numbers are parsed in bulk; any other one is read line by line, which takes
+about twenty times as long but bears comments and blank lines and knows the line of every fault.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+
+from keypose import _core
+from keypose.arrays import Floats
+from keypose.errors import FormatError
+from keypose.formats.asf import AcclaimSkeleton
+from keypose.formats.asf_text import BOM, NUMBER, warn_unknown
+from keypose.formats.base import Source
+
+_FRAME_DIGITS = 9
+_NOT_FINITE = (b"nan", b"inf", b"infinity")
+
+
+@dataclass(frozen=True, eq=False)
+class AmcFrames:
+    """The values of an AMC file, as they stand there."""
+
+    values: Floats  # (T, C)
+    columns: dict[int, int]  # joint -> its first column; the joint's dof say how many follow
+    first_frame: int  # the number of the first frame in the file
+    degrees: bool | None  # None: the file does not say
+
+
+@dataclass(frozen=True)
+class _Body:
+    """Where the frames begin."""
+
+    text: bytes  # of the whole file, every line ended by "\n"
+    start: int
+    line: int
+    degrees: bool | None
+
+
+def read_frames(source: Source, asf: AcclaimSkeleton) -> AmcFrames:
+    """All frames of an AMC file, checked against the skeleton that they are for."""
+    body = _read_header(source)
+    return _read_regular(source, asf, body) or _read_any(source, asf, body)
+
+
+def _read_header(source: Source) -> _Body:
+    """The lines before the first frame: comments and keywords."""
+    text = source.data.removeprefix(BOM).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    degrees = None
+    unknown: list[tuple[str, int]] = []
+    start, line = 0, 0
+    for line, raw in enumerate(io.BytesIO(text), 1):
+        words = _words(raw)
+        if words and _is_frame_number(words):
+            warn_unknown(source, unknown)
+            return _Body(text, start + raw.index(words[0]), line, degrees)
+        if words and words[0].upper() in (b":DEGREES", b":RADIANS"):
+            degrees = words[0].upper() == b":DEGREES"
+        elif words and words[0].startswith(b":"):
+            if words[0].upper() != b":FULLY-SPECIFIED":
+                unknown.append((words[0].decode("latin-1"), line))
+        elif words:
+            raise source.error(
+                f"{_shown(words[0])}, expected :FULLY-SPECIFIED, :DEGREES, :RADIANS or a frame number",
+                line=line,
+            )
+        start += len(raw)
+    raise source.error("no frames, expected a frame number on a line of its own", line=max(line, 1))
+
+
+def _read_regular(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames | None:
+    """All frames at once if each is laid out exactly like the first one and in order; else None."""
+    layout = _first_layout(asf, body)
+    if layout is None or body.text.find(b"#", body.start) >= 0:
+        return None
+    widths = [len(asf.dof[joint]) for joint in layout]
+    names = [_bone_name(asf, joint) for joint in layout]
+    lines = 1 + len(layout)
+    heads = np.cumsum([0, 1, *(1 + width for width in widths)])[:-1]  # which words of a frame start a line
+    letters = np.frombuffer(body.text + b"\n" * (1 + max(map(len, names), default=0)), np.uint8)[body.start :]
+    blank = letters <= ord(" ")
+    words = np.concatenate(([0], np.flatnonzero(blank[:-1] & ~blank[1:]) + 1))  # where words start
+    frames, rest = divmod(len(words), lines + sum(widths))
+    if rest:
+        return None
+    words = words.reshape(frames, -1)
+    line_ends = np.flatnonzero(letters == ord("\n"))[: frames * lines]
+    starts = np.concatenate(([0], line_ends[:-1] + 1))
+    if len(starts) != frames * lines or (words[:, heads].reshape(-1) != starts).any():
+        return None
+    source.check_size(frames, asf.skeleton.n_joints)
+    rows = letters.copy()
+    for name, head in zip(names, heads[1:].tolist(), strict=True):
+        at = words[:, head, None] + np.arange(len(name))
+        if (letters[at] != np.frombuffer(name, np.uint8)).any() or not blank[at[:, -1] + 1].all():
+            return None
+        rows[at] = ord(" ")
+    rows[line_ends] = ord(" ")
+    rows[line_ends[lines - 1 :: lines]] = ord("\n")
+    numbers, glued, truncated, fault, *_ = _core.parse_rows(
+        rows.tobytes(), 0, 1 + sum(widths), frames, frames + 1
+    )
+    if glued or truncated or fault or len(numbers) != frames:
+        return None
+    first = int(numbers[0, 0])
+    if (numbers[:, 0] != np.arange(first, first + frames)).any():
+        return None
+    columns = np.cumsum([1, *widths])[:-1].tolist()
+    return AmcFrames(numbers, dict(zip(layout, columns, strict=True)), first, body.degrees)
+
+
+def _first_layout(asf: AcclaimSkeleton, body: _Body) -> list[int] | None:
+    """The joints in the order of the first frame, if it has all that move, each once, and no other name."""
+    joints = {_bone_name(asf, joint): joint for joint in range(asf.skeleton.n_joints)}
+    stream = io.BytesIO(body.text)
+    stream.seek(body.start)
+    stream.readline()
+    layout: list[int] = []
+    for raw in stream:
+        words = _words(raw)
+        if words and _is_frame_number(words):
+            break
+        joint = joints.pop(words[0], None) if words else None
+        if joint is None:
+            return None
+        layout.append(joint)
+    return None if any(asf.dof[joint] for joint in joints.values()) else layout
+
+
+def _read_any(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames:
+    """Frame by frame, line by line; a last frame that was cut short is left out with a warning."""
+    reader = _LineReader(source, asf)
+    cut_line = (
+        0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1
+    )  # the last one, if it has no end
+    stream = io.BytesIO(body.text)
+    stream.seek(body.start)
+    for line, raw in enumerate(stream, body.line):
+        words = _words(raw)
+        if not words:
+            continue
+        reader.refuse_not_finite(words, line)
+        source.check_size(reader.frames + 1, asf.skeleton.n_joints)
+        try:
+            reader.read(words, line)
+        except FormatError:
+            if line != cut_line or not reader.frames:
+                raise
+            reader.cut = True
+    return reader.finish(body.degrees)
+
+
+class _LineReader:
+    """Collects frames from lines that may come in any order within a frame."""
+
+    def __init__(self, source: Source, asf: AcclaimSkeleton) -> None:
+        self.source, self.asf = source, asf
+        self.joints = {_bone_name(asf, joint): joint for joint in range(asf.skeleton.n_joints)}
+        self.moving = [joint for joint in self.joints.values() if asf.dof[joint]]
+        self.values = array("d")
+        self.frames = 0  # whole ones
+        self.first = 0  # the number of the first frame
+        self.line = 0  # where the open frame started, 0 before the first one
+        self.open: dict[int, list[float]] = {}  # what the open frame has so far, by joint
+        self.layout: list[int] = []  # the joints in the order of the first frame
+        self.cut = False
+
+    @property
+    def number(self) -> int:
+        """The number that the open frame must have."""
+        return self.first + self.frames
+
+    def read(self, words: list[bytes], line: int) -> None:
+        """One line: a frame number or the values of a bone."""
+        if not _is_frame_number(words):
+            self._read_bone(words, line)
+            return
+        number = int(words[0])
+        if self.line:
+            self._close_frame()
+            if number != self.number:
+                expected = f"frame {number} after frame {self.number - 1}, expected {self.number}"
+                raise self.source.error(expected, line=line)
+        else:
+            self.first = number
+        self.line, self.open = line, {}
+
+    def _read_bone(self, words: list[bytes], line: int) -> None:
+        frame, bone = f"frame {self.number}", _shown(words[0])
+        joint = self.joints.get(words[0])
+        if joint is None:
+            problem = f"{frame} moves {bone}, but there is no such bone in {self.asf.path.name}"
+            raise self.source.error(problem, line=line)
+        if joint in self.open:
+            raise self.source.error(f"{frame} has a second line for bone {bone}", line=line)
+        if len(words) - 1 != len(self.asf.dof[joint]):
+            problem = f"{frame} has {len(words) - 1} values for bone {bone}, expected {self._expected(joint)}"
+            raise self.source.error(problem, line=line)
+        numbers = []
+        for word, dof in zip(words[1:], self.asf.dof[joint], strict=True):
+            text = word.decode("latin-1")
+            value = float(text) if NUMBER.fullmatch(text) else math.nan
+            if not math.isfinite(value):
+                problem = f"{frame}, {dof} of {bone}: {_shown(word)}, expected a finite number"
+                raise self.source.error(problem, line=line)
+            numbers.append(value)
+        self.open[joint] = numbers
+
+    def refuse_not_finite(self, words: list[bytes], line: int) -> None:
+        """NaN and infinity are faults that no cut explains."""
+        wrong = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
+        if wrong is not None:
+            problem = (
+                f"frame {self.number}, bone {_shown(words[0])}: {_shown(wrong)}, expected a finite number"
+            )
+            raise self.source.error(problem, line=line)
+
+    def _close_frame(self) -> None:
+        missing = next((joint for joint in self.moving if joint not in self.open), None)
+        if missing is not None:
+            name = self.asf.skeleton.names[missing]
+            problem = (
+                f"frame {self.number} has no values for bone {name!r}, expected {self._expected(missing)}"
+            )
+            raise self.source.error(problem, line=self.line)
+        for joint in self.moving:
+            self.values.extend(self.open[joint])
+        self.layout = self.layout or list(self.open)
+        self.frames += 1
+
+    def finish(self, degrees: bool | None) -> AmcFrames:
+        """All frames; the last one may lack its end."""
+        try:
+            self._close_frame()
+        except FormatError:
+            if not self.frames or list(self.open) != self.layout[: len(self.open)]:
+                raise
+            self.cut = True
+        if self.cut:
+            self.source.warn(f"frame {self.number} is not whole (a download cut short?) and is left out")
+        starts = np.cumsum([0, *(len(self.asf.dof[joint]) for joint in self.moving)]).tolist()
+        table = np.frombuffer(self.values, np.float64).reshape(self.frames, starts[-1])
+        columns = dict(zip(self.moving, starts[:-1], strict=True))
+        return AmcFrames(table, columns, self.first, degrees)
+
+    def _expected(self, joint: int) -> str:
+        dof = self.asf.dof[joint]
+        return f"{len(dof)} ({' '.join(dof) or 'it does not move'}) by {self.asf.path.name}"
+
+
+def _bone_name(asf: AcclaimSkeleton, joint: int) -> bytes:
+    return asf.skeleton.names[joint].encode("utf-8", "surrogateescape")
+
+
+def _words(raw: bytes) -> list[bytes]:
+    return raw.split(b"#", 1)[0].split()
+
+
+def _is_frame_number(words: list[bytes]) -> bool:
+    return len(words) == 1 and words[0].isdigit() and len(words[0]) <= _FRAME_DIGITS
+
+
+def _shown(word: bytes) -> str:
+    return repr(word[:40].decode("utf-8", "surrogateescape"))

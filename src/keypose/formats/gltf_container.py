@@ -1,0 +1,147 @@
+"""The container of a glTF file: the chunks of a GLB, the JSON, and the buffers wherever they lie.
+
+A buffer may be the GLB's own chunk, a data URI, or a file beside the glTF file. A file is only opened
+inside the folder of the glTF file: what comes from a stranger must not read other places of the disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, unquote_to_bytes
+
+from keypose.errors import LimitError
+from keypose.formats.base import Source
+from keypose.formats.files import read_bytes
+from keypose.formats.gltf_json import Part, parse_json
+
+GLB_MAGIC = b"glTF"
+JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+
+
+@dataclass
+class Container:
+    """A glTF file taken apart, its buffers loaded when they are first asked for."""
+
+    source: Source
+    json: Part
+    binary: memoryview | None  # the GLB's own chunk
+    _loaded: dict[int, memoryview] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._buffers = self.json.parts("buffers")
+        self.views = self.json.parts("bufferViews")
+
+    def view(self, index: int) -> memoryview:
+        """The bytes of one buffer view."""
+        part = self.views[index]
+        extensions = part.part("extensions")
+        if extensions is not None and any("compression" in name for name in extensions.values):
+            raise self.source.error(f"{part.where} is compressed ({', '.join(extensions.values)}), "
+                                    f"expected plain data: decompress the file first")  # fmt: skip
+        buffer = self._buffer(part.index("buffer", len(self._buffers)))
+        start, length = part.whole("byteOffset", 0), part.whole("byteLength", least=1)
+        if start + length > len(buffer):
+            raise self.source.error(f"{part.where} takes bytes {start} to {start + length} of a buffer of {len(buffer)}")
+        return buffer[start : start + length]
+
+    def _buffer(self, index: int) -> memoryview:
+        if index not in self._loaded:
+            part = self._buffers[index]
+            if "uri" in part:
+                buffer = self._fetch(part)
+            elif index == 0 and self.binary is not None:
+                buffer = self.binary
+            else:
+                raise part.wrong("uri", "a URI, as the data are not in the file itself")
+            length = part.whole("byteLength", least=1)
+            if len(buffer) < length:
+                raise self.source.error(f"{part.where} holds {len(buffer)} bytes, its byteLength says {length}")
+            self._loaded[index] = buffer[:length]
+        return self._loaded[index]
+
+    def _fetch(self, part: Part) -> memoryview:
+        uri = part.text("uri")
+        if uri[:5].lower() == "data:":
+            return memoryview(self._data_uri(part, uri))
+        path = self._beside(part, unquote(uri))
+        data = read_bytes(path, self.source.limits, unzip=False)
+        self.source.companion_bytes += len(data)
+        if self.source.companion_bytes > self.source.limits.bytes:
+            raise LimitError(self.source.path, f"its buffers hold more than the limit of {self.source.limits.bytes} "
+                                               f"bytes; to allow it: limits=Limits(bytes=...)")  # fmt: skip
+        return memoryview(data)
+
+    def _data_uri(self, part: Part, uri: str) -> bytes:
+        head, comma, body = uri.partition(",")
+        if not comma:
+            raise part.wrong("uri", "'data:...;base64,' and the data")
+        if not head.lower().endswith(";base64"):
+            return unquote_to_bytes(body)
+        try:
+            return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise self.source.error(f"{part.where}.uri: damaged base64 data ({error})") from None
+
+    def _beside(self, part: Part, name: str) -> Path:
+        """The path of an external buffer: relative, and inside the folder of the file, links followed."""
+        expected = "a data URI or a file in the folder of this one"
+        if not name or _SCHEME.match(name) or name[0] in "/\\" or "\0" in name:
+            raise part.wrong("uri", expected)
+        try:
+            folder = self.source.path.resolve().parent
+            path = (folder / name).resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise self.source.error(f"{part.where}.uri cannot be followed ({error})") from None
+        if not path.is_relative_to(folder):
+            raise part.wrong("uri", expected)
+        return path
+
+
+def open_container(source: Source) -> Container:
+    """Takes a GLB or glTF file apart and checks its version."""
+    if source.data.startswith(GLB_MAGIC):
+        json_bytes, binary = _glb_chunks(source)
+    else:
+        json_bytes, binary = memoryview(source.data), None
+    json = parse_json(source, json_bytes)
+    asset = json.part("asset")
+    if asset is None:
+        raise json.wrong("asset", "an object with the version of glTF")
+    version = asset.text("version")
+    if not re.fullmatch(r"2\.\d+", version):
+        raise asset.wrong("version", "'2.0'")
+    if asset.text("minVersion", "2.0") != "2.0":
+        raise asset.wrong("minVersion", "'2.0'")
+    return Container(source, json, binary)
+
+
+def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
+    data = memoryview(source.data)
+    if len(data) < 20:
+        raise source.error(f"a GLB of {len(data)} bytes, expected at least its header of 20", byte=len(data))
+    version, length = struct.unpack_from("<II", data, 4)
+    if version != 2:
+        raise source.error(f"version {version} of GLB, expected 2", byte=4)
+    if length > len(data):
+        raise source.error(f"the header says {length} bytes, the file has {len(data)} (cut short?)", byte=8)
+    if length < len(data):
+        source.warn(f"{len(data) - length} bytes after the end of the GLB are ignored")
+    chunks: dict[int, memoryview] = {}
+    at = 12
+    while at + 8 <= length:
+        size, kind = struct.unpack_from("<II", data, at)
+        if at + 8 + size > length:
+            raise source.error(f"a chunk of {size} bytes, {length - at - 8} are left", byte=at)
+        if at == 12 and kind != JSON_CHUNK:
+            raise source.error(f"the first chunk is {kind:#010x}, expected JSON ({JSON_CHUNK:#010x})", byte=at + 4)
+        chunks.setdefault(kind, data[at + 8 : at + 8 + size])
+        at += 8 + size
+    if JSON_CHUNK not in chunks:
+        raise source.error("no JSON chunk", byte=12)
+    return chunks[JSON_CHUNK], chunks.get(BINARY_CHUNK)

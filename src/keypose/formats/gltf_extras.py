@@ -1,0 +1,167 @@
+"""What glTF cannot hold, kept in the ``extras`` of our wrapper node: so our own files come back as they went.
+
+Another program may have changed the file since, or a stranger may have written the notes. They are used
+only where they fit the nodes and the animation; else the file is read like any other, with a warning.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from keypose.arrays import Floats
+from keypose.errors import FormatError, ModelError
+from keypose.formats.gltf_animation import Animation
+from keypose.formats.gltf_json import Part
+from keypose.formats.gltf_nodes import Nodes
+from keypose.kinematics import UPS, Up
+from keypose.model import Motion, Skeleton
+from keypose.rotations import angle_between
+
+KEY = "keypose"
+VERSION = 1
+MOST_FRAMES = 1 << 53  # of a first frame's number
+_HALF = math.sqrt(0.5)
+
+# The turn (wxyz) that brings each up axis to glTF's, which is Y.
+UPRIGHT: dict[Up, tuple[float, float, float, float]] = {
+    "X": (_HALF, 0.0, 0.0, _HALF),
+    "Y": (1.0, 0.0, 0.0, 0.0),
+    "Z": (_HALF, -_HALF, 0.0, 0.0),
+    "-X": (_HALF, 0.0, 0.0, -_HALF),
+    "-Y": (0.0, 1.0, 0.0, 0.0),
+    "-Z": (_HALF, _HALF, 0.0, 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Our notes in a file, checked against its nodes and its animation."""
+
+    joints: tuple[int, ...]  # the node of each joint
+    skeleton: Skeleton
+    fps: float
+    first_frame: int
+    up: Up
+    metres_per_unit: float | None
+    has_reference_pose: bool  # the nodes' own places are the reference pose
+
+
+def describe(motion: Motion, joints: list[int], rest: tuple[Floats, Floats], has_reference_pose: bool) -> dict[str, Any]:
+    """The notes to a file whose ``joints`` (nodes) rest at ``rest``: translations (J, 3), rotations (J, 4) wxyz."""
+    s = motion.skeleton
+    return {
+        "version": VERSION,
+        "fps": motion.fps,
+        "frames": motion.n_frames,
+        "first_frame": motion.first_frame,
+        "up": motion.up,
+        "metres_per_unit": motion.metres_per_unit,
+        "joints": joints,
+        "offsets": s.offsets.ravel().tolist(),
+        "rotation_orders": list(s.rotation_orders),
+        "channels": [" ".join(own) for own in s.channels],
+        "end_joints": s.end_joints.tolist(),
+        "end_offsets": s.end_offsets.ravel().tolist(),
+        "reference_pose": has_reference_pose,
+        "rest_checksum": _checksum(*rest),
+    }
+
+
+def find(json: Part, nodes: Nodes, animation: Animation) -> Notes | None:
+    """Our notes, if the file has them and they fit."""
+    for wrapper, part in enumerate(json.parts("nodes")):
+        extras = part.values.get("extras")
+        if isinstance(extras, dict) and KEY in extras:
+            try:
+                notes = Part(json.source, f"{part.where}.extras", extras).part(KEY)
+                return _checked(notes, wrapper, nodes, animation) if notes is not None else None
+            except (FormatError, ModelError) as error:
+                problem = error.problem if isinstance(error, FormatError) else str(error)
+                json.source.warn(f"Keypose's own notes in the file are not used: {problem}")
+                return None
+    return None
+
+
+def _checked(notes: Part, wrapper: int, nodes: Nodes, animation: Animation) -> Notes:
+    if notes.whole("version") != VERSION:
+        raise notes.wrong("version", f"{VERSION}")
+    joints = notes.indices("joints", len(nodes.parents))
+    if not joints or len(set(joints)) != len(joints):
+        raise notes.wrong("joints", "different nodes, at least one")
+    notes.source.check_joints(len(joints))
+    skeleton = _skeleton(notes, joints, wrapper, nodes)
+    if notes.whole("rest_checksum") != _checksum(nodes.translations[joints], nodes.rotations[joints]):
+        raise notes.source.error("the nodes were changed since they were written")
+    up = notes.text("up")
+    if up not in UPS:
+        raise notes.wrong("up", f"one of {', '.join(UPS)}")
+    metres_per_unit = notes.positive("metres_per_unit") if notes.values.get("metres_per_unit") is not None else None
+    _check_wrapper(notes, wrapper, nodes, up, metres_per_unit)
+    fps = notes.positive("fps")
+    _check_animation(notes, joints, animation, fps)
+    first_frame = notes.whole("first_frame", least=-MOST_FRAMES)
+    if first_frame > MOST_FRAMES:
+        raise notes.wrong("first_frame", f"at most {MOST_FRAMES}")
+    has_reference_pose = notes.values.get("reference_pose") is True
+    return Notes(tuple(joints), skeleton, fps, first_frame, up, metres_per_unit, has_reference_pose)
+
+
+def _skeleton(notes: Part, joints: list[int], wrapper: int, nodes: Nodes) -> Skeleton:
+    number = {node: j for j, node in enumerate(joints)} | {wrapper: -1}
+    parents = [number.get(nodes.parents[node], len(joints)) for node in joints]
+    names = [nodes.names[node] for node in joints]
+    if any(name is None for name in names):
+        raise notes.source.error("a joint's node has no name")
+    if (nodes.scales[joints] != 1.0).any():
+        raise notes.source.error("a joint's node is scaled")
+    n_ends = len(notes.array("end_joints"))
+    return Skeleton(
+        names=cast(tuple[str, ...], tuple(names)),
+        parents=np.array(parents, np.int32),
+        offsets=notes.floats("offsets", (0.0,) * (3 * len(joints))).reshape(-1, 3),
+        rotation_orders=_texts(notes, "rotation_orders", len(joints)),
+        channels=tuple(tuple(own.split()) for own in _texts(notes, "channels", len(joints))),
+        end_joints=np.array(notes.indices("end_joints", len(joints)), np.int32),
+        end_offsets=notes.floats("end_offsets", (0.0,) * (3 * n_ends)).reshape(-1, 3),
+    )
+
+
+def _texts(notes: Part, key: str, count: int) -> tuple[str, ...]:
+    values = notes.array(key)
+    if len(values) != count or not all(isinstance(value, str) for value in values):
+        raise notes.wrong(key, f"{count} strings")
+    return tuple(values)
+
+
+def _check_wrapper(notes: Part, wrapper: int, nodes: Nodes, up: Up, metres_per_unit: float | None) -> None:
+    """The wrapper node must do what the notes say: turn upright, scale to metres, nothing else."""
+    scale = nodes.scales[wrapper]
+    turned = float(angle_between(nodes.rotations[wrapper], np.array(UPRIGHT[up])))
+    expected = metres_per_unit or float(scale[0])
+    plain = nodes.parents[wrapper] < 0 and not nodes.translations[wrapper].any()
+    if not plain or turned > 1e-5 or not np.allclose(scale, expected, rtol=1e-5, atol=0.0) or expected <= 0:
+        raise notes.source.error("the wrapper node does not turn and scale as they say")
+
+
+def _check_animation(notes: Part, joints: list[int], animation: Animation, fps: float) -> None:
+    own = set(joints)
+    if any(track.node not in own or track.path == "scale" for track in animation.tracks):
+        raise notes.source.error("the animation moves more than the joints")
+    frames = notes.whole("frames", least=1)
+    if abs(animation.start_s) > 1e-9 or abs(animation.end_s * fps - (frames - 1)) > 0.5:
+        raise notes.source.error(f"the animation lasts from {animation.start_s:g} to {animation.end_s:g} s, "
+                                 f"not {frames} frames at {fps:g} fps")  # fmt: skip
+
+
+def _checksum(translations: Floats, rotations: Floats) -> int:
+    """Of the numbers as glTF holds them; another program's change of the rest pose shows in it.
+
+    A program may write -q for q, or 1.0000001 for 1: so the rotations are compared as coarse, unsigned numbers.
+    """
+    with np.errstate(over="ignore"):
+        return zlib.crc32(translations.astype("<f4").tobytes() + np.round(np.abs(rotations) * 1e4).astype("<i4").tobytes())

@@ -1,0 +1,146 @@
+"""The JSON of a glTF file, read with checks: nothing in it is taken on trust."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from keypose.arrays import Floats
+from keypose.errors import FormatError
+from keypose.formats.base import Source
+
+MOST = 1e150  # a number that large is no length, and its square is still finite
+
+
+@dataclass(frozen=True)
+class Part:
+    """One object of the JSON; ``where`` names it in messages: ``animations[0].channels[3]``."""
+
+    source: Source
+    where: str
+    values: Mapping[str, Any]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def place(self, key: str) -> str:
+        """How a message names the member ``key``."""
+        return f"{self.where}.{key}" if self.where else key
+
+    def wrong(self, key: str, expected: str) -> FormatError:
+        """The error for a member that is not what it should be."""
+        found = _shown(self.values[key]) if key in self.values else "absent"
+        return self.source.error(f"{self.place(key)} is {found}, expected {expected}")
+
+    def part(self, key: str) -> Part | None:
+        """The member ``key``, an object; None where it is absent."""
+        if key not in self.values:
+            return None
+        value = self.values[key]
+        if not isinstance(value, dict):
+            raise self.wrong(key, "an object")
+        return Part(self.source, self.place(key), value)
+
+    def parts(self, key: str) -> list[Part]:
+        """The members of the array ``key``, all objects; none where it is absent."""
+        parts = []
+        for k, value in enumerate(self.array(key)):
+            place = f"{self.place(key)}[{k}]"
+            if not isinstance(value, dict):
+                raise self.source.error(f"{place} is {_shown(value)}, expected an object")
+            parts.append(Part(self.source, place, value))
+        return parts
+
+    def array(self, key: str) -> list[Any]:
+        """The array ``key``, its members unchecked; empty where it is absent."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            raise self.wrong(key, "an array")
+        return value
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """The string ``key``."""
+        value = self.values.get(key, default)
+        if not isinstance(value, str):
+            raise self.wrong(key, "a string")
+        return value
+
+    def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
+        """The whole number ``key``, at least ``least``."""
+        value = self.values.get(key, default)
+        if not _is_whole(value) or value < least:
+            raise self.wrong(key, f"a whole number of at least {least}")
+        return int(value)
+
+    def index(self, key: str, count: int) -> int:
+        """The member ``key`` as an index into a list of ``count``."""
+        value = self.values.get(key)
+        if not _is_whole(value) or not 0 <= value < count:
+            raise self.wrong(key, _index_expected(count))
+        return int(value)
+
+    def indices(self, key: str, count: int) -> list[int]:
+        """The array ``key`` as indices into a list of ``count``."""
+        values = self.array(key)
+        for k, value in enumerate(values):
+            if not _is_whole(value) or not 0 <= value < count:
+                raise self.source.error(f"{self.place(key)}[{k}] is {_shown(value)}, expected {_index_expected(count)}")
+        return [int(value) for value in values]
+
+    def positive(self, key: str) -> float:
+        """The finite number ``key``, above 0."""
+        value = self.values.get(key)
+        if not _is_number(value) or not value > 0:
+            raise self.wrong(key, "a number above 0")
+        return float(value)
+
+    def floats(self, key: str, default: tuple[float, ...]) -> Floats:
+        """The array ``key`` of as many finite numbers as ``default`` has, which stands in where it is absent."""
+        values = self.values.get(key, default)
+        expected = f"{len(default)} finite numbers"
+        if not isinstance(values, list | tuple) or len(values) != len(default):
+            raise self.wrong(key, expected)
+        if not all(map(_is_number, values)):
+            raise self.wrong(key, expected)
+        return np.array(values, dtype=np.float64)
+
+
+def parse_json(source: Source, data: bytes | memoryview) -> Part:
+    """The JSON object in ``data``; not JSON, nested too deeply or with NaN: an error."""
+    try:
+        values = json.loads(bytes(data).decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise source.error("the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise source.error(f"not sound JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise source.error(f"the JSON is {_shown(values)}, expected an object")
+    return Part(source, "", values)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MOST
+
+
+def _index_expected(count: int) -> str:
+    return f"an index from 0 to {count - 1}" if count else "nothing, as there is nothing to point at"
+
+
+def _shown(value: Any) -> str:
+    kinds: dict[type, str] = {dict: "an object", list: "an array"}
+    if isinstance(value, list) and len(value) <= 16 and all(isinstance(v, int | float | str) for v in value):
+        kinds.pop(list)
+    text = kinds.get(type(value)) or repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,274 @@
+"""glTF out: one node per joint, every frame a key, and a figure to look at.
+
+The joints' nodes carry the numbers of the motion as they are. A wrapper above them turns its up axis to
+glTF's and its unit to metres, so that the figure stands upright and in natural size in any viewer.
+The nodes rest in the bind pose of the figure, which is the reference pose if there is one.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keypose.arrays import Floats
+from keypose.errors import OptionError
+from keypose.formats.base import WriteOptions
+from keypose.formats.gltf_bind import bind_pose, placed
+from keypose.formats.gltf_container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
+from keypose.formats.gltf_extras import KEY, UPRIGHT, describe
+from keypose.formats.gltf_figure import Figure, build_figure
+from keypose.formats.natural_size import metres_per_unit
+from keypose.model import Motion, Pose
+from keypose.rotations import rotate, sign_continuous, to_matrix
+
+MOST_JOINTS = 1 << 16  # a vertex names its joint by 16 bits
+VERTICES, INDICES = 34962, 34963  # what a buffer view is for
+_COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
+_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+
+# Colours (linear) that tell left from right, also to the colour-blind.
+COLOURS = {"middle": (0.62, 0.60, 0.56), "left": (0.06, 0.28, 0.55), "right": (0.75, 0.24, 0.06)}
+
+
+@dataclass
+class _Buffer:
+    """The one buffer of the file as it grows, with its views and accessors."""
+
+    pieces: list[bytes] = field(default_factory=list)
+    size: int = 0
+    views: list[dict[str, Any]] = field(default_factory=list)
+    accessors: list[dict[str, Any]] = field(default_factory=list)
+
+    def view(self, array: NDArray[Any], target: int | None = None) -> int:
+        """Appends an array; the view's number."""
+        data = array.tobytes()
+        entry = {"buffer": 0, "byteOffset": self.size, "byteLength": len(data)}
+        self.views.append(entry | ({"target": target} if target else {}))
+        data += bytes(-len(data) % 4)
+        self.pieces.append(data)
+        self.size += len(data)
+        return len(self.views) - 1
+
+    def accessor(
+        self, array: NDArray[Any], view: int, start: int = 0, *, bounds: bool = False, normalised: bool = False
+    ) -> int:
+        """An accessor of an array (count, width) that lies in a view from byte ``start``; its number."""
+        entry: dict[str, Any] = {
+            "bufferView": view,
+            "byteOffset": start,
+            "componentType": _COMPONENTS[array.dtype.str[1:]],
+            "count": len(array),
+            "type": _TYPES[array.shape[1]],
+        }
+        if normalised:
+            entry["normalized"] = True
+        if bounds:
+            entry |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
+        self.accessors.append(entry)
+        return len(self.accessors) - 1
+
+    def add(self, array: NDArray[Any], target: int | None = None, **kinds: bool) -> int:
+        """An accessor with a view of its own."""
+        return self.accessor(array, self.view(array, target), **kinds)
+
+
+def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
+    """The content of a GLB, or of a glTF file with its buffer inside."""
+    if motion.n_joints > MOST_JOINTS:
+        raise OptionError(f"{motion.name}: {motion.n_joints} joints, glTF shows a figure of at most {MOST_JOINTS}")
+    bind = bind_pose(motion)
+    kept_apart = motion.reference_pose is not None and not options.reference_pose
+    if motion.reference_pose is not None and not kept_apart:
+        motion = _with_first_pose(motion, motion.reference_pose)
+    buffer = _Buffer()
+    animation = _animation(motion, bind, buffer)
+    scale = metres_per_unit(motion)
+    joints = list(range(motion.n_joints))
+    document = {
+        "asset": {"version": "2.0", "generator": "Keypose"},
+        "scene": 0,
+        "scenes": [{"nodes": [len(joints), len(joints) + 1]}],
+        "nodes": [
+            *_joint_nodes(motion, bind),
+            {
+                "name": f"{_text(motion.name) or 'motion'} in metres",
+                "rotation": _xyzw(np.array(UPRIGHT[motion.up])),
+                "scale": _numbers(np.full(3, scale), motion.name),
+                "children": list(motion.skeleton.roots),
+                "extras": {KEY: describe(motion, joints, (bind.translations, bind.rotations), kept_apart)},
+            },
+            {"name": "figure", "mesh": 0, "skin": 0},
+        ],
+        "animations": [animation],
+        **_skinned_figure(motion, bind, scale, buffer),
+        "accessors": buffer.accessors,
+        "bufferViews": buffer.views,
+    }
+    return _glb(document, buffer) if suffix == ".glb" else _gltf(document, buffer)
+
+
+def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
+    return replace(
+        motion,
+        translations=np.concatenate((pose.translations[None], motion.translations)),
+        rotations=np.concatenate((pose.rotations[None], motion.rotations)),
+        first_frame=motion.first_frame - 1,
+    )
+
+
+def _joint_nodes(motion: Motion, bind: Pose) -> list[dict[str, Any]]:
+    s = motion.skeleton
+    nodes: list[dict[str, Any]] = [
+        {
+            "name": _text(name),
+            "translation": _numbers(bind.translations[j], motion.name),
+            "rotation": _xyzw(bind.rotations[j]),
+        }
+        for j, name in enumerate(s.names)
+    ]
+    for j, parent in enumerate(s.parents.tolist()):
+        if parent >= 0:
+            nodes[parent].setdefault("children", []).append(j)
+    return nodes
+
+
+def _animation(motion: Motion, bind: Pose, buffer: _Buffer) -> dict[str, Any]:
+    """A key on every frame of all that moves; one key for what stands still elsewhere than at rest."""
+    times = _float32(np.arange(motion.n_frames) / motion.fps, motion.name)[:, None]
+    if (np.diff(times[:, 0]) <= 0).any():
+        raise OptionError(f"{motion.name}: {motion.n_frames} frames at {motion.fps:g} fps are more than glTF's "
+                          f"times of 32 bits can tell apart")  # fmt: skip
+    every, once = buffer.add(times, bounds=True), buffer.add(times[:1], bounds=True)
+    channels: list[dict[str, Any]] = []
+    samplers: list[dict[str, Any]] = []
+    turns = sign_continuous(motion.rotations)[..., (1, 2, 3, 0)]
+    roots = set(motion.skeleton.roots)
+    for path, values, rest in (("rotation", turns, None), ("translation", motion.translations, bind.translations)):
+        by_joint = np.ascontiguousarray(_float32(values, motion.name).swapaxes(0, 1))  # (J, T, 3 or 4)
+        still = (by_joint == by_joint[:, :1]).all(axis=(1, 2))
+        if path == "rotation":
+            still[list(roots)] = False  # some channel must last as long as the motion
+        at_rest = still & (by_joint[:, 0] == np.float32(rest)).all(axis=1) if rest is not None else still & False
+        for joints, times_of in ((np.flatnonzero(~still), every), (np.flatnonzero(still & ~at_rest), once)):
+            if not joints.size:
+                continue
+            keys = by_joint[joints] if times_of == every else by_joint[joints, :1]
+            view = buffer.view(keys)
+            for k, joint in enumerate(joints.tolist()):
+                output = buffer.accessor(keys[k], view, k * keys[k].nbytes)
+                channels.append({"sampler": len(samplers), "target": {"node": joint, "path": path}})
+                samplers.append({"input": times_of, "output": output, "interpolation": "LINEAR"})
+    return {"name": _text(motion.name) or "motion", "channels": channels, "samplers": samplers}
+
+
+def _skinned_figure(motion: Motion, bind: Pose, scale: float, buffer: _Buffer) -> dict[str, Any]:
+    """The mesh, its materials and its skin, in metres and upright, as the wrapper makes them."""
+    upright = np.array(UPRIGHT[motion.up])
+    world, turns, ends = placed(motion.skeleton, bind)
+    figure = build_figure(motion.skeleton, world, ends, _size(motion, world, ends, scale))
+    linear = np.swapaxes(to_matrix(turns), 1, 2)  # joint_from_world, file units
+    inverse_bind = np.zeros((motion.n_joints, 4, 4))
+    inverse_bind[:, :3, :3] = linear @ to_matrix(upright).T / scale
+    inverse_bind[:, :3, 3] = -np.einsum("jab,jb->ja", linear, world)
+    inverse_bind[:, 3, 3] = 1.0
+    columns = np.swapaxes(inverse_bind, 1, 2).reshape(-1, 16)
+    sides = list(figure.triangles)
+    return {
+        "meshes": [{"name": "figure", "primitives": _primitives(motion, figure, upright, scale, buffer)}],
+        "materials": [
+            {
+                "name": side,
+                "pbrMetallicRoughness": {
+                    "baseColorFactor": [*COLOURS[side], 1.0],
+                    "metallicFactor": 0.0,
+                    "roughnessFactor": 0.6,
+                },
+            }
+            for side in sides
+        ],
+        "skins": [
+            {
+                "joints": list(range(motion.n_joints)),
+                "inverseBindMatrices": buffer.add(_float32(columns, motion.name)),
+            }
+        ],
+    }
+
+
+def _primitives(motion: Motion, figure: Figure, upright: Floats, scale: float, buffer: _Buffer) -> list[dict[str, Any]]:
+    n = len(figure.positions)
+    joints = np.zeros((n, 4), "u1" if motion.n_joints <= 256 else "<u2")
+    joints[:, 0] = figure.joints
+    weights = np.zeros((n, 4), "u1")
+    weights[:, 0] = 255
+    positions = _float32(rotate(upright, figure.positions) * scale, motion.name)
+    attributes = {
+        "POSITION": buffer.add(positions, VERTICES, bounds=True),
+        "NORMAL": buffer.add(_float32(rotate(upright, figure.normals), motion.name), VERTICES),
+        "JOINTS_0": buffer.add(joints, VERTICES),
+        "WEIGHTS_0": buffer.add(weights, VERTICES, normalised=True),
+    }
+    kind = "<u2" if n < 1 << 16 else "<u4"
+    return [
+        {
+            "attributes": attributes,
+            "indices": buffer.add(triangles.reshape(-1, 1).astype(kind), INDICES),
+            "material": material,
+        }
+        for material, triangles in enumerate(figure.triangles.values())
+    ]
+
+
+def _size(motion: Motion, world: Floats, ends: Floats, scale: float) -> float:
+    """How tall the figure is in file units; of markers their spread, of a single point a metre."""
+    points = np.concatenate((world, ends))
+    return motion.height or float(np.ptp(points, axis=0).max()) or 1.0 / scale
+
+
+def _glb(document: dict[str, Any], buffer: _Buffer) -> bytes:
+    text = _json(document | {"buffers": [{"byteLength": buffer.size}]})
+    text += b" " * (-len(text) % 4)
+    total = 12 + 8 + len(text) + 8 + buffer.size
+    head = GLB_MAGIC + struct.pack("<IIII", 2, total, len(text), JSON_CHUNK)
+    return b"".join((head, text, struct.pack("<II", buffer.size, BINARY_CHUNK), *buffer.pieces))
+
+
+def _gltf(document: dict[str, Any], buffer: _Buffer) -> bytes:
+    uri = "data:application/octet-stream;base64," + base64.b64encode(b"".join(buffer.pieces)).decode()
+    return _json(document | {"buffers": [{"byteLength": buffer.size, "uri": uri}]}) + b"\n"
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _float32(values: Floats, name: str) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        narrow = values.astype("<f4")
+    if not np.isfinite(narrow).all():
+        raise OptionError(f"{name}: numbers as large as {np.abs(values).max():g} do not fit into glTF's 32 bits")
+    return narrow
+
+
+def _numbers(values: Floats, name: str) -> list[float]:
+    """Numbers rounded to 32 bits in their shortest form."""
+    return [float(str(value)) for value in _float32(values, name)]
+
+
+def _xyzw(q: Floats) -> list[float]:
+    return _numbers(np.roll(q, -1), "rotation")
+
+
+def _text(name: str) -> str:
+    """A name that is sound Unicode: bytes that some BVH file had in another encoding are taken as Latin-1."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return name.encode("utf-8", "surrogateescape").decode("latin-1")
+    return name

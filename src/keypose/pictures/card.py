@@ -1,0 +1,123 @@
+"""The card of a motion: a few poses and the facts, as one self-contained piece of HTML for notebooks."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from keypose.arrays import Floats
+from keypose.kinematics import heights_above
+from keypose.model import Motion
+from keypose.pictures import stick
+
+POSES = 6
+POSE_PX = 130.0  # height of the tallest pose, and the width of the widest at most twice that
+MARGIN_PX = 8.0
+LABEL_PX = 16.0
+HEAD_RADIUS = (0.035, 0.07)  # least and greatest, of POSE_PX
+LONGEST_TEXT = 120  # characters of a name or note that are shown
+MOST_NOTES = 5
+
+
+def motion_card(motion: Motion) -> str:
+    """HTML of a strip of poses and the facts of ``motion``: no script, nothing from outside, under 60 KB.
+
+    Every text that a file may have brought is escaped and cut to a sane length. Only the frames that are
+    drawn are computed.
+    """
+    frames = np.unique(np.linspace(0, motion.n_frames - 1, POSES).round().astype(int)).tolist()
+    figure = stick.figure_of(motion.skeleton)
+    facts = _facts(motion, figure)
+    rows = "".join(
+        f'<tr><th style="{_TH}">{escape(name)}</th><td style="{_TD}">{escape(value)}</td></tr>'
+        for name, value in facts
+    )
+    return (
+        f'<div style="max-width:60em;font:13px/1.5 system-ui,sans-serif">'
+        f'<div style="font-weight:600">{escape(_short(motion.name))}</div>'
+        f"{_strip(motion, figure, frames)}"
+        f'<table style="border-collapse:collapse;margin:4px 0;background:none">{rows}</table></div>'
+    )
+
+
+_CELL = "border:none;background:none;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
+_TH = _CELL + "padding:0 1.2em 0 0;font-weight:400;opacity:0.65;white-space:nowrap"
+_TD = _CELL + "padding:0"
+
+
+def _facts(motion: Motion, figure: stick.Figure) -> list[tuple[str, str]]:
+    s = motion.skeleton
+    known = sum(part is not None for part in s.anatomy.parts)
+    ends = f" and {len(s.end_joints):,} end sites" if len(s.end_joints) else ""
+    metres = motion.metres_per_unit
+    height = f"{motion.height:.4g} units" + (f" = {motion.height * metres:.3g} m" if metres else "")
+    facts = [
+        ("frames", f"{motion.n_frames:,} at {motion.fps:g} fps, {motion.duration_s:.2f} s"),
+        ("joints", f"{s.n_joints:,}{ends}; {known:,} recognised"),
+        ("up", f"{motion.up} axis"),
+        ("unit", f"{metres:g} m" if metres else "not stated"),
+        ("height", height),
+    ]
+    if motion.first_frame:
+        facts.insert(1, ("first frame", f"number {motion.first_frame:,} of its source"))
+    if figure.left_out:
+        facts.append(("picture", f"the {figure.left_out:,} shortest limbs or last markers are not drawn"))
+    facts += [("note", _short(note)) for note in motion.notes[:MOST_NOTES]]
+    if len(motion.notes) > MOST_NOTES:
+        facts.append(("", f"and {len(motion.notes) - MOST_NOTES:,} more notes"))
+    return facts
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Poses side by side on one floor, in px."""
+
+    xy: Floats  # (F, N, 2) y down
+    depth: Floats  # (F, N) towards the viewer
+    cell: float  # width of one pose
+    floor: float  # y
+
+
+def _lay_out(points: Floats, motion: Motion) -> _Layout:
+    """Poses (F, N, 3) at one scale, each in the middle of its own cell, at its height over the lowest point."""
+    view = stick.view_of(points, motion.up, stick.leftward(points, motion.skeleton))
+    across, heights, depth = points @ view.right, heights_above(points, motion.up), points @ view.towards
+    across = across - 0.5 * (across.min(axis=1, keepdims=True) + across.max(axis=1, keepdims=True))
+    heights = heights - heights.min()
+    tallest, widest = float(heights.max()), 2.0 * float(across.max())
+    scale = POSE_PX / max(tallest, 0.5 * widest) if max(tallest, widest) > 0 else 1.0
+    cell = max(widest * scale, 0.4 * POSE_PX) + 2 * MARGIN_PX
+    floor = tallest * scale + MARGIN_PX + HEAD_RADIUS[1] * POSE_PX  # room for a head beyond its joint
+    x = across * scale + cell * (np.arange(len(points))[:, None] + 0.5)
+    return _Layout(np.stack((x, floor - heights * scale), axis=-1), depth, cell, floor)
+
+
+def _strip(motion: Motion, figure: stick.Figure, frames: list[int]) -> str:
+    layout = _lay_out(stick.points_of(motion, frames), motion)
+    width, height = layout.cell * len(frames), layout.floor + LABEL_PX + 4.0
+    head_px = (HEAD_RADIUS[0] * POSE_PX, HEAD_RADIUS[1] * POSE_PX)
+    poses = "".join(
+        stick.draw(figure, xy, depth, head_px) for xy, depth in zip(layout.xy, layout.depth, strict=True)
+    )
+    labels = "".join(
+        f'<text x="{layout.cell * (k + 0.5):.1f}" y="{height - 4.0:.1f}">{motion.first_frame + frame}</text>'
+        for k, frame in enumerate(frames)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{len(frames)} poses of the motion" '
+        f'viewBox="0 0 {width:.1f} {height:.1f}" width="{width:.0f}" height="{height:.0f}" '
+        f'style="max-width:100%;height:auto;display:block;background:none">'
+        f'<path d="M0 {layout.floor + 1.5:.1f}h{width:.1f}" stroke="currentColor" opacity="0.3"/>{poses}'
+        f'<g font-family="system-ui,sans-serif" font-size="10" text-anchor="middle" fill="currentColor" '
+        f'opacity="0.65">{labels}</g></svg>'
+    )
+
+
+def _short(text: str) -> str:
+    """One line of at most LONGEST_TEXT characters, without control characters and lone surrogates."""
+    cut = text[: LONGEST_TEXT + 1]
+    clean = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c for c in cut)
+    return clean if len(clean) <= LONGEST_TEXT else clean[: LONGEST_TEXT - 1] + "…"

@@ -1,0 +1,253 @@
+"""ASF/AMC: every fault with its file and line, cut files, limits, mutated files."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from acclaim import AMC, ASF, swap, write
+
+import keypose as kp
+from keypose.errors import FormatError, FormatWarning, KeyposeError, LimitError
+from keypose.formats.base import Limits
+
+# Faults, each with its line
+
+ASF_FAULTS = {
+    "bad angle unit": ("angle deg", "angle grad", 7, "angle 'grad', expected deg or rad"),
+    "zero length unit": ("length 0.45", "length 0", 6, "length 0, expected a unit above 0"),
+    "tiny length unit": ("length 0.45", "length 1e-320", 6, "expected a unit above 0"),
+    "unit no number": ("length 0.45", "length inch", 6, "'inch' in the unit of length, expected a finite"),
+    "mass twice": ("mass 1.0", "mass 1 2", 5, "2 numbers for the unit of mass, expected 1"),
+    "no root order": ("   order TX TY TZ RX RY RZ\n", "", 45, "no order in :root"),
+    "root order repeats": ("TX TY TZ", "TX TX TZ", 11, "order of the root 'TX TX TZ RX RY RZ', expected"),
+    "root axis": ("   axis XYZ", "   axis XYX", 12, "axis order 'XYX', expected one of XYZ, XZY"),
+    "short position": ("position 0 0 0", "position 0 0", 13, "2 numbers for the root's position, expected 3"),
+    "nan orientation": ("orientation 0 0 0", "orientation 0 nan 0", 14, "'nan' in the root's orientation"),
+    "id": ("id 2", "id two", 28, "id 'two', expected a whole number"),
+    "negative id": ("id 2", "id -2", 28, "id '-2', expected a whole number"),
+    "same id": ("id 2", "id 1", 28, "id 1 is used by two bones"),
+    "same name": ("name shin", "name thigh", 29, "the bone name 'thigh' is used more than once"),
+    "root as bone": ("name shin", "name root", 29, "the bone name 'root' is used more than once"),
+    "two words": ("name shin", "name left shin", 29, "name 'left shin', expected one word"),
+    "no name": ("     name shin\n", "", 27, "a bone without a name"),
+    "no direction": ("     direction 0.6 -0.8 0\n", "", 27, "bone 'shin' has no direction"),
+    "no length": ("     length 5\n", "", 27, "bone 'shin' has no length"),
+    "zero direction": ("0.6 -0.8 0", "0 0 0", 27, "bone 'shin' has length 5 but direction 0 0 0"),
+    "huge direction": ("0.6 -0.8 0", "1.7e308 1.7e308 0", 27, "direction too long to compute with"),
+    "infinite direction": ("0.6 -0.8 0", "1e999 0 0", 30, "'1e999' in the direction of bone 'shin', expected"),
+    "negative length": ("length 5", "length -5", 31, "length -5 of bone 'shin', expected 0 or more"),
+    "short axis": ("axis 30 -40 50 XYZ", "axis 30 -40", 32, "2 numbers for the axis of bone 'shin'"),
+    "axis order": ("axis 30 -40 50 XYZ", "axis 30 -40 50 XY", 32, "axis order 'XY', expected one of"),
+    "unknown dof": ("dof rx rz", "dof rx rw", 33, "dof of bone 'shin' 'rx rw', expected each of tx ty"),
+    "dof twice": ("dof rx rz", "dof rx rx", 33, "expected each of tx ty tz rx ry rz l at most once"),
+    "limit": ("(-inf inf)", "(-inf high)", 24, "'high' as a limit, expected a number or inf"),
+    "between bones": ("  begin\n     id 2", "  x\n     id 2", 27, "'x' between bones, expected 'begin'"),
+    "bone in a bone": ("rx rz\n  end\n", "rx rz\n", 34, "'begin' inside bone 'shin', expected 'end' first"),
+    "section in a bone": ("2.5\n     axis 0 0 0 XYZ\n  end\n", "2.5\n", 40, ":hierarchy inside bone 'arm'"),
+    "no section": (":version 1.10", "version 1.10", 2, "'version', expected a section such as :version"),
+    "unknown parent": ("thigh shin\n", "leg shin\n", 45, "no bone 'leg' in :bonedata"),
+    "unknown child": ("thigh shin\n", "thigh shine\n", 45, "no bone 'shine' in :bonedata"),
+    "orphan": ("    thigh shin\n", "", 27, "bone 'shin' is in no line of :hierarchy, expected a parent"),
+    "two parents": ("thigh shin\n", "thigh arm\n", 45, "bone 'arm' as a child of 'thigh', but line 44 says"),
+    "root below": ("thigh shin\n", "thigh shin root\n", 45, "the root as a child of 'thigh', expected it on"),
+    "own parent": ("thigh shin\n", "shin shin\n", 45, "bone 'shin' is its own ancestor"),
+    "circle": ("root thigh arm\n", "root arm\n    shin thigh\n", 45, "bone 'thigh' is its own ancestor or hangs on"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", ASF_FAULTS)
+@pytest.mark.filterwarnings("ignore::keypose.errors.FormatWarning")
+def test_faults_of_the_skeleton(tmp_path, fault):
+    old, new, line, message = ASF_FAULTS[fault]
+    with pytest.raises(FormatError, match=re.escape(message)) as caught:
+        kp.load(write(tmp_path, swap(ASF, old, new)))
+    assert (Path(caught.value.path).name, caught.value.line) == ("leg.asf", line)
+
+
+@pytest.mark.parametrize("lines", range(1, len(ASF.splitlines()) - 1))
+def test_a_skeleton_cut_short(tmp_path, lines):
+    text = "".join(ASF.splitlines(keepends=True)[:lines])
+    with pytest.raises(FormatError, match=r"leg\.asf:\d+: "):
+        kp.load(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("dof rx rz", "colour green"),
+        ("mass 1.0", "weight 1.0"),
+        ("axis XYZ\n   position", "angle 1\n   position"),
+        (":documentation", ":muscles"),
+    ],
+)
+def test_unknown_keywords_are_left_out_in_sight(tmp_path, old, new):
+    asf = swap(ASF, old, new)
+    motion = re.sub("shin.*\n", "", AMC) if "colour" in new else AMC
+    with pytest.warns(FormatWarning, match=r"leg\.asf:\d+: the keyword '\S+' is not known and is left out"):
+        m = kp.load(write(tmp_path, asf, motion))
+    assert any("not known" in note for note in m.notes)
+
+
+def test_keywords_of_the_format_that_are_not_needed(tmp_path):
+    asf = swap(ASF, "dof rx rz", "dof rx rz\n     bodymass 10.0\n     cofmass 1.0") + ":skin\n  skin.obj\n"
+    assert kp.load(write(tmp_path, asf)).n_frames == 3
+
+
+AMC_FAULTS = {
+    "no frames": (AMC[AMC.index("1\nroot") :], "", 3, "no frames, expected a frame number on a line of its own"),
+    "junk before": (":DEGREES", "DEGREES", 3, "'DEGREES', expected :FULLY-SPECIFIED, :DEGREES, :RADIANS or a"),
+    "unknown bone": ("thigh 21", "femur 21", 10, "frame 2 moves 'femur', but there is no such bone in leg"),
+    "too few values": ("21 -22 +23", "21 -22", 10, "2 values for bone 'thigh', expected 3 (rx ry rz) by"),
+    "too many values": ("-.5 1.5E+1", "-.5 1 2", 11, "3 values for bone 'shin', expected 2 (rx rz) by"),
+    "still bone moves": ("-.5 1.5E+1", "-.5 1\narm 4", 12, "1 values for bone 'arm', expected 0 (it does not move)"),
+    "missing bone": ("thigh 21 -22 +23\n", "", 8, "frame 2 has no values for bone 'thigh', expected 3"),
+    "missing root": ("root 1.5 2 3 -10 20 30\n", "", 8, "frame 2 has no values for bone 'root', expected 6"),
+    "missing bone at last": ("thigh 31 -32 33\n", "", 12, "frame 3 has no values for bone 'thigh'"),
+    "bone twice": ("shin -.5 1.5E+1", "shin 1 2\nshin 1 2", 12, "frame 2 has a second line for bone 'shin'"),
+    "nan": ("21 -22", "nan -22", 10, "frame 2, bone 'thigh': 'nan', expected a finite number"),
+    "infinity": ("21 -22", "-inf -22", 10, "frame 2, bone 'thigh': '-inf', expected a finite number"),
+    "overflow": ("21 -22", "1e999 -22", 10, "frame 2, rx of 'thigh': '1e999', expected a finite number"),
+    "word": ("21 -22", "21 x", 10, "frame 2, ry of 'thigh': 'x', expected a finite number"),
+    "python number": ("21 -22", "2_1 -22", 10, "frame 2, rx of 'thigh': '2_1', expected a finite number"),
+    "glued numbers": ("21 -22 +23", "21 -22 +23-4", 10, "frame 2, rz of 'thigh': '+23-4', expected a finite"),
+    "shifted values": ("-10 20 30\nthigh 21", "-10 20\nthigh 30 21", 9, "5 values for bone 'root', expected 6"),
+    "missing frame": ("\n3\n", "\n4\n", 12, "frame 4 after frame 2, expected 3"),
+    "frame again": ("\n3\n", "\n2\n", 12, "frame 2 after frame 2, expected 3"),
+    "keyword inside": ("\n3\n", "\n:RADIANS\n3\n", 12, "frame 2 moves ':RADIANS', but there is no such bone"),
+    "huge frame number": ("\n3\n", "\n3000000000000\n", 12, "frame 2 moves '3000000000000'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", AMC_FAULTS)
+def test_faults_of_the_motion(tmp_path, fault):
+    old, new, line, message = AMC_FAULTS[fault]
+    with pytest.raises(FormatError, match=re.escape(message)) as caught:
+        kp.load(write(tmp_path, motion=swap(AMC, old, new)))
+    assert (Path(caught.value.path).name, caught.value.line) == ("leg.amc", line)
+
+
+def test_a_motion_cut_anywhere(tmp_path):
+    """A cut leaves the whole frames, with a warning about the broken one, or an error where there is none."""
+    number = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+    whole = re.compile(
+        rf"\d\nroot(?: {number}){{6}}\nthigh(?: {number}){{3}}\nshin(?: {number}){{2}}(?:\n|$)", re.ASCII
+    )
+    start = AMC.index("1\nroot")
+    for end in range(1, len(AMC)):
+        frames, rest = 0, AMC[start:end]
+        while found := whole.match(rest):
+            frames, rest = frames + 1, rest[found.end() :]
+        path = write(tmp_path, motion=AMC[:end])
+        if not frames:
+            with pytest.raises(KeyposeError):
+                kp.load(path)
+        elif rest:
+            with pytest.warns(
+                FormatWarning, match=rf"frame {frames + 1} is not whole \(a download cut short"
+            ):
+                assert kp.load(path).n_frames == frames
+        else:
+            assert kp.load(path).n_frames == frames
+
+
+def test_what_no_cut_explains(tmp_path):
+    for line in ("shin 0 nan", "shin -inf 0"):
+        with pytest.raises(FormatError, match=r"leg\.amc:15: frame 3, bone 'shin'.*expected a finite number"):
+            kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", line)))
+    with pytest.raises(FormatError, match=r"leg\.amc:15: frame 3 has 1 values for bone 'shin'"):
+        kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", "shin 0\n")))
+
+
+def test_an_unknown_keyword_of_the_motion(tmp_path):
+    with pytest.warns(FormatWarning, match=r"leg\.amc:3: the keyword ':MYSTERY' \(and 1 more\) is not known"):
+        kp.load(write(tmp_path, motion=swap(AMC, ":DEGREES", ":MYSTERY 5\n:OTHER\n:DEGREES")))
+
+
+# Limits
+
+
+def chain(bones: int) -> str:
+    blocks = "".join(f"begin\n name b{k}\n direction 0 1 0\n length 1\nend\n" for k in range(bones))
+    lines = "".join(f"b{k - 1} b{k}\n" if k else "root b0\n" for k in range(bones))
+    return f":root\n order TX TY TZ RX RY RZ\n:bonedata\n{blocks}:hierarchy\nbegin\n{lines}end\n"
+
+
+def test_limits(tmp_path):
+    motion = ":DEGREES\n" + "".join(f"{k}\nroot 0 0 0 0 0 0\n" for k in range(1, 4))
+    path = write(tmp_path, chain(1500), motion)
+    with pytest.raises(LimitError, match=r"leg\.asf:\d+: 1001 levels of joints"):
+        kp.load(path)
+    m = kp.load(path, limits=Limits(depth=2000))  # no recursion
+    assert m.n_joints == 1501
+    assert m.world_positions()[0, -1, 1] == pytest.approx(1499)
+    with pytest.raises(LimitError, match="101 joints, more than the limit of 100"):
+        kp.load(path, limits=Limits(joints=100))
+    for text in (motion, motion.replace("\n", "\n\n")):
+        path.write_text(text)
+        with pytest.raises(LimitError, match="3 frames, more than the limit of 2"):
+            kp.load(path, limits=Limits(depth=2000, frames=2))
+    path.write_text(":DEGREES\n" + "".join(f"{k}\nroot 0 0 0 0 0 0\n" for k in range(1, 1500)))
+    with pytest.raises(LimitError, match="1499 frames x 1501 joints need"):
+        kp.load(path, limits=Limits(depth=2000))
+
+
+def test_long_words_take_no_long_time(tmp_path):
+    digits = "1" * 200_000
+    begin = time.perf_counter()
+    with pytest.raises(FormatError):
+        kp.load(write(tmp_path, swap(ASF, "length 5", f"length {digits}x")))
+    with pytest.raises(FormatError):
+        kp.load(write(tmp_path, motion=swap(AMC, "thigh 21", f"thigh {digits}x")))
+    with pytest.warns(FormatWarning, match="199999 more"):
+        kp.load(write(tmp_path, motion=swap(AMC, ":DEGREES", ":X\n" * 200_000 + ":DEGREES")))
+    assert time.perf_counter() - begin < 5.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore::keypose.errors.FormatWarning")
+def test_mutated_files_end_in_a_motion_or_in_our_errors(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    tokens = [
+        b" ",
+        b"\n",
+        b"\r",
+        b"#",
+        b":",
+        b"-",
+        b".",
+        b"e",
+        b"9" * 30,
+        b"nan",
+        b"end",
+        b"begin",
+        b"root",
+        b"\x00\xff",
+    ]
+    outcomes = {"loaded": 0, "refused": 0}
+    for k in range(150):
+        texts = [bytearray(ASF.encode()), bytearray(AMC.encode())]
+        text = texts[k % 2]
+        for _ in range(int(rng.integers(1, 4))):
+            at = int(rng.integers(len(text)))
+            action = rng.integers(4)
+            if action == 0:
+                text[at] = int(rng.integers(256))
+            elif action == 1:
+                del text[at : at + int(rng.integers(1, 30))]
+            elif action == 2:
+                text[at:at] = tokens[rng.integers(len(tokens))]
+            else:
+                other = int(rng.integers(len(text)))
+                text[at:at] = text[other : other + 40]
+        (tmp_path / "m.asf").write_bytes(texts[0])
+        (tmp_path / "m.amc").write_bytes(texts[1])
+        try:
+            kp.load(tmp_path / "m.amc")
+            outcomes["loaded"] += 1
+        except KeyposeError:
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 10  # both ways were taken

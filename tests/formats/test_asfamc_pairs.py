@@ -1,0 +1,138 @@
+"""ASF/AMC: which skeleton belongs to a motion, and pairs that do not fit."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from acclaim import AMC, ASF, swap, write
+
+import keypose as kp
+from keypose.errors import FileError, FormatError
+
+
+def place(folder: Path, *names: str) -> None:
+    for name in names:
+        text = ASF.encode()
+        (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+
+
+@pytest.mark.parametrize(
+    ("motion", "beside", "taken"),
+    [
+        ("02_01.amc", ["02_01.asf", "02.asf", "03.asf"], "02_01.asf"),
+        ("02_01.amc", ["02.asf", "03.asf"], "02.asf"),
+        ("02_01.amc", ["02.asf.gz", "03.asf"], "02.asf.gz"),
+        ("02_01.amc", ["02.asf.gz", "02.asf"], "02.asf"),
+        ("02_01.amc", ["02.ASF", "03.asf"], "02.ASF"),
+        ("HDM_bd_walk_001.amc", ["HDM_bd.asf", "HDM_tr.asf"], "HDM_bd.asf"),
+        ("02_01.amc", ["takeo.asf"], "takeo.asf"),
+        ("walk.amc", ["12.asf"], "12.asf"),
+    ],
+)
+def test_the_skeleton_beside(tmp_path, motion, beside, taken):
+    place(tmp_path, *beside)
+    (tmp_path / motion).write_text(AMC)
+    assert f"skeleton from {taken}" in kp.load(tmp_path / motion).notes
+
+
+def test_no_skeleton_says_how_to_give_it(tmp_path):
+    (tmp_path / "02_01.amc").write_text(AMC)
+    with pytest.raises(FormatError, match=r"02_01\.amc: no skeleton: expected 02_01\.asf or 02\.asf.*found none; "
+                                          r"give it with asf=.*--asf"):  # fmt: skip
+        kp.load(tmp_path / "02_01.amc")
+    place(tmp_path, "a.asf", "b.asf")
+    with pytest.raises(FormatError, match=r"found 2 others; give it with asf="):
+        kp.load(tmp_path / "02_01.amc")
+    assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "b.asf").n_frames == 3
+
+
+def test_the_only_skeleton_of_another_subject_is_not_taken(tmp_path):
+    (tmp_path / "02_01.amc").write_text(AMC)
+    place(tmp_path, "12.asf")
+    with pytest.raises(
+        FormatError, match=r"found only 12\.asf.*subject 12, not 02; if it is the right one, give"
+    ):
+        kp.load(tmp_path / "02_01.amc")
+    assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "12.asf").n_frames == 3
+
+
+def test_a_skeleton_that_is_none(tmp_path):
+    path = write(tmp_path)
+    with pytest.raises(FileError, match=r"nowhere\.asf: no such file"):
+        kp.load(path, asf=tmp_path / "nowhere.asf")
+    with pytest.raises(FormatError, match="is an AMC motion, expected an ASF skeleton"):
+        kp.load(path, asf=path)
+    (tmp_path / "x.bvh").write_text("HIERARCHY\nROOT a\n")
+    with pytest.raises(FormatError, match=r"x\.bvh:1: 'HIERARCHY', expected a section such as :version"):
+        kp.load(path, asf=tmp_path / "x.bvh")
+    (tmp_path / "empty.asf").write_text("")
+    with pytest.raises(FormatError, match=r"empty\.asf:1: no order in :root"):
+        kp.load(path, asf=tmp_path / "empty.asf")
+
+
+def test_gzip_of_both(tmp_path):
+    plain = kp.load(write(tmp_path))
+    for suffix, text in (("asf", ASF), ("amc", AMC)):
+        (tmp_path / f"leg.{suffix}").unlink()
+        (tmp_path / f"leg.{suffix}.gz").write_bytes(gzip.compress(text.encode()))
+    m = kp.load(tmp_path / "leg.amc.gz")
+    assert (m.rotations == plain.rotations).all()
+    assert m.name == "leg"
+    assert kp.load(tmp_path / "leg.asf.gz").n_frames == 1
+
+
+def test_content_decides(tmp_path):
+    write(tmp_path)
+    for name, text in (("motion.txt", AMC), ("skeleton.txt", ASF), ("bare.txt", AMC.split(":DEGREES\n")[1])):
+        (tmp_path / name).write_text(text)
+        assert kp.load(tmp_path / name).skeleton.names[0] == "root"
+
+
+def test_a_pair_that_does_not_fit_names_the_bone(tmp_path):
+    path = write(tmp_path)
+    for old, new, message in (
+        ("dof rx rz", "dof rx", "2 values for bone 'shin', expected 1 (rx) by other.asf"),
+        ("dof rx rz", "dof rx ry rz", "2 values for bone 'shin', expected 3 (rx ry rz) by other.asf"),
+        (
+            "axis 0 0 0 XYZ",
+            "axis 0 0 0 XYZ\n dof rx",
+            "no values for bone 'arm', expected 1 (rx) by other.asf",
+        ),
+    ):
+        (tmp_path / "other.asf").write_text(swap(ASF, old, new))
+        with pytest.raises(FormatError, match=re.escape(message)) as caught:
+            kp.load(path, asf=tmp_path / "other.asf")
+        assert caught.value.line is not None
+    (tmp_path / "other.asf").write_text(ASF.replace("shin", "calf"))
+    with pytest.raises(
+        FormatError, match=r"leg\.amc:7: frame 1 moves 'shin', but there is no such bone in other"
+    ):
+        kp.load(path, asf=tmp_path / "other.asf")
+
+
+@pytest.mark.data
+def test_zeros_are_the_rest_pose(data_dir):
+    folder = data_dir / "asf-amc"
+    m = kp.load(folder / "zeros_7frames.amc", asf=folder / "02.asf")
+    assert m.n_frames == 7
+    assert m.world_positions() == pytest.approx(np.tile(m.skeleton.rest_positions[: m.n_joints], (7, 1, 1)))
+    with pytest.raises(FormatError, match="no skeleton: expected .* found 6 others"):
+        kp.load(folder / "zeros_7frames.amc")
+
+
+@pytest.mark.data
+def test_the_mismatched_pair(data_dir):
+    """Bones, dof and axes of 12.asf are those of 02.asf, only lengths differ: nothing but its name gives it away."""
+    folder = data_dir / "asf-amc"
+    path = folder / "mismatch" / "02_01.amc"
+    with pytest.raises(FormatError, match=r"found only 12\.asf.*subject 12, not 02"):
+        kp.load(path)
+    right = kp.load(path, asf=folder / "02.asf")
+    wrong = kp.load(path, asf=folder / "mismatch" / "12.asf")
+    assert (right.rotations == kp.load(folder / "02_01.amc").rotations).all()
+    assert wrong.rotations == pytest.approx(right.rotations, abs=1e-12)
+    assert np.abs(wrong.skeleton.offsets - right.skeleton.offsets).max() > 0.1
