@@ -1,7 +1,7 @@
 """Skeletons as the exporters name them, each joint with the part it must be recognised as.
 
-One line of joints per row, indented under the row whose last joint it hangs on; ``name=part``, or ``name=-`` where no part
-is to be recognised.
+One line of joints per row, indented under the row whose last joint it hangs on; ``name=part``, or ``name=-``
+where no part is to be recognised.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from skeletons import EXPORTERS, parse
 
 import keypose as kp
 from keypose import FormatWarning, UnknownJoint
 from keypose.anatomy import Anatomy, recognise
+from skeletons import EXPORTERS, parse
 
 CMU, _PARENTS, _ = parse(EXPORTERS["CMU in MotionBuilder names"])
 
@@ -63,9 +63,7 @@ def test_a_first_letter_is_not_always_a_side(name: str) -> None:
     assert part is None or not part.startswith(("left_", "right_"))
 
 
-@pytest.mark.parametrize(
-    "name", ["hips", "Hips", "HIPS", "a:b:Hips", "a|Hips", "CC_Base_Hip", "Hips#", "hips_jnt"]
-)
+@pytest.mark.parametrize("name", ["hips", "Hips", "HIPS", "a:b:Hips", "a|Hips", "CC_Base_Hip", "Hips#", "hips_jnt"])
 def test_spellings_of_the_hips(name: str) -> None:
     assert recognise([name], [-1]).parts == ("hips",)
 

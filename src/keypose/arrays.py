@@ -14,9 +14,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
+# No figure is larger, in any unit; below it no product of a few numbers overflows.
+GREATEST_NUMBER = 1e15
+
 
 def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Floats:
-    """``values`` as a read-only, C-contiguous float64 array of ``shape`` (None: any length), all finite.
+    """``values`` as a read-only, C-contiguous float64 array of ``shape`` (None: any length), all finite and sane.
 
     The data are copied unless nobody else can write to them.
     """
@@ -25,9 +28,10 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
     except (TypeError, ValueError) as error:
         raise ModelError(f"{what}: not numbers ({error})") from None
     _check_shape(array, shape, what)
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ModelError(f"{what}: {array[where]} at index {where}, expected finite numbers")
+    sound = np.abs(array) <= GREATEST_NUMBER  # False for NaN too
+    if not sound.all():
+        where = tuple(int(i) for i in np.argwhere(~sound)[0])
+        raise ModelError(f"{what}: {array[where]:g} at index {where}, expected finite numbers up to {GREATEST_NUMBER:g}")
     return frozen(array)
 
 

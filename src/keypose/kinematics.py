@@ -31,6 +31,10 @@ RUN_TOLERANCE_FRAMES = 0.01  # a rate of 120.0005 fps (.0083333 s) still has 12 
 # about as wide as it is tall, a skeleton drawn lying down is much wider.
 UPRIGHT_RATIO = 0.7
 
+# An axis is the way up when it holds at least this part of the way from feet to head: within 41 degrees,
+# so that no two axes qualify.
+DOMINANT_PART = 0.75
+
 
 def forward(parents: Ints, translations: Floats, rotations: Floats) -> tuple[Floats, Floats]:
     """World positions (T, J, 3) and rotations (T, J, 4) of local poses; parents before children."""
@@ -41,9 +45,7 @@ def forward(parents: Ints, translations: Floats, rotations: Floats) -> tuple[Flo
     )
 
 
-def end_positions(
-    world_positions: Floats, world_rotations: Floats, end_joints: Ints, end_offsets: Floats
-) -> Floats:
+def end_positions(world_positions: Floats, world_rotations: Floats, end_joints: Ints, end_offsets: Floats) -> Floats:
     """World positions (T, E, 3) of the end sites."""
     return world_positions[:, end_joints] + rotate(world_rotations[:, end_joints], end_offsets)
 
@@ -75,7 +77,7 @@ def dominant_up(below: Floats, above: Floats) -> Up | None:
     """The axis along which points ``above`` lie over ``below`` (both (T, 3)) in most frames, if any does."""
     direction = np.median(above - below, axis=0)
     axis = int(np.argmax(np.abs(direction)))
-    if np.abs(direction[axis]) <= 0.7 * np.linalg.norm(direction):
+    if np.abs(direction[axis]) <= DOMINANT_PART * np.linalg.norm(direction):
         return None
     return UPS[axis if direction[axis] > 0 else axis + 3]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.rotations import from_euler
 
 _HERE = Path(__file__).resolve().parent
 _INSTALL = _HERE.parents[1] / "tools" / "blender.sh"
@@ -35,7 +36,17 @@ class Judged:
         return self.positions[:, [self.names.index(name) for name in names]]
 
 
-Judge = Callable[[list[tuple[Path, list[int], float]]], list[Judged]]
+@dataclass(frozen=True)
+class Asked:
+    """A file to import, the frames to look at, the rate of its motion, and where to export it as FBX, if anywhere."""
+
+    path: Path
+    frames: list[int]
+    fps: float
+    fbx: Path | None = None
+
+
+Judge = Callable[..., list[Judged]]
 
 
 @pytest.fixture(scope="session")
@@ -58,12 +69,15 @@ def blender_python() -> str:
 
 @pytest.fixture(scope="session")
 def judge(blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    """A function that asks Blender about many files at once: (path, frames, fps of the motion) of each."""
+    """A function that asks one Blender process about many files."""
 
-    def ask(files: list[tuple[Path, list[int], float]]) -> list[Judged]:
+    def ask(*files: Asked) -> list[Judged]:
         folder = tmp_path_factory.mktemp("judge")
         request, result = folder / "request.json", folder / "result.npz"
-        request.write_text(json.dumps([{"path": str(p), "frames": f, "fps": fps} for p, f, fps in files]))
+        entries = [
+            {k: str(v) if isinstance(v, Path) else v for k, v in vars(f).items() if v is not None} for f in files
+        ]
+        request.write_text(json.dumps(entries))
         run = subprocess.run(
             [blender_python, "-P", _HERE / "judge.py", request, result],
             capture_output=True,
@@ -83,6 +97,22 @@ def judge(blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> Judg
 
 
 @pytest.fixture(scope="session")
+def asked() -> type[Asked]:
+    return Asked
+
+
+@pytest.fixture(scope="session")
+def spread() -> Callable[[int], list[int]]:
+    """A few frames of a clip: the first two, the last, and some between."""
+
+    def frames(n_frames: int) -> list[int]:
+        wanted = {0, 1, n_frames // 3, n_frames // 2, 2 * n_frames // 3, n_frames - 1}
+        return sorted(frame for frame in wanted if frame < n_frames)
+
+    return frames
+
+
+@pytest.fixture(scope="session")
 def wandering() -> kp.Motion:
     """A branching figure, Y up, in metres, whose joints all turn at random and whose root wanders."""
     rng = np.random.default_rng(7)
@@ -96,7 +126,7 @@ def wandering() -> kp.Motion:
     turns = np.cumsum(rng.normal(0, 6, (frames, len(names), 3)), axis=0)
     translations = np.repeat(offsets[None], frames, axis=0)
     translations[:, 0] += np.cumsum(rng.normal(0, 0.02, (frames, 3)), axis=0)
-    rotations = kp.rotations.from_euler(np.deg2rad(turns), "ZXY")
+    rotations = from_euler(np.deg2rad(turns), "ZXY")
     skeleton = kp.Skeleton(
         names,
         np.array(parents),

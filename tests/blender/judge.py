@@ -2,9 +2,10 @@
 
     python judge.py REQUEST.json RESULT.npz
 
-The request is a list of ``{"path": ..., "frames": [0, 10, ...]}``, frames counted from 0 as in the file. The
-result holds, for the k-th entry, ``k_names`` (J,) and ``k_positions`` (frames, J, 3) in the file's own axes,
-or ``k_error``, why Blender would not import it.
+The request is a list of ``{"path": ..., "frames": [0, 10, ...], "fps": ...}``: frames counted from 0, and the rate
+of the motion that the file holds. The result has, for the k-th entry, ``k_names`` (J,) and ``k_positions``
+(frames, J, 3) in the file's own axes, or ``k_error``, why Blender would not import it. An entry with ``"fbx"``
+is also exported to that path.
 """
 
 import json
@@ -15,6 +16,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+Z_UP_TO_Y_UP = Matrix(((1, 0, 0, 0), (0, 0, 1, 0), (0, -1, 0, 0), (0, 0, 0, 1)))
+
 
 def main(request: str, result: str) -> None:
     arrays = {}
@@ -22,37 +25,44 @@ def main(request: str, result: str) -> None:
         path = Path(entry["path"])
         bpy.ops.wm.read_factory_settings(use_empty=True)
         try:
-            world_from_blender, first, joints = IMPORTERS[path.suffix](path)
-            frames = [first + frame for frame in entry["frames"]]
-            arrays[f"{k}_names"] = np.array([name for name, _ in joints])
-            arrays[f"{k}_positions"] = positions_at(frames, joints, world_from_blender)
+            file_from_blender, blender_frame = IMPORTERS[path.suffix](path, entry["fps"])
+            names, places = everything()
+            frames = [blender_frame(frame) for frame in entry["frames"]]
+            arrays[f"{k}_positions"] = positions_at(frames, places, file_from_blender)
+            arrays[f"{k}_names"] = np.array(names)
+            if "fbx" in entry:
+                export_fbx(entry["fbx"], entry["fps"])
         except Exception as error:  # Blender's importers raise anything; the test says which file and why
             arrays[f"{k}_error"] = np.array(f"{type(error).__name__}: {error}")
     np.savez(result, **arrays)
 
 
-def positions_at(frames, joints, world_from_blender):
-    scene = bpy.context.scene
-    found = np.empty((len(frames), len(joints), 3))
+def everything():
+    """The names of all bones and objects, and functions that give their places in Blender's world."""
+    names, places = [], []
+    for thing in bpy.context.scene.objects:
+        if thing.type == "ARMATURE":
+            for bone in thing.pose.bones:
+                names.append(bone.name)
+                places.append(lambda armature=thing, bone=bone: armature.matrix_world @ bone.head)
+        else:
+            names.append(thing.name)
+            places.append(lambda thing=thing: thing.matrix_world.translation)
+    return names, places
+
+
+def positions_at(frames, places, file_from_blender):
+    found = np.empty((len(frames), len(places), 3))
     for i, frame in enumerate(frames):
-        whole = int(np.floor(frame))
-        scene.frame_set(whole, subframe=frame - whole)
-        for j, (_, position) in enumerate(joints):
-            found[i, j] = (world_from_blender @ position())[:3]
+        whole = int(np.floor(frame + 1e-6))
+        bpy.context.scene.frame_set(whole, subframe=max(0.0, min(frame - whole, 0.999999)))
+        for j, place in enumerate(places):
+            found[i, j] = file_from_blender @ place()
     return found
 
 
-def heads(armature):
-    """Each bone's name, and a function that gives its head's place in Blender's world."""
-    return [(bone.name, lambda bone=bone: armature.matrix_world @ bone.head) for bone in armature.pose.bones]
-
-
-def armature():
-    return next(o for o in bpy.context.scene.objects if o.type == "ARMATURE")
-
-
-def import_bvh(path):
-    # Forward -Y with Z up is Blender's own frame: nothing is turned. Frame i of the file is frame i + 1 here.
+def import_bvh(path, fps):
+    # Forward Y with Z up are Blender's own axes: nothing is turned. Frame i of the file is frame i + 1 here.
     bpy.ops.import_anim.bvh(
         filepath=str(path),
         global_scale=1.0,
@@ -62,10 +72,37 @@ def import_bvh(path):
         axis_forward="Y",
         axis_up="Z",
     )
-    return Matrix(), 1, heads(armature())
+    return Matrix(), lambda frame: frame + 1
 
 
-IMPORTERS = {".bvh": import_bvh}
+def import_gltf(path, fps):
+    # Blender stands glTF's Y up on its own Z, and lays seconds out at the scene's rate.
+    bpy.ops.import_scene.gltf(filepath=str(path))
+    scene_fps = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    return Z_UP_TO_Y_UP, lambda frame: frame / fps * scene_fps
+
+
+def import_usd(path, fps):
+    # The scene takes the file's rate: time codes are frames. A Y-up file is stood on Blender's Z.
+    bpy.ops.wm.usd_import(filepath=str(path), scale=1.0, set_frame_range=True, apply_unit_conversion_scale=False)
+    return Z_UP_TO_Y_UP, lambda frame: bpy.context.scene.frame_start + frame
+
+
+def export_fbx(path, fps):
+    scene = bpy.context.scene
+    scene.render.fps = round(fps)
+    scene.frame_start, scene.frame_end = (int(x) for x in bpy.data.actions[0].frame_range)
+    bpy.ops.export_scene.fbx(filepath=path, bake_anim=True, bake_anim_simplify_factor=0.0, add_leaf_bones=True)
+
+
+IMPORTERS = {
+    ".bvh": import_bvh,
+    ".glb": import_gltf,
+    ".gltf": import_gltf,
+    ".usda": import_usd,
+    ".usdc": import_usd,
+    ".usd": import_usd,
+}
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

@@ -16,12 +16,6 @@ TOLERANCE = 1e-4  # of the figure's height
 LEAST_FILES = 10
 
 
-def _spread(n_frames: int) -> list[int]:
-    """The first two frames, the last, and some between."""
-    wanted = {0, 1, n_frames // 3, n_frames // 2, 2 * n_frames // 3, n_frames - 1}
-    return sorted(frame for frame in wanted if frame < n_frames)
-
-
 def _load_as_it_is(path: Path) -> kp.Motion:
     with warnings.catch_warnings():  # what these files are warned about is tested elsewhere
         warnings.simplefilter("ignore", kp.FormatWarning)
@@ -29,43 +23,33 @@ def _load_as_it_is(path: Path) -> kp.Motion:
 
 
 @pytest.mark.data
-def test_real_files_of_every_exporter(judge, data_dir):
+def test_real_files_of_every_exporter(judge, asked, spread, data_dir):
     """Every BVH file that Blender imports: the same world positions, joint by joint.
 
     The largest difference (3e-5) is Blender's: it makes a bone that is nearly parallel to -Y exactly so.
     """
     paths = sorted((data_dir / "formats" / "bvh").glob("*.bvh"))
     motions = [_load_as_it_is(path) for path in paths]
-    judged = judge([(p, _spread(m.n_frames), m.fps) for p, m in zip(paths, motions, strict=True)])
+    judged = judge(*(asked(p, spread(m.n_frames), m.fps) for p, m in zip(paths, motions, strict=True)))
     agreeing, wrong = [], []
     for path, motion, blender in zip(paths, motions, judged, strict=True):
         if blender.error is not None:
             wrong.append(f"{path.name}: Blender says {blender.error}")
             continue
         names = tuple("_".join(name.split()) for name in motion.skeleton.names)  # as Blender's importer does
-        ours = motion.world_positions()[_spread(motion.n_frames)]
+        ours = motion.world_positions()[spread(motion.n_frames)]
         off = np.abs(ours - blender.of(names)).max() / motion.height
         (agreeing if off <= TOLERANCE else wrong).append(f"{path.name}: {off:.1e} of the height")
     assert not wrong, "\n".join(wrong)
     assert len(agreeing) >= LEAST_FILES
 
 
-def test_what_we_write(judge, wandering, tmp_path):
-    path = tmp_path / "wandering.bvh"
-    kp.save(wandering, path)
-    frames = _spread(wandering.n_frames)
-    (blender,) = judge([(path, frames, wandering.fps)])
-    assert blender.error is None
-    off = np.abs(wandering.world_positions()[frames] - blender.of(wandering.skeleton.names)).max()
-    assert off <= TOLERANCE * wandering.height
-
-
-def test_the_judge_sees_a_wrong_pose(judge, wandering, tmp_path):
+def test_the_judge_sees_a_wrong_pose(judge, asked, spread, wandering, tmp_path):
     """One joint turned the other way must not pass: the judge itself is judged."""
     path = tmp_path / "wandering.bvh"
     kp.save(wandering, path)
-    frames = _spread(wandering.n_frames)
-    (blender,) = judge([(path, frames, wandering.fps)])
+    frames = spread(wandering.n_frames)
+    (blender,) = judge(asked(path, frames, wandering.fps))
     turned = wandering.rotations.copy()
     turned[:, 3] *= (1, -1, -1, -1)
     wrong = kp.Motion("wrong", wandering.skeleton, 30.0, wandering.translations, turned)

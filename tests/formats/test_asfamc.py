@@ -28,9 +28,7 @@ def test_poses_agree_with_the_slow_twin(tmp_path, seed, radians):
     names = list(dof)
     rng.shuffle(names)  # an AMC has an order of its own
     frames = [{n: rng.uniform(-170, 170, len(dof[n])) for n in names} for _ in range(5)]
-    path = write(
-        tmp_path, asf_text(bones, order, position, orientation, radians), amc_text(frames, radians, dof)
-    )
+    path = write(tmp_path, asf_text(bones, order, position, orientation, radians), amc_text(frames, radians, dof))
     m = kp.load(path, reference_pose="keep")
     assert sorted(m.skeleton.names) == sorted(["root", *(b.name for b in bones)])
     for t, values in enumerate(frames):
@@ -215,9 +213,10 @@ def test_a_skeleton_alone_is_one_frame_at_rest(tmp_path):
 # Real files
 
 TWINS = {
-    "lhipjoint": "LHipJoint", "lfemur": "LeftUpLeg", "ltibia": "LeftLeg", "lfoot": "LeftFoot", "ltoes": "LeftToeBase",
+    "root": "Hips", "lhipjoint": "LHipJoint",
+    "lfemur": "LeftUpLeg", "ltibia": "LeftLeg", "lfoot": "LeftFoot", "ltoes": "LeftToeBase",
     "rhipjoint": "RHipJoint", "rfemur": "RightUpLeg", "rtibia": "RightLeg", "rfoot": "RightFoot",
-    "rtoes": "RightToeBase", "root": "Hips",
+    "rtoes": "RightToeBase",
 }  # fmt: skip
 UPPER_TWINS = {
     "lowerneck": "Neck", "upperneck": "Neck1", "head": "Head",

@@ -38,7 +38,7 @@ ASF_FAULTS = {
     "no length": ("     length 5\n", "", 27, "bone 'shin' has no length"),
     "zero direction": ("0.6 -0.8 0", "0 0 0", 27, "bone 'shin' has length 5 but direction 0 0 0"),
     "huge direction": ("0.6 -0.8 0", "1.7e308 1.7e308 0", 27, "direction too long to compute with"),
-    "infinite direction": ("0.6 -0.8 0", "1e999 0 0", 30, "'1e999' in the direction of bone 'shin', expected"),
+    "infinite direction": ("0.6 -0.8 0", "1e999 0 0", 30, "'1e999' in the direction of bone 'shin'"),
     "negative length": ("length 5", "length -5", 31, "length -5 of bone 'shin', expected 0 or more"),
     "short axis": ("axis 30 -40 50 XYZ", "axis 30 -40", 32, "2 numbers for the axis of bone 'shin'"),
     "axis order": ("axis 30 -40 50 XYZ", "axis 30 -40 50 XY", 32, "axis order 'XY', expected one of"),
@@ -55,7 +55,7 @@ ASF_FAULTS = {
     "two parents": ("thigh shin\n", "thigh arm\n", 45, "bone 'arm' as a child of 'thigh', but line 44 says"),
     "root below": ("thigh shin\n", "thigh shin root\n", 45, "the root as a child of 'thigh', expected it on"),
     "own parent": ("thigh shin\n", "shin shin\n", 45, "bone 'shin' is its own ancestor"),
-    "circle": ("root thigh arm\n", "root arm\n    shin thigh\n", 45, "bone 'thigh' is its own ancestor or hangs on"),
+    "circle": ("root thigh arm\n", "root arm\n    shin thigh\n", 45, "bone 'thigh' is its own ancestor or"),
 }  # fmt: skip
 
 
@@ -98,12 +98,12 @@ def test_keywords_of_the_format_that_are_not_needed(tmp_path):
 
 
 AMC_FAULTS = {
-    "no frames": (AMC[AMC.index("1\nroot") :], "", 3, "no frames, expected a frame number on a line of its own"),
-    "junk before": (":DEGREES", "DEGREES", 3, "'DEGREES', expected :FULLY-SPECIFIED, :DEGREES, :RADIANS or a"),
+    "no frames": (AMC[AMC.index("1\nroot") :], "", 3, "no frames, expected a frame number on a line"),
+    "junk before": (":DEGREES", "DEGREES", 3, "'DEGREES', expected :FULLY-SPECIFIED, :DEGREES"),
     "unknown bone": ("thigh 21", "femur 21", 10, "frame 2 moves 'femur', but there is no such bone in leg"),
     "too few values": ("21 -22 +23", "21 -22", 10, "2 values for bone 'thigh', expected 3 (rx ry rz) by"),
     "too many values": ("-.5 1.5E+1", "-.5 1 2", 11, "3 values for bone 'shin', expected 2 (rx rz) by"),
-    "still bone moves": ("-.5 1.5E+1", "-.5 1\narm 4", 12, "1 values for bone 'arm', expected 0 (it does not move)"),
+    "still bone moves": ("-.5 1.5E+1", "-.5 1\narm 4", 12, "1 values for bone 'arm', expected 0 (it does"),
     "missing bone": ("thigh 21 -22 +23\n", "", 8, "frame 2 has no values for bone 'thigh', expected 3"),
     "missing root": ("root 1.5 2 3 -10 20 30\n", "", 8, "frame 2 has no values for bone 'root', expected 6"),
     "missing bone at last": ("thigh 31 -32 33\n", "", 12, "frame 3 has no values for bone 'thigh'"),
@@ -114,7 +114,7 @@ AMC_FAULTS = {
     "word": ("21 -22", "21 x", 10, "frame 2, ry of 'thigh': 'x', expected a finite number"),
     "python number": ("21 -22", "2_1 -22", 10, "frame 2, rx of 'thigh': '2_1', expected a finite number"),
     "glued numbers": ("21 -22 +23", "21 -22 +23-4", 10, "frame 2, rz of 'thigh': '+23-4', expected a finite"),
-    "shifted values": ("-10 20 30\nthigh 21", "-10 20\nthigh 30 21", 9, "5 values for bone 'root', expected 6"),
+    "shifted values": ("-10 20 30\nthigh 21", "-10 20\nthigh 30 21", 9, "5 values for bone 'root'"),
     "missing frame": ("\n3\n", "\n4\n", 12, "frame 4 after frame 2, expected 3"),
     "frame again": ("\n3\n", "\n2\n", 12, "frame 2 after frame 2, expected 3"),
     "keyword inside": ("\n3\n", "\n:RADIANS\n3\n", 12, "frame 2 moves ':RADIANS', but there is no such bone"),
@@ -130,25 +130,25 @@ def test_faults_of_the_motion(tmp_path, fault):
     assert (Path(caught.value.path).name, caught.value.line) == ("leg.amc", line)
 
 
-def test_a_motion_cut_anywhere(tmp_path):
+@pytest.mark.parametrize("first", [1, 9])
+def test_a_motion_cut_anywhere(tmp_path, first):
     """A cut leaves the whole frames, with a warning about the broken one, or an error where there is none."""
     number = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
     whole = re.compile(
-        rf"\d\nroot(?: {number}){{6}}\nthigh(?: {number}){{3}}\nshin(?: {number}){{2}}(?:\n|$)", re.ASCII
+        rf"\d+\nroot(?: {number}){{6}}\nthigh(?: {number}){{3}}\nshin(?: {number}){{2}}(?:\n|$)", re.ASCII
     )
-    start = AMC.index("1\nroot")
-    for end in range(1, len(AMC)):
-        frames, rest = 0, AMC[start:end]
+    text = re.sub(r"^(\d)$", lambda found: str(first - 1 + int(found[1])), AMC, flags=re.MULTILINE)
+    start = text.index(f"{first}\nroot")
+    for end in range(1, len(text)):
+        frames, rest = 0, text[start:end]
         while found := whole.match(rest):
             frames, rest = frames + 1, rest[found.end() :]
-        path = write(tmp_path, motion=AMC[:end])
+        path = write(tmp_path, motion=text[:end])
         if not frames:
             with pytest.raises(KeyposeError):
                 kp.load(path)
         elif rest:
-            with pytest.warns(
-                FormatWarning, match=rf"frame {frames + 1} is not whole \(a download cut short"
-            ):
+            with pytest.warns(FormatWarning, match=rf"frame {first + frames} is not whole \(a download cut short"):
                 assert kp.load(path).n_frames == frames
         else:
             assert kp.load(path).n_frames == frames
@@ -160,6 +160,11 @@ def test_what_no_cut_explains(tmp_path):
             kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", line)))
     with pytest.raises(FormatError, match=r"leg\.amc:15: frame 3 has 1 values for bone 'shin'"):
         kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", "shin 0\n")))
+
+
+def test_a_cut_line_that_takes_nothing_away(tmp_path):
+    with pytest.warns(FormatWarning, match=r"leg\.amc:16: the last line is not whole and is left out"):
+        assert kp.load(write(tmp_path, motion=AMC + "ar")).n_frames == 3
 
 
 def test_an_unknown_keyword_of_the_motion(tmp_path):

@@ -41,8 +41,8 @@ def test_the_skeleton_beside(tmp_path, motion, beside, taken):
 
 def test_no_skeleton_says_how_to_give_it(tmp_path):
     (tmp_path / "02_01.amc").write_text(AMC)
-    with pytest.raises(FormatError, match=r"02_01\.amc: no skeleton: expected 02_01\.asf or 02\.asf.*found none; "
-                                          r"give it with asf=.*--asf"):  # fmt: skip
+    with pytest.raises(FormatError, match=r"02_01\.amc: no skeleton: expected 02_01\.asf or 02\.asf.*"
+                                          r"found none; give it with asf=.*--asf"):  # fmt: skip
         kp.load(tmp_path / "02_01.amc")
     place(tmp_path, "a.asf", "b.asf")
     with pytest.raises(FormatError, match=r"found 2 others; give it with asf="):
@@ -53,9 +53,7 @@ def test_no_skeleton_says_how_to_give_it(tmp_path):
 def test_the_only_skeleton_of_another_subject_is_not_taken(tmp_path):
     (tmp_path / "02_01.amc").write_text(AMC)
     place(tmp_path, "12.asf")
-    with pytest.raises(
-        FormatError, match=r"found only 12\.asf.*subject 12, not 02; if it is the right one, give"
-    ):
+    with pytest.raises(FormatError, match=r"found only 12\.asf.*subject 12, not 02; if it is the right one, give"):
         kp.load(tmp_path / "02_01.amc")
     assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "12.asf").n_frames == 3
 
@@ -108,9 +106,7 @@ def test_a_pair_that_does_not_fit_names_the_bone(tmp_path):
             kp.load(path, asf=tmp_path / "other.asf")
         assert caught.value.line is not None
     (tmp_path / "other.asf").write_text(ASF.replace("shin", "calf"))
-    with pytest.raises(
-        FormatError, match=r"leg\.amc:7: frame 1 moves 'shin', but there is no such bone in other"
-    ):
+    with pytest.raises(FormatError, match=r"leg\.amc:7: frame 1 moves 'shin', but there is no such bone in other"):
         kp.load(path, asf=tmp_path / "other.asf")
 
 
@@ -120,13 +116,13 @@ def test_zeros_are_the_rest_pose(data_dir):
     m = kp.load(folder / "zeros_7frames.amc", asf=folder / "02.asf")
     assert m.n_frames == 7
     assert m.world_positions() == pytest.approx(np.tile(m.skeleton.rest_positions[: m.n_joints], (7, 1, 1)))
-    with pytest.raises(FormatError, match="no skeleton: expected .* found 6 others"):
+    with pytest.raises(FormatError, match=r"no skeleton: expected .* found 6 others"):
         kp.load(folder / "zeros_7frames.amc")
 
 
 @pytest.mark.data
 def test_the_mismatched_pair(data_dir):
-    """Bones, dof and axes of 12.asf are those of 02.asf, only lengths differ: nothing but its name gives it away."""
+    """12.asf has the bones, dof and axes of 02.asf, only other lengths: nothing but its name tells."""
     folder = data_dir / "asf-amc"
     path = folder / "mismatch" / "02_01.amc"
     with pytest.raises(FormatError, match=r"found only 12\.asf.*subject 12, not 02"):

@@ -177,6 +177,17 @@ def test_errors_say_where_and_what(load_text, change, message):
         load_text(change(bvh_text()))
 
 
+@pytest.mark.parametrize("change", [("OFFSET 0 -10 0", "OFFSET 0 -1e300 0"), ("0 20 0", "0 1e300 0"), ("4 5 6 7", "4 5 6 1e300")])
+def test_numbers_beyond_all_measure(load_text, change):
+    """An angle may be any number; a length of 1e300 is a fault of the file, which is named."""
+    text = bvh_text().replace(*change)
+    if "6 1e300" in change[1]:
+        load_text(text)
+    else:
+        with pytest.raises(kp.FormatError, match=r"x.bvh: .*up to 1e\+15"):
+            load_text(text)
+
+
 def test_limits_are_kept(load_text):
     deep = (
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n"

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fuzz.seeds import KINDS
+from tests.fuzz.seeds import KINDS, SHARES
 from tests.fuzz.worker import SECONDS_EACH, one_input, try_input
 
 BATCH = 500
@@ -89,8 +89,11 @@ def main() -> int:
     kinds = options.kinds.split(",")
     start = time.monotonic()
     found = {kind: Findings() for kind in kinds}
-    each = -(-options.count // len(kinds))
-    batches = [(k, options.first + i, min(BATCH, each - i)) for i in range(0, each, BATCH) for k in kinds]
+    total = sum(SHARES[kind] for kind in kinds)
+    counts = {kind: -(-options.count * SHARES[kind] // total) for kind in kinds}
+    batches = [
+        (kind, options.first + i, min(BATCH, count - i)) for kind, count in counts.items() for i in range(0, count, BATCH)
+    ]
     with ThreadPoolExecutor(options.jobs) as pool:
         jobs = {pool.submit(run_batch, *batch): batch for batch in batches}
         for done, job in enumerate(as_completed(jobs), 1):
@@ -104,8 +107,8 @@ def main() -> int:
     print(f"\r{'kind':<10}{'tried':>8}{'loaded':>8}{'refused':>9}{'failed':>8}{'slowest':>12}")
     for kind, f in found.items():
         tried = sum(f.outcomes.values())
-        counts = f"{tried:>8}{f.outcomes['loaded']:>8}{f.outcomes['refused']:>9}{f.outcomes['failed']:>8}"
-        print(f"{kind:<10}{counts}{1e3 * f.slowest[0]:>9.0f} ms")
+        numbers = f"{tried:>8}{f.outcomes['loaded']:>8}{f.outcomes['refused']:>9}{f.outcomes['failed']:>8}"
+        print(f"{kind:<10}{numbers}{1e3 * f.slowest[0]:>9.0f} ms")
     failures = [(kind, number, text) for kind, f in found.items() for number, text in sorted(f.failures.items())]
     for kind, number, text in failures[:20]:
         print(f"\n{kind}:{number}\n{text}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import keypose as kp
 from tests.fuzz.mutate import damage
-from tests.fuzz.seeds import seeds
+from tests.fuzz.seeds import IN_CHILD, seeds
 
 MEMORY_BYTES = 2 << 30  # beyond what the process has when it starts
 SECONDS_EACH = 10.0
@@ -54,8 +54,8 @@ def main(kind: str, first: int, count: int, progress: Path) -> None:
         for name, data in companions.items():
             (Path(folder) / name).write_bytes(data)
         kp.load(_sound(kind, Path(folder)))
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
+        if kind not in IN_CHILD:
+            _limit_memory()
         with progress.open("w") as log:
             for number in range(first, first + count):
                 log.write(json.dumps({"start": number}) + "\n")
@@ -63,6 +63,11 @@ def main(kind: str, first: int, count: int, progress: Path) -> None:
                 outcome, seconds = try_input(kind, number, Path(folder))
                 log.write(json.dumps({"end": number, "outcome": outcome, "seconds": seconds}) + "\n")
                 log.flush()
+
+
+def _limit_memory() -> None:
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
 
 
 def _sound(kind: str, folder: Path) -> Path:

@@ -201,6 +201,7 @@ def test_nearly_unit_rotations_are_normalised_and_others_refused():
         ({"metres_per_unit": -1.0}, "metres per unit"),
         ({"translations": np.zeros((50, 3, 3))}, r"expected \(any, 4, 3\)"),
         ({"translations": np.full((50, 4, 3), np.nan)}, r"index \(0, 0, 0\)"),
+        ({"translations": np.full((50, 4, 3), 1e300)}, "up to 1e"),
         ({"translations": [["x"] * 3] * 4}, "not numbers"),
         ({"rotations": np.zeros((49, 4, 4))}, r"expected \(50, 4, 4\)"),
         ({"translations": np.zeros((0, 4, 3)), "rotations": np.zeros((0, 4, 4))}, "no frames"),

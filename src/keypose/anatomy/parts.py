@@ -103,9 +103,7 @@ class Anatomy:
         toes, fingers, faces and helpers. ``all`` is every joint, recognised or not.
         """
         groups = {
-            group: tuple(
-                j for j, part in enumerate(self.parts) if part is not None and pattern.fullmatch(part)
-            )
+            group: tuple(j for j, part in enumerate(self.parts) if part is not None and pattern.fullmatch(part))
             for group, pattern in _GROUPS.items()
         }
         groups["all"] = tuple(range(len(self.names)))

@@ -34,9 +34,7 @@ def recognise(names: Sequence[str], parents: Sequence[int]) -> Anatomy:
     return Anatomy(names, tuple(parts))
 
 
-def _find_limb(
-    found: dict[str, int], labels: list[Label], parents: Sequence[int], limb: str, side: str
-) -> None:
+def _find_limb(found: dict[str, int], labels: list[Label], parents: Sequence[int], limb: str, side: str) -> None:
     """Names the segments of one arm or leg: along its best line of joints, then what hangs elsewhere."""
     members = [j for j, label in enumerate(labels) if label.kind == limb and label.side == side]
     if not members:
@@ -63,9 +61,7 @@ def _find_limb(
 _Fit = tuple[int, tuple[tuple[str, int], ...]]  # how well the words fit, and the joint of each segment
 
 
-def _extended(
-    fits: dict[int, _Fit], joint: int, meaning: dict[str, int], segments: tuple[str, ...]
-) -> dict[int, _Fit]:
+def _extended(fits: dict[int, _Fit], joint: int, meaning: dict[str, int], segments: tuple[str, ...]) -> dict[int, _Fit]:
     """The best fits of a line that goes on with ``joint``, by the outermost segment given out so far.
 
     Segments follow each other in order; a joint may get none.
@@ -122,9 +118,7 @@ def _way_to_root(joint: int, parents: Sequence[int]) -> set[int]:
 
 def _fork(found: dict[str, int], parents: Sequence[int], limb: tuple[str, ...]) -> list[int]:
     """The joint from which the left and right limb branch off: a list of one, or of none."""
-    inner = [
-        next((found[f"{side}_{s}"] for s in limb if f"{side}_{s}" in found), -1) for side in ("left", "right")
-    ]
+    inner = [next((found[f"{side}_{s}"] for s in limb if f"{side}_{s}" in found), -1) for side in ("left", "right")]
     left, right = inner
     if min(inner) < 0:
         return []

@@ -62,9 +62,7 @@ def convert_clip(job: Conversion) -> Converted:
 def _resampled(motion: Motion, fps: float, job: Conversion) -> Motion:
     frames = motion.n_frames * fps / motion.fps
     if frames > job.limits.frames:
-        raise LimitError(
-            job.source, f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.limits.frames}"
-        )
+        raise LimitError(job.source, f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.limits.frames}")
     return motion.at_fps(fps)
 
 

@@ -47,8 +47,7 @@ def plan_folder(files: Sequence[ClipFile], folder: Path, suffix: str, existing: 
     if os.path.lexists(folder) and not folder.is_dir():
         raise FileError(f"{folder}: is a file, expected a folder for the converted clips")
     targets = [
-        Target(file.path, folder / file.relative.parent / (_stem(file.relative.name) + suffix))
-        for file in files
+        Target(file.path, folder / file.relative.parent / (_stem(file.relative.name) + suffix)) for file in files
     ]
     return _settled(targets, existing)
 

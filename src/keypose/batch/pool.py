@@ -125,9 +125,7 @@ class _Pool(Generic[Item, Result]):
 
     def _start(self) -> _Worker:
         ours, theirs = _SPAWN.Pipe()
-        process = _SPAWN.Process(
-            target=serve, args=(theirs, self.function), name="keypose-worker", daemon=True
-        )
+        process = _SPAWN.Process(target=serve, args=(theirs, self.function), name="keypose-worker", daemon=True)
         try:
             with _interrupt_held_back():
                 process.start()
@@ -202,9 +200,7 @@ class _Pool(Generic[Item, Result]):
                 )
             return None
         seconds = time.perf_counter() - worker.since
-        return Outcome(
-            worker.holds, failure=Failure("crash", f"the process that worked on it {how}"), seconds=seconds
-        )
+        return Outcome(worker.holds, failure=Failure("crash", f"the process that worked on it {how}"), seconds=seconds)
 
 
 def _how_it_ended(exit_code: int | None) -> str:
@@ -227,6 +223,10 @@ def _interrupt_held_back() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    from multiprocessing import resource_tracker  # POSIX only, as the mask is
+
+    # The first start of a process also starts the resource tracker, which unblocks the signal on its way.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

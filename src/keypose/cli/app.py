@@ -82,9 +82,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 def report_bug(kind: str, message: str, details: str) -> int:
     """Says what to report of an error that no input should cause."""
     output.error(f"a fault in keypose itself: {kind}: {message}")
-    versions = (
-        f"keypose {keypose.__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
-    )
+    versions = f"keypose {keypose.__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
     output.hint(f"please report it with the command, the file if you can, and this: {versions}")
     if os.environ.get("KEYPOSE_DEBUG") == "1":
         output.details(details)

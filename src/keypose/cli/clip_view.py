@@ -1,21 +1,15 @@
-"""Clips and their failures as blocks, tables, lines and JSON."""
+"""Clips as blocks and tables, for people."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from keypose.batch import Failure, Outcome
 from keypose.batch.describe import ClipInfo, JointInfo
-from keypose.cli import output
-from keypose.cli.exits import FAILED
 from keypose.cli.output import printable
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
@@ -36,14 +30,12 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Table:
         ("unit", _unit(clip)),
         (
             "height",
-            f"{clip.height:.4g} units" + (f" = {clip.height_m:.2f} m" if clip.height_m is not None else ""),
+            f"{_length(clip.height)} units" + (f" = {clip.height_m:.2f} m" if clip.height_m is not None else ""),
         ),
         ("recognised", _recognised(clip)),
         *(("note", text) for text in notes),
     ]
-    grid = Table(
-        title=Text(printable(clip.path), style="bold"), title_justify="left", box=None, show_header=False
-    )
+    grid = Table(title=Text(printable(clip.path), style="bold"), title_justify="left", box=None, show_header=False)
     grid.add_column(style="cyan", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in rows:
@@ -54,27 +46,29 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Table:
 def table(clips: Sequence[ClipInfo]) -> Table:
     """Many clips, one row each."""
     folder = _common_folder([clip.path for clip in clips])
-    title = Text(f"{len(clips)} clips" + (f" in {printable(folder)}" if folder else ""), style="bold")
-    grid = _plain_table(title)
+    formats = {clip.format for clip in clips}
+    one_format = printable(formats.pop()) + " " if len(formats) == 1 else ""
+    where = f" in {printable(folder)}" if folder else ""
+    grid = _plain_table(Text(f"{len(clips)} {one_format}clips{where}", style="bold"))
     grid.add_column("file", overflow="fold", style="cyan")
-    for heading in ("format", "frames", "fps", "length", "joints", "ends", "up", "unit", "height", "known"):
-        grid.add_column(
-            heading, no_wrap=True, justify="left" if heading in ("format", "up", "unit") else "right"
-        )
+    if not one_format:
+        grid.add_column("format", no_wrap=True)
+    for heading in ("frames", "fps", "length", "joints", "up", "height", "known"):
+        grid.add_column(heading, no_wrap=True, justify="left" if heading == "up" else "right")
     for clip in clips:
         grid.add_row(
             Text(printable(os.path.relpath(clip.path, folder) if folder else clip.path)),
-            printable(clip.format),
+            *(() if one_format else (printable(clip.format),)),
             str(clip.frames),
             f"{clip.fps:.4g}",
             duration(clip.duration_s),
-            str(clip.joints),
-            str(clip.end_sites),
+            f"{clip.joints}+{clip.end_sites}" if clip.end_sites else str(clip.joints),
             clip.up,
-            UNITS.get(clip.metres_per_unit or 0.0, "-" if clip.metres_per_unit is None else "other"),
-            f"{clip.height:.3g}",
-            f"{clip.recognised}/{clip.joints}",
+            _length(clip.height) + (f" {UNITS.get(clip.metres_per_unit, '?')}" if clip.metres_per_unit else ""),
+            "all" if clip.recognised == clip.joints else f"{clip.recognised}/{clip.joints}",
         )
+    grid.caption = Text("joints + end sites; known: joints recognised as body parts", style="dim")
+    grid.caption_justify = "left"
     return grid
 
 
@@ -82,64 +76,23 @@ def joint_table(clip: ClipInfo) -> Table:
     """The joint tree, indented, with body parts, channels and offsets."""
     grid = _plain_table(None)
     grid.add_column("joint", overflow="fold", style="cyan")
-    for heading in ("part", "order", "channels", "offset"):
-        grid.add_column(heading, overflow="fold")
+    grid.add_column("part", overflow="fold")
+    grid.add_column("moves")
+    grid.add_column("turns", no_wrap=True)
+    for axis in "xyz":
+        grid.add_column(axis, justify="right", no_wrap=True)
     for joint in clip.tree:
-        indent = "  " * min(joint.depth, DEEPEST_INDENT)
+        indent = " " * min(joint.depth, DEEPEST_INDENT)
         grid.add_row(
             Text(indent + printable(joint.name)),
             Text(printable(joint.part or "-")),
-            joint.rotation_order,
-            _joint_channels(joint),
-            _vector(joint.offset),
+            _axes(joint, "position"),
+            _turns(joint),
+            *(f"{value:.3g}" for value in joint.offset),
         )
         for end in joint.end_sites:
-            grid.add_row(Text(f"{indent}  (end)", style="dim"), "", "", "", Text(_vector(end), style="dim"))
+            grid.add_row(Text(f"{indent} (end)"), "", "", "", *(f"{value:.3g}" for value in end), style="dim")
     return grid
-
-
-def document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
-    """One clip, or why there is none, for JSON."""
-    if outcome.failure is not None:
-        return {"path": str(path), **failure_document(outcome.failure), "warnings": list(outcome.warnings)}
-    assert outcome.value is not None
-    found = asdict(outcome.value)
-    tree = found.pop("tree")
-    return found | {"warnings": list(outcome.warnings)} | ({"tree": tree} if tree else {})
-
-
-def failure_document(failure: Failure) -> dict[str, str]:
-    """A failure, for JSON."""
-    return {"error": failure.message, "error_kind": failure.kind}
-
-
-def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = False) -> int:
-    """Says what failed, a line each; the exit code for it. Faults of the program are said even when quiet."""
-    from keypose.cli.app import report_bug
-
-    code = 0
-    for path, failure in failures:
-        if failure.is_bug:
-            code = report_bug(failure.kind, f"{failure.message} (at {path})", failure.traceback)
-        elif not quiet:
-            named = failure.message.startswith(str(path))
-            output.error(failure.message if named else f"{path}: {failure.message}")
-    return code or (FAILED if failures else 0)
-
-
-def own_notes(notes: Iterable[str], warnings: Sequence[str]) -> list[str]:
-    """The notes that were not said as warnings already."""
-    return [note for note in dict.fromkeys(notes) if not any(text.endswith(note) for text in warnings)]
-
-
-def say_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
-    """``note:`` lines; what is true of many clips is said once."""
-    paths_by_note: dict[str, list[Path]] = {}
-    for path, notes in clips:
-        for note in notes:
-            paths_by_note.setdefault(note, []).append(path)
-    for note, paths in paths_by_note.items():
-        output.note(f"{paths[0]}: {note}" if len(paths) == 1 else f"{len(paths)} clips: {note}")
 
 
 def duration(seconds: float) -> str:
@@ -162,21 +115,27 @@ def file_size(size: int) -> str:
 
 
 def _plain_table(title: Text | None) -> Table:
-    return Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    return Table(
+        title=title, title_justify="left", title_style="", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
 
 
 def _channels(clip: ClipInfo) -> str:
-    groups = [
-        f"{count} x {joints}" for count, joints in sorted(clip.joints_by_channels.items(), reverse=True)
-    ]
-    orders = ", ".join(clip.rotation_orders)
-    return f"{clip.channels} ({', '.join(groups)} joints), turns {orders}" if clip.channels else "none"
+    if not clip.channels:
+        return "none"
+    groups = [f"{n} on {joints}" for n, joints in sorted(clip.joints_by_channels.items(), reverse=True)]
+    plural = "s" if clip.joints > 1 else ""
+    return f"{clip.channels}: {', '.join(groups)} joint{plural}; turns {', '.join(clip.rotation_orders)}"
 
 
-def _joint_channels(joint: JointInfo) -> str:
-    moves = "".join(c[0] for c in joint.channels if c.endswith("position"))
-    turns = "".join(c[0] for c in joint.channels if c.endswith("rotation"))
-    return " ".join(filter(None, (moves and f"move {moves}", turns and f"turn {turns}"))) or "-"
+def _axes(joint: JointInfo, kind: str) -> str:
+    return "".join(channel[0] for channel in joint.channels if channel.endswith(kind)) or "-"
+
+
+def _turns(joint: JointInfo) -> str:
+    """The axes of the turning channels; also the whole order where they do not tell it."""
+    turns = _axes(joint, "rotation")
+    return turns if turns in ("-", joint.rotation_order) else f"{turns} ({joint.rotation_order})"
 
 
 def _unit(clip: ClipInfo) -> str:
@@ -193,8 +152,8 @@ def _recognised(clip: ClipInfo) -> str:
     return f"{clip.recognised} of {clip.joints} joints; not {', '.join(names[:NAMES_SHOWN])}{more}"
 
 
-def _vector(values: Iterable[float]) -> str:
-    return " ".join(f"{value:.4g}" for value in values)
+def _length(value: float) -> str:
+    return f"{value:.0f}" if 100 <= value < 1e9 else f"{value:.3g}"
 
 
 def _common_folder(paths: Sequence[str]) -> str:

@@ -27,9 +27,7 @@ def convert(
     to: Annotated[
         str | None, Parameter(help="The format for many files, as the suffix they get: bvh, glb, bvh.gz, ...")
     ] = None,
-    fps: Annotated[
-        float | None, Parameter(help="The frame rate to convert to. Otherwise the file's own.")
-    ] = None,
+    fps: Annotated[float | None, Parameter(help="The frame rate to convert to. Otherwise the file's own.")] = None,
     range_: Annotated[
         str | None,
         Parameter(name="--range", help="Only these frames, START:END as info counts them, END not included."),
@@ -82,9 +80,7 @@ def convert(
     inputs = expand(names)
     if inputs.problems:
         raise inputs.problems[0]
-    plan, many = _plan(
-        inputs, names, out, to, "overwrite" if overwrite else "skip" if skip_existing else "refuse"
-    )
+    plan, many = _plan(inputs, names, out, to, "overwrite" if overwrite else "skip" if skip_existing else "refuse")
     work = [
         Conversion(
             t.source,

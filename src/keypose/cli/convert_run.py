@@ -10,7 +10,7 @@ from typing import Any
 from keypose.batch import Outcome, map_clips
 from keypose.batch.convert import Conversion, Converted, convert_clip
 from keypose.batch.plan import Target
-from keypose.cli import clip_view, output
+from keypose.cli import clip_view, output, said
 from keypose.cli.exits import INTERRUPTED
 from keypose.cli.progress import Progress
 
@@ -38,12 +38,10 @@ def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, jso
     elif not quiet:
         _say(work, skipped, outcomes, seconds)
     failures = [(work[o.index].source, o.failure) for o in outcomes if o.failure]
-    code = clip_view.report_failures(failures, quiet=json)
+    code = said.report_failures(failures, quiet=json)
     if interrupted:
         if not json and len(work) > 1:
-            output.note(
-                f"interrupted with {len(work) - len(outcomes)} files to go; --skip-existing goes on from here"
-            )
+            output.note(f"interrupted with {len(work) - len(outcomes)} files to go; --skip-existing goes on from here")
         return INTERRUPTED
     return code
 
@@ -55,10 +53,8 @@ def _say(
     seconds: float,
 ) -> None:
     written = [(work[o.index], o.value) for o in outcomes if o.value is not None]
-    clip_view.say_notes(
-        (work[o.index].source, clip_view.own_notes(o.value.notes, o.warnings))
-        for o in outcomes
-        if o.value is not None
+    said.say_notes(
+        (work[o.index].source, said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value is not None
     )
     if len(work) == 1 and written:
         job, made = written[0]
@@ -86,7 +82,7 @@ def _document(
     for o in outcomes:
         clip: dict[str, Any] = {"source": str(work[o.index].source), "target": str(work[o.index].target)}
         if o.failure is not None:
-            failed.append(clip | clip_view.failure_document(o.failure) | {"warnings": o.warnings})
+            failed.append(clip | said.failure_document(o.failure) | {"warnings": o.warnings})
         elif o.value is not None:
             made = {
                 "frames": o.value.frames,

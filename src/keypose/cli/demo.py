@@ -11,9 +11,7 @@ from keypose.cli.options import Json
 
 
 def demo(
-    out: Annotated[Path, Parameter(show_default=True, help="The folder for the files that it makes.")] = Path(
-        "out"
-    ),
+    out: Annotated[Path, Parameter(show_default=True, help="The folder for the files that it makes.")] = Path("out"),
     /,
     *,
     fps: Annotated[float, Parameter(show_default=True, help="The frame rate of the motion.")] = 120.0,

@@ -31,11 +31,7 @@ def formats(*, json: Json = False) -> int:
         grid.add_column(heading, overflow="fold", style="cyan" if heading == "format" else None)
     for row in rows:
         absent = f"not installed: pip install 'keypose[{row['extra']}]'"
-        needs = (
-            ""
-            if row["extra"] is None
-            else f"{row['extra']}, " + ("installed" if row["installed"] else absent)
-        )
+        needs = "" if row["extra"] is None else f"{row['extra']}, " + ("installed" if row["installed"] else absent)
         grid.add_row(row["name"], " ".join(row["suffixes"]), _yes(row["read"]), _yes(row["write"]), needs)
     output.show(grid)
     return 0

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 def info(
     *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
-    joints: Annotated[
-        bool, Parameter(help="Show every joint: body part, channels, offset from its parent.")
-    ] = False,
+    joints: Annotated[bool, Parameter(help="Show every joint: body part, channels, offset from its parent.")] = False,
     reference_pose: ReferencePose = "auto",
     asf: Asf = None,
     gaps: Gaps = "fill",
@@ -45,7 +43,7 @@ def info(
     from keypose.batch import map_clips
     from keypose.batch.describe import Question, describe_clip
     from keypose.batch.inputs import expand
-    from keypose.cli import clip_view, output
+    from keypose.cli import output, said
     from keypose.cli.exits import FAILED, UsageError
     from keypose.cli.options import animation_from, jobs_from, limits_from
     from keypose.cli.progress import Progress
@@ -69,7 +67,7 @@ def info(
 
     paths = [question.path for question in questions]
     if json:
-        documents = [clip_view.document(paths[o.index], o) for o in outcomes]
+        documents = [said.document(paths[o.index], o) for o in outcomes]
         output.show_json(documents + [{"error": str(problem)} for problem in inputs.problems])
     else:
         for outcome in outcomes:
@@ -78,27 +76,25 @@ def info(
         _show([o.value for o in outcomes if o.value is not None], outcomes, joints=joints)
         for problem in inputs.problems:
             output.error(str(problem))
-    code = clip_view.report_failures([(paths[o.index], o.failure) for o in outcomes if o.failure], quiet=json)
+    code = said.report_failures([(paths[o.index], o.failure) for o in outcomes if o.failure], quiet=json)
     return code or (FAILED if inputs.problems else 0)
 
 
 def _show(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, joints: bool) -> None:
-    from keypose.cli import clip_view, output
+    from keypose.cli import clip_view, output, said
 
     if len(outcomes) == 1 or joints:
         for n, clip in enumerate(clips):
             if n:
                 output.line("")
-            output.show(clip_view.block(clip, clip_view.own_notes(clip.notes, _warned(outcomes, clip))))
+            output.show(clip_view.block(clip, said.own_notes(clip.notes, _warned(outcomes, clip))))
             if joints:
                 output.line("")
                 output.show(clip_view.joint_table(clip))
     elif clips:
         output.show(clip_view.table(clips))
-        said = [
-            (Path(o.value.path), clip_view.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value
-        ]
-        clip_view.say_notes(said)
+        notes = [(Path(o.value.path), said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value]
+        said.say_notes(notes)
 
 
 def _warned(outcomes: list[Outcome[ClipInfo]], clip: ClipInfo) -> tuple[str, ...]:

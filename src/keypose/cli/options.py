@@ -28,9 +28,7 @@ Asf = Annotated[
 ]
 Gaps = Annotated[
     Literal["fill", "refuse"],
-    Parameter(
-        show_default=True, help="Markers that a C3D file lost for some frames are filled in, or refused."
-    ),
+    Parameter(show_default=True, help="Markers that a C3D file lost for some frames are filled in, or refused."),
 ]
 Animation = Annotated[
     str | None,

@@ -48,14 +48,18 @@ def printable(text: str) -> str:
     r"""``text`` on one line, with every character that is not simply visible as its code (``\x1b``)."""
     if text.isprintable():
         return text
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
-    )
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def show(renderable: RenderableType) -> None:
-    """A result, on stdout."""
-    console().print(renderable)
+    """A result, on stdout; without the blanks that fill a terminal's line."""
+    out = console()
+    if out.is_terminal:
+        out.print(renderable)
+        return
+    with out.capture() as text:
+        out.print(renderable)
+    sys.stdout.write("".join(row.rstrip() + "\n" for row in text.get().splitlines()))
 
 
 def line(text: str) -> None:
@@ -85,17 +89,22 @@ def note(text: str) -> None:
 
 def hint(text: str) -> None:
     """A line after an error that helps on."""
-    messages().print(Text("  " + printable(text), style="dim"), soft_wrap=True)
+    _say(Text("  " + printable(text), style="dim"))
 
 
 def details(text: str) -> None:
     """A traceback, for those who asked for it."""
     for part in text.splitlines():
-        messages().print(Text(printable(part)), soft_wrap=True)
+        _say(Text(printable(part)))
 
 
 def _message(label: str, style: str, text: str) -> None:
-    messages().print(Text.assemble((label, style), " ", printable(text)), soft_wrap=True)
+    _say(Text.assemble((label, style), " ", printable(text)))
+
+
+def _say(text: Text) -> None:
+    """Wrapped between words on a terminal; elsewhere one line stays one line."""
+    messages().print(text, soft_wrap=not messages().is_terminal)
 
 
 def make_unbreakable() -> None:

@@ -26,7 +26,7 @@ def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
     """
     if not 0 < fps <= GREATEST_FPS:
         raise OptionError(f"{fps} frames per second, expected a number above 0 and at most {GREATEST_FPS:g}")
-    if seed < 0:
+    if seed < 0 or seed != int(seed):
         raise OptionError(f"seed={seed}, expected a whole number from 0 on")
     t = np.arange(int(DURATION_S * fps + 1e-6) + 1) / fps
     skeleton = figure.skeleton()

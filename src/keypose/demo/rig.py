@@ -34,9 +34,7 @@ def pose(body: Body, t: Floats, seed: int) -> tuple[Floats, dict[str, Floats]]:
     pelvis_turn = _turn("YXZ", body.heading + hip_twist, PELVIS_LEANS * body.lean, drop)
     pelvis = body.pelvis + SWAY_M * np.stack((sideways, np.zeros_like(t), along), axis=1)
     pelvis = _within_reach(pelvis, pelvis_turn, body)
-    spine = _turn(
-        "YXZ", chest_twist / 3, (1.0 - PELVIS_LEANS) / 3 * body.lean + 0.7 * breath, -drop / 3 + 0.4 * tilt
-    )
+    spine = _turn("YXZ", chest_twist / 3, (1.0 - PELVIS_LEANS) / 3 * body.lean + 0.7 * breath, -drop / 3 + 0.4 * tilt)
     look = body.look - body.heading - hip_twist - chest_twist + 3.0 * gaze
     level = -0.75 * body.lean + 1.5 * nod
     neck = _turn("YX", 0.5 * look, 0.5 * level)
@@ -100,9 +98,7 @@ def _within_reach(pelvis: Floats, pelvis_turn: Floats, body: Body) -> Floats:
     return np.stack((pelvis[:, 0], lowest, pelvis[:, 2]), axis=1)
 
 
-def _leg(
-    side: str, foot: Foot, pelvis: Floats, pelvis_turn: Floats, pelvis_heading: Floats
-) -> dict[str, Floats]:
+def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_turn: Floats, pelvis_heading: Floats) -> dict[str, Floats]:
     """Two bones from hip to ankle: the knee bends in the plane that the foot and the pelvis look along."""
     ankle, foot_turn = _ankle(foot)
     reach = ankle - _hip(side, pelvis, pelvis_turn)
@@ -135,7 +131,7 @@ def _arm(side: str, controls: Floats, swing: Floats) -> dict[str, Floats]:
     elbow = elbow + 0.45 * np.logaddexp(0.0, swing / 6.0) * 6.0
     nothing = np.zeros_like(forward)
     joints = {
-        "Shoulder": _turn("YZ", -0.06 * forward, 0.08 * np.abs(forward)),
+        "Shoulder": _turn("YZ", -0.06 * forward, 0.08 * (np.hypot(forward, 20.0) - 20.0)),
         "Arm": _turn("XZX", -forward, sideways - 90.0, inward),
         "ForeArm": _turn("Y", -elbow),
         "Hand": _turn("Z", nothing - 6.0),

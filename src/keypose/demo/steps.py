@@ -10,9 +10,7 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.demo.curves import Keys, Through, keyed
 
-Place = tuple[
-    float, float, float
-]  # x, z in m of the point under the ankle; heading in degrees, + to the left
+Place = tuple[float, float, float]  # x, z in m of the point under the ankle; heading in degrees, + to the left
 
 HEEL_OFF_S = 0.24  # the heel rises this long before the foot leaves the floor
 FLAT_S = 0.11  # and the sole lies flat this long after the heel has touched
@@ -80,9 +78,7 @@ def follow(t: Floats, start: Place, moves: Sequence[FootKeys]) -> Foot:
         return keyed(t, keys, through)
 
     x, z, heading = curve("place", *start).T
-    lift = curve(
-        "lift", 0.0, through={time: how for move in moves for time, how in move.lift_through.items()}
-    )
+    lift = curve("lift", 0.0, through={time: how for move in moves for time, how in move.lift_through.items()})
     return Foot(x, z, heading, lift, curve("ball_roll", 0.0), curve("heel_roll", 0.0), curve("tilt", 0.0))
 
 

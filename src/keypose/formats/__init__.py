@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from keypose.errors import FormatError, OptionError
+from keypose.errors import FormatError, ModelError, OptionError
 from keypose.formats import asfamc, bvh, c3d, fbx, gltf, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
@@ -44,7 +44,10 @@ def load(
         raise OptionError(f"gaps={gaps!r}, expected 'fill' or 'refuse'")
     options = ReadOptions(reference_pose, Path(asf) if asf is not None else None, gaps, animation, fps)
     source = Source(path, read_bytes(path, limits), limits)
-    return _format_of(source).read(source, options)
+    try:
+        return _format_of(source).read(source, options)
+    except ModelError as error:  # numbers that each alone may stand in a file, but make no motion together
+        raise source.error(str(error)) from None
 
 
 def save(motion: Motion, path: str | PathLike[str], *, reference_pose: bool = False) -> None:

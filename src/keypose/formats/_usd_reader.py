@@ -74,9 +74,7 @@ def open_alone(path: str) -> tuple[Any, list[str]]:
 
     layer.Traverse(Sdf.Path.absoluteRootPath, without_clips)
     if any(layer.GetCompositionAssetDependencies()):
-        raise Refused(
-            problem=f"depends on {left_out[0]!r}, expected a file that stands alone (usdcat --flatten)"
-        )
+        raise Refused(problem=f"depends on {left_out[0]!r}, expected a file that stands alone (usdcat --flatten)")
     return layer, left_out[:20]
 
 
@@ -97,9 +95,7 @@ def choose(stage: Any, wanted: str | int | None, left_out: list[str]) -> tuple[A
             pairs.append((skeleton, UsdSkel.Animation(source)))
     bound = {pair[1].GetPath() for pair in pairs}
     n_bound = len(pairs)
-    pairs += [
-        (best_for(animation, skeletons), animation) for animation in loose if animation.GetPath() not in bound
-    ]
+    pairs += [(best_for(animation, skeletons), animation) for animation in loose if animation.GetPath() not in bound]
     if not pairs:
         raise Refused(problem=f"a skeleton but no SkelAnimation, expected at least one{elsewhere}")
     names = [animation.GetPrim().GetName() for _, animation in pairs]
@@ -126,9 +122,7 @@ def tokens(attribute: Any) -> list[str]:
     return [str(token) for token in attribute.Get() or ()]
 
 
-def sample(
-    stage: Any, skeleton: Any, animation: Any, request: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def sample(stage: Any, skeleton: Any, animation: Any, request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Rest and bind matrices, and what the animation says at every frame; matrices act on row vectors."""
     from pxr import UsdGeom
 
@@ -167,27 +161,21 @@ def sample(
             found = attribute.Get(float(t))
             if found is None or len(found) != len(moved):
                 count = "no" if found is None else len(found)
-                raise Refused(
-                    problem=f"{name} at time {t:g}: {count} values, expected {len(moved)} (one per joint)"
-                )
+                raise Refused(problem=f"{name} at time {t:g}: {count} values, expected {len(moved)} (one per joint)")
             if len(moved):
                 values[i] = np.array(found)
         arrays[name] = np.roll(values, 1, axis=2) if name == "rotations" else values  # xyzw in memory
     return arrays, {"rate": rate, "first": first, "moved": moved}
 
 
-def frame_times(
-    stage: Any, keyed: Any, request: dict[str, Any], n_joints: int
-) -> tuple[Any, float, float | None]:
+def frame_times(stage: Any, keyed: Any, request: dict[str, Any], n_joints: int) -> tuple[Any, float, float | None]:
     """The time codes of the frames, frames per second, and the number of the first frame if codes count frames.
 
     Evenly spaced samples are the frames. Else the scene is sampled at its time codes.
     """
     codes_per_s = stage.GetTimeCodesPerSecond()
     if not np.isfinite(keyed).all() or not (np.isfinite(codes_per_s) and codes_per_s > 0):
-        raise Refused(
-            problem=f"{codes_per_s} time codes per second, expected a positive number and finite times"
-        )
+        raise Refused(problem=f"{codes_per_s} time codes per second, expected a positive number and finite times")
     if len(keyed) == 0:
         return np.zeros(1), request["fps"] or codes_per_s, None
     first, span = float(keyed[0]), float(keyed[-1] - keyed[0])

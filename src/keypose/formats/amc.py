@@ -2,7 +2,7 @@
 
 Nearly every file repeats the layout of its first frame to the end. Such a file is checked as one table
 of word positions and its numbers are parsed in bulk; any other one is read line by line, which takes
-about twenty times as long but bears comments and blank lines and knows the line of every fault.
+some 25 times as long but bears comments and blank lines and knows the line of every fault.
 """
 
 from __future__ import annotations
@@ -105,9 +105,7 @@ def _read_regular(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrame
         rows[at] = ord(" ")
     rows[line_ends] = ord(" ")
     rows[line_ends[lines - 1 :: lines]] = ord("\n")
-    numbers, glued, truncated, fault, *_ = _core.parse_rows(
-        rows.tobytes(), 0, 1 + sum(widths), frames, frames + 1
-    )
+    numbers, glued, truncated, fault, *_ = _core.parse_rows(rows.tobytes(), 0, 1 + sum(widths), frames, frames + 1)
     if glued or truncated or fault or len(numbers) != frames:
         return None
     first = int(numbers[0, 0])
@@ -138,9 +136,7 @@ def _first_layout(asf: AcclaimSkeleton, body: _Body) -> list[int] | None:
 def _read_any(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames:
     """Frame by frame, line by line; a last frame that was cut short is left out with a warning."""
     reader = _LineReader(source, asf)
-    cut_line = (
-        0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1
-    )  # the last one, if it has no end
+    cut_line = 0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1  # the last one, if it has no end
     stream = io.BytesIO(body.text)
     stream.seek(body.start)
     for line, raw in enumerate(stream, body.line):
@@ -154,7 +150,7 @@ def _read_any(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames:
         except FormatError:
             if line != cut_line or not reader.frames:
                 raise
-            reader.cut = True
+            reader.cut_line = line
     return reader.finish(body.degrees)
 
 
@@ -171,7 +167,7 @@ class _LineReader:
         self.line = 0  # where the open frame started, 0 before the first one
         self.open: dict[int, list[float]] = {}  # what the open frame has so far, by joint
         self.layout: list[int] = []  # the joints in the order of the first frame
-        self.cut = False
+        self.cut_line = 0  # which could not be read because the file ends in it
 
     @property
     def number(self) -> int:
@@ -186,6 +182,7 @@ class _LineReader:
         number = int(words[0])
         if self.line:
             self._close_frame()
+            self.open = {}
             if number != self.number:
                 expected = f"frame {number} after frame {self.number - 1}, expected {self.number}"
                 raise self.source.error(expected, line=line)
@@ -218,18 +215,14 @@ class _LineReader:
         """NaN and infinity are faults that no cut explains."""
         wrong = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
         if wrong is not None:
-            problem = (
-                f"frame {self.number}, bone {_shown(words[0])}: {_shown(wrong)}, expected a finite number"
-            )
+            problem = f"frame {self.number}, bone {_shown(words[0])}: {_shown(wrong)}, expected a finite number"
             raise self.source.error(problem, line=line)
 
     def _close_frame(self) -> None:
         missing = next((joint for joint in self.moving if joint not in self.open), None)
         if missing is not None:
             name = self.asf.skeleton.names[missing]
-            problem = (
-                f"frame {self.number} has no values for bone {name!r}, expected {self._expected(missing)}"
-            )
+            problem = f"frame {self.number} has no values for bone {name!r}, expected {self._expected(missing)}"
             raise self.source.error(problem, line=self.line)
         for joint in self.moving:
             self.values.extend(self.open[joint])
@@ -243,9 +236,10 @@ class _LineReader:
         except FormatError:
             if not self.frames or list(self.open) != self.layout[: len(self.open)]:
                 raise
-            self.cut = True
-        if self.cut:
             self.source.warn(f"frame {self.number} is not whole (a download cut short?) and is left out")
+        else:
+            if self.cut_line:
+                self.source.warn("the last line is not whole and is left out", line=self.cut_line)
         starts = np.cumsum([0, *(len(self.asf.dof[joint]) for joint in self.moving)]).tolist()
         table = np.frombuffer(self.values, np.float64).reshape(self.frames, starts[-1])
         columns = dict(zip(self.moving, starts[:-1], strict=True))

@@ -75,9 +75,7 @@ def _axis_turns(joints: list[Bone], degrees: bool) -> Floats:
     orders = np.array([bone.axis_order for bone in joints])
     for order in set(orders.tolist()):
         intrinsic = order[::-1]
-        turns[orders == order] = from_euler(
-            angles[orders == order][:, [AXES.index(a) for a in intrinsic]], intrinsic
-        )
+        turns[orders == order] = from_euler(angles[orders == order][:, [AXES.index(a) for a in intrinsic]], intrinsic)
     return turns
 
 
@@ -103,9 +101,7 @@ def _bone_vectors(source: Source, joints: list[Bone]) -> tuple[Floats, Floats]:
             raise source.error(f"bone {bone.name!r} has no {missing}", line=bone.line)
         norm = math.hypot(*bone.direction)
         if norm == 0.0 and bone.length != 0.0:
-            raise source.error(
-                f"bone {bone.name!r} has length {bone.length:g} but direction 0 0 0", line=bone.line
-            )
+            raise source.error(f"bone {bone.name!r} has length {bone.length:g} but direction 0 0 0", line=bone.line)
         if not math.isfinite(norm):
             raise source.error(f"bone {bone.name!r} has a direction too long to compute with", line=bone.line)
         if norm > 0.0:
@@ -130,9 +126,7 @@ def _joints_parents_first(source: Source, t: AsfText) -> list[Bone]:
             waiting.append(child)
     for name, bone in t.bones.items():  # each has one parent at most, so what is not reached hangs on nothing
         if name not in t.parents:
-            raise source.error(
-                f"bone {name!r} is in no line of :hierarchy, expected a parent for it", line=bone.line
-            )
+            raise source.error(f"bone {name!r} is in no line of :hierarchy, expected a parent for it", line=bone.line)
     for name, (_, line) in t.parents.items():  # ... or runs in a circle
         if name not in depths:
             raise source.error(f"bone {name!r} is its own ancestor or hangs on one that is", line=line)

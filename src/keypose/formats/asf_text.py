@@ -104,9 +104,7 @@ def read_text(source: Source) -> AsfText:
             if in_limits:
                 _check_limits(source, words[keyword == "limits" :], line)
         elif not section:
-            raise source.error(
-                f"{words[0][:40]!r}, expected a section such as :version or :bonedata", line=line
-            )
+            raise source.error(f"{words[0][:40]!r}, expected a section such as :version or :bonedata", line=line)
     if bone is not None:
         raise source.error(f"the file ends inside {_label(bone)}, expected 'end'", line=line)
     warn_unknown(source, t.unknown)
@@ -198,18 +196,14 @@ def _read_children(source: Source, t: AsfText, words: list[str], line: int) -> N
             raise source.error(f"the root as a child of {parent!r}, expected it on top", line=line)
         if child in t.parents:
             other, where = t.parents[child]
-            raise source.error(
-                f"bone {child!r} as a child of {parent!r}, but line {where} says {other!r}", line=line
-            )
+            raise source.error(f"bone {child!r} as a child of {parent!r}, but line {where} says {other!r}", line=line)
         t.parents[child] = parent, line
 
 
 def _dof(source: Source, words: list[str], known: tuple[str, ...], what: str, line: int) -> tuple[str, ...]:
     dof = tuple(word.lower() for word in words)
     if len(set(dof)) != len(dof) or not set(dof) <= set(known):
-        raise source.error(
-            f"{what} {' '.join(words)!r}, expected each of {' '.join(known)} at most once", line=line
-        )
+        raise source.error(f"{what} {' '.join(words)!r}, expected each of {' '.join(known)} at most once", line=line)
     return dof
 
 

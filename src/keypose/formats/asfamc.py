@@ -47,9 +47,7 @@ def read_amc(source: Source, options: ReadOptions) -> Motion:
     source.check_size(len(frames.values), asf.skeleton.n_joints)
     for joint in sorted(set(asf.skeleton.end_joints.tolist())):
         if STRETCH in asf.dof[joint]:
-            source.note(
-                f"bone {asf.skeleton.names[joint]!r} stretches, but its end site stays at the rest length"
-            )
+            source.note(f"bone {asf.skeleton.names[joint]!r} stretches, but its end site stays at the rest length")
     translations, rotations = _poses(source, asf, frames)
     return _motion(source, options, asf, translations, rotations, frames.first_frame)
 
@@ -72,9 +70,7 @@ def _motion(
     first_frame: int,
 ) -> Motion:
     if options.fps is None:
-        source.note(
-            f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed (fps=... sets another)"
-        )
+        source.note(f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed (fps=... sets another)")
     elif not (math.isfinite(options.fps) and options.fps > 0):
         raise OptionError(f"fps={options.fps}, expected a positive number")
     skip = frames_to_skip(rotations, options.reference_pose)
@@ -112,9 +108,7 @@ def _poses(source: Source, asf: AcclaimSkeleton, frames: AmcFrames) -> tuple[Flo
             values[:, turns[turns >= 0]] *= 180.0 / np.pi
         _check_finite(source, values, frames)
     no_positions = np.full((joints, 3), -1, np.int32)
-    translations, rotations = _core.poses_from_channels(
-        values, no_positions, turns, axes, asf.skeleton.offsets
-    )
+    translations, rotations = _core.poses_from_channels(values, no_positions, turns, axes, asf.skeleton.offsets)
     _into_bone_frames(asf, rotations)
     with np.errstate(over="ignore", invalid="ignore"):
         _move_joints(asf, frames, translations)
@@ -170,9 +164,7 @@ def _find_skeleton(source: Source) -> Path:
     wanted = " or ".join(f"{prefix}.asf" for prefix in prefixes if prefix)
     if len(skeletons) != 1:
         found = f"{len(skeletons)} others" if skeletons else "none"
-        raise source.error(
-            f"no skeleton: expected {wanted} or a single .asf beside it, found {found}; {_HOW_TO_GIVE}"
-        )
+        raise source.error(f"no skeleton: expected {wanted} or a single .asf beside it, found {found}; {_HOW_TO_GIVE}")
     ((name, path),) = skeletons.items()
     subject = prefixes[-1]
     if name.isdigit() and subject.isdigit() and int(name) != int(subject):

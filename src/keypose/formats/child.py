@@ -74,15 +74,11 @@ def read_in_child(
             "file_bytes": 2 * motion_bytes,
         }
         (folder / "request.json").write_text(json.dumps(request))
-        code = _run(
-            [python, "-P", str(_HERE / "_child_main.py"), str(folder / "request.json")], folder, seconds
-        )
+        code = _run([python, "-P", str(_HERE / "_child_main.py"), str(folder / "request.json")], folder, seconds)
         if code is None:
             raise source.error(f"{library.name} did not finish within {seconds:.0f} s")
         if code != 0:
-            raise source.error(
-                f"{library.name} {_how_it_ended(code)} while reading it, expected a sound file"
-            )
+            raise source.error(f"{library.name} {_how_it_ended(code)} while reading it, expected a sound file")
         return _answer(source, library, folder, options)
 
 
@@ -143,9 +139,7 @@ def _answer(source: Source, library: Library, folder: Path, options: ReadOptions
         MemoryError,
         RecursionError,
     ) as error:
-        raise source.error(
-            f"{library.name} gave no usable answer ({type(error).__name__}: {error})"
-        ) from None
+        raise source.error(f"{library.name} gave no usable answer ({type(error).__name__}: {error})") from None
     except zipfile.BadZipFile as error:
         raise source.error(f"{library.name} gave no usable answer ({error})") from None
 

@@ -44,9 +44,7 @@ _STILL_RAD = 1e-3
 def read(source: Source, options: ReadOptions) -> Motion:
     """A motion from one skeleton and one take of an FBX file."""
     if source.data.startswith(_TEXT_MAGIC):
-        raise source.error(
-            "an FBX file in text form, expected the binary form: save it as binary FBX", line=1
-        )
+        raise source.error("an FBX file in text form, expected the binary form: save it as binary FBX", line=1)
     arrays, facts = read_in_child(source, _BLENDER, _interpreter(), ".fbx", options)
     try:
         return _motion(source, options, arrays, facts)
@@ -134,20 +132,14 @@ def _with_end_sites(
     inner = set(parents.tolist())
     size = float(np.abs(offsets).max())
     moves = np.ptp(translations, axis=0).max(axis=1) > 1e-4 * size
-    turning = (
-        angle_between(rotations, np.broadcast_to(rotations[:1], rotations.shape)).max(axis=0) > _STILL_RAD
-    )
+    turning = angle_between(rotations, np.broadcast_to(rotations[:1], rotations.shape)).max(axis=0) > _STILL_RAD
     is_end: Bools = np.array(
         [
-            parent >= 0
-            and name == names[parent] + _END
-            and j not in inner
-            and not moves[j]
-            and not turning[j]
+            parent >= 0 and name == names[parent] + _END and j not in inner and not moves[j] and not turning[j]
             for j, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True))
         ]
     )
-    kept, ends = np.flatnonzero(~is_end), np.flatnonzero(is_end)
+    kept, ends = np.flatnonzero(~is_end).astype(np.int32), np.flatnonzero(is_end)
     place = np.full(len(names), -1)
     place[kept] = np.arange(len(kept))
     above = parents[kept]

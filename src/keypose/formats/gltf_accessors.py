@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose.arrays import Floats
 from keypose.errors import LimitError
@@ -59,7 +61,7 @@ class Accessors:
             raise part.source.error(f"{part.where}: {values[row].tolist()} at element {row}, expected finite numbers")
         return values
 
-    def _elements(self, part: Part, component: int, count: int, width: int, *, strided: bool) -> np.ndarray:  # type: ignore[type-arg]
+    def _elements(self, part: Part, component: int, count: int, width: int, *, strided: bool) -> NDArray[Any]:
         """``count`` elements of ``width`` components where ``part`` says, as a view into the buffer."""
         index = part.index("bufferView", len(self.container.views))
         view = self.container.view(index)
@@ -76,7 +78,7 @@ class Accessors:
             raise part.source.error(f"{part.where} reaches to byte {end} of a buffer view of {len(view)}")
         return np.ndarray((count, width), dtype, view, start, (stride, dtype.itemsize))
 
-    def _with_sparse(self, sparse: Part, base: np.ndarray, component: int) -> np.ndarray:  # type: ignore[type-arg]
+    def _with_sparse(self, sparse: Part, base: NDArray[Any], component: int) -> NDArray[Any]:
         """``base`` with the elements that ``sparse`` lists put in their places."""
         indices, values = sparse.part("indices"), sparse.part("values")
         count = sparse.whole("count", least=1)

@@ -74,7 +74,9 @@ def choose(json: Part, wanted: str | int | None) -> Part | None:
     if isinstance(wanted, int) and 0 <= wanted < len(animations):
         return animations[wanted]
     there = ", ".join(map(repr, names[:40])) or "none"
-    raise OptionError(f"{json.source.path}: animation={wanted!r}, expected a name or a number from 0; there are: {there}")
+    raise OptionError(
+        f"{json.source.path}: animation={wanted!r}, expected a name or a number from 0; there are: {there}"
+    )
 
 
 def read_animation(part: Part, accessors: Accessors, n_nodes: int) -> Animation:
@@ -224,10 +226,11 @@ def _between(interpolation: str, values: Floats, places: _Places, n_keys: int) -
         start, leaving = keys[places.before, 1], keys[places.before, 2] * dt
         end, arriving = keys[places.after, 1], keys[places.after, 0] * dt
         u2, u3 = u * u, u * u * u
-        return (
+        curve: Floats = (
             (2 * u3 - 3 * u2 + 1) * start + (u3 - 2 * u2 + u) * leaving
             + (3 * u2 - 2 * u3) * end + (u3 - u2) * arriving
         )  # fmt: skip
+        return curve
     if interpolation == "STEP" or places.on_keys:
         return values[places.before]
     return values[places.before] * (1.0 - places.part) + values[places.after] * places.part

@@ -47,7 +47,9 @@ class Container:
         buffer = self._buffer(part.index("buffer", len(self._buffers)))
         start, length = part.whole("byteOffset", 0), part.whole("byteLength", least=1)
         if start + length > len(buffer):
-            raise self.source.error(f"{part.where} takes bytes {start} to {start + length} of a buffer of {len(buffer)}")
+            raise self.source.error(
+                f"{part.where} takes bytes {start} to {start + length} of a buffer of {len(buffer)}"
+            )
         return buffer[start : start + length]
 
     def _buffer(self, index: int) -> memoryview:

@@ -19,7 +19,7 @@ from keypose.formats.gltf_animation import Animation
 from keypose.formats.gltf_json import Part
 from keypose.formats.gltf_nodes import Nodes
 from keypose.kinematics import UPS, Up
-from keypose.model import Motion, Skeleton
+from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import angle_between
 
 KEY = "keypose"
@@ -51,8 +51,8 @@ class Notes:
     has_reference_pose: bool  # the nodes' own places are the reference pose
 
 
-def describe(motion: Motion, joints: list[int], rest: tuple[Floats, Floats], has_reference_pose: bool) -> dict[str, Any]:
-    """The notes to a file whose ``joints`` (nodes) rest at ``rest``: translations (J, 3), rotations (J, 4) wxyz."""
+def describe(motion: Motion, joints: list[int], rest: Pose, has_reference_pose: bool) -> dict[str, Any]:
+    """The notes to a file whose ``joints`` (nodes) rest in the pose ``rest``."""
     s = motion.skeleton
     return {
         "version": VERSION,
@@ -68,7 +68,7 @@ def describe(motion: Motion, joints: list[int], rest: tuple[Floats, Floats], has
         "end_joints": s.end_joints.tolist(),
         "end_offsets": s.end_offsets.ravel().tolist(),
         "reference_pose": has_reference_pose,
-        "rest_checksum": _checksum(*rest),
+        "rest_checksum": _checksum(rest.translations),
     }
 
 
@@ -95,7 +95,7 @@ def _checked(notes: Part, wrapper: int, nodes: Nodes, animation: Animation) -> N
         raise notes.wrong("joints", "different nodes, at least one")
     notes.source.check_joints(len(joints))
     skeleton = _skeleton(notes, joints, wrapper, nodes)
-    if notes.whole("rest_checksum") != _checksum(nodes.translations[joints], nodes.rotations[joints]):
+    if notes.whole("rest_checksum") != _checksum(nodes.translations[joints]):
         raise notes.source.error("the nodes were changed since they were written")
     up = notes.text("up")
     if up not in UPS:
@@ -158,10 +158,10 @@ def _check_animation(notes: Part, joints: list[int], animation: Animation, fps: 
                                  f"not {frames} frames at {fps:g} fps")  # fmt: skip
 
 
-def _checksum(translations: Floats, rotations: Floats) -> int:
-    """Of the numbers as glTF holds them; another program's change of the rest pose shows in it.
+def _checksum(translations: Floats) -> int:
+    """Of the places where the nodes rest, as glTF holds them.
 
-    A program may write -q for q, or 1.0000001 for 1: so the rotations are compared as coarse, unsigned numbers.
+    It changes when another program turns the joints' axes, as Blender does: then our numbers no longer fit.
     """
     with np.errstate(over="ignore"):
-        return zlib.crc32(translations.astype("<f4").tobytes() + np.round(np.abs(rotations) * 1e4).astype("<i4").tobytes())
+        return zlib.crc32((translations + 0.0).astype("<f4").tobytes())

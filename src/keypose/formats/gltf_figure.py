@@ -8,6 +8,7 @@ on nothing, as the markers of a C3D file, are small octahedra.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,15 +19,19 @@ SIDES = ("middle", "left", "right")
 
 # Radii in parts of the bone's length and of the figure's size.
 BONE_RADIUS_OF_LENGTH = 0.13
-LEAST_RADIUS_OF_SIZE, MOST_RADIUS_OF_SIZE = 0.006, 0.032
-MOST_RADIUS_OF_LENGTH = 0.35
+LEAST_RADIUS_OF_SIZE, MOST_RADIUS_OF_SIZE = 0.011, 0.032
+MOST_RADIUS_OF_LENGTH = 0.3  # so that fingers stay slender
 HEAD_RADIUS_OF_LENGTH = 0.42
+NECK_RADIUS_OF_SIZE = 0.02
+TORSO_WIDTH_OF_SIZE, TORSO_DEPTH_OF_SIZE = 0.058, 0.038
+PELVIS_RADIUS_OF_SIZE = 0.048
 BALL_OF_BONE = 0.78
 MARKER_OF_SIZE = 0.012
 LEAST_LENGTH_OF_SIZE = 1e-4  # a shorter bone is not drawn
 
-# Along a bone: where its rings are, and how thick it is there.
+# Along a piece: where its rings are, and how thick it is there.
 BONE_PROFILE = ((0.0, 0.45), (0.14, 1.0), (0.86, 0.62), (1.0, 0.34))
+TORSO_PROFILE = ((0.0, 0.72), (0.2, 0.95), (0.8, 1.0), (1.0, 0.78))
 HEAD_PROFILE = ((0.0, 0.35), (0.12, 0.62), (0.38, 0.95), (0.66, 1.0), (0.88, 0.72), (1.0, 0.3))
 RING_SIDES = 6
 
@@ -43,19 +48,21 @@ class Figure:
 
 @dataclass(frozen=True)
 class _Piece:
-    """One piece of the figure: a shape from ``start`` to ``end``, bound to a joint."""
+    """One piece of the figure, bound to a joint: a shape between its ends, or about its start."""
 
     shape: str
     joint: int
     start: Floats  # (3,)
-    end: Floats  # (3,) for balls and markers: straight above the start
-    radius: float
+    along: Floats  # (3,) from the start to the end; for a shape about its start, of the length of its radius
+    across: Floats  # (3,) roughly sideways, where width and depth differ
+    width: float  # half of it
+    depth: float
 
 
 def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> Figure:
     """The figure of a bind pose: joints at ``world`` (J, 3), end sites at ``ends`` (E, 3), ``size`` its height."""
     pieces = _pieces(skeleton, world, ends, size)
-    positions, normals, joints, sides = [], [], [], []
+    positions, normals, joints = [], [], []
     for shape, corners in SHAPES.items():
         own = [piece for piece in pieces if piece.shape == shape]
         if own:
@@ -85,27 +92,48 @@ def _side(part: str | None) -> str:
 
 def _pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> list[_Piece]:
     parts = skeleton.anatomy.parts
-    targets = [(p, world[j]) for j, p in enumerate(skeleton.parents.tolist()) if p >= 0]
-    targets += list(zip(skeleton.end_joints.tolist(), ends, strict=True))
-    below_hips = _strict_ancestors(skeleton, parts)
+    targets = [(p, world[j], parts[j]) for j, p in enumerate(skeleton.parents.tolist()) if p >= 0]
+    targets += [(j, end, None) for j, end in zip(skeleton.end_joints.tolist(), ends, strict=True)]
+    beneath = _above_hips(skeleton, parts)
+    across = _sideways(world, parts)
     pieces = []
     thickest = np.zeros(skeleton.n_joints)  # of the bones that start at each joint
-    for joint, end in targets:
-        length = float(np.linalg.norm(end - world[joint]))
-        if length < LEAST_LENGTH_OF_SIZE * size or joint in below_hips:
+    for joint, end, goal in targets:
+        along = end - world[joint]
+        length = float(np.linalg.norm(along))
+        if length < LEAST_LENGTH_OF_SIZE * size or joint in beneath:
             continue
-        head = parts[joint] == "head"
-        radius = HEAD_RADIUS_OF_LENGTH * length if head else _bone_radius(length, size)
-        pieces.append(_Piece("head" if head else "bone", joint, world[joint], end, radius))
+        shape, width, depth = _form(parts[joint], goal, length, size)
+        pieces.append(_Piece(shape, joint, world[joint], along, across, width, depth))
         thickest[joint] = max(thickest[joint], _bone_radius(length, size))
     for joint, parent in enumerate(skeleton.parents.tolist()):
-        up = world[joint] + (0.0, 1.0, 0.0)
-        if thickest[joint] or (parent >= 0 and thickest[parent]):
+        shape = "ball"
+        if parts[joint] == "hips":
+            radius = PELVIS_RADIUS_OF_SIZE * size
+        elif thickest[joint] or (parent >= 0 and thickest[parent]):
             radius = BALL_OF_BONE * (thickest[joint] or 0.5 * thickest[parent])
-            pieces.append(_Piece("ball", joint, world[joint], up, radius))
-        elif joint not in below_hips:
-            pieces.append(_Piece("marker", joint, world[joint], up, MARKER_OF_SIZE * size))
+        else:
+            shape, radius = "marker", MARKER_OF_SIZE * size
+        if joint not in beneath:
+            upward = np.array((0.0, radius, 0.0))
+            pieces.append(_Piece(shape, joint, world[joint], upward, across, radius, radius))
     return pieces
+
+
+def _form(part: str | None, goal: str | None, length: float, size: float) -> tuple[str, float, float]:
+    """The shape of a bone from one body part to another, half its width and half its depth."""
+    if part == "head":
+        return "head", HEAD_RADIUS_OF_LENGTH * length, HEAD_RADIUS_OF_LENGTH * length
+    if _in(part, "neck"):
+        return "bone", NECK_RADIUS_OF_SIZE * size, NECK_RADIUS_OF_SIZE * size
+    if _in(part, "hips", "spine", "chest") and _in(goal, "spine", "chest", "neck", "head"):
+        return "torso", TORSO_WIDTH_OF_SIZE * size, TORSO_DEPTH_OF_SIZE * size
+    radius = _bone_radius(length, size)
+    return "bone", radius, radius
+
+
+def _in(part: str | None, *kinds: str) -> bool:
+    return part is not None and part.rstrip("0123456789") in kinds
 
 
 def _bone_radius(length: float, size: float) -> float:
@@ -113,7 +141,7 @@ def _bone_radius(length: float, size: float) -> float:
     return min(wanted, MOST_RADIUS_OF_SIZE * size, MOST_RADIUS_OF_LENGTH * length)
 
 
-def _strict_ancestors(skeleton: Skeleton, parts: tuple[str | None, ...]) -> set[int]:
+def _above_hips(skeleton: Skeleton, parts: tuple[str | None, ...]) -> set[int]:
     """The joints that the hips hang on: places of the figure in its scene, not limbs of its body."""
     if "hips" not in parts:
         return set()
@@ -123,21 +151,32 @@ def _strict_ancestors(skeleton: Skeleton, parts: tuple[str | None, ...]) -> set[
     return found
 
 
+def _sideways(world: Floats, parts: tuple[str | None, ...]) -> Floats:
+    """From the right to the left of the body, as far as its parts are known; else any direction."""
+    for part in ("thigh", "upper_arm"):
+        if f"left_{part}" in parts and f"right_{part}" in parts:
+            across: Floats = world[parts.index(f"left_{part}")] - world[parts.index(f"right_{part}")]
+            if across.any():
+                return np.asarray(across / np.linalg.norm(across))
+    return np.array((1.0, 0.0, 0.0))
+
+
 def _placed(corners: Floats, pieces: list[_Piece]) -> Floats:
-    """The faces of a shape (N, 4, 3), y along the piece, brought to where the pieces are: (P, N, 4, 3)."""
+    """The faces of a shape (N, 4, 3), y along the piece and x across, brought to where the pieces are: (P, N, 4, 3)."""
+    along = np.array([piece.along for piece in pieces])
+    y = along / np.linalg.norm(along, axis=1, keepdims=True)
+    across = np.array([piece.across for piece in pieces])
+    # What runs sideways itself takes the axis least along it for its own sideways.
+    lengthwise = np.abs(np.einsum("pa,pa->p", across, y))[:, None] > 0.9
+    across = np.where(lengthwise, np.eye(3)[np.argmin(np.abs(y), axis=1)], across)
+    z = np.cross(across, y)
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    x = np.cross(y, z)
+    widths, depths = (np.array([[p.width] for p in pieces]), np.array([[p.depth] for p in pieces]))
+    axes = np.stack((x * widths, along, z * depths), axis=1)  # (P, 3, 3) rows
     starts = np.array([piece.start for piece in pieces])
-    along = np.array([piece.end for piece in pieces]) - starts
-    lengths = np.linalg.norm(along, axis=1, keepdims=True)
-    y = along / lengths
-    # Any axis will do that is not along the piece; the one least along it keeps neighbours alike.
-    least = np.eye(3)[np.argmin(np.abs(y), axis=1)]
-    x = np.cross(y, least)
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    z = np.cross(x, y)
-    radii = np.array([[piece.radius] for piece in pieces])
-    round_ = np.array([piece.shape in ("ball", "marker") for piece in pieces])[:, None]
-    axes = np.stack((x * radii, y * np.where(round_, radii, lengths), z * radii), axis=1)  # (P, 3, 3) rows
-    return starts[:, None, None] + np.einsum("nca,pad->pncd", corners, axes)
+    faces: Floats = starts[:, None, None] + np.einsum("nca,pad->pncd", corners, axes)
+    return faces
 
 
 def _turned_profile(profile: tuple[tuple[float, float], ...]) -> Floats:
@@ -146,7 +185,7 @@ def _turned_profile(profile: tuple[tuple[float, float], ...]) -> Floats:
     circle = np.stack((np.cos(angles), np.zeros(RING_SIDES), -np.sin(angles)), axis=1)
     rings = [circle * radius + (0.0, y, 0.0) for y, radius in profile]
     faces = []
-    for low, high in zip(rings[:-1], rings[1:], strict=True):
+    for low, high in pairwise(rings):
         faces += [(low[k], low[k - RING_SIDES + 1], high[k - RING_SIDES + 1], high[k]) for k in range(RING_SIDES)]
     for ring, y, step in ((rings[0], profile[0][0], -1), (rings[-1], profile[-1][0], 1)):
         centre = np.array((0.0, y, 0.0))
@@ -174,11 +213,13 @@ def _hull(points: Floats) -> Floats:
 def _icosahedron() -> Floats:
     golden = (1.0 + 5.0**0.5) / 2.0
     points = [np.roll((0.0, a, b), k) for k in range(3) for a in (-1.0, 1.0) for b in (-golden, golden)]
-    return np.array(points) / np.hypot(1.0, golden)
+    corners: Floats = np.array(points) / np.hypot(1.0, golden)
+    return corners
 
 
 SHAPES: dict[str, Floats] = {  # name: faces (N, 4, 3) of four corners, outside to the front; triangles repeat one
     "bone": _turned_profile(BONE_PROFILE),
+    "torso": _turned_profile(TORSO_PROFILE),
     "head": _turned_profile(HEAD_PROFILE),
     "ball": _hull(_icosahedron()),
     "marker": _hull(np.concatenate((np.eye(3), -np.eye(3)))),

@@ -71,14 +71,14 @@ class Part:
 
     def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
         """The whole number ``key``, at least ``least``."""
-        value = self.values.get(key, default)
+        value: Any = self.values.get(key, default)
         if not _is_whole(value) or value < least:
             raise self.wrong(key, f"a whole number of at least {least}")
         return int(value)
 
     def index(self, key: str, count: int) -> int:
         """The member ``key`` as an index into a list of ``count``."""
-        value = self.values.get(key)
+        value: Any = self.values.get(key)
         if not _is_whole(value) or not 0 <= value < count:
             raise self.wrong(key, _index_expected(count))
         return int(value)
@@ -93,7 +93,7 @@ class Part:
 
     def positive(self, key: str) -> float:
         """The finite number ``key``, above 0."""
-        value = self.values.get(key)
+        value: Any = self.values.get(key)
         if not _is_number(value) or not value > 0:
             raise self.wrong(key, "a number above 0")
         return float(value)

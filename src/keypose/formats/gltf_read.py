@@ -20,8 +20,15 @@ from keypose.arrays import Floats, give_away
 from keypose.errors import OptionError
 from keypose.formats.base import ReadOptions, Source
 from keypose.formats.gltf_accessors import Accessors
-from keypose.formats.gltf_animation import DEFAULT_FPS, Animation, Sampler, animated_nodes, choose, find_rate
-from keypose.formats.gltf_animation import read_animation
+from keypose.formats.gltf_animation import (
+    DEFAULT_FPS,
+    Animation,
+    Sampler,
+    animated_nodes,
+    choose,
+    find_rate,
+    read_animation,
+)
 from keypose.formats.gltf_container import open_container
 from keypose.formats.gltf_extras import Notes, find
 from keypose.formats.gltf_json import Part
@@ -79,11 +86,11 @@ def _joints(json: Part, nodes: Nodes) -> list[int]:
         marked.update(skin.indices("joints", n))
     if not marked:
         raise json.source.error("no skin and no animated node, expected a figure that moves")
-    below = set()  # marked nodes and all that hangs on them
+    below: set[int] = set()  # marked nodes and all that hangs on them
     for node in nodes.order:
         if node in marked or nodes.parents[node] in below:
             below.add(node)
-    above = set()  # marked nodes and all that they hang on
+    above: set[int] = set()  # marked nodes and all that they hang on
     for node in reversed(nodes.order):
         if node in marked or node in above:
             above.update((node, nodes.parents[node]))

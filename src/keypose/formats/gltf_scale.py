@@ -33,7 +33,9 @@ def make_rigid(source: Source, poses: LocalPoses) -> None:
         if factors is not None:
             _scale_evenly(poses, factors)
         else:
-            source.note("joints are scaled unevenly, mirrored or in time; positions follow it, rotations are the nearest")
+            source.note(
+                "joints are scaled unevenly, mirrored or in time; positions follow it, rotations are the nearest"
+            )
             for start in range(0, len(poses.translations), _BLOCK_FRAMES):
                 _follow_scale(source, poses, slice(start, start + _BLOCK_FRAMES))
     if not np.isfinite(poses.translations).all():

@@ -101,7 +101,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
                 "rotation": _xyzw(np.array(UPRIGHT[motion.up])),
                 "scale": _numbers(np.full(3, scale), motion.name),
                 "children": list(motion.skeleton.roots),
-                "extras": {KEY: describe(motion, joints, (bind.translations, bind.rotations), kept_apart)},
+                "extras": {KEY: describe(motion, joints, bind, kept_apart)},
             },
             {"name": "figure", "mesh": 0, "skin": 0},
         ],
@@ -144,7 +144,7 @@ def _animation(motion: Motion, bind: Pose, buffer: _Buffer) -> dict[str, Any]:
     if (np.diff(times[:, 0]) <= 0).any():
         raise OptionError(f"{motion.name}: {motion.n_frames} frames at {motion.fps:g} fps are more than glTF's "
                           f"times of 32 bits can tell apart")  # fmt: skip
-    every, once = buffer.add(times, bounds=True), buffer.add(times[:1], bounds=True)
+    inputs: dict[int, int] = {}  # the accessor of the times, by the number of keys
     channels: list[dict[str, Any]] = []
     samplers: list[dict[str, Any]] = []
     turns = sign_continuous(motion.rotations)[..., (1, 2, 3, 0)]
@@ -155,15 +155,17 @@ def _animation(motion: Motion, bind: Pose, buffer: _Buffer) -> dict[str, Any]:
         if path == "rotation":
             still[list(roots)] = False  # some channel must last as long as the motion
         at_rest = still & (by_joint[:, 0] == np.float32(rest)).all(axis=1) if rest is not None else still & False
-        for joints, times_of in ((np.flatnonzero(~still), every), (np.flatnonzero(still & ~at_rest), once)):
+        for joints, n_keys in ((np.flatnonzero(~still), motion.n_frames), (np.flatnonzero(still & ~at_rest), 1)):
             if not joints.size:
                 continue
-            keys = by_joint[joints] if times_of == every else by_joint[joints, :1]
+            if n_keys not in inputs:
+                inputs[n_keys] = buffer.add(times[:n_keys], bounds=True)
+            keys = by_joint[joints, :n_keys]
             view = buffer.view(keys)
             for k, joint in enumerate(joints.tolist()):
                 output = buffer.accessor(keys[k], view, k * keys[k].nbytes)
                 channels.append({"sampler": len(samplers), "target": {"node": joint, "path": path}})
-                samplers.append({"input": times_of, "output": output, "interpolation": "LINEAR"})
+                samplers.append({"input": inputs[n_keys], "output": output, "interpolation": "LINEAR"})
     return {"name": _text(motion.name) or "motion", "channels": channels, "samplers": samplers}
 
 

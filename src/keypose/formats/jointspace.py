@@ -65,9 +65,7 @@ def fold(poses: LocalPoses, parents: Ints, world_from_figure: Floats) -> tuple[F
     is_plain = not poses.scaled and not figure.scaled
     roots = parents < 0
     rotations = poses.rotations.copy()
-    rotations[:, roots] = normalise(
-        multiply(np.broadcast_to(figure.rotations, (frames, 1, 4)), rotations[:, roots])
-    )
+    rotations[:, roots] = normalise(multiply(np.broadcast_to(figure.rotations, (frames, 1, 4)), rotations[:, roots]))
     translations = poses.translations.copy()
     if is_plain:
         translations[:, roots] = rotate(
@@ -79,11 +77,7 @@ def fold(poses: LocalPoses, parents: Ints, world_from_figure: Floats) -> tuple[F
     linear = np.empty((frames, joints, 3, 3))  # scales and all
     turn = np.empty((frames, joints, 4))  # rotation only
     for j, parent in enumerate(parents.tolist()):
-        above = (
-            linear[:, parent]
-            if parent >= 0
-            else np.broadcast_to(world_from_figure[:, :3, :3], (frames, 3, 3))
-        )
+        above = linear[:, parent] if parent >= 0 else np.broadcast_to(world_from_figure[:, :3, :3], (frames, 3, 3))
         origin = position[:, parent] if parent >= 0 else world_from_figure[:, :3, 3]
         position[:, j] = origin + np.einsum("tik,tk->ti", above, poses.translations[:, j])
         linear[:, j] = above @ (to_matrix(poses.rotations[:, j]) * poses.scales[:, j, None, :])
@@ -98,7 +92,7 @@ def fold(poses: LocalPoses, parents: Ints, world_from_figure: Floats) -> tuple[F
 
 
 def rest_aligned(parents: Ints, rotations: Floats, rest: Floats) -> Floats:
-    """Local rotations (T, J, 4) in joint axes that are the world's in the rest pose ``rest`` (J, 4), as in a BVH file."""
+    """Local rotations (T, J, 4) in joint axes that are the world's at ``rest`` (J, 4), as in a BVH file."""
     _, world = kinematics.forward(parents, np.zeros((1, len(parents), 3)), rest[None])
     above = np.where((parents >= 0)[:, None], world[0, np.maximum(parents, 0)], np.array(IDENTITY))
     return multiply(multiply(np.broadcast_to(above, rotations.shape), rotations), conjugate(world))

@@ -16,6 +16,7 @@ CLEAR_REST = 0.6  # a rest pose stands if its head is this part of its greatest 
 FLOOR_AT_ZERO = (-0.05, 0.12)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers beyond all measure: the Motion will refuse them
 def find_up(skeleton: Skeleton, translations: Floats, rotations: Floats, default: Up = "Y") -> Up:
     """The axis along which the head is over the feet in most frames; ``default`` where that cannot be told.
 
@@ -33,9 +34,7 @@ def find_up(skeleton: Skeleton, translations: Floats, rotations: Floats, default
     rest = skeleton.rest_positions
     size = np.linalg.norm(rest[high].mean(axis=0) - rest[low].mean(axis=0))
     clear = size >= CLEAR_REST * np.ptp(rest, axis=0).max()
-    drawn = (
-        kinematics.dominant_up(rest[None, low].mean(axis=1), rest[None, high].mean(axis=1)) if clear else None
-    )
+    drawn = kinematics.dominant_up(rest[None, low].mean(axis=1), rest[None, high].mean(axis=1)) if clear else None
     if moving is None or drawn is None:
         return moving or drawn or default
     if moving == drawn:

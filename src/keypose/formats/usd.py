@@ -72,7 +72,9 @@ def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) 
     if reference is None:
         rest_pose = Pose(offsets[0], rest_rotations[0])
         reference, skip = reference_of(source, options, plain, translations, rotations, rest_pose, up)
-    metres = facts.get("metres_per_unit")
+        if own.skeleton is not plain and not skip:  # our own file: its rest pose is only where the figure is bound
+            reference = None
+    metres = facts.get("metres_per_unit") if own.unit_known else None
     return Motion(
         name=source.name,
         skeleton=own.skeleton,
@@ -93,9 +95,7 @@ def _say(source: Source, facts: Facts) -> None:
         source.warn(f"it refers to {left_out[0]!r}, which is not followed; expected a file that stands alone")
     say_which_animation(source, facts)
     if not facts.get("bound", True):
-        source.note(
-            f"{facts['chosen']} is bound to no skeleton; the skeleton with most of its joints was taken"
-        )
+        source.note(f"{facts['chosen']} is bound to no skeleton; the skeleton with most of its joints was taken")
 
 
 def _hierarchy(source: Source, facts: Facts) -> tuple[list[str], Ints]:
@@ -174,14 +174,12 @@ def _local_poses(
         if name in channels:
             values[:, into] = channels[name][:, columns]
         filled[name] = values
-    poses = LocalPoses(
-        filled["translations"], unit_rotations(source, filled["rotations"], joints), filled["scales"]
-    )
+    poses = LocalPoses(filled["translations"], unit_rotations(source, filled["rotations"], joints), filled["scales"])
     return poses, LocalPoses(rest.translations, rest.rotations, poses.scales[:1])
 
 
 def _rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> LocalPoses | None:
-    """The rest pose (1, J), from local rest transforms or else from the world's bind transforms; None without either."""
+    """The rest pose (1, J), from local rest or else from world bind transforms; None without either."""
     for name in ("rest", "bind"):
         matrices = floats(source, arrays, name, (None, 4, 4)).swapaxes(-1, -2)
         if len(matrices) == len(order):

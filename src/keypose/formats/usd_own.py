@@ -15,7 +15,8 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import ModelError
 from keypose.formats.base import Source
-from keypose.kinematics import UPS, Up, up_axis
+from keypose.formats.gltf_extras import UPRIGHT
+from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import conjugate, multiply, rotate
 
@@ -30,28 +31,18 @@ class OwnData:
     skeleton: Skeleton
     up: Up
     reference_pose: Pose | None
+    unit_known: bool = True  # else USD's unit is only our guess
 
     def in_its_axes(self, translations: Floats, rotations: Floats) -> tuple[Floats, Floats]:
         """Poses with the roots turned back to an up axis that USD does not know."""
         if self.up in USD_UPS:
             return translations, rotations
         roots = list(self.skeleton.roots)
-        back = conjugate(y_from(self.up))
+        back = conjugate(np.array(UPRIGHT[self.up]))
         translations, rotations = translations.copy(), rotations.copy()
         translations[:, roots] = rotate(back, translations[:, roots])
         rotations[:, roots] = multiply(np.broadcast_to(back, rotations[:, roots].shape), rotations[:, roots])
         return translations, rotations
-
-
-def y_from(up: Up) -> Floats:
-    """The turn that brings an up axis to Y, by the short way (-Y: about X)."""
-    axis, sign = up_axis(up)
-    direction = sign * np.eye(3)[axis]
-    half = np.array((1.0 + direction[1], *np.cross(direction, (0.0, 1.0, 0.0))))
-    if direction[1] < -0.5:
-        half = np.array((0.0, 1.0, 0.0, 0.0))
-    unit: Floats = half / np.linalg.norm(half)
-    return unit
 
 
 def own_text(motion: Motion, *, with_reference_pose: bool) -> str:
@@ -67,6 +58,7 @@ def own_text(motion: Motion, *, with_reference_pose: bool) -> str:
             "end_joints": s.end_joints.tolist(),
             "end_offsets": s.end_offsets.tolist(),
             "up": motion.up,
+            "unit_known": motion.metres_per_unit is not None,
             "reference_pose": None if pose is None else [pose.translations.tolist(), pose.rotations.tolist()],
         },
         separators=(",", ":"),
@@ -109,7 +101,7 @@ def _checked(data: Any, plain: Skeleton, up: Up) -> OwnData:
     if pose is not None:
         pose = Pose(*(_numbers(part, (n, width)) for part, width in zip(pose, (3, 4), strict=True)))
     # An axis that USD can state is taken from USD: another program may have changed it.
-    return OwnData(skeleton, up if data["up"] in USD_UPS else data["up"], pose)
+    return OwnData(skeleton, up if data["up"] in USD_UPS else data["up"], pose, data["unit_known"] is not False)
 
 
 def _list(data: dict[str, Any], key: str, count: int | None) -> list[Any]:

@@ -1,8 +1,8 @@
 """USD out: a SkelRoot with a Skeleton, its SkelAnimation, and a simple figure bound to it that any viewer shows.
 
 One time sample per frame, time codes counting frames from ``first_frame``. USD stores rotations and translations
-in single precision. A motion without a unit leaves ``metersPerUnit`` out; viewers then take centimetres, USD's
-default. What USD has no words for goes along as text (``usd_own.py``).
+in single precision. A motion whose unit is unknown is given the one that makes it a figure of natural size, and
+is read back without a unit. What USD has no words for goes along as text (``usd_own.py``).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from keypose import kinematics
 from keypose.arrays import Floats
 from keypose.errors import MissingExtra, OptionError
 from keypose.formats.base import WriteOptions
-from keypose.formats.usd_own import USD_UPS, own_text, y_from
+from keypose.formats.gltf_bind import bind_pose, placed
+from keypose.formats.gltf_extras import UPRIGHT
+from keypose.formats.gltf_figure import Figure, build_figure
+from keypose.formats.natural_size import metres_per_unit
+from keypose.formats.usd_own import USD_UPS, own_text
 from keypose.model import Motion, Pose, Skeleton
-from keypose.rotations import IDENTITY, to_matrix
-
-BONE_WIDTH = 0.08  # of a bone's length
-JOINT_SIZE = 0.01  # of the figure's extent, for joints without a bone
+from keypose.rotations import to_matrix
 
 
 def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
@@ -36,19 +36,17 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
 
     extra_frame = motion.reference_pose is not None and options.reference_pose
     own = own_text(motion, with_reference_pose=not extra_frame)
-    rest = motion.reference_pose or _rest(motion.skeleton)
+    unit = metres_per_unit(motion)
+    rest = bind_pose(motion)
     if extra_frame:
         motion = _with_first_pose(motion, rest)
     translations, rotations = _single(motion, motion.translations), _single(motion, motion.rotations)
     skeleton = motion.skeleton
-    rest_world = _matrices(
-        *kinematics.forward(skeleton.parents, rest.translations[None], rest.rotations[None])
-    )[0]
+    world, world_turns, ends = placed(skeleton, rest)
 
     stage = Usd.Stage.CreateInMemory()
     UsdGeom.SetStageUpAxis(stage, motion.up if motion.up in USD_UPS else "Y")
-    if motion.metres_per_unit is not None:
-        UsdGeom.SetStageMetersPerUnit(stage, motion.metres_per_unit)
+    UsdGeom.SetStageMetersPerUnit(stage, unit)
     stage.SetTimeCodesPerSecond(motion.fps)
     stage.SetFramesPerSecond(motion.fps)
     stage.SetStartTimeCode(motion.first_frame)
@@ -57,14 +55,14 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     root = UsdSkel.Root.Define(stage, f"/{_identifier(motion.name)}")
     stage.SetDefaultPrim(root.GetPrim())
     if motion.up not in USD_UPS:
-        w, *xyz = y_from(motion.up).tolist()
+        w, *xyz = UPRIGHT[motion.up]
         root.AddOrientOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Quatd(w, *xyz))
     prim = UsdSkel.Skeleton.Define(stage, root.GetPath().AppendChild("Skeleton"))
     paths = Vt.TokenArray(_joint_paths(skeleton))
     prim.CreateJointsAttr(paths)
     prim.CreateJointNamesAttr(Vt.TokenArray([_text(name) for name in skeleton.names]))
     prim.CreateRestTransformsAttr(_matrix_array(_matrices(rest.translations, rest.rotations)))
-    prim.CreateBindTransformsAttr(_matrix_array(rest_world))
+    prim.CreateBindTransformsAttr(_matrix_array(_matrices(world, world_turns)))
     prim.GetPrim().SetCustomDataByKey("keypose", own)
 
     animation = UsdSkel.Animation.Define(stage, prim.GetPath().AppendChild("Animation"))
@@ -79,7 +77,8 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     binding = UsdSkel.BindingAPI.Apply(prim.GetPrim())
     binding.CreateAnimationSourceRel().SetTargets([animation.GetPath()])
 
-    _add_figure(stage, root, prim, motion.skeleton, rest_world)
+    size = motion.height or float(np.ptp(np.concatenate((world, ends)), axis=0).max()) or 1.0 / unit
+    _add_figure(stage, root, prim, build_figure(skeleton, world, ends, size))
     everywhere = np.concatenate((motion.world_positions(), motion.end_positions()), axis=1).reshape(-1, 3)
     root.CreateExtentAttr(_extent(everywhere))
     return _content(stage.GetRootLayer(), suffix)
@@ -90,20 +89,15 @@ def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
         motion,
         translations=np.concatenate((pose.translations[None], motion.translations)),
         rotations=np.concatenate((pose.rotations[None], motion.rotations)),
+        first_frame=motion.first_frame - 1,
     )
-
-
-def _rest(skeleton: Skeleton) -> Pose:
-    return Pose(skeleton.offsets, np.tile(IDENTITY, (skeleton.n_joints, 1)))
 
 
 def _single(motion: Motion, values: Floats) -> Any:
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     if not np.isfinite(single).all():
-        raise OptionError(
-            f"{motion.name}: coordinates beyond 3e38 cannot be written to USD (single precision)"
-        )
+        raise OptionError(f"{motion.name}: coordinates beyond 3e38 cannot be written to USD (single precision)")
     return single
 
 
@@ -155,63 +149,23 @@ def _text(name: str) -> str:
     return re.sub(r"[\x00-\x1f]", " ", valid)
 
 
-def _add_figure(stage: Any, root: Any, prim: Any, skeleton: Skeleton, rest_world: Floats) -> None:
-    """A mesh of one slim octahedron per bone, each moved by the joint at which its bone begins."""
+def _add_figure(stage: Any, root: Any, skeleton: Any, figure: Figure) -> None:
+    """A mesh whose every vertex follows one joint."""
     from pxr import UsdGeom, UsdSkel, Vt
 
-    heads, tails, owners = _bones(skeleton, rest_world)
-    points, faces = _octahedra(heads, tails)
+    triangles = np.concatenate(list(figure.triangles.values()))
     mesh = UsdGeom.Mesh.Define(stage, root.GetPath().AppendChild("Figure"))
-    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(points.astype(np.float32)))
-    mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(len(faces), 3, np.int32)))
-    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(faces.astype(np.int32).ravel()))
-    mesh.CreateSubdivisionSchemeAttr("none")
-    mesh.CreateDoubleSidedAttr(True)
-    mesh.CreateExtentAttr(_extent(points))
+    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(figure.positions.astype(np.float32)))
+    mesh.CreateNormalsAttr(Vt.Vec3fArray.FromNumpy(figure.normals.astype(np.float32)))
+    mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+    mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(len(triangles), 3, np.int32)))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(triangles.astype(np.int32).ravel()))
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateExtentAttr(_extent(figure.positions))
     binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
-    binding.CreateSkeletonRel().SetTargets([prim.GetPath()])
-    binding.CreateJointIndicesPrimvar(False, 1).Set(
-        Vt.IntArray.FromNumpy(np.repeat(owners, 6).astype(np.int32))
-    )
-    binding.CreateJointWeightsPrimvar(False, 1).Set(Vt.FloatArray(len(points), 1.0))
-
-
-def _bones(skeleton: Skeleton, rest_world: Floats) -> tuple[Floats, Floats, Floats]:
-    """Where bones begin and end (B, 3) in the rest pose, and the joints that move them (B,).
-
-    A joint without any bone becomes a small upright one of its own, so that markers show too.
-    """
-    at = rest_world[:, 3, :3]
-    child = np.flatnonzero(skeleton.parents >= 0)
-    ends = skeleton.end_joints
-    sites = at[ends] + np.einsum("ek,eki->ei", skeleton.end_offsets, rest_world[ends, :3, :3])
-    owners = np.concatenate((skeleton.parents[child], ends))
-    heads, tails = at[owners], np.concatenate((at[child], sites))
-    long = np.linalg.norm(tails - heads, axis=1) > 0
-    heads, tails, owners = heads[long], tails[long], owners[long]
-    lone = np.setdiff1d(np.arange(skeleton.n_joints), np.concatenate((owners, child)))
-    size = JOINT_SIZE * max(float(np.ptp(at, axis=0).max()), 1e-6 if skeleton.n_joints > 1 else 100.0)
-    half = np.array((0.0, size, 0.0))
-    return (
-        np.concatenate((heads, at[lone] - half)),
-        np.concatenate((tails, at[lone] + half)),
-        np.concatenate((owners, lone)),
-    )
-
-
-def _octahedra(heads: Floats, tails: Floats) -> tuple[Floats, Floats]:
-    """Points (6B, 3) and triangles (8B, 3) of slim octahedra from heads to tails."""
-    along = tails - heads
-    length = np.linalg.norm(along, axis=1, keepdims=True)
-    least = np.eye(3)[np.argmin(np.abs(along), axis=1)]  # an axis far from the bone's own
-    side = np.cross(along, least)
-    side *= BONE_WIDTH * length / np.linalg.norm(side, axis=1, keepdims=True)
-    other = np.cross(along, side) / length
-    ring = heads + 0.2 * along
-    points = np.stack((heads, ring + side, ring + other, ring - side, ring - other, tails), axis=1)
-    shape = np.array([[0, 2, 1], [0, 3, 2], [0, 4, 3], [0, 1, 4], [5, 1, 2], [5, 2, 3], [5, 3, 4], [5, 4, 1]])
-    faces = shape[None] + 6 * np.arange(len(heads))[:, None, None]
-    return points.reshape(-1, 3), faces.reshape(-1, 3)
+    binding.CreateSkeletonRel().SetTargets([skeleton.GetPath()])
+    binding.CreateJointIndicesPrimvar(False, 1).Set(Vt.IntArray.FromNumpy(figure.joints.astype(np.int32)))
+    binding.CreateJointWeightsPrimvar(False, 1).Set(Vt.FloatArray(len(figure.positions), 1.0))
 
 
 def _content(layer: Any, suffix: str) -> bytes:

@@ -14,11 +14,11 @@ from keypose.model import Motion
 from keypose.pictures import stick
 
 POSES = 6
-POSE_PX = 130.0  # height of the tallest pose, and the width of the widest at most twice that
+POSE_PX = 130.0  # height of the tallest pose, or width of the widest if that is more
 MARGIN_PX = 8.0
 LABEL_PX = 16.0
-HEAD_RADIUS = (0.035, 0.07)  # least and greatest, of POSE_PX
-LONGEST_TEXT = 120  # characters of a name or note that are shown
+HEAD_RADIUS = (0.05, 0.07)  # least and greatest, of POSE_PX
+LONGEST_TEXT = 200  # characters of a name or note that are shown
 MOST_NOTES = 5
 
 
@@ -32,8 +32,7 @@ def motion_card(motion: Motion) -> str:
     figure = stick.figure_of(motion.skeleton)
     facts = _facts(motion, figure)
     rows = "".join(
-        f'<tr><th style="{_TH}">{escape(name)}</th><td style="{_TD}">{escape(value)}</td></tr>'
-        for name, value in facts
+        f'<tr><th style="{_TH}">{escape(name)}</th><td style="{_TD}">{escape(value)}</td></tr>' for name, value in facts
     )
     return (
         f'<div style="max-width:60em;font:13px/1.5 system-ui,sans-serif">'
@@ -53,13 +52,13 @@ def _facts(motion: Motion, figure: stick.Figure) -> list[tuple[str, str]]:
     known = sum(part is not None for part in s.anatomy.parts)
     ends = f" and {len(s.end_joints):,} end sites" if len(s.end_joints) else ""
     metres = motion.metres_per_unit
-    height = f"{motion.height:.4g} units" + (f" = {motion.height * metres:.3g} m" if metres else "")
+    in_metres = f" = {motion.height * metres:.3g} m" if metres else ""
     facts = [
         ("frames", f"{motion.n_frames:,} at {motion.fps:g} fps, {motion.duration_s:.2f} s"),
         ("joints", f"{s.n_joints:,}{ends}; {known:,} recognised"),
         ("up", f"{motion.up} axis"),
         ("unit", f"{metres:g} m" if metres else "not stated"),
-        ("height", height),
+        ("height", f"{motion.height:.4g} units{in_metres}"),
     ]
     if motion.first_frame:
         facts.insert(1, ("first frame", f"number {motion.first_frame:,} of its source"))
@@ -82,13 +81,14 @@ class _Layout:
 
 
 def _lay_out(points: Floats, motion: Motion) -> _Layout:
-    """Poses (F, N, 3) at one scale, each in the middle of its own cell, at its height over the lowest point."""
+    """Poses (F, N, 3) at one scale, each in the middle of its own cell, over one floor."""
+    points = points / (float(np.abs(points).max()) or 1.0)  # so that no size of figure is too large to be squared
     view = stick.view_of(points, motion.up, stick.leftward(points, motion.skeleton))
     across, heights, depth = points @ view.right, heights_above(points, motion.up), points @ view.towards
     across = across - 0.5 * (across.min(axis=1, keepdims=True) + across.max(axis=1, keepdims=True))
     heights = heights - heights.min()
     tallest, widest = float(heights.max()), 2.0 * float(across.max())
-    scale = POSE_PX / max(tallest, 0.5 * widest) if max(tallest, widest) > 0 else 1.0
+    scale = POSE_PX / max(tallest, widest) if max(tallest, widest) > 0 else 1.0
     cell = max(widest * scale, 0.4 * POSE_PX) + 2 * MARGIN_PX
     floor = tallest * scale + MARGIN_PX + HEAD_RADIUS[1] * POSE_PX  # room for a head beyond its joint
     x = across * scale + cell * (np.arange(len(points))[:, None] + 0.5)
@@ -99,9 +99,7 @@ def _strip(motion: Motion, figure: stick.Figure, frames: list[int]) -> str:
     layout = _lay_out(stick.points_of(motion, frames), motion)
     width, height = layout.cell * len(frames), layout.floor + LABEL_PX + 4.0
     head_px = (HEAD_RADIUS[0] * POSE_PX, HEAD_RADIUS[1] * POSE_PX)
-    poses = "".join(
-        stick.draw(figure, xy, depth, head_px) for xy, depth in zip(layout.xy, layout.depth, strict=True)
-    )
+    poses = "".join(stick.draw(figure, xy, depth, head_px) for xy, depth in zip(layout.xy, layout.depth, strict=True))
     labels = "".join(
         f'<text x="{layout.cell * (k + 0.5):.1f}" y="{height - 4.0:.1f}">{motion.first_frame + frame}</text>'
         for k, frame in enumerate(frames)

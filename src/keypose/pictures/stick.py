@@ -16,7 +16,7 @@ from keypose.arrays import Bools, Floats, Ints
 from keypose.kinematics import Up, up_axis
 from keypose.model import Motion, Skeleton
 
-MOST_STROKES = 400  # of limbs, and of dots: beyond that the smaller ones are left out, and counted
+MOST_MARKS = 350  # limbs and dots of a figure: beyond that the smaller ones are left out, and counted
 LEAST_STROKE_PX = 0.3  # a limb that looks shorter cannot be seen
 STROKE_PX = 3.0
 STANDING_SPREAD = 0.1  # how much the mere width of a pose counts beside what moves, when choosing a view
@@ -37,7 +37,7 @@ class Figure:
     head: int | None
     crown: int | None  # the one point that hangs on the head, if there is one
     neck: int | None  # what the head hangs on
-    left_out: int  # strokes and dots beyond MOST_STROKES
+    left_out: int  # limbs and dots beyond MOST_MARKS
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ def figure_of(skeleton: Skeleton) -> Figure:
         drawn &= ~_below(parents, head)
     dots = np.setdiff1d(np.arange(len(parents)), np.concatenate((parents, np.flatnonzero(parents >= 0))))
     strokes = np.flatnonzero(drawn)
-    left_out = max(0, len(strokes) - MOST_STROKES) + max(0, len(dots) - MOST_STROKES)
-    if len(strokes) > MOST_STROKES:
-        lengths = np.linalg.norm(np.concatenate((skeleton.offsets, skeleton.end_offsets)), axis=1)
-        strokes = strokes[np.argsort(-lengths[strokes], kind="stable")[:MOST_STROKES]]
+    left_out = max(0, len(strokes) + len(dots) - MOST_MARKS)
+    if len(strokes) > MOST_MARKS:
+        lengths = np.abs(np.concatenate((skeleton.offsets, skeleton.end_offsets))).max(axis=1)
+        strokes = strokes[np.argsort(-lengths[strokes], kind="stable")[:MOST_MARKS]]
     limbs = {side: strokes[sides[strokes] == side] for side in STYLES}
     return Figure(
         {side: np.stack((parents[ends], ends), axis=1) for side, ends in limbs.items() if len(ends)},
-        tuple(dots[:MOST_STROKES].tolist()),
+        tuple(dots[: MOST_MARKS - len(strokes)].tolist()),
         head,
         crown,
         neck,
@@ -143,20 +143,18 @@ def draw(figure: Figure, xy: Floats, depth: Floats, head_px: tuple[float, float]
     return f'<g fill="none" stroke-width="{STROKE_PX}" stroke-linecap="round">{"".join(elements)}</g>'
 
 
-def _head_circle(
-    figure: Figure, xy: Floats, head_px: tuple[float, float]
-) -> tuple[tuple[float, float], float]:
-    """Between head joint and crown, else on from the neck; not smaller or larger than ``head_px``."""
+def _head_circle(figure: Figure, xy: Floats, head_px: tuple[float, float]) -> tuple[tuple[float, float], float]:
+    """Centre and radius: from the head joint towards the crown, else on from the neck, else up."""
     joint = xy[figure.head]
+    way, radius = np.array((0.0, -1.0)), head_px[1]
+    if figure.neck is not None:
+        way = joint - xy[figure.neck]
     if figure.crown is not None:
-        way = 0.5 * (xy[figure.crown] - joint)
-        radius = float(np.clip(np.linalg.norm(way), *head_px))
-        centre = joint + way
-    else:
-        way = joint - xy[figure.neck] if figure.neck is not None else np.array((0.0, -1.0))
-        radius = head_px[1]
-        centre = joint + radius * way / max(float(np.linalg.norm(way)), 1e-9)
-    return (float(centre[0]), float(centre[1])), radius
+        to_crown = xy[figure.crown] - joint
+        radius = float(np.clip(0.5 * np.linalg.norm(to_crown), *head_px))
+        way = to_crown if np.linalg.norm(to_crown) > head_px[0] else way
+    x, y = joint + radius * way / max(float(np.linalg.norm(way)), 1e-9)
+    return (float(x), float(y)), radius
 
 
 def _side(part: str | None) -> str:

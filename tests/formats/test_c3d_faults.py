@@ -1,0 +1,135 @@
+"""C3D files that lie, are cut short or hostile: repaired with a warning, or a KeyposeError."""
+
+import random
+import struct
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, turns, walk
+
+from keypose.errors import FormatError, FormatWarning, KeyposeError, LimitError
+from keypose.formats import Limits
+from keypose.formats.base import ReadOptions, Source
+from keypose.formats.c3d import FORMAT
+
+
+def test_thousands_of_equal_labels_are_read_quickly():
+    few = {f"POINT:LABELS{i or ''}": ["A"] * 250 for i in (0, *range(2, 13))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FormatWarning)
+        assert read(C3D(walk(1, 3000), parameters=few)).skeleton.names[-1] == "A.2999"
+
+
+def test_data_cut_short_are_read_as_far_as_they_go():
+    data = C3D(walk()).data()
+    start = data.index(np.float32(walk()[0]).tobytes()[:8])
+    with pytest.warns(FormatWarning, match="20 frames are stated, the file ends after 7"):
+        m = read(data[: start + 7 * 48 + 20])
+    np.testing.assert_allclose(m.world_positions(), walk()[:7])
+    with pytest.raises(FormatError, match=rf"clip.c3d: byte {start}: 40 bytes of data, expected 48"):
+        read(data[: start + 40])
+    for length in (2, 300, 511, 515, 600, 1023, 1030):
+        with pytest.raises(FormatError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FormatWarning)
+            read(data[:length])
+
+
+@pytest.mark.parametrize(("parameters", "header", "message"), [
+    ({"POINT:USED": 2}, {}, "POINT:USED says 2 points, the header 3; 3 are read"),
+    ({}, {2: b"\x02\0"}, "POINT:USED says 3 points, the header 2; 3 are read"),
+    ({"POINT:DATA_START": 2}, {}, "POINT:DATA_START says block 2, the header .; . is taken"),
+    ({}, {16: b"\x02\0"}, "POINT:DATA_START says block ., the header 2; . is taken"),
+    ({"POINT:SCALE": 0.05}, {}, "the header's scale is -0.05, POINT:SCALE is 0.05; -0.05 is taken"),
+    ({}, {12: struct.pack("<f", 0.05)}, "the header's scale is 0.05, POINT:SCALE is -0.05; -0.05 is taken"),
+    ({"POINT:FRAMES": 60001}, {}, "60001 frames are stated, but also 400"),
+    ({}, {4: b"\x63\0"}, "the header says 99 analog numbers a frame; 0 fit"),
+])  # fmt: skip
+def test_of_two_statements_the_one_that_fits_the_file_is_taken(parameters, header, message):
+    with pytest.warns(FormatWarning, match=message):
+        m = read(C3D(walk(400), parameters=parameters, header=header))
+    np.testing.assert_allclose(m.world_positions(), walk(400))
+
+
+def test_of_two_scales_the_header_s_is_taken():
+    with pytest.warns(FormatWarning, match=r"POINT:SCALE is 0.02; 0.05 is taken"):
+        m = read(C3D(walk(), integers=True, parameters={"POINT:SCALE": 0.02}))
+    np.testing.assert_allclose(m.world_positions(), walk(), atol=SCALE / 2 + 1e-9)
+
+
+def test_a_file_without_parameters_is_read_by_its_header():
+    data = bytearray(C3D(walk()).data())
+    data[516:1024] = bytes(508)
+    m = read(bytes(data))
+    np.testing.assert_allclose(m.world_positions(), walk())
+    assert m.metres_per_unit is None and m.skeleton.names[0] == "marker_001"
+
+
+def test_parameters_damaged_on_the_way_are_read_up_to_there():
+    broken = {"EVENT:LABELS": struct.pack("bBBB", -1, 2, 250, 250) + b"x", "POINT:DESCRIPTIONS": ["lost"]}
+    with pytest.warns(FormatWarning, match=r"damaged at byte \d+ \(LABELS with 62500 bytes of kind -1"):
+        m = read(C3D(walk(), parameters=broken))
+    assert m.skeleton.names == ("L0", "L1", "L2")
+
+
+@pytest.mark.parametrize(("header", "error", "message"), [
+    ({0: b"\x01"}, FormatError, "parameters in block 1; expected 0x50 and a block from 2 to"),
+    ({0: b"\xff"}, FormatError, "parameters in block 255"),
+    ({1: b"\x51"}, FormatError, "mark 0x51"),
+    ({515: b"\x57"}, FormatError, "byte 515: processor 87, expected one of 84"),
+    ({2: b"\xff\xff", 516: bytes(8)}, FormatError, "bytes of data, expected 1048560 for the first frame"),
+    ({2: bytes(2), 516: bytes(8)}, FormatError, "no markers"),
+    ({6: b"\x09\0\x01\0", 516: bytes(8)}, FormatError, "byte 6: frames 9 to 1, expected at least one"),
+    ({16: b"\0\0", 516: bytes(8)}, FormatError, "byte 16: data start in block 0, expected 2 to"),
+    ({16: b"\xff\xff", 516: bytes(8)}, FormatError, "byte 16: data start in block 65535, expected 2 to"),
+    ({12: bytes(4), 516: bytes(8)}, FormatError, "byte 12: scale 0, expected"),
+    ({12: b"\0\0\xc0\x7f", 516: bytes(8)}, FormatError, "byte 12: scale nan, expected"),
+])  # fmt: skip
+def test_bad_headers_end_in_an_error_that_names_the_byte(header, error, message):
+    data = bytearray(C3D(walk()).data())
+    for at, replacement in header.items():
+        data[at : at + len(replacement)] = replacement
+    with pytest.raises(error, match=message):
+        read(bytes(data))
+
+
+def test_hostile_counts_stay_within_the_limits():
+    for stated in ({"POINT:LONG_FRAMES": 4e9}, {"POINT:LONG_FRAMES": 3e38, "POINT:FRAMES": 65535}):
+        data = C3D(walk(32, 4), parameters=stated, header={8: b"\xff\xff"}).data()  # 32 x 64 bytes: no padding
+        with pytest.warns(FormatWarning, match=r"\d+ frames are stated"):
+            assert read(data).n_frames == 32
+    many = C3D(walk(1, 10), labels=()).data()
+    with pytest.raises(LimitError, match="10 joints, more than the limit of 9"):
+        FORMAT.read(Source(Path("clip.c3d"), many, Limits(joints=9)), ReadOptions())
+    zero_width = struct.pack("b8B", -1, 7, 0, 255, 255, 255, 255, 255, 255)
+    assert read(C3D(walk(), parameters={"POINT:LABELS": zero_width})).n_joints == 3
+
+
+def test_segments_that_are_no_rotations_are_an_error():
+    values = turns(9, 2)[0]
+    values[4, 1, :3] *= 1.5
+    with pytest.raises(FormatError, match="frame 4, segment segment_002: not a rotation"):
+        read(C3D(np.zeros((9, 0, 3)), segments=values))
+    with pytest.raises(FormatError, match="ROTATION:DATA_START is block 999"):
+        read(C3D(np.zeros((9, 0, 3)), segments=turns(9, 2)[0], parameters={"ROTATION:DATA_START": 999}))
+
+
+def test_no_change_of_bytes_ends_in_anything_but_a_keypose_error():
+    files = [C3D(walk(), [(3, 1)], p, i, analog_words=2).data() for p in (INTEL, DEC, MIPS) for i in (False, True)]
+    files.append(C3D(np.zeros((9, 0, 3)), segments=turns(9, 2)[0]).data())
+    rng = random.Random(11)
+    ended = {"read": 0, "refused": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FormatWarning)
+        for _ in range(1500):
+            data = bytearray(rng.choice(files))
+            for _ in range(rng.choice((1, 2, 8))):
+                at = rng.randrange(rng.choice((24, 1024, len(data))))
+                data[at] = rng.choice((0, 1, 127, 128, 255, rng.randrange(256)))
+            try:
+                m = read(bytes(data[: rng.choice((len(data), rng.randrange(len(data))))]))
+                ended["read"] += int(m.n_frames > 0)
+            except KeyposeError:
+                ended["refused"] += 1
+    assert min(ended.values()) > 100

@@ -1,0 +1,181 @@
+"""Loading by content, saving in one step, and what the formats have in common."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
+from keypose.formats.files import write_atomically
+
+
+@pytest.fixture(scope="module")
+def motion() -> kp.Motion:
+    return kp.demo_motion(fps=30)[:40]
+
+
+@pytest.mark.parametrize("suffix", writable_suffixes())
+def test_every_writable_format_gives_the_motion_back(motion, tmp_path, suffix):
+    kp.save(motion, tmp_path / f"x{suffix}")
+    again = kp.load(tmp_path / f"x{suffix}")
+    assert again.name == "x" or again.name == motion.name
+    assert again.skeleton.names == motion.skeleton.names
+    assert again.skeleton.parents.tolist() == motion.skeleton.parents.tolist()
+    assert again.skeleton.channels == motion.skeleton.channels
+    assert again.skeleton.rotation_orders == motion.skeleton.rotation_orders
+    np.testing.assert_allclose(again.skeleton.end_offsets, motion.skeleton.end_offsets, atol=1e-6)
+    assert again.n_frames == motion.n_frames and again.fps == pytest.approx(30)
+    assert again.up == motion.up
+    np.testing.assert_allclose(again.world_positions(), motion.world_positions(), atol=2e-5)
+    np.testing.assert_allclose(again.end_positions(), motion.end_positions(), atol=2e-5)
+
+
+@pytest.mark.parametrize("suffix", writable_suffixes())
+def test_the_same_motion_gives_the_same_bytes(motion, tmp_path, suffix):
+    kp.save(motion, tmp_path / f"a{suffix}")
+    kp.save(motion, tmp_path / f"b{suffix}")
+    assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", writable_suffixes())
+def test_content_decides_whatever_the_name(motion, tmp_path, suffix):
+    kp.save(motion, tmp_path / f"x{suffix}")
+    (tmp_path / f"x{suffix}").rename(tmp_path / "motion.txt")
+    assert kp.load(tmp_path / "motion.txt").n_frames == motion.n_frames
+    (tmp_path / "motion.txt").rename(tmp_path / "motion.c3d")
+    assert any("not what the suffix" in note for note in kp.load(tmp_path / "motion.c3d").notes)
+
+
+def test_the_table_of_formats():
+    assert {".bvh", ".amc", ".asf", ".c3d", ".glb", ".gltf", ".usda", ".fbx", ".bvh.gz"} <= set(readable_suffixes())
+    assert {".bvh", ".glb", ".gltf", ".usda", ".bvh.gz"} <= set(writable_suffixes())
+    suffixes = [s for f in FORMATS for s in f.suffixes]
+    assert len(suffixes) == len(set(suffixes))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b" \n\t ", "nothing but blanks"),
+        (b"<!DOCTYPE html><html>", "HTML page"),
+        (b"\n<html><body>404", "HTML page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "git lfs pull"),
+        (b"PK\x03\x04abc", "zip archive"),
+        (b"%PDF-1.7", "PDF"),
+        (b"<?xml version='1.0'?><mvnx/>", "XML"),
+        (b"just some text", "starts with b'just some text'"),
+        (bytes(range(256)), "expected one of BVH"),
+    ],
+)
+def test_what_is_no_motion_says_what_it_is(tmp_path, content, message):
+    path = tmp_path / "walk.bvh"
+    path.write_bytes(content)
+    with pytest.raises(kp.FormatError, match=message) as caught:
+        kp.load(path)
+    assert caught.value.path == str(path) and str(path) in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(kp.FileError, match="no such file"):
+        kp.load(tmp_path / "none.bvh")
+    with pytest.raises(kp.FileError, match="is a folder"):
+        kp.load(tmp_path)
+    with pytest.raises(kp.FileError, match="cannot be read"):
+        kp.load("a\0b.bvh")
+    os.mkfifo(tmp_path / "pipe.bvh")
+    with pytest.raises(kp.FileError, match="not a regular file"):  # and does not wait for a writer
+        kp.load(tmp_path / "pipe.bvh")
+
+
+def test_a_gzip_bomb_is_refused_before_it_unfolds(tmp_path):
+    path = tmp_path / "bomb.bvh.gz"
+    path.write_bytes(gzip.compress(b"HIERARCHY\n" + bytes(50_000_000)))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(kp.LimitError, match="bytes"):
+        kp.load(path, limits=kp.Limits(bytes=1_000_000))
+
+
+def test_damaged_gzip(tmp_path):
+    path = tmp_path / "x.bvh.gz"
+    path.write_bytes(gzip.compress(b"HIERARCHY\n" * 1000)[:-20])
+    with pytest.raises(kp.FormatError, match="damaged gzip"):
+        kp.load(path)
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt", "x.amc", "x.fbx.gz", "x.glb.gz", "x.bvh.zip"])
+def test_suffixes_that_cannot_be_written(motion, tmp_path, name):
+    with pytest.raises(kp.OptionError, match=r"expected one of \.bvh"):
+        kp.save(motion, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_litter(motion, tmp_path, monkeypatch):
+    path = tmp_path / "x.bvh"
+    path.write_bytes(b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(kp.FileError, match="No space left"):
+        kp.save(motion, path)
+    assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["x.bvh"]
+    with pytest.raises(kp.FileError, match="cannot be written"):
+        kp.save(motion, tmp_path / "no" / "such" / "folder.bvh")
+
+
+def test_links_and_permissions_stay(motion, tmp_path):
+    target = tmp_path / "target.bvh"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link = tmp_path / "link.bvh"
+    link.symlink_to(target)
+    kp.save(motion, link)
+    assert link.is_symlink() and kp.load(target).n_frames == motion.n_frames
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+KEEP_SAVING = """
+import sys
+from pathlib import Path
+from keypose.formats.files import write_atomically
+for n in range(10**9):
+    write_atomically(Path(sys.argv[1]), bytes([n % 256]) * 4_000_000)
+"""
+
+
+@pytest.mark.parametrize("moment_s", [0.03, 0.05, 0.09, 0.13, 0.2])
+def test_a_killed_save_never_leaves_half_a_file(tmp_path, moment_s):
+    path = tmp_path / "x.bin"
+    write_atomically(path, b"\x07" * 4_000_000)
+    child = subprocess.Popen([sys.executable, "-c", KEEP_SAVING, str(path)])
+    first, until = path.stat().st_mtime_ns, time.monotonic() + 30
+    while path.stat().st_mtime_ns == first and time.monotonic() < until:
+        time.sleep(0.005)  # until it saves
+    time.sleep(moment_s)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert path.stat().st_mtime_ns != first
+    data = path.read_bytes()
+    assert len(data) == 4_000_000 and len(set(data)) == 1
+    assert all(p == path or p.name.startswith(".x.bin.") for p in Path(tmp_path).iterdir())
+
+
+def test_errors_survive_pickling():
+    import pickle
+
+    error = kp.FormatError("walk.bvh", "5 channels, expected 3 or 6", line=41)
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == "walk.bvh:41: 5 channels, expected 3 or 6" and again.line == 41
+    unknown = pickle.loads(pickle.dumps(kp.UnknownJoint("Hip", ["Hips", "Head"])))
+    assert "did you mean 'Hips'" in str(unknown)

@@ -1,0 +1,102 @@
+"""Sound files of every kind, small, made in code; real ones of the shared data are added where they are."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import importlib.util
+import os
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import keypose as kp
+
+TESTS = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("KEYPOSE_TEST_DATA", TESTS.parents[1] / "shared" / "data"))
+SMALL_BYTES = 120_000
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The sound files of one kind and the name under which their damaged copies are loaded."""
+
+    name: str
+    contents: list[bytes]
+    companions: dict[str, bytes] = field(default_factory=dict)  # files that must lie beside it
+
+
+@functools.cache
+def seeds(kind: str) -> Seeds:
+    """The seeds of one kind, always in the same order."""
+    return KINDS[kind]()
+
+
+def _saved(suffix: str) -> bytes:
+    """A few frames of the demo motion in that format."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"demo{suffix}"
+        kp.save(kp.demo_motion(fps=30)[100:104], path)
+        return path.read_bytes()
+
+
+def _real(pattern: str, most_bytes: int = SMALL_BYTES) -> list[bytes]:
+    files = sorted(DATA.glob(pattern)) if DATA.is_dir() else []
+    return [path.read_bytes() for path in files if path.stat().st_size <= most_bytes]
+
+
+def _test_module(name: str) -> object:
+    """A helper module of tests/formats."""
+    sys.path.insert(0, str(TESTS / "formats"))
+    return importlib.import_module(name)
+
+
+def _bvh() -> Seeds:
+    return Seeds("x.bvh", [_saved(".bvh"), *_real("malformed/synthetic/*.bvh"), *_real("formats/bvh/*.bvh", 60_000)])
+
+
+def _bvh_gz() -> Seeds:
+    return Seeds("x.bvh.gz", [_saved(".bvh.gz"), *map(gzip.compress, _real("malformed/synthetic/one-*.bvh"))])
+
+
+def _asf() -> Seeds:
+    acclaim = _test_module("acclaim")
+    return Seeds("x.asf", [acclaim.ASF.encode(), *_real("asf-amc/*.asf")])  # type: ignore[attr-defined]
+
+
+def _amc() -> Seeds:
+    acclaim = _test_module("acclaim")
+    contents = [acclaim.AMC.encode(), acclaim.AMC.replace("\n", "\r\n").encode()]  # type: ignore[attr-defined]
+    return Seeds("x.amc", contents, {"x.asf": acclaim.ASF.encode()})  # type: ignore[attr-defined]
+
+
+def _c3d() -> Seeds:
+    made = _test_module("c3d_file")
+    files = [made.C3D(made.walk(), processor=p, integers=i) for p in (84, 85, 86) for i in (False, True)]  # type: ignore[attr-defined]
+    return Seeds("x.c3d", [file.data() for file in files] + _real("c3d/**/*.*3*"))
+
+
+def _glb() -> Seeds:
+    return Seeds("x.glb", [_saved(".glb"), *_real("gltf/*.glb", 60_000)])
+
+
+def _gltf() -> Seeds:
+    return Seeds("x.gltf", [_saved(".gltf"), *_real("gltf/*.gltf")])
+
+
+def _usda() -> Seeds:
+    return Seeds("x.usda", [_saved(".usda"), *_real("usd/*.usda")])
+
+
+def _usdc() -> Seeds:
+    return Seeds("x.usdc", [_saved(".usdc")])
+
+
+# How many of a thousand inputs are of that kind: USD starts a process for each file.
+SHARES = {"bvh": 300, "bvh.gz": 50, "asf": 100, "amc": 140, "c3d": 150, "glb": 130, "gltf": 120, "usda": 6, "usdc": 4}
+KINDS = {
+    "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "glb": _glb, "gltf": _gltf,
+    "usda": _usda, "usdc": _usdc,
+}  # fmt: skip
+IN_CHILD = ("usda", "usdc")  # read in a process of their own, which sets its own limits
