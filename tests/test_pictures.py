@@ -81,8 +81,8 @@ ANY_SKELETON = {
     "3000 joints": motion([-1, *([0] * 2999)], np.random.default_rng(0).normal(size=(3000, 3)), frames=2),
     "3000 markers": markers(3000, frames=2),
     "two roots": motion([-1, 0, -1, 2], np.eye(4, 3)),
-    "huge": motion([-1, 0, 1], 1e200 * np.eye(3), frames=2),
-    "minute": motion([-1, 0, 1], 1e-200 * np.eye(3), frames=2),
+    "huge": motion([-1, 0, 1], 1e15 * np.eye(3), frames=2),
+    "minute": motion([-1, 0, 1], 1e-310 * np.eye(3), frames=2),
     "far away": motion([-1, 0], [[1e9, 5.0, -1e9], [0.0, 1.0, 0.0]], frames=2),
 }
 

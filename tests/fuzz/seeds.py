@@ -72,7 +72,7 @@ def _amc() -> Seeds:
 
 
 def _c3d() -> Seeds:
-    made = _test_module("c3d_file")
+    made = _test_module("c3d_writer")
     files = [made.C3D(made.walk(), processor=p, integers=i) for p in (84, 85, 86) for i in (False, True)]  # type: ignore[attr-defined]
     return Seeds("x.c3d", [file.data() for file in files] + _real("c3d/**/*.*3*"))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
+from keypose.batch.reading import Reading
 from keypose.errors import FileError, LimitError
-from keypose.formats import Limits, load, save
+from keypose.formats import save
 from keypose.model import Motion
 
 
@@ -17,14 +17,10 @@ class Conversion:
 
     source: Path
     target: Path
-    make_folders: bool = False  # those that the target needs
-    fps: float | None = None
+    reading: Reading = field(default_factory=Reading)
     frames: tuple[int | None, int | None] | None = None  # start and end as in a slice, at the clip's own rate
-    reference_pose: Literal["auto", "keep", "drop"] = "auto"
-    asf: Path | None = None
-    gaps: Literal["fill", "refuse"] = "fill"
-    animation: str | int | None = None
-    limits: Limits = field(default_factory=Limits)
+    fps: float | None = None  # of the result
+    make_folders: bool = False  # those that the target needs
 
 
 @dataclass(frozen=True)
@@ -39,16 +35,7 @@ class Converted:
 
 def convert_clip(job: Conversion) -> Converted:
     """Reads, cuts, resamples and writes one clip."""
-    motion = load(
-        job.source,
-        reference_pose=job.reference_pose,
-        asf=job.asf,
-        gaps=job.gaps,
-        animation=job.animation,
-        # A range counts the clip's own frames, so keys are sampled at the wanted rate only without one.
-        fps=job.fps if job.frames is None else None,
-        limits=job.limits,
-    )
+    motion = job.reading.load(job.source)
     if job.frames is not None:
         motion = motion[slice(*job.frames)]
     if job.fps is not None and job.fps != motion.fps:
@@ -61,8 +48,10 @@ def convert_clip(job: Conversion) -> Converted:
 
 def _resampled(motion: Motion, fps: float, job: Conversion) -> Motion:
     frames = motion.n_frames * fps / motion.fps
-    if frames > job.limits.frames:
-        raise LimitError(job.source, f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.limits.frames}")
+    if frames > job.reading.limits.frames:
+        raise LimitError(
+            job.source, f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.reading.limits.frames}"
+        )
     return motion.at_fps(fps)
 
 

@@ -6,10 +6,10 @@ import gzip
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
+from keypose.batch.reading import Reading
 from keypose.errors import FileError
-from keypose.formats import FORMATS, Limits, load
+from keypose.formats import FORMATS
 from keypose.formats.base import SNIFF_BYTES
 from keypose.formats.files import GZIP_MAGIC
 from keypose.model import Motion, Skeleton
@@ -20,11 +20,7 @@ class Question:
     """Which file, and how to read it."""
 
     path: Path
-    reference_pose: Literal["auto", "keep", "drop"] = "auto"
-    asf: Path | None = None
-    gaps: Literal["fill", "refuse"] = "fill"
-    animation: str | int | None = None
-    limits: Limits = field(default_factory=Limits)
+    reading: Reading = field(default_factory=Reading)
     tree: bool = False  # describe every joint too
 
 
@@ -72,14 +68,7 @@ class ClipInfo:
 
 def describe_clip(question: Question) -> ClipInfo:
     """Reads one file and describes it."""
-    motion = load(
-        question.path,
-        reference_pose=question.reference_pose,
-        asf=question.asf,
-        gaps=question.gaps,
-        animation=question.animation,
-        limits=question.limits,
-    )
+    motion = question.reading.load(question.path)
     return describe(motion, question.path, tree=question.tree)
 
 

@@ -64,7 +64,7 @@ def table(clips: Sequence[ClipInfo]) -> Table:
             duration(clip.duration_s),
             f"{clip.joints}+{clip.end_sites}" if clip.end_sites else str(clip.joints),
             clip.up,
-            _length(clip.height) + (f" {UNITS.get(clip.metres_per_unit, '?')}" if clip.metres_per_unit else ""),
+            _length(clip.height) if clip.height_m is None else f"{_length(clip.height_m)} m",
             "all" if clip.recognised == clip.joints else f"{clip.recognised}/{clip.joints}",
         )
     grid.caption = Text("joints + end sites; known: joints recognised as body parts", style="dim")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReferencePose
+from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def convert(
     to: Annotated[
         str | None, Parameter(help="The format for many files, as the suffix they get: bvh, glb, bvh.gz, ...")
     ] = None,
-    fps: Annotated[float | None, Parameter(help="The frame rate to convert to. Otherwise the file's own.")] = None,
+    fps: Annotated[float | None, Parameter(help="The frame rate to convert to. Otherwise it stays as it is.")] = None,
     range_: Annotated[
         str | None,
         Parameter(name="--range", help="Only these frames, START:END as info counts them, END not included."),
@@ -36,6 +36,7 @@ def convert(
     asf: Asf = None,
     gaps: Gaps = "fill",
     animation: Animation = None,
+    read_fps: ReadFps = None,
     overwrite: Annotated[
         bool,
         Parameter(
@@ -69,33 +70,20 @@ def convert(
     from keypose.batch.inputs import expand
     from keypose.cli import convert_run
     from keypose.cli.exits import UsageError
-    from keypose.cli.options import animation_from, fps_from, jobs_from, limits_from, range_from
+    from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
 
     if len(paths) < 2:
         raise UsageError("expected what to convert, and where to: keypose convert IN OUT")
     if overwrite and skip_existing:
         raise UsageError("--overwrite and --skip-existing cannot both be meant")
-    fps, frames, limits = fps_from(fps), range_from(range_), limits_from(limit)
+    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
+    fps, frames = fps_from(fps, "--fps"), range_from(range_)
     *names, out = paths
     inputs = expand(names)
     if inputs.problems:
         raise inputs.problems[0]
     plan, many = _plan(inputs, names, out, to, "overwrite" if overwrite else "skip" if skip_existing else "refuse")
-    work = [
-        Conversion(
-            t.source,
-            t.target,
-            many,
-            fps,
-            frames,
-            reference_pose,
-            asf,
-            gaps,
-            animation_from(animation),
-            limits,
-        )
-        for t in plan.targets
-    ]
+    work = [Conversion(t.source, t.target, reading, frames, fps, make_folders=many) for t in plan.targets]
     return convert_run.run(work, plan.skipped, jobs_from(jobs, len(work)), json=json, quiet=quiet)
 
 

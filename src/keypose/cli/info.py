@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReferencePose
+from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
 
 if TYPE_CHECKING:
     from keypose.batch import Outcome
@@ -21,6 +21,7 @@ def info(
     asf: Asf = None,
     gaps: Gaps = "fill",
     animation: Animation = None,
+    read_fps: ReadFps = None,
     limit: LimitOption = (),
     jobs: Jobs = None,
     json: Json = False,
@@ -45,17 +46,14 @@ def info(
     from keypose.batch.inputs import expand
     from keypose.cli import output, said
     from keypose.cli.exits import FAILED, UsageError
-    from keypose.cli.options import animation_from, jobs_from, limits_from
+    from keypose.cli.options import jobs_from, reading_from
     from keypose.cli.progress import Progress
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    limits = limits_from(limit)
+    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
     inputs = expand(files)
-    questions = [
-        Question(file.path, reference_pose, asf, gaps, animation_from(animation), limits, joints)
-        for file in inputs.files
-    ]
+    questions = [Question(file.path, reading, joints) for file in inputs.files]
     outcomes: list[Outcome[ClipInfo]] = []
     progress = Progress("Reading", [q.path for q in questions], quiet=json)
     results = map_clips(describe_clip, questions, jobs_from(jobs, len(questions)), on_start=progress.begin)

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from keypose.cli.exits import UsageError
 
 if TYPE_CHECKING:
+    from keypose.batch.reading import Reading
     from keypose.formats import Limits
 
 ReferencePose = Annotated[
@@ -33,6 +34,10 @@ Gaps = Annotated[
 Animation = Annotated[
     str | None,
     Parameter(help="Which animation of a file that holds several: its name, or its number from 0."),
+]
+ReadFps = Annotated[
+    float | None,
+    Parameter(help="The rate of files that state none (AMC), and at which keys (glTF, USD, FBX) are sampled."),
 ]
 Jobs = Annotated[
     int | None,
@@ -77,10 +82,10 @@ def range_from(text: str | None) -> tuple[int | None, int | None] | None:
     return tuple(None if part is None else int(part) for part in found.groups())  # type: ignore[return-value]
 
 
-def fps_from(fps: float | None) -> float | None:
+def fps_from(fps: float | None, option: str) -> float | None:
     """A frame rate that can be one."""
     if fps is not None and not (math.isfinite(fps) and fps > 0):
-        raise UsageError(f"--fps {fps:g}: expected a number above 0")
+        raise UsageError(f"{option} {fps:g}: expected a number above 0")
     return fps
 
 
@@ -93,6 +98,16 @@ def jobs_from(jobs: int | None, clips: int) -> int:
     return default_jobs(clips) if jobs is None else jobs
 
 
-def animation_from(text: str | None) -> str | int | None:
-    """A number where it reads as one."""
-    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,6}", text) else text
+def reading_from(
+    reference_pose: Literal["auto", "keep", "drop"],
+    asf: Path | None,
+    gaps: Literal["fill", "refuse"],
+    animation: str | None,
+    read_fps: float | None,
+    limit: tuple[str, ...],
+) -> Reading:
+    """How the files are to be read; an animation that reads as a number is one."""
+    from keypose.batch.reading import Reading
+
+    which = int(animation) if animation is not None and re.fullmatch(r"[0-9]{1,6}", animation) else animation
+    return Reading(reference_pose, asf, gaps, which, fps_from(read_fps, "--read-fps"), limits_from(limit))

@@ -94,14 +94,10 @@ def _read_tracks(contents: Contents, animation: str | int | None) -> _Tracks:
     segments = contents.count("ROTATION:USED")
     there = ["points"] * (layout is not None) + ["rotations"] * (segments > 0)
     if not there:
-        raise source.error(
-            "no markers (POINT:USED is 0) and no segments (ROTATION), expected one or the other"
-        )
+        raise source.error("no markers (POINT:USED is 0) and no segments (ROTATION), expected one or the other")
     wanted = 0 if animation is None else there.index(animation) if animation in there else animation
     if not isinstance(wanted, int) or not 0 <= wanted < len(there):
-        raise OptionError(
-            f"{source.path}: animation={animation!r}, expected one of {', '.join(map(repr, there))}"
-        )
+        raise OptionError(f"{source.path}: animation={animation!r}, expected one of {', '.join(map(repr, there))}")
     if there[wanted] == "points" and layout is not None:
         if segments:
             source.note(f"{segments} segments are in the file too: animation='rotations' reads them instead")
@@ -121,9 +117,7 @@ def _read_markers(contents: Contents, positions: Floats, seen: Bools) -> _Tracks
     computed = {label for group in NOT_POSITIONS for label in contents.texts(f"POINT:{group}") if label}
     places = np.array([name not in computed for name in names])
     if not places.all():
-        contents.source.note(
-            f"{int((~places).sum())} of {count} points are angles, forces or the like: left out"
-        )
+        contents.source.note(f"{int((~places).sum())} of {count} points are angles, forces or the like: left out")
         tracks.keep(places)
     return tracks
 
@@ -191,9 +185,7 @@ def _fps(contents: Contents, turning: bool) -> float:
         contents.source.warn(f"no frame rate is stated; {DEFAULT_FPS:g} fps is assumed")
         return DEFAULT_FPS
     if not turning and abs(rates[0] - rates[-1]) > 1e-3 * rates[0]:
-        contents.source.warn(
-            f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is taken"
-        )
+        contents.source.warn(f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is taken")
     return rates[0]
 
 

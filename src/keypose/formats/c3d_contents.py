@@ -54,9 +54,7 @@ class Contents:
         self.source = source
         data = source.data
         if len(data) < 2 * BLOCK_BYTES:
-            raise source.error(
-                f"{len(data)} bytes, expected {2 * BLOCK_BYTES} or more for header and parameters"
-            )
+            raise source.error(f"{len(data)} bytes, expected {2 * BLOCK_BYTES} or more for header and parameters")
         start = (data[0] - 1) * BLOCK_BYTES
         if data[1] != MAGIC or data[0] < 2 or start + 4 > len(data):
             expected = f"expected {MAGIC:#x} and a block from 2 to {len(data) // BLOCK_BYTES}"
@@ -116,9 +114,7 @@ class Contents:
         return named
 
     def _warn_damaged(self, byte: int, found: str) -> None:
-        self.source.warn(
-            f"the parameters are damaged at byte {byte} ({found}); those from there on are not read"
-        )
+        self.source.warn(f"the parameters are damaged at byte {byte} ({found}); those from there on are not read")
 
     def numbers(self, key: str) -> list[float]:
         """The values of a parameter, integers taken as unsigned; none where it is absent or text."""
@@ -129,10 +125,7 @@ class Contents:
         if p.kind == 4:
             return self._floats_at(p.start, count)
         letter = "B" if p.kind == 1 else "H"
-        return [
-            float(n)
-            for n in struct.unpack_from(f"{self.byte_order}{count}{letter}", self.source.data, p.start)
-        ]
+        return [float(n) for n in struct.unpack_from(f"{self.byte_order}{count}{letter}", self.source.data, p.start)]
 
     def number(self, key: str) -> float | None:
         """The first value of a parameter, None where there is no finite one."""
@@ -166,10 +159,7 @@ class Contents:
     # Numbers
 
     def _floats_at(self, byte: int, count: int) -> list[float]:
-        return [
-            float(x)
-            for x in self.floats(np.frombuffer(self.source.data, f"{self.byte_order}u4", count, byte))
-        ]
+        return [float(x) for x in self.floats(np.frombuffer(self.source.data, f"{self.byte_order}u4", count, byte))]
 
     def floats(self, words: NDArray[Any]) -> Floats:
         """Float64 numbers of 32-bit ``words``, as the file's processor writes them."""

@@ -84,14 +84,10 @@ def find_layout(contents: Contents) -> Layout | None:
         raise source.error(f"data start in block {header.data_block}, expected 2 to {last}", byte=16)
     scales = [s for s in (header.scale, contents.number("POINT:SCALE") or 0.0) if math.isfinite(s) and s != 0]
     if not scales:
-        raise source.error(
-            f"scale {header.scale:g}, expected above 0 (integers) or below 0 (floats)", byte=12
-        )
+        raise source.error(f"scale {header.scale:g}, expected above 0 (integers) or below 0 (floats)", byte=12)
     frames = frame_counts(contents)
     if not frames:
-        raise source.error(
-            f"frames {header.first_frame} to {header.last_frame}, expected at least one", byte=6
-        )
+        raise source.error(f"frames {header.first_frame} to {header.last_frame}, expected at least one", byte=6)
     by_channel = contents.count("ANALOG:USED") * header.analog_samples
     analogs = list(dict.fromkeys((header.analog_words, by_channel)))
     # The first candidate is what a sound file means: parameters before the header, except for the scale,
@@ -101,17 +97,11 @@ def find_layout(contents: Contents) -> Layout | None:
     if len(points) > 1:
         source.warn(f"POINT:USED says {points[0]} points, the header {points[1]}; {best.points} are read")
     if len(blocks) > 1:
-        source.warn(
-            f"POINT:DATA_START says block {blocks[0]}, the header {blocks[1]}; {best.data_block} is taken"
-        )
+        source.warn(f"POINT:DATA_START says block {blocks[0]}, the header {blocks[1]}; {best.data_block} is taken")
     if best.analog_words != analogs[0]:
-        source.warn(
-            f"the header says {analogs[0]} analog numbers a frame; {best.analog_words} fit and are skipped"
-        )
+        source.warn(f"the header says {analogs[0]} analog numbers a frame; {best.analog_words} fit and are skipped")
     if len(scales) > 1 and max(scales) > 0 and abs(scales[0] - scales[1]) > 1e-3 * abs(scales[0]):
-        source.warn(
-            f"the header's scale is {scales[0]:g}, POINT:SCALE is {scales[1]:g}; {best.scale:g} is taken"
-        )
+        source.warn(f"the header's scale is {scales[0]:g}, POINT:SCALE is {scales[1]:g}; {best.scale:g} is taken")
     if best.frames != frames[0]:
         source.warn(f"{frames[0]} frames are stated, but also {best.frames}, which fit the file and are read")
     return best
@@ -129,7 +119,7 @@ def read_points(contents: Contents, layout: Layout) -> tuple[Floats, Bools]:
     values = rows.astype(np.float64) if layout.integers else contents.floats(rows)
     values = values.reshape(frames, layout.points, WORDS_PER_POINT)
     seen = np.isfinite(values[..., :3]).all(axis=2) & ~(values[..., 3] < 0)
-    # Some writers leave a lost point all zero; one that is so in every frame does stand at the origin.
+    # All zero in some frames only: lost, not a leap to the origin. All zero in every frame: it stands there.
     zero = (values == 0).all(axis=2)
     seen &= ~zero | zero.all(axis=0)
     positions = values[..., :3] * (layout.scale if layout.integers else 1.0)
@@ -153,9 +143,7 @@ def read_segments(contents: Contents) -> tuple[Floats, Bools]:
     if not stated:
         stated = max(contents.count("ROTATION:RATIO"), 1) * max(frame_counts(contents)[:1], default=0)
     if not stated:
-        raise source.error(
-            "a ROTATION group but no number of frames, expected ROTATION:FRAMES or POINT:FRAMES"
-        )
+        raise source.error("a ROTATION group but no number of frames, expected ROTATION:FRAMES or POINT:FRAMES")
     frames = _frames_there(source, start, 4 * frame_words, stated)
     source.check_joints(used)
     source.check_size(frames, used)

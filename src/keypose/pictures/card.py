@@ -26,7 +26,7 @@ def motion_card(motion: Motion) -> str:
     """HTML of a strip of poses and the facts of ``motion``: no script, nothing from outside, under 60 KB.
 
     Every text that a file may have brought is escaped and cut to a sane length. Only the frames that are
-    drawn are computed.
+    drawn are computed, unless the figure's height can be told only from all of them (see ``Motion.height``).
     """
     frames = np.unique(np.linspace(0, motion.n_frames - 1, POSES).round().astype(int)).tolist()
     figure = stick.figure_of(motion.skeleton)
@@ -38,10 +38,11 @@ def motion_card(motion: Motion) -> str:
         f'<div style="max-width:60em;font:13px/1.5 system-ui,sans-serif">'
         f'<div style="font-weight:600">{escape(_short(motion.name))}</div>'
         f"{_strip(motion, figure, frames)}"
-        f'<table style="border-collapse:collapse;margin:4px 0;background:none">{rows}</table></div>'
+        f'<table style="{_TABLE}">{rows}</table></div>'
     )
 
 
+_TABLE = "border-collapse:collapse;margin:4px 0;background:none;color:inherit;font:inherit"
 _CELL = "border:none;background:none;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
 _TH = _CELL + "padding:0 1.2em 0 0;font-weight:400;opacity:0.65;white-space:nowrap"
 _TD = _CELL + "padding:0"
@@ -82,7 +83,7 @@ class _Layout:
 
 def _lay_out(points: Floats, motion: Motion) -> _Layout:
     """Poses (F, N, 3) at one scale, each in the middle of its own cell, over one floor."""
-    points = points / (float(np.abs(points).max()) or 1.0)  # so that no size of figure is too large to be squared
+    points = points / (float(np.abs(points).max()) or 1.0)  # any size can be drawn
     view = stick.view_of(points, motion.up, stick.leftward(points, motion.skeleton))
     across, heights, depth = points @ view.right, heights_above(points, motion.up), points @ view.towards
     across = across - 0.5 * (across.min(axis=1, keepdims=True) + across.max(axis=1, keepdims=True))
