@@ -149,9 +149,7 @@ def test_closing_early_ends_the_workers_and_lets_them_tidy_up(tmp_path: Path) ->
     assert len(list(tmp_path.glob("*.tidied"))) == len(list(tmp_path.glob("*.running"))) == 2
 
 
-def test_closing_early_ends_workers_that_will_not_listen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_early_ends_workers_that_will_not_listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "STOP_S", 0.3)
     _close_while_asleep(jobs.stubborn_sleep, tmp_path)
 
@@ -186,9 +184,7 @@ if __name__ == "__main__":
 def test_an_interrupt_ends_everything_soon(tmp_path: Path, to_all: bool) -> None:
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED.format(here=str(HERE), folder=str(tmp_path)))
-    parent = subprocess.Popen(
-        [sys.executable, script], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    parent = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         wait_for(lambda: len(list(tmp_path.glob("*.running"))) == 2)
         pids = [int(path.stem) for path in tmp_path.glob("*.running")]
@@ -240,9 +236,7 @@ def test_workers_leave_when_their_parent_is_killed(tmp_path: Path) -> None:
 
 def test_a_script_without_a_main_guard_is_told_what_it_lacks(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(
-        INTERRUPTED.replace('if __name__ == "__main__"', "if True").format(here=str(HERE), folder=".")
-    )
+    script.write_text(INTERRUPTED.replace('if __name__ == "__main__"', "if True").format(here=str(HERE), folder="."))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "KeyposeError: worker processes cannot start" in done.stderr

@@ -74,8 +74,10 @@ def _settled(targets: list[Target], existing: Existing) -> Plan:
             raise OptionError(f"{t.source} would become {t.target}, which is to be converted too")
     there = [t for t in targets if os.path.lexists(t.target)]
     if existing == "refuse" and there:
-        more = f" (and {len(there) - 1} more files)" if len(there) > 1 else ""
-        raise FileError(f"{there[0].target}: exists already{more}, and must not be overwritten")
+        more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
+        raise FileError(
+            f"{there[0].target}: exists already{more}; --overwrite replaces it, --skip-existing leaves it out"
+        )
     if existing == "skip" and there:
         return Plan(tuple(t for t in targets if t not in there), tuple(there))
     return Plan(tuple(targets))

@@ -45,7 +45,7 @@ app = App(
     version=keypose.__version__,
     help_format="plaintext",
     group_parameters="Options",
-    default_parameter=Parameter(negative=(), show_default=False),
+    default_parameter=Parameter(show_default=False),
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +18,7 @@ NAMES_SHOWN = 8  # of joints that were not recognised
 DEEPEST_INDENT = 20  # joints below this level are not indented further
 
 
-def block(clip: ClipInfo, notes: Sequence[str]) -> Table:
+def block(clip: ClipInfo, notes: Sequence[str]) -> Group:
     """One clip, a line for each thing worth knowing."""
     rows = [
         ("format", clip.format),
@@ -28,28 +29,25 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Table:
         ("channels", _channels(clip)),
         ("up", clip.up),
         ("unit", _unit(clip)),
-        (
-            "height",
-            f"{_length(clip.height)} units" + (f" = {clip.height_m:.2f} m" if clip.height_m is not None else ""),
-        ),
+        ("height", f"{_length(clip.height)} units" + ("" if clip.height_m is None else f" = {clip.height_m:.2f} m")),
         ("recognised", _recognised(clip)),
         *(("note", text) for text in notes),
     ]
-    grid = Table(title=Text(printable(clip.path), style="bold"), title_justify="left", box=None, show_header=False)
+    grid = Table(box=None, show_header=False)
     grid.add_column(style="cyan", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in rows:
         grid.add_row(label, Text(printable(value)))
-    return grid
+    return Group(_title(clip.path), grid)
 
 
-def table(clips: Sequence[ClipInfo]) -> Table:
+def table(clips: Sequence[ClipInfo]) -> Group:
     """Many clips, one row each."""
     folder = _common_folder([clip.path for clip in clips])
     formats = {clip.format for clip in clips}
-    one_format = printable(formats.pop()) + " " if len(formats) == 1 else ""
-    where = f" in {printable(folder)}" if folder else ""
-    grid = _plain_table(Text(f"{len(clips)} {one_format}clips{where}", style="bold"))
+    one_format = f"{formats.pop()} " if len(formats) == 1 else ""
+    title = f"{len(clips)} {one_format}clips" + (f" in {folder}" if folder else "")
+    grid = _plain_table()
     grid.add_column("file", overflow="fold", style="cyan")
     if not one_format:
         grid.add_column("format", no_wrap=True)
@@ -67,14 +65,13 @@ def table(clips: Sequence[ClipInfo]) -> Table:
             _length(clip.height) if clip.height_m is None else f"{_length(clip.height_m)} m",
             "all" if clip.recognised == clip.joints else f"{clip.recognised}/{clip.joints}",
         )
-    grid.caption = Text("joints + end sites; known: joints recognised as body parts", style="dim")
-    grid.caption_justify = "left"
-    return grid
+    legend = Text("joints + end sites; known: joints recognised as body parts", style="dim")
+    return Group(_title(title), grid, legend)
 
 
 def joint_table(clip: ClipInfo) -> Table:
     """The joint tree, indented, with body parts, channels and offsets."""
-    grid = _plain_table(None)
+    grid = _plain_table()
     grid.add_column("joint", overflow="fold", style="cyan")
     grid.add_column("part", overflow="fold")
     grid.add_column("moves")
@@ -114,10 +111,12 @@ def file_size(size: int) -> str:
     return f"{size / 1e9:.3g} GB"
 
 
-def _plain_table(title: Text | None) -> Table:
-    return Table(
-        title=title, title_justify="left", title_style="", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
-    )
+def _plain_table() -> Table:
+    return Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def _title(text: str) -> Text:
+    return Text(printable(text), style="bold", overflow="fold")
 
 
 def _channels(clip: ClipInfo) -> str:

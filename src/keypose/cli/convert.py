@@ -45,12 +45,13 @@ def convert(
         ),
     ] = False,
     skip_existing: Annotated[
-        bool, Parameter(help="Leave out what exists already: goes on with a conversion that was interrupted.")
+        bool,
+        Parameter(negative="", help="Leave out what exists already: goes on with a conversion that was interrupted."),
     ] = False,
     limit: LimitOption = (),
     jobs: Jobs = None,
     json: Json = False,
-    quiet: Annotated[bool, Parameter(alias="-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing but errors.")] = False,
 ) -> int:
     """Convert motion files to other formats.
 

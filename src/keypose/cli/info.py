@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def info(
     *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
-    joints: Annotated[bool, Parameter(help="Show every joint: body part, channels, offset from its parent.")] = False,
+    joints: Annotated[
+        bool, Parameter(negative="", help="Show every joint: body part, channels, offset from its parent.")
+    ] = False,
     reference_pose: ReferencePose = "auto",
     asf: Asf = None,
     gaps: Gaps = "fill",

@@ -49,11 +49,12 @@ Jobs = Annotated[
 LimitOption = Annotated[
     tuple[str, ...],
     Parameter(
+        negative="",
         help="How much a file may ask for, NAME=NUMBER: joints, depth, frames, bytes (after decompression), "
         "expansion (memory for each byte of the file). May be given several times.",
     ),
 ]
-Json = Annotated[bool, Parameter(help="Print one JSON document on stdout in place of text.")]
+Json = Annotated[bool, Parameter(negative="", help="Print one JSON document on stdout in place of text.")]
 
 
 def limits_from(texts: tuple[str, ...]) -> Limits:

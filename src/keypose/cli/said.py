@@ -39,6 +39,8 @@ def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = F
         elif not quiet:
             named = failure.message.startswith(str(path))
             output.error(failure.message if named else f"{path}: {failure.message}")
+    if not quiet and any(failure.kind == "LimitError" for _, failure in failures):
+        output.hint("on the command line a limit is raised with --limit NAME=NUMBER")
     return code or (FAILED if failures else 0)
 
 

@@ -30,7 +30,7 @@ def read(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         skeleton, animation, facts = choose(stage, request["animation"], left_out)
         arrays, timing = sample(stage, skeleton, animation, request)
     except Tf.ErrorException as error:
-        raise Refused(**complaint(str(error))) from None
+        raise Refused(**complaint(str(error), request["file"])) from None
     own = skeleton.GetPrim().GetCustomDataByKey("keypose")
     facts |= timing | {
         "left_out": left_out,
@@ -45,12 +45,15 @@ def read(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return arrays, facts
 
 
-def complaint(text: str) -> dict[str, Any]:
-    """OpenUSD's own words, without its source places, and the line that they name."""
-    messages = re.findall(r"in '[^']*'\s*:?\s*'?(.*)|Error in .*? : '(.*)'", text)
-    said = next((a or b for a, b in messages if a or b), text.strip())
-    line = re.search(r"line (\d+)", text)
-    return {"problem": f"OpenUSD says: {said.strip()[:300]}", "line": int(line[1]) if line else None}
+def complaint(text: str, path: str) -> dict[str, Any]:
+    """OpenUSD's own words, without the places in its own source, and the line of the file that they name."""
+    first = text.strip().split("\n")[0]
+    said = first.split(" : '", 1)[-1]
+    line = re.search(re.escape(path) + r":(\d+):\d+: |on line (\d+)", said)
+    if line is not None and line[1]:
+        said = said[line.end() :]
+    said = re.sub(r"parse error matching pxrInternal\S+", "not understood", said).replace(path, "the file")
+    return {"problem": f"OpenUSD says: {said.strip()[:300]}", "line": int(line[1] or line[2]) if line else None}
 
 
 def open_alone(path: str) -> tuple[Any, list[str]]:

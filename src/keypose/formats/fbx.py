@@ -75,6 +75,8 @@ def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) 
     parents = _parents(source, facts, n)
     world = floats(source, arrays, "positions", (None, n, 3))
     turns = unit_rotations(source, floats(source, arrays, "rotations", (len(world), n, 4)), names)
+    if n == 0 or len(world) == 0:
+        raise source.error(f"{n} joints and {len(world)} frames, expected at least one of each")
     source.check_size(len(world), n)
     rest_turns = floats(source, arrays, "rest_rotations", (n, 4))
     rest = Pose(

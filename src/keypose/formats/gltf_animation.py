@@ -135,9 +135,7 @@ def find_rate(key_times: Sequence[Floats], start_s: float) -> float | None:
     if not steps.size:
         return None
     span = float(times[-1] - start_s)
-    even = round(span / float(steps.min())) / span
-    candidates = (_rounded(even), *COMMON_RATES) if even >= LEAST_UNIFORM_RATE else COMMON_RATES
-    for rate in candidates:
+    for rate in _likely_rates(round(span / float(steps.min())) / span):
         frames = (times - start_s) * rate
         slack = ON_FRAME + FLOAT32_STEP * np.abs(times) * rate
         if (np.abs(frames - np.round(frames)) <= slack).all():
@@ -145,12 +143,15 @@ def find_rate(key_times: Sequence[Floats], start_s: float) -> float | None:
     return None
 
 
-def _rounded(rate: float) -> float:
-    """A rate measured on float32 times as the whole or broadcast rate that it stands for."""
-    for exact in (float(round(rate)), *COMMON_RATES):
-        if abs(rate - exact) < 1e-4 * exact:
-            return exact
-    return rate
+def _likely_rates(even: float) -> tuple[float, ...]:
+    """Rates to try, likeliest first, for keys that would be ``even`` frames per second if each had one."""
+    if even < LEAST_UNIFORM_RATE:
+        return COMMON_RATES
+    known = sorted((float(round(even)), *COMMON_RATES), key=lambda rate: abs(rate - even))
+    if abs(known[0] - even) < 1e-4 * even:  # measured on float32 times
+        return known[0], *COMMON_RATES
+    nearby = [rate for rate in COMMON_RATES if abs(rate - even) < 0.01 * even]  # measured on rounded times
+    return *sorted(nearby, key=lambda rate: abs(rate - even)), even, *COMMON_RATES
 
 
 @dataclass(frozen=True)

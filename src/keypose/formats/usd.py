@@ -160,7 +160,10 @@ def _local_poses(
         for name, width in (("translations", 3), ("rotations", 4), ("scales", 3))
         if name in arrays
     }
-    frames = max((len(values) for values in channels.values()), default=1)
+    counts = {len(values) for values in channels.values()} or {1}
+    frames = max(counts)
+    if len(counts) > 1 or frames == 0:
+        raise source.error(f"channels of {sorted(counts)} frames, expected one count above 0")
     source.check_size(frames, len(joints))
     if "translations" not in channels and rest is None:
         raise source.error("neither rest transforms nor translations: nothing says how long the bones are")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import MissingExtra, OptionError
+from keypose.errors import MissingExtra
 from keypose.formats.base import WriteOptions
 from keypose.formats.gltf_bind import bind_pose, placed
 from keypose.formats.gltf_extras import UPRIGHT
@@ -40,7 +40,6 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     rest = bind_pose(motion)
     if extra_frame:
         motion = _with_first_pose(motion, rest)
-    translations, rotations = _single(motion, motion.translations), _single(motion, motion.rotations)
     skeleton = motion.skeleton
     world, world_turns, ends = placed(skeleton, rest)
 
@@ -69,7 +68,8 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     animation.CreateJointsAttr(paths)
     animation.CreateScalesAttr(Vt.Vec3hArray(len(skeleton.names), Gf.Vec3h(1, 1, 1)))
     turns, places = animation.CreateRotationsAttr(), animation.CreateTranslationsAttr()
-    xyzw = np.roll(rotations, -1, axis=2)
+    xyzw = np.roll(motion.rotations, -1, axis=2).astype(np.float32)
+    translations = motion.translations.astype(np.float32)
     with Sdf.ChangeBlock():
         for i in range(motion.n_frames):
             turns.Set(Vt.QuatfArray.FromNumpy(np.ascontiguousarray(xyzw[i])), motion.first_frame + i)
@@ -91,14 +91,6 @@ def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
         rotations=np.concatenate((pose.rotations[None], motion.rotations)),
         first_frame=motion.first_frame - 1,
     )
-
-
-def _single(motion: Motion, values: Floats) -> Any:
-    with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
-    if not np.isfinite(single).all():
-        raise OptionError(f"{motion.name}: coordinates beyond 3e38 cannot be written to USD (single precision)")
-    return single
 
 
 def _matrices(translations: Floats, rotations: Floats) -> Floats:

@@ -1,0 +1,88 @@
+"""A small motion file, and the command line run in this process or in one of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from keypose.cli.app import run
+
+BVH = """HIERARCHY
+ROOT {root}
+{{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT {joint}
+  {{
+    OFFSET 0 12 0.5
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {{
+      OFFSET 0 9 1
+    }}
+  }}
+}}
+MOTION
+Frames: {stated}
+Frame Time: 0.025
+{rows}
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Keypose = Callable[..., Ran]
+MakeClip = Callable[..., Path]
+
+
+@pytest.fixture
+def keypose(capfd: pytest.CaptureFixture[str]) -> Keypose:
+    """Runs a command line in this process."""
+
+    def call(*arguments: object) -> Ran:
+        capfd.readouterr()
+        code = run([str(argument) for argument in arguments])
+        sys.stdout.flush()
+        return Ran(code, *capfd.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def program() -> Keypose:
+    """Runs a command line as a program of its own."""
+
+    def call(*arguments: object, **options: object) -> Ran:
+        command = [sys.executable, "-m", "keypose", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)  # type: ignore[call-overload]
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> MakeClip:
+    """Writes a small BVH file below ``tmp_path``."""
+
+    def make(
+        name: str = "walk.bvh", *, frames: int = 8, stated: int | None = None, root: str = "Hips", joint: str = "Chest"
+    ) -> Path:
+        rows = "\n".join(f"{i} 20 0 {i} 2 3 4 {i} 6" for i in range(frames))
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BVH.format(root=root, joint=joint, stated=frames if stated is None else stated, rows=rows))
+        return path
+
+    return make

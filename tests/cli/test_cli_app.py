@@ -1,0 +1,200 @@
+"""What holds for every command: help, exit codes, and messages that are safe to print."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.cli.app import app
+from keypose.cli.output import printable
+
+COMMANDS = sorted(name for name in app if not name.startswith("-"))
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def options_of(command: str) -> list[tuple[str, str]]:
+    """Every option and argument of a command, by each of its names, with its help text."""
+    arguments = app[command].assemble_argument_collection(parse_docstring=True)
+    return [(name, argument.parameter.help or "") for argument in arguments for name in argument.names]
+
+
+def test_the_commands_are_there() -> None:
+    assert {"info", "convert", "demo", "formats"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_is_explained(command: str) -> None:
+    assert app[command].help.strip()
+    for name, text in options_of(command):
+        assert len(text) > 10, f"{command} {name} has no help"
+        assert text[0].isupper(), f"{command} {name}: {text}"
+        assert text.endswith("."), f"{command} {name}: {text}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples_and_every_option(keypose, command: str) -> None:
+    shown = keypose(command, "--help")
+    assert shown.code == 0
+    assert re.search(rf"For example:\n  keypose {command}", shown.out)
+    assert all(name in shown.out for name, _ in options_of(command) if name.startswith("-"))
+    assert max(map(len, shown.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_documents_know_every_command_and_option(command: str) -> None:
+    text = DOCS.read_text()
+    section = re.search(rf"^## `keypose {command}`$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/cli.md has no section for {command}"
+    for name, _ in options_of(command):
+        if name.startswith("-"):
+            assert f"`{name}" in section[1], f"docs/cli.md does not mention {command} {name}"
+
+
+def test_the_documents_know_no_option_that_is_not_there() -> None:
+    known = {name for command in COMMANDS for name, _ in options_of(command)} | {"--help", "--version"}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", DOCS.read_text())) <= known
+
+
+def test_help_and_version(keypose) -> None:
+    shown = keypose("--help")
+    assert shown.code == 0
+    assert all(command in shown.out for command in COMMANDS)
+    assert keypose("--version").out.strip() == kp.__version__
+
+
+def test_help_does_not_wait_for_numpy() -> None:
+    probe = "import sys; from keypose.cli.app import run; run(['--help']); print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False\n")
+
+
+def test_the_program_and_the_module_are_the_same(program) -> None:
+    script = Path(sys.executable).with_name("keypose")
+    done = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout == program("--help").out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["nonsense"],
+        ["--nonsense"],
+        ["info"],
+        ["info", "a.bvh", "--nonsense"],
+        ["info", "a.bvh", "--limit", "joints"],
+        ["info", "a.bvh", "--limit", "legs=4"],
+        ["info", "a.bvh", "--limit", "joints=-4"],
+        ["info", "a.bvh", "--jobs", "0"],
+        ["info", "a.bvh", "--jobs", "many"],
+        ["info", "a.bvh", "--gaps", "perhaps"],
+        ["info", "a.bvh", "--read-fps", "nan"],
+        ["convert"],
+        ["convert", "a.bvh"],
+        ["convert", "a.bvh", "b.bvh", "c"],
+        ["convert", "a.bvh", "b.bvh", "--range", "4"],
+        ["convert", "a.bvh", "b.bvh", "--range", "x:y"],
+        ["convert", "a.bvh", "b.bvh", "--fps", "0"],
+        ["convert", "a.bvh", "b.bvh", "--overwrite", "--skip-existing"],
+        ["formats", "extra"],
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_command_line_is_exit_code_2(keypose, line: list[str]) -> None:
+    ran = keypose(*line)
+    assert ran.code == 2
+    assert ran.out == ""
+    first, hint = ran.err.splitlines()
+    assert first.startswith("error: ")
+    assert hint.strip().startswith("see: keypose ")
+    assert hint.endswith("--help")
+
+
+def test_no_command_shows_the_help(keypose) -> None:
+    ran = keypose()
+    assert ran.code == 0
+    assert "Commands" in ran.out
+
+
+def test_a_bug_is_reported_without_a_traceback(keypose, clip, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise ZeroDivisionError("oh [bold]no")
+
+    for place in ("keypose.batch.reading.load", "keypose.batch.inputs.expand"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, broken)
+            ran = keypose("info", clip())
+            assert ran.code == 70
+            assert ran.err.startswith("error: a fault in keypose itself: ZeroDivisionError: oh [bold]no")
+            assert f"keypose {kp.__version__}, Python 3." in ran.err
+            assert "Traceback" not in ran.err
+            patch.setenv("KEYPOSE_DEBUG", "1")
+            ran = keypose("info", clip())
+            assert ran.code == 70
+            assert "Traceback" in ran.err
+            assert "in broken" in ran.err
+
+
+def test_an_interrupt_is_quiet(keypose, clip, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("keypose.batch.reading.load", interrupted)
+    ran = keypose("info", clip())
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["info", "--joints"], ["--help"], ["formats"]])
+def test_a_reader_that_leaves_is_no_error(clip, arguments: list[str]) -> None:
+    files = [str(clip())] if arguments[0] == "info" else []
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "keypose", *arguments, *files], stdout=writing, stderr=subprocess.PIPE, timeout=60
+        )
+    finally:
+        os.close(writing)
+    assert done.stderr == b""
+    assert done.returncode == 141
+
+
+@pytest.mark.parametrize("text", ["plain [red]text[/red]", "näïve 名前 \\x1b"])
+def test_visible_text_is_printed_as_it_is(text: str) -> None:
+    assert printable(text) == text
+
+
+def test_what_a_terminal_would_act_on_is_printed_as_codes() -> None:
+    hostile = "a\x1b[2Jb\nc\rd\x07e\x9bf\u202eg\u2028h\udcffi\x7fj\x00"
+    shown = printable(hostile)
+    assert shown.isprintable()
+    assert shown == r"a\x1b[2Jb\nc\rd\x07e\x9bf\u202eg\u2028h\udcffi\x7fj\x00"
+
+
+def test_a_terminal_without_unicode_is_no_error(program, clip) -> None:
+    ran = program("info", clip("名前.bvh"), env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert ran.code == 0
+    assert r"\u540d\u524d.bvh" in ran.out
+
+
+def test_exit_codes_are_those_of_the_documents() -> None:
+    from keypose.cli import exits
+
+    text = DOCS.read_text()
+    assert exits.INTERRUPTED == 128 + signal.SIGINT
+    for code in (exits.FAILED, exits.USAGE, exits.BUG, exits.INTERRUPTED, exits.BROKEN_PIPE):
+        assert f"| {code} |" in text
+
+
+def test_public_names_are_found_and_others_are_not() -> None:
+    assert all(getattr(kp, name) is not None for name in kp.__all__)
+    assert set(kp.__all__) <= set(dir(kp))
+    with pytest.raises(AttributeError, match="nonsense"):
+        kp.nonsense  # noqa: B018

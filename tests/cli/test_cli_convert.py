@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+
+
+def test_one_file_to_another(keypose, clip, tmp_path: Path) -> None:
+    for suffix in (".glb", ".bvh.gz", ".bvh"):
+        target = tmp_path / f"out{suffix}"
+        ran = keypose("convert", clip(), target)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.startswith(f"{target}: 8 frames at 40 fps, ")
+        again = kp.load(target)
+        assert (again.n_frames, again.skeleton.names) == (8, ("Hips", "Chest"))
+
+
+def test_range_and_rate(keypose, clip, tmp_path: Path) -> None:
+    path, out = clip(frames=40), tmp_path / "out.bvh"
+    assert keypose("convert", path, out, "--range", "10:30", "--fps", "20").code == 0
+    made = kp.load(out)
+    assert (made.n_frames, made.fps) == (10, 20.0)
+    assert made.translations[:, 0, 0].tolist() == [float(i) for i in range(10, 30, 2)]
+    for text, frames in (("5:", 35), (":5", 5), ("=-5:", 5), (":-5", 35), (":", 40)):
+        option = ["--range", text] if not text.startswith("=") else [f"--range{text}"]
+        assert keypose("convert", path, out, "--overwrite", *option).code == 0
+        assert kp.load(out).n_frames == frames
+    ran = keypose("convert", path, out, "--overwrite", "--range", "100:200")
+    assert ran.code == 1
+    assert "hold no frame" in ran.err
+    assert kp.load(out).n_frames == 40
+
+
+def test_a_rate_beyond_the_limits(keypose, clip, tmp_path: Path) -> None:
+    ran = keypose("convert", clip(), tmp_path / "out.bvh", "--fps", "1e12")
+    assert ran.code == 1
+    assert "more than the limit" in ran.err
+    assert not (tmp_path / "out.bvh").exists()
+
+
+def test_the_reference_pose_is_as_asked(keypose, clip, tmp_path: Path) -> None:
+    out = tmp_path / "out.bvh"
+    assert keypose("convert", clip(), out, "--reference-pose", "drop").code == 0
+    assert kp.load(out).n_frames == 7
+
+
+def test_nothing_is_overwritten_unasked(keypose, clip, tmp_path: Path) -> None:
+    source, target = clip("a.bvh"), clip("b.bvh", frames=3)
+    for option in ([], ["--no-overwrite"]):
+        ran = keypose("convert", source, target, *option)
+        assert ran.code == 1
+        assert ran.err.startswith(f"error: {target}: exists already")
+        assert "--overwrite" in ran.err
+        assert kp.load(target).n_frames == 3
+    assert keypose("convert", source, target, "--skip-existing").code == 0
+    assert kp.load(target).n_frames == 3
+    assert keypose("convert", source, target, "--overwrite").code == 0
+    assert kp.load(target).n_frames == 8
+
+
+def test_a_file_onto_itself(keypose, clip) -> None:
+    path = clip()
+    assert keypose("convert", path, path, "--overwrite", "--range", ":5").code == 0
+    assert kp.load(path).n_frames == 5
+    assert names(path.parent) == [path.name]
+
+
+def test_a_folder_keeps_its_sub_folders(keypose, clip, tmp_path: Path) -> None:
+    for name in ("takes/a.bvh", "takes/deep/b.v2.bvh", "takes/deep/er/c.BVH", "takes/notes.txt"):
+        clip(name)
+    out = tmp_path / "new" / "out"
+    ran = keypose("convert", tmp_path / "takes", out, "--to", "bvh.gz", "--jobs", "1")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("3 of 3 files converted in ")
+    assert names(out) == ["a.bvh.gz", "deep/b.v2.bvh.gz", "deep/er/c.bvh.gz"]
+    assert names(tmp_path / "takes") == ["a.bvh", "deep/b.v2.bvh", "deep/er/c.BVH", "notes.txt"]
+
+
+def test_patterns_and_several_files(keypose, clip, tmp_path: Path) -> None:
+    clip("x/1/a.bvh"), clip("x/2/a.bvh"), clip("b.bvh")
+    assert (
+        keypose("convert", tmp_path / "x" / "*" / "a.bvh", tmp_path / "b.bvh", tmp_path / "out", "--to", ".GLB").code
+        == 0
+    )
+    assert names(tmp_path / "out") == ["1/a.glb", "2/a.glb", "b.glb"]
+
+
+def test_one_file_into_a_folder(keypose, clip, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    ran = keypose("convert", clip(), tmp_path / "out")
+    assert ran.code == 2
+    assert "--to" in ran.err
+    assert keypose("convert", clip(), tmp_path / "out", "--to", "glb").code == 0
+    assert keypose("convert", clip(), f"{tmp_path}/new/", "--to", "glb").code == 0
+    assert names(tmp_path / "out") == names(tmp_path / "new") == ["walk.glb"]
+
+
+def test_two_clips_of_one_name_are_refused_before_anything_is_written(keypose, clip, tmp_path: Path) -> None:
+    import gzip
+
+    first = clip("takes/a.bvh")
+    (tmp_path / "takes" / "a.bvh.gz").write_bytes(gzip.compress(first.read_bytes()))
+    clip("takes/0.bvh")
+    ran = keypose("convert", tmp_path / "takes", tmp_path / "out", "--to", "glb")
+    assert ran.code == 1
+    assert "a.bvh and " in ran.err
+    assert "a.bvh.gz would both become" in ran.err
+    assert not (tmp_path / "out").exists()
+    ran = keypose("convert", clip("1/x.bvh"), clip("2/x.bvh"), tmp_path / "out", "--to", "glb")
+    assert ran.code == 1
+    assert "would both become" in ran.err
+
+
+def test_an_input_is_not_overwritten_by_another(keypose, clip, tmp_path: Path) -> None:
+    top, below = clip("x.glb"), clip("deep/x.bvh")
+    ran = keypose("convert", tmp_path / "deep", top, tmp_path, "--to", "glb", "--overwrite")
+    assert ran.code == 1
+    assert kp.load(top).n_frames == kp.load(below).n_frames == 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["walk.bvh", "walk.xyz"], "cannot write '.xyz', expected one of .bvh"),
+        (["walk.bvh", "walk"], "cannot write 'a file without suffix'"),
+        (["walk.bvh", "out", "--to", "xyz"], "cannot write '.xyz'"),
+        (["walk.bvh", "walk.bvh", "other.bvh", "--to", "glb"], "is a file, expected a folder"),
+        (["walk.bvh", "none/walk.glb"], "cannot be written"),
+        (["walk.bvh", "other.bvh/walk.glb"], "cannot be written"),
+        (["none.bvh", "walk.glb"], "none.bvh: no such file"),
+        (["none/*.bvh", "out", "--to", "glb"], "no motion file matches"),
+        (["empty", "out", "--to", "glb"], "no motion files in this folder"),
+        (["walk.bvh", "--to", "glb", "other.bvh/deep"], "the folder cannot be made"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    keypose, clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    clip(), clip("other.bvh")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    before = names(tmp_path)
+    ran = keypose("convert", *arguments)
+    assert ran.code == 1
+    assert ran.err.startswith("error: ")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert names(tmp_path) == before
+
+
+def test_failures_are_listed_at_the_end(program, clip, tmp_path: Path) -> None:
+    for i in range(10):
+        clip(f"takes/{i}.bvh", frames=0 if i in (3, 7) else 4, stated=9 if i == 5 else None)
+    ran = program("convert", tmp_path / "takes", tmp_path / "out", "--to", "glb", "--jobs", 2)
+    assert ran.code == 1
+    assert ran.out.startswith("8 of 10 files converted")
+    warning, *errors = ran.err.splitlines()
+    assert warning.startswith(f"warning: {tmp_path / 'takes' / '5.bvh'}")
+    assert [line.split(".bvh")[0] for line in errors] == [f"error: {tmp_path / 'takes' / i}" for i in "37"]
+    assert len(names(tmp_path / "out")) == 8
+    again = program("convert", tmp_path / "takes", tmp_path / "out", "--to", "glb", "--skip-existing", "--json")
+    summary = json.loads(again.out)
+    assert (again.code, again.err) == (1, "")
+    assert (len(summary["converted"]), len(summary["failed"]), len(summary["skipped"])) == (0, 2, 8)
+
+
+def test_json_and_quiet(keypose, clip, tmp_path: Path) -> None:
+    source, target = clip(stated=9), tmp_path / "out.glb"
+    ran = keypose("convert", source, target, "--json")
+    summary = json.loads(ran.out)
+    made = summary["converted"][0]
+    assert (ran.code, ran.err) == (0, "")
+    assert (made["source"], made["target"], made["frames"], made["fps"]) == (str(source), str(target), 8, 40.0)
+    assert made["bytes"] == target.stat().st_size
+    assert "9 frames" in made["warnings"][0]
+    assert (summary["failed"], summary["skipped"], summary["interrupted"], summary["left"]) == ([], [], False, 0)
+    ran = keypose("convert", source, target, "--overwrite", "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "keypose", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_until_there(folder: Path, pattern: str, running: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while not any(folder.rglob(pattern)):
+        assert running.poll() is None, "it ended before it could be stopped"
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+@pytest.fixture(scope="module")
+def many_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """More than are converted in the time that a test needs to stop it."""
+    folder = tmp_path_factory.mktemp("many")
+    kp.save(kp.demo_motion(fps=120.0), folder / "000.bvh")
+    for i in range(1, 400):
+        (folder / f"{i:03d}.bvh").hardlink_to(folder / "000.bvh")
+    return folder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_conversion_leaves_whole_files_only(many_clips: Path, tmp_path: Path, jobs: int) -> None:
+    out = tmp_path / "out"
+    running = start("convert", many_clips, out, "--to", "glb", "--jobs", jobs, "--json")
+    wait_until_there(out, "*.glb", running)
+    begin = time.monotonic()
+    os.killpg(running.pid, signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=30)
+    assert time.monotonic() - begin < 10
+    assert running.returncode == 130
+    assert stderr == ""
+    made = names(out)
+    assert 1 <= len(made) < 400
+    assert all(name.endswith(".glb") and not name.startswith(".") for name in made)
+    assert {kp.load(out / name).n_frames for name in made} == {kp.load(many_clips / "000.bvh").n_frames}
+    summary = json.loads(stdout)
+    assert summary["interrupted"] is True
+    assert summary["left"] == 400 - len(summary["converted"])
+    assert {Path(item["target"]).name for item in summary["converted"]} <= set(made)
+
+
+# The data are in the hidden file, and the disk takes its time.
+SLOW_DISK = """
+import os, sys, time
+os.fsync = lambda descriptor: time.sleep(60)
+from keypose.cli.app import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_a_save_that_is_cut_off_leaves_no_half_file(clip, tmp_path: Path, number: signal.Signals) -> None:
+    source, fresh, old = clip(), tmp_path / "fresh.glb", clip("old.bvh", frames=3)
+    for target in (fresh, old):
+        command = [sys.executable, "-c", SLOW_DISK, "convert", source, target, "--overwrite"]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_until_there(tmp_path, f".{target.name}.*.tmp", running)
+        time.sleep(0.2)
+        running.send_signal(number)
+        assert running.communicate(timeout=30) == ("", "")
+        assert running.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    assert not fresh.exists()
+    assert kp.load(old).n_frames == 3
+    if number == signal.SIGINT:
+        assert names(tmp_path) == ["old.bvh", "walk.bvh"]  # the hidden file is gone too
+
+
+@pytest.mark.data
+def test_real_files_of_every_exporter_become_glb(program, data_dir: Path, tmp_path: Path) -> None:
+    ran = program("convert", data_dir / "formats" / "bvh", tmp_path, "--to", "glb", "--jobs", 2, "--json")
+    summary = json.loads(ran.out)
+    assert (ran.code, summary["failed"]) == (0, [])
+    assert len(summary["converted"]) == len(names(tmp_path)) >= 20

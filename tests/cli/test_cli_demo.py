@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.formats import FORMATS
+
+
+def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    ran = keypose("demo", out, "--fps", "30", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    report = json.loads(ran.out)
+    motion = kp.demo_motion(fps=30.0)
+    assert (report["frames"], report["fps"], report["joints"]) == (motion.n_frames, 30.0, motion.n_joints)
+    assert sorted(path.name for path in out.iterdir()) == ["demo.bvh", "demo.glb"]
+    assert all(kp.load(path).n_frames == motion.n_frames for path in out.iterdir())
+    written = [step for step in report["steps"] if step["bytes"] is not None]
+    assert [step["bytes"] for step in written] == [(out / f"demo.{s}").stat().st_size for s in ("bvh", "glb")]
+    errors = [step["error_mm"] for step in report["steps"] if step["error_mm"] is not None]
+    assert len(errors) == 2
+    assert max(errors) < 0.1
+    assert all(step["seconds"] > 0 for step in report["steps"])
+
+
+def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
+    ran = keypose("demo", tmp_path, "--fps", "10")
+    assert ran.code == 0
+    assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
+    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read) ", ran.out, re.MULTILINE)) == 5
+
+
+def test_the_demo_wants_a_folder(keypose, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ran = keypose("demo", tmp_path / "file", "--fps", "10")
+    assert ran.code == 1
+    assert "the folder cannot be made" in ran.err
+
+
+def test_formats_are_those_of_the_table(keypose) -> None:
+    rows = json.loads(keypose("formats", "--json").out)
+    assert [row["name"] for row in rows] == [format_.name for format_ in FORMATS]
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["BVH"]["suffixes"] == [".bvh", ".bvh.gz"]
+    assert by_name["BVH"]["write"]
+    assert (by_name["BVH"]["extra"], by_name["USD"]["extra"], by_name["FBX"]["extra"]) == (None, "usd", "fbx")
+    text = keypose("formats").out
+    assert all(row["name"] in text for row in rows)
+
+
+def test_an_extra_that_is_absent_is_said_with_the_line_to_type(keypose, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.metadata
+
+    real = importlib.metadata.distribution
+
+    def only_keypose(name: str) -> importlib.metadata.Distribution:
+        return real(name if name == "keypose" else "no such package")
+
+    monkeypatch.setattr(importlib.metadata, "distribution", only_keypose)
+    assert not any(row["installed"] for row in json.loads(keypose("formats", "--json").out) if row["extra"])
+    assert "pip install 'keypose[usd]'" in keypose("formats").out

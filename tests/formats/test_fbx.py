@@ -1,0 +1,181 @@
+"""FBX without Blender: what is recognised, and that no behaviour of the child process gets past us.
+
+With Blender: tests/blender/test_fbx_poses.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.formats import child, fbx
+
+HEAD = b"Kaydara FBX Binary  \x00\x1a\x00" + bytes(100)
+
+# Stands in for Blender's interpreter: called as the real one, it answers with what the test gave it.
+IMPOSTOR = """#!{python}
+import json, os, signal, sys, time
+import numpy as np
+request = json.load(open(sys.argv[-1]))
+folder = request["folder"]
+def answer(facts, **arrays):
+    json.dump(facts, open(os.path.join(folder, "facts.json"), "w"))
+    np.savez(os.path.join(folder, "arrays.npz"), **arrays)
+{body}
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the impostor is a script with a #! line")
+
+
+@pytest.fixture
+def read_with(tmp_path, monkeypatch):
+    """Loads an FBX file with an interpreter that runs the given lines instead of Blender."""
+
+    def load(body: str, **options) -> kp.Motion:
+        script = tmp_path / "python"
+        script.write_text(IMPOSTOR.format(python=sys.executable, body=body))
+        script.chmod(0o755)
+        monkeypatch.setattr(fbx.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", str(script))
+        (tmp_path / "x.fbx").write_bytes(HEAD)
+        return kp.load(tmp_path / "x.fbx", **options)
+
+    return load
+
+
+def facts(**changes) -> dict:
+    return {
+        "names": ["hip", "knee", "knee_end"],
+        "parents": [-1, 0, 1],
+        "rate": 30.0,
+        "first": 3.0,
+        "up": "Z",
+        "unit_scale": 2.54,
+        "n_animations": 1,
+        "animations": ["walk"],
+        "chosen": "walk",
+        "layers": 1,
+        "uneven": False,
+    } | changes
+
+
+def answer(found: dict | None = None, **arrays: str) -> str:
+    """The impostor's answer: a leg that swings by a quarter turn about X."""
+    given = {
+        "positions": "[[[0, 0, 9], [0, 0, 5], [0, 0, 1]], [[0, 0, 9], [0, 4, 9], [0, 8, 9]]]",
+        "rotations": "[[[1, 0, 0, 0]] * 3, [[0.5**0.5, 0.5**0.5, 0, 0]] * 3]",
+        "rest_positions": "[[0, 0, 9], [0, 0, 5], [0, 0, 1]]",
+        "rest_rotations": "[[1, 0, 0, 0]] * 3",
+    } | arrays
+    text = ", ".join(f"{name}=np.array({value})" for name, value in given.items() if value)
+    return f"answer(json.loads({json.dumps(found if found is not None else facts())!r}), {text})"
+
+
+def test_an_answer_becomes_a_motion(read_with):
+    motion = read_with(answer())
+    assert motion.skeleton.names == ("hip", "knee")  # the leaf NAME_end is an end site
+    assert np.allclose(motion.skeleton.end_offsets, [[0, 0, -4]])
+    assert (motion.n_frames, motion.fps, motion.up, motion.first_frame) == (2, 30.0, "Z", 3)
+    assert motion.metres_per_unit == pytest.approx(0.0254)
+    assert np.allclose(motion.world_positions()[1], [[0, 0, 9], [0, 4, 9]])
+    assert np.allclose(motion.end_positions()[1], [[0, 8, 9]])
+
+
+def test_a_leaf_that_moves_stays_a_joint(read_with):
+    moving = "[[[0, 0, 9], [0, 0, 5], [0, 0, 1]], [[0, 0, 9], [0, 0, 5], [0, 0, 2]]]"
+    motion = read_with(answer(positions=moving, rotations="[[[1, 0, 0, 0]] * 3] * 2"))
+    assert motion.skeleton.names == ("hip", "knee", "knee_end")
+
+
+def test_what_is_left_out_is_said(read_with):
+    motion = read_with(answer(facts(n_animations=2, animations=["walk", "run"], others=["dog"])))
+    assert any("walk, run" in note for note in motion.notes)
+    assert any("dog" in note for note in motion.notes)
+    with pytest.warns(kp.FormatWarning, match="2 animation layers"):
+        read_with(answer(facts(layers=2)))
+    with pytest.warns(kp.FormatWarning, match="scaled unevenly"):
+        read_with(answer(facts(uneven=True)))
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "Blender was stopped by SIGSEGV"),
+        ("sys.exit(3)", "Blender ended with code 3"),
+        ("pass", "no usable answer"),
+        ("answer([])", "no usable answer"),
+        ("answer({'problem': 'too blue', 'line': 'x'})", "too blue"),
+        ("answer({'too_many': {'joints': 5}})", "within the limits"),
+        ("answer({'too_many': 7})", "no usable answer"),
+        ("answer({'too_many': {'joints': 50_000}})", "50000 joints"),
+        ("answer({'too_many': {'frames': 10**9, 'joints': 3}})", "1000000000 frames"),
+        ("answer({}); open(folder + '/arrays.npz', 'w').write('no zip')", "no usable answer"),
+        ("answer({}, positions=np.array([object()]))", "no usable answer"),  # a pickle
+        ("open(folder + '/facts.json', 'w').write('[' * 100_000)", "no usable answer"),
+        (answer(facts(names=[])), "one parent"),
+        (answer(facts(names=["a", 3, "b"])), "list of names"),
+        (answer(facts(names=["a", "a", "b"])), "more than once"),
+        (answer(facts(parents=[-1, 1, 0])), "parents first"),
+        (answer(facts(parents=[-1, 0])), "one parent"),
+        (answer(facts(parents=[-1, 0, True])), "parents first"),
+        (answer(facts(rate=-1)), "frames per second"),
+        (answer(facts(rate="fast")), "frames per second"),
+        (answer(facts(unit_scale=0)), "centimetres per unit"),
+        (answer(positions="[[[0, 0, float('nan')]] * 3] * 2"), "finite"),
+        (answer(positions="[[1, 2, 3]]"), "positions"),
+        (answer(rotations=""), "rotations"),
+        (answer(rotations="[[[0, 0, 0, 0]] * 3] * 2"), "frame 0, hip: a rotation of length 0"),
+        (answer(rest_rotations="[['a'] * 4] * 3"), "rest_rotations"),
+        (answer(positions="np.zeros((0, 3, 3))", rotations="np.zeros((0, 3, 4))"), "no frames"),
+    ],
+)
+def test_answers_that_are_none(read_with, body, problem):
+    with pytest.raises(kp.FormatError, match=problem):
+        read_with(body)
+
+
+def test_a_child_that_hangs(read_with, monkeypatch):
+    monkeypatch.setattr(child, "LEAST_SECONDS", 0.5)
+    with pytest.raises(kp.FormatError, match="did not finish within"):
+        read_with("time.sleep(60)")
+
+
+def test_an_animation_that_is_not_there(read_with):
+    with pytest.raises(kp.OptionError, match="animation='run', but there is 'walk'"):
+        read_with("answer({'animations_there': ['walk']})", animation="run")
+
+
+def test_without_blender(tmp_path, monkeypatch):
+    monkeypatch.setattr(fbx.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
+    (tmp_path / "x.fbx").write_bytes(HEAD)
+    with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[fbx\]'.*KEYPOSE_BLENDER_PYTHON"):
+        kp.load(tmp_path / "x.fbx")
+    monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", str(tmp_path / "nowhere"))
+    with pytest.raises(kp.MissingExtra, match="cannot be started"):
+        kp.load(tmp_path / "x.fbx")
+
+
+def test_an_interpreter_without_blender(tmp_path, monkeypatch):
+    """The real child, run by a Python that has no bpy."""
+    if fbx.importlib.util.find_spec("bpy"):
+        pytest.skip("this Python has bpy")
+    monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", sys.executable)
+    (tmp_path / "x.fbx").write_bytes(HEAD)
+    with pytest.raises(kp.MissingExtra, match=r"keypose\[fbx\]"):
+        kp.load(tmp_path / "x.fbx")
+
+
+def test_text_files_are_refused_clearly(tmp_path):
+    (tmp_path / "x.fbx").write_text("; FBX 7.4.0 project file\n")
+    with pytest.raises(kp.FormatError, match="text form, expected the binary form"):
+        kp.load(tmp_path / "x.fbx")
+
+
+def test_nothing_is_written_as_fbx(tmp_path):
+    with pytest.raises(kp.OptionError, match=r"cannot write '\.fbx'"):
+        kp.save(kp.demo_motion()[:3], tmp_path / "x.fbx")

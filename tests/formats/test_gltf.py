@@ -1,0 +1,448 @@
+"""glTF in: world positions are those of a straightforward evaluation of the node hierarchy, whatever the file does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gltf_scene import Scene, Twin
+
+import keypose as kp
+from keypose.formats.gltf_animation import find_rate
+
+QUARTER = [0.0, 0.0, 0.70710678, 0.70710678]
+TURN_X = [0.5, 0.1, -0.2, 0.83]
+
+
+def chain(**root) -> Scene:
+    """Three nodes in a row, all joints of a skin."""
+    scene = Scene(
+        [
+            {"name": "hips", "children": [1], "translation": [0, 1, 0], **root},
+            {"name": "spine", "children": [2], "translation": [0, 0.5, 0], "rotation": [0.1, 0, 0, 0.995]},
+            {"name": "head", "translation": [0.1, 0.4, 0]},
+        ]
+    )
+    scene.json["skins"] = [{"joints": [0, 1, 2]}]
+    return scene
+
+
+def load(tmp_path, content: bytes, name: str = "clip.glb", **options) -> kp.Motion:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return kp.load(path, **options)
+
+
+def nodes_of(twin: Twin, motion: kp.Motion) -> list[int]:
+    """The node of each joint; names of tests are unique."""
+    names = [node.get("name") for node in twin.json["nodes"]]
+    return [names.index(name) for name in motion.skeleton.names]
+
+
+def assert_like_twin(motion: kp.Motion, content: bytes, animation: int = 0, *, start_s: float = 0.0, atol=2e-6) -> None:
+    twin = Twin(content)
+    nodes = nodes_of(twin, motion)
+    found = motion.world_positions()
+    for frame in sorted({0, 1, motion.n_frames // 2, motion.n_frames - 1} & set(range(motion.n_frames))):
+        time_s = start_s + frame / motion.fps
+        expected = [twin.world(node, time_s, animation)[:3, 3] for node in nodes]
+        np.testing.assert_allclose(found[frame], expected, atol=atol, err_msg=f"frame {frame}")
+
+
+# Interpolation and accessors
+
+
+@pytest.mark.parametrize("way", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_interpolations(tmp_path, way):
+    rng = np.random.default_rng(3)
+    scene = chain()
+    times = np.array([0.0, 0.31, 0.5, 1.2, 2.0])
+    factor = 3 if way == "CUBICSPLINE" else 1
+    scene.animate(0, "translation", times, rng.normal(size=(5 * factor, 3)), way)
+    turns = rng.normal(size=(5 * factor, 4))
+    scene.animate(0, "rotation", times, turns / np.linalg.norm(turns, axis=1, keepdims=True), way)
+    scene.animate(1, "rotation", times[:2], turns[: 2 * factor], way)
+    motion = load(tmp_path, scene.glb(), fps=100.0)
+    assert motion.n_frames == 201
+    assert motion.fps == 100.0
+    assert_like_twin(motion, scene.glb())
+
+
+@pytest.mark.parametrize(("component", "largest"), [(5120, 127), (5121, 255), (5122, 32767), (5123, 65535)])
+def test_normalised_rotations(tmp_path, component, largest):
+    scene = chain()
+    turns = np.round(np.abs([[0, 0, 0, 1], QUARTER, TURN_X]) * largest)
+    scene.animate(0, "rotation", [0, 0.5, 1], turns, component=component, normalized=True)
+    assert_like_twin(load(tmp_path, scene.glb(), fps=30.0), scene.glb())
+
+
+def test_the_least_byte_means_minus_one(tmp_path):
+    scene = chain()
+    scene.animate(0, "rotation", [0, 1], [[-128, 0, 0, 0], [-127, 0, 0, 0]], component=5120, normalized=True)
+    motion = load(tmp_path, scene.glb())
+    np.testing.assert_allclose(np.abs(motion.rotations[:, 0]), np.tile([0, 1, 0, 0], (motion.n_frames, 1)), atol=1e-12)
+
+
+def test_strided_and_offset_accessors(tmp_path):
+    scene = chain()
+    rng = np.random.default_rng(5)
+    mixed = rng.normal(size=(4, 7)).astype("<f4")  # translation and rotation interleaved
+    mixed[:, 3:] /= np.linalg.norm(mixed[:, 3:], axis=1, keepdims=True)
+    view = scene.view(mixed.tobytes(), byteStride=28)
+    scene.animate(0, "translation", [0, 1, 2, 3], np.zeros((4, 3)), bufferView=view)
+    scene.animate(0, "rotation", [0, 1, 2, 3], np.zeros((4, 4)), bufferView=view, byteOffset=12)
+    motion = load(tmp_path, scene.glb(), fps=10.0)
+    assert_like_twin(motion, scene.glb())
+    np.testing.assert_allclose(motion.translations[::10, 0], mixed[:, :3], atol=1e-6)
+
+
+@pytest.mark.parametrize("with_base", [True, False])
+def test_sparse_accessors(tmp_path, with_base):
+    scene = chain()
+    scene.animate(0, "translation", [0, 1, 2], [[1, 1, 1], [2, 2, 2], [3, 3, 3]])
+    places = scene.view(np.array([1], "<u2").tobytes())
+    values = scene.view(np.array([[7, 8, 9]], "<f4").tobytes())
+    entry = scene.json["accessors"][-1]
+    entry["sparse"] = {
+        "count": 1,
+        "indices": {"bufferView": places, "componentType": 5123},
+        "values": {"bufferView": values},
+    }
+    if not with_base:
+        del entry["bufferView"]
+    motion = load(tmp_path, scene.glb(), fps=1.0)
+    ends = [[1, 1, 1], [3, 3, 3]] if with_base else [[0, 0, 0]] * 2
+    np.testing.assert_array_equal(motion.translations[:, 0], [ends[0], [7, 8, 9], ends[1]])
+
+
+def test_min_and_max_are_not_believed(tmp_path):
+    scene = chain()
+    scene.animate(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    for entry in scene.json["accessors"]:
+        entry |= {"min": [1e9], "max": [-1e9]}
+    motion = load(tmp_path, scene.glb(), fps=4.0)
+    np.testing.assert_allclose(motion.translations[:, 0, 0], [0, 0.25, 0.5, 0.75, 1.0])
+
+
+def test_a_rotation_takes_the_short_way(tmp_path):
+    scene = chain()
+    scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], [-x for x in QUARTER]])
+    motion = load(tmp_path, scene.glb(), fps=2.0)
+    np.testing.assert_allclose(motion.rotations[1, 0], [np.cos(np.pi / 8), 0, 0, np.sin(np.pi / 8)], atol=1e-7)
+
+
+# Nodes
+
+
+def test_still_ancestors_are_folded_into_the_root(tmp_path):
+    matrix = np.eye(4)
+    matrix[:3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
+    matrix[:3, 3] = [3, 2, 1]
+    scene = chain()
+    scene.json["nodes"] += [
+        {"name": "Z_UP", "children": [4], "matrix": matrix.T.ravel().tolist()},
+        {"name": "Armature", "children": [0], "scale": [2.5, 2.5, 2.5], "rotation": QUARTER, "translation": [0, 0, 4]},
+    ]
+    scene.animate(0, "translation", [0, 1], [[0, 0, 0], [1, 2, 3]])
+    scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
+    motion = load(tmp_path, scene.glb(), fps=5.0)
+    assert motion.skeleton.names == ("hips", "spine", "head")
+    assert_like_twin(motion, scene.glb(), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(motion.skeleton.offsets[1]), 2.5 * 0.5, rtol=1e-6)
+    twin = Twin(scene.glb())
+    expected = twin.world(2, 0.4)[:3, :3] / 2.5
+    found = kp.rotations.to_matrix(motion.world_rotations()[2, 2])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_node_of_a_matrix_is_taken_apart(tmp_path):
+    turn = kp.rotations.to_matrix(kp.rotations.normalise(np.array([0.8, 0.1, -0.4, 0.3])))
+    matrix = np.eye(4)
+    matrix[:3, :3] = turn * 1.7
+    matrix[:3, 3] = [1, 2, 3]
+    scene = chain()
+    scene.json["nodes"][1] = {"name": "spine", "children": [2], "matrix": matrix.T.ravel().tolist()}
+    scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
+    assert_like_twin(load(tmp_path, scene.glb(), fps=5.0), scene.glb())
+
+
+def test_even_scale_stays_a_still_skeleton(tmp_path):
+    scene = chain(scale=[2, 2, 2])
+    scene.json["nodes"][1]["scale"] = [0.5, 0.50000002, 0.5]
+    scene.animate(1, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
+    motion = load(tmp_path, scene.glb(), fps=5.0)
+    assert_like_twin(motion, scene.glb())
+    np.testing.assert_array_equal(np.ptp(motion.translations, axis=0), 0.0)
+    np.testing.assert_allclose(motion.skeleton.offsets, [[0, 1, 0], [0, 1, 0], [0.1, 0.4, 0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [[1, 2, 3], [-1, 1, 1], [-2, -2, -2], [0, 0, 0], [1, 0, 1]])
+def test_uneven_mirrored_and_vanishing_scale_keep_positions(tmp_path, scale):
+    scene = chain(scale=scale)
+    scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
+    scene.animate(1, "rotation", [0, 1], [QUARTER, TURN_X])
+    motion = load(tmp_path, scene.glb(), fps=7.0)
+    assert_like_twin(motion, scene.glb())
+    assert any("scaled" in note for note in motion.notes)
+
+
+def test_a_mirrored_skeleton_keeps_its_bone_lengths(tmp_path):
+    scene = chain(scale=[-1, 1, 1])
+    scene.animate(1, "rotation", [0, 1], [QUARTER, TURN_X])
+    motion = load(tmp_path, scene.glb(), fps=7.0)
+    np.testing.assert_allclose(np.ptp(motion.translations, axis=0), 0.0, atol=1e-6)
+
+
+def test_animated_scale_keeps_positions(tmp_path):
+    scene = chain()
+    scene.animate(0, "scale", [0, 1], [[1, 1, 1], [3, 3, 3]])
+    scene.animate(1, "rotation", [0, 1], [QUARTER, TURN_X])
+    motion = load(tmp_path, scene.glb(), fps=2000.0)  # several blocks of frames
+    assert_like_twin(motion, scene.glb())
+
+
+def test_scale_channels_that_say_nothing_are_no_scale(tmp_path):
+    scene = chain()
+    scene.animate(0, "scale", [0, 1], [[1, 1, 1.0000001], [0.9999999, 1, 1]])
+    motion = load(tmp_path, scene.glb())
+    np.testing.assert_array_equal(motion.translations[:, 1:], np.repeat(motion.skeleton.offsets[None, 1:], 31, axis=0))
+    assert not any("scaled" in note for note in motion.notes)
+
+
+def test_nodes_between_joints_and_animated_nodes_are_joints(tmp_path):
+    scene = Scene(
+        [
+            {"name": "world", "children": [1, 5]},
+            {"name": "hips", "children": [2]},
+            {"name": "between", "translation": [0, 1, 0], "children": [3, 4]},
+            {"name": "head"},
+            {"name": "hat"},
+            {"name": "prop", "children": [6]},
+            {"name": "prop part"},
+        ]
+    )
+    scene.json["skins"] = [{"joints": [3, 1]}]
+    scene.animate(5, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]], animation=1)
+    scene.animate(1, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    motion = load(tmp_path, scene.glb(), animation=0)
+    assert motion.skeleton.names == ("hips", "between", "head", "prop")
+    assert motion.skeleton.parents.tolist() == [-1, 0, 1, -1]
+    assert load(tmp_path, scene.glb(), animation="clip1").skeleton.names == motion.skeleton.names
+
+
+def test_joints_that_move_have_position_channels(tmp_path):
+    scene = chain()
+    scene.animate(2, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    channels = load(tmp_path, scene.glb()).skeleton.channels
+    assert [len(own) for own in channels] == [6, 3, 6]
+
+
+def test_the_nodes_rest_is_the_reference_pose(tmp_path):
+    scene = chain()
+    scene.animate(0, "rotation", [0, 1], [QUARTER, QUARTER])
+    motion = load(tmp_path, scene.glb())
+    np.testing.assert_allclose(motion.reference_pose.rotations[0], [1, 0, 0, 0])
+    assert motion.height == pytest.approx(0.9 * 1, rel=0.05)  # hips to head, standing
+    assert (motion.up, motion.metres_per_unit) == ("Y", 1.0)
+
+
+def test_names_that_are_shared_or_missing(tmp_path):
+    scene = Scene([{"children": [1, 2]}, {"name": "foot"}, {"name": "foot"}])
+    scene.json["skins"] = [{"joints": [0, 1, 2]}]
+    motion = load(tmp_path, scene.glb())
+    assert motion.skeleton.names == ("node 0", "foot", "foot.001")
+    assert any("2 joints have no name of their own" in note for note in motion.notes)
+
+
+# Which animation, and when
+
+
+def several(count: int = 3) -> Scene:
+    scene = chain()
+    for k in range(count):
+        scene.animate(0, "translation", [0, 1], [[k, 0, 0], [k, 0, 0]], animation=k)
+    return scene
+
+
+@pytest.mark.parametrize(("wanted", "x"), [(None, 0), (0, 0), (2, 2), ("clip1", 1), ("2", 2)])
+def test_the_animation_is_chosen_by_name_or_number(tmp_path, wanted, x):
+    motion = load(tmp_path, several().glb(), animation=wanted)
+    assert motion.translations[0, 0, 0] == x
+    assert motion.name == f"clip-clip{x}"
+    assert any("'clip1', 'clip2'" in note for note in motion.notes) == (wanted is None)
+
+
+@pytest.mark.parametrize("wanted", [3, -1, "walk", "", "99999999999999"])
+def test_an_animation_that_is_not_there(tmp_path, wanted):
+    with pytest.raises(kp.OptionError, match="'clip0', 'clip1', 'clip2'"):
+        load(tmp_path, several().glb(), animation=wanted)
+
+
+def test_without_animation_there_is_the_rest_pose(tmp_path):
+    motion = load(tmp_path, chain().glb())
+    assert (motion.n_frames, motion.name) == (1, "clip")
+    assert any("no animation" in note for note in motion.notes)
+    assert_like_twin(motion, chain().glb())
+
+
+@pytest.mark.parametrize("rate", [24.0, 25.0, 30.0, 33.0, 60.0, 120.0, 30e3 / 1001])
+def test_the_rate_is_that_of_even_keys(tmp_path, rate):
+    scene = chain()
+    times = (np.arange(50) / rate).astype("<f4")
+    scene.animate(0, "translation", times, np.random.default_rng(1).normal(size=(50, 3)))
+    motion = load(tmp_path, scene.glb())
+    assert motion.fps == rate
+    assert motion.n_frames == 50
+    twin = Twin(scene.glb())
+    np.testing.assert_array_equal(motion.translations[:, 0], twin.values(1))  # the very keys, not a blend
+
+
+def test_a_step_on_a_frame_is_taken_on_that_frame(tmp_path):
+    scene = chain()
+    times = (np.arange(1, 41) / 30).astype("<f4")  # rounded up as often as down
+    scene.animate(0, "translation", times, np.arange(120).reshape(40, 3), "STEP")
+    motion = load(tmp_path, scene.glb())
+    assert motion.translations[:, 0, 0].tolist() == list(range(0, 120, 3))
+
+
+@pytest.mark.parametrize(
+    ("keys", "rate"),
+    [
+        ([0, 0.5, 1.0, 1.5], 30.0),  # sparse keys are not the frames
+        ([0, 1.25], 24.0),
+        ([0, 0.033, 0.067, 0.1, 0.133], 30.0),  # milliseconds
+        ([0, 0.1234, 1.7, 1.93333], None),
+        ([1.0], None),
+        ([], None),
+    ],
+)
+def test_the_rate_of_sparse_and_odd_keys(keys, rate):
+    assert find_rate([np.array(keys)] if keys else [], keys[0] if keys else 0.0) == rate
+
+
+def test_odd_keys_are_sampled_at_thirty_with_a_note(tmp_path):
+    scene = chain()
+    scene.animate(0, "translation", [0, 0.1234, 1.7, 1.93333], np.eye(4)[:, :3])
+    motion = load(tmp_path, scene.glb())
+    assert (motion.fps, motion.n_frames) == (30.0, 59)
+    assert any("no common frame rate" in note for note in motion.notes)
+    assert_like_twin(motion, scene.glb())
+
+
+def test_frame_zero_is_the_first_key(tmp_path):
+    scene = chain()
+    scene.animate(0, "translation", (np.arange(1, 49) / 24).astype("<f4"), np.arange(144).reshape(48, 3))
+    motion = load(tmp_path, scene.glb())
+    assert (motion.fps, motion.n_frames, motion.first_frame) == (24.0, 48, 1)
+    np.testing.assert_array_equal(motion.translations[0, 0], [0, 1, 2])
+
+
+@pytest.mark.parametrize("fps", [0.0, -30.0, float("nan"), float("inf")])
+def test_an_impossible_rate(tmp_path, fps):
+    with pytest.raises(kp.OptionError, match="fps"):
+        load(tmp_path, chain().glb(), fps=fps)
+
+
+# Where the buffers lie
+
+
+def moving() -> Scene:
+    scene = chain()
+    scene.animate(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    return scene
+
+
+def test_an_embedded_buffer_and_content_that_decides(tmp_path):
+    assert load(tmp_path, moving().gltf(), "clip.gltf").n_frames == 31
+    assert load(tmp_path, b"\xef\xbb\xbf" + moving().gltf(), "clip.txt").n_frames == 31
+    assert load(tmp_path, moving().glb(), "clip.txt").n_frames == 31
+
+
+def test_a_data_uri_by_percent_signs(tmp_path):
+    scene = moving()
+    uri = "data:application/gltf-buffer," + "".join(f"%{byte:02x}" for byte in scene.binary)
+    assert load(tmp_path, scene.gltf(uri), "clip.gltf").n_frames == 31
+
+
+@pytest.mark.parametrize("uri", ["walk%20data.bin", "sub/walk.bin", "sub/../walk%20data.bin"])
+def test_external_buffers(tmp_path, uri):
+    scene = moving()
+    (tmp_path / "sub").mkdir()
+    for name in ("walk data.bin", "sub/walk.bin"):
+        (tmp_path / name).write_bytes(scene.binary)
+    assert load(tmp_path, scene.gltf(uri), "clip.gltf").n_frames == 31
+
+
+def test_an_external_buffer_that_begins_like_gzip(tmp_path):
+    scene = moving()
+    scene.binary = b"\x1f\x8b\x08\x00" + scene.binary
+    for view in scene.json["bufferViews"]:
+        view["byteOffset"] += 4
+    (tmp_path / "data.bin").write_bytes(scene.binary)
+    assert load(tmp_path, scene.gltf("data.bin"), "clip.gltf").n_frames == 31
+
+
+def test_external_bytes_count_for_the_limits(tmp_path):
+    scene = moving()
+    (tmp_path / "data.bin").write_bytes(scene.binary + bytes(5000))
+    with pytest.raises(kp.LimitError, match="bytes"):
+        load(tmp_path, scene.gltf("data.bin"), "clip.gltf", limits=kp.Limits(bytes=4096))
+
+
+def test_animation_of_other_things_is_passed_over(tmp_path):
+    scene = moving()
+    scene.animate(0, "weights", [0, 5], [[0.0], [1.0]])
+    scene.json["animations"][0]["channels"].append({"sampler": 0, "target": {"path": "pointer"}})
+    assert load(tmp_path, scene.glb()).duration_s == pytest.approx(31 / 30)
+
+
+def test_unknown_chunks_and_trailing_bytes(tmp_path):
+    scene = moving()
+    content = scene.glb() + b"\x04\0\0\0ABCD" + b"data"
+    content = content[:8] + len(content).to_bytes(4, "little") + content[12:]
+    assert load(tmp_path, content).n_frames == 31
+    with pytest.warns(kp.FormatWarning, match="5 bytes after the end"):
+        assert load(tmp_path, content + b"extra").n_frames == 31
+
+
+# Real files
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "animation", "joints", "frames", "fps"),
+    [
+        ("BoxAnimated.glb", 0, 3, 90, 24.0),
+        ("CesiumMan.glb", 0, 19, 48, 24.0),
+        ("Fox.glb", 0, 24, 83, 24.0),
+        ("Fox.glb", 1, 24, 18, 24.0),
+        ("RiggedFigure.glb", 0, 19, 31, 24.0),
+        ("RobotExpressive.glb", 0, 43, 81, 24.0),
+        ("RobotExpressive.glb", 10, 43, 24, 24.0),
+        ("SimpleSkin_embedded.gltf", 0, 2, 166, 30.0),
+        *[("InterpolationTest.glb", k, 9, 61, 30.0) for k in range(9)],
+    ],
+)
+def test_real_files(data_dir, name, animation, joints, frames, fps):
+    path = data_dir / "gltf" / name
+    motion = kp.load(path, animation=animation)
+    assert (motion.n_joints, motion.n_frames, motion.fps) == (joints, frames, fps)
+    twin = Twin.of(path)
+    start_s = motion.first_frame / fps
+    order = _nodes_in_order(twin, motion)
+    for frame in (0, frames // 3, frames - 1):
+        expected = [twin.world(node, start_s + frame / fps, animation)[:3, 3] for node in order]
+        np.testing.assert_allclose(motion.world_positions()[frame], expected, atol=1e-5 * motion.height + 1e-6)
+
+
+def _nodes_in_order(twin: Twin, motion: kp.Motion) -> list[int]:
+    """The node of each joint, found by the place at rest: real files share names."""
+    pose = motion.reference_pose
+    rest = kp.kinematics.forward(motion.skeleton.parents, pose.translations[None], pose.rotations[None])[0][0]
+    places = {node: twin.world(node, 0.0, None)[:3, 3] for node in range(len(twin.json["nodes"]))}
+    names = [node.get("name") for node in twin.json["nodes"]]
+    found = []
+    for j, name in enumerate(motion.skeleton.names):
+        own = [n for n, known in enumerate(names) if known and name in (known, f"{known}.001", f"{known}.002")]
+        candidates = own or range(len(names))
+        found.append(min(candidates, key=lambda n: np.linalg.norm(places[n] - rest[j])))
+    return found

@@ -1,0 +1,446 @@
+"""USD in and out: what UsdSkel can say, what other exporters say, what hostile files say."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.formats import child, usd
+from keypose.kinematics import UPS
+from keypose.rotations import from_euler, rotate
+
+pytest.importorskip("pxr", reason="USD needs usd-core")
+
+SUFFIXES = (".usda", ".usdc", ".usd", ".usda.gz")
+
+
+def motion(**changes) -> kp.Motion:
+    """Five joints with odd names, orders, channels and end sites, that all turn and partly move."""
+    rng = np.random.default_rng(5)
+    names = ("Hips", "mixamorig:Left Arm", "mixamorig_Left_Arm", "7th#bone", "Füße")
+    skeleton = kp.Skeleton(
+        names=names,
+        parents=np.array([-1, 0, 1, 0, 3]),
+        offsets=rng.normal(0, 10, (5, 3)),
+        rotation_orders=("ZXY", "XYZ", "ZYX", "YZX", "ZXY"),
+        channels=(
+            ("Xposition", "Yposition", "Zposition", "Zrotation", "Xrotation", "Yrotation"),
+            ("Xrotation", "Yrotation", "Zrotation"),
+            ("Zrotation", "Yrotation", "Xrotation"),
+            ("Yrotation", "Zrotation", "Xrotation"),
+            (),
+        ),
+        end_offsets=np.array([[0.0, 1.0, 2.0], [3.0, 0.1, 0.0]]),
+        end_joints=np.array([2, 4]),
+    )
+    frames = 25
+    translations = np.repeat(skeleton.offsets[None], frames, axis=0)
+    translations[:, 0] += np.cumsum(rng.normal(0, 1, (frames, 3)), axis=0)
+    rotations = from_euler(np.cumsum(rng.normal(0, 0.1, (frames, 5, 3)), axis=0), "ZXY")
+    made = kp.Motion("made", skeleton, 59.94, translations, rotations, metres_per_unit=0.0254, first_frame=17)
+    return replace(made, **changes)
+
+
+def usda(animation: str = "", skeleton: str = "", scene: str = "", root: str = "") -> str:
+    """A small file: an arm of two joints along Y, with an animation of our choice."""
+    matrix = "((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,{},0,1))"
+    rest = f"uniform matrix4d[] restTransforms = [{matrix.format(0)}, {matrix.format(2)}]"
+    moves = """
+        uniform token[] joints = ["a", "a/b"]
+        float3[] translations = [(0,0,0), (0,2,0)]
+        quatf[] rotations.timeSamples = { 0: [(1,0,0,0),(1,0,0,0)], 1: [(0,1,0,0),(1,0,0,0)] }
+        half3[] scales = [(1,1,1),(1,1,1)]"""
+    return f"""#usda 1.0
+(
+    {scene or 'upAxis = "Y"'}
+)
+def SkelRoot "Root" {{
+    {root}
+    def Skeleton "Arm" (prepend apiSchemas = ["SkelBindingAPI"]) {{
+        {skeleton or f'uniform token[] joints = ["a", "a/b"]{chr(10)}{rest}'}
+        rel skel:animationSource = </Root/Arm/Wave>
+        def SkelAnimation "Wave" {{
+            {animation or moves}
+        }}
+    }}
+}}
+"""
+
+
+def load(tmp_path, text: str, **options) -> kp.Motion:
+    path = tmp_path / "x.usda"
+    path.write_text(text)
+    return kp.load(path, **options)
+
+
+class TestOurOwnFiles:
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_everything_comes_back(self, suffix, tmp_path):
+        made = motion()
+        kp.save(made, tmp_path / f"made{suffix}")
+        found = kp.load(tmp_path / f"made{suffix}")
+        s, t = made.skeleton, found.skeleton
+        assert (t.names, t.rotation_orders, t.channels) == (s.names, s.rotation_orders, s.channels)
+        for name in ("parents", "offsets", "end_offsets", "end_joints"):
+            assert np.array_equal(getattr(t, name), getattr(s, name)), name
+        assert (found.name, found.fps, found.up) == ("made", made.fps, "Y")
+        assert (found.first_frame, found.metres_per_unit) == (17, 0.0254)
+        assert found.reference_pose is None
+        assert found.notes == ()
+        assert np.abs(found.translations - made.translations).max() < 1e-5  # single precision
+        assert np.abs(found.rotations - made.rotations).max() < 1e-6
+
+    @pytest.mark.parametrize("up", UPS)
+    def test_every_up_axis(self, up, tmp_path):
+        made = motion(up=up)
+        kp.save(made, tmp_path / "up.usda")
+        found = kp.load(tmp_path / "up.usda")
+        assert found.up == up
+        assert np.abs(found.world_positions() - made.world_positions()).max() < 1e-4
+
+    def test_an_unknown_unit_stays_unknown(self, tmp_path):
+        from pxr import Usd, UsdGeom
+
+        kp.save(replace(kp.demo_motion()[:5], metres_per_unit=None), tmp_path / "unit.usdc")
+        assert kp.load(tmp_path / "unit.usdc").metres_per_unit is None
+        stage = Usd.Stage.Open(str(tmp_path / "unit.usdc"))
+        assert UsdGeom.GetStageMetersPerUnit(stage) == 1.0  # a viewer shows a figure of natural size
+
+    def test_the_reference_pose_stays_apart_or_comes_first(self, tmp_path):
+        pose = kp.Pose(motion().translations[3] + 1.0, motion().rotations[9])
+        made = motion(reference_pose=pose)
+        kp.save(made, tmp_path / "apart.usdc")
+        found = kp.load(tmp_path / "apart.usdc")
+        assert found.n_frames == made.n_frames
+        assert np.array_equal(found.reference_pose.translations, pose.translations)
+        assert np.abs(found.reference_pose.rotations - pose.rotations).max() < 1e-12
+        kp.save(made, tmp_path / "first.usdc", reference_pose=True)
+        found = kp.load(tmp_path / "first.usdc", reference_pose="drop")
+        assert (found.n_frames, found.first_frame) == (made.n_frames, made.first_frame)
+        assert np.abs(found.reference_pose.translations - pose.translations).max() < 1e-5
+
+    def test_one_frame_and_one_joint(self, tmp_path):
+        one = kp.Motion("1", kp.Skeleton(("x",), [-1], np.zeros((1, 3))), 30, np.ones((1, 1, 3)), [[[1, 0, 0, 0]]])
+        kp.save(one, tmp_path / "1.usda")
+        found = kp.load(tmp_path / "1.usda")
+        assert found.n_frames == 1
+        assert np.array_equal(found.translations, one.translations)
+
+    def test_bytes_that_are_no_text_in_a_name(self, tmp_path):
+        names = ("hips", "f\udcfc\udcdf", 'quote"\n')
+        skeleton = kp.Skeleton(names, [-1, 0, 1], np.ones((3, 3)))
+        made = kp.Motion("n", skeleton, 30, np.ones((2, 3, 3)), np.tile([1.0, 0, 0, 0], (2, 3, 1)))
+        kp.save(made, tmp_path / "n.usda")
+        assert kp.load(tmp_path / "n.usda").skeleton.names == names
+
+    @pytest.mark.parametrize(
+        ("what", "instead"),
+        [
+            ('\\"version\\":1', '\\"version\\":2'),
+            ('\\"end_joints\\":[2,4]', '\\"end_joints\\":[2,5]'),
+            ('\\"end_joints\\":[2,4]', '\\"end_joints\\":[4294967296,4]'),
+            ('\\"end_joints\\":[2,4]', '\\"end_joints\\":[true,4]'),
+            ('\\"ZXY\\"', '\\"ZZZ\\"'),
+            ('\\"ZXY\\"', "7"),
+            ('\\"ZXY\\"', "[[[[[[[["),
+            ('\\"channels\\"', '\\"no\\"'),
+            ("Xrotation", "Wrotation"),
+            ('\\"up\\":\\"Y\\"', '\\"up\\":[]'),
+            ('\\"offsets\\":[[', '\\"offsets\\":[[1e999,'),
+            ('\\"offsets\\":[[', '\\"offsets\\":[[\\"x\\",'),
+        ],
+    )
+    def test_notes_that_somebody_changed(self, what, instead, tmp_path):
+        kp.save(motion(), tmp_path / "x.usda")
+        text = (tmp_path / "x.usda").read_text()
+        if what not in text:
+            what, instead = what.replace('\\"', '"'), instead.replace('\\"', '"')
+        assert what in text
+        with pytest.warns(kp.FormatWarning, match="do not fit"):
+            found = load(tmp_path, text.replace(what, instead))
+        assert np.abs(found.world_positions() - motion().world_positions()).max() < 1e-3
+
+    def test_a_joint_that_somebody_removed(self, tmp_path):
+        from pxr import Usd, UsdSkel
+
+        kp.save(motion(), tmp_path / "x.usda")
+        stage = Usd.Stage.Open(str(tmp_path / "x.usda"))
+        skeleton = UsdSkel.Skeleton(stage.GetPrimAtPath("/made/Skeleton"))
+        for attribute in (
+            skeleton.GetJointsAttr(),
+            skeleton.GetJointNamesAttr(),
+            skeleton.GetRestTransformsAttr(),
+            skeleton.GetBindTransformsAttr(),
+        ):
+            attribute.Set(type(attribute.Get())(list(attribute.Get())[:4]))
+        stage.Save()
+        with pytest.warns(kp.FormatWarning, match="do not fit"):
+            found = kp.load(tmp_path / "x.usda")
+        assert found.skeleton.names == motion().skeleton.names[:4]
+        assert any("not in the skeleton" in note for note in found.notes)
+
+
+class TestOtherFiles:
+    def test_the_small_file(self, tmp_path):
+        found = load(tmp_path, usda())
+        assert (found.n_frames, found.fps, found.up, found.metres_per_unit) == (2, 24.0, "Y", None)
+        assert np.allclose(found.world_positions()[:, 1], [[0, 2, 0], [0, -2, 0]])
+
+    def test_unit_axis_and_rate(self, tmp_path):
+        found = load(tmp_path, usda(scene='upAxis = "Z"\nmetersPerUnit = 0.5\ntimeCodesPerSecond = 48'))
+        assert (found.up, found.metres_per_unit, found.fps) == ("Z", 0.5, 48.0)
+
+    def test_frames_between_keys(self, tmp_path):
+        keys = """uniform token[] joints = ["a/b"]
+            quatf[] rotations = [(1,0,0,0)]
+            float3[] translations.timeSamples = { 10: [(0,2,0)], 20: [(0,4,0)], 25: [(0,4,0)] }"""
+        found = load(tmp_path, usda(keys))
+        assert (found.n_frames, found.first_frame) == (16, 10)
+        assert np.allclose(found.translations[:, 1, 1], [*np.linspace(2, 4, 11), 4, 4, 4, 4, 4])
+        found = load(tmp_path, usda(keys), fps=12)
+        assert (found.n_frames, found.fps, found.first_frame) == (8, 12.0, 0)
+        assert np.allclose(found.translations[:6, 1, 1], np.linspace(2, 4, 6))
+
+    def test_samples_finer_than_time_codes(self, tmp_path):
+        samples = ", ".join(f"{i * 0.2}: [(0,{i},0)]" for i in range(11))
+        found = load(
+            tmp_path, usda(f'uniform token[] joints = ["a/b"]\nfloat3[] translations.timeSamples = {{{samples}}}')
+        )
+        assert found.n_frames == 11
+        assert found.fps == pytest.approx(120.0)
+        assert np.allclose(found.translations[:, 1, 1], range(11))
+
+    def test_joints_that_the_animation_leaves_at_rest_or_that_nobody_knows(self, tmp_path):
+        text = usda('uniform token[] joints = ["z", "a"]\nquatf[] rotations = [(1,0,0,0), (0,1,0,0)]')
+        found = load(tmp_path, text)
+        assert np.allclose(found.world_positions()[0], [[0, 0, 0], [0, -2, 0]])
+        assert any("1 animated joints are not in the skeleton" in note for note in found.notes)
+
+    def test_children_before_parents_and_parents_missing(self, tmp_path):
+        matrix = "((1,0,0,0),(0,1,0,0),(0,0,1,0),({},0,0,1))"
+        skeleton = f"""uniform token[] joints = ["hip/gap/toe/tip", "hip/gap/toe", "hip"]
+            uniform matrix4d[] restTransforms = [{matrix.format(4)}, {matrix.format(2)}, {matrix.format(1)}]"""
+        animation = 'uniform token[] joints = ["hip/gap/toe"]\nquatf[] rotations = [(0,0,1,0)]'
+        found = load(tmp_path, usda(animation, skeleton))
+        assert found.skeleton.names == ("hip", "toe", "tip")
+        assert found.skeleton.parents.tolist() == [-1, 0, 1]
+        assert np.allclose(found.world_positions()[0, :, 0], [1, 3, -1])
+
+    def test_bind_transforms_stand_in(self, tmp_path):
+        m = "((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,{},0,1))"
+        skeleton = (
+            f'uniform token[] joints = ["a", "a/b"]\nuniform matrix4d[] bindTransforms = [{m.format(1)}, {m.format(4)}]'
+        )
+        found = load(tmp_path, usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0)]', skeleton))
+        assert np.allclose(found.skeleton.offsets, [[0, 1, 0], [0, 3, 0]])
+
+    def test_a_rest_pose_that_turns_becomes_the_reference_pose(self, tmp_path):
+        quarter = "((0,1,0,0),(-1,0,0,0),(0,0,1,0),({},0,0,1))"  # X to Y
+        plain = "((1,0,0,0),(0,1,0,0),(0,0,1,0),({},0,0,1))"
+        skeleton = f"""uniform token[] joints = ["a", "a/b"]
+            uniform matrix4d[] restTransforms = [{quarter.format(0)}, {plain.format(3)}]"""
+        found = load(tmp_path, usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0)]', skeleton))
+        pose = found.reference_pose
+        assert np.allclose(rotate(pose.rotations[0], pose.translations[1]), [0, 3, 0])
+        assert found.height == pytest.approx(3.0)
+
+    def test_transforms_above_the_skeleton(self, tmp_path):
+        above = """double3 xformOp:translate.timeSamples = { 0: (5,0,0), 1: (6,0,0) }
+            float xformOp:rotateX = 90
+            uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateX"]"""
+        found = load(tmp_path, usda(root=above))
+        assert np.allclose(found.world_positions()[:, 0], [[5, 0, 0], [6, 0, 0]])
+        assert np.allclose(found.world_positions()[:, 1], [[5, 0, 2], [6, 0, -2]], atol=1e-6)
+
+    def test_even_scale_is_folded(self, tmp_path):
+        animation = """uniform token[] joints = ["a", "a/b"]
+            quatf[] rotations = [(0,0,0,1), (1,0,0,0)]
+            half3[] scales = [(0.5,0.5,0.5), (1,1,1)]"""
+        found = load(tmp_path, usda(animation))
+        assert np.allclose(found.world_positions()[0], [[0, 0, 0], [0, -1, 0]], atol=1e-6)
+        assert np.allclose(found.skeleton.offsets[1], [0, 1, 0])
+
+    def test_uneven_scale_keeps_places(self, tmp_path):
+        animation = """uniform token[] joints = ["a", "a/b"]
+            quatf[] rotations = [(1,0,0,0), (1,0,0,0)]
+            half3[] scales.timeSamples = { 0: [(1,3,1), (1,1,1)], 1: [(1,1,1), (1,1,1)] }"""
+        with pytest.warns(kp.FormatWarning, match="scaled unevenly"):
+            found = load(tmp_path, usda(animation))
+        assert np.allclose(found.world_positions()[:, 1], [[0, 6, 0], [0, 2, 0]])
+
+    def test_several_animations(self, tmp_path):
+        second = """def SkelAnimation "Kick" { uniform token[] joints = ["a"]
+            quatf[] rotations.timeSamples = { 0: [(1,0,0,0)], 1: [(1,0,0,0)], 2: [(1,0,0,0)] }
+            }"""
+        text = usda(root=second)
+        assert load(tmp_path, text).n_frames == 2
+        assert any("2 animations" in note for note in load(tmp_path, text).notes)
+        for which in ("Kick", 1, "/Root/Kick"):
+            assert load(tmp_path, text, animation=which).n_frames == 3
+        with pytest.raises(kp.OptionError, match="animation='Jump', but there is 'Wave', 'Kick'"):
+            load(tmp_path, text, animation="Jump")
+        with pytest.raises(kp.OptionError, match="animation=2"):
+            load(tmp_path, text, animation=2)
+
+    def test_options_that_make_no_sense(self, tmp_path):
+        with pytest.raises(kp.OptionError, match="fps=-1"):
+            load(tmp_path, usda(), fps=-1)
+        with pytest.raises(kp.OptionError, match="animation="):
+            load(tmp_path, usda(), animation=1.5)
+
+    @pytest.mark.data
+    def test_the_examples_of_openusd(self, data_dir):
+        found = kp.load(data_dir / "usd" / "lbs.usda")
+        assert (found.n_frames, found.fps, found.first_frame) == (30, 24.0, 1)
+        tip = found.world_positions()[:, 2]
+        assert np.allclose(tip[0], [0, 1, 0], atol=1e-5)
+        assert np.allclose(tip[-1], [-0.30484766, 0.8949245, 0.3258497], atol=1e-5)  # its own extentsHint
+        found = kp.load(data_dir / "usd" / "skinnedArm.usda")
+        assert (found.n_frames, found.metres_per_unit) == (10, 0.01)
+        assert np.allclose(found.world_positions()[-1, 2], [0, -2, 2], atol=1e-3)
+
+
+class TestBadFiles:
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("#usda 1.0\n", "no Skeleton"),
+            ("#usda 1.0\ndef {{{", "OpenUSD says"),
+            (usda(skeleton="uniform token[] joints = []"), "no joints"),
+            (usda(skeleton='uniform token[] joints = ["a", "a"]'), "listed twice"),
+            (usda(skeleton='uniform token[] joints = [""]'), "is empty"),
+            (usda('uniform token[] joints = ["z"]\nquatf[] rotations = [(1,0,0,0)]'), "moves none"),
+            (usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0),(1,0,0,0)]'), "2 values, expected 1"),
+            (usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(0,0,0,0)]'), "length 0"),
+            (usda('uniform token[] joints = ["a"]\nfloat3[] translations = [(nan,0,0)]'), "finite"),
+            (usda('uniform token[] joints = ["a"]\nfloat3[] translations = [(inf,0,0)]'), "finite"),
+            (usda(scene="timeCodesPerSecond = 0"), "time codes per second"),
+            (usda(scene="timeCodesPerSecond = nan"), "time codes per second"),
+            (usda(scene="metersPerUnit = -1"), "metres per unit"),
+            (usda().replace("SkelAnimation", "Scope"), "no SkelAnimation"),
+        ],
+    )
+    def test_what_is_said(self, text, problem, tmp_path):
+        with pytest.raises(kp.FormatError, match=problem) as error:
+            load(tmp_path, text)
+        assert str(error.value).startswith(str(tmp_path / "x.usda"))
+        assert "keypose-" not in error.value.problem
+
+    def test_the_line_is_named(self, tmp_path):
+        with pytest.raises(kp.FormatError) as error:
+            load(tmp_path, "#usda 1.0\n\ndef Scope oops\n")
+        assert error.value.line == 3
+
+    @pytest.mark.parametrize("last", ["1e12", "1e300"])
+    def test_a_gap_that_would_fill_the_memory(self, last, tmp_path):
+        animation = f"""uniform token[] joints = ["a"]
+            quatf[] rotations.timeSamples = {{ 0: [(1,0,0,0)], {last}: [(1,0,0,0)] }}"""
+        with pytest.raises(kp.LimitError, match="frames"):
+            load(tmp_path, usda(animation))
+
+    def test_too_many_joints_and_levels(self, tmp_path):
+        joints = ", ".join(f'"j{i}"' for i in range(50))
+        with pytest.raises(kp.LimitError, match="50 joints"):
+            load(tmp_path, usda(skeleton=f"uniform token[] joints = [{joints}]"), limits=kp.Limits(joints=20))
+        deep = "/".join("j" * 30)
+        with pytest.raises(kp.LimitError, match="depth"):
+            load(
+                tmp_path,
+                usda(f'uniform token[] joints = ["{deep}"]\nquatf[] rotations = [(1,0,0,0)]',
+                     f'uniform token[] joints = ["{deep}"]'),
+                limits=kp.Limits(depth=20),
+            )  # fmt: skip
+
+    def test_deep_nesting_is_survived(self, tmp_path):
+        """OpenUSD's parser calls itself for each level and runs out of stack."""
+        with pytest.raises(kp.FormatError, match="stopped by SIG|no Skeleton"):
+            load(tmp_path, "#usda 1.0\n" + 'def "a" {\n' * 50_000 + "}\n" * 50_000)
+
+    def test_references_that_multiply_are_survived(self, tmp_path, monkeypatch):
+        """Thirty prims, each with two copies of the next: a thousand million in the scene."""
+        levels = [
+            f'class "p{i}" {{\ndef "x" (references = </p{i + 1}>) {{\n}}\ndef "y" (references = </p{i + 1}>) {{\n}}\n}}\n'
+            for i in range(30)
+        ]
+        text = "#usda 1.0\n" + "".join(levels) + 'class "p30" {\n}\ndef "all" (references = </p0>) {\n}\n'
+        monkeypatch.setattr(child, "LEAST_SECONDS", 4.0)
+        with pytest.raises(kp.FormatError, match="did not finish within 4 s|stopped by SIG|MemoryError"):
+            load(tmp_path, text)
+
+    @pytest.mark.parametrize("arc", ["references", "payload"])
+    def test_other_files_are_not_opened(self, arc, tmp_path):
+        secret = tmp_path / "secret.usda"
+        secret.write_text(usda().replace("#usda 1.0\n(", '#usda 1.0\n(\n    defaultPrim = "Root"', 1))
+        with pytest.raises(kp.FormatError, match=r"no Skeleton .*secret\.usda'?, which is not followed"):
+            load(tmp_path, f'#usda 1.0\ndef "Root" (prepend {arc} = @{secret}@) {{}}\n')
+        variant = f"""#usda 1.0
+def "Root" (
+    variants = {{ string v = "a" }}
+    prepend variantSets = "v"
+)
+{{
+    variantSet "v" = {{
+        "a" ({arc} = @{secret}@) {{
+        }}
+    }}
+}}
+"""
+        with pytest.raises(kp.FormatError, match="not followed"):
+            load(tmp_path, variant)
+
+    def test_sublayers_and_clips_are_not_opened(self, tmp_path):
+        secret = tmp_path / "secret.usda"
+        secret.write_text(usda())
+        with pytest.raises(kp.FormatError, match="not followed"):
+            load(tmp_path, f"#usda 1.0\n(\n    subLayers = [@{secret}@]\n)\n")
+        with pytest.warns(kp.FormatWarning, match="not followed"):
+            found = load(tmp_path, usda(scene=f"subLayers = [@{secret}@, @./other.usda@]"))
+        assert found.n_frames == 2
+        clips = f"""clips = {{ dictionary default = {{
+            asset[] assetPaths = [@{secret}@]\nstring primPath = "/Root"\ndouble2[] active = [(0, 0)] }} }}"""
+        text = usda().replace('def SkelRoot "Root" {', f'def SkelRoot "Root" ({clips}) {{')
+        with pytest.warns(kp.FormatWarning, match="value clips"):
+            load(tmp_path, text)
+
+    def test_cut_binary_files(self, tmp_path):
+        kp.save(motion(), tmp_path / "x.usdc")
+        data = (tmp_path / "x.usdc").read_bytes()
+        for part in (0.05, 0.5, 0.95):
+            (tmp_path / "cut.usdc").write_bytes(data[: int(part * len(data))])
+            with pytest.raises(kp.FormatError, match=r"cut\.usdc"):
+                kp.load(tmp_path / "cut.usdc")
+
+    def test_damaged_files_end_in_our_errors_and_in_silence(self, tmp_path, capfd):
+        """OpenUSD itself crashes on about one damaged binary file in a thousand: see tests/fuzz for more of them."""
+        rng = np.random.default_rng(11)
+        for suffix in (".usda", ".usdc"):
+            kp.save(motion(), tmp_path / f"x{suffix}")
+            data = np.frombuffer((tmp_path / f"x{suffix}").read_bytes(), np.uint8)
+            for _ in range(8):
+                damaged = data.copy()
+                at = rng.integers(8, len(data), 6)
+                damaged[at] = rng.integers(0, 256, 6)
+                (tmp_path / "damaged.usd").write_bytes(damaged.tobytes())
+                with warnings.catch_warnings(), contextlib.suppress(kp.KeyposeError):
+                    warnings.simplefilter("ignore", kp.FormatWarning)
+                    kp.load(tmp_path / "damaged.usd")
+        assert capfd.readouterr() == ("", "")
+
+    def test_a_zip_package_says_what_to_do(self, tmp_path):
+        (tmp_path / "x.usdz").write_bytes(b"PK\x03\x04" + bytes(100))
+        with pytest.raises(kp.FormatError, match="zip archive: unpack it"):
+            kp.load(tmp_path / "x.usdz")
+
+    def test_without_openusd(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(usd.importlib.util, "find_spec", lambda name: None)
+        with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[usd\]'"):
+            load(tmp_path, usda())
+        monkeypatch.setitem(sys.modules, "pxr", None)
+        with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[usd\]'"):
+            kp.save(motion(), tmp_path / "x.usda")
