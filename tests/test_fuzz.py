@@ -28,6 +28,8 @@ def must_not_break(data: bytes, name: str) -> None:
         path.write_bytes(data)
         try:
             kp.load(path).world_positions()
+        except kp.MissingExtra:
+            pass  # it looks like FBX, which needs Blender
         except kp.KeyposeError as error:
             assert str(path) in str(error)  # noqa: PT017 - any other error is a failure
 

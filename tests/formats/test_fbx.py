@@ -124,13 +124,14 @@ def test_what_is_left_out_is_said(read_with):
         (answer(facts(parents=[-1, 0, True])), "parents first"),
         (answer(facts(rate=-1)), "frames per second"),
         (answer(facts(rate="fast")), "frames per second"),
+        (answer(facts(layers="x", n_animations=[], up={}, rate=None)), "frames per second"),
         (answer(facts(unit_scale=0)), "centimetres per unit"),
         (answer(positions="[[[0, 0, float('nan')]] * 3] * 2"), "finite"),
         (answer(positions="[[1, 2, 3]]"), "positions"),
         (answer(rotations=""), "rotations"),
         (answer(rotations="[[[0, 0, 0, 0]] * 3] * 2"), "frame 0, hip: a rotation of length 0"),
         (answer(rest_rotations="[['a'] * 4] * 3"), "rest_rotations"),
-        (answer(positions="np.zeros((0, 3, 3))", rotations="np.zeros((0, 3, 4))"), "no frames"),
+        (answer(positions="np.zeros((0, 3, 3))", rotations="np.zeros((0, 3, 4))"), "0 frames"),
     ],
 )
 def test_answers_that_are_none(read_with, body, problem):

@@ -40,6 +40,8 @@ def try_input(kind: str, number: int, folder: Path) -> tuple[str, float]:
             motion = kp.load(path, limits=kp.Limits(bytes=64 << 20))
             motion.world_positions()
         outcome = "loaded"
+    except kp.MissingExtra:
+        outcome = "refused"  # it looks like FBX, which needs Blender
     except kp.KeyposeError as error:
         outcome = "refused" if str(path) in str(error) else f"the error does not name the file: {error}"
     except BaseException:  # noqa: BLE001 - everything else is a finding

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Floats
+from keypose.arrays import GREATEST_NUMBER, Floats
 from keypose.errors import KeyposeError, MissingExtra, OptionError
 from keypose.formats.base import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, ReadOptions, Source
 from keypose.rotations import normalise
@@ -159,11 +159,12 @@ def floats(source: Source, arrays: Arrays, name: str, shape: tuple[int | None, .
         raise source.error(f"{name}: not the numbers that were expected")
     if any(want is not None and want != have for want, have in zip(shape, values.shape, strict=True)):
         raise source.error(f"{name}: shape {values.shape}, expected {shape}")
-    finite = values.astype(np.float64)
-    if not np.isfinite(finite).all():
-        where = tuple(np.argwhere(~np.isfinite(finite))[0].tolist())
-        raise source.error(f"{name}: {finite[where]} at {where}, expected finite numbers")
-    return finite
+    numbers = values.astype(np.float64)
+    sound = np.abs(numbers) <= GREATEST_NUMBER  # False for NaN too
+    if not sound.all():
+        where = tuple(np.argwhere(~sound)[0].tolist())
+        raise source.error(f"{name}: {numbers[where]:g} at {where}, expected finite numbers up to {GREATEST_NUMBER:g}")
+    return numbers
 
 
 def unit_rotations(source: Source, rotations: Floats, joints: Sequence[str]) -> Floats:
@@ -190,8 +191,14 @@ def texts(source: Source, facts: Facts, name: str) -> list[str]:
     return values
 
 
+def count(facts: Facts, name: str) -> int:
+    """One count of the facts; 1 where there is none."""
+    value = facts.get(name)
+    return value if type(value) is int else 1
+
+
 def say_which_animation(source: Source, facts: Facts) -> None:
     """A note where the file holds several."""
-    if facts.get("n_animations", 1) > 1:
+    if count(facts, "n_animations") > 1:
         source.note(f"{facts['n_animations']} animations ({', '.join(texts(source, facts, 'animations'))}); "
-                    f"{facts['chosen']} is read, choose with animation=...")  # fmt: skip
+                    f"{facts.get('chosen')} is read, choose with animation=...")  # fmt: skip

@@ -20,6 +20,7 @@ from keypose.formats.child import (
     Arrays,
     Facts,
     Library,
+    count,
     floats,
     positive,
     read_in_child,
@@ -63,7 +64,7 @@ def _interpreter() -> str:
 
 def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) -> Motion:
     say_which_animation(source, facts)
-    if facts.get("layers", 1) > 1:
+    if count(facts, "layers") > 1:
         source.warn(f"{facts['layers']} animation layers in the take; only the first one is read")
     if "others" in facts:
         source.note(f"other skeletons in the file are left out: {', '.join(texts(source, facts, 'others'))}")

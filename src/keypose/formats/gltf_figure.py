@@ -62,26 +62,28 @@ class _Piece:
 def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> Figure:
     """The figure of a bind pose: joints at ``world`` (J, 3), end sites at ``ends`` (E, 3), ``size`` its height."""
     pieces = _pieces(skeleton, world, ends, size)
-    positions, normals, joints = [], [], []
+    placed, joint_of_face, has_four = [], [], []
     for shape, corners in SHAPES.items():
         own = [piece for piece in pieces if piece.shape == shape]
         if own:
-            faces = _placed(corners, own)  # (pieces, faces, 4, 3)
-            n_faces = faces.shape[1]
-            flat = np.cross(faces[:, :, 1] - faces[:, :, 0], faces[:, :, 2] - faces[:, :, 0])
-            flat /= np.linalg.norm(flat, axis=-1, keepdims=True)
-            positions.append(faces.reshape(-1, 4, 3))
-            normals.append(np.repeat(flat.reshape(-1, 1, 3), 4, axis=1))
-            joints.append(np.repeat([piece.joint for piece in own], n_faces))
-    joint_of_face = np.concatenate(joints)
-    parts = skeleton.anatomy.parts
-    sides = np.array([_side(part) for part in parts])[joint_of_face]
-    corner = 4 * np.arange(len(joint_of_face))[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
+            placed.append(_placed(corners, own).reshape(-1, 4, 3))
+            joint_of_face.append(np.repeat([piece.joint for piece in own], len(corners)))
+            has_four.append(np.tile((corners[:, 2] != corners[:, 3]).any(axis=1), len(own)))
+    faces, joints, four = np.concatenate(placed), np.concatenate(joint_of_face), np.concatenate(has_four)
+    normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    sides = np.array([_side(part) for part in skeleton.anatomy.parts])[joints]
+    first = 4 * np.arange(len(faces))[:, None]
+    halves = ((first + [0, 1, 2], np.ones_like(four)), (first + [0, 2, 3], four))
     return Figure(
-        positions=np.concatenate(positions).reshape(-1, 3),
-        normals=np.concatenate(normals).reshape(-1, 3),
-        joints=np.repeat(joint_of_face, 4),
-        triangles={side: corner[sides == side].reshape(-1, 3) for side in SIDES if (sides == side).any()},
+        positions=faces.reshape(-1, 3),
+        normals=np.repeat(normals, 4, axis=0),
+        joints=np.repeat(joints, 4),
+        triangles={
+            side: np.concatenate([half[there & (sides == side)] for half, there in halves])
+            for side in SIDES
+            if (sides == side).any()
+        },
     )
 
 
@@ -94,14 +96,16 @@ def _pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> lis
     parts = skeleton.anatomy.parts
     targets = [(p, world[j], parts[j]) for j, p in enumerate(skeleton.parents.tolist()) if p >= 0]
     targets += [(j, end, None) for j, end in zip(skeleton.end_joints.tolist(), ends, strict=True)]
-    beneath = _above_hips(skeleton, parts)
+    undrawn = _above_hips(skeleton, parts) | _in_head(skeleton, parts)
+    crown = _crown(targets, world, parts)
     across = _sideways(world, parts)
     pieces = []
     thickest = np.zeros(skeleton.n_joints)  # of the bones that start at each joint
-    for joint, end, goal in targets:
+    for target, (joint, end, goal) in enumerate(targets):
         along = end - world[joint]
         length = float(np.linalg.norm(along))
-        if length < LEAST_LENGTH_OF_SIZE * size or joint in beneath:
+        face = parts[joint] == "head" and target != crown
+        if length < LEAST_LENGTH_OF_SIZE * size or joint in undrawn or face:
             continue
         shape, width, depth = _form(parts[joint], goal, length, size)
         pieces.append(_Piece(shape, joint, world[joint], along, across, width, depth))
@@ -114,7 +118,7 @@ def _pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> lis
             radius = BALL_OF_BONE * (thickest[joint] or 0.5 * thickest[parent])
         else:
             shape, radius = "marker", MARKER_OF_SIZE * size
-        if joint not in beneath:
+        if joint not in undrawn:
             upward = np.array((0.0, radius, 0.0))
             pieces.append(_Piece(shape, joint, world[joint], upward, across, radius, radius))
     return pieces
@@ -149,6 +153,21 @@ def _above_hips(skeleton: Skeleton, parts: tuple[str | None, ...]) -> set[int]:
     while (joint := int(skeleton.parents[joint])) >= 0:
         found.add(joint)
     return found
+
+
+def _in_head(skeleton: Skeleton, parts: tuple[str | None, ...]) -> set[int]:
+    """The joints of face and hair, which would make the head a hedgehog."""
+    found: set[int] = set()
+    for joint, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0 and (parts[parent] == "head" or parent in found):
+            found.add(joint)
+    return found
+
+
+def _crown(targets: list[tuple[int, Floats, str | None]], world: Floats, parts: tuple[str | None, ...]) -> int | None:
+    """Of all that hangs on the head, the number of the farthest target: that is how tall the head is."""
+    of_head = [k for k, (joint, _, _) in enumerate(targets) if parts[joint] == "head"]
+    return max(of_head, key=lambda k: float(np.linalg.norm(targets[k][1] - world[targets[k][0]])), default=None)
 
 
 def _sideways(world: Floats, parts: tuple[str | None, ...]) -> Floats:

@@ -62,8 +62,9 @@ def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) 
         raise source.error(f"{len(world_from_skeleton)} transforms of the skeleton, expected one per frame")
     if poses.scaled and not poses.evenly_scaled:
         source.warn("joints are scaled unevenly or while they move: their places are kept, their size is not")
-    translations, rotations = fold(poses, parents, world_from_skeleton)
-    offsets, rest_rotations = fold(rest, parents, world_from_skeleton[:1])
+    with np.errstate(over="ignore", invalid="ignore"):  # scales of scales: what grows too large is refused below
+        translations, rotations = fold(poses, parents, world_from_skeleton)
+        offsets, rest_rotations = fold(rest, parents, world_from_skeleton[:1])
     plain = Skeleton(unique_names(source, _names(source, facts, joints)), parents, offsets[0])
     up: Up = "Z" if facts.get("up") == "Z" else "Y"
     own = read_own(source, facts.get("keypose"), plain, up) or OwnData(plain, up, None)
@@ -95,7 +96,7 @@ def _say(source: Source, facts: Facts) -> None:
         source.warn(f"it refers to {left_out[0]!r}, which is not followed; expected a file that stands alone")
     say_which_animation(source, facts)
     if not facts.get("bound", True):
-        source.note(f"{facts['chosen']} is bound to no skeleton; the skeleton with most of its joints was taken")
+        source.note(f"{facts.get('chosen')} is bound to no skeleton; the skeleton with most of its joints was taken")
 
 
 def _hierarchy(source: Source, facts: Facts) -> tuple[list[str], Ints]:
@@ -189,14 +190,24 @@ def _rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> LocalPo
             matrices = matrices[order]
             if name == "bind":
                 source.note("no rest transforms; the bind transforms stand in for them")
-                if (np.abs(np.linalg.det(matrices)) < 1e-12).any():
-                    raise source.error("a bind transform cannot be inverted")
-                under = matrices[np.maximum(parents, 0)]
-                matrices = np.where((parents >= 0)[:, None, None], np.linalg.inv(under) @ matrices, matrices)
+                matrices = _local_matrices(source, matrices, parents)
             return decompose(matrices[None])
         if len(matrices):
             source.warn(f"{len(matrices)} {name} transforms for {len(order)} joints; they are left out")
     return None
+
+
+def _local_matrices(source: Source, world: Floats, parents: Ints) -> Floats:
+    """World matrices (J, 4, 4) relative to the parents'."""
+    child = np.flatnonzero(parents >= 0)
+    local = world.copy()
+    try:
+        local[child] = np.linalg.solve(world[parents[child]], world[child])
+    except np.linalg.LinAlgError:
+        raise source.error("a bind transform cannot be inverted") from None
+    if not np.isfinite(local).all():
+        raise source.error("a bind transform cannot be inverted")
+    return local
 
 
 def _neutral(joints: int) -> tuple[Floats, Floats]:
