@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import naive
 from keypose import rotations as rot
 
 ORDERS = rot.ORDERS
@@ -17,19 +17,13 @@ def quaternions(n: int, seed: int = 0) -> np.ndarray:
     return rot.normalise(np.random.default_rng(seed).normal(size=(n, 4)))
 
 
-unit = (
-    arrays(np.float64, 4, elements=st.floats(-1, 1))
-    .filter(lambda q: np.linalg.norm(q) > 0.1)
-    .map(rot.normalise)
-)
+unit = arrays(np.float64, 4, elements=st.floats(-1, 1)).filter(lambda q: np.linalg.norm(q) > 0.1).map(rot.normalise)
 
 
 @given(unit, unit, unit)
 def test_group_axioms(a, b, c):
     one = np.array(rot.IDENTITY)
-    np.testing.assert_allclose(
-        rot.multiply(rot.multiply(a, b), c), rot.multiply(a, rot.multiply(b, c)), atol=1e-12
-    )
+    np.testing.assert_allclose(rot.multiply(rot.multiply(a, b), c), rot.multiply(a, rot.multiply(b, c)), atol=1e-12)
     np.testing.assert_allclose(rot.multiply(a, rot.conjugate(a)), one, atol=1e-12)
     np.testing.assert_allclose(rot.multiply(a, one), a, atol=0)
     assert abs(np.linalg.norm(rot.multiply(a, b)) - 1) < 1e-12

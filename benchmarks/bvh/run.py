@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.measure import alternate, clip
 
 CLIP = "cmu120/86_01_mixed-jumps-kicks-punches.bvh"

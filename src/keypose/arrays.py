@@ -31,7 +31,8 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
     sound = np.abs(array) <= GREATEST_NUMBER  # False for NaN too
     if not sound.all():
         where = tuple(int(i) for i in np.argwhere(~sound)[0])
-        raise ModelError(f"{what}: {array[where]:g} at index {where}, expected finite numbers up to {GREATEST_NUMBER:g}")
+        sane = f"finite numbers up to {GREATEST_NUMBER:g}"
+        raise ModelError(f"{what}: {array[where]:g} at index {where}, expected {sane}")
     return frozen(array)
 
 
@@ -79,10 +80,15 @@ def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], what: str) 
 
 
 class Frozen:
-    """Keeps the arrays of a frozen dataclass read-only through pickling and copying.
+    """What the nouns, which are frozen dataclasses, have in common.
 
-    Only the fields travel; what was cached is computed again where it is wanted.
+    Their arrays stay read-only through pickling and copying. Only the fields travel; what was cached is
+    computed again where it is wanted.
     """
+
+    def _put(self, name: str, value: object) -> None:
+        """Sets a field to its checked form; only ``__post_init__`` calls it."""
+        object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

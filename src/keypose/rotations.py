@@ -34,7 +34,8 @@ def multiply(a: Floats, b: Floats) -> Floats:
 
 def conjugate(q: Floats) -> Floats:
     """The inverse turn."""
-    return q * np.array((1.0, -1.0, -1.0, -1.0))
+    inverse: Floats = q * np.array((1.0, -1.0, -1.0, -1.0))
+    return inverse
 
 
 def rotate(q: Floats, v: Floats) -> Floats:

@@ -6,11 +6,11 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
 
 import keypose as kp
+import naive
 from keypose import rotations as rot
 
 HIERARCHY = """HIERARCHY
@@ -110,9 +110,7 @@ def test_the_same_in_every_dialect(load_text, variant):
     assert other.fps == plain.fps and other.notes == ()
 
 
-@pytest.mark.parametrize(
-    "name", ["Left Knee", "mixamorig:Knee", "knee.L", "TORSO#", "Knie_ß", "JOINT", "[red]", "a/b"]
-)
+@pytest.mark.parametrize("name", ["Left Knee", "mixamorig:Knee", "knee.L", "TORSO#", "Knie_ß", "JOINT", "[red]", "a/b"])
 def test_whole_names_are_kept(load_text, tmp_path, name):
     m = load_text(bvh_text(hierarchy=HIERARCHY.replace("Knee", name)))
     assert m.skeleton.names[1] == name
@@ -177,7 +175,9 @@ def test_errors_say_where_and_what(load_text, change, message):
         load_text(change(bvh_text()))
 
 
-@pytest.mark.parametrize("change", [("OFFSET 0 -10 0", "OFFSET 0 -1e300 0"), ("0 20 0", "0 1e300 0"), ("4 5 6 7", "4 5 6 1e300")])
+@pytest.mark.parametrize(
+    "change", [("OFFSET 0 -10 0", "OFFSET 0 -1e300 0"), ("0 20 0", "0 1e300 0"), ("4 5 6 7", "4 5 6 1e300")]
+)
 def test_numbers_beyond_all_measure(load_text, change):
     """An angle may be any number; a length of 1e300 is a fault of the file, which is named."""
     text = bvh_text().replace(*change)
@@ -306,15 +306,11 @@ def test_poses_of_real_files_are_those_of_the_slow_twin(data_dir):
         rows = frames_by_twin(path)
         assert len(rows) == m.n_frames
         some = np.linspace(0, m.n_frames - 1, 4).astype(int)
-        translations, matrices = naive.poses_from_channels(
-            rows[some], m.skeleton.channels, m.skeleton.offsets
-        )
+        translations, matrices = naive.poses_from_channels(rows[some], m.skeleton.channels, m.skeleton.offsets)
         np.testing.assert_array_equal(m.translations[some], translations, err_msg=path.name)
         np.testing.assert_allclose(rot.to_matrix(m.rotations[some]), matrices, atol=1e-9, err_msg=path.name)
         positions, _ = naive.forward(m.skeleton.parents, translations, m.rotations[some])
-        np.testing.assert_allclose(
-            m.world_positions()[some], positions, atol=1e-9 * max(1, np.abs(positions).max())
-        )
+        np.testing.assert_allclose(m.world_positions()[some], positions, atol=1e-9 * max(1, np.abs(positions).max()))
 
 
 @pytest.mark.data

@@ -92,7 +92,9 @@ def main() -> int:
     total = sum(SHARES[kind] for kind in kinds)
     counts = {kind: -(-options.count * SHARES[kind] // total) for kind in kinds}
     batches = [
-        (kind, options.first + i, min(BATCH, count - i)) for kind, count in counts.items() for i in range(0, count, BATCH)
+        (kind, options.first + i, min(BATCH, count - i))
+        for kind, count in counts.items()
+        for i in range(0, count, BATCH)
     ]
     with ThreadPoolExecutor(options.jobs) as pool:
         jobs = {pool.submit(run_batch, *batch): batch for batch in batches}

@@ -12,9 +12,10 @@ import traceback
 import warnings
 from pathlib import Path
 
-import keypose as kp
 from tests.fuzz.mutate import damage
 from tests.fuzz.seeds import IN_CHILD, seeds
+
+import keypose as kp
 
 MEMORY_BYTES = 2 << 30  # beyond what the process has when it starts
 SECONDS_EACH = 10.0
@@ -44,7 +45,7 @@ def try_input(kind: str, number: int, folder: Path) -> tuple[str, float]:
         outcome = "refused"  # it looks like FBX, which needs Blender
     except kp.KeyposeError as error:
         outcome = "refused" if str(path) in str(error) else f"the error does not name the file: {error}"
-    except BaseException:  # noqa: BLE001 - everything else is a finding
+    except BaseException:
         outcome = traceback.format_exc()
     return outcome, time.perf_counter() - start
 

@@ -25,7 +25,7 @@ def small_motion(frames: int = 50, fps: float = 120.0, seed: int = 0) -> kp.Moti
     rng = np.random.default_rng(seed)
     skeleton = small_skeleton()
     translations = np.broadcast_to(skeleton.offsets, (frames, 4, 3)).copy()
-    translations[:, 0] = np.cumsum(rng.normal(scale=0.1, size=(frames, 3)), axis=0) + (0, 9, 0)
+    translations[:, 0] = np.cumsum(rng.normal(scale=0.1, size=(frames, 3)), axis=0) + np.array([0, 9, 0])
     turns = rot.exp(np.cumsum(rng.normal(scale=0.05, size=(frames, 4, 3)), axis=0))
     return kp.Motion("small", skeleton, fps, translations, turns, metres_per_unit=0.01)
 
@@ -35,9 +35,7 @@ def arrays_of(noun: object) -> dict[str, np.ndarray]:
     return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
-@pytest.mark.parametrize(
-    "again", [lambda x: x, lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy]
-)
+@pytest.mark.parametrize("again", [lambda x: x, lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
 def test_arrays_are_read_only_and_stay_so(again):
     motion = replace(small_motion(), reference_pose=kp.Pose(np.zeros((4, 3)), np.tile(rot.IDENTITY, (4, 1))))
     motion.world_positions()

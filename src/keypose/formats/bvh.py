@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from keypose import _core
-from keypose.arrays import Floats, give_away
+from keypose.arrays import Floats, Ints, give_away
 from keypose.formats.base import Format, ReadOptions, Source
 from keypose.formats.bvh_write import write
 from keypose.formats.orientation import find_up
@@ -250,7 +250,7 @@ def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
     return tuple(unique)
 
 
-def _column_tables(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:
     """For the kernel: the column of each position, the column and the axis of each turn, -1 where absent."""
     positions, turns, axes = np.full((3, skeleton.n_joints, 3), -1, np.int32)
     column = 0

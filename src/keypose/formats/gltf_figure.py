@@ -74,7 +74,7 @@ def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     sides = np.array([_side(part) for part in skeleton.anatomy.parts])[joints]
     first = 4 * np.arange(len(faces))[:, None]
-    halves = ((first + [0, 1, 2], np.ones_like(four)), (first + [0, 2, 3], four))
+    halves = ((first + np.array((0, 1, 2)), np.ones_like(four)), (first + np.array((0, 2, 3)), four))
     return Figure(
         positions=faces.reshape(-1, 3),
         normals=np.repeat(normals, 4, axis=0),

@@ -28,8 +28,8 @@ class Pose(Frozen):
 
     def __post_init__(self) -> None:
         translations = frozen_floats(self.translations, (None, 3), "pose translations")
-        object.__setattr__(self, "translations", translations)
-        object.__setattr__(self, "rotations", _unit(self.rotations, (len(translations), 4), "pose rotations"))
+        self._put("translations", translations)
+        self._put("rotations", _unit(self.rotations, (len(translations), 4), "pose rotations"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +60,13 @@ class Motion(Frozen):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
         joints = self.skeleton.n_joints
         translations = frozen_floats(self.translations, (None, joints, 3), "motion translations")
         if len(translations) == 0:
             raise ModelError("motion: no frames, expected at least one")
-        put("translations", translations)
-        put("rotations", _unit(self.rotations, (len(translations), joints, 4), "motion rotations"))
-        put("fps", float(self.fps))
+        self._put("translations", translations)
+        self._put("rotations", _unit(self.rotations, (len(translations), joints, 4), "motion rotations"))
+        self._put("fps", float(self.fps))
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise ModelError(f"motion: {self.fps} frames per second, expected a positive number")
         if self.up not in UPS:
@@ -77,7 +76,7 @@ class Motion(Frozen):
         if self.reference_pose is not None and len(self.reference_pose.translations) != joints:
             raise ModelError(f"motion: a reference pose of {len(self.reference_pose.translations)} joints, "
                              f"expected {joints}")  # fmt: skip
-        put("notes", tuple(self.notes))
+        self._put("notes", tuple(self.notes))
 
     # What it is
 

@@ -35,29 +35,27 @@ class Skeleton(Frozen):
     end_joints: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (E,) whose end sites
 
     def __post_init__(self) -> None:
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        put("names", tuple(str(name) for name in self.names))
+        self._put("names", tuple(str(name) for name in self.names))
         n = len(self.names)
         if n == 0:
             raise ModelError("skeleton: no joints, expected at least one")
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
             raise ModelError(f"skeleton: the joint name {twice[0]!r} is used more than once")
-        put("parents", frozen_ints(self.parents, (n,), "skeleton parents"))
+        self._put("parents", frozen_ints(self.parents, (n,), "skeleton parents"))
         wrong = np.flatnonzero((self.parents >= np.arange(n)) | (self.parents < -1))
         if wrong.size:
             j = int(wrong[0])
             raise ModelError(
-                f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}, "
-                f"expected -1 or an earlier joint"
+                f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}, expected -1 or an earlier joint"
             )
-        put("offsets", frozen_floats(self.offsets, (n, 3), "skeleton offsets"))
-        put("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
-        put("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
+        self._put("offsets", frozen_floats(self.offsets, (n, 3), "skeleton offsets"))
+        self._put("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
+        self._put("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
         self._check_channels()
-        put("end_joints", frozen_ints(self.end_joints, (None,), "skeleton end joints"))
-        put("end_offsets", frozen_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets"))
-        if len(self.end_joints) and not (0 <= self.end_joints.min() and self.end_joints.max() < n):
+        self._put("end_joints", frozen_ints(self.end_joints, (None,), "skeleton end joints"))
+        self._put("end_offsets", frozen_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets"))
+        if len(self.end_joints) and (self.end_joints.min() < 0 or self.end_joints.max() >= n):
             raise ModelError(f"skeleton: an end site names a joint outside 0..{n - 1}")
 
     def _default_channels(self) -> tuple[tuple[str, ...], ...]:

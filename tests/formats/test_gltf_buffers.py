@@ -1,0 +1,73 @@
+"""glTF in: where the data of a file lie, inside it or beside it."""
+
+from __future__ import annotations
+
+import pytest
+from gltf_scene import Scene
+
+import keypose as kp
+
+
+def moving() -> Scene:
+    scene = Scene([{"name": "hips"}])
+    scene.animate(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
+    return scene
+
+
+def load(tmp_path, content: bytes, name: str = "clip.glb", **options) -> kp.Motion:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return kp.load(path, **options)
+
+
+def test_an_embedded_buffer_and_content_that_decides(tmp_path):
+    assert load(tmp_path, moving().gltf(), "clip.gltf").n_frames == 31
+    assert load(tmp_path, b"\xef\xbb\xbf" + moving().gltf(), "clip.txt").n_frames == 31
+    assert load(tmp_path, moving().glb(), "clip.txt").n_frames == 31
+
+
+def test_a_data_uri_by_percent_signs(tmp_path):
+    scene = moving()
+    uri = "data:application/gltf-buffer," + "".join(f"%{byte:02x}" for byte in scene.binary)
+    assert load(tmp_path, scene.gltf(uri), "clip.gltf").n_frames == 31
+
+
+@pytest.mark.parametrize("uri", ["walk%20data.bin", "sub/walk.bin", "sub/../walk%20data.bin"])
+def test_external_buffers(tmp_path, uri):
+    scene = moving()
+    (tmp_path / "sub").mkdir()
+    for name in ("walk data.bin", "sub/walk.bin"):
+        (tmp_path / name).write_bytes(scene.binary)
+    assert load(tmp_path, scene.gltf(uri), "clip.gltf").n_frames == 31
+
+
+def test_an_external_buffer_that_begins_like_gzip(tmp_path):
+    scene = moving()
+    scene.binary = b"\x1f\x8b\x08\x00" + scene.binary
+    for view in scene.json["bufferViews"]:
+        view["byteOffset"] += 4
+    (tmp_path / "data.bin").write_bytes(scene.binary)
+    assert load(tmp_path, scene.gltf("data.bin"), "clip.gltf").n_frames == 31
+
+
+def test_external_bytes_count_for_the_limits(tmp_path):
+    scene = moving()
+    (tmp_path / "data.bin").write_bytes(scene.binary + bytes(5000))
+    with pytest.raises(kp.LimitError, match="bytes"):
+        load(tmp_path, scene.gltf("data.bin"), "clip.gltf", limits=kp.Limits(bytes=4096))
+
+
+def test_animation_of_other_things_is_passed_over(tmp_path):
+    scene = moving()
+    scene.animate(0, "weights", [0, 5], [[0.0], [1.0]])
+    scene.json["animations"][0]["channels"].append({"sampler": 0, "target": {"path": "pointer"}})
+    assert load(tmp_path, scene.glb()).duration_s == pytest.approx(31 / 30)
+
+
+def test_unknown_chunks_and_trailing_bytes(tmp_path):
+    scene = moving()
+    content = scene.glb() + b"\x04\0\0\0ABCD" + b"data"
+    content = content[:8] + len(content).to_bytes(4, "little") + content[12:]
+    assert load(tmp_path, content).n_frames == 31
+    with pytest.warns(kp.FormatWarning, match="5 bytes after the end"):
+        assert load(tmp_path, content + b"extra").n_frames == 31
