@@ -11,8 +11,8 @@ from acclaim import AMC, ASF, amc_text, asf_text, naive_world, random_figure, sw
 
 import keypose as kp
 from keypose.errors import FormatError, OptionError
-from keypose.formats import amc
-from keypose.formats.asf import read_skeleton
+from keypose.formats.acclaim import amc
+from keypose.formats.acclaim.asf import read_skeleton
 from keypose.formats.base import Source
 
 

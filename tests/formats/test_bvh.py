@@ -119,7 +119,7 @@ def test_whole_names_are_kept(load_text, tmp_path, name):
 
 
 def test_a_name_used_twice_gets_a_number(load_text):
-    with pytest.warns(kp.FormatWarning, match="more than once"):
+    with pytest.warns(kp.FormatWarning, match="numbered: Knee.001"):
         m = load_text(bvh_text(hierarchy=HIERARCHY.replace("Chest", "Knee")))
     assert m.skeleton.names == ("Hips", "Knee", "Knee.001")
 
@@ -186,6 +186,21 @@ def test_numbers_beyond_all_measure(load_text, change):
     else:
         with pytest.raises(kp.FormatError, match=r"x.bvh: .*up to 1e\+15"):
             load_text(text)
+
+
+@pytest.mark.parametrize(
+    ("word", "fps"),
+    [
+        (".0083333", 120), ("0.008333", 120), ("0.0333333", 30), (".03333", 30), ("0.016667", 60), ("0.0416667", 24),
+        ("0.04", 25), ("0.01", 100), ("0.0333667", 1 / 0.0333667), ("0.033", 1 / 0.033), ("0.0417083", 1 / 0.0417083),
+        ("8.3333e-3", 120), ("2", 0.5),
+    ],
+)  # fmt: skip
+def test_a_rounded_frame_time_means_the_whole_rate(load_text, tmp_path, word, fps):
+    m = load_text(bvh_text(frame_time=word))
+    assert m.fps == pytest.approx(fps, rel=1e-12)
+    kp.save(m, tmp_path / "again.bvh")
+    assert kp.load(tmp_path / "again.bvh").fps == pytest.approx(m.fps, rel=1e-12)
 
 
 def test_limits_are_kept(load_text):

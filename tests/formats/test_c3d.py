@@ -103,7 +103,7 @@ def test_labels_missing_doubled_and_continued():
     assert read(C3D(walk(), labels=("A", "  "))).skeleton.names == ("A", "marker_002", "marker_003")
     more = {"POINT:LABELS": ["A "], "POINT:LABELS2": ["Joe:B", "C\0x"]}
     assert read(C3D(walk(), parameters=more)).skeleton.names == ("A", "Joe:B", "C")
-    with pytest.warns(FormatWarning, match="'A' is used more than once"):
+    with pytest.warns(FormatWarning, match="numbered: A.001"):
         assert read(C3D(walk(), labels=("A", "B", "A"))).skeleton.names == ("A", "B", "A.001")
 
 

@@ -7,7 +7,7 @@ import pytest
 from gltf_scene import Scene, Twin
 
 import keypose as kp
-from keypose.formats.gltf_animation import find_rate
+from keypose.formats.gltf.animation import find_rate
 
 QUARTER = [0.0, 0.0, 0.70710678, 0.70710678]
 TURN_X = [0.5, 0.1, -0.2, 0.83]

@@ -14,7 +14,7 @@ import pytest
 from gltf_scene import Twin, glb_of
 
 import keypose as kp
-from keypose.formats.gltf_extras import UPRIGHT
+from keypose.formats.gltf.extras import UPRIGHT
 from keypose.formats.natural_size import metres_per_unit
 from keypose.kinematics import UPS
 from keypose.rotations import IDENTITY, from_euler, rotate

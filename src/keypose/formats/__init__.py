@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats import asfamc, bvh, c3d, fbx, gltf, usd
+from keypose.formats import acclaim, bvh, c3d, fbx, gltf, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
 from keypose.model import Motion
 
 __all__ = ["FORMATS", "Format", "Limits", "load", "readable_suffixes", "save", "writable_suffixes"]
 
-FORMATS: tuple[Format, ...] = (bvh.FORMAT, asfamc.AMC, asfamc.ASF, c3d.FORMAT, *gltf.FORMATS, usd.FORMAT, fbx.FORMAT)
+FORMATS: tuple[Format, ...] = (bvh.FORMAT, acclaim.AMC, acclaim.ASF, c3d.FORMAT, *gltf.FORMATS, usd.FORMAT, fbx.FORMAT)
 
 
 def load(

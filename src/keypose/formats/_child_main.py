@@ -21,17 +21,16 @@ def main(request_path: str) -> None:
     assert spec is not None and spec.loader is not None
     reader = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reader)
-    arrays: dict[str, Any] = {}
     facts: dict[str, Any]
     try:
         arrays, facts = reader.read(request)
+        np.savez(folder / "arrays.npz", **arrays)
     except reader.Refused as refusal:
         facts = refusal.facts
     except Exception as error:  # of any library that the file confused: it becomes a FormatError
         said = str(error).strip().replace(request["file"], "the file")
         missing = isinstance(error, ModuleNotFoundError) and error.name == reader.LIBRARY
         facts = {"missing": missing, "problem": f"cannot be read ({type(error).__name__}: {said[:300]})"}
-    np.savez(folder / "arrays.npz", **arrays)
     (folder / "facts.json").write_text(json.dumps(facts))
 
 

@@ -8,10 +8,13 @@ joints are turned about one axis only, or not at all, which a tracked joint neve
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import OptionError
+from keypose.model import Motion, Pose
 from keypose.rotations import angle_between
 
 LEAST_JUMP_DEG = 45.0  # by some joint
@@ -44,3 +47,13 @@ def frames_to_skip(rotations: Floats, mode: str) -> int:
     if mode == "drop":
         return 1 if len(rotations) > 1 else 0
     return int(mode == "auto" and is_reference_pose(rotations))
+
+
+def with_first_pose(motion: Motion, pose: Pose) -> Motion:
+    """The motion with ``pose`` as an extra first frame again."""
+    return replace(
+        motion,
+        translations=np.concatenate((pose.translations[None], motion.translations)),
+        rotations=np.concatenate((pose.rotations[None], motion.rotations)),
+        first_frame=motion.first_frame - 1,
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,13 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import MissingExtra
 from keypose.formats.base import WriteOptions
-from keypose.formats.gltf_bind import bind_pose, placed
-from keypose.formats.gltf_extras import UPRIGHT
-from keypose.formats.gltf_figure import Figure, build_figure
+from keypose.formats.gltf.bind import bind_pose, placed
+from keypose.formats.gltf.extras import UPRIGHT
+from keypose.formats.gltf.figure import Figure, build_figure
 from keypose.formats.natural_size import metres_per_unit
+from keypose.formats.reference import with_first_pose
 from keypose.formats.usd_own import USD_UPS, own_text
-from keypose.model import Motion, Pose, Skeleton
+from keypose.model import Motion, Skeleton
 from keypose.rotations import to_matrix
 
 
@@ -39,7 +39,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     unit = metres_per_unit(motion)
     rest = bind_pose(motion)
     if extra_frame:
-        motion = _with_first_pose(motion, rest)
+        motion = with_first_pose(motion, rest)
     skeleton = motion.skeleton
     world, world_turns, ends = placed(skeleton, rest)
 
@@ -82,15 +82,6 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     everywhere = np.concatenate((motion.world_positions(), motion.end_positions()), axis=1).reshape(-1, 3)
     root.CreateExtentAttr(_extent(everywhere))
     return _content(stage.GetRootLayer(), suffix)
-
-
-def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
-    return replace(
-        motion,
-        translations=np.concatenate((pose.translations[None], motion.translations)),
-        rotations=np.concatenate((pose.rotations[None], motion.rotations)),
-        first_frame=motion.first_frame - 1,
-    )
 
 
 def _matrices(translations: Floats, rotations: Floats) -> Floats:

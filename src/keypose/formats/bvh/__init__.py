@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 
 from keypose import _core
-from keypose.arrays import Floats, Ints, give_away
+from keypose.arrays import GREATEST_NUMBER, Floats, Ints, give_away
 from keypose.formats.base import Format, ReadOptions, Source
-from keypose.formats.bvh_write import write
+from keypose.formats.bvh.write import write
+from keypose.formats.names import unique_names
 from keypose.formats.orientation import find_up
 from keypose.formats.reference import frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
@@ -24,6 +26,7 @@ from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CH
 from keypose.rotations import AXES
 
 DEFAULT_FPS = 30.0  # where the file says Frame Time 0
+ROUNDED_RATE = 5e-4  # a rate this close to a whole number may be one that was rounded; 29.97 is not
 _BOM = b"\xef\xbb\xbf"
 _MOTION = re.compile(rb"(?<=[\r\n])[ \t]*MOTION[ \t]*(?=[\r\n]|$)", re.IGNORECASE)
 _FRAMES = re.compile(rb"Frames[ \t]*:?[ \t]*([^\s]*)", re.IGNORECASE)
@@ -52,7 +55,7 @@ def read(source: Source, options: ReadOptions) -> Motion:
     header = source.data[: motion_at.start()].removeprefix(_BOM)
     hierarchy = _read_hierarchy(source, header.decode("utf-8", "surrogateescape"))
     columns = sum(map(len, hierarchy.channels))
-    frames, frame_time, start = _read_motion_header(source, motion_at.end())
+    frames, fps, start = _read_motion_header(source, motion_at.end())
     channels = _read_rows(source, hierarchy, start, columns, frames)
     skeleton = _skeleton(source, hierarchy)
     source.check_size(len(channels), skeleton.n_joints)
@@ -66,7 +69,7 @@ def read(source: Source, options: ReadOptions) -> Motion:
     return Motion(
         name=source.name,
         skeleton=skeleton,
-        fps=1.0 / frame_time if frame_time > 0 else DEFAULT_FPS,
+        fps=fps,
         translations=translations,
         rotations=rotations,
         up=find_up(skeleton, translations, rotations),
@@ -171,7 +174,7 @@ def _read_properties(
 
 
 def _read_motion_header(source: Source, at: int) -> tuple[int, float, int]:
-    """The number of frames and the frame time that the file states, and where the numbers begin."""
+    """The number of frames and the frame rate that the file states, and where the numbers begin."""
     line = source.data.count(b"\n", 0, at) + 1
     head = source.data[at : at + 400]
     frames_found, time_found = _FRAMES.search(head), _FRAME_TIME.search(head)
@@ -180,13 +183,24 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, int]:
         raise source.error(f"Frames: {found!r}, expected a whole number", line=line + 1)
     if time_found is None:
         raise source.error("no 'Frame Time:' after 'Frames:'", line=line + 2)
-    frame_time = _number(source, time_found[1].decode("latin-1"), "Frame Time", line + 2)
+    word = time_found[1].decode("latin-1")
+    frame_time = _number(source, word, "Frame Time", line + 2)
     if frame_time < 0:
         raise source.error(f"Frame Time: {frame_time:g}, expected seconds above 0", line=line + 2)
-    if frame_time == 0 or not np.isfinite(1.0 / frame_time):
+    if frame_time == 0 or frame_time < 1.0 / GREATEST_NUMBER:
         source.warn(f"Frame Time is {frame_time:g}; {DEFAULT_FPS:g} fps is assumed", line=line + 2)
-        frame_time = 0.0
-    return int(frames_found[1]), frame_time, at + time_found.end()
+        return int(frames_found[1]), DEFAULT_FPS, at + time_found.end()
+    return int(frames_found[1]), _frame_rate(word, frame_time), at + time_found.end()
+
+
+def _frame_rate(word: str, frame_time: float) -> float:
+    """Frames per second: the whole number that is meant where the file rounds, .0083333 for 1/120."""
+    rate = 1.0 / frame_time
+    whole = float(round(rate))
+    decimals = -int(Decimal(word).as_tuple().exponent)
+    if whole >= 1 and abs(rate - whole) < ROUNDED_RATE * whole and round(1.0 / whole, decimals) == frame_time:
+        return whole
+    return rate
 
 
 def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, stated: int) -> Floats:
@@ -230,24 +244,6 @@ def _skeleton(source: Source, h: _Hierarchy) -> Skeleton:
         end_offsets=np.array(h.end_offsets).reshape(-1, 3),
         end_joints=np.array(h.end_joints, np.int32),
     )
-
-
-def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
-    """Joint names with a number behind those that were used before, as Blender does it."""
-    taken: set[str] = set()
-    numbers: dict[str, int] = {}  # the last one given behind each name: thousands of equal names stay fast
-    unique = []
-    for name in names:
-        candidate, number = name, numbers.get(name, 0)
-        while candidate in taken:
-            number += 1
-            candidate = f"{name}.{number:03d}"
-        if candidate != name:
-            numbers[name] = number
-            source.warn(f"the joint name {name!r} is used more than once; one is now {candidate!r}")
-        taken.add(candidate)
-        unique.append(candidate)
-    return tuple(unique)
 
 
 def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:

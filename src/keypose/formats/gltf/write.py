@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.formats.base import WriteOptions
-from keypose.formats.gltf_bind import bind_pose, placed
-from keypose.formats.gltf_container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
-from keypose.formats.gltf_extras import KEY, UPRIGHT, describe
-from keypose.formats.gltf_figure import Figure, build_figure
+from keypose.formats.gltf.bind import bind_pose, placed
+from keypose.formats.gltf.container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
+from keypose.formats.gltf.extras import KEY, UPRIGHT, describe
+from keypose.formats.gltf.figure import Figure, build_figure
 from keypose.formats.natural_size import metres_per_unit
+from keypose.formats.reference import with_first_pose
 from keypose.model import Motion, Pose
 from keypose.rotations import rotate, sign_continuous, to_matrix
 
@@ -85,7 +86,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     bind = bind_pose(motion)
     kept_apart = motion.reference_pose is not None and not options.reference_pose
     if motion.reference_pose is not None and not kept_apart:
-        motion = _with_first_pose(motion, motion.reference_pose)
+        motion = with_first_pose(motion, motion.reference_pose)
     buffer = _Buffer()
     animation = _animation(motion, bind, buffer)
     scale = metres_per_unit(motion)
@@ -111,15 +112,6 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
         "bufferViews": buffer.views,
     }
     return _glb(document, buffer) if suffix == ".glb" else _gltf(document, buffer)
-
-
-def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
-    return replace(
-        motion,
-        translations=np.concatenate((pose.translations[None], motion.translations)),
-        rotations=np.concatenate((pose.rotations[None], motion.rotations)),
-        first_frame=motion.first_frame - 1,
-    )
 
 
 def _joint_nodes(motion: Motion, bind: Pose) -> list[dict[str, Any]]:

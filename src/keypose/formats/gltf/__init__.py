@@ -1,14 +1,14 @@
 """glTF 2.0, the format of viewers and game engines: GLB (one binary file) and JSON with buffers.
 
-``gltf_read`` and ``gltf_write`` say what becomes of nodes, skins and animations.
+``read`` and ``write`` say what becomes of nodes, skins and animations.
 """
 
 from __future__ import annotations
 
 from keypose.formats.base import Format
-from keypose.formats.gltf_container import GLB_MAGIC
-from keypose.formats.gltf_read import read
-from keypose.formats.gltf_write import write
+from keypose.formats.gltf.container import GLB_MAGIC
+from keypose.formats.gltf.read import read
+from keypose.formats.gltf.write import write
 
 _BOM = b"\xef\xbb\xbf"
 _MEMBERS = (b'"asset"', b'"nodes"', b'"accessors"', b'"buffers"', b'"animations"', b'"scenes"', b'"extensionsUsed"')

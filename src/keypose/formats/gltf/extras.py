@@ -15,9 +15,9 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import FormatError, ModelError
-from keypose.formats.gltf_animation import Animation
-from keypose.formats.gltf_json import Part
-from keypose.formats.gltf_nodes import Nodes
+from keypose.formats.gltf.animation import Animation
+from keypose.formats.gltf.document import Part
+from keypose.formats.gltf.nodes import Nodes
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import angle_between

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +11,8 @@ from keypose import _core
 from keypose.arrays import Floats
 from keypose.errors import FormatWarning
 from keypose.formats.base import WriteOptions
-from keypose.model import Motion, Pose
+from keypose.formats.reference import with_first_pose
+from keypose.model import Motion
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
@@ -24,21 +24,13 @@ _LOST_UNITS = 1e-6
 def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     """The text of a BVH file. A joint whose movement its channels cannot hold gets the channels it needs."""
     if options.reference_pose and motion.reference_pose is not None:
-        motion = _with_first_pose(motion, motion.reference_pose)
+        motion = with_first_pose(motion, motion.reference_pose)
     euler = motion.euler_curves()
     channels = _channels_needed(motion, euler)
     lines = ["HIERARCHY", *_hierarchy_lines(motion, channels), "MOTION"]
     lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.15g}", ""]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
     return text + _core.format_rows(_channel_rows(motion, euler, channels), DECIMALS)
-
-
-def _with_first_pose(motion: Motion, pose: Pose) -> Motion:
-    return replace(
-        motion,
-        translations=np.concatenate((pose.translations[None], motion.translations)),
-        rotations=np.concatenate((pose.rotations[None], motion.rotations)),
-    )
 
 
 def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:

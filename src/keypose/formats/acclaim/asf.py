@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.formats.asf_text import METRES_PER_INCH, ROOT, STRETCH, TRANSLATIONS, AsfText, Bone, read_text
+from keypose.formats.acclaim.asf_text import METRES_PER_INCH, ROOT, STRETCH, TRANSLATIONS, AsfText, Bone, read_text
 from keypose.formats.base import Source
 from keypose.model import Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS

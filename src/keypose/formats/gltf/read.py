@@ -19,8 +19,8 @@ import numpy as np
 from keypose.arrays import Floats, give_away
 from keypose.errors import OptionError
 from keypose.formats.base import ReadOptions, Source
-from keypose.formats.gltf_accessors import Accessors
-from keypose.formats.gltf_animation import (
+from keypose.formats.gltf.accessors import Accessors
+from keypose.formats.gltf.animation import (
     DEFAULT_FPS,
     Animation,
     Sampler,
@@ -29,11 +29,11 @@ from keypose.formats.gltf_animation import (
     find_rate,
     read_animation,
 )
-from keypose.formats.gltf_container import open_container
-from keypose.formats.gltf_extras import Notes, find
-from keypose.formats.gltf_json import Part
-from keypose.formats.gltf_nodes import Nodes, read_nodes
-from keypose.formats.gltf_scale import LocalPoses, make_rigid
+from keypose.formats.gltf.container import open_container
+from keypose.formats.gltf.document import Part
+from keypose.formats.gltf.extras import Notes, find
+from keypose.formats.gltf.nodes import Nodes, read_nodes
+from keypose.formats.gltf.scale import LocalPoses, make_rigid
 from keypose.formats.reference import frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS

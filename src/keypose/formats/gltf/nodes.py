@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.formats.gltf_json import Part
+from keypose.formats.gltf.document import Part
 from keypose.rotations import from_matrix
 
 SHEAR_TOLERANCE = 1e-3  # of a unit axis; exporters round, and glTF allows no shear

@@ -15,9 +15,9 @@ import numpy as np
 from keypose.arrays import Bools, Floats, give_away
 from keypose.errors import OptionError
 from keypose.formats.base import Format, ReadOptions, Source
-from keypose.formats.bvh import unique_names
-from keypose.formats.c3d_contents import Contents, looks_like_c3d
-from keypose.formats.c3d_data import find_layout, read_points, read_segments
+from keypose.formats.c3d.contents import Contents, looks_like_c3d
+from keypose.formats.c3d.data import find_layout, read_points, read_segments
+from keypose.formats.names import unique_names
 from keypose.formats.orientation import find_up
 from keypose.formats.reference import frames_to_skip
 from keypose.kinematics import Up

@@ -20,9 +20,9 @@ import numpy as np
 from keypose import _core
 from keypose.arrays import Floats, give_away
 from keypose.errors import FileError, OptionError
-from keypose.formats.amc import AmcFrames, read_frames
-from keypose.formats.asf import AcclaimSkeleton, read_skeleton
-from keypose.formats.asf_text import BOM, ROTATIONS, STRETCH, TRANSLATIONS
+from keypose.formats.acclaim.amc import AmcFrames, read_frames
+from keypose.formats.acclaim.asf import AcclaimSkeleton, read_skeleton
+from keypose.formats.acclaim.asf_text import BOM, ROTATIONS, STRETCH, TRANSLATIONS
 from keypose.formats.base import SNIFF_BYTES, Format, ReadOptions, Source
 from keypose.formats.files import read_bytes
 from keypose.formats.orientation import find_up

@@ -14,7 +14,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats
 from keypose.formats.base import Source
-from keypose.formats.c3d_contents import BLOCK_BYTES, Contents
+from keypose.formats.c3d.contents import BLOCK_BYTES, Contents
 
 WORDS_PER_POINT = 4  # x, y, z, and the residual with the cameras: negative where the point was not seen
 WORDS_PER_SEGMENT = 17  # a 4x4 matrix by columns, and a residual

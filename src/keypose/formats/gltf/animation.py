@@ -9,8 +9,8 @@ import numpy as np
 
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
-from keypose.formats.gltf_accessors import Accessors
-from keypose.formats.gltf_json import Part
+from keypose.formats.gltf.accessors import Accessors
+from keypose.formats.gltf.document import Part
 from keypose.rotations import normalise, slerp
 
 DEFAULT_FPS = 30.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.formats.base import Source
-from keypose.formats.gltf_nodes import nearest_rotation
+from keypose.formats.gltf.nodes import nearest_rotation
 from keypose.rotations import conjugate, from_matrix, multiply, rotate, to_matrix
 
 SAME_SCALE = 1e-5  # relative: exporters write 0.9999998 for 1
