@@ -3,7 +3,7 @@
 # printed is the path of the interpreter that can import it. Run it as often as you like, even twice at once.
 #
 #   KEYPOSE_CACHE    where to keep it, else ~/.cache/keypose
-#   KEYPOSE_PYTHON   a Python 3.11, else python3.11 (this bpy exists for no other version)
+#   KEYPOSE_PYTHON   a Python 3.11, else one that is found (this bpy exists for no other version)
 set -eu
 
 version=4.5
@@ -19,7 +19,7 @@ works() {
 }
 
 if ! works; then
-    python="${KEYPOSE_PYTHON:-python3.11}"
+    python="${KEYPOSE_PYTHON:-$("$(dirname "$0")/python.sh" 3.11)}"
     if ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
         echo "$0: $python is not Python 3.11, which bpy $version needs: set KEYPOSE_PYTHON" >&2
         exit 1
@@ -28,6 +28,9 @@ if ! works; then
     rm -rf "$ready" "$folder/venv"
     "$python" -m venv "$folder/venv" >&2
     "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir "bpy==$version.*" >&2
+    # On a machine without a screen the libraries that Blender links to may be missing.
+    "$folder/venv/bin/python" -c 'import bpy' 2>/dev/null ||
+        "$(dirname "$0")/apt.sh" libgl1 libsm6 libxfixes3 libxi6 libxkbcommon0 libxrender1 >&2
     "$folder/venv/bin/python" -c 'import bpy; print("Blender", bpy.app.version_string)' >&2
     : >"$ready"
 fi
