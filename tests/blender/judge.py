@@ -5,7 +5,7 @@
 The request is a list of ``{"path": ..., "frames": [0, 10, ...], "fps": ...}``: frames counted from 0, and the rate
 of the motion that the file holds. The result has, for the k-th entry, ``k_names`` (J,) and ``k_positions``
 (frames, J, 3) in the file's own axes, or ``k_error``, why Blender would not import it. An entry with ``"fbx"``
-is also exported to that path.
+is also exported to that path, with a second take in which the root stands one unit away.
 """
 
 import json
@@ -92,6 +92,12 @@ def export_fbx(path, fps):
     scene = bpy.context.scene
     scene.render.fps = round(fps)
     scene.frame_start, scene.frame_end = (int(x) for x in bpy.data.actions[0].frame_range)
+    second = bpy.data.actions[0].copy()
+    second.name = "z-aside"  # Blender exports takes by name: after the first
+    second.use_fake_user = True
+    place = next(curve for curve in second.fcurves if curve.data_path.endswith("location"))
+    for key in place.keyframe_points:
+        key.co.y += 1.0
     bpy.ops.export_scene.fbx(filepath=path, bake_anim=True, bake_anim_simplify_factor=0.0, add_leaf_bones=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -61,12 +63,18 @@ def test_another_rate(exported, wandering):
 
 
 def test_takes_by_name_and_number(exported):
-    by_number = kp.load(exported, animation=0)
-    with pytest.raises(kp.OptionError, match="animation='dance', but there is 'wandering"):
+    with pytest.raises(kp.OptionError, match="animation='dance', but there is 'wandering") as error:
         kp.load(exported, animation="dance")
-    with pytest.raises(kp.OptionError, match="animation=3"):
-        kp.load(exported, animation=3)
-    assert by_number.n_frames > 1
+    names = re.findall("'([^']*)'", str(error.value).split("there is")[1])
+    assert len(names) == 2
+    takes = [kp.load(exported, animation=which, reference_pose="keep") for which in (0, 1, *names)]
+    assert all("2 animations" in take.notes[0] for take in takes)
+    apart = np.linalg.norm(takes[0].world_positions() - takes[1].world_positions(), axis=2)
+    assert np.allclose(apart, 100.0, rtol=1e-4)  # the second take stands a metre aside
+    for by_number, by_name in zip(takes[:2], takes[2:], strict=True):
+        assert np.array_equal(by_number.world_positions(), by_name.world_positions())
+    with pytest.raises(kp.OptionError, match="animation=2"):
+        kp.load(exported, animation=2)
 
 
 @pytest.mark.parametrize("keep", [30, 200, 2000, 0.5, 0.9])

@@ -48,11 +48,11 @@ def read(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 def complaint(text: str, path: str) -> dict[str, Any]:
     """OpenUSD's own words, without the places in its own source, and the line of the file that they name."""
     first = text.strip().split("\n")[0]
-    said = first.split(" : '", 1)[-1]
+    said = first.split(" : '", 1)[-1].removesuffix("'")
     line = re.search(re.escape(path) + r":(\d+):\d+: |on line (\d+)", said)
     if line is not None and line[1]:
         said = said[line.end() :]
-    said = re.sub(r"parse error matching pxrInternal\S+", "not understood", said).replace(path, "the file")
+    said = re.sub(r"(parse error matching )?pxrInternal\S+", "not understood", said).replace(path, "the file")
     return {"problem": f"OpenUSD says: {said.strip()[:300]}", "line": int(line[1] or line[2]) if line else None}
 
 
@@ -125,6 +125,14 @@ def tokens(attribute: Any) -> list[str]:
     return [str(token) for token in attribute.Get() or ()]
 
 
+def matrices(attribute: Any) -> Any:
+    """Matrices (N, 4, 4); none where there are none."""
+    found = np.array(attribute.Get() or np.zeros((0, 4, 4)))
+    if found.dtype.kind != "f" or found.shape[1:] != (4, 4):
+        raise Refused(problem=f"{attribute.GetName()} is {attribute.GetTypeName()}, expected matrix4d[]")
+    return found
+
+
 def sample(stage: Any, skeleton: Any, animation: Any, request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Rest and bind matrices, and what the animation says at every frame; matrices act on row vectors."""
     from pxr import UsdGeom
@@ -148,8 +156,8 @@ def sample(stage: Any, skeleton: Any, animation: Any, request: dict[str, Any]) -
     keyed |= {t for xform in movers for t in xform.GetTimeSamples()}
     times, rate, first = frame_times(stage, np.array(sorted(keyed)), request, max(len(joints), len(moved)))
     arrays: dict[str, Any] = {
-        "rest": np.array(skeleton.GetRestTransformsAttr().Get() or np.zeros((0, 4, 4))),
-        "bind": np.array(skeleton.GetBindTransformsAttr().Get() or np.zeros((0, 4, 4))),
+        "rest": matrices(skeleton.GetRestTransformsAttr()),
+        "bind": matrices(skeleton.GetBindTransformsAttr()),
         "world_from_skeleton": np.stack(
             [
                 np.array(UsdGeom.XformCache(t).GetLocalToWorldTransform(skeleton.GetPrim()))

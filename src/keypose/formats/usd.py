@@ -17,7 +17,6 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.errors import MissingExtra, ModelError
 from keypose.formats.base import Format, ReadOptions, Source
-from keypose.formats.bvh import unique_names
 from keypose.formats.child import (
     Arrays,
     Facts,
@@ -30,6 +29,7 @@ from keypose.formats.child import (
     unit_rotations,
 )
 from keypose.formats.jointspace import LocalPoses, decompose, fold, reference_of
+from keypose.formats.names import unique_names
 from keypose.formats.usd_own import OwnData, read_own
 from keypose.formats.usd_write import write
 from keypose.kinematics import Up
