@@ -14,8 +14,8 @@ import pytest
 from gltf_scene import Twin, glb_of
 
 import keypose as kp
-from keypose.formats.gltf.extras import UPRIGHT
-from keypose.formats.natural_size import metres_per_unit
+from keypose.formats.figure.size import metres_per_unit
+from keypose.formats.orientation import UPRIGHT
 from keypose.kinematics import UPS
 from keypose.rotations import IDENTITY, from_euler, rotate
 

@@ -35,7 +35,7 @@ from keypose.rotations import angle_between, conjugate, multiply, normalise, rot
 
 INTERPRETER = "KEYPOSE_BLENDER_PYTHON"
 MISSING = f"reading FBX needs: pip install 'keypose[fbx]' (Python 3.11) or {INTERPRETER}=a Python that can import bpy"
-_BLENDER = Library("Blender", "_fbx_reader.py", start_bytes=4 << 30, missing=MISSING)
+_BLENDER = Library("Blender", "fbx_reader.py", start_bytes=4 << 30, missing=MISSING)
 _BINARY_MAGIC = b"Kaydara FBX Binary"
 _TEXT_MAGIC = b"; FBX"
 _END = "_end"

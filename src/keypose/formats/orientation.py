@@ -1,6 +1,8 @@
-"""Which way is up, for files that do not say."""
+"""Which way is up: found for files that do not say, turned for formats that have only one way."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -8,6 +10,18 @@ from keypose import kinematics
 from keypose.arrays import Floats
 from keypose.kinematics import Up
 from keypose.model import Skeleton
+
+_HALF = math.sqrt(0.5)
+
+# The turn (wxyz) that brings each up axis to Y.
+UPRIGHT: dict[Up, tuple[float, float, float, float]] = {
+    "X": (_HALF, 0.0, 0.0, _HALF),
+    "Y": (1.0, 0.0, 0.0, 0.0),
+    "Z": (_HALF, -_HALF, 0.0, 0.0),
+    "-X": (_HALF, 0.0, 0.0, -_HALF),
+    "-Y": (0.0, 1.0, 0.0, 0.0),
+    "-Z": (_HALF, _HALF, 0.0, 0.0),
+}
 
 SAMPLED_FRAMES = 64
 CLEAR_REST = 0.6  # a rest pose stands if its head is this part of its greatest extent above its feet

@@ -6,7 +6,6 @@ only where they fit the nodes and the animation; else the file is read like any 
 
 from __future__ import annotations
 
-import math
 import zlib
 from dataclasses import dataclass
 from typing import Any, cast
@@ -18,6 +17,7 @@ from keypose.errors import FormatError, ModelError
 from keypose.formats.gltf.animation import Animation
 from keypose.formats.gltf.document import Part
 from keypose.formats.gltf.nodes import Nodes
+from keypose.formats.orientation import UPRIGHT
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import angle_between
@@ -25,17 +25,6 @@ from keypose.rotations import angle_between
 KEY = "keypose"
 VERSION = 1
 MOST_FRAMES = 1 << 53  # of a first frame's number
-_HALF = math.sqrt(0.5)
-
-# The turn (wxyz) that brings each up axis to glTF's, which is Y.
-UPRIGHT: dict[Up, tuple[float, float, float, float]] = {
-    "X": (_HALF, 0.0, 0.0, _HALF),
-    "Y": (1.0, 0.0, 0.0, 0.0),
-    "Z": (_HALF, -_HALF, 0.0, 0.0),
-    "-X": (_HALF, 0.0, 0.0, -_HALF),
-    "-Y": (0.0, 1.0, 0.0, 0.0),
-    "-Z": (_HALF, _HALF, 0.0, 0.0),
-}
 
 
 @dataclass(frozen=True)

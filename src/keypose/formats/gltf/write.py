@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.formats.base import WriteOptions
-from keypose.formats.gltf.bind import bind_pose, placed
+from keypose.formats.figure.bind import bind_pose, placed
+from keypose.formats.figure.mesh import Figure, build_figure
+from keypose.formats.figure.size import metres_per_unit
 from keypose.formats.gltf.container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
-from keypose.formats.gltf.extras import KEY, UPRIGHT, describe
-from keypose.formats.gltf.figure import Figure, build_figure
-from keypose.formats.natural_size import metres_per_unit
+from keypose.formats.gltf.extras import KEY, describe
+from keypose.formats.orientation import UPRIGHT
 from keypose.formats.reference import with_first_pose
 from keypose.model import Motion, Pose
 from keypose.rotations import rotate, sign_continuous, to_matrix

@@ -15,7 +15,7 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import ModelError
 from keypose.formats.base import Source
-from keypose.formats.gltf.extras import UPRIGHT
+from keypose.formats.orientation import UPRIGHT
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import conjugate, multiply, rotate

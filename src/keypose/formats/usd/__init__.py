@@ -1,6 +1,6 @@
 """USD (UsdSkel): skeletons and their animation in .usda, .usdc and .usd files.
 
-OpenUSD reads the file in a child process (``child.py``): it crashes on some damaged files. Other files that
+OpenUSD reads the file in a child process (``child/``): it crashes on some damaged files. Other files that
 it refers to are not opened. A joint's rest rotation is part of its local rotation here, as in the file; the
 rest pose is kept as the reference pose where it stands upright. Scales and the transforms above the skeleton
 are folded into the poses.
@@ -30,14 +30,14 @@ from keypose.formats.child import (
 )
 from keypose.formats.jointspace import LocalPoses, decompose, fold, reference_of
 from keypose.formats.names import unique_names
-from keypose.formats.usd_own import OwnData, read_own
-from keypose.formats.usd_write import write
+from keypose.formats.usd.own import OwnData, read_own
+from keypose.formats.usd.write import write
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY
 
 MISSING = "reading USD needs: pip install 'keypose[usd]'"
-_OPENUSD = Library("OpenUSD", "_usd_reader.py", start_bytes=2 << 30, missing=MISSING)
+_OPENUSD = Library("OpenUSD", "usd_reader.py", start_bytes=2 << 30, missing=MISSING)
 _BINARY_MAGIC = b"PXR-USDC"
 
 

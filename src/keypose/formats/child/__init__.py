@@ -1,7 +1,7 @@
 """Untrusted files for large C++ libraries: read in a child process, under limits, never in ours.
 
 OpenUSD crashes on one damaged file in a thousand, and Blender is no better. What reads them is a script
-of its own that imports nothing of this package (Blender's interpreter need not have it): ``_child_main.py``
+of its own that imports nothing of this package (Blender's interpreter need not have it): ``main.py``
 sets the limits and calls ``read`` of the reader script, which gives numbers and facts. They come back as an
 ``.npz`` without pickles and a JSON file, in a folder that is removed afterwards.
 """
@@ -74,7 +74,7 @@ def read_in_child(
             "file_bytes": 2 * motion_bytes,
         }
         (folder / "request.json").write_text(json.dumps(request))
-        code = _run([python, "-P", str(_HERE / "_child_main.py"), str(folder / "request.json")], folder, seconds)
+        code = _run([python, "-P", str(_HERE / "main.py"), str(folder / "request.json")], folder, seconds)
         if code is None:
             raise source.error(f"{library.name} did not finish within {seconds:.0f} s")
         if code != 0:

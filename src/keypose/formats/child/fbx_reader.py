@@ -166,9 +166,11 @@ class Bone:
         self.owner, self.bone, self.parent, self.name = armature, pose_bone, parent, pose_bone.name
 
     def world(self) -> Any:
+        """The matrix of the bone in the world at the current frame."""
         return self.owner.matrix_world @ self.bone.matrix
 
     def rest(self) -> Any:
+        """The matrix of the bone in the world at rest."""
         return self.owner.matrix_world @ self.bone.bone.matrix_local
 
 
@@ -179,6 +181,7 @@ class Empty:
         self.owner, self.parent, self.name = thing, parent, thing.name
 
     def world(self) -> Any:
+        """The matrix of the object in the world at the current frame."""
         return self.owner.matrix_world
 
     rest = world

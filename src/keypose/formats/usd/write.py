@@ -2,7 +2,7 @@
 
 One time sample per frame, time codes counting frames from ``first_frame``. USD stores rotations and translations
 in single precision. A motion whose unit is unknown is given the one that makes it a figure of natural size, and
-is read back without a unit. What USD has no words for goes along as text (``usd_own.py``).
+is read back without a unit. What USD has no words for goes along as text (``own.py``).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import MissingExtra
 from keypose.formats.base import WriteOptions
-from keypose.formats.gltf.bind import bind_pose, placed
-from keypose.formats.gltf.extras import UPRIGHT
-from keypose.formats.gltf.figure import Figure, build_figure
-from keypose.formats.natural_size import metres_per_unit
+from keypose.formats.figure.bind import bind_pose, placed
+from keypose.formats.figure.mesh import Figure, build_figure
+from keypose.formats.figure.size import metres_per_unit
+from keypose.formats.orientation import UPRIGHT
 from keypose.formats.reference import with_first_pose
-from keypose.formats.usd_own import USD_UPS, own_text
+from keypose.formats.usd.own import USD_UPS, own_text
 from keypose.model import Motion, Skeleton
 from keypose.rotations import to_matrix
 
