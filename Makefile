@@ -52,7 +52,7 @@ test-313:
 	else echo "Python 3.13 is not on this machine: the suite ran on 3.11 only"; fi
 
 fuzz: .venv/.dev ## 100,000 damaged files of every kind
-	.venv/bin/python -m tests.fuzz --count 100000
+	KEYPOSE_BLENDER_PYTHON="$$(tools/blender.sh | tail -1)" .venv/bin/python -m tests.fuzz --count 100000
 
 bench: .venv/.dev ## the figures that the documents state
 	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt -e '.[bench]' --no-build-isolation

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.fuzz.seeds import IN_CHILD, KINDS, SHARES, seeds
 from tests.fuzz.worker import try_input
 
+HERE = [kind for kind in KINDS if kind != "fbx"]  # damaged FBX is tried where Blender is: tests/blender
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
@@ -34,7 +35,7 @@ def must_not_break(data: bytes, name: str) -> None:
             assert str(path) in str(error)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", HERE)
 def test_sound_files_load(kind, tmp_path):
     for name, data in seeds(kind).companions.items():
         (tmp_path / name).write_bytes(data)
@@ -42,11 +43,11 @@ def test_sound_files_load(kind, tmp_path):
     assert kp.load(tmp_path / seeds(kind).name).n_frames >= 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", HERE)
 def test_damaged_files_end_in_a_motion_or_a_keypose_error(kind, tmp_path):
     for name, data in seeds(kind).companions.items():
         (tmp_path / name).write_bytes(data)
-    outcomes = [try_input(kind, number, tmp_path)[0] for number in range(4 if kind in IN_CHILD else SHARES[kind])]
+    outcomes = [try_input(kind, number, tmp_path)[0] for number in range(4 if kind in IN_CHILD else SHARES[kind] // 10)]
     assert [o for o in outcomes if o not in ("loaded", "refused")] == []
     assert "refused" in outcomes or kind in IN_CHILD
 

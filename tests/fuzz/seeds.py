@@ -93,10 +93,24 @@ def _usdc() -> Seeds:
     return Seeds("x.usdc", [_saved(".usdc")])
 
 
-# How many of a thousand inputs are of that kind: USD starts a process for each file.
-SHARES = {"bvh": 300, "bvh.gz": 50, "asf": 100, "amc": 140, "c3d": 150, "glb": 130, "gltf": 120, "usda": 6, "usdc": 4}
+def _fbx() -> Seeds:
+    return Seeds("x.fbx", _real("fbx/*.fbx", 400_000))
+
+
+def missing(kind: str) -> str | None:
+    """What stands in the way of this kind, if anything: FBX needs Blender, and nobody but Blender writes it."""
+    if kind == "fbx" and not os.environ.get("KEYPOSE_BLENDER_PYTHON"):
+        return "KEYPOSE_BLENDER_PYTHON names no Python with Blender's module"
+    return None if kind != "fbx" or _real("fbx/*.fbx", 400_000) else f"no FBX files in {DATA}"
+
+
+# How many of ten thousand inputs are of that kind: USD and FBX start a process for each file.
+SHARES = {
+    "bvh": 3000, "bvh.gz": 500, "asf": 1000, "amc": 1400, "c3d": 1500, "glb": 1300, "gltf": 1200, "usda": 60, "usdc": 37,
+    "fbx": 3,
+}  # fmt: skip
 KINDS = {
     "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "glb": _glb, "gltf": _gltf,
-    "usda": _usda, "usdc": _usdc,
+    "usda": _usda, "usdc": _usdc, "fbx": _fbx,
 }  # fmt: skip
-IN_CHILD = ("usda", "usdc")  # read in a process of their own, which sets its own limits
+IN_CHILD = ("usda", "usdc", "fbx")  # read in a process of their own, which sets its own limits

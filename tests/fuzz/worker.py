@@ -18,7 +18,7 @@ from tests.fuzz.seeds import IN_CHILD, seeds
 import keypose as kp
 
 MEMORY_BYTES = 2 << 30  # beyond what the process has when it starts
-SECONDS_EACH = 10.0
+SECONDS_EACH = 20.0
 
 
 def one_input(kind: str, number: int) -> tuple[bytes, str]:
