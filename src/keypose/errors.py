@@ -83,10 +83,13 @@ class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
     def __init__(self, wanted: str, known: Iterable[str]) -> None:
         self.wanted = wanted
         self.known = tuple(known)
-        near = difflib.get_close_matches(wanted, self.known, n=3, cutoff=0.5)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-        shown = ", ".join(self.known[:60]) + (", ..." if len(self.known) > 60 else "")
-        super().__init__(f"no joint or body part {wanted!r}{hint} Known: {shown}")
+        spelled = {name.lower(): name for name in reversed(self.known)}
+        near = [spelled[low] for low in difflib.get_close_matches(wanted.lower(), spelled, n=3, cutoff=0.6)]
+        if near:
+            hint = f"did you mean {' or '.join(map(repr, near))}?"
+        else:
+            hint = f"known: {', '.join(self.known[:40])}{', ...' if len(self.known) > 40 else ''}"
+        super().__init__(f"no joint or body part {wanted!r}; {hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.wanted, self.known)

@@ -179,3 +179,36 @@ def test_errors_survive_pickling():
     assert str(again) == "walk.bvh:41: 5 channels, expected 3 or 6" and again.line == 41
     unknown = pickle.loads(pickle.dumps(kp.UnknownJoint("Hip", ["Hips", "Head"])))
     assert "did you mean 'Hips'" in str(unknown)
+
+
+def test_warnings_point_at_the_line_that_asked(tmp_path):
+    (tmp_path / "x.bvh").write_text(
+        "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 2\nFrame Time: 1\n5\n"
+    )
+    with pytest.warns(kp.FormatWarning) as caught:
+        kp.load(tmp_path / "x.bvh")
+    assert caught[0].filename == __file__
+
+
+def test_arguments_in_the_wrong_order(motion, tmp_path):
+    with pytest.raises(kp.OptionError, match="in this order"):
+        kp.save(tmp_path / "x.bvh", motion)
+
+
+@pytest.mark.parametrize("up", ["X", "Z", "-X", "-Y", "-Z"])
+def test_a_bvh_stands_upright_when_it_is_read_again(tmp_path, up):
+    """BVH has no word for the up axis, so what cannot be found again from the figure is turned to Y up."""
+    rng = np.random.default_rng(0)
+    axis, sign = "XYZ".index(up[-1]), -1.0 if up.startswith("-") else 1.0
+    places = rng.normal(size=(30, 3, 3))
+    places[..., axis] += sign * np.array([0.0, 100.0, 170.0])
+    channels = (("Xposition", "Yposition", "Zposition"),) * 3
+    skeleton = kp.Skeleton(("a", "b", "c"), [-1] * 3, np.zeros((3, 3)), channels=channels)
+    markers = kp.Motion("markers", skeleton, 100, places, np.tile((1.0, 0, 0, 0), (30, 3, 1)), up=up)
+    kp.save(markers, tmp_path / "x.bvh")
+    again = kp.load(tmp_path / "x.bvh")
+    assert again.up == "Y" and again.height == pytest.approx(markers.height)
+    assert again.skeleton.channels == channels
+    np.testing.assert_allclose(again.world_positions()[..., 1], sign * places[..., axis], atol=1e-6)
+    between = lambda m: np.linalg.norm(m.world_positions()[:, 0] - m.world_positions()[:, 2], axis=-1)  # noqa: E731
+    np.testing.assert_allclose(between(again), between(markers), atol=1e-5)

@@ -73,7 +73,7 @@ def test_slices_share_memory_with_the_whole():
     assert m[-5:].first_frame == 45 and m[:].n_frames == 50
 
 
-@pytest.mark.parametrize("wrong", [slice(5, 5), slice(60, 70), slice(0, 10, 2), slice(None, None, -1), 3])
+@pytest.mark.parametrize("wrong", [slice(5, 5), slice(60, 70), slice(0, 10, 2), slice(None, None, -1)])
 def test_slices_that_mean_nothing(wrong):
     with pytest.raises(kp.OptionError):
         small_motion()[wrong]
@@ -245,3 +245,26 @@ def test_it_shows_itself():
     assert "50 frames at 120 fps" in repr(m) and "4 joints" in repr(m.skeleton)
     assert "<svg" in m._repr_html_() and "50" in m._repr_html_()
     assert len(m) == 50
+
+
+def test_one_pose_at_a_time():
+    m = small_motion()
+    np.testing.assert_array_equal(m[7].rotations, m.rotations[7])
+    np.testing.assert_array_equal(m[-1].translations, m.translations[-1])
+    assert len(list(m)) == 50 and repr(m[np.int64(3)]) == "Pose(4 joints)"
+    for wrong in (50, -51, "3", 1.5, None):
+        with pytest.raises(kp.OptionError):
+            m[wrong]
+
+
+def test_names_in_another_case_and_names_that_are_none():
+    m = small_motion()
+    assert m.joint("leftleg") == 3 and m.joints(["HIPS"]) == (0,)
+    with pytest.raises(kp.UnknownJoint, match="known: Hips, Spine"):
+        m.joint("qqq")
+    with pytest.raises(kp.UnknownJoint, match="did you mean 'LeftLeg'"):
+        m.joints(["LeftLeeg"])
+    with pytest.raises(kp.OptionError, match="no joint name"):
+        m.joint(3)
+    with pytest.raises(kp.OptionError, match="frames per second"):
+        m.at_fps("30")

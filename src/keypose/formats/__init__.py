@@ -34,7 +34,8 @@ def load(
     (``"drop"``) or never (``"keep"``). ``asf``: the skeleton of an AMC file, else looked for beside it.
     ``gaps``: markers that a C3D file lost for some frames are filled, with a warning, or refused.
     ``animation``: which one of a file that holds several, by name or number. ``fps``: the rate at which
-    a file of keys (glTF, USD, FBX) is sampled; by default its own. ``limits``: how much a file may ask for.
+    a file of keys (glTF, USD, FBX) is sampled, by default its own, and the rate of an AMC file, which states
+    none; other files state theirs. ``limits``: how much a file may ask for.
 
     Raises a ``KeyposeError`` that names file, place, what was found and what was expected.
     """
@@ -56,6 +57,8 @@ def save(motion: Motion, path: str | PathLike[str], *, reference_pose: bool = Fa
     Atomic: a killed save leaves the old file or none, never half a one. ``reference_pose`` writes the
     pose that ``load`` kept apart as an extra first frame again.
     """
+    if not isinstance(motion, Motion):
+        raise OptionError(f"save takes a Motion and a path, in this order, not {type(motion).__name__!r} first")
     path = Path(path)
     suffix = path.suffix.lower()
     zipped = suffix == ".gz"

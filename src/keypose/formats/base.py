@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,17 @@ logger = logging.getLogger("keypose")
 
 MOTION_BYTES_PER_JOINT = 7 * 8  # translation and rotation of one joint in one frame, float64
 SMALL_MOTION_BYTES = 64 << 20  # a motion of this size is fine however small its file was
+
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+def warn_caller(text: str) -> None:
+    """A FormatWarning that points at the line outside this package that asked for the file."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, FormatWarning, stacklevel=level)
 
 
 @dataclass(frozen=True)
@@ -87,7 +99,7 @@ class Source:
         """The file was not quite right and was repaired."""
         self.notes.append(text)
         place = f":{line}" if line is not None else ""
-        warnings.warn(f"{self.path}{place}: {text}", FormatWarning, stacklevel=2)
+        warn_caller(f"{self.path}{place}: {text}")
 
     def check_joints(self, joints: int, *, line: int | None = None) -> None:
         """Refuses more joints than the limit."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from keypose import kinematics
 from keypose.arrays import Floats
 from keypose.kinematics import Up
-from keypose.model import Skeleton
+from keypose.model import Motion, Pose, Skeleton
+from keypose.rotations import multiply, rotate
 
 _HALF = math.sqrt(0.5)
 
@@ -57,3 +59,30 @@ def find_up(skeleton: Skeleton, translations: Floats, rotations: Floats, default
     least, greatest = FLOOR_AT_ZERO
     on_floor = least <= np.percentile(lowest, 5.0) and np.median(lowest) <= greatest
     return moving if on_floor else drawn
+
+
+def turned_upright(motion: Motion) -> Motion:
+    """The same movement with Y up. Roots that cannot turn (markers) are only moved."""
+    upright = np.array(UPRIGHT[motion.up])
+    s = motion.skeleton
+    roots = np.array(s.roots)
+    turning = np.array([j for j in s.roots if any(c.endswith("rotation") for c in s.channels[j])], dtype=int)
+
+    def turned(translations: Floats, rotations: Floats) -> tuple[Floats, Floats]:
+        translations, rotations = translations.copy(), rotations.copy()
+        translations[..., roots, :] = rotate(upright, translations[..., roots, :])
+        rotations[..., turning, :] = multiply(upright, rotations[..., turning, :])
+        return translations, rotations
+
+    offsets = s.offsets.copy()
+    offsets[roots] = rotate(upright, offsets[roots])
+    translations, rotations = turned(motion.translations, motion.rotations)
+    pose = motion.reference_pose
+    return replace(
+        motion,
+        skeleton=replace(s, offsets=offsets),
+        translations=translations,
+        rotations=rotations,
+        up="Y",
+        reference_pose=pose and Pose(*turned(pose.translations, pose.rotations)),
+    )

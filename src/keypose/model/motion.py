@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import index
+from typing import overload
 
 import numpy as np
 
@@ -25,6 +27,9 @@ class Pose(Frozen):
 
     translations: Floats  # (J, 3) local, file units
     rotations: Floats  # (J, 4) local, unit wxyz
+
+    def __repr__(self) -> str:
+        return f"Pose({len(self.translations)} joints)"
 
     def __post_init__(self) -> None:
         translations = frozen_floats(self.translations, (None, 3), "pose translations")
@@ -109,9 +114,15 @@ class Motion(Frozen):
 
     # Parts of it
 
-    def __getitem__(self, frames: slice) -> Motion:
-        """Frames ``m[100:400]``; the numbering of the source goes on in ``first_frame``."""
-        if not isinstance(frames, slice) or frames.step not in (None, 1):
+    @overload
+    def __getitem__(self, frames: int) -> Pose: ...
+    @overload
+    def __getitem__(self, frames: slice) -> Motion: ...
+    def __getitem__(self, frames: int | slice) -> Pose | Motion:
+        """One pose ``m[100]``, or frames ``m[100:400]``, whose numbering goes on in ``first_frame``."""
+        if not isinstance(frames, slice):
+            return self._pose(frames)
+        if frames.step not in (None, 1):
             raise OptionError("a motion is sliced by consecutive frames, m[100:400]; for another rate use m.at_fps()")
         start, stop, _ = frames.indices(self.n_frames)
         if stop <= start:
@@ -123,13 +134,25 @@ class Motion(Frozen):
             first_frame=self.first_frame + start,
         )
 
+    def _pose(self, frame: int) -> Pose:
+        try:
+            at = index(frame)
+        except TypeError:
+            raise OptionError(f"m[{frame!r}]: expected a frame number or a slice") from None
+        if not -self.n_frames <= at < self.n_frames:
+            raise OptionError(f"frame {at}, expected one of 0 to {self.n_frames - 1}")
+        return Pose(self.translations[at], self.rotations[at])
+
+    def __iter__(self) -> Iterator[Pose]:
+        return (self._pose(frame) for frame in range(self.n_frames))
+
     def at_fps(self, fps: float) -> Motion:
         """The motion at another frame rate: the very frames where the ratio is whole, else interpolated.
 
         Translations go straight and rotations at constant speed between the two nearest frames.
         """
-        if not (np.isfinite(fps) and fps > 0):
-            raise OptionError(f"{fps} frames per second, expected a positive number")
+        if isinstance(fps, str) or not (np.isfinite(fps) and fps > 0):
+            raise OptionError(f"{fps!r} frames per second, expected a positive number")
         ratio = self.fps / fps
         whole = round(ratio)
         if whole >= 1 and abs(ratio - whole) <= WHOLE_RATIO_TOLERANCE * whole:
@@ -212,7 +235,10 @@ class Motion(Frozen):
         return REFERENCE_HEIGHT_MM / self.height
 
     def foot_contacts(self) -> FootContacts:
-        """When each recognised foot stands on the ground (METHODS: near the floor, slow, for 0.1 s)."""
+        """When each recognised foot stands on the ground: near the clip's floor and slow, for at least 0.1 s.
+
+        Without recognised feet (markers, say) there are no columns.
+        """
         feet = self.skeleton.anatomy.feet()
         if not feet:
             return FootContacts((), np.zeros((self.n_frames, 0), bool))

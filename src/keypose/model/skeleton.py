@@ -10,7 +10,7 @@ import numpy as np
 
 from keypose import anatomy
 from keypose.arrays import Floats, Frozen, Ints, frozen_floats, frozen_ints
-from keypose.errors import ModelError
+from keypose.errors import ModelError, OptionError, UnknownJoint
 from keypose.rotations import AXES, ORDERS
 
 POSITION_CHANNELS = tuple(f"{axis}position" for axis in AXES)
@@ -99,16 +99,33 @@ class Skeleton(Frozen):
 
     def joint(self, name: str) -> int:
         """The index of one joint, by its own name or by its body part (``"left_hand"``)."""
-        if name in self._index:
-            return self._index[name]
-        return self.anatomy.joint(name)
+        own = self._own(name)
+        if own is not None:
+            return own
+        try:
+            return self.anatomy.joint(name)
+        except UnknownJoint as error:
+            raise UnknownJoint(name, (*self.names, *error.known)) from None
 
     def joints(self, names: str | tuple[str, ...] | list[str]) -> tuple[int, ...]:
         """The indices of joints named by their own names, body parts or groups (``"hands"``), in file order."""
         wanted: set[int] = set()
         for name in (names,) if isinstance(names, str) else names:
-            wanted.update((self._index[name],) if name in self._index else self.anatomy.joints(name))
+            own = self._own(name)
+            try:
+                wanted.update(self.anatomy.joints(name) if own is None else (own,))
+            except UnknownJoint as error:
+                raise UnknownJoint(name, (*self.names, *error.known)) from None
         return tuple(sorted(wanted))
+
+    def _own(self, name: str) -> int | None:
+        """The joint of that very name, else the only one that differs from it in case alone."""
+        if not isinstance(name, str):
+            raise OptionError(f"{name!r} is no joint name, expected text such as {self.names[0]!r}")
+        if name in self._index:
+            return self._index[name]
+        alike = [j for j, own in enumerate(self.names) if own.lower() == name.lower()]
+        return alike[0] if len(alike) == 1 else None
 
     @cached_property
     def _index(self) -> dict[str, int]:

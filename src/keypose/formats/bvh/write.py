@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats
-from keypose.errors import FormatWarning
-from keypose.formats.base import WriteOptions
+from keypose.formats.base import WriteOptions, warn_caller
+from keypose.formats.orientation import find_up, turned_upright
 from keypose.formats.reference import with_first_pose
 from keypose.model import Motion
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
@@ -25,6 +24,8 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     """The text of a BVH file. A joint whose movement its channels cannot hold gets the channels it needs."""
     if options.reference_pose and motion.reference_pose is not None:
         motion = with_first_pose(motion, motion.reference_pose)
+    if find_up(motion.skeleton, motion.translations, motion.rotations) != motion.up:
+        motion = turned_upright(motion)  # BVH has no word for the up axis: people expect Y
     euler = motion.euler_curves()
     channels = _channels_needed(motion, euler)
     lines = ["HIERARCHY", *_hierarchy_lines(motion, channels), "MOTION"]
@@ -47,11 +48,9 @@ def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
             positions = tuple(c for c in channels if c in POSITION_CHANNELS)
             channels = positions + tuple(f"{axis}rotation" for axis in order)
         if channels != own:
-            warnings.warn(
+            warn_caller(
                 f"{motion.name}: joint {s.names[j]} moves outside its channels ({' '.join(own) or 'none'}); "
-                f"written with {' '.join(channels)}",
-                FormatWarning,
-                stacklevel=4,
+                f"written with {' '.join(channels)}"
             )
         needed.append(channels)
     return needed
