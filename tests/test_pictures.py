@@ -36,6 +36,18 @@ def svg_of(html: str) -> ElementTree.Element:
     return ElementTree.fromstring(re.search(r"<svg.*?</svg>", html, re.S)[0])
 
 
+def assert_heads_inside(svg: ElementTree.Element) -> None:
+    """Every head, its line included, lies within the width of its pose and above the labels."""
+    width, height = (float(x) for x in svg.get("viewBox").split()[2:])
+    circles = list(svg.iter(f"{SVG}circle"))
+    for k, circle in enumerate(circles):
+        x, y, radius = (float(circle.get(key)) for key in ("cx", "cy", "r"))
+        reach = radius + stick.STROKE_PX / 2
+        assert k * width / len(circles) <= x - reach
+        assert x + reach <= (k + 1) * width / len(circles)
+        assert reach <= y <= height - 16.0 - reach
+
+
 def strokes_of(svg: ElementTree.Element) -> dict[str, list[np.ndarray]]:
     """Colour -> the ends (N, 2, 2) of strokes, per path."""
     found: dict[str, list[np.ndarray]] = {}
@@ -102,12 +114,26 @@ def test_any_skeleton_gets_a_small_and_whole_card(name):
     for x, y in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", " ".join(numbers)):
         assert 0 <= float(x) <= width
         assert 0 <= float(y) <= height
-    for circle in svg.iter(f"{SVG}circle"):
-        assert float(circle.get("cy")) - float(circle.get("r")) >= 0
+    assert_heads_inside(svg)
     labels = [text.text for text in svg.iter(f"{SVG}text")]
     assert len(labels) == min(6, m.n_frames)
     assert labels[0] == "0"
     assert labels[-1] == str(m.n_frames - 1)
+
+
+@pytest.mark.parametrize("way", [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0)])
+@pytest.mark.parametrize("crown", [False, True])
+def test_a_head_beyond_all_joints_is_not_cut_off(way, crown):
+    """The head of an animal, or of one who lies or stands on it."""
+    names = ("Hips", "Spine", "Neck", "Head", "LeftUpLeg", "RightUpLeg")
+    offsets = [[0, 1, 0], *(np.outer((1.0, 0.3, 0.05), way)), [0.0, -0.3, 0.1], [0.0, -0.3, -0.1]]
+    m = motion([-1, 0, 1, 2, 0, 0], offsets, names=names, up="Y")
+    if crown:
+        end = replace(m.skeleton, end_offsets=0.05 * np.array([way]), end_joints=np.array([3], np.int32))
+        m = replace(m, skeleton=end)
+    svg = svg_of(motion_card(m))
+    assert len(list(svg.iter(f"{SVG}circle"))) == 6
+    assert_heads_inside(svg)
 
 
 def test_the_card_is_what_a_notebook_shows():
@@ -226,3 +252,10 @@ def test_real_clips_of_every_exporter_get_a_card(data_dir):
         html = motion_card(kp.load(path))
         assert len(html) < 60_000
         svg_of(html)
+
+
+@pytest.mark.data
+def test_the_head_of_a_fox_is_not_cut_off(data_dir):
+    svg = svg_of(motion_card(kp.load(data_dir / "gltf" / "Fox.glb")))
+    assert len(list(svg.iter(f"{SVG}circle"))) == 6
+    assert_heads_inside(svg)

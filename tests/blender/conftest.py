@@ -27,13 +27,21 @@ class Judged:
 
     names: tuple[str, ...]
     positions: np.ndarray  # (frames asked for, J, 3) in the file's axes and units
+    lengths: np.ndarray  # (J,) of the bones as Blender draws them; NaN for what is no bone
     error: str | None = None
 
     def of(self, names: tuple[str, ...]) -> np.ndarray:
         """The positions (frames, len(names), 3) of the joints with these names."""
+        return self.positions[:, self._numbers(names)]
+
+    def lengths_of(self, names: tuple[str, ...]) -> np.ndarray:
+        """The lengths (len(names),) of the bones with these names."""
+        return self.lengths[self._numbers(names)]
+
+    def _numbers(self, names: tuple[str, ...]) -> list[int]:
         missing = [name for name in names if name not in self.names]
         assert not missing, f"Blender has no joint {missing}, only {self.names}"
-        return self.positions[:, [self.names.index(name) for name in names]]
+        return [self.names.index(name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -87,9 +95,9 @@ def judge(blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> Judg
         assert run.returncode == 0, f"Blender ended with {run.returncode}: {run.stderr[-2000:]}"
         with np.load(result, allow_pickle=False) as arrays:
             return [
-                Judged((), np.zeros((0, 0, 3)), str(arrays[f"{k}_error"]))
+                Judged((), np.zeros((0, 0, 3)), np.zeros(0), str(arrays[f"{k}_error"]))
                 if f"{k}_error" in arrays
-                else Judged(tuple(arrays[f"{k}_names"].tolist()), arrays[f"{k}_positions"])
+                else Judged(tuple(arrays[f"{k}_names"].tolist()), arrays[f"{k}_positions"], arrays[f"{k}_lengths"])
                 for k in range(len(files))
             ]
 

@@ -3,9 +3,10 @@
     python judge.py REQUEST.json RESULT.npz
 
 The request is a list of ``{"path": ..., "frames": [0, 10, ...], "fps": ...}``: frames counted from 0, and the rate
-of the motion that the file holds. The result has, for the k-th entry, ``k_names`` (J,) and ``k_positions``
-(frames, J, 3) in the file's own axes, or ``k_error``, why Blender would not import it. An entry with ``"fbx"``
-is also exported to that path, with a second take in which the root stands one unit away.
+of the motion that the file holds. The result has, for the k-th entry, ``k_names`` (J,), ``k_positions``
+(frames, J, 3) in the file's own axes and ``k_lengths`` (J,), how long Blender draws each bone, NaN for objects that
+are none; or ``k_error``, why Blender would not import it. An entry with ``"fbx"`` is also exported to that path,
+with a second take in which the root stands one unit away.
 """
 
 import json
@@ -26,10 +27,11 @@ def main(request: str, result: str) -> None:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         try:
             file_from_blender, blender_frame = IMPORTERS[path.suffix](path, entry["fps"])
-            names, places = everything()
+            names, lengths, places = everything()
             frames = [blender_frame(frame) for frame in entry["frames"]]
             arrays[f"{k}_positions"] = positions_at(frames, places, file_from_blender)
             arrays[f"{k}_names"] = np.array(names)
+            arrays[f"{k}_lengths"] = np.array(lengths)
             if "fbx" in entry:
                 export_fbx(entry["fbx"], entry["fps"])
         except Exception as error:  # Blender's importers raise anything; the test says which file and why
@@ -38,17 +40,20 @@ def main(request: str, result: str) -> None:
 
 
 def everything():
-    """The names of all bones and objects, and functions that give their places in Blender's world."""
-    names, places = [], []
+    """All bones and objects: their names, lengths, and functions that give their places in Blender's world."""
+    names, lengths, places = [], [], []
     for thing in bpy.context.scene.objects:
         if thing.type == "ARMATURE":
             for bone in thing.pose.bones:
                 names.append(bone.name)
+                at_rest = bone.bone.tail_local - bone.bone.head_local
+                lengths.append((thing.matrix_world.to_3x3() @ at_rest).length)
                 places.append(lambda armature=thing, bone=bone: armature.matrix_world @ bone.head)
         else:
             names.append(thing.name)
+            lengths.append(np.nan)
             places.append(lambda thing=thing: thing.matrix_world.translation)
-    return names, places
+    return names, lengths, places
 
 
 def positions_at(frames, places, file_from_blender):

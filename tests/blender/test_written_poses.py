@@ -12,6 +12,9 @@ import keypose as kp
 pytestmark = pytest.mark.blender
 
 TOLERANCE = 1e-4  # of the figure's height
+CMU_UNIT = 0.05644  # metres
+MOST_LENGTH = 0.6  # of a bone, of the figure's height
+MEDIAN_LENGTH = (0.01, 0.3)
 SUFFIXES = (".bvh", ".glb", ".gltf", ".usda", ".usdc", ".usd")
 
 
@@ -33,24 +36,31 @@ def test_every_joint_is_where_we_put_it(suffix, judge, asked, spread, wandering,
         assert off <= TOLERANCE * motion.height
 
 
+def _in_unit(motion: kp.Motion, unit: float) -> kp.Motion:
+    """A motion in metres, said in another unit."""
+    s = motion.skeleton
+    skeleton = replace(s, offsets=s.offsets / unit, end_offsets=s.end_offsets / unit)
+    return replace(motion, skeleton=skeleton, translations=motion.translations / unit, metres_per_unit=unit)
+
+
+def _z_up(motion: kp.Motion) -> kp.Motion:
+    """A Y-up motion, said in axes whose X, Y, Z are its Z, X, Y."""
+    s, swap = motion.skeleton, np.array(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+    return replace(
+        motion,
+        skeleton=replace(s, offsets=s.offsets @ swap.T, end_offsets=s.end_offsets @ swap.T),
+        translations=motion.translations @ swap.T,
+        rotations=np.concatenate((motion.rotations[..., :1], motion.rotations[..., 1:] @ swap.T), axis=-1),
+        up="Z",
+    )
+
+
 @pytest.mark.parametrize("suffix", [".glb", ".usdc"])
 def test_a_z_up_motion_stands_upright(suffix, judge, asked, spread, wandering, tmp_path):
     """Written from Z up in centimetres, Blender stands it on its own Z."""
     if suffix.startswith(".usd"):
         pytest.importorskip("pxr", reason="writing USD needs usd-core")
-    swap = np.array(((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))  # new X, Y, Z are the old Z, X, Y
-    turned = replace(
-        wandering,
-        skeleton=replace(
-            wandering.skeleton,
-            offsets=100 * wandering.skeleton.offsets @ swap.T,
-            end_offsets=100 * wandering.skeleton.end_offsets @ swap.T,
-        ),
-        translations=100 * wandering.translations @ swap.T,
-        rotations=np.concatenate((wandering.rotations[..., :1], wandering.rotations[..., 1:] @ swap.T), axis=-1),
-        up="Z",
-        metres_per_unit=0.01,
-    )
+    turned = _z_up(_in_unit(wandering, 0.01))
     path = tmp_path / f"z{suffix}"
     kp.save(turned, path)
     frames = spread(turned.n_frames)
@@ -62,10 +72,49 @@ def test_a_z_up_motion_stands_upright(suffix, judge, asked, spread, wandering, t
     assert np.abs(found[..., 1] - scale * heights).max() <= TOLERANCE * scale * turned.height
 
 
+def _assert_sane_bones(motion, blender, metres):
+    """No bone is drawn longer or shorter than the limbs of a figure ``metres`` tall are."""
+    assert blender.error is None
+    lengths = blender.lengths_of(motion.skeleton.names) / metres
+    longest = motion.skeleton.names[int(np.argmax(lengths))]
+    assert lengths.max() < MOST_LENGTH, f"{longest} is drawn {lengths.max():.2f} of the height long"
+    assert MEDIAN_LENGTH[0] < np.median(lengths) < MEDIAN_LENGTH[1]
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".usdc"])
+def test_bones_are_as_long_as_limbs_in_any_unit_and_axes(suffix, judge, asked, tmp_path):
+    """Blender makes up the lengths of bones: below a scaled node they are out of all proportion."""
+    if suffix.startswith(".usd"):
+        pytest.importorskip("pxr", reason="writing USD needs usd-core")
+    demo = kp.demo_motion()[:10]
+    stated = [_in_unit(demo, unit) for unit in (1.0, 0.01, 0.001, CMU_UNIT)]
+    stated += [_z_up(motion) for motion in stated]
+    motions = stated + [replace(motion, metres_per_unit=None) for motion in stated]
+    paths = [tmp_path / f"{k}{suffix}" for k in range(len(motions))]
+    for motion, path in zip(motions, paths, strict=True):
+        kp.save(motion, path)
+    for motion, blender in zip(motions, judge(*(asked(path, [0], demo.fps) for path in paths)), strict=True):
+        _assert_sane_bones(motion, blender, demo.height if suffix == ".glb" else motion.height)
+
+
+def test_a_root_without_length_gets_a_short_bone_wherever_it_stands(judge, asked, tmp_path):
+    """The hips of a CMU skeleton, whose legs and spine begin where they are: Blender measures from above them."""
+    demo = _in_unit(kp.demo_motion()[:10], CMU_UNIT)
+    s = demo.skeleton
+    below = np.isin(s.parents, s.roots)
+    offsets, translations = s.offsets.copy(), demo.translations.copy()
+    offsets[below] = translations[:, below] = 0.0
+    translations[:, list(s.roots)] += (50.0, 0.0, -80.0)
+    motion = replace(demo, skeleton=replace(s, offsets=offsets), translations=translations)
+    kp.save(motion, tmp_path / "far.glb")
+    (blender,) = judge(asked(tmp_path / "far.glb", [0], motion.fps))
+    _assert_sane_bones(motion, blender, motion.height * CMU_UNIT)
+
+
 @pytest.mark.data
 def test_real_motion_as_glb(judge, asked, spread, data_dir, tmp_path):
     """A CMU clip, saved as GLB in metres: Blender's positions are ours times the unit."""
-    motion = replace(kp.load(data_dir / "fbx" / "07_01.bvh"), metres_per_unit=0.05644)
+    motion = replace(kp.load(data_dir / "fbx" / "07_01.bvh"), metres_per_unit=CMU_UNIT)
     path = tmp_path / "07_01.glb"
     kp.save(motion, path)
     frames = spread(motion.n_frames)
@@ -74,3 +123,4 @@ def test_real_motion_as_glb(judge, asked, spread, data_dir, tmp_path):
     metres = motion.world_positions()[frames] * motion.metres_per_unit
     off = np.abs(metres - blender.of(motion.skeleton.names)).max()
     assert off <= TOLERANCE * motion.height * motion.metres_per_unit
+    _assert_sane_bones(motion, blender, motion.height * motion.metres_per_unit)

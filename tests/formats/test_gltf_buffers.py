@@ -41,6 +41,12 @@ def test_external_buffers(tmp_path, uri):
     assert load(tmp_path, scene.gltf(uri), "clip.gltf").n_frames == 31
 
 
+def test_an_external_buffer_that_is_not_there(tmp_path):
+    """The error names the file that was asked for, not only its buffer."""
+    with pytest.raises(kp.FormatError, match=r"clip\.gltf: .*'gone\.bin': no such file, expected the file beside"):
+        load(tmp_path, moving().gltf("gone.bin"), "clip.gltf")
+
+
 def test_an_external_buffer_that_begins_like_gzip(tmp_path):
     scene = moving()
     scene.binary = b"\x1f\x8b\x08\x00" + scene.binary

@@ -110,6 +110,53 @@ def test_there_and_back(tmp_path, case, suffix):
     assert kp.load(path).notes == ()
 
 
+def with_axes(motion: kp.Motion, up: str, unit: float) -> kp.Motion:
+    """A motion of Y up in metres, said in other axes and another unit."""
+    turn = np.rint(kp.rotations.to_matrix(np.array(UPRIGHT[up]))).T / unit
+    s = motion.skeleton
+    turned = motion.rotations.copy()
+    turned[..., 1:] = turned[..., 1:] @ turn.T * unit
+    return replace(
+        motion,
+        skeleton=replace(s, offsets=s.offsets @ turn.T, end_offsets=s.end_offsets @ turn.T),
+        translations=motion.translations @ turn.T,
+        rotations=turned,
+        up=up,
+        metres_per_unit=unit,
+    )
+
+
+@pytest.mark.parametrize("up", UPS)
+@pytest.mark.parametrize("unit", [1.0, 0.001, 1000.0])
+def test_the_nodes_are_the_same_from_whatever_axes_and_unit(tmp_path, up, unit):
+    motions = {"plain.glb": figure(metres_per_unit=1.0), "other.glb": with_axes(figure(), up, unit)}
+    for name, motion in motions.items():
+        kp.save(motion, tmp_path / name)
+        assert_same(kp.load(tmp_path / name), motion)
+    plain, other = (document(tmp_path / name)["nodes"] for name in motions)
+    for node, twin in zip(plain, other, strict=True):
+        assert not {"scale", "matrix"} & set(twin)
+        for key, rest in (("translation", [0, 0, 0]), ("rotation", [0, 0, 0, 1])):
+            np.testing.assert_allclose(twin.get(key, rest), node.get(key, rest), atol=1e-6)
+    assert "rotation" not in other[7]
+
+
+@pytest.mark.parametrize("unit", [np.float64(0.01), np.float32(0.25), 2])
+def test_a_unit_of_any_number_type(tmp_path, unit):
+    kp.save(figure(metres_per_unit=unit), tmp_path / "clip.glb")
+    assert kp.load(tmp_path / "clip.glb").metres_per_unit == unit
+
+
+def test_far_from_the_origin_nothing_of_the_figure_is_lost(tmp_path):
+    motion = figure()
+    far = motion.translations.copy()
+    far[:, 0] += (4096.0, 0.0, -65536.0)
+    kp.save(replace(motion, translations=far), tmp_path / "clip.glb")
+    found = kp.load(tmp_path / "clip.glb")
+    still = found.translations - found.translations[0]
+    np.testing.assert_allclose(still, motion.translations - motion.translations[0], atol=1e-6)
+
+
 @pytest.mark.parametrize("up", UPS)
 def test_any_program_sees_an_upright_figure_in_metres(tmp_path, up):
     motion = figure(up=up, metres_per_unit=0.01, unit=0.01)
@@ -231,6 +278,8 @@ def test_numbers_beyond_32_bits(tmp_path):
     motion = figure()
     with pytest.raises(kp.OptionError, match="32 bits"):
         kp.save(replace(motion, metres_per_unit=1e-60), tmp_path / "clip.glb")
+    with pytest.raises(kp.OptionError, match="32 bits"):
+        kp.save(replace(motion, metres_per_unit=1e60), tmp_path / "clip.glb")
     with pytest.raises(kp.OptionError, match="32 bits can tell apart"):
         kp.save(replace(motion, fps=1e60), tmp_path / "clip.glb")
     assert not list(tmp_path.iterdir())
@@ -255,6 +304,11 @@ def _notes(changed: dict) -> dict:
         lambda d: _notes(d).update(up="Q"),
         lambda d: _notes(d).update(up="Z"),
         lambda d: _notes(d).update(metres_per_unit=0.01),
+        lambda d: _notes(d).update(metres_per_unit=None),
+        lambda d: _notes(d).update(metres_per_unit=-1.0),
+        lambda d: _notes(d).update(metres_per_unit=1e-320),
+        lambda d: _notes(d).update(unit_stated="yes"),
+        lambda d: _notes(d).pop("unit_stated"),
         lambda d: _notes(d).update(joints=[0, 1, 2]),
         lambda d: _notes(d).update(joints=[0] * 7),
         lambda d: _notes(d).update(joints=[0, 1, 2, 3, 4, 5, 7]),
@@ -275,6 +329,8 @@ def _notes(changed: dict) -> dict:
         lambda d: d["nodes"][2].update(name="Hips"),
         lambda d: d["nodes"][7].update(translation=[0, 1, 0]),
         lambda d: d["nodes"][7].update(scale=[2, 2, 2]),
+        lambda d: d["nodes"][7].update(rotation=[1, 0, 0, 0]),
+        lambda d: d["nodes"].append({"children": [7]}),
         lambda d: d["animations"][0]["channels"][-1]["target"].update(path="scale"),
         lambda d: d["animations"][0]["channels"][0]["target"].update(node=7),
     ],

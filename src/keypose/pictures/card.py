@@ -17,7 +17,7 @@ POSES = 6
 POSE_PX = 130.0  # height of the tallest pose, or width of the widest if that is more
 MARGIN_PX = 8.0
 LABEL_PX = 16.0
-HEAD_RADIUS = (0.05, 0.07)  # least and greatest, of POSE_PX
+HEAD_PX = (0.05 * POSE_PX, 0.07 * POSE_PX)  # least and greatest radius
 LONGEST_TEXT = 200  # characters of a name or note that are shown
 MOST_NOTES = 5
 
@@ -79,28 +79,32 @@ class _Layout:
     depth: Floats  # (F, N) towards the viewer
     cell: float  # width of one pose
     floor: float  # y
+    bottom: float  # y of the lowest stroke: that of a head may be below the floor
 
 
-def _lay_out(points: Floats, motion: Motion) -> _Layout:
+def _lay_out(points: Floats, motion: Motion, figure: stick.Figure) -> _Layout:
     """Poses (F, N, 3) at one scale, each in the middle of its own cell, over one floor."""
     points = points / (float(np.abs(points).max()) or 1.0)  # any size can be drawn
     view = stick.view_of(points, motion.up, stick.leftward(points, motion.skeleton))
     across, heights, depth = points @ view.right, heights_above(points, motion.up), points @ view.towards
-    across = across - 0.5 * (across.min(axis=1, keepdims=True) + across.max(axis=1, keepdims=True))
+    across = across - across.min(axis=1, keepdims=True)
     heights = heights - heights.min()
-    tallest, widest = float(heights.max()), 2.0 * float(across.max())
-    scale = POSE_PX / max(tallest, widest) if max(tallest, widest) > 0 else 1.0
-    cell = max(widest * scale, 0.4 * POSE_PX) + 2 * MARGIN_PX
-    floor = tallest * scale + MARGIN_PX + HEAD_RADIUS[1] * POSE_PX  # room for a head beyond its joint
-    x = across * scale + cell * (np.arange(len(points))[:, None] + 0.5)
-    return _Layout(np.stack((x, floor - heights * scale), axis=-1), depth, cell, floor)
+    extent = max(float(heights.max()), float(across.max()))
+    scale = POSE_PX / extent if extent > 0 else 1.0
+    xy = np.stack((across, -heights), axis=-1) * scale
+    drawn = np.array([stick.bounds(figure, pose, HEAD_PX) for pose in xy])  # (F, 2, 2): heads reach beyond joints
+    cell = max(float(np.ptp(drawn[..., 0], axis=1).max()), 0.4 * POSE_PX) + 2 * MARGIN_PX
+    floor = MARGIN_PX - float(drawn[..., 1].min())
+    middles = cell * (np.arange(len(points)) + 0.5)
+    xy[..., 0] += (middles - drawn[..., 0].mean(axis=1))[:, None]
+    xy[..., 1] += floor
+    return _Layout(xy, depth, cell, floor, floor + float(drawn[..., 1].max()))
 
 
 def _strip(motion: Motion, figure: stick.Figure, frames: list[int]) -> str:
-    layout = _lay_out(stick.points_of(motion, frames), motion)
-    width, height = layout.cell * len(frames), layout.floor + LABEL_PX + 4.0
-    head_px = (HEAD_RADIUS[0] * POSE_PX, HEAD_RADIUS[1] * POSE_PX)
-    poses = "".join(stick.draw(figure, xy, depth, head_px) for xy, depth in zip(layout.xy, layout.depth, strict=True))
+    layout = _lay_out(stick.points_of(motion, frames), motion, figure)
+    width, height = layout.cell * len(frames), layout.bottom + LABEL_PX + 4.0
+    poses = "".join(stick.draw(figure, xy, depth, HEAD_PX) for xy, depth in zip(layout.xy, layout.depth, strict=True))
     labels = "".join(
         f'<text x="{layout.cell * (k + 0.5):.1f}" y="{height - 4.0:.1f}">{motion.first_frame + frame}</text>'
         for k, frame in enumerate(frames)

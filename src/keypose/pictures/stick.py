@@ -143,7 +143,16 @@ def draw(figure: Figure, xy: Floats, depth: Floats, head_px: tuple[float, float]
     return f'<g fill="none" stroke-width="{STROKE_PX}" stroke-linecap="round">{"".join(elements)}</g>'
 
 
-def _head_circle(figure: Figure, xy: Floats, head_px: tuple[float, float]) -> tuple[tuple[float, float], float]:
+def bounds(figure: Figure, xy: Floats, head_px: tuple[float, float]) -> Floats:
+    """The corners (2, 2), least and greatest x and y in px, of all that ``draw`` draws of points ``xy`` (N, 2)."""
+    corners = np.stack((xy.min(axis=0), xy.max(axis=0)))
+    if figure.head is not None:
+        centre, radius = _head_circle(figure, xy, head_px)
+        corners = np.stack((np.minimum(corners[0], centre - radius), np.maximum(corners[1], centre + radius)))
+    return corners + 0.5 * STROKE_PX * np.array(((-1.0,), (1.0,)))
+
+
+def _head_circle(figure: Figure, xy: Floats, head_px: tuple[float, float]) -> tuple[Floats, float]:
     """Centre and radius: from the head joint towards the crown, else on from the neck, else up."""
     joint = xy[figure.head]
     way, radius = np.array((0.0, -1.0)), head_px[1]
@@ -153,8 +162,8 @@ def _head_circle(figure: Figure, xy: Floats, head_px: tuple[float, float]) -> tu
         to_crown = xy[figure.crown] - joint
         radius = float(np.clip(0.5 * np.linalg.norm(to_crown), *head_px))
         way = to_crown if np.linalg.norm(to_crown) > head_px[0] else way
-    x, y = joint + radius * way / max(float(np.linalg.norm(way)), 1e-9)
-    return (float(x), float(y)), radius
+    centre: Floats = joint + radius * way / max(float(np.linalg.norm(way)), 1e-9)
+    return centre, radius
 
 
 def _side(part: str | None) -> str:

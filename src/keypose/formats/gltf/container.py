@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from keypose.errors import LimitError
+from keypose.errors import FileError, LimitError
 from keypose.formats.base import Source
 from keypose.formats.files import read_bytes
 from keypose.formats.gltf.document import Part, parse_json
@@ -72,7 +72,14 @@ class Container:
         if uri[:5].lower() == "data:":
             return memoryview(self._data_uri(part, uri))
         path = self._beside(part, unquote(uri))
-        data = read_bytes(path, self.source.limits, unzip=False)
+        try:
+            data = read_bytes(path, self.source.limits, unzip=False)
+        except FileError as error:
+            shown = uri if len(uri) <= 60 else f"{uri[:57]}..."
+            reason = str(error).rpartition(": ")[2]
+            raise self.source.error(
+                f"{part.where}.uri: {shown!r}: {reason}, expected the file beside this one"
+            ) from None
         self.source.companion_bytes += len(data)
         if self.source.companion_bytes > self.source.limits.bytes:
             raise LimitError(self.source.path, f"its buffers hold more than the limit of {self.source.limits.bytes} "

@@ -17,10 +17,9 @@ from keypose.errors import FormatError, ModelError
 from keypose.formats.gltf.animation import Animation
 from keypose.formats.gltf.document import Part
 from keypose.formats.gltf.nodes import Nodes
-from keypose.formats.orientation import UPRIGHT
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose, Skeleton
-from keypose.rotations import angle_between
+from keypose.rotations import IDENTITY, angle_between
 
 KEY = "keypose"
 VERSION = 1
@@ -32,24 +31,37 @@ class Notes:
     """Our notes in a file, checked against its nodes and its animation."""
 
     joints: tuple[int, ...]  # the node of each joint
+    stand: Floats  # (3,) where the wrapper is, metres
     skeleton: Skeleton
     fps: float
     first_frame: int
     up: Up
-    metres_per_unit: float | None
+    metres_per_unit: float  # by which the nodes were brought to metres
+    unit_stated: bool  # else it is our guess
     has_reference_pose: bool  # the nodes' own places are the reference pose
 
 
-def describe(motion: Motion, joints: list[int], rest: Pose, has_reference_pose: bool) -> dict[str, Any]:
-    """The notes to a file whose ``joints`` (nodes) rest in the pose ``rest``."""
+def describe(
+    motion: Motion,
+    shown: Motion,
+    metres_per_unit: float,
+    joints: list[int],
+    stand: Floats,
+    rest: Pose,
+    has_reference_pose: bool,
+) -> dict[str, Any]:
+    """The notes to a file that shows ``motion`` as ``shown``: its ``joints`` (nodes) ``rest`` under a wrapper
+    that stands at ``stand`` (3,).
+    """
     s = motion.skeleton
     return {
         "version": VERSION,
         "fps": motion.fps,
-        "frames": motion.n_frames,
-        "first_frame": motion.first_frame,
+        "frames": shown.n_frames,
+        "first_frame": shown.first_frame,
         "up": motion.up,
-        "metres_per_unit": motion.metres_per_unit,
+        "metres_per_unit": metres_per_unit,
+        "unit_stated": motion.metres_per_unit is not None,
         "joints": joints,
         "offsets": s.offsets.ravel().tolist(),
         "rotation_orders": list(s.rotation_orders),
@@ -57,7 +69,7 @@ def describe(motion: Motion, joints: list[int], rest: Pose, has_reference_pose: 
         "end_joints": s.end_joints.tolist(),
         "end_offsets": s.end_offsets.ravel().tolist(),
         "reference_pose": has_reference_pose,
-        "rest_checksum": _checksum(rest.translations),
+        "rest_checksum": _checksum(stand, rest.translations, motion.up, metres_per_unit),
     }
 
 
@@ -84,20 +96,24 @@ def _checked(notes: Part, wrapper: int, nodes: Nodes, animation: Animation) -> N
         raise notes.wrong("joints", "different nodes, at least one")
     notes.source.check_joints(len(joints))
     skeleton = _skeleton(notes, joints, wrapper, nodes)
-    if notes.whole("rest_checksum") != _checksum(nodes.translations[joints]):
-        raise notes.source.error("the nodes were changed since they were written")
     up = notes.text("up")
     if up not in UPS:
         raise notes.wrong("up", f"one of {', '.join(UPS)}")
-    metres_per_unit = notes.positive("metres_per_unit") if notes.values.get("metres_per_unit") is not None else None
-    _check_wrapper(notes, wrapper, nodes, up, metres_per_unit)
+    metres_per_unit = notes.positive("metres_per_unit")
+    unit_stated = notes.values.get("unit_stated")
+    if not isinstance(unit_stated, bool):
+        raise notes.wrong("unit_stated", "true or false")
+    stand = nodes.translations[wrapper]
+    if notes.whole("rest_checksum") != _checksum(stand, nodes.translations[joints], up, metres_per_unit):
+        raise notes.source.error("the nodes, or how to turn and scale them back, were changed since they were written")
+    _check_wrapper(notes, wrapper, nodes)
     fps = notes.positive("fps")
     _check_animation(notes, joints, animation, fps)
     first_frame = notes.whole("first_frame", least=-MOST_FRAMES)
     if first_frame > MOST_FRAMES:
         raise notes.wrong("first_frame", f"at most {MOST_FRAMES}")
     has_reference_pose = notes.values.get("reference_pose") is True
-    return Notes(tuple(joints), skeleton, fps, first_frame, up, metres_per_unit, has_reference_pose)
+    return Notes(tuple(joints), stand, skeleton, fps, first_frame, up, metres_per_unit, unit_stated, has_reference_pose)
 
 
 def _skeleton(notes: Part, joints: list[int], wrapper: int, nodes: Nodes) -> Skeleton:
@@ -127,14 +143,12 @@ def _texts(notes: Part, key: str, count: int) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _check_wrapper(notes: Part, wrapper: int, nodes: Nodes, up: Up, metres_per_unit: float | None) -> None:
-    """The wrapper node must do what the notes say: turn upright, scale to metres, nothing else."""
-    scale = nodes.scales[wrapper]
-    turned = float(angle_between(nodes.rotations[wrapper], np.array(UPRIGHT[up])))
-    expected = metres_per_unit or float(scale[0])
-    plain = nodes.parents[wrapper] < 0 and not nodes.translations[wrapper].any()
-    if not plain or turned > 1e-5 or not np.allclose(scale, expected, rtol=1e-5, atol=0.0) or expected <= 0:
-        raise notes.source.error("the wrapper node does not turn and scale as they say")
+def _check_wrapper(notes: Part, wrapper: int, nodes: Nodes) -> None:
+    """The wrapper node may neither turn nor scale."""
+    turned = float(angle_between(nodes.rotations[wrapper], np.array(IDENTITY))) > 1e-5
+    scaled = not np.allclose(nodes.scales[wrapper], 1.0, rtol=1e-5, atol=0.0)
+    if nodes.parents[wrapper] >= 0 or turned or scaled:
+        raise notes.source.error("the wrapper node turns or scales the joints, or hangs on another")
 
 
 def _check_animation(notes: Part, joints: list[int], animation: Animation, fps: float) -> None:
@@ -147,10 +161,11 @@ def _check_animation(notes: Part, joints: list[int], animation: Animation, fps: 
                                  f"not {frames} frames at {fps:g} fps")  # fmt: skip
 
 
-def _checksum(translations: Floats) -> int:
-    """Of the places where the nodes rest, as glTF holds them.
+def _checksum(stand: Floats, translations: Floats, up: Up, metres_per_unit: float) -> int:
+    """Of the places where the wrapper and the joints rest, as glTF holds them, and of how they were brought there.
 
     It changes when another program turns the joints' axes, as Blender does: then our numbers no longer fit.
     """
     with np.errstate(over="ignore"):
-        return zlib.crc32((translations + 0.0).astype("<f4").tobytes())
+        places = (np.vstack((stand, translations)) + 0.0).astype("<f4").tobytes()
+    return zlib.crc32(f"{up} {metres_per_unit!r}".encode(), zlib.crc32(places))

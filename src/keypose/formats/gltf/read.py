@@ -29,6 +29,7 @@ from keypose.formats.gltf.animation import (
     find_rate,
     read_animation,
 )
+from keypose.formats.gltf.axes import in_own_unit, moved
 from keypose.formats.gltf.container import open_container
 from keypose.formats.gltf.document import Part
 from keypose.formats.gltf.extras import Notes, find
@@ -188,8 +189,10 @@ def _plain_motion(
 
 
 def _own_motion(source: Source, options: ReadOptions, own: Notes, timing: _Timing, poses: LocalPoses) -> Motion:
-    """The motion of a file that we wrote: the nodes' own numbers are those of the motion."""
-    translations, rotations = give_away(poses.translations), give_away(poses.rotations)
+    """The motion of a file that we wrote, in the axes and the unit that it had."""
+    in_world = moved(poses.translations, own.skeleton.roots, own.stand)
+    own_poses = in_own_unit(in_world, poses.rotations, own.up, own.metres_per_unit)
+    translations, rotations = map(give_away, own_poses)
     skip = 0 if own.has_reference_pose else frames_to_skip(rotations[1:], options.reference_pose)
     if skip:
         source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
@@ -200,7 +203,7 @@ def _own_motion(source: Source, options: ReadOptions, own: Notes, timing: _Timin
         translations=translations[1 + skip :],
         rotations=rotations[1 + skip :],
         up=own.up,
-        metres_per_unit=own.metres_per_unit,
+        metres_per_unit=own.metres_per_unit if own.unit_stated else None,
         first_frame=timing.first_frame + skip,
         reference_pose=Pose(translations[skip], rotations[skip]) if skip or own.has_reference_pose else None,
         notes=tuple(source.notes),

@@ -1,8 +1,10 @@
 """glTF out: one node per joint, every frame a key, and a figure to look at.
 
-The joints' nodes carry the numbers of the motion as they are. A wrapper above them turns its up axis to
-glTF's and its unit to metres, so that the figure stands upright and in natural size in any viewer.
-The nodes rest in the bind pose of the figure, which is the reference pose if there is one.
+The joints' nodes are Y up and in metres, so that the figure stands upright and in natural size in any viewer.
+No node is scaled or turned to make it so: Blender draws the bones below a scaled node out of all proportion.
+The nodes rest in the bind pose of the figure, which is the reference pose if there is one. A wrapper above
+them stands close to the roots, as Blender may draw a root's bone as long as it is away from there. It holds
+our notes, by which the motion comes back in its own axes and unit.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,14 +24,15 @@ from keypose.formats.base import WriteOptions
 from keypose.formats.figure.bind import bind_pose, placed
 from keypose.formats.figure.mesh import Figure, build_figure
 from keypose.formats.figure.size import metres_per_unit
+from keypose.formats.gltf.axes import in_metres, moved
 from keypose.formats.gltf.container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
 from keypose.formats.gltf.extras import KEY, describe
-from keypose.formats.orientation import UPRIGHT
 from keypose.formats.reference import with_first_pose
 from keypose.model import Motion, Pose
-from keypose.rotations import rotate, sign_continuous, to_matrix
+from keypose.rotations import sign_continuous, to_matrix
 
 MOST_JOINTS = 1 << 16  # a vertex names its joint by 16 bits
+WRAPPER_BELOW_OF_SIZE = 0.1  # how far below the roots; Blender draws no bone that is shorter than 4 mm
 VERTICES, INDICES = 34962, 34963  # what a buffer view is for
 _COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
 _TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
@@ -84,31 +87,34 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     """The content of a GLB, or of a glTF file with its buffer inside."""
     if motion.n_joints > MOST_JOINTS:
         raise OptionError(f"{motion.name}: {motion.n_joints} joints, glTF shows a figure of at most {MOST_JOINTS}")
-    bind = bind_pose(motion)
+    scale = float(metres_per_unit(motion))
+    shown = in_metres(motion, scale)
+    bind = bind_pose(shown)
     kept_apart = motion.reference_pose is not None and not options.reference_pose
-    if motion.reference_pose is not None and not kept_apart:
-        motion = with_first_pose(motion, motion.reference_pose)
+    if shown.reference_pose is not None and not kept_apart:
+        shown = with_first_pose(shown, shown.reference_pose)
+    stand = np.array(_numbers(_below_roots(shown, bind), motion.name))
+    roots = list(shown.skeleton.roots)
+    rest = Pose(moved(bind.translations, roots, -stand), bind.rotations)
     buffer = _Buffer()
-    animation = _animation(motion, bind, buffer)
-    scale = metres_per_unit(motion)
+    animation = _animation(replace(shown, translations=moved(shown.translations, roots, -stand)), rest, buffer)
     joints = list(range(motion.n_joints))
     document = {
         "asset": {"version": "2.0", "generator": "Keypose"},
         "scene": 0,
         "scenes": [{"nodes": [len(joints), len(joints) + 1]}],
         "nodes": [
-            *_joint_nodes(motion, bind),
+            *_joint_nodes(shown, rest),
             {
                 "name": f"{_text(motion.name) or 'motion'} in metres",
-                "rotation": _xyzw(np.array(UPRIGHT[motion.up])),
-                "scale": _numbers(np.full(3, scale), motion.name),
-                "children": list(motion.skeleton.roots),
-                "extras": {KEY: describe(motion, joints, bind, kept_apart)},
+                "translation": stand.tolist(),
+                "children": roots,
+                "extras": {KEY: describe(motion, shown, scale, joints, stand, rest, kept_apart)},
             },
             {"name": "figure", "mesh": 0, "skin": 0},
         ],
         "animations": [animation],
-        **_skinned_figure(motion, bind, scale, buffer),
+        **_skinned_figure(shown, bind, buffer),
         "accessors": buffer.accessors,
         "bufferViews": buffer.views,
     }
@@ -162,20 +168,19 @@ def _animation(motion: Motion, bind: Pose, buffer: _Buffer) -> dict[str, Any]:
     return {"name": _text(motion.name) or "motion", "channels": channels, "samplers": samplers}
 
 
-def _skinned_figure(motion: Motion, bind: Pose, scale: float, buffer: _Buffer) -> dict[str, Any]:
-    """The mesh, its materials and its skin, in metres and upright, as the wrapper makes them."""
-    upright = np.array(UPRIGHT[motion.up])
+def _skinned_figure(motion: Motion, bind: Pose, buffer: _Buffer) -> dict[str, Any]:
+    """The mesh, its materials and its skin."""
     world, turns, ends = placed(motion.skeleton, bind)
-    figure = build_figure(motion.skeleton, world, ends, _size(motion, world, ends, scale))
-    linear = np.swapaxes(to_matrix(turns), 1, 2)  # joint_from_world, file units
+    figure = build_figure(motion.skeleton, world, ends, _size(motion, world, ends))
+    linear = np.swapaxes(to_matrix(turns), 1, 2)  # joint_from_world
     inverse_bind = np.zeros((motion.n_joints, 4, 4))
-    inverse_bind[:, :3, :3] = linear @ to_matrix(upright).T / scale
+    inverse_bind[:, :3, :3] = linear
     inverse_bind[:, :3, 3] = -np.einsum("jab,jb->ja", linear, world)
     inverse_bind[:, 3, 3] = 1.0
     columns = np.swapaxes(inverse_bind, 1, 2).reshape(-1, 16)
     sides = list(figure.triangles)
     return {
-        "meshes": [{"name": "figure", "primitives": _primitives(motion, figure, upright, scale, buffer)}],
+        "meshes": [{"name": "figure", "primitives": _primitives(motion, figure, buffer)}],
         "materials": [
             {
                 "name": side,
@@ -196,16 +201,15 @@ def _skinned_figure(motion: Motion, bind: Pose, scale: float, buffer: _Buffer) -
     }
 
 
-def _primitives(motion: Motion, figure: Figure, upright: Floats, scale: float, buffer: _Buffer) -> list[dict[str, Any]]:
+def _primitives(motion: Motion, figure: Figure, buffer: _Buffer) -> list[dict[str, Any]]:
     n = len(figure.positions)
     joints = np.zeros((n, 4), "u1" if motion.n_joints <= 256 else "<u2")
     joints[:, 0] = figure.joints
     weights = np.zeros((n, 4), "u1")
     weights[:, 0] = 255
-    positions = _float32(rotate(upright, figure.positions) * scale, motion.name)
     attributes = {
-        "POSITION": buffer.add(positions, VERTICES, bounds=True),
-        "NORMAL": buffer.add(_float32(rotate(upright, figure.normals), motion.name), VERTICES),
+        "POSITION": buffer.add(_float32(figure.positions, motion.name), VERTICES, bounds=True),
+        "NORMAL": buffer.add(_float32(figure.normals, motion.name), VERTICES),
         "JOINTS_0": buffer.add(joints, VERTICES),
         "WEIGHTS_0": buffer.add(weights, VERTICES, normalised=True),
     }
@@ -220,10 +224,17 @@ def _primitives(motion: Motion, figure: Figure, upright: Floats, scale: float, b
     ]
 
 
-def _size(motion: Motion, world: Floats, ends: Floats, scale: float) -> float:
-    """How tall the figure is in file units; of markers their spread, of a single point a metre."""
+def _below_roots(motion: Motion, bind: Pose) -> Floats:
+    """The place (3,) of the wrapper: a little below the middle of the roots."""
+    world, _, ends = placed(motion.skeleton, bind)
+    down = np.array((0.0, WRAPPER_BELOW_OF_SIZE * _size(motion, world, ends), 0.0))
+    return np.asarray(world[list(motion.skeleton.roots)].mean(axis=0) - down)
+
+
+def _size(motion: Motion, world: Floats, ends: Floats) -> float:
+    """How tall the figure is in metres; of markers their spread, of a single point a metre."""
     points = np.concatenate((world, ends))
-    return motion.height or float(np.ptp(points, axis=0).max()) or 1.0 / scale
+    return motion.height or float(np.ptp(points, axis=0).max()) or 1.0
 
 
 def _glb(document: dict[str, Any], buffer: _Buffer) -> bytes:
