@@ -66,7 +66,9 @@ def test_help_and_version(keypose) -> None:
     shown = keypose("--help")
     assert shown.code == 0
     assert all(command in shown.out for command in COMMANDS)
-    assert keypose("--version").out.strip() == kp.__version__
+    assert keypose("help") == shown
+    assert keypose("help", "convert") == keypose("convert", "--help")
+    assert keypose("--version").out.strip() == keypose("-V").out.strip() == kp.__version__
 
 
 def test_help_does_not_wait_for_numpy() -> None:
@@ -164,6 +166,31 @@ def test_a_reader_that_leaves_is_no_error(clip, arguments: list[str]) -> None:
         os.close(writing)
     assert done.stderr == b""
     assert done.returncode == 141
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_a_reader_that_leaves_in_the_middle_is_noticed(clip, unbuffered: str) -> None:
+    path = clip()
+    command = [
+        sys.executable,
+        "-m",
+        "keypose",
+        "info",
+        "--json",
+        "--joints",
+        *[path.parent / f"{i}.bvh" for i in range(2000)],
+    ]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    )
+    assert running.stdout is not None
+    assert running.stderr is not None
+    assert running.stdout.read(1) == b"["
+    running.stdout.close()  # more is to come than a pipe holds
+    with running.stderr as stderr:
+        assert stderr.read() == b""
+    assert running.wait(60) == 141
 
 
 @pytest.mark.parametrize("text", ["plain [red]text[/red]", "näïve 名前 \\x1b"])

@@ -1,11 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -39,7 +34,7 @@ def test_range_and_rate(keypose, clip, tmp_path: Path) -> None:
         assert kp.load(out).n_frames == frames
     ran = keypose("convert", path, out, "--overwrite", "--range", "100:200")
     assert ran.code == 1
-    assert "hold no frame" in ran.err
+    assert "holds no frame" in ran.err
     assert kp.load(out).n_frames == 40
 
 
@@ -54,6 +49,35 @@ def test_the_reference_pose_is_as_asked(keypose, clip, tmp_path: Path) -> None:
     out = tmp_path / "out.bvh"
     assert keypose("convert", clip(), out, "--reference-pose", "drop").code == 0
     assert kp.load(out).n_frames == 7
+
+
+def test_the_reference_pose_is_written_again_on_demand(keypose, clip, tmp_path: Path) -> None:
+    source, out = clip(), tmp_path / "out.bvh"
+    ran = keypose("convert", source, out, "--reference-pose", "drop")
+    said = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
+    assert ran.err == f"note: {source}: {said}\n"
+    ran = keypose("convert", source, out, "--reference-pose", "drop", "--write-reference-pose", "--overwrite")
+    assert (ran.code, ran.err) == (0, "")
+    assert "8 frames" in ran.out
+    before, after = (kp.load(path, reference_pose="keep") for path in (source, out))
+    assert abs(before.translations - after.translations).max() < 1e-6
+    ran = keypose("convert", source, out, "--write-reference-pose", "--overwrite", "--json")
+    made = json.loads(ran.out)["converted"][0]
+    assert (made["frames"], made["reference_pose"], made["notes"]) == (8, False, [])  # none was recognised
+
+
+def test_a_reference_pose_that_is_left_out_is_said_once_for_all(keypose, clip, tmp_path: Path) -> None:
+    clip("takes/a.bvh"), clip("takes/b.bvh")
+    ran = keypose("convert", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--reference-pose", "drop")
+    assert ran.err.startswith("note: 2 clips: frame 0 was a reference pose")
+    assert ran.err.count("\n") == 1
+
+
+def test_the_folder_of_a_file_is_made(keypose, clip, tmp_path: Path) -> None:
+    assert keypose("convert", clip(), tmp_path / "new" / "deep" / "walk.glb").code == 0
+    assert names(tmp_path / "new") == ["deep/walk.glb"]
+    assert keypose("convert", tmp_path / "none.bvh", tmp_path / "other" / "x.glb").code == 1
+    assert not (tmp_path / "other").exists()  # nothing to write, no folder
 
 
 def test_nothing_is_overwritten_unasked(keypose, clip, tmp_path: Path) -> None:
@@ -134,11 +158,9 @@ def test_an_input_is_not_overwritten_by_another(keypose, clip, tmp_path: Path) -
     ("arguments", "said"),
     [
         (["walk.bvh", "walk.xyz"], "cannot write '.xyz', expected one of .bvh"),
-        (["walk.bvh", "walk"], "cannot write 'a file without suffix'"),
+        (["walk.bvh", "walk"], "walk has no suffix"),
         (["walk.bvh", "out", "--to", "xyz"], "cannot write '.xyz'"),
-        (["walk.bvh", "walk.bvh", "other.bvh", "--to", "glb"], "is a file, expected a folder"),
-        (["walk.bvh", "none/walk.glb"], "cannot be written"),
-        (["walk.bvh", "other.bvh/walk.glb"], "cannot be written"),
+        (["walk.bvh", "other.bvh/walk.glb"], "the folder cannot be made"),
         (["none.bvh", "walk.glb"], "none.bvh: no such file"),
         (["none/*.bvh", "out", "--to", "glb"], "no motion file matches"),
         (["empty", "out", "--to", "glb"], "no motion files in this folder"),
@@ -189,78 +211,6 @@ def test_json_and_quiet(keypose, clip, tmp_path: Path) -> None:
     assert (summary["failed"], summary["skipped"], summary["interrupted"], summary["left"]) == ([], [], False, 0)
     ran = keypose("convert", source, target, "--overwrite", "--quiet")
     assert (ran.code, ran.out, ran.err) == (0, "", "")
-
-
-def start(*arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "keypose", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def wait_until_there(folder: Path, pattern: str, running: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while not any(folder.rglob(pattern)):
-        assert running.poll() is None, "it ended before it could be stopped"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
-@pytest.fixture(scope="module")
-def many_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """More than are converted in the time that a test needs to stop it."""
-    folder = tmp_path_factory.mktemp("many")
-    kp.save(kp.demo_motion(fps=120.0), folder / "000.bvh")
-    for i in range(1, 400):
-        (folder / f"{i:03d}.bvh").hardlink_to(folder / "000.bvh")
-    return folder
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupted_conversion_leaves_whole_files_only(many_clips: Path, tmp_path: Path, jobs: int) -> None:
-    out = tmp_path / "out"
-    running = start("convert", many_clips, out, "--to", "glb", "--jobs", jobs, "--json")
-    wait_until_there(out, "*.glb", running)
-    begin = time.monotonic()
-    os.killpg(running.pid, signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=30)
-    assert time.monotonic() - begin < 10
-    assert running.returncode == 130
-    assert stderr == ""
-    made = names(out)
-    assert 1 <= len(made) < 400
-    assert all(name.endswith(".glb") and not name.startswith(".") for name in made)
-    assert {kp.load(out / name).n_frames for name in made} == {kp.load(many_clips / "000.bvh").n_frames}
-    summary = json.loads(stdout)
-    assert summary["interrupted"] is True
-    assert summary["left"] == 400 - len(summary["converted"])
-    assert {Path(item["target"]).name for item in summary["converted"]} <= set(made)
-
-
-# The data are in the hidden file, and the disk takes its time.
-SLOW_DISK = """
-import os, sys, time
-os.fsync = lambda descriptor: time.sleep(60)
-from keypose.cli.app import run
-sys.exit(run(sys.argv[1:]))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_a_save_that_is_cut_off_leaves_no_half_file(clip, tmp_path: Path, number: signal.Signals) -> None:
-    source, fresh, old = clip(), tmp_path / "fresh.glb", clip("old.bvh", frames=3)
-    for target in (fresh, old):
-        command = [sys.executable, "-c", SLOW_DISK, "convert", source, target, "--overwrite"]
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_until_there(tmp_path, f".{target.name}.*.tmp", running)
-        time.sleep(0.2)
-        running.send_signal(number)
-        assert running.communicate(timeout=30) == ("", "")
-        assert running.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
-    assert not fresh.exists()
-    assert kp.load(old).n_frames == 3
-    if number == signal.SIGINT:
-        assert names(tmp_path) == ["old.bvh", "walk.bvh"]  # the hidden file is gone too
 
 
 @pytest.mark.data

@@ -31,6 +31,8 @@ def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
     ran = keypose("demo", tmp_path, "--fps", "10")
     assert ran.code == 0
     assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
+    assert ran.out.splitlines()[-1].startswith(f"next: open {tmp_path / 'demo.glb'} in any glTF viewer, or in Blender")
+    assert "10 fps" in ran.out.splitlines()[-1]
     assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read) ", ran.out, re.MULTILINE)) == 5
 
 

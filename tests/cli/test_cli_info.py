@@ -149,7 +149,7 @@ def test_limits_are_settings(keypose, clip) -> None:
     ran = keypose("info", path, "--limit", "frames=20")
     assert ran.code == 1
     assert "limit of 20" in ran.err
-    assert "--limit NAME=NUMBER" in ran.err
+    assert "--limit frames=NUMBER" in ran.err
     assert keypose("info", path, "--limit", "frames=30", "--limit", "joints=2").code == 0
     assert keypose("info", path, "--limit", "frames=30", "--limit", "joints=1").code == 1
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keypose.batch.reading import Reading
-from keypose.errors import FileError, LimitError
+from keypose.errors import FileError, LimitError, OptionError
 from keypose.formats import save
 from keypose.model import Motion
 
@@ -20,7 +20,7 @@ class Conversion:
     reading: Reading = field(default_factory=Reading)
     frames: tuple[int | None, int | None] | None = None  # start and end as in a slice, at the clip's own rate
     fps: float | None = None  # of the result
-    make_folders: bool = False  # those that the target needs
+    write_reference_pose: bool = False  # as frame 0 again
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,40 @@ class Converted:
     fps: float
     bytes: int
     notes: tuple[str, ...]
+    reference_pose: bool = False  # written as frame 0
 
 
 def convert_clip(job: Conversion) -> Converted:
-    """Reads, cuts, resamples and writes one clip."""
+    """Reads, cuts, resamples and writes one clip; the folders that its target needs are made."""
     motion = job.reading.load(job.source)
     if job.frames is not None:
-        motion = motion[slice(*job.frames)]
+        motion = _cut(motion, *job.frames)
     if job.fps is not None and job.fps != motion.fps:
         motion = _resampled(motion, job.fps, job)
-    if job.make_folders:
-        _make_folder(job.target.parent)
-    save(motion, job.target)
-    return Converted(motion.n_frames, motion.fps, job.target.stat().st_size, motion.notes)
+    _make_folder(job.target.parent)
+    with_pose = job.write_reference_pose and motion.reference_pose is not None
+    save(motion, job.target, reference_pose=with_pose)
+    return Converted(
+        motion.n_frames + with_pose, motion.fps, job.target.stat().st_size, motion.notes, reference_pose=with_pose
+    )
+
+
+def _cut(motion: Motion, start: int | None, end: int | None) -> Motion:
+    if not range(motion.n_frames)[start:end]:
+        asked = f"{'' if start is None else start}:{'' if end is None else end}"
+        raise OptionError(
+            f"--range {asked} holds no frame: the clip has {motion.n_frames} (0 to {motion.n_frames - 1})"
+        )
+    return motion[start:end]
 
 
 def _resampled(motion: Motion, fps: float, job: Conversion) -> Motion:
     frames = motion.n_frames * fps / motion.fps
     if frames > job.reading.limits.frames:
         raise LimitError(
-            job.source, f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.reading.limits.frames}"
+            job.source,
+            f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.reading.limits.frames}; "
+            f"to allow it: limits=Limits(frames=...)",
         )
     return motion.at_fps(fps)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.batch.inputs import ClipFile
+from keypose.batch.nearest import did_you_mean
 from keypose.errors import FileError, OptionError
 from keypose.formats import readable_suffixes, writable_suffixes
 
@@ -33,9 +34,11 @@ class Plan:
 
 def plan_file(file: ClipFile, target: Path, existing: Existing) -> Plan:
     """One clip to one file, in the format that the target's suffix says."""
+    if not target.suffix:
+        raise OptionError(f"{target} has no suffix, expected one of {', '.join(writable_suffixes())}; "
+                          f"a folder is made where --to says the format of the files in it")  # fmt: skip
     if not target.name.lower().endswith(writable_suffixes()):
-        raise OptionError(f"{target}: cannot write {target.suffix or 'a file without suffix'!r}, "
-                          f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+        raise OptionError(f"{target}: {_cannot_write(target.suffix.lower())}")
     return _settled([Target(file.path, target)], existing)
 
 
@@ -43,13 +46,25 @@ def plan_folder(files: Sequence[ClipFile], folder: Path, suffix: str, existing: 
     """Many clips into one folder, in the format of ``suffix`` (".glb" or "glb"), in their own sub-folders."""
     suffix = "." + suffix.lower().lstrip(".")
     if suffix not in writable_suffixes():
-        raise OptionError(f"cannot write {suffix!r}, expected one of {', '.join(writable_suffixes())}")
+        raise OptionError(f"--to {suffix[1:]}: {_cannot_write(suffix)}")
     if os.path.lexists(folder) and not folder.is_dir():
         raise FileError(f"{folder}: is a file, expected a folder for the converted clips")
     targets = [
         Target(file.path, folder / file.relative.parent / (_stem(file.relative.name) + suffix)) for file in files
     ]
     return _settled(targets, existing)
+
+
+def names_a_file(folder: Path) -> bool:
+    """Whether a folder that is not there yet would be called like a motion file: hardly what is meant."""
+    return folder.name.lower().endswith(readable_suffixes()) and not os.path.isdir(folder)  # noqa: PTH112 - long names
+
+
+def _cannot_write(suffix: str) -> str:
+    known = writable_suffixes()
+    if suffix in readable_suffixes():
+        return f"{suffix} files can be read, but not written; expected one of {', '.join(known)}"
+    return f"cannot write {suffix!r}, expected one of {', '.join(known)}{did_you_mean(suffix, known)}"
 
 
 def _stem(name: str) -> str:

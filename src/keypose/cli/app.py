@@ -22,7 +22,7 @@ from typing import cast
 from cyclopts import App, CycloptsError, Parameter
 
 import keypose
-from keypose.cli import output
+from keypose.cli import output, wording
 from keypose.cli.convert import convert
 from keypose.cli.demo import demo
 from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, UsageError
@@ -43,6 +43,7 @@ app = App(
     name="keypose",
     help=HELP,
     version=keypose.__version__,
+    version_flags=["--version", "-V"],
     help_format="plaintext",
     group_parameters="Options",
     default_parameter=Parameter(show_default=False),
@@ -58,24 +59,31 @@ app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code; whatever goes wrong is said on stderr."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    if tokens[:1] == ["help"]:
+        tokens = [*tokens[1:], "--help"]
     output.make_unbreakable()
     try:
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         sys.stdout.flush()
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:
+        _show_as_json(tokens, str(error), "UsageError")
         output.error(str(error))
         output.hint(f"see: keypose {_command(tokens)}--help")
         return USAGE
     except KeyposeError as error:
-        output.error(str(error))
+        message = wording.for_command_line(str(error))
+        if not _show_as_json(tokens, message, type(error).__name__):
+            output.error(message)
         return FAILED
     except KeyboardInterrupt:
+        _show_as_json(tokens, "interrupted", "KeyboardInterrupt")
         return INTERRUPTED
     except BrokenPipeError:
         output.abandon()
         return BROKEN_PIPE
     except Exception as error:  # the outermost place: a bug is reported, not shown as a traceback
+        _show_as_json(tokens, str(error), type(error).__name__)
         return report_bug(type(error).__name__, str(error), traceback.format_exc())
 
 
@@ -89,6 +97,16 @@ def report_bug(kind: str, message: str, details: str) -> int:
     else:
         output.hint("KEYPOSE_DEBUG=1 shows where it happened")
     return BUG
+
+
+def _show_as_json(tokens: Sequence[str], message: str, kind: str) -> bool:
+    """An error as the JSON document that was asked for; False where text was. ``info`` always has a list."""
+    options = tokens[: tokens.index("--")] if "--" in tokens else tokens
+    if "--json" not in options:
+        return False
+    document = {"error": message, "error_kind": kind}
+    output.show_json([document] if _command(tokens) == "info " else document)
+    return True
 
 
 def _command(tokens: Sequence[str]) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from keypose.batch.describe import ClipInfo, JointInfo
+from keypose.cli import columns
+from keypose.cli.columns import Column
 from keypose.cli.output import printable
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
@@ -23,7 +25,7 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Group:
     rows = [
         ("format", clip.format),
         ("size", file_size(clip.bytes)),
-        ("frames", f"{clip.frames} at {clip.fps:.6g} fps"),
+        ("frames", f"{clip.frames} at {clip.fps:.6g} fps{_numbering(clip)}"),
         ("duration", duration(clip.duration_s)),
         ("joints", f"{clip.joints}, and {clip.end_sites} end sites" if clip.end_sites else str(clip.joints)),
         ("channels", _channels(clip)),
@@ -41,55 +43,61 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Group:
     return Group(_title(clip.path), grid)
 
 
-def table(clips: Sequence[ClipInfo]) -> Group:
-    """Many clips, one row each."""
+def table(clips: Sequence[ClipInfo], width: int) -> Group:
+    """Many clips, one row each, and what they are together."""
     folder = _common_folder([clip.path for clip in clips])
     formats = {clip.format for clip in clips}
     one_format = f"{formats.pop()} " if len(formats) == 1 else ""
     title = f"{len(clips)} {one_format}clips" + (f" in {folder}" if folder else "")
-    grid = _plain_table()
-    grid.add_column("file", overflow="fold", style="cyan")
-    if not one_format:
-        grid.add_column("format", no_wrap=True)
-    for heading in ("frames", "fps", "length", "joints", "up", "height", "known"):
-        grid.add_column(heading, no_wrap=True, justify="left" if heading == "up" else "right")
-    for clip in clips:
-        grid.add_row(
-            Text(printable(os.path.relpath(clip.path, folder) if folder else clip.path)),
-            *(() if one_format else (printable(clip.format),)),
-            str(clip.frames),
-            f"{clip.fps:.4g}",
-            duration(clip.duration_s),
-            f"{clip.joints}+{clip.end_sites}" if clip.end_sites else str(clip.joints),
-            clip.up,
-            _length(clip.height) if clip.height_m is None else f"{_length(clip.height_m)} m",
-            "all" if clip.recognised == clip.joints else f"{clip.recognised}/{clip.joints}",
-        )
-    legend = Text("joints + end sites; known: joints recognised as body parts", style="dim")
-    return Group(_title(title), grid, legend)
+    paths = [os.path.relpath(clip.path, folder) if folder else clip.path for clip in clips]
+    names = Column("file", [printable(path) for path in paths])
+    others = [
+        Column("format", [printable(clip.format) for clip in clips]),
+        Column("frames", [str(clip.frames) for clip in clips], right=True),
+        Column("fps", [f"{clip.fps:.4g}" for clip in clips], right=True),
+        Column("length", [duration(clip.duration_s) for clip in clips], right=True),
+        Column("joints", [_joints(clip) for clip in clips], right=True),
+        Column("up", [clip.up for clip in clips]),
+        Column("height", [_short_height(clip) for clip in clips], right=True),
+        Column("known", [_known(clip) for clip in clips], right=True),
+    ]
+    shown = columns.without_needless(names, others[1:] if one_format else others, width, ("known", "up", "height"))
+    legend = "joints + end sites"
+    if any(column.heading == "known" for column in shown):
+        legend += "; known: joints recognised as body parts"
+    total = f"{len(clips)} clips, {sum(clip.frames for clip in clips)} frames, "
+    total += duration(sum(clip.duration_s for clip in clips))
+    return Group(_title(title), columns.table(names, shown, width), Text(legend, style="dim"), Text(total))
 
 
-def joint_table(clip: ClipInfo) -> Table:
+def joint_table(clip: ClipInfo, width: int) -> Table:
     """The joint tree, indented, with body parts, channels and offsets."""
-    grid = _plain_table()
-    grid.add_column("joint", overflow="fold", style="cyan")
-    grid.add_column("part", overflow="fold")
-    grid.add_column("moves")
-    grid.add_column("turns", no_wrap=True)
-    for axis in "xyz":
-        grid.add_column(axis, justify="right", no_wrap=True)
+    names, parts, moves, turns = [], [], [], []
+    offsets: list[tuple[float, ...]] = []
+    styles: list[str | None] = []
     for joint in clip.tree:
         indent = " " * min(joint.depth, DEEPEST_INDENT)
-        grid.add_row(
-            Text(indent + printable(joint.name)),
-            Text(printable(joint.part or "-")),
-            _axes(joint, "position"),
-            _turns(joint),
-            *(f"{value:.3g}" for value in joint.offset),
-        )
-        for end in joint.end_sites:
-            grid.add_row(Text(f"{indent} (end)"), "", "", "", *(f"{value:.3g}" for value in end), style="dim")
-    return grid
+        ends = len(joint.end_sites)
+        names += [indent + printable(joint.name), *[f"{indent} (end)"] * ends]
+        parts += [printable(joint.part or "-"), *[""] * ends]
+        moves += [_axes(joint, "position"), *[""] * ends]
+        turns += [_turns(joint), *[""] * ends]
+        offsets += [joint.offset, *joint.end_sites]
+        styles += [None, *["dim"] * ends]
+    first = Column("joint", names)
+    always = [Column("part", parts), Column("moves", moves), Column("turns", turns)]
+    for places in _offset_columns(offsets):
+        if columns.room_for_names([*always, *places], width) >= first.width:
+            break
+    return columns.table(first, [*always, *places], width, styles)
+
+
+def _offset_columns(offsets: Sequence[tuple[float, ...]]) -> Iterator[list[Column]]:
+    """Offsets from the parent in less and less room: in full, in brief, their length alone, not at all."""
+    for number in (_number, _brief):
+        yield [Column(axis, [number(o[k]) for o in offsets], right=True) for k, axis in enumerate("xyz")]
+    yield [Column("length", [_brief(math.hypot(*offset)) for offset in offsets], right=True)]
+    yield []
 
 
 def duration(seconds: float) -> str:
@@ -97,6 +105,8 @@ def duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.2f} s"
     minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 100:
+        return f"{minutes // 60}:{minutes % 60:02d} h"
     return f"{minutes}:{rest:02d} min"
 
 
@@ -111,10 +121,6 @@ def file_size(size: int) -> str:
     return f"{size / 1e9:.3g} GB"
 
 
-def _plain_table() -> Table:
-    return Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-
-
 def _title(text: str) -> Text:
     return Text(printable(text), style="bold", overflow="fold")
 
@@ -125,6 +131,23 @@ def _channels(clip: ClipInfo) -> str:
     groups = [f"{n} on {joints}" for n, joints in sorted(clip.joints_by_channels.items(), reverse=True)]
     plural = "s" if clip.joints > 1 else ""
     return f"{clip.channels}: {', '.join(groups)} joint{plural}; turns {', '.join(clip.rotation_orders)}"
+
+
+def _numbering(clip: ClipInfo) -> str:
+    """Said where the source does not count from 0."""
+    return f"; the first is number {clip.first_frame} in the source" if clip.first_frame else ""
+
+
+def _joints(clip: ClipInfo) -> str:
+    return f"{clip.joints}+{clip.end_sites}" if clip.end_sites else str(clip.joints)
+
+
+def _short_height(clip: ClipInfo) -> str:
+    return _length(clip.height) if clip.height_m is None else f"{_length(clip.height_m)} m"
+
+
+def _known(clip: ClipInfo) -> str:
+    return "all" if clip.recognised == clip.joints else f"{clip.recognised}/{clip.joints}"
 
 
 def _axes(joint: JointInfo, kind: str) -> str:
@@ -153,6 +176,15 @@ def _recognised(clip: ClipInfo) -> str:
 
 def _length(value: float) -> str:
     return f"{value:.0f}" if 100 <= value < 1e9 else f"{value:.3g}"
+
+
+def _number(value: float) -> str:
+    return f"{value + 0.0:.3g}"  # -0.0 + 0.0 is 0.0
+
+
+def _brief(value: float) -> str:
+    text = f"{value:.0f}" if 10 <= abs(value) < 1e9 else f"{value:.2g}"
+    return "0" if text == "-0" else text
 
 
 def _common_folder(paths: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from keypose.batch.inputs import Inputs
-    from keypose.batch.plan import Plan
+    from keypose.batch.plan import Existing, Plan
 
 
 def convert(
@@ -33,6 +33,9 @@ def convert(
         Parameter(name="--range", help="Only these frames, START:END as info counts them, END not included."),
     ] = None,
     reference_pose: ReferencePose = "auto",
+    write_reference_pose: Annotated[
+        bool, Parameter(negative="", help="Write the T-pose that was kept apart as frame 0 again.")
+    ] = False,
     asf: Asf = None,
     gaps: Gaps = "fill",
     animation: Animation = None,
@@ -83,21 +86,34 @@ def convert(
     inputs = expand(names)
     if inputs.problems:
         raise inputs.problems[0]
-    plan, many = _plan(inputs, names, out, to, "overwrite" if overwrite else "skip" if skip_existing else "refuse")
-    work = [Conversion(t.source, t.target, reading, frames, fps, make_folders=many) for t in plan.targets]
+    plan = _plan(inputs, names, out, to, "overwrite" if overwrite else "skip" if skip_existing else "refuse")
+    work = [Conversion(t.source, t.target, reading, frames, fps, write_reference_pose) for t in plan.targets]
     return convert_run.run(work, plan.skipped, jobs_from(jobs, len(work)), json=json, quiet=quiet)
 
 
-def _plan(inputs: Inputs, names: Sequence[str], out: str, to: str | None, existing: str) -> tuple[Plan, bool]:
-    """Where each file goes, and whether that is into a folder."""
+def _plan(inputs: Inputs, names: Sequence[str], out: str, to: str | None, existing: Existing) -> Plan:
+    """Where each file goes: to a file, or into a folder."""
+    import os
     from pathlib import Path
 
-    from keypose.batch.plan import plan_file, plan_folder
+    from keypose.batch.plan import names_a_file, plan_file, plan_folder
     from keypose.cli.exits import UsageError
 
+    target = Path(out)
+    slash = out.endswith(("/", "\\"))
     named_outright = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
-    if named_outright and to is None and not out.endswith(("/", "\\")) and not Path(out).is_dir():
-        return plan_file(inputs.files[0], Path(out), existing), False  # type: ignore[arg-type]
+    if named_outright and to is None and not slash and not os.path.isdir(out):  # noqa: PTH112 - Path raises for long names
+        return plan_file(inputs.files[0], target, existing)
+    if os.path.isfile(out):  # noqa: PTH113
+        raise UsageError(
+            f"the last name, {out}, is an existing file; where should the results go? "
+            f"Expected a folder there, such as: keypose convert IN... out/ --to {to or 'glb'}"
+        )
+    if names_a_file(target) and not slash:
+        raise UsageError(
+            f"{out} is the name of a file, but is to be a folder: "
+            + (f"without --to it is a file, as {out}/ it is a folder" if named_outright else f"{out}/ makes it one")
+        )
     if to is None:
         raise UsageError(f"{out} is to be a folder: say the format of the files in it, such as --to glb")
-    return plan_folder(inputs.files, Path(out), to, existing), True  # type: ignore[arg-type]
+    return plan_folder(inputs.files, target, to, existing)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from keypose.batch import Outcome, map_clips
@@ -13,6 +16,9 @@ from keypose.batch.plan import Target
 from keypose.cli import clip_view, output, said
 from keypose.cli.exits import INTERRUPTED
 from keypose.cli.progress import Progress
+
+KEPT_APART = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
+NOT_WRITTEN = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
 
 
 def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
@@ -25,10 +31,10 @@ def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, jso
     try:
         with progress, closing(results):
             for outcome in results:
-                outcomes.append(outcome)
-                for text in () if quiet or json else outcome.warnings:
-                    output.warning(text)
                 progress.done(outcome)
+                outcomes.append(_noted(said.heard(work[outcome.index].source, outcome)))
+                for text in () if quiet or json else outcomes[-1].warnings:
+                    output.warning(text)
     except KeyboardInterrupt:
         interrupted = True
     outcomes.sort(key=lambda outcome: outcome.index)
@@ -44,6 +50,16 @@ def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, jso
             output.note(f"interrupted with {len(work) - len(outcomes)} files to go; --skip-existing goes on from here")
         return INTERRUPTED
     return code
+
+
+def _noted(outcome: Outcome[Converted]) -> Outcome[Converted]:
+    """What was read is kept apart; what matters here is whether it was written."""
+    made = outcome.value
+    if made is None:
+        return outcome
+    in_its_place = () if made.reference_pose else (NOT_WRITTEN,)
+    notes = (in_its_place if KEPT_APART.fullmatch(note) else (note,) for note in made.notes)
+    return replace(outcome, value=replace(made, notes=tuple(chain.from_iterable(notes))))
 
 
 def _say(
@@ -88,6 +104,7 @@ def _document(
                 "frames": o.value.frames,
                 "fps": o.value.fps,
                 "bytes": o.value.bytes,
+                "reference_pose": o.value.reference_pose,
                 "seconds": o.seconds,
             }
             converted.append(clip | made | {"notes": o.value.notes, "warnings": o.warnings})

@@ -39,4 +39,6 @@ def demo(
         size = f", {clip_view.file_size(step.bytes)}" if step.bytes is not None else ""
         found = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
         output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}")
+    output.line(f"next: open {out / 'demo.glb'} in any glTF viewer, or in Blender "
+                f"(there set the scene to {report.fps:g} fps before importing)")  # fmt: skip
     return 0

@@ -61,14 +61,14 @@ def info(
     results = map_clips(describe_clip, questions, jobs_from(jobs, len(questions)), on_start=progress.begin)
     with progress, closing(results):
         for outcome in results:
-            outcomes.append(outcome)
+            outcomes.append(said.heard(questions[outcome.index].path, outcome))
             progress.done(outcome)
     outcomes.sort(key=lambda outcome: outcome.index)
 
     paths = [question.path for question in questions]
     if json:
         documents = [said.document(paths[o.index], o) for o in outcomes]
-        output.show_json(documents + [{"error": str(problem)} for problem in inputs.problems])
+        output.show_json(documents + [said.problem_document(problem) for problem in inputs.problems])
     else:
         for outcome in outcomes:
             for text in outcome.warnings:
@@ -90,9 +90,9 @@ def _show(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, joints: b
             output.show(clip_view.block(clip, said.own_notes(clip.notes, _warned(outcomes, clip))))
             if joints:
                 output.line("")
-                output.show(clip_view.joint_table(clip))
+                output.show(clip_view.joint_table(clip, output.console().width))
     elif clips:
-        output.show(clip_view.table(clips))
+        output.show(clip_view.table(clips, output.console().width))
         notes = [(Path(o.value.path), said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value]
         said.say_notes(notes)
 

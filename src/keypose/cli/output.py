@@ -17,6 +17,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 HELP_COLUMNS = 80
+PIECE = 1000  # characters: at most 4000 bytes, and POSIX lets pipes take 4096 at once (PIPE_BUF on Linux)
 WIDE = 10_000  # columns where nobody looks at them: in a pipe or a file nothing is cut
 
 
@@ -59,7 +60,7 @@ def show(renderable: RenderableType) -> None:
         return
     with out.capture() as text:
         out.print(renderable)
-    sys.stdout.write("".join(row.rstrip() + "\n" for row in text.get().splitlines()))
+    _write("".join(row.rstrip() + "\n" for row in text.get().splitlines()))
 
 
 def line(text: str) -> None:
@@ -69,7 +70,17 @@ def line(text: str) -> None:
 
 def show_json(document: Any) -> None:
     """One JSON document, on stdout."""
-    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+    _write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def _write(text: str) -> None:
+    """In pieces that a pipe takes whole or not at all.
+
+    With PYTHONUNBUFFERED set, Python takes a write that was cut off for a whole one, and would end well
+    though the reader has gone.
+    """
+    for start in range(0, len(text), PIECE):
+        sys.stdout.write(text[start : start + PIECE])
 
 
 def error(text: str) -> None:

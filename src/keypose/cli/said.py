@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from keypose.batch import Failure, Outcome
+from keypose.batch.convert import Converted
 from keypose.batch.describe import ClipInfo
-from keypose.cli import output
+from keypose.batch.nearest import did_you_mean, nearest_file
+from keypose.cli import output, wording
 from keypose.cli.exits import FAILED
+from keypose.errors import KeyposeError
+
+NO_SUCH_FILE = ": no such file"
+# Notes that differ from clip to clip only by a name, and what many of them say together.
+KINDS_OF_NOTES = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
+
+Clip = TypeVar("Clip", ClipInfo, Converted)
+
+
+def heard(path: Path, outcome: Outcome[Clip]) -> Outcome[Clip]:
+    """An outcome whose messages speak of options, and of what was probably meant."""
+    name = str(path)
+    return replace(
+        outcome,
+        value=outcome.value and replace(outcome.value, notes=_translated(outcome.value.notes)),
+        failure=outcome.failure and _helped(outcome.failure, name),
+        warnings=_translated(outcome.warnings, name),
+    )
+
+
+def _translated(texts: Sequence[str], path: str = "") -> tuple[str, ...]:
+    return tuple(wording.for_command_line(text, path) for text in texts)
+
+
+def _helped(failure: Failure, path: str) -> Failure:
+    if failure.is_bug:
+        return failure
+    message = wording.for_command_line(failure.message, path)
+    if failure.kind == "FileError" and message.endswith(NO_SUCH_FILE):
+        near = nearest_file(Path(message.removesuffix(NO_SUCH_FILE)))
+        message += f"; did you mean {near}?" if near else ""
+    animations = wording.animations_in(message) if failure.kind == "OptionError" else None
+    return replace(failure, message=message + (did_you_mean(*animations) if animations else ""))
 
 
 def document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
@@ -28,6 +64,11 @@ def failure_document(failure: Failure) -> dict[str, str]:
     return {"error": failure.message, "error_kind": failure.kind}
 
 
+def problem_document(error: KeyposeError) -> dict[str, str]:
+    """An error that concerns no single clip, for JSON."""
+    return {"error": str(error), "error_kind": type(error).__name__}
+
+
 def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = False) -> int:
     """Says what failed, a line each; the exit code for it. Faults of the program are said even when quiet."""
     from keypose.cli.app import report_bug
@@ -39,8 +80,6 @@ def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = F
         elif not quiet:
             named = failure.message.startswith(str(path))
             output.error(failure.message if named else f"{path}: {failure.message}")
-    if not quiet and any(failure.kind == "LimitError" for _, failure in failures):
-        output.hint("on the command line a limit is raised with --limit NAME=NUMBER")
     return code or (FAILED if failures else 0)
 
 
@@ -51,9 +90,12 @@ def own_notes(notes: Iterable[str], warnings: Sequence[str]) -> list[str]:
 
 def say_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
     """``note:`` lines; what is true of many clips is said once."""
-    paths_by_note: dict[str, list[Path]] = {}
+    said: dict[str, list[tuple[Path, str]]] = {}
     for path, notes in clips:
         for note in notes:
-            paths_by_note.setdefault(note, []).append(path)
-    for note, paths in paths_by_note.items():
-        output.note(f"{paths[0]}: {note}" if len(paths) == 1 else f"{len(paths)} clips: {note}")
+            kind = next((together for pattern, together in KINDS_OF_NOTES if pattern.fullmatch(note)), note)
+            said.setdefault(kind, []).append((path, note))
+    for kind, places in said.items():
+        path, note = places[0]
+        text = note if len({other for _, other in places}) == 1 else kind
+        output.note(f"{path}: {note}" if len(places) == 1 else f"{len(places)} clips: {text}")

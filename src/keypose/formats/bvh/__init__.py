@@ -58,7 +58,6 @@ def read(source: Source, options: ReadOptions) -> Motion:
     frames, fps, start = _read_motion_header(source, motion_at.end())
     channels = _read_rows(source, hierarchy, start, columns, frames)
     skeleton = _skeleton(source, hierarchy)
-    source.check_size(len(channels), skeleton.n_joints)
     translations, rotations = _core.poses_from_channels(channels, *_column_tables(skeleton), skeleton.offsets)
     del channels
     skip = frames_to_skip(rotations, options.reference_pose)
@@ -218,6 +217,7 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, stated: 
         labels = [f"{c} of {name}" for name, own in zip(h.names, h.channels, strict=True) for c in own]
         label = labels[column] if column < columns else f"number {column + 1}"
         raise source.error(f"frame {len(values)}, {label}: {token!r} is {fault}, expected a finite number", line=line)
+    source.check_size(len(values), len(h.names))
     if truncated:
         source.warn(f"the last row has {truncated} of {columns} numbers (a download cut short?) and is left out")
     if glued:
