@@ -39,6 +39,19 @@ const char* parse_short_decimal(const char* p, const char* end, double& value) {
     return p;
 }
 
+// Of a number that no double holds: whether it is too small, by the place of its first digit that is not 0.
+bool is_below_one(const char* p, const char* end) {
+    const char* exponent = std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });
+    const char* point = std::find(p, exponent, '.');
+    const char* leading = std::find_if(p, exponent, [](char c) { return c >= '1' && c <= '9'; });
+    const long long place = leading < point ? point - leading : point + 1 - leading;
+    long long shift = 0;
+    const bool negative = exponent + 1 < end && exponent[1] == '-';
+    for (const char* q = exponent; q < end; ++q)
+        if (is_digit(*q) && shift < (1LL << 50)) shift = shift * 10 + (*q - '0');
+    return place + (negative ? -shift : shift) <= 0;
+}
+
 const char* parse_number(const char* p, const char* end, double& value) {
     if (*p == '+') {
         ++p;
@@ -47,10 +60,7 @@ const char* parse_number(const char* p, const char* end, double& value) {
     if (const char* after = parse_short_decimal(p, end, value)) return after;
     const auto [after, error] = std::from_chars(p, end, value);
     if (error == std::errc::result_out_of_range) {  // underflow is 0; overflow is not finite
-        double exponent_sign = 1;
-        for (const char* q = p; q < after; ++q)
-            if ((*q == 'e' || *q == 'E') && q + 1 < after && q[1] == '-') exponent_sign = -1;
-        value = exponent_sign < 0 ? 0.0 : HUGE_VAL;
+        value = is_below_one(p, after) ? 0.0 : HUGE_VAL;
         return after;
     }
     return error == std::errc() ? after : nullptr;

@@ -23,13 +23,15 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
 
     The data are copied unless nobody else can write to them.
     """
+    if np.iscomplexobj(values) or np.ma.is_masked(values):
+        raise ModelError(f"{what}: complex or masked numbers, expected plain ones")
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{what}: not numbers ({error})") from None
     _check_shape(array, shape, what)
-    sound = np.abs(array) <= GREATEST_NUMBER  # False for NaN too
-    if not sound.all():
+    if array.size and not (array.min() >= -GREATEST_NUMBER and array.max() <= GREATEST_NUMBER):  # nor NaN
+        sound = np.abs(array) <= GREATEST_NUMBER
         where = tuple(int(i) for i in np.argwhere(~sound)[0])
         sane = f"finite numbers up to {GREATEST_NUMBER:g}"
         raise ModelError(f"{what}: {array[where]:g} at index {where}, expected {sane}")
@@ -38,9 +40,14 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
 
 def frozen_ints(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Ints:
     """``values`` as a read-only int32 array of ``shape`` (None: any length)."""
-    given = np.asarray(values)
+    try:
+        given = np.asarray(values)
+    except ValueError as error:
+        raise ModelError(f"{what}: not numbers ({error})") from None
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise ModelError(f"{what}: {given.dtype} numbers, expected integers")
+    if given.size and (given.min() < -(2**31) or given.max() >= 2**31):
+        raise ModelError(f"{what}: numbers beyond 32 bits")
     array = given.astype(np.int32)
     _check_shape(array, shape, what)
     return frozen(array)
@@ -62,12 +69,15 @@ def give_away(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _writable_elsewhere(array: NDArray[Any]) -> bool:
+    """Whether another array, a mapped file or a buffer still leads to this memory; our kernels keep no way to it."""
     base = array.base
     while isinstance(base, np.ndarray):
         if base.flags.writeable:
             return True
         base = base.base
-    return False
+    if isinstance(base, memoryview):
+        base = base.obj
+    return not (base is None or isinstance(base, bytes) or type(base).__name__ == "nb_ndarray")
 
 
 def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], what: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -179,13 +180,66 @@ def test_errors_say_where_and_what(load_text, change, message):
     "change", [("OFFSET 0 -10 0", "OFFSET 0 -1e300 0"), ("0 20 0", "0 1e300 0"), ("4 5 6 7", "4 5 6 1e300")]
 )
 def test_numbers_beyond_all_measure(load_text, change):
-    """An angle may be any number; a length of 1e300 is a fault of the file, which is named."""
-    text = bvh_text().replace(*change)
-    if "6 1e300" in change[1]:
-        load_text(text)
-    else:
-        with pytest.raises(kp.FormatError, match=r"x.bvh: .*up to 1e\+15"):
-            load_text(text)
+    places = r"x.bvh:8: '-1e300'|x.bvh: frame 0, (Yposition of Hips|Xrotation of Chest): 1e\+300"
+    with pytest.raises(kp.FormatError, match=places):
+        load_text(bvh_text().replace(*change))
+
+
+def test_a_motion_header_far_down(load_text):
+    far = bvh_text().replace("Frames: 3\n", "Frames: 3\n" + " " * 380 + "\n" * 300)
+    m = load_text(far)
+    assert m.n_frames == 3 and m.fps == 50
+
+
+@pytest.mark.parametrize("word", ["1e308", "1e-300", "5000", "1_0", "\u0663"])
+def test_frame_times_beyond_all_measure(load_text, word):
+    with pytest.raises(kp.FormatError, match=r"x.bvh:23: .*Frame Time"):
+        load_text(bvh_text(frame_time=word))
+
+
+def test_many_words_on_one_line_take_linear_time(load_text):
+    text = bvh_text(hierarchy=HIERARCHY.replace("OFFSET 0 0 0", "OFFSET 0 0 0 " * 200_000))
+    start = time.perf_counter()
+    load_text(text)
+    assert time.perf_counter() - start < 5
+
+
+def with_end_sites(count: int) -> str:
+    return HIERARCHY.replace("    End Site\n", "    End Site{}\n" * count + "    End Site\n")
+
+
+def test_end_sites_count_for_the_limits(load_text):
+    with pytest.raises(kp.LimitError, match="joints"):
+        load_text(bvh_text(hierarchy=with_end_sites(20_000)))
+    with pytest.raises(kp.LimitError, match="times the file's own size"):
+        load_text(bvh_text([ROWS[0]] * 2000, hierarchy=with_end_sites(9000)))
+
+
+def test_control_characters_and_endless_names_stay_out_of_messages(load_text):
+    with pytest.raises(kp.FormatError) as caught:
+        load_text(bvh_text(hierarchy=HIERARCHY.replace("Knee\n  {", "\x1b]0;owned\x07\n")))
+    assert "\x1b" not in str(caught.value) and "owned" in str(caught.value)
+    with pytest.raises(kp.FormatError) as caught:
+        load_text(bvh_text(hierarchy=HIERARCHY.replace("Knee\n  {", "n" * 100_000 + "\n")))
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_figure_of_micrometres_keeps_its_shape(load_text, tmp_path):
+    m = load_text(bvh_text())
+    s = m.skeleton
+    tiny = replace(s, offsets=s.offsets * 1e-7, end_offsets=s.end_offsets * 1e-7)
+    small = replace(m, skeleton=tiny, translations=m.translations * 1e-7)
+    kp.save(small, tmp_path / "again.bvh")
+    again = kp.load(tmp_path / "again.bvh")
+    np.testing.assert_allclose(again.world_positions(), small.world_positions(), atol=1e-6 * small.height)
+
+
+def test_what_is_saved_can_be_read(tmp_path):
+    skeleton = kp.Skeleton(("a{", "a}", "\ud800"), [-1, 0, 0], np.zeros((3, 3)), channels=((), (), ()))
+    still = kp.Motion("x", skeleton, 30, np.zeros((2, 3, 3)), np.tile(rot.IDENTITY, (2, 3, 1)))
+    kp.save(still, tmp_path / "x.bvh")
+    again = kp.load(tmp_path / "x.bvh")
+    assert again.n_frames == 2 and again.skeleton.names == ("a_", "a_.001", "\ufffd")
 
 
 @pytest.mark.parametrize(

@@ -212,3 +212,39 @@ def test_a_bvh_stands_upright_when_it_is_read_again(tmp_path, up):
     np.testing.assert_allclose(again.world_positions()[..., 1], sign * places[..., axis], atol=1e-6)
     between = lambda m: np.linalg.norm(m.world_positions()[:, 0] - m.world_positions()[:, 2], axis=-1)  # noqa: E731
     np.testing.assert_allclose(between(again), between(markers), atol=1e-5)
+
+
+def test_a_gzip_ratio_that_no_motion_has(tmp_path):
+    path = tmp_path / "bomb.bvh.gz"
+    path.write_bytes(gzip.compress(b"HIERARCHY\n" + bytes(120_000_000)))
+    with pytest.raises(kp.LimitError, match="a bomb"):
+        kp.load(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b.bvh", "\ud800.bvh", "n" * 300 + ".bvh"])
+def test_names_that_no_disk_takes(motion, tmp_path, name):
+    with pytest.raises(kp.FileError, match="cannot be written"):
+        kp.save(motion, tmp_path / name)
+
+
+def test_the_longest_name_that_a_disk_takes(motion, tmp_path):
+    kp.save(motion, tmp_path / ("n" * 251 + ".bvh"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"fps": 0}, {"fps": "x"}, {"fps": float("nan")}, {"animation": [1]}, {"gaps": "no"}]
+)
+def test_options_that_mean_nothing(motion, tmp_path, options):
+    kp.save(motion, tmp_path / "x.bvh")
+    with pytest.raises(kp.OptionError):
+        kp.load(tmp_path / "x.bvh", **options)
+
+
+def test_a_file_with_endless_faults_says_so_once(tmp_path):
+    from keypose.formats.base import MOST_WARNINGS, Source
+
+    source = Source(tmp_path / "x", b"")
+    with pytest.warns(kp.FormatWarning) as caught:
+        for n in range(1000):
+            source.warn(f"fault {n}")
+    assert len(caught) == MOST_WARNINGS == len(source.notes) and "more is wrong" in source.notes[-1]

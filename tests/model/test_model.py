@@ -65,6 +65,26 @@ def test_the_callers_arrays_are_neither_kept_nor_locked():
     assert m.translations[3, 0, 0] == 0.0
 
 
+@pytest.mark.parametrize("kind", ["mapped", "buffer"])
+def test_memory_that_others_can_write_to_is_copied(tmp_path, kind):
+    """A mapped file, or an array over a buffer, may change although the array itself is read-only."""
+    m = small_motion()
+    if kind == "mapped":
+        np.save(tmp_path / "m.npy", m.translations)
+        outside = np.load(tmp_path / "m.npy", mmap_mode="r")
+    else:
+        outside = np.ndarray(m.translations.shape, np.float64, bytearray(m.translations.tobytes()))
+        outside.setflags(write=False)
+    assert not np.shares_memory(replace(m, translations=outside).translations, outside)
+
+
+def test_heights_by_blocks_are_those_of_the_whole(monkeypatch):
+    lying = replace(small_motion(), up="X")
+    points = np.concatenate((lying.world_positions(), lying.end_positions()), axis=1)
+    monkeypatch.setattr("keypose.model.motion.BLOCK_POSES", 7 * 6)
+    assert lying.height == pytest.approx(np.percentile(np.ptp(points[..., 0], axis=1), 95))
+
+
 def test_slices_share_memory_with_the_whole():
     m = small_motion()
     part = m[10:20]
@@ -103,7 +123,7 @@ def test_other_ratios_interpolate():
     odd = m.at_fps(50)
     assert odd.n_frames == 21 and odd.duration_s == pytest.approx(m.duration_s, abs=0.02)
     assert small_motion(1).at_fps(77).n_frames == 1
-    for wrong in (0, -3, np.nan, np.inf):
+    for wrong in (0, -3, np.nan, np.inf, 1e-320, 1e300, 1e12):
         with pytest.raises(kp.OptionError):
             m.at_fps(wrong)
 
@@ -195,6 +215,14 @@ def test_nearly_unit_rotations_are_normalised_and_others_refused():
     [
         ({"fps": 0}, "frames per second"),
         ({"fps": float("nan")}, "frames per second"),
+        ({"fps": 1e-320}, "frames per second"),
+        ({"fps": 10**400}, "expected a number"),
+        ({"fps": None}, "expected a number"),
+        ({"first_frame": 1.5}, "whole number"),
+        ({"first_frame": 2**60}, "beyond all measure"),
+        ({"metres_per_unit": 1e-300}, "metres per unit"),
+        ({"translations": np.zeros((50, 4, 3), complex)}, "complex"),
+        ({"translations": np.ma.masked_greater(np.ones((50, 4, 3)), 0)}, "masked"),
         ({"up": "W"}, "up axis"),
         ({"metres_per_unit": -1.0}, "metres per unit"),
         ({"translations": np.zeros((50, 3, 3))}, r"expected \(any, 4, 3\)"),
@@ -219,8 +247,13 @@ def test_motions_that_do_not_fit_together(changes, message):
         ({"parents": [-1, 0, 3, 0]}, "earlier joint"),
         ({"parents": [-1, 0, -2, 0]}, "earlier joint"),
         ({"parents": [-1, 0, 0.5, 0]}, "integers"),
+        ({"parents": [2**32 - 1, 0, 0, 0]}, "32 bits"),
+        ({"parents": [[-1], [0, 1]]}, "not numbers"),
+        ({"end_joints": [1, 2**32]}, "32 bits"),
         ({"offsets": np.zeros((4, 2))}, r"expected \(4, 3\)"),
         ({"rotation_orders": ("ZXY",) * 3}, "4 joints but 3"),
+        ({"rotation_orders": ("ZXY",) * 3, "channels": ()}, "4 joints but 3"),
+        ({"channels": ((),) * 3}, "3 channel lists"),
         ({"rotation_orders": ("ZXZ",) * 4, "channels": ()}, "rotation order"),
         ({"channels": (("Wrotation",),) * 4}, "Wrotation"),
         ({"channels": (("Xrotation", "Xrotation"),) * 4}, "at most once"),

@@ -12,6 +12,7 @@ from keypose.formats import acclaim, bvh, c3d, fbx, gltf, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
 from keypose.model import Motion
+from keypose.model.motion import GREATEST_FPS, LEAST_FPS
 
 __all__ = ["FORMATS", "Format", "Limits", "load", "readable_suffixes", "save", "writable_suffixes"]
 
@@ -43,6 +44,10 @@ def load(
     limits = limits or Limits()
     if gaps not in ("fill", "refuse"):
         raise OptionError(f"gaps={gaps!r}, expected 'fill' or 'refuse'")
+    if fps is not None and (isinstance(fps, str) or not LEAST_FPS <= fps <= GREATEST_FPS):
+        raise OptionError(f"fps={fps!r}, expected {LEAST_FPS:g} to {GREATEST_FPS:g} frames per second")
+    if not isinstance(animation, str | int | None):
+        raise OptionError(f"animation={animation!r}, expected a name or a number")
     options = ReadOptions(reference_pose, Path(asf) if asf is not None else None, gaps, animation, fps)
     source = Source(path, read_bytes(path, limits), limits)
     try:

@@ -15,8 +15,10 @@ from keypose.model import Motion
 
 logger = logging.getLogger("keypose")
 
-MOTION_BYTES_PER_JOINT = 7 * 8  # translation and rotation of one joint in one frame, float64
-SMALL_MOTION_BYTES = 64 << 20  # a motion of this size is fine however small its file was
+MOTION_BYTES_PER_JOINT = 200  # one joint in one frame: 56 in the motion, the rest on the way to it
+SMALL_MOTION_BYTES = 512 << 20  # this much is fine however small the file was: a few keys may last long
+MOST_WARNINGS = 20  # of one file
+LONGEST_MESSAGE = 600  # characters
 
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
@@ -30,12 +32,19 @@ def warn_caller(text: str) -> None:
     warnings.warn(text, FormatWarning, stacklevel=level)
 
 
+def shown(text: str) -> str:
+    """What a file brought, fit for a message: no control characters, not endless."""
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 @dataclass(frozen=True)
 class Limits:
     """How much a file may ask for. Real files stay far below; a hostile one is refused early.
 
-    With the defaults, reading takes at most ``expansion`` times the size of the (decompressed) file,
-    plus 64 MB, of memory.
+    With the defaults, reading takes at most ``expansion`` times the size of the (decompressed) file, or
+    512 MB, of memory. End sites count as joints.
     """
 
     joints: int = 10_000
@@ -71,6 +80,7 @@ class Source:
     data: bytes  # decompressed
     limits: Limits = field(default_factory=Limits)
     notes: list[str] = field(default_factory=list)
+    warnings: int = 0
     companion_bytes: int = 0  # of further files that this one brings along, as a .gltf its buffers
 
     @property
@@ -88,18 +98,27 @@ class Source:
 
     def error(self, problem: str, *, line: int | None = None, byte: int | None = None) -> FormatError:
         """A FormatError that names this file."""
-        return FormatError(self.path, problem, line=line, byte=byte)
+        return FormatError(self.path, shown(problem), line=line, byte=byte)
 
     def note(self, text: str) -> None:
         """Something worth knowing that is no fault of the file."""
-        logger.info("%s: %s", self.path, text)
-        self.notes.append(text)
+        logger.info("%s: %s", self.path, shown(text))
+        self._keep(text)
 
     def warn(self, text: str, *, line: int | None = None) -> None:
         """The file was not quite right and was repaired."""
-        self.notes.append(text)
+        self.warnings += 1
+        if self.warnings > MOST_WARNINGS:
+            return
+        if self.warnings == MOST_WARNINGS:
+            text = "more is wrong with this file than is listed here"
+        self._keep(text)
         place = f":{line}" if line is not None else ""
-        warn_caller(f"{self.path}{place}: {text}")
+        warn_caller(f"{self.path}{place}: {shown(text)}")
+
+    def _keep(self, text: str) -> None:
+        if len(self.notes) < 2 * MOST_WARNINGS:
+            self.notes.append(shown(text))
 
     def check_joints(self, joints: int, *, line: int | None = None) -> None:
         """Refuses more joints than the limit."""

@@ -15,6 +15,8 @@ from keypose.errors import FileError, FormatError, LimitError
 from keypose.formats.base import Limits
 
 GZIP_MAGIC = b"\x1f\x8b"
+GZIP_RATIO = 200  # motion as text shrinks to a tenth; a clip that stands still, to a hundredth
+GZIP_FREE_BYTES = 64 << 20
 _CHUNK = 1 << 20
 
 
@@ -42,16 +44,20 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
 
 
 def _gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
-    out = bytearray()
+    chunks: list[bytes] = []
+    size = 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             while chunk := stream.read(_CHUNK):
-                out += chunk
-                if len(out) > limits.bytes:
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > limits.bytes:
                     raise _too_large(path, limits)
+                if size > GZIP_FREE_BYTES + GZIP_RATIO * len(data):
+                    raise LimitError(path, f"unfolds to more than {GZIP_RATIO} times its size: not motion, but a bomb")
     except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(path, f"damaged gzip data after {len(out)} bytes ({error})") from None
-    return bytes(out)
+        raise FormatError(path, f"damaged gzip data after {size} bytes ({error})") from None
+    return b"".join(chunks)
 
 
 def _too_large(path: Path, limits: Limits) -> LimitError:
@@ -64,9 +70,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     The data go to a hidden file beside the target, reach the disk, and take the target's place in one
     step. A target that is a link stays a link; an existing file's permissions are kept.
     """
-    path = Path(os.path.realpath(path))
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     try:
+        path = Path(os.path.realpath(path))
+        temporary = path.with_name(f".{path.name[:20]}.{secrets.token_hex(6)}.tmp")
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
@@ -81,5 +87,5 @@ def write_atomically(path: Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL or a lone surrogate
+        raise FileError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None

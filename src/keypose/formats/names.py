@@ -6,7 +6,16 @@ from keypose.formats.base import Source
 
 
 def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
-    """Joint names with a number behind those that were used before, as Blender does it."""
+    """Joint names with a number behind those that were used before, with a warning."""
+    unique, renamed = numbered(names)
+    if renamed:
+        others = f" and {len(renamed) - 5} others" if len(renamed) > 5 else ""
+        source.warn(f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}")
+    return unique
+
+
+def numbered(names: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The names with a number behind those that were used before, as Blender does it, and which those are."""
     taken: set[str] = set()
     numbers: dict[str, int] = {}  # the last one given behind each name: thousands of equal names stay fast
     unique: list[str] = []
@@ -21,7 +30,4 @@ def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
             renamed.append(candidate)
         taken.add(candidate)
         unique.append(candidate)
-    if renamed:
-        shown = ", ".join(renamed[:5]) + (f" and {len(renamed) - 5} others" if len(renamed) > 5 else "")
-        source.warn(f"joint names are used more than once; numbered: {shown}")
-    return tuple(unique)
+    return tuple(unique), renamed

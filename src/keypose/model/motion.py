@@ -20,6 +20,11 @@ from keypose.rotations import normalise, slerp, to_euler, unwrap_euler
 # A ratio of frame rates this close to a whole number takes the very frames (.0083333 s is meant as 120 fps).
 WHOLE_RATIO_TOLERANCE = 1e-3
 
+LEAST_FPS, GREATEST_FPS = 1e-3, 1e6
+GREATEST_FRAME = 1 << 53
+MOST_POSES = 1 << 28  # frames x joints that at_fps makes: 15 GB
+BLOCK_POSES = 1 << 18  # frames x points that the height looks at together
+
 
 @dataclass(frozen=True, eq=False)
 class Pose(Frozen):
@@ -71,13 +76,21 @@ class Motion(Frozen):
             raise ModelError("motion: no frames, expected at least one")
         self._put("translations", translations)
         self._put("rotations", _unit(self.rotations, (len(translations), joints, 4), "motion rotations"))
-        self._put("fps", float(self.fps))
-        if not (np.isfinite(self.fps) and self.fps > 0):
-            raise ModelError(f"motion: {self.fps} frames per second, expected a positive number")
+        self._put("fps", _number(self.fps, "frames per second"))
+        if not LEAST_FPS <= self.fps <= GREATEST_FPS:
+            raise ModelError(f"motion: {self.fps:g} frames per second, expected {LEAST_FPS:g} to {GREATEST_FPS:g}")
         if self.up not in UPS:
             raise ModelError(f"motion: up axis {self.up!r}, expected one of {', '.join(UPS)}")
-        if self.metres_per_unit is not None and not (np.isfinite(self.metres_per_unit) and self.metres_per_unit > 0):
-            raise ModelError(f"motion: {self.metres_per_unit} metres per unit, expected a positive number or None")
+        if self.metres_per_unit is not None:
+            self._put("metres_per_unit", _number(self.metres_per_unit, "metres per unit"))
+            if not 1e-12 <= self.metres_per_unit <= 1e12:
+                raise ModelError(f"motion: {self.metres_per_unit:g} metres per unit, expected 1e-12 to 1e12 or None")
+        try:
+            self._put("first_frame", index(self.first_frame))
+        except TypeError:
+            raise ModelError(f"motion: first frame {self.first_frame!r}, expected a whole number") from None
+        if abs(self.first_frame) >= GREATEST_FRAME:
+            raise ModelError("motion: the first frame's number is beyond all measure")
         if self.reference_pose is not None and len(self.reference_pose.translations) != joints:
             raise ModelError(f"motion: a reference pose of {len(self.reference_pose.translations)} joints, "
                              f"expected {joints}")  # fmt: skip
@@ -151,8 +164,10 @@ class Motion(Frozen):
 
         Translations go straight and rotations at constant speed between the two nearest frames.
         """
-        if isinstance(fps, str) or not (np.isfinite(fps) and fps > 0):
-            raise OptionError(f"{fps!r} frames per second, expected a positive number")
+        if isinstance(fps, str) or not LEAST_FPS <= fps <= GREATEST_FPS:
+            raise OptionError(f"{fps!r} frames per second, expected {LEAST_FPS:g} to {GREATEST_FPS:g}")
+        if self.duration_s * fps * self.n_joints > MOST_POSES:
+            raise OptionError(f"{fps:g} frames per second make {self.duration_s * fps:.3g} frames: too many")
         ratio = self.fps / fps
         whole = round(ratio)
         if whole >= 1 and abs(ratio - whole) <= WHOLE_RATIO_TOLERANCE * whole:
@@ -223,9 +238,20 @@ class Motion(Frozen):
         elif kinematics.is_upright(s.rest_positions, self.up):
             extent = kinematics.vertical_extent(s.rest_positions, self.up)
         else:
-            points = np.concatenate((self.world_positions(), self.end_positions()), axis=1)
-            extent = np.percentile(kinematics.vertical_extent(points, self.up), 95.0)
+            extent = np.percentile(self._vertical_extents(), 95.0)
         return float(extent)
+
+    def _vertical_extents(self) -> Floats:
+        """How tall each frame is, end sites included (T,); by blocks, since there may be many end sites."""
+        s = self.skeleton
+        block = max(1, BLOCK_POSES // (self.n_joints + len(s.end_joints)))
+        extents = []
+        for start in range(0, self.n_frames, block):
+            some = slice(start, start + block)
+            world, turns = kinematics.forward(s.parents, self.translations[some], self.rotations[some])
+            ends = kinematics.end_positions(world, turns, s.end_joints, s.end_offsets)
+            extents.append(kinematics.vertical_extent(np.concatenate((world, ends), axis=1), self.up))
+        return np.concatenate(extents)
 
     @property
     def mm_per_unit(self) -> float:
@@ -267,6 +293,13 @@ def concatenate(motions: Sequence[Motion]) -> Motion:
         translations=give_away(np.concatenate([m.translations for m in motions])),
         rotations=give_away(np.concatenate([m.rotations for m in motions])),
     )
+
+
+def _number(value: float, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"motion: {value!r} {what}, expected a number") from None
 
 
 def _unit(values: Floats, shape: tuple[int | None, ...], what: str) -> Floats:

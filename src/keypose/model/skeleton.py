@@ -51,6 +51,8 @@ class Skeleton(Frozen):
             )
         self._put("offsets", frozen_floats(self.offsets, (n, 3), "skeleton offsets"))
         self._put("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
+        if len(self.rotation_orders) != n:
+            raise ModelError(f"skeleton: {n} joints but {len(self.rotation_orders)} rotation orders")
         self._put("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
         self._check_channels()
         self._put("end_joints", frozen_ints(self.end_joints, (None,), "skeleton end joints"))
@@ -66,11 +68,8 @@ class Skeleton(Frozen):
 
     def _check_channels(self) -> None:
         n = len(self.names)
-        if len(self.rotation_orders) != n or len(self.channels) != n:
-            raise ModelError(
-                f"skeleton: {n} joints but {len(self.rotation_orders)} rotation orders "
-                f"and {len(self.channels)} channel lists"
-            )
+        if len(self.channels) != n:
+            raise ModelError(f"skeleton: {n} joints but {len(self.channels)} channel lists")
         for name, order, channels in zip(self.names, self.rotation_orders, self.channels, strict=True):
             if order not in ORDERS:
                 raise ModelError(f"skeleton: rotation order {order!r} of {name}, expected one of {', '.join(ORDERS)}")

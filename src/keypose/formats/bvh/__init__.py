@@ -22,6 +22,7 @@ from keypose.formats.names import unique_names
 from keypose.formats.orientation import find_up
 from keypose.formats.reference import frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
+from keypose.model.motion import GREATEST_FPS, LEAST_FPS
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
@@ -29,8 +30,9 @@ DEFAULT_FPS = 30.0  # where the file says Frame Time 0
 ROUNDED_RATE = 5e-4  # a rate this close to a whole number may be one that was rounded; 29.97 is not
 _BOM = b"\xef\xbb\xbf"
 _MOTION = re.compile(rb"(?<=[\r\n])[ \t]*MOTION[ \t]*(?=[\r\n]|$)", re.IGNORECASE)
-_FRAMES = re.compile(rb"Frames[ \t]*:?[ \t]*([^\s]*)", re.IGNORECASE)
-_FRAME_TIME = re.compile(rb"Frame[ \t]*Time[ \t]*:?[ \t]*([^\s]*)[ \t]*", re.IGNORECASE)
+_FRAMES = re.compile(rb"\s*Frames[ \t]*:?[ \t]*([^\s]*)", re.IGNORECASE)
+_FRAME_TIME = re.compile(rb"\s*Frame[ \t]*Time[ \t]*:?[ \t]*([^\s]*)[ \t]*", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _CHANNEL_NAMES = {name.lower(): name for name in POSITION_CHANNELS + ROTATION_CHANNELS}
 
 
@@ -118,7 +120,7 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
                 h.names.append(name)
                 h.offsets.append([0.0, 0.0, 0.0])
                 h.channels.append(())
-                source.check_joints(len(h.names), line=line_number)
+                source.check_joints(len(h.names) + len(h.end_joints), line=line_number)
                 source.check_depth(len(open_joints), line=line_number)
                 awaiting_brace = f"{keyword} {name}"
             elif keyword == "END":
@@ -127,6 +129,7 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
                 in_end_site = True
                 h.end_joints.append(open_joints[-1])
                 h.end_offsets.append([0.0, 0.0, 0.0])
+                source.check_joints(len(h.names) + len(h.end_joints), line=line_number)
                 awaiting_brace = "End Site"
             else:
                 _read_properties(source, h, open_joints, in_end_site, words, line_number)
@@ -142,54 +145,58 @@ def _read_properties(
     source: Source, h: _Hierarchy, open_joints: list[int], in_end_site: bool, words: list[str], line: int
 ) -> None:
     """OFFSET and CHANNELS, which may share a line."""
-    while words:
-        keyword = words.pop(0).upper()
+    at = 0
+    while at < len(words):
+        keyword = words[at].upper()
+        given = words[at + 1 : at + 8]
         if keyword not in ("OFFSET", "CHANNELS"):
             raise source.error(f"{keyword!r}, expected OFFSET, CHANNELS, JOINT, End Site or a brace", line=line)
         if not open_joints:
             raise source.error(f"{keyword} outside a joint", line=line)
         if keyword == "OFFSET":
-            offset = [_number(source, word, f"a coordinate of {keyword}", line) for word in words[:3]]
+            offset = [_number(source, word, f"a coordinate of {keyword}", line) for word in given[:3]]
             if len(offset) != 3:
                 raise source.error(f"OFFSET with {len(offset)} numbers, expected 3", line=line)
             target = h.end_offsets[-1] if in_end_site else h.offsets[open_joints[-1]]
             target[:] = offset
-            del words[:3]
+            at += 4
             continue
-        count = int(words[0]) if words and words[0].isdecimal() and len(words[0]) < 4 else -1
-        if not 0 <= count <= 6:
-            raise source.error(f"CHANNELS {words[0] if words else ''}, expected a count of 0 to 6", line=line)
-        channels = tuple(_CHANNEL_NAMES.get(word.lower(), word) for word in words[1 : 1 + count])
+        count = "0123456".find(given[0]) if given and len(given[0]) == 1 else -1
+        if count < 0:
+            raise source.error(f"CHANNELS {given[0] if given else ''}, expected a count of 0 to 6", line=line)
+        channels = tuple(_CHANNEL_NAMES.get(word.lower(), word) for word in given[1 : 1 + count])
         unknown = [c for c in channels if c not in _CHANNEL_NAMES.values()]
         if len(channels) != count or unknown or len(set(channels)) != count:
-            raise source.error(f"CHANNELS {' '.join(words[: 1 + count])}, expected {count} different ones of "
+            raise source.error(f"CHANNELS {' '.join(given[: 1 + count])}, expected {count} different ones of "
                                f"{', '.join(_CHANNEL_NAMES.values())}", line=line)  # fmt: skip
         if in_end_site:
             if count:
                 raise source.error("CHANNELS in an End Site, which cannot move", line=line)
         else:
             h.channels[open_joints[-1]] = channels
-        del words[: 1 + count]
+        at += 2 + count
 
 
 def _read_motion_header(source: Source, at: int) -> tuple[int, float, int]:
     """The number of frames and the frame rate that the file states, and where the numbers begin."""
     line = source.data.count(b"\n", 0, at) + 1
-    head = source.data[at : at + 400]
-    frames_found, time_found = _FRAMES.search(head), _FRAME_TIME.search(head)
+    frames_found = _FRAMES.match(source.data, at)
     if frames_found is None or not frames_found[1].isdigit() or len(frames_found[1]) > 12:
         found = frames_found[1].decode("latin-1") if frames_found else ""
         raise source.error(f"Frames: {found!r}, expected a whole number", line=line + 1)
+    time_found = _FRAME_TIME.match(source.data, frames_found.end())
     if time_found is None:
         raise source.error("no 'Frame Time:' after 'Frames:'", line=line + 2)
+    line = source.data.count(b"\n", 0, time_found.end()) + 1
     word = time_found[1].decode("latin-1")
-    frame_time = _number(source, word, "Frame Time", line + 2)
-    if frame_time < 0:
-        raise source.error(f"Frame Time: {frame_time:g}, expected seconds above 0", line=line + 2)
-    if frame_time == 0 or frame_time < 1.0 / GREATEST_NUMBER:
-        source.warn(f"Frame Time is {frame_time:g}; {DEFAULT_FPS:g} fps is assumed", line=line + 2)
-        return int(frames_found[1]), DEFAULT_FPS, at + time_found.end()
-    return int(frames_found[1]), _frame_rate(word, frame_time), at + time_found.end()
+    frame_time = _number(source, word, "Frame Time", line)
+    if frame_time == 0:
+        source.warn(f"Frame Time is 0; {DEFAULT_FPS:g} fps is assumed", line=line)
+        return int(frames_found[1]), DEFAULT_FPS, time_found.end()
+    if not 1.0 / GREATEST_FPS <= frame_time <= 1.0 / LEAST_FPS:
+        expected = f"{1.0 / GREATEST_FPS:g} to {1.0 / LEAST_FPS:g} seconds"
+        raise source.error(f"Frame Time: {frame_time:g}, expected {expected}", line=line)
+    return int(frames_found[1]), _frame_rate(word, frame_time), time_found.end()
 
 
 def _frame_rate(word: str, frame_time: float) -> float:
@@ -214,10 +221,13 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, stated: 
         raise source.error(f"frame {len(values)} has {column} numbers, expected {columns}", line=line)
     if fault:
         token = re.split(rb"[\s]", source.data[byte : byte + 40], maxsplit=1)[0].decode("latin-1")
-        labels = [f"{c} of {name}" for name, own in zip(h.names, h.channels, strict=True) for c in own]
-        label = labels[column] if column < columns else f"number {column + 1}"
-        raise source.error(f"frame {len(values)}, {label}: {token!r} is {fault}, expected a finite number", line=line)
-    source.check_size(len(values), len(h.names))
+        place = f"frame {len(values)}, {_channel_label(h, column)}"
+        raise source.error(f"{place}: {token!r} is {fault}, expected a finite number", line=line)
+    if len(values) and not max(values.max(), -values.min()) <= GREATEST_NUMBER:
+        frame, column = (int(i) for i in np.argwhere(np.abs(values) > GREATEST_NUMBER)[0])
+        place = f"frame {frame}, {_channel_label(h, column)}"
+        raise source.error(f"{place}: {values[frame, column]:g}, expected at most {GREATEST_NUMBER:g}")
+    source.check_size(len(values), len(h.names) + len(h.end_joints))
     if truncated:
         source.warn(f"the last row has {truncated} of {columns} numbers (a download cut short?) and is left out")
     if glued:
@@ -227,6 +237,11 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, stated: 
     if len(values) != stated and not (truncated and len(values) == stated - 1):
         source.warn(f"the header says {stated} frames, {len(values)} rows follow; all of them are taken")
     return values
+
+
+def _channel_label(h: _Hierarchy, column: int) -> str:
+    labels = [f"{channel} of {name}" for name, own in zip(h.names, h.channels, strict=True) for channel in own]
+    return labels[column] if column < len(labels) else f"number {column + 1}"
 
 
 def _skeleton(source: Source, h: _Hierarchy) -> Skeleton:
@@ -264,11 +279,8 @@ def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:
 
 
 def _number(source: Source, word: str, what: str, line: int) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
+    value = float(word) if _NUMBER.fullmatch(word) else np.inf
+    if not abs(value) <= GREATEST_NUMBER:
         raise source.error(f"{word!r} as {what}, expected a finite number", line=line)
     return value
 

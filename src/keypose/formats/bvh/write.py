@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from keypose import _core
 from keypose.arrays import Floats
 from keypose.formats.base import WriteOptions, warn_caller
+from keypose.formats.names import numbered
 from keypose.formats.orientation import find_up, turned_upright
 from keypose.formats.reference import with_first_pose
 from keypose.model import Motion
@@ -31,7 +33,13 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     lines = ["HIERARCHY", *_hierarchy_lines(motion, channels), "MOTION"]
     lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.15g}", ""]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
-    return text + _core.format_rows(_channel_rows(motion, euler, channels), DECIMALS)
+    return text + _core.format_rows(_channel_rows(motion, euler, channels), _decimals(motion))
+
+
+def _decimals(motion: Motion) -> int:
+    """Enough for a millionth of a unit, or of the figure if that is less than a unit tall."""
+    height = motion.height
+    return DECIMALS if height >= 1 or height <= 0 else min(17, DECIMALS + math.ceil(-math.log10(height)))
 
 
 def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
@@ -53,11 +61,14 @@ def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
                 f"written with {' '.join(channels)}"
             )
         needed.append(channels)
+    if not any(needed):  # a file without channels could hold no frames
+        needed[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])
     return needed
 
 
 def _hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]]) -> list[str]:
     s = motion.skeleton
+    names, _ = numbered([_one_line(name) for name in s.names])
     children: list[list[int]] = [[] for _ in s.names]
     for j, parent in enumerate(s.parents.tolist()):
         if parent >= 0:
@@ -71,7 +82,7 @@ def _hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]]) -> list[st
             continue
         j, depth = item
         indent = "\t" * depth
-        lines += [f"{indent}{'JOINT' if depth else 'ROOT'} {_one_line(s.names[j])}", f"{indent}{{"]
+        lines += [f"{indent}{'JOINT' if depth else 'ROOT'} {names[j]}", f"{indent}{{"]
         lines.append(f"{indent}\tOFFSET {_triple(s.offsets[j])}")
         lines.append(f"{indent}\tCHANNELS {' '.join((str(len(channels[j])), *channels[j]))}")
         for e in np.flatnonzero(s.end_joints == j):
@@ -84,6 +95,7 @@ def _hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]]) -> list[st
 
 def _one_line(name: str) -> str:
     """A name that cannot break the file: no braces, no line ends, not empty."""
+    name = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", name)  # what no encoding holds; the rest are odd bytes
     return " ".join(re.sub(r"[{}]", "_", name).split()) or "joint"
 
 
