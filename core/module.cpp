@@ -5,8 +5,10 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
+#include "salient.hpp"
 #include "skeleton.hpp"
 #include "text.hpp"
 
@@ -109,6 +111,38 @@ Out unwrap_euler(In3 angles) {
     return out;
 }
 
+using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integrated, std::size_t least_gap,
+                        std::size_t greatest_gap, Flags allowed, Flags pinned, unsigned threads) {
+    keypose::SalientProblem problem;
+    problem.points = points.data();
+    problem.frames = points.shape(0);
+    problem.dims = points.shape(1);
+    require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "points must be at least two frames");
+    require(max_keys >= 2 && max_keys <= problem.frames, "max_keys must be 2 to the number of frames");
+    require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "one flag a frame");
+    require(least_gap >= 1 && greatest_gap >= least_gap, "gaps must be at least 1 frame, the greatest not below");
+    problem.max_keys = max_keys;
+    problem.sum = sum;
+    problem.integrated = integrated;
+    problem.least_gap = least_gap;
+    problem.greatest_gap = greatest_gap;
+    problem.allowed = allowed.data();
+    problem.pinned = pinned.data();
+    problem.threads = threads;
+    auto paths = std::make_unique<keypose::SalientPaths>();
+    {
+        nb::gil_scoped_release unlocked;
+        *paths = keypose::salient_paths(problem);
+    }
+    keypose::SalientPaths* kept = paths.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::SalientPaths*>(p); });
+    nb::ndarray<nb::numpy, double> costs(kept->costs.data(), {kept->costs.size()}, owner);
+    nb::ndarray<nb::numpy, std::int32_t> keys(kept->keys.data(), {kept->keys.size()}, owner);
+    return nb::make_tuple(costs, keys);
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -121,5 +155,8 @@ NB_MODULE(_core, m) {
           "Channel rows -> local translations (T, J, 3) and rotations (T, J, 4), wxyz.");
     m.def("forward_kinematics", &forward_kinematics, "parents"_a, "translations"_a, "rotations"_a,
           "Local poses -> world positions (T, J, 3) and rotations (T, J, 4).");
+    m.def("salient_paths", &salient_paths, "points"_a, "max_keys"_a, "sum"_a, "integrated"_a, "least_gap"_a,
+          "greatest_gap"_a, "allowed"_a, "pinned"_a, "threads"_a,
+          "The best paths with 2, 3, ... keys -> (costs by number of keys, keys one path after another).");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

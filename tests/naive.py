@@ -101,3 +101,43 @@ def unwrap_euler(angles: np.ndarray) -> np.ndarray:
                     best = distance, near
             out[t, j] = best[1]
     return out
+
+
+def chord_costs(points: np.ndarray, total: str, measure: str) -> np.ndarray:
+    """The cost of each edge i -> j: how far the points between are off the line through both ends.
+
+    ``measure`` "largest": the largest distance, squared unless ``total`` is "sum"; "integrated": the sum of
+    squared distances.
+    """
+    n = len(points)
+    costs = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 2, n):
+            along = points[j] - points[i]
+            between = points[i + 1 : j] - points[i]
+            length = np.linalg.norm(along)
+            if length > 0:
+                between = between - np.outer(between @ along / length, along / length)
+            squares = (between**2).sum(axis=1)
+            if measure == "integrated":
+                costs[i, j] = squares.sum()
+            else:
+                costs[i, j] = np.sqrt(squares.max()) if total == "sum" else squares.max()
+    return costs
+
+
+def salient_costs(costs, max_keys, total, *, least_gap=1, greatest_gap=None, allowed=None, pinned=()):
+    """The cost of the best path from the first to the last frame with exactly m keys, for every m."""
+    n = len(costs)
+    best = np.full((max_keys + 1, n), np.inf)
+    best[1, 0] = 0.0
+    for m in range(2, max_keys + 1):
+        for j in range(1, n):
+            for k in range(j):
+                too_far = j - k < least_gap or (greatest_gap is not None and j - k > greatest_gap)
+                if too_far or any(k < pin < j for pin in pinned) or (allowed is not None and not allowed[j]):
+                    continue
+                so_far = best[m - 1, k]
+                joined = so_far + costs[k, j] if total == "sum" else max(so_far, costs[k, j])
+                best[m, j] = min(best[m, j], joined)
+    return best[:, -1]

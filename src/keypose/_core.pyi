@@ -1,4 +1,4 @@
-from numpy import float64, int32
+from numpy import float64, int32, uint8
 from numpy.typing import NDArray
 
 def parse_rows(
@@ -16,3 +16,14 @@ def forward_kinematics(
     parents: NDArray[int32], translations: NDArray[float64], rotations: NDArray[float64]
 ) -> tuple[NDArray[float64], NDArray[float64]]: ...
 def unwrap_euler(angles: NDArray[float64]) -> NDArray[float64]: ...
+def salient_paths(
+    points: NDArray[float64],
+    max_keys: int,
+    sum: bool,
+    integrated: bool,
+    least_gap: int,
+    greatest_gap: int,
+    allowed: NDArray[uint8],
+    pinned: NDArray[uint8],
+    threads: int,
+) -> tuple[NDArray[float64], NDArray[int32]]: ...

@@ -1,0 +1,28 @@
+// Optimal keyframes for every number of keys (Roberts et al. 2018): a shortest path over edges between frames.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace keypose {
+
+struct SalientProblem {
+    const double* points;  // (frames, dims)
+    std::size_t frames = 0, dims = 0;
+    std::size_t max_keys = 0;
+    bool sum = false;         // cost of a path: the sum of its edges, else the largest
+    bool integrated = false;  // cost of an edge: the sum of squared distances, else the largest distance
+    std::size_t least_gap = 1, greatest_gap = 0;  // frames from key to key
+    const std::uint8_t* allowed = nullptr;        // (frames) may be a key
+    const std::uint8_t* pinned = nullptr;         // (frames) must be a key
+    unsigned threads = 1;
+};
+
+struct SalientPaths {
+    std::vector<double> costs;        // [m]: of the best path with exactly m keys; infinite if there is none
+    std::vector<std::int32_t> keys;   // the paths with 2, 3, ... keys, one after another; -1 where there is none
+};
+
+SalientPaths salient_paths(const SalientProblem& problem);
+
+}  // namespace keypose

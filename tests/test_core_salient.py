@@ -1,0 +1,124 @@
+"""The kernel of optimal keyframes against its slow twin: every number of keys, both totals, both measures."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import naive
+from keypose import _core
+
+CASES = [
+    "walk",
+    "noise",
+    "far from the origin",
+    "frames repeated",
+    "constant",
+    "two frames",
+    "on a line",
+    "closed loop",
+]
+
+
+def points_of(case: str, rng: np.random.Generator) -> np.ndarray:
+    walk = np.cumsum(rng.normal(size=(int(rng.integers(3, 48)), int(rng.integers(1, 8)))), axis=0)
+    made = {
+        "noise": rng.normal(size=walk.shape),
+        "far from the origin": walk + 1e4,
+        "frames repeated": np.repeat(walk, 3, axis=0)[: len(walk) + 5],
+        "constant": np.zeros_like(walk) + 3.0,
+        "two frames": walk[:2],
+        "on a line": np.outer(np.arange(len(walk)), np.ones(walk.shape[1])),
+        "closed loop": np.concatenate((walk, walk[:1])),
+    }
+    return np.ascontiguousarray(made.get(case, walk))
+
+
+def paths(points, max_keys, total, measure, *, least_gap=1, greatest_gap=None, allowed=None, pinned=(), threads=1):
+    n = len(points)
+    may = np.ones(n, np.uint8) if allowed is None else allowed.astype(np.uint8)
+    must = np.zeros(n, np.uint8)
+    must[list(pinned)] = 1
+    reach = n - 1 if greatest_gap is None else greatest_gap
+    return _core.salient_paths(
+        points, max_keys, total == "sum", measure == "integrated", least_gap, reach, may, must, threads
+    )
+
+
+def by_count(keys: np.ndarray, max_keys: int) -> dict[int, list[int]]:
+    starts = np.concatenate(([0], np.cumsum(np.arange(2, max_keys + 1))))
+    return {m: keys[starts[m - 2] : starts[m - 1]].tolist() for m in range(2, max_keys + 1)}
+
+
+def check(points, total, measure, **rules) -> None:
+    max_keys = len(points)
+    costs, keys = paths(points, max_keys, total, measure, **rules)
+    expected = naive.salient_costs(naive.chord_costs(points, total, measure), max_keys, total, **rules)
+    np.testing.assert_array_equal(np.isfinite(costs[2:]), np.isfinite(expected[2:]))
+    found = np.isfinite(expected)
+    diameter = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).max()) * 4
+    rooted = total == "sum" and measure == "largest"
+    slack = 1e-7 * np.sqrt(diameter) * len(points) if rooted else 1e-14 * diameter * len(points)
+    np.testing.assert_allclose(costs[found][1:], expected[found][1:], rtol=1e-9, atol=slack)
+    for m, frames in by_count(keys, max_keys).items():
+        if not found[m]:
+            assert frames == [-1] * m
+            continue
+        gaps = np.diff(frames)
+        assert frames[0] == 0 and frames[-1] == len(points) - 1 and (gaps >= rules.get("least_gap", 1)).all()
+        assert (gaps <= (rules.get("greatest_gap") or len(points))).all() and set(rules.get("pinned", ())) <= set(
+            frames
+        )
+        assert rules.get("allowed") is None or rules["allowed"][frames].all()
+    again, same = paths(points, max_keys, total, measure, threads=2, **rules)
+    np.testing.assert_array_equal(same, keys)
+    np.testing.assert_array_equal(again, costs)
+
+
+@pytest.mark.parametrize("measure", ["largest", "integrated"])
+@pytest.mark.parametrize("total", ["max", "sum"])
+@pytest.mark.parametrize("case", CASES)
+def test_every_number_of_keys(case, total, measure):
+    rng = np.random.default_rng(CASES.index(case))
+    for _ in range(3):
+        check(points_of(case, rng), total, measure)
+
+
+@pytest.mark.parametrize("total", ["max", "sum"])
+@pytest.mark.parametrize("seed", range(8))
+def test_pins_gaps_and_excluded_frames(total, seed):
+    rng = np.random.default_rng(seed)
+    points = np.cumsum(rng.normal(size=(40, 4)), axis=0)
+    pinned = tuple(sorted(rng.choice(np.arange(1, 39), 2, replace=False).tolist()))
+    allowed = rng.random(40) > 0.2
+    allowed[[0, 39, *pinned]] = True
+    least = int(rng.integers(1, 4))
+    check(points, total, "largest", pinned=pinned, allowed=allowed, least_gap=least, greatest_gap=least + 9)
+
+
+def test_clips_longer_than_a_block_and_a_sample_on_any_number_of_threads():
+    """Bounds by every 16th frame and blocks of 64 come into play; the costs of the keys found are what is said."""
+    rng = np.random.default_rng(9)
+    points = np.cumsum(rng.normal(size=(400, 9)), axis=0)
+    edges = naive.chord_costs(points, "max", "largest")
+    costs, keys = paths(points, 40, "max", "largest")
+    for m, frames in by_count(keys, 40).items():
+        own = max(edges[a, b] for a, b in itertools.pairwise(frames))
+        assert own == pytest.approx(costs[m], rel=1e-9)
+    best = np.where(np.arange(400) == 0, 0.0, np.inf)
+    for m in range(2, 41):
+        best = np.array([np.maximum(best[:j], edges[:j, j]).min() if j else np.inf for j in range(400)])
+        assert costs[m] == pytest.approx(best[-1], rel=1e-9)
+    for threads in (2, 3, 5):
+        np.testing.assert_array_equal(paths(points, 40, "max", "largest", threads=threads)[1], keys)
+
+
+def test_arguments_are_checked():
+    points, flags = np.zeros((4, 2)), np.ones(4, np.uint8)
+    for wrong in ((1, 1, 3), (5, 1, 3), (2, 0, 3), (2, 3, 2)):
+        with pytest.raises(ValueError, match="must"):
+            _core.salient_paths(points, wrong[0], False, False, wrong[1], wrong[2], flags, flags, 1)
+    with pytest.raises(ValueError, match="flag"):
+        _core.salient_paths(points, 2, False, False, 1, 3, flags[:3], flags, 1)
