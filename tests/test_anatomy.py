@@ -231,3 +231,15 @@ def test_the_up_axis_of_the_real_files(data_dir: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FormatWarning)
             assert kp.load(file).up == ("Z" if file.stem in z_up else "Y"), file.name
+
+
+def test_names_of_a_megabyte_are_read_in_part_and_not_kept() -> None:
+    from keypose.anatomy import names
+
+    names._read.cache_clear()
+    prefix = "rig:" * 300_000
+    assert names.read_name(prefix + "LeftArm").spelled == "left_arm"
+    label = names.read_name("LeftArm" + "Very" * 300_000)
+    assert (label.side, len(label.spelled) < 2 * names.MOST_LETTERS) == ("left", True)
+    held = names._read.cache_parameters()["maxsize"] * names.MOST_LETTERS * 4
+    assert held < 10e6  # bytes of names, at worst

@@ -89,12 +89,12 @@ class TestSampling:
         toes = list(demo.joints(("LeftToeBase", "RightToeBase")))
         assert apart[:, toes].max() < 1e-9
 
-    @pytest.mark.parametrize("fps", [0, -30, np.nan, np.inf, 1e9])
+    @pytest.mark.parametrize("fps", [0, -30, np.nan, np.inf, 1e9, 1e-320, 0.5, "x", None, [30], 1j])
     def test_an_impossible_rate_is_refused(self, fps):
         with pytest.raises(kp.OptionError, match="frames per second"):
             demo_motion(fps)
 
-    @pytest.mark.parametrize("seed", [-1, 0.5])
+    @pytest.mark.parametrize("seed", [-1, 0.5, np.nan, np.inf, "x", None, [1]])
     def test_an_impossible_seed_is_refused(self, seed):
         with pytest.raises(kp.OptionError, match="seed"):
             demo_motion(seed=seed)

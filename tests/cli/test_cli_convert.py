@@ -39,9 +39,14 @@ def test_range_and_rate(keypose, clip, tmp_path: Path) -> None:
 
 
 def test_a_rate_beyond_the_limits(keypose, clip, tmp_path: Path) -> None:
-    ran = keypose("convert", clip(), tmp_path / "out.bvh", "--fps", "1e12")
+    ran = keypose("convert", clip(), tmp_path / "out.bvh", "--fps", "1e6", "--limit", "frames=1000")
     assert ran.code == 1
     assert "more than the limit" in ran.err
+    for absurd in ("1e-320", "1e300"):
+        ran = keypose("convert", clip(), tmp_path / "out.bvh", "--fps", absurd)
+        assert ran.code == 1
+        assert "frames per second, expected 0.001 to 1e+06" in ran.err
+        assert len(ran.err) < 300
     assert not (tmp_path / "out.bvh").exists()
 
 

@@ -150,7 +150,7 @@ def test_limits_are_settings(keypose, clip) -> None:
     assert ran.code == 1
     assert "limit of 20" in ran.err
     assert "--limit frames=NUMBER" in ran.err
-    assert keypose("info", path, "--limit", "frames=30", "--limit", "joints=2").code == 0
+    assert keypose("info", path, "--limit", "frames=30", "--limit", "joints=3").code == 0
     assert keypose("info", path, "--limit", "frames=30", "--limit", "joints=1").code == 1
 
 

@@ -71,7 +71,7 @@ def test_the_frame_rate_may_be_given(tmp_path):
     assert m.fps == 60.0
     assert not any("assumed" in note for note in m.notes)
     for wrong in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(OptionError, match="expected a positive number"):
+        with pytest.raises(OptionError, match="frames per second"):
             kp.load(tmp_path / "leg.amc", fps=wrong)
 
 

@@ -18,8 +18,10 @@ from keypose.formats.base import Limits
 
 ASF_FAULTS = {
     "bad angle unit": ("angle deg", "angle grad", 7, "angle 'grad', expected deg or rad"),
-    "zero length unit": ("length 0.45", "length 0", 6, "length 0, expected a unit above 0"),
-    "tiny length unit": ("length 0.45", "length 1e-320", 6, "expected a unit above 0"),
+    "zero length unit": ("length 0.45", "length 0", 6, "length 0, expected a unit from 1e-09 to 1e+09"),
+    "tiny length unit": ("length 0.45", "length 1e-320", 6, "length 1e-320, expected a unit from"),
+    "tiny length unit above the least float": ("length 0.45", "length 2e-310", 6, "expected a unit from"),
+    "huge length unit": ("length 0.45", "length 1e300", 6, "expected a unit from"),
     "unit no number": ("length 0.45", "length inch", 6, "'inch' in the unit of length, expected a finite"),
     "mass twice": ("mass 1.0", "mass 1 2", 5, "2 numbers for the unit of mass, expected 1"),
     "no root order": ("   order TX TY TZ RX RY RZ\n", "", 45, "no order in :root"),
@@ -195,8 +197,8 @@ def test_limits(tmp_path):
         path.write_text(text)
         with pytest.raises(LimitError, match="3 frames, more than the limit of 2"):
             kp.load(path, limits=Limits(depth=2000, frames=2))
-    path.write_text(":DEGREES\n" + "".join(f"{k}\nroot 0 0 0 0 0 0\n" for k in range(1, 1500)))
-    with pytest.raises(LimitError, match="1499 frames x 1501 joints need"):
+    path.write_text(":DEGREES\n" + "".join(f"{k}\nroot 0 0 0 0 0 0\n" for k in range(1, 6500)))
+    with pytest.raises(LimitError, match="6499 frames x 1501 joints need"):
         kp.load(path, limits=Limits(depth=2000))
 
 

@@ -116,6 +116,17 @@ def test_what_is_left_out_is_said(read_with):
         ("answer({}); open(folder + '/arrays.npz', 'w').write('no zip')", "no usable answer"),
         ("answer({}, positions=np.array([object()]))", "no usable answer"),  # a pickle
         ("open(folder + '/facts.json', 'w').write('[' * 100_000)", "no usable answer"),
+        ("answer({}); np.savez_compressed(folder + '/arrays.npz', positions=np.zeros(10**6))", "compressed arrays"),
+        ("answer({'x': 'y' * 20_000_000})", "facts of more than"),
+        ("answer({'problem': 'too blue', 'line': True})", "x.fbx: too blue"),
+        ("answer({'problem': 'too blue', 'line': 10**400})", "x.fbx: too blue"),
+        ("answer({'problem': 'too blue', 'line': 7})", "x.fbx:7: too blue"),
+        ("answer({'too_many': {'joints': 10**400}})", "within the limits"),
+        ("answer({'too_many': {'frames': float('inf')}})", "within the limits"),
+        (answer(facts(rate=10**400)), "frames per second, expected a positive number"),
+        (answer(facts(rate=float("inf"))), "inf frames per second"),
+        (answer(facts(rate=True)), "True frames per second"),
+        (answer(facts(unit_scale=10**400)), "centimetres per unit"),
         (answer(facts(names=[])), "one parent"),
         (answer(facts(names=["a", 3, "b"])), "list of names"),
         (answer(facts(names=["a", "a", "b"])), "more than once"),
@@ -180,3 +191,15 @@ def test_text_files_are_refused_clearly(tmp_path):
 def test_nothing_is_written_as_fbx(tmp_path):
     with pytest.raises(kp.OptionError, match=r"cannot write '\.fbx'"):
         kp.save(kp.demo_motion()[:3], tmp_path / "x.fbx")
+
+
+def test_numbers_beyond_measure_among_the_facts(read_with):
+    motion = read_with(answer(facts(first=10**400, layers=10**400, n_animations=10**400)))
+    assert motion.first_frame == 0
+    assert motion.notes == ()
+
+
+def test_arrays_larger_than_any_motion_of_the_file(read_with, monkeypatch):
+    monkeypatch.setattr(child, "SMALL_MOTION_BYTES", 1 << 20)
+    with pytest.raises(kp.FormatError, match="arrays of more than 2097152 bytes"):
+        read_with(answer(surplus="np.zeros(300_000)"))

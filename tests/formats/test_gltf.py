@@ -7,7 +7,11 @@ import pytest
 from gltf_scene import Scene, Twin
 
 import keypose as kp
-from keypose.formats.gltf.animation import find_rate
+from keypose.formats.base import Source
+from keypose.formats.gltf import scale
+from keypose.formats.gltf.accessors import Accessors
+from keypose.formats.gltf.animation import Sampler, find_rate, read_animation
+from keypose.formats.gltf.container import open_container
 
 QUARTER = [0.0, 0.0, 0.70710678, 0.70710678]
 TURN_X = [0.5, 0.1, -0.2, 0.83]
@@ -340,3 +344,36 @@ def test_frame_zero_is_the_first_key(tmp_path):
 def test_an_impossible_rate(tmp_path, fps):
     with pytest.raises(kp.OptionError, match="fps"):
         load(tmp_path, chain().glb(), fps=fps)
+
+
+def test_blocks_of_frames_change_nothing(tmp_path, monkeypatch):
+    """The general way with scale works block by block; how long the blocks are depends on the joints."""
+    times = np.arange(40) / 30
+    scene = Scene([{"name": "a", "children": [1]}, {"name": "b", "translation": [0, 1, 0]}])
+    scene.animate(0, "scale", times, np.stack((1 + times, 2 - times, np.ones(40)), axis=1))
+    scene.animate(1, "translation", times, np.stack((times, times**2, 1 - times), axis=1))
+    path = tmp_path / "clip.glb"
+    path.write_bytes(scene.glb())
+    whole = kp.load(path)
+    blocks = []
+    real = scale._follow_scale
+    monkeypatch.setattr(scale, "_follow_scale", lambda s, p, block: (blocks.append(block), real(s, p, block)))
+    monkeypatch.setattr(scale, "_BLOCK_BYTES", 5 * 2 * scale._BYTES_PER_POSE)
+    np.testing.assert_array_equal(kp.load(path).world_positions(), whole.world_positions())
+    assert blocks[:2] == [slice(0, 5), slice(5, 10)]
+
+
+def test_places_of_other_keys_are_not_kept(tmp_path):
+    """However many times the tracks have, the sampler holds on to those of one."""
+    scene = Scene([{"name": f"n{k}"} for k in range(6)])
+    for k in range(6):
+        scene.animate(k, "translation", [0, 1 + k / 30], [[0, 0, 0], [k, 0, 0]])
+    source = Source(tmp_path / "clip.glb", scene.glb())
+    container = open_container(source)
+    moving = read_animation(container.json.parts("animations")[0], Accessors(container), 6)
+    sampler = Sampler(moving, np.arange(30) / 30, 30.0)
+    sampled = [sampler.sample(track) for track in moving.tracks]
+    assert len(moving.key_times) == 6
+    held = [value for value in vars(sampler).values() if isinstance(value, tuple)]
+    assert len(held) == 1 and held[0][0] == moving.tracks[-1].times
+    assert sampled[5][29, 0] == pytest.approx(5 * 29 / 35)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from gltf_scene import Scene
 
 import keypose as kp
+from keypose.formats.base import Source
+from keypose.formats.gltf import container
 
 
 def moving() -> Scene:
@@ -61,6 +65,24 @@ def test_external_bytes_count_for_the_limits(tmp_path):
     (tmp_path / "data.bin").write_bytes(scene.binary + bytes(5000))
     with pytest.raises(kp.LimitError, match="bytes"):
         load(tmp_path, scene.gltf("data.bin"), "clip.gltf", limits=kp.Limits(bytes=4096))
+
+
+def test_a_file_that_many_buffers_name_is_read_and_counted_once(tmp_path, monkeypatch):
+    scene = moving()
+    (tmp_path / "data.bin").write_bytes(scene.binary)
+    (tmp_path / "link.bin").symlink_to(tmp_path / "data.bin")
+    names = ("data.bin", "link.bin", "./data.bin", "sub/../data.bin", "clip.gltf")
+    scene.json["buffers"] = [{"byteLength": 4, "uri": name} for name in names for _ in range(20)]
+    scene.json["bufferViews"] = [{"buffer": k, "byteLength": 4} for k in range(len(scene.json["buffers"]))]
+    opened = []
+    real = container.read_bytes
+    monkeypatch.setattr(container, "read_bytes", lambda path, *a, **k: opened.append(path) or real(path, *a, **k))
+    (tmp_path / "clip.gltf").write_text(json.dumps(scene.json))
+    source = Source(tmp_path / "clip.gltf", (tmp_path / "clip.gltf").read_bytes())
+    found = container.open_container(source)
+    assert {len(found.view(k)) for k in range(len(found.views))} == {4}
+    assert opened == [tmp_path.resolve() / "data.bin"]
+    assert source.companion_bytes == len(scene.binary)
 
 
 def test_animation_of_other_things_is_passed_over(tmp_path):

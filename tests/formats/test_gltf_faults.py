@@ -126,9 +126,37 @@ def test_limits_of_joints_and_depth(tmp_path):
     n = 500
     scene = Scene([{"children": [i + 1]} for i in range(n - 1)] + [{}])
     scene.json["skins"] = [{"joints": [n - 1]}]
+    (tmp_path / "clip.glb").write_bytes(scene.glb())
+    assert kp.load(tmp_path / "clip.glb", limits=kp.Limits(depth=1)).n_joints == 1  # the others are folded away
+    scene.json["skins"] = [{"joints": [0, n - 1]}]
     refuse(tmp_path, scene.glb(), "500 levels of joints", limits=kp.Limits(depth=400))
     scene.json["skins"] = [{"joints": list(range(n))}]
     refuse(tmp_path, scene.glb(), "500 joints", limits=kp.Limits(joints=400))
+    refuse(tmp_path, scene.glb(), r"500 nodes, .*Limits\(joints=...\)", limits=kp.Limits(joints=49))
+
+
+def test_a_million_empty_nodes_are_refused_at_once(tmp_path):
+    text = b'{"asset":{"version":"2.0"},"skins":[{"joints":[0]}],"nodes":[' + b"{}," * 999_999 + b"{}]}"
+    started = time.perf_counter()
+    refuse(tmp_path, text, "1000000 nodes, more than the limit", "clip.gltf")
+    assert time.perf_counter() - started < 5.0
+
+
+def test_nodes_beside_the_figure_are_not_looked_at(tmp_path):
+    scene = moving()
+    scene.json["nodes"].append({"matrix": [1] * 16})
+    (tmp_path / "clip.glb").write_bytes(scene.glb())
+    assert kp.load(tmp_path / "clip.glb").n_joints == 2
+
+
+def test_many_sheared_matrices_are_one_warning(tmp_path):
+    sheared = {"matrix": [1, 0, 0, 0, 0.5, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1]}
+    scene = Scene([dict(sheared) for _ in range(50)])
+    scene.json["skins"] = [{"joints": list(range(50))}]
+    (tmp_path / "clip.glb").write_bytes(scene.glb())
+    with pytest.warns(kp.FormatWarning, match=r"nodes\[0\].matrix \(and 49 more\) is sheared") as caught:
+        kp.load(tmp_path / "clip.glb")
+    assert len(caught) == 1
 
 
 def test_a_wrong_skin(tmp_path):
@@ -144,6 +172,18 @@ def test_a_wrong_skin(tmp_path):
     ("kind", "member", "value", "match"),
     [
         ("accessors", "count", 10**12, "reaches to byte"),
+        (
+            "accessors",
+            "count",
+            10**4000,
+            "count is a number beyond 9007199254740992, expected a whole number of at most",
+        ),
+        ("accessors", "byteOffset", 10**4000, "byteOffset is a number beyond"),
+        ("accessors", "byteOffset", -(10**4000), "byteOffset is a number below"),
+        ("accessors", "componentType", 10**4000, "componentType is a number beyond"),
+        ("accessors", "bufferView", 10**4000, "bufferView is a number beyond 9007199254740992, expected an index"),
+        ("bufferViews", "byteOffset", 10**4000, "byteOffset is a number beyond"),
+        ("bufferViews", "byteLength", 10**4000, "byteLength is a number beyond"),
         ("accessors", "count", 0, "whole number of at least 1"),
         ("accessors", "count", -4, "whole number"),
         ("accessors", "count", 3.5, "whole number"),
@@ -226,6 +266,10 @@ def test_the_same_data_over_and_over_are_limited(tmp_path):
         "data:application/octet-stream;base64,%%%",
         "data:application/octet-stream;base64,abc",
         "data:nothing",
+        "data:,\ud800abcdefg",
+        "data:,\u00e4bcdefg",
+        "data:application/octet-stream;base64,\ud800",
+        "\ud800.bin",
     ],
 )
 def test_uris_that_lead_elsewhere(tmp_path, uri):
@@ -291,7 +335,9 @@ def test_damaged_times(tmp_path, times, match):
 
 @pytest.mark.parametrize("fps", [1e300, 1e18])
 def test_a_rate_beyond_all_bounds(tmp_path, fps):
-    refuse(tmp_path, moving().glb(), "more than the limit", fps=fps)
+    (tmp_path / "clip.glb").write_bytes(moving().glb())
+    with pytest.raises(kp.OptionError, match="frames per second"):
+        kp.load(tmp_path / "clip.glb", fps=fps)
 
 
 @pytest.mark.parametrize(
@@ -341,3 +387,27 @@ def test_two_tracks_for_one_thing(tmp_path):
     (tmp_path / "clip.glb").write_bytes(scene.glb())
     with pytest.warns(kp.FormatWarning, match="has keys already"):
         assert kp.load(tmp_path / "clip.glb").duration_s > 2
+
+
+def test_many_tracks_for_one_thing_are_one_warning(tmp_path):
+    scene = moving()
+    scene.json["animations"][0]["channels"] *= 100
+    (tmp_path / "clip.glb").write_bytes(scene.glb())
+    with pytest.warns(kp.FormatWarning, match=r"channels\[1\]: rotation of nodes\[0\] \(and 98 more\)") as caught:
+        kp.load(tmp_path / "clip.glb")
+    assert len(caught) == 1
+
+
+# Halves of characters
+
+
+@pytest.mark.parametrize("suffix", [".bvh", ".glb", ".gltf"])
+def test_names_with_half_a_character_can_be_saved(tmp_path, suffix):
+    scene = moving()
+    scene.json["nodes"][0]["name"] = "\ud800hips"
+    scene.json["animations"][0]["name"] = "\udc80"
+    (tmp_path / "clip.gltf").write_bytes(scene.gltf())
+    motion = kp.load(tmp_path / "clip.gltf")
+    assert motion.skeleton.names == ("\ufffdhips", "head")
+    kp.save(motion, tmp_path / f"out{suffix}")
+    assert kp.load(tmp_path / f"out{suffix}").skeleton.names == ("\ufffdhips", "head")

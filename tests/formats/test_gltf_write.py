@@ -6,6 +6,7 @@ import json
 import shutil
 import struct
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from gltf_scene import Twin, glb_of
 
 import keypose as kp
+from keypose.formats.figure import mesh
 from keypose.formats.figure.size import metres_per_unit
 from keypose.formats.orientation import UPRIGHT
 from keypose.kinematics import UPS
@@ -275,14 +277,81 @@ def test_size_of_nothing_and_of_what_says_its_unit():
 
 
 def test_numbers_beyond_32_bits(tmp_path):
-    motion = figure()
     with pytest.raises(kp.OptionError, match="32 bits"):
-        kp.save(replace(motion, metres_per_unit=1e-60), tmp_path / "clip.glb")
+        kp.save(figure(unit=1e14, metres_per_unit=1e-12), tmp_path / "clip.glb")
     with pytest.raises(kp.OptionError, match="32 bits"):
-        kp.save(replace(motion, metres_per_unit=1e60), tmp_path / "clip.glb")
-    with pytest.raises(kp.OptionError, match="32 bits can tell apart"):
-        kp.save(replace(motion, fps=1e60), tmp_path / "clip.glb")
+        kp.save(figure(unit=1e-4, metres_per_unit=1e12), tmp_path / "clip.glb")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_glb_of_more_bytes_than_it_can_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules["keypose.formats.gltf.write"], "MOST_GLB_BYTES", 1000)
+    with pytest.raises(kp.OptionError, match="expected at most the 1000 of a GLB"):
+        kp.save(figure(), tmp_path / "clip.glb")
+    kp.save(figure(), tmp_path / "clip.gltf")
+
+
+def test_a_first_frame_beyond_what_json_counts(tmp_path):
+    with pytest.raises(kp.ModelError, match="first frame"):
+        figure(first_frame=2**60)
+    motion = figure(first_frame=2**53 - 1)
+    kp.save(motion, tmp_path / "clip.glb")
+    assert_same(kp.load(tmp_path / "clip.glb"), motion)
+
+
+def test_numbers_of_numpy(tmp_path):
+    motion = figure(fps=np.float32(30.0), unit=0.01, first_frame=np.int64(7), metres_per_unit=np.float32(0.01))
+    kp.save(motion, tmp_path / "clip.glb")
+    assert_same(kp.load(tmp_path / "clip.glb"), motion)
+
+
+def test_figures_too_small_or_too_far_away_to_be_drawn(tmp_path):
+    tiny = figure(unit=1e200)
+    for away in (1.0, 9e14):
+        there = tiny.translations.copy()
+        there[:, 0, 0] += away
+        kp.save(replace(tiny, translations=there), tmp_path / "tiny.glb")
+        assert kp.load(tmp_path / "tiny.glb").translations[0, 0, 0] == pytest.approx(away)
+    far = figure(metres_per_unit=1.0)
+    there = far.translations.copy()
+    there[:, 0, 2] += 9e14
+    kp.save(replace(far, translations=there), tmp_path / "far.glb")
+    assert kp.load(tmp_path / "far.glb").translations[0, 0, 2] == pytest.approx(9e14)
+
+
+def test_a_skeleton_as_deep_as_the_limit(tmp_path):
+    n = kp.Limits().depth
+    skeleton = kp.Skeleton(tuple(f"j{k}" for k in range(n)), np.arange(n) - 1, np.tile((0.0, 0.01, 0.0), (n, 1)))
+    motion = kp.Motion("deep", skeleton, 30.0, skeleton.offsets[None], np.tile(IDENTITY, (1, n, 1)))
+    kp.save(motion, tmp_path / "clip.glb")
+    np.testing.assert_array_equal(kp.load(tmp_path / "clip.glb").skeleton.parents, skeleton.parents)
+
+
+def test_of_very_many_bones_only_the_longest_are_drawn():
+    n = 5000
+    lengths = np.linspace(0.1, 1.0, n)
+    skeleton = kp.Skeleton(
+        ("a", "b"),
+        np.array([-1, 0]),
+        np.array([[0.0, 0.0, 0.0], [0.0, 9.0, 0.0]]),
+        end_joints=np.zeros(n, np.int32),
+        end_offsets=np.stack((lengths, np.zeros(n), np.zeros(n)), axis=1),
+    )
+    drawn = mesh.build_figure(skeleton, skeleton.offsets, skeleton.end_offsets, 1.0)
+    per_bone = 4 * len(mesh.SHAPES["bone"])
+    assert len(drawn.positions) == mesh.MOST_BONES * per_bone + 2 * 4 * len(mesh.SHAPES["ball"])
+    ends = drawn.positions[: mesh.MOST_BONES * per_bone].reshape(mesh.MOST_BONES, -1, 3)
+    reach = ends.max(axis=1)  # of each bone
+    assert reach[:, 1].max() >= 9.0  # the child is the farthest of all
+    assert np.sort(reach[:, 0])[1] >= lengths[-mesh.MOST_BONES]
+    np.testing.assert_allclose(np.linalg.norm(drawn.normals, axis=1), 1.0)
+
+
+def test_end_sites_count_as_joints(tmp_path):
+    kp.save(figure(), tmp_path / "clip.glb")
+    assert kp.load(tmp_path / "clip.glb", limits=kp.Limits(joints=10)).n_joints == 7
+    with pytest.raises(kp.LimitError, match="10 joints"):
+        kp.load(tmp_path / "clip.glb", limits=kp.Limits(joints=9))
 
 
 # Notes that do not fit
@@ -300,6 +369,9 @@ def _notes(changed: dict) -> dict:
         lambda d: _notes(d).update(fps="fast"),
         lambda d: _notes(d).update(fps=60.0),
         lambda d: _notes(d).update(frames=10**9),
+        lambda d: _notes(d).update(frames=10**4000),
+        lambda d: _notes(d).update(fps=1e9),
+        lambda d: _notes(d).update(fps=10**4000),
         lambda d: _notes(d).update(first_frame=10**30),
         lambda d: _notes(d).update(up="Q"),
         lambda d: _notes(d).update(up="Z"),

@@ -12,7 +12,8 @@ from keypose.anatomy import words as w
 Kind = Literal["arm", "leg", "hips", "spine", "neck", "head", "root", "finger", "toe", "eye", "jaw", "face",
                "helper", "unknown"]  # fmt: skip
 
-_NAMESPACE = re.compile(r"[:|/]")
+_NAMESPACE = ":|/"
+MOST_LETTERS = 200  # a name is read no further; its cache stays small whatever files bring
 # LHipJoint -> L Hip Joint, TLS -> TLS, upper_arm.L -> upper arm L, Finger01 -> Finger 01
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _VERTEBRA = re.compile(r"([CTL])[0-9]{1,2}")
@@ -43,10 +44,15 @@ class Label:
     spelled: str  # side, words and numbers in snake case
 
 
-@lru_cache(maxsize=8192)  # the same few hundred names come with every file
 def read_name(name: str) -> Label:
-    """The label of one joint name."""
-    own = _NAMESPACE.split(name.rstrip(":|/"))[-1].strip()
+    """The label of one joint name, by its first letters after the namespace."""
+    whole = name.rstrip(_NAMESPACE)
+    start = 1 + max(whole.rfind(mark) for mark in _NAMESPACE)
+    return _read(whole[start:].strip()[:MOST_LETTERS])
+
+
+@lru_cache(maxsize=8192)  # the same few hundred names come with every file
+def _read(own: str) -> Label:
     vertebra = _VERTEBRA.fullmatch(own)
     if vertebra:
         return Label("", "neck" if vertebra[1] == "C" else "spine", own.lower(), (), (), own.lower())

@@ -9,6 +9,7 @@ from keypose.batch.reading import Reading
 from keypose.errors import FileError, LimitError, OptionError
 from keypose.formats import save
 from keypose.model import Motion
+from keypose.model.motion import GREATEST_FPS
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def _cut(motion: Motion, start: int | None, end: int | None) -> Motion:
 
 def _resampled(motion: Motion, fps: float, job: Conversion) -> Motion:
     frames = motion.n_frames * fps / motion.fps
-    if frames > job.reading.limits.frames:
+    if fps <= GREATEST_FPS and frames > job.reading.limits.frames:  # other rates are refused as such
         raise LimitError(
             job.source,
             f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.reading.limits.frames}; "

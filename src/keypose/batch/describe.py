@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from keypose.batch.reading import Reading
 from keypose.errors import FileError
 from keypose.formats import FORMATS
@@ -69,7 +71,8 @@ class ClipInfo:
 def describe_clip(question: Question) -> ClipInfo:
     """Reads one file and describes it."""
     motion = question.reading.load(question.path)
-    return describe(motion, question.path, tree=question.tree)
+    with np.errstate(over="ignore", invalid="ignore"):  # absurd offsets have no height; that is no fault of ours
+        return describe(motion, question.path, tree=question.tree)
 
 
 def describe(motion: Motion, path: Path, *, tree: bool = False) -> ClipInfo:

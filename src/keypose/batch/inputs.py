@@ -49,6 +49,8 @@ def expand(names: Sequence[str]) -> Inputs:
 
 
 def _expand_one(name: str) -> Iterator[ClipFile]:
+    if not name:  # Path("") is the current folder
+        raise FileError("an empty name, expected a file, a folder or a pattern; . is the current folder")
     path = Path(name)
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
         yield from _in_folder(path)
@@ -62,7 +64,7 @@ def _matching(pattern: str) -> Iterator[ClipFile]:
     """The files that match, and those in folders that match; any suffix only if the pattern says one."""
     start = _fixed_part(Path(pattern))
     matches = sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 - Path.glob wants a fixed root
-    folders = [match for match in matches if match.is_dir()]
+    folders = [match for match in matches if os.path.isdir(match)]  # noqa: PTH112 - as above
     files = [match for match in matches if match not in folders]
     if "." not in Path(pattern).name:
         files = [Path(folder, name) for folder, names in _by_folder(files) for name in _motion_files(names)]

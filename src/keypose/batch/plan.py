@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,11 @@ def plan_folder(files: Sequence[ClipFile], folder: Path, suffix: str, existing: 
         raise OptionError(f"--to {suffix[1:]}: {_cannot_write(suffix)}")
     if os.path.lexists(folder) and not folder.is_dir():
         raise FileError(f"{folder}: is a file, expected a folder for the converted clips")
+    outside = next((file for file in files if ".." in file.relative.parts), None)
+    if outside is not None:
+        out = folder / outside.relative.parent
+        raise OptionError(f"{outside.path} would be written to {out}, outside of {folder}: "
+                          f"expected a pattern without .. after its first wildcard")  # fmt: skip
     targets = [
         Target(file.path, folder / file.relative.parent / (_stem(file.relative.name) + suffix)) for file in files
     ]
@@ -76,28 +82,53 @@ def _stem(name: str) -> str:
 
 
 def _settled(targets: list[Target], existing: Existing) -> Plan:
-    """The plan, or an error where clips would overwrite each other or something that must stay."""
-    sources = {_same(t.source): t.source for t in targets}
+    """The plan, or an error where clips would overwrite each other or something that must stay.
+
+    With "skip", a clip that is its own target is what an earlier run into the same folder made: no clip for
+    this run.
+    """
+    at_home = [t for t in targets if existing == "skip" and _same(t.source) == _same(t.target)]
+    targets = _without(targets, at_home)
+    sources = {_same_anywhere(t.source): t.source for t in targets}
     takers: dict[str, Target] = {}
     for t in targets:
-        place = _same(t.target)
+        place = _same_anywhere(t.target)
         other = takers.setdefault(place, t)
         if other is not t:
-            raise OptionError(f"{other.source} and {t.source} would both become {t.target}: "
-                               f"convert them apart, or name the one folder that holds both")  # fmt: skip
+            raise OptionError(_both_become(other, t))
         if sources.get(place, t.source) != t.source:
-            raise OptionError(f"{t.source} would become {t.target}, which is to be converted too")
+            raise OptionError(f"{t.source} would become {t.target}, which is to be converted too; "
+                              f"--skip-existing leaves both as they are")  # fmt: skip
+    at_home = [t for t in at_home if _same_anywhere(t.target) not in takers]
     there = [t for t in targets if os.path.lexists(t.target)]
     if existing == "refuse" and there:
         more = f" (and {len(there) - 1} more)" if len(there) > 1 else ""
         raise FileError(
             f"{there[0].target}: exists already{more}; --overwrite replaces it, --skip-existing leaves it out"
         )
-    if existing == "skip" and there:
-        return Plan(tuple(t for t in targets if t not in there), tuple(there))
+    if existing == "skip" and (there or at_home):
+        return Plan(tuple(_without(targets, there)), (*there, *at_home))
     return Plan(tuple(targets))
+
+
+def _without(targets: Sequence[Target], some: Sequence[Target]) -> list[Target]:
+    left_out = set(some)
+    return [t for t in targets if t not in left_out]
+
+
+def _both_become(one: Target, other: Target) -> str:
+    if _same(one.target) == _same(other.target):
+        return (f"{one.source} and {other.source} would both become {other.target}: "
+                f"convert them apart, or name the one folder that holds both")  # fmt: skip
+    return (f"{one.source} and {other.source} would become {one.target} and {other.target}, "
+            f"which are one file on other systems: rename one, or convert them apart")  # fmt: skip
 
 
 def _same(path: Path) -> str:
     """What two names of one file have in common."""
     return os.path.normcase(os.path.realpath(path))
+
+
+def _same_anywhere(path: Path) -> str:
+    """The same for files that some systems (macOS, Windows) take for one: by case, by how accents are composed."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", _same(path)).casefold())

@@ -12,15 +12,15 @@ import itertools
 import multiprocessing
 import os
 import pickle
-import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, Generic, TypeVar
 
+from keypose.batch.processes import how_it_ended, interrupt_held_back
 from keypose.batch.worker import Failure, Outcome, attempt, failure_of, serve
 from keypose.errors import KeyposeError, OptionError
 
@@ -53,7 +53,8 @@ def map_clips(
 
     ``Outcome.index`` is the item's place in ``items``, which are drawn only as they are needed. An item
     that fails, or whose worker dies, has an outcome that says so; the others go on. ``on_start`` is told the
-    index of each item as work on it begins. With one job, or one item, all happens in this process.
+    index of each item as work on it begins. With one job, or one item, all happens in this process; where the
+    system gives fewer processes or open files than ``jobs`` need, as many as it gives do the work.
 
     Function and items must be picklable, so the function stands at the top of an importable module. To
     stop early, close the iterator (``contextlib.closing``): no worker outlives it.
@@ -104,10 +105,17 @@ class _Pool(Generic[Item, Result]):
         try:
             while True:
                 while len(self.workers) < self.jobs and self._more(waiting=self._idle_or_starting()):
-                    self.workers.append(self._start())
-                if not self.workers:
+                    try:
+                        self.workers.append(self._start())
+                    except OSError:
+                        self._make_do()
+                if self.workers:
+                    yield from self._next_outcomes()
+                elif self.drawn:  # not one worker can be had
+                    yield from _map_here(self.function, itertools.chain(self.drawn, self.queue), self.on_start)
                     return
-                yield from self._next_outcomes()
+                else:
+                    return
         finally:
             _stop(self.workers)
 
@@ -123,16 +131,28 @@ class _Pool(Generic[Item, Result]):
             self.drawn.append(following)
         return True
 
+    def _make_do(self) -> None:
+        """Goes on with the workers that there are: this machine gives no more processes or open files.
+
+        The newest has to go where others remain, so that this process can still open a file of its own.
+        """
+        if len(self.workers) > 1 and self.workers[-1].holds is None:
+            self._let_go(self.workers[-1])
+        self.jobs = len(self.workers)
+
     def _start(self) -> _Worker:
         ours, theirs = _SPAWN.Pipe()
         process = _SPAWN.Process(target=serve, args=(theirs, self.function), name="keypose-worker", daemon=True)
         try:
-            with _interrupt_held_back():
+            with interrupt_held_back():
                 process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             ours.close()
             raise OptionError(f"{self.function!r} cannot be sent to other processes ({error}), "
                               f"expected a function at the top of a module") from None  # fmt: skip
+        except OSError:
+            ours.close()
+            raise
         finally:
             theirs.close()
         return _Worker(process, ours)
@@ -190,7 +210,7 @@ class _Pool(Generic[Item, Result]):
     def _bury(self, worker: _Worker) -> Outcome[Result] | None:
         """Removes a worker that died; its item, if it held one, has failed."""
         self._let_go(worker)
-        how = _how_it_ended(worker.process.exitcode)
+        how = how_it_ended(worker.process.exitcode)
         if worker.holds is None:
             self.failed_starts += not worker.ready
             if self.failed_starts >= FAILED_STARTS:
@@ -201,37 +221,6 @@ class _Pool(Generic[Item, Result]):
             return None
         seconds = time.perf_counter() - worker.since
         return Outcome(worker.holds, failure=Failure("crash", f"the process that worked on it {how}"), seconds=seconds)
-
-
-def _how_it_ended(exit_code: int | None) -> str:
-    if exit_code is not None and exit_code < 0:
-        try:
-            name = signal.Signals(-exit_code).name
-        except ValueError:
-            name = f"signal {-exit_code}"
-        memory = ", perhaps for want of memory" if name == "SIGKILL" else ""
-        return f"was ended by {name}{memory}"
-    return f"ended with exit code {exit_code}"
-
-
-@contextmanager
-def _interrupt_held_back() -> Iterator[None]:
-    """Ctrl-C goes to a whole group of processes: one that is just starting must not answer with a traceback.
-
-    The new process inherits the blocked signal, and takes it up again when it has said what to do with it.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing import resource_tracker  # POSIX only, as the mask is
-
-    # The first start of a process also starts the resource tracker, which unblocks the signal on its way.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stop(workers: list[_Worker]) -> None:

@@ -25,10 +25,10 @@ import keypose
 from keypose.cli import output, wording
 from keypose.cli.convert import convert
 from keypose.cli.demo import demo
-from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, UsageError
+from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
 from keypose.cli.formats import formats
 from keypose.cli.info import info
-from keypose.errors import KeyposeError
+from keypose.errors import FileError, KeyposeError
 
 HELP = """Turn dense motion capture into the poses that matter.
 
@@ -62,15 +62,35 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if tokens[:1] == ["help"]:
         tokens = [*tokens[1:], "--help"]
     output.make_unbreakable()
+    if sys.stdout is None:  # before anything is done whose result could not be told
+        output.error("the output (stdout) is closed, expected it open; > /dev/null prints nothing")
+        return FAILED
     try:
+        code = _run(tokens)
+        output.flush()
+        return code
+    except BrokenPipeError:
+        output.abandon()
+        return BROKEN_PIPE
+    except OutputError as error:
+        output.abandon()
+        output.error(str(error))
+        return FAILED
+
+
+def _run(tokens: Sequence[str]) -> int:
+    """Everything but the output itself may fail in here, and is then said."""
+    try:
+        _check_current_folder(tokens)
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
-        sys.stdout.flush()
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:
         _show_as_json(tokens, str(error), "UsageError")
         output.error(str(error))
         output.hint(f"see: keypose {_command(tokens)}--help")
         return USAGE
+    except (BrokenPipeError, OutputError):
+        raise
     except KeyposeError as error:
         message = wording.for_command_line(str(error))
         if not _show_as_json(tokens, message, type(error).__name__):
@@ -79,12 +99,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _show_as_json(tokens, "interrupted", "KeyboardInterrupt")
         return INTERRUPTED
-    except BrokenPipeError:
-        output.abandon()
-        return BROKEN_PIPE
     except Exception as error:  # the outermost place: a bug is reported, not shown as a traceback
         _show_as_json(tokens, str(error), type(error).__name__)
         return report_bug(type(error).__name__, str(error), traceback.format_exc())
+
+
+def _check_current_folder(tokens: Sequence[str]) -> None:
+    """Names are meant from there, so it has to be; help and the like come without."""
+    if not _command(tokens) or "--help" in tokens:
+        return
+    try:
+        os.getcwd()  # noqa: PTH109 - whether it raises is the question
+    except OSError as error:
+        raise FileError(f"the current folder cannot be found ({error.strerror}); "
+                        f"expected one that exists: cd to another") from None  # fmt: skip
 
 
 def report_bug(kind: str, message: str, details: str) -> int:

@@ -17,6 +17,8 @@ from keypose.cli.output import printable
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
 NAMES_SHOWN = 8  # of joints that were not recognised
+LONGEST_S = 1e9  # that is told in hours
+ROWS_SHOWN = 2_000  # of joints and end sites: more take minutes to lay out, and nobody reads them
 DEEPEST_INDENT = 20  # joints below this level are not indented further
 
 
@@ -70,8 +72,8 @@ def table(clips: Sequence[ClipInfo], width: int) -> Group:
     return Group(_title(title), columns.table(names, shown, width), Text(legend, style="dim"), Text(total))
 
 
-def joint_table(clip: ClipInfo, width: int) -> Table:
-    """The joint tree, indented, with body parts, channels and offsets."""
+def joint_table(clip: ClipInfo, width: int) -> Table | Group:
+    """The joint tree, indented, with body parts, channels and offsets; as many rows as a person may read."""
     names, parts, moves, turns = [], [], [], []
     offsets: list[tuple[float, ...]] = []
     styles: list[str | None] = []
@@ -84,12 +86,18 @@ def joint_table(clip: ClipInfo, width: int) -> Table:
         turns += [_turns(joint), *[""] * ends]
         offsets += [joint.offset, *joint.end_sites]
         styles += [None, *["dim"] * ends]
+        if len(names) >= ROWS_SHOWN:
+            break
+    left_out = len(clip.tree) + clip.end_sites - len(names[:ROWS_SHOWN])
+    names, parts, moves, turns = (cells[:ROWS_SHOWN] for cells in (names, parts, moves, turns))
+    offsets, styles = offsets[:ROWS_SHOWN], styles[:ROWS_SHOWN]
     first = Column("joint", names)
     always = [Column("part", parts), Column("moves", moves), Column("turns", turns)]
     for places in _offset_columns(offsets):
         if columns.room_for_names([*always, *places], width) >= first.width:
             break
-    return columns.table(first, [*always, *places], width, styles)
+    grid = columns.table(first, [*always, *places], width, styles)
+    return Group(grid, Text(f"and {left_out} more rows; --json has all")) if left_out else grid
 
 
 def _offset_columns(offsets: Sequence[tuple[float, ...]]) -> Iterator[list[Column]]:
@@ -104,6 +112,8 @@ def duration(seconds: float) -> str:
     """A time that a person reads."""
     if seconds < 100:
         return f"{seconds:.2f} s"
+    if not seconds < LONGEST_S:
+        return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 100:
         return f"{minutes // 60}:{minutes % 60:02d} h"

@@ -83,6 +83,8 @@ def convert(
     reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
     fps, frames = fps_from(fps, "--fps"), range_from(range_)
     *names, out = paths
+    if not out:
+        raise UsageError("the last name, where to, is empty; expected a file or a folder; . is the current folder")
     inputs = expand(names)
     if inputs.problems:
         raise inputs.problems[0]

@@ -33,8 +33,8 @@ def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, jso
             for outcome in results:
                 progress.done(outcome)
                 outcomes.append(_noted(said.heard(work[outcome.index].source, outcome)))
-                for text in () if quiet or json else outcomes[-1].warnings:
-                    output.warning(text)
+                if not (quiet or json):
+                    said.say_warnings(work[outcome.index].source, outcomes[-1].warnings)
     except KeyboardInterrupt:
         interrupted = True
     outcomes.sort(key=lambda outcome: outcome.index)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -11,7 +10,7 @@ from keypose.cli.options import Json
 
 
 def demo(
-    out: Annotated[Path, Parameter(show_default=True, help="The folder for the files that it makes.")] = Path("out"),
+    out: Annotated[str, Parameter(show_default=True, help="The folder for the files that it makes.")] = "out",
     /,
     *,
     fps: Annotated[float, Parameter(show_default=True, help="The frame rate of the motion.")] = 120.0,
@@ -25,11 +24,15 @@ def demo(
       keypose demo somewhere/ --fps 60
     """
     from dataclasses import asdict
+    from pathlib import Path
 
     from keypose.batch.demo import run_demo
     from keypose.cli import clip_view, output
+    from keypose.cli.exits import UsageError
 
-    report = run_demo(out, fps=fps, seed=seed)
+    if not out:
+        raise UsageError("an empty name, expected a folder; . is the current one")
+    report = run_demo(Path(out), fps=fps, seed=seed)
     if json:
         output.show_json(asdict(report))
         return 0
@@ -39,6 +42,6 @@ def demo(
         size = f", {clip_view.file_size(step.bytes)}" if step.bytes is not None else ""
         found = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
         output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}")
-    output.line(f"next: open {out / 'demo.glb'} in any glTF viewer, or in Blender "
+    output.line(f"next: open {Path(out, 'demo.glb')} in any glTF viewer, or in Blender "
                 f"(there set the scene to {report.fps:g} fps before importing)")  # fmt: skip
     return 0

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from keypose.cli import INTERRUPTED
+from keypose.errors import FileError
+
+__all__ = ["BROKEN_PIPE", "BUG", "FAILED", "INTERRUPTED", "USAGE", "OutputError", "UsageError"]
+
 FAILED = 1
 USAGE = 2
 BUG = 70
-INTERRUPTED = 130
 BROKEN_PIPE = 141
+
+
+class OutputError(FileError):
+    """What is printed has nowhere to go: the disk is full, or stdout is closed."""
 
 
 class UsageError(Exception):

@@ -71,8 +71,7 @@ def info(
         output.show_json(documents + [said.problem_document(problem) for problem in inputs.problems])
     else:
         for outcome in outcomes:
-            for text in outcome.warnings:
-                output.warning(text)
+            said.say_warnings(paths[outcome.index], outcome.warnings)
         _show([o.value for o in outcomes if o.value is not None], outcomes, joints=joints)
         for problem in inputs.problems:
             output.error(str(problem))
@@ -87,14 +86,14 @@ def _show(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, joints: b
         for n, clip in enumerate(clips):
             if n:
                 output.line("")
-            output.show(clip_view.block(clip, said.own_notes(clip.notes, _warned(outcomes, clip))))
+            notes = said.own_notes(clip.notes, _warned(outcomes, clip))
+            output.show(clip_view.block(clip, said.in_part(notes)))
             if joints:
                 output.line("")
                 output.show(clip_view.joint_table(clip, output.console().width))
     elif clips:
         output.show(clip_view.table(clips, output.console().width))
-        notes = [(Path(o.value.path), said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value]
-        said.say_notes(notes)
+        said.say_notes((Path(o.value.path), said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value)
 
 
 def _warned(outcomes: list[Outcome[ClipInfo]], clip: ClipInfo) -> tuple[str, ...]:

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+from keypose.cli.exits import OutputError
 
 HELP_COLUMNS = 80
 PIECE = 1000  # characters: at most 4000 bytes, and POSIX lets pipes take 4096 at once (PIPE_BUF on Linux)
@@ -25,6 +30,11 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leaves it to the outermost place, as for any other output."""
         raise BrokenPipeError
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As ever, but for a disk that is full."""
+        with _told_where_it_fails():
+            super().print(*objects, **options)
 
 
 def console() -> Console:
@@ -58,7 +68,7 @@ def show(renderable: RenderableType) -> None:
     if out.is_terminal:
         out.print(renderable)
         return
-    with out.capture() as text:
+    with _told_where_it_fails(), out.capture() as text:
         out.print(renderable)
     _write("".join(row.rstrip() + "\n" for row in text.get().splitlines()))
 
@@ -69,8 +79,24 @@ def line(text: str) -> None:
 
 
 def show_json(document: Any) -> None:
-    """One JSON document, on stdout."""
-    _write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+    """One JSON document, on stdout; numbers that JSON has not (infinite, none at all) are null."""
+    try:
+        text = json.dumps(document, indent=2, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(document), indent=2, allow_nan=False)
+    _write(text + "\n")
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_finite(item) for item in value]
+        case _:
+            return value
 
 
 def _write(text: str) -> None:
@@ -79,8 +105,25 @@ def _write(text: str) -> None:
     With PYTHONUNBUFFERED set, Python takes a write that was cut off for a whole one, and would end well
     though the reader has gone.
     """
-    for start in range(0, len(text), PIECE):
-        sys.stdout.write(text[start : start + PIECE])
+    with _told_where_it_fails():
+        for start in range(0, len(text), PIECE):
+            sys.stdout.write(text[start : start + PIECE])
+
+
+def flush() -> None:
+    """All that was printed is out, or an error says why not."""
+    with _told_where_it_fails():
+        sys.stdout.flush()
+
+
+@contextmanager
+def _told_where_it_fails() -> Iterator[None]:
+    try:
+        yield
+    except (BrokenPipeError, OutputError):
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written ({error.strerror})") from None
 
 
 def error(text: str) -> None:

@@ -16,6 +16,7 @@ from keypose.cli import output, wording
 from keypose.cli.exits import FAILED
 from keypose.errors import KeyposeError
 
+TEXTS_SHOWN = 20  # warnings of one clip, and notes
 NO_SUCH_FILE = ": no such file"
 # Notes that differ from clip to clip only by a name, and what many of them say together.
 KINDS_OF_NOTES = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
@@ -84,15 +85,33 @@ def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = F
 
 
 def own_notes(notes: Iterable[str], warnings: Sequence[str]) -> list[str]:
-    """The notes that were not said as warnings already."""
-    return [note for note in dict.fromkeys(notes) if not any(text.endswith(note) for text in warnings)]
+    """The notes that were not said as warnings already: no warning ends with them."""
+    own = dict.fromkeys(notes)
+    for length in {len(note) for note in own}:  # not every note with every warning: a file may have many of both
+        for text in warnings:
+            own.pop(text[-length:] if length else "", None)
+    return list(own)
+
+
+def in_part(texts: Sequence[str]) -> list[str]:
+    """As many as a person may read, and how many more there are."""
+    more = len(texts) - TEXTS_SHOWN
+    return [*texts[:TEXTS_SHOWN], *([f"and {more} more; --json has all"] if more > 0 else [])]
+
+
+def say_warnings(path: Path, warnings: Sequence[str]) -> None:
+    """``warning:`` lines, of which one clip has no more than a person may read."""
+    for text in warnings[:TEXTS_SHOWN]:
+        output.warning(text)
+    if len(warnings) > TEXTS_SHOWN:
+        output.warning(f"{path}: {in_part(warnings)[-1]}")
 
 
 def say_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
     """``note:`` lines; what is true of many clips is said once."""
     said: dict[str, list[tuple[Path, str]]] = {}
     for path, notes in clips:
-        for note in notes:
+        for note in in_part(notes):
             kind = next((together for pattern, together in KINDS_OF_NOTES if pattern.fullmatch(note)), note)
             said.setdefault(kind, []).append((path, note))
     for kind, places in said.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import numpy as np
 
 from keypose.arrays import give_away
@@ -15,7 +17,7 @@ from keypose.rotations import IDENTITY
 
 __all__ = ["demo_motion"]
 
-GREATEST_FPS = 10_000.0
+LEAST_FPS, GREATEST_FPS = 1.0, 10_000.0
 
 
 def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
@@ -24,10 +26,11 @@ def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
     Every frame rate samples the same continuous motion. ``seed`` changes only a trace of sway, so that the
     figure is not a robot. Metres, Y up.
     """
-    if not 0 < fps <= GREATEST_FPS:
-        raise OptionError(f"{fps} frames per second, expected a number above 0 and at most {GREATEST_FPS:g}")
-    if seed < 0 or seed != int(seed):
-        raise OptionError(f"seed={seed}, expected a whole number from 0 on")
+    if not isinstance(fps, Real) or not LEAST_FPS <= fps <= GREATEST_FPS:
+        raise OptionError(f"{fps!r} frames per second, expected a number from {LEAST_FPS:g} to {GREATEST_FPS:g}")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise OptionError(f"seed={seed!r}, expected a whole number from 0 on")
+    fps, seed = float(fps), int(seed)
     t = np.arange(int(DURATION_S * fps + 1e-6) + 1) / fps
     skeleton = figure.skeleton()
     pelvis, turns = pose(perform(t), t, seed)

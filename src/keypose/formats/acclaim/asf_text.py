@@ -15,6 +15,7 @@ from keypose.rotations import AXES, ORDERS
 
 ROOT = "root"
 METRES_PER_INCH = 0.0254
+LEAST_UNIT, MOST_UNIT = 1e-9, 1e9  # of length, per inch
 BOM = b"\xef\xbb\xbf"
 ROTATIONS = ("rx", "ry", "rz")
 TRANSLATIONS = ("tx", "ty", "tz")
@@ -132,8 +133,10 @@ def _read_unit(source: Source, t: AsfText, keyword: str, words: list[str], line:
     elif keyword in ("length", "mass"):
         (value,) = _numbers(source, words, 1, f"the unit of {keyword}", line)
         if keyword == "length":
-            if value <= 0.0 or not math.isfinite(METRES_PER_INCH / value):
-                raise source.error(f"length {words[0]}, expected a unit above 0", line=line)
+            if not LEAST_UNIT <= value <= MOST_UNIT:
+                raise source.error(
+                    f"length {words[0][:40]}, expected a unit from {LEAST_UNIT:g} to {MOST_UNIT:g}", line=line
+                )
             t.length_unit = value
     else:
         t.unknown.append((keyword, line))

@@ -30,6 +30,8 @@ from keypose.rotations import normalise
 _HERE = Path(__file__).resolve().parent
 LEAST_SECONDS = 60.0
 SECONDS_PER_MB = 5.0  # of the file
+MOST_FACTS_BYTES = 16 << 20
+MOST_COUNT = 10**15  # of anything among the facts
 
 Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
@@ -79,7 +81,7 @@ def read_in_child(
             raise source.error(f"{library.name} did not finish within {seconds:.0f} s")
         if code != 0:
             raise source.error(f"{library.name} {_how_it_ended(code)} while reading it, expected a sound file")
-        return _answer(source, library, folder, options)
+        return _answer(source, library, folder, options, 2 * motion_bytes)
 
 
 def _run(command: list[str], folder: Path, seconds: float) -> int | None:
@@ -109,9 +111,13 @@ def _how_it_ended(code: int) -> str:
         return f"ended with code {code}"
 
 
-def _answer(source: Source, library: Library, folder: Path, options: ReadOptions) -> tuple[Arrays, Facts]:
+def _answer(
+    source: Source, library: Library, folder: Path, options: ReadOptions, most_bytes: int
+) -> tuple[Arrays, Facts]:
     """What the child left: checked as far as a format cannot, since the file may have got hold of the child."""
     try:
+        if (folder / "facts.json").stat().st_size > MOST_FACTS_BYTES:
+            raise ValueError(f"facts of more than {MOST_FACTS_BYTES} bytes")
         facts = json.loads((folder / "facts.json").read_bytes())
         if not isinstance(facts, dict):
             raise TypeError("facts that are no object")
@@ -121,27 +127,32 @@ def _answer(source: Source, library: Library, folder: Path, options: ReadOptions
             there = ", ".join(repr(str(name)) for name in facts["animations_there"][:20]) or "none at all"
             raise OptionError(f"{source.path}: animation={options.animation!r}, but there is {there}")
         if "too_many" in facts:
-            _refuse(source, {str(k): int(v) for k, v in facts["too_many"].items()})
+            _refuse(source, {k: v for k, v in facts["too_many"].items() if _is_count(v)})
         if "problem" in facts:
             line = facts.get("line")
-            raise source.error(str(facts["problem"]), line=line if isinstance(line, int) else None)
+            raise source.error(str(facts["problem"])[:1000], line=line if _is_count(line) else None)
+        _check_stored(folder / "arrays.npz", most_bytes)
         with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
             return {key: np.asarray(stored[key]) for key in stored.files}, facts
     except KeyposeError:
         raise
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        EOFError,
-        MemoryError,
-        RecursionError,
-    ) as error:
-        raise source.error(f"{library.name} gave no usable answer ({type(error).__name__}: {error})") from None
-    except zipfile.BadZipFile as error:
-        raise source.error(f"{library.name} gave no usable answer ({error})") from None
+    except Exception as error:  # whatever an answer made by a stranger gets out of json, zipfile and numpy
+        reason = f"{type(error).__name__}: {error}"[:300]
+        raise source.error(f"{library.name} gave no usable answer ({reason})") from None
+
+
+def _check_stored(path: Path, most_bytes: int) -> None:
+    """Refuses an archive that is not stored plainly, as ``np.savez`` does: it could unfold to any size."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ValueError("compressed arrays, expected plain ones")
+    if sum(member.file_size for member in members) > most_bytes:
+        raise ValueError(f"arrays of more than {most_bytes} bytes")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MOST_COUNT
 
 
 def _refuse(source: Source, found: dict[str, int]) -> None:
@@ -178,8 +189,8 @@ def unit_rotations(source: Source, rotations: Floats, joints: Sequence[str]) -> 
 
 def positive(source: Source, value: Any, what: str) -> float:
     """One number of the facts."""
-    if not isinstance(value, int | float) or not (np.isfinite(value) and value > 0):
-        raise source.error(f"{value} {what}, expected a positive number")
+    if type(value) not in (int, float) or not 0 < value <= GREATEST_NUMBER:
+        raise source.error(f"{repr(value)[:40]} {what}, expected a positive number")
     return float(value)
 
 
@@ -193,8 +204,8 @@ def texts(source: Source, facts: Facts, name: str) -> list[str]:
 
 def count(facts: Facts, name: str) -> int:
     """One count of the facts; 1 where there is none."""
-    value = facts.get(name)
-    return value if type(value) is int else 1
+    value: Any = facts.get(name)
+    return int(value) if _is_count(value) else 1
 
 
 def say_which_animation(source: Source, facts: Facts) -> None:

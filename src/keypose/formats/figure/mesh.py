@@ -27,6 +27,8 @@ TORSO_WIDTH_OF_SIZE, TORSO_DEPTH_OF_SIZE = 0.058, 0.038
 PELVIS_RADIUS_OF_SIZE = 0.048
 BALL_OF_BONE = 0.78
 MARKER_OF_SIZE = 0.012
+MOST_BONES = 2_000  # of more bones only the longest are drawn, and the joints that they start from
+LEAST_SIZE = 1e-25  # what is smaller is drawn as a point is: the squares of its lengths would be nothing
 LEAST_LENGTH_OF_SIZE = 1e-4  # a shorter bone is not drawn
 
 # Along a piece: where its rings are, and how thick it is there.
@@ -46,6 +48,9 @@ class Figure:
     triangles: dict[str, Ints]  # by side: (N, 3)
 
 
+_Target = tuple[int, Floats, str | None]  # of a bone: the joint it starts from, where it ends (3,), the part there
+
+
 @dataclass(frozen=True)
 class _Piece:
     """One piece of the figure, bound to a joint: a shape between its ends, or about its start."""
@@ -61,7 +66,7 @@ class _Piece:
 
 def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> Figure:
     """The figure of a bind pose: joints at ``world`` (J, 3), end sites at ``ends`` (E, 3), ``size`` its height."""
-    pieces = _pieces(skeleton, world, ends, size)
+    pieces = _pieces(skeleton, world, ends, size if size >= LEAST_SIZE else 1.0)
     placed, joint_of_face, has_four = [], [], []
     for shape, corners in SHAPES.items():
         own = [piece for piece in pieces if piece.shape == shape]
@@ -71,7 +76,9 @@ def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -
             has_four.append(np.tile((corners[:, 2] != corners[:, 3]).any(axis=1), len(own)))
     faces, joints, four = np.concatenate(placed), np.concatenate(joint_of_face), np.concatenate(has_four)
     normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    # Far from the origin a face may be rounded to nothing: it looks upward.
+    normals = np.divide(normals, lengths, out=np.tile((0.0, 1.0, 0.0), (len(normals), 1)), where=lengths > 0)
     sides = np.array([_side(part) for part in skeleton.anatomy.parts])[joints]
     first = 4 * np.arange(len(faces))[:, None]
     halves = ((first + np.array((0, 1, 2)), np.ones_like(four)), (first + np.array((0, 2, 3)), four))
@@ -94,8 +101,10 @@ def _side(part: str | None) -> str:
 
 def _pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> list[_Piece]:
     parts = skeleton.anatomy.parts
-    targets = [(p, world[j], parts[j]) for j, p in enumerate(skeleton.parents.tolist()) if p >= 0]
+    targets: list[_Target] = [(p, world[j], parts[j]) for j, p in enumerate(skeleton.parents.tolist()) if p >= 0]
     targets += [(j, end, None) for j, end in zip(skeleton.end_joints.tolist(), ends, strict=True)]
+    if len(targets) > MOST_BONES:
+        targets = _longest(targets, world)
     undrawn = _above_hips(skeleton, parts) | _in_head(skeleton, parts)
     crown = _crown(targets, world, parts)
     across = _sideways(world, parts)
@@ -110,7 +119,8 @@ def _pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> lis
         shape, width, depth = _form(parts[joint], goal, length, size)
         pieces.append(_Piece(shape, joint, world[joint], along, across, width, depth))
         thickest[joint] = max(thickest[joint], _bone_radius(length, size))
-    for joint, parent in enumerate(skeleton.parents.tolist()):
+    for joint in sorted(np.argsort(thickest == 0, kind="stable")[:MOST_BONES].tolist()):
+        parent = int(skeleton.parents[joint])
         shape = "ball"
         if parts[joint] == "hips":
             radius = PELVIS_RADIUS_OF_SIZE * size
@@ -122,6 +132,13 @@ def _pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> lis
             upward = np.array((0.0, radius, 0.0))
             pieces.append(_Piece(shape, joint, world[joint], upward, across, radius, radius))
     return pieces
+
+
+def _longest(targets: list[_Target], world: Floats) -> list[_Target]:
+    """The ``MOST_BONES`` bones that are seen best, in their order."""
+    starts, ends = world[[joint for joint, _, _ in targets]], np.array([end for _, end, _ in targets])
+    lengths = np.linalg.norm(ends - starts, axis=1)
+    return [targets[k] for k in sorted(np.argsort(-lengths, kind="stable")[:MOST_BONES].tolist())]
 
 
 def _form(part: str | None, goal: str | None, length: float, size: float) -> tuple[str, float, float]:
@@ -164,7 +181,7 @@ def _in_head(skeleton: Skeleton, parts: tuple[str | None, ...]) -> set[int]:
     return found
 
 
-def _crown(targets: list[tuple[int, Floats, str | None]], world: Floats, parts: tuple[str | None, ...]) -> int | None:
+def _crown(targets: list[_Target], world: Floats, parts: tuple[str | None, ...]) -> int | None:
     """Of all that hangs on the head, the number of the farthest target: that is how tall the head is."""
     of_head = [k for k, (joint, _, _) in enumerate(targets) if parts[joint] == "head"]
     return max(of_head, key=lambda k: float(np.linalg.norm(targets[k][1] - world[targets[k][0]])), default=None)

@@ -18,11 +18,11 @@ def metres_per_unit(motion: Motion) -> float:
     if motion.metres_per_unit is not None:
         return motion.metres_per_unit
     height = motion.height
-    if not height > 0:
+    least, most = (NATURAL_HEIGHT_M / unit for unit in reversed(_POSSIBLE_M))
+    if not least < height < most:
         return 1.0
     off = [abs(np.log(height * unit / NATURAL_HEIGHT_M)) for unit in COMMON_UNITS_M]
     best = int(np.argmin(off))
     if off[best] <= np.log(MOST_RATIO):
         return COMMON_UNITS_M[best]
-    exact = NATURAL_HEIGHT_M / height
-    return exact if _POSSIBLE_M[0] < exact < _POSSIBLE_M[1] else 1.0
+    return NATURAL_HEIGHT_M / height

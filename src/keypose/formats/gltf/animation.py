@@ -83,13 +83,14 @@ def read_animation(part: Part, accessors: Accessors, n_nodes: int) -> Animation:
     """The tracks of one animation, their key times checked; values are read when they are sampled."""
     samplers = part.parts("samplers")
     animation = Animation(part.text("name", ""), [], accessors)
-    taken = set()
+    taken: set[tuple[int, str]] = set()
+    repeated = []
     for channel in part.parts("channels"):
         node, path = _target(channel, n_nodes)
         if node is None:
             continue
         if (node, path) in taken:
-            part.source.warn(f"{channel.where}: {path} of nodes[{node}] has keys already; these are left out")
+            repeated.append(f"{channel.where}: {path} of nodes[{node}]")
             continue
         taken.add((node, path))
         sampler = samplers[channel.index("sampler", len(samplers))]
@@ -100,6 +101,9 @@ def read_animation(part: Part, accessors: Accessors, n_nodes: int) -> Animation:
         animation.tracks.append(Track(node, path, interpolation, times, values, sampler.where))
         if times not in animation.key_times:
             animation.key_times[times] = _key_times(sampler, accessors, times)
+    if repeated:
+        more = f" (and {len(repeated) - 1} more)" if len(repeated) > 1 else ""
+        part.source.warn(f"{repeated[0]}{more} has keys already; these are left out")
     if animation.key_times:
         animation.start_s = min(float(times[0]) for times in animation.key_times.values())
         animation.end_s = max(float(times[-1]) for times in animation.key_times.values())
@@ -166,13 +170,13 @@ class _Places:
 
 
 class Sampler:
-    """Samples tracks of one animation at given times (T,) in seconds."""
+    """Samples tracks of one animation at given times (T,) in seconds; best those with the same keys in turn."""
 
     def __init__(self, animation: Animation, at_s: Floats, fps: float) -> None:
         self._animation = animation
         self._at_s = at_s
         self._slack = FLOAT32_STEP * np.abs(at_s) + 1e-5 / fps  # float32 key times stand beside their frame
-        self._places: dict[int, _Places] = {}
+        self._last: tuple[int, _Places] | None = None  # one only: there may be as many as tracks
 
     def sample(self, track: Track) -> Floats:
         """The values (T, 3) of a track, or (T, 4) unit wxyz of a rotation."""
@@ -206,7 +210,7 @@ class Sampler:
             )
 
     def _of(self, accessor: int) -> _Places:
-        if accessor not in self._places:
+        if self._last is None or self._last[0] != accessor:
             times, at = self._animation.key_times[accessor], self._at_s
             last = len(times) - 1
             after = np.searchsorted(times, at, side="right").clip(0, last)
@@ -215,8 +219,8 @@ class Sampler:
             gap = times[after] - times[before]
             into = np.where(at - times[before] <= self._slack, 0.0, at - times[before])
             part = np.divide(into, gap, out=np.zeros_like(gap), where=gap > 0).clip(0.0, 1.0)
-            self._places[accessor] = _Places(before, after, part[:, None], gap[:, None], not part.any())
-        return self._places[accessor]
+            self._last = accessor, _Places(before, after, part[:, None], gap[:, None], not part.any())
+        return self._last[1]
 
 
 def _between(interpolation: str, values: Floats, places: _Places, n_keys: int) -> Floats:

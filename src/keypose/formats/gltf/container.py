@@ -32,6 +32,7 @@ class Container:
     json: Part
     binary: memoryview | None  # the GLB's own chunk
     _loaded: dict[int, memoryview] = field(default_factory=dict)
+    _files: dict[Path, memoryview] = field(default_factory=dict)  # those beside it, each read and counted once
 
     def __post_init__(self) -> None:
         self._buffers = self.json.parts("buffers")
@@ -42,7 +43,7 @@ class Container:
         part = self.views[index]
         extensions = part.part("extensions")
         if extensions is not None and any("compression" in name for name in extensions.values):
-            raise self.source.error(f"{part.where} is compressed ({', '.join(extensions.values)}), "
+            raise self.source.error(f"{part.where} is compressed ({', '.join(map(repr, extensions.values))[:80]}), "
                                     f"expected plain data: decompress the file first")  # fmt: skip
         buffer = self._buffer(part.index("buffer", len(self._buffers)))
         start, length = part.whole("byteOffset", 0), part.whole("byteLength", least=1)
@@ -72,6 +73,13 @@ class Container:
         if uri[:5].lower() == "data:":
             return memoryview(self._data_uri(part, uri))
         path = self._beside(part, unquote(uri))
+        if path == self.source.path.resolve():
+            return memoryview(self.source.data)
+        if path not in self._files:
+            self._files[path] = self._read(part, uri, path)
+        return self._files[path]
+
+    def _read(self, part: Part, uri: str, path: Path) -> memoryview:
         try:
             data = read_bytes(path, self.source.limits, unzip=False)
         except FileError as error:
@@ -90,6 +98,8 @@ class Container:
         head, comma, body = uri.partition(",")
         if not comma:
             raise part.wrong("uri", "'data:...;base64,' and the data")
+        if not body.isascii():
+            raise self.source.error(f"{part.where}.uri: data with characters beyond ASCII, expected base64 or %xx")
         if not head.lower().endswith(";base64"):
             return unquote_to_bytes(body)
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from keypose.errors import FormatError
 from keypose.formats.base import Source
 
 MOST = 1e150  # a number that large is no length, and its square is still finite
+MOST_WHOLE = 1 << 53  # what every JSON reader holds exactly; no count or offset is larger
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """One object of the JSON; ``where`` names it in messages: ``animations[0].channels[3]``."""
 
@@ -45,15 +48,13 @@ class Part:
             raise self.wrong(key, "an object")
         return Part(self.source, self.place(key), value)
 
-    def parts(self, key: str) -> list[Part]:
+    def parts(self, key: str) -> Parts:
         """The members of the array ``key``, all objects; none where it is absent."""
-        parts = []
-        for k, value in enumerate(self.array(key)):
-            place = f"{self.place(key)}[{k}]"
+        values = self.array(key)
+        for k, value in enumerate(values):
             if not isinstance(value, dict):
-                raise self.source.error(f"{place} is {_shown(value)}, expected an object")
-            parts.append(Part(self.source, place, value))
-        return parts
+                raise self.source.error(f"{self.place(key)}[{k}] is {_shown(value)}, expected an object")
+        return Parts(self.source, self.place(key), values)
 
     def array(self, key: str) -> list[Any]:
         """The array ``key``, its members unchecked; empty where it is absent."""
@@ -63,17 +64,19 @@ class Part:
         return value
 
     def text(self, key: str, default: str | None = None) -> str:
-        """The string ``key``."""
+        """The string ``key``, sound Unicode: JSON can spell halves of characters, which no file can hold."""
         value = self.values.get(key, default)
         if not isinstance(value, str):
             raise self.wrong(key, "a string")
-        return value
+        return value if value.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
 
     def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
-        """The whole number ``key``, at least ``least``."""
+        """The whole number ``key``, at least ``least`` and at most 2**53."""
         value: Any = self.values.get(key, default)
         if not _is_whole(value) or value < least:
             raise self.wrong(key, f"a whole number of at least {least}")
+        if value > MOST_WHOLE:
+            raise self.wrong(key, f"a whole number of at most {MOST_WHOLE}")
         return int(value)
 
     def index(self, key: str, count: int) -> int:
@@ -109,6 +112,27 @@ class Part:
         return np.array(values, dtype=np.float64)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts(Sequence[Part]):
+    """An array of objects; each becomes a ``Part`` only when it is asked for, as there may be a million of them."""
+
+    source: Source
+    where: str
+    values: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> Part: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Part]: ...
+    def __getitem__(self, index: int | slice) -> Part | list[Part]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        return Part(self.source, f"{self.where}[{index}]", self.values[index])
+
+
 def parse_json(source: Source, data: bytes | memoryview) -> Part:
     """The JSON object in ``data``; not JSON, nested too deeply or with NaN: an error."""
     try:
@@ -139,6 +163,8 @@ def _index_expected(count: int) -> str:
 
 
 def _shown(value: Any) -> str:
+    if _is_whole(value) and abs(value) > MOST_WHOLE:
+        return f"a number beyond {MOST_WHOLE}" if value > 0 else f"a number below -{MOST_WHOLE}"
     kinds: dict[type, str] = {dict: "an object", list: "an array"}
     if isinstance(value, list) and len(value) <= 16 and all(isinstance(v, int | float | str) for v in value):
         kinds.pop(list)

@@ -13,17 +13,17 @@ from typing import Any, cast
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import FormatError, ModelError
+from keypose.errors import FormatError, LimitError, ModelError
 from keypose.formats.gltf.animation import Animation
-from keypose.formats.gltf.document import Part
-from keypose.formats.gltf.nodes import Nodes
+from keypose.formats.gltf.document import MOST_WHOLE, Part
+from keypose.formats.gltf.nodes import Nodes, Rests
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose, Skeleton
+from keypose.model.motion import GREATEST_FPS, LEAST_FPS
 from keypose.rotations import IDENTITY, angle_between
 
 KEY = "keypose"
 VERSION = 1
-MOST_FRAMES = 1 << 53  # of a first frame's number
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def describe(
     s = motion.skeleton
     return {
         "version": VERSION,
-        "fps": motion.fps,
+        "fps": float(motion.fps),  # numpy's numbers are none of JSON's
         "frames": shown.n_frames,
-        "first_frame": shown.first_frame,
+        "first_frame": int(shown.first_frame),
         "up": motion.up,
         "metres_per_unit": metres_per_unit,
         "unit_stated": motion.metres_per_unit is not None,
@@ -81,6 +81,8 @@ def find(json: Part, nodes: Nodes, animation: Animation) -> Notes | None:
             try:
                 notes = Part(json.source, f"{part.where}.extras", extras).part(KEY)
                 return _checked(notes, wrapper, nodes, animation) if notes is not None else None
+            except LimitError:
+                raise
             except (FormatError, ModelError) as error:
                 problem = error.problem if isinstance(error, FormatError) else str(error)
                 json.source.warn(f"Keypose's own notes in the file are not used: {problem}")
@@ -94,8 +96,9 @@ def _checked(notes: Part, wrapper: int, nodes: Nodes, animation: Animation) -> N
     joints = notes.indices("joints", len(nodes.parents))
     if not joints or len(set(joints)) != len(joints):
         raise notes.wrong("joints", "different nodes, at least one")
-    notes.source.check_joints(len(joints))
-    skeleton = _skeleton(notes, joints, wrapper, nodes)
+    notes.source.check_joints(len(joints) + len(notes.array("end_joints")))
+    rests = nodes.rests(joints)
+    skeleton = _skeleton(notes, joints, wrapper, nodes, rests)
     up = notes.text("up")
     if up not in UPS:
         raise notes.wrong("up", f"one of {', '.join(UPS)}")
@@ -103,26 +106,27 @@ def _checked(notes: Part, wrapper: int, nodes: Nodes, animation: Animation) -> N
     unit_stated = notes.values.get("unit_stated")
     if not isinstance(unit_stated, bool):
         raise notes.wrong("unit_stated", "true or false")
-    stand = nodes.translations[wrapper]
-    if notes.whole("rest_checksum") != _checksum(stand, nodes.translations[joints], up, metres_per_unit):
+    at_wrapper = nodes.rests([wrapper])
+    stand = at_wrapper.translations[0]
+    if notes.whole("rest_checksum") != _checksum(stand, rests.translations, up, metres_per_unit):
         raise notes.source.error("the nodes, or how to turn and scale them back, were changed since they were written")
-    _check_wrapper(notes, wrapper, nodes)
+    _check_wrapper(notes, nodes.parents[wrapper], at_wrapper)
     fps = notes.positive("fps")
+    if not LEAST_FPS <= fps <= GREATEST_FPS:
+        raise notes.wrong("fps", f"{LEAST_FPS:g} to {GREATEST_FPS:g}")
     _check_animation(notes, joints, animation, fps)
-    first_frame = notes.whole("first_frame", least=-MOST_FRAMES)
-    if first_frame > MOST_FRAMES:
-        raise notes.wrong("first_frame", f"at most {MOST_FRAMES}")
+    first_frame = notes.whole("first_frame", least=-MOST_WHOLE)
     has_reference_pose = notes.values.get("reference_pose") is True
     return Notes(tuple(joints), stand, skeleton, fps, first_frame, up, metres_per_unit, unit_stated, has_reference_pose)
 
 
-def _skeleton(notes: Part, joints: list[int], wrapper: int, nodes: Nodes) -> Skeleton:
+def _skeleton(notes: Part, joints: list[int], wrapper: int, nodes: Nodes, rests: Rests) -> Skeleton:
     number = {node: j for j, node in enumerate(joints)} | {wrapper: -1}
     parents = [number.get(nodes.parents[node], len(joints)) for node in joints]
     names = [nodes.names[node] for node in joints]
     if any(name is None for name in names):
         raise notes.source.error("a joint's node has no name")
-    if (nodes.scales[joints] != 1.0).any():
+    if (rests.scales != 1.0).any():
         raise notes.source.error("a joint's node is scaled")
     n_ends = len(notes.array("end_joints"))
     return Skeleton(
@@ -143,11 +147,11 @@ def _texts(notes: Part, key: str, count: int) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _check_wrapper(notes: Part, wrapper: int, nodes: Nodes) -> None:
+def _check_wrapper(notes: Part, parent: int, rests: Rests) -> None:
     """The wrapper node may neither turn nor scale."""
-    turned = float(angle_between(nodes.rotations[wrapper], np.array(IDENTITY))) > 1e-5
-    scaled = not np.allclose(nodes.scales[wrapper], 1.0, rtol=1e-5, atol=0.0)
-    if nodes.parents[wrapper] >= 0 or turned or scaled:
+    turned = float(angle_between(rests.rotations[0], np.array(IDENTITY))) > 1e-5
+    scaled = not np.allclose(rests.scales[0], 1.0, rtol=1e-5, atol=0.0)
+    if parent >= 0 or turned or scaled:
         raise notes.source.error("the wrapper node turns or scales the joints, or hangs on another")
 
 
@@ -167,5 +171,5 @@ def _checksum(stand: Floats, translations: Floats, up: Up, metres_per_unit: floa
     It changes when another program turns the joints' axes, as Blender does: then our numbers no longer fit.
     """
     with np.errstate(over="ignore"):
-        places = (np.vstack((stand, translations)) + 0.0).astype("<f4").tobytes()
-    return zlib.crc32(f"{up} {metres_per_unit!r}".encode(), zlib.crc32(places))
+        narrow = np.vstack((stand, translations)).astype("<f4") + np.float32(0.0)  # -0 is 0, also what is rounded to it
+    return zlib.crc32(f"{up} {metres_per_unit!r}".encode(), zlib.crc32(narrow.astype("<f4").tobytes()))

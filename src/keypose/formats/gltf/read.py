@@ -68,10 +68,13 @@ def read(source: Source, options: ReadOptions) -> Motion:
         animation = Animation("", [], accessors)
     own = find(container.json, nodes, animation)
     joints = list(own.joints) if own else _joints(container.json, nodes)
-    source.check_depth(max(nodes.depths[node] for node in joints))
+    number = {node: j for j, node in enumerate(joints)}
+    parents = [number.get(nodes.parents[node], -1) for node in joints]
+    source.check_depth(_depth(parents))
     timing = _timing(source, animation, options.fps, own)
-    source.check_size(timing.n_frames + 1, len(joints))
-    local = _sampled(nodes, animation, joints, timing)
+    source.check_size(timing.n_frames + 1, len(joints) + (len(own.skeleton.end_joints) if own else 0))
+    local = _sampled(nodes, animation, joints, parents, timing)
+    nodes.warn_sheared()
     if own:
         return _own_motion(source, options, own, timing, local)
     several = len(container.json.array("animations")) > 1
@@ -100,6 +103,14 @@ def _joints(json: Part, nodes: Nodes) -> list[int]:
     return joints
 
 
+def _depth(parents: list[int]) -> int:
+    """Joints from a root to the deepest one; what is folded into the root does not count."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(depths[parent] + 1 if parent >= 0 else 1)
+    return max(depths)
+
+
 def _timing(source: Source, animation: Animation, wanted_fps: float | None, own: Notes | None) -> _Timing:
     fps = wanted_fps or (own.fps if own else find_rate(list(animation.key_times.values()), animation.start_s))
     if fps is None:
@@ -111,25 +122,26 @@ def _timing(source: Source, animation: Animation, wanted_fps: float | None, own:
     return _Timing(fps, round(frames) + 1, first)
 
 
-def _sampled(nodes: Nodes, animation: Animation, joints: list[int], timing: _Timing) -> LocalPoses:
+def _sampled(nodes: Nodes, animation: Animation, joints: list[int], parents: list[int], timing: _Timing) -> LocalPoses:
     """What the joints' nodes say, at rest in row 0 and then at every frame."""
     rows = timing.n_frames + 1
+    rests = nodes.rests(joints)
     number = {node: j for j, node in enumerate(joints)}
     poses = LocalPoses(
-        parents=[number.get(nodes.parents[node], -1) for node in joints],
+        parents=parents,
         bases=_bases(nodes, joints),
-        translations=np.repeat(nodes.translations[None, joints], rows, axis=0),
-        rotations=np.repeat(nodes.rotations[None, joints], rows, axis=0),
-        scales=[nodes.scales[node][None] for node in joints],
+        translations=np.repeat(rests.translations[None], rows, axis=0),
+        rotations=np.repeat(rests.rotations[None], rows, axis=0),
+        scales=list(rests.scales[:, None]),
     )
     at_s = animation.start_s + np.arange(timing.n_frames) / timing.fps
     sampler = Sampler(animation, at_s, timing.fps)
-    for track in animation.tracks:
+    for track in sorted(animation.tracks, key=lambda track: track.times):
         j = number.get(track.node)
         if j is None:
             continue
         if track.path == "scale":
-            poses.scales[j] = np.concatenate((nodes.scales[track.node][None], sampler.sample(track)))
+            poses.scales[j] = np.concatenate((rests.scales[j][None], sampler.sample(track)))
         else:
             target = poses.rotations if track.path == "rotation" else poses.translations
             target[1:, j] = sampler.sample(track)
@@ -144,14 +156,16 @@ def _bases(nodes: Nodes, joints: list[int]) -> dict[int, Floats]:
     for node in roots.values():
         while (node := nodes.parents[node]) not in above:
             above.add(node)
+    ordered = [node for node in nodes.order if node in above]
+    rests = nodes.rests(ordered)
+    linears = to_matrix(rests.rotations) * rests.scales[:, None]
     world_from = {-1: np.eye(4)}
-    for node in nodes.order:
-        if node in above:
-            own = np.eye(4)
-            own[:3, :3] = to_matrix(nodes.rotations[node]) * nodes.scales[node]
-            own[:3, 3] = nodes.translations[node]
-            with np.errstate(over="ignore", invalid="ignore"):
-                world_from[node] = world_from[nodes.parents[node]] @ own
+    for k, node in enumerate(ordered):
+        own = np.eye(4)
+        own[:3, :3] = linears[k]
+        own[:3, 3] = rests.translations[k]
+        with np.errstate(over="ignore", invalid="ignore"):
+            world_from[node] = world_from[nodes.parents[node]] @ own
     return {j: world_from[nodes.parents[node]] for j, node in roots.items()}
 
 

@@ -12,7 +12,9 @@ from keypose.formats.gltf.nodes import nearest_rotation
 from keypose.rotations import conjugate, from_matrix, multiply, rotate, to_matrix
 
 SAME_SCALE = 1e-5  # relative: exporters write 0.9999998 for 1
-_BLOCK_FRAMES = 1024  # bounds the memory of the general way
+# Bounds of the memory of the general way: of what it keeps of each joint and frame, and of its own steps.
+_BLOCK_BYTES, _BYTES_PER_POSE = 48 << 20, 128
+_BLOCK_FRAMES = 1024
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,9 @@ def make_rigid(source: Source, poses: LocalPoses) -> None:
             source.note(
                 "joints are scaled unevenly, mirrored or in time; positions follow it, rotations are the nearest"
             )
-            for start in range(0, len(poses.translations), _BLOCK_FRAMES):
-                _follow_scale(source, poses, slice(start, start + _BLOCK_FRAMES))
+            step = min(_BLOCK_FRAMES, max(1, _BLOCK_BYTES // (_BYTES_PER_POSE * len(poses.parents))))
+            for start in range(0, len(poses.translations), step):
+                _follow_scale(source, poses, slice(start, start + step))
     if not np.isfinite(poses.translations).all():
         raise source.error("positions grow beyond all bounds, expected finite ones")
 

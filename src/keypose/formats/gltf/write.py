@@ -32,6 +32,7 @@ from keypose.model import Motion, Pose
 from keypose.rotations import sign_continuous, to_matrix
 
 MOST_JOINTS = 1 << 16  # a vertex names its joint by 16 bits
+MOST_GLB_BYTES = (1 << 32) - 1  # a GLB counts its bytes by 32 bits
 WRAPPER_BELOW_OF_SIZE = 0.1  # how far below the roots; Blender draws no bone that is shorter than 4 mm
 VERTICES, INDICES = 34962, 34963  # what a buffer view is for
 _COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
@@ -118,7 +119,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
         "accessors": buffer.accessors,
         "bufferViews": buffer.views,
     }
-    return _glb(document, buffer) if suffix == ".glb" else _gltf(document, buffer)
+    return _glb(document, buffer, motion.name) if suffix == ".glb" else _gltf(document, buffer)
 
 
 def _joint_nodes(motion: Motion, bind: Pose) -> list[dict[str, Any]]:
@@ -237,10 +238,13 @@ def _size(motion: Motion, world: Floats, ends: Floats) -> float:
     return motion.height or float(np.ptp(points, axis=0).max()) or 1.0
 
 
-def _glb(document: dict[str, Any], buffer: _Buffer) -> bytes:
+def _glb(document: dict[str, Any], buffer: _Buffer, name: str) -> bytes:
     text = _json(document | {"buffers": [{"byteLength": buffer.size}]})
     text += b" " * (-len(text) % 4)
     total = 12 + 8 + len(text) + 8 + buffer.size
+    if total > MOST_GLB_BYTES:
+        raise OptionError(f"{name}: {total} bytes, expected at most the {MOST_GLB_BYTES} of a GLB: "
+                          f"save it in parts, or as .bvh")  # fmt: skip
     head = GLB_MAGIC + struct.pack("<IIII", 2, total, len(text), JSON_CHUNK)
     return b"".join((head, text, struct.pack("<II", buffer.size, BINARY_CHUNK), *buffer.pieces))
 
@@ -276,5 +280,8 @@ def _text(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return name.encode("utf-8", "surrogateescape").decode("latin-1")
+        try:
+            return name.encode("utf-8", "surrogateescape").decode("latin-1")
+        except UnicodeEncodeError:  # half a character, which stands for no byte
+            return name.encode("utf-8", "replace").decode()
     return name
