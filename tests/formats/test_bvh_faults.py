@@ -1,0 +1,169 @@
+"""BVH files that are wrong: repaired with a warning, or refused with the place and the reason."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bvh_files import HIERARCHY, ROWS, bvh_text
+
+import keypose as kp
+from keypose import rotations as rot
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "frames"),
+    [
+        (lambda t: t.replace("Frames: 3", "Frames: 2"), "header says 2 frames, 3 rows follow", 3),
+        (lambda t: t.replace("Frames: 3", "Frames: 9"), "header says 9 frames, 3 rows follow", 3),
+        (lambda t: t.rsplit(" ", 4)[0], "last row has 6 of 10 numbers", 2),
+        (lambda t: t.replace("Time: 0.02", "Time: 0"), "30 fps is assumed", 3),
+        (lambda t: t.replace("2 22 4 -21", "2 22 4-21"), "lack the blank", 3),
+    ],
+)
+def test_repaired_with_a_warning(load_text, change, message, frames):
+    with pytest.warns(kp.FormatWarning, match=message):
+        m = load_text(change(bvh_text()))
+    assert m.n_frames == frames and any(message.split()[-1] in note for note in m.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.replace("MOTION\n", ""), r"x.bvh:26: no MOTION section"),
+        (lambda t: t.replace("OFFSET 0 -10 0", "OFFSET 0 -10"), r"x.bvh:8: OFFSET with 2 numbers, expected 3"),
+        (lambda t: t.replace("OFFSET 0 -10 0", "OFFSET 0 ten 0"), r"x.bvh:8: 'ten' as a coordinate"),
+        (lambda t: t.replace("OFFSET 0 -10 0", "OFFSET 0 inf 0"), r"x.bvh:8: 'inf'"),
+        (lambda t: t.replace("CHANNELS 1 Xrotation", "CHANNELS 1 Xrot"), r"x.bvh:9: CHANNELS 1 Xrot, expected"),
+        (lambda t: t.replace("CHANNELS 1 Xrotation", "CHANNELS 2 Xrotation"), r"x.bvh:9: CHANNELS 2 Xrotation, expected"),
+        (lambda t: t.replace("CHANNELS 1 Xrotation", "CHANNELS 2 Xrotation Xrotation"), r"x.bvh:9: .*different"),
+        (lambda t: t.replace("CHANNELS 1 Xrotation", "CHANNELS many"), r"x.bvh:9: CHANNELS many"),
+        (lambda t: t.replace("CHANNELS 1 Xrotation", "CHANELS 1 Xrotation"), r"x.bvh:9: 'CHANELS', expected OFFSET"),
+        (lambda t: t.replace("JOINT Knee\n  {", "JOINT Knee\n"), r"x.bvh:8: 'OFFSET' after JOINT Knee, expected '{'"),
+        (lambda t: t.replace("JOINT Knee", "JOINT"), r"x.bvh:6: JOINT without a name"),
+        (lambda t: t.replace("JOINT Knee", "ROOT Knee"), r"x.bvh:6: ROOT in the wrong place"),
+        (lambda t: t.replace("  }\n}\nMOTION", "  }\nMOTION"), r"ends inside Hips"),
+        (lambda t: t.replace("}\nMOTION", "}\n}\nMOTION"), r"x.bvh:21: '}' without"),
+        (lambda t: t.replace("ROOT Hips", ""), r"x.bvh:3: '{' without"),
+        (lambda t: t.replace("Frames: 3", "Frames: three"), r"x.bvh:22: Frames: 'three', expected a whole number"),
+        (lambda t: t.replace("Frame Time: 0.02", ""), r"no 'Frame Time:'"),
+        (lambda t: t.replace("Time: 0.02", "Time: -1"), r"x.bvh:23: Frame Time: -1"),
+        (lambda t: t.replace("Time: 0.02", "Time: soon"), r"x.bvh:23: 'soon' as Frame Time"),
+        (lambda t: t.replace("1 21 2 11", "1 21 2"), r"x.bvh:25: frame 1 has 9 numbers, expected 10"),
+        (lambda t: t.replace("1 21 2 11", "1 21 2 11 99"), r"x.bvh:25: frame 1 has 11 numbers, expected 10"),
+        (lambda t: t.replace("1 21 2 11", "1 21 2 nan"), r"x.bvh:25: frame 1, Zrotation of Hips: 'nan' is not finite"),
+        (lambda t: t.replace("14 15", "1,4 15"), r"x.bvh:25: frame 1, Xrotation of Knee: '1,4' is not a number"),
+        (lambda t: t.split("0 20 0")[0], r"no frames"),
+        (lambda t: t.replace("CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation", "CHANNELS 7 Xposition"), "expected a count of 0 to 6"),
+    ],
+)  # fmt: skip
+def test_errors_say_where_and_what(load_text, change, message):
+    with pytest.raises(kp.FormatError, match=message):
+        load_text(change(bvh_text()))
+
+
+@pytest.mark.parametrize(
+    "change", [("OFFSET 0 -10 0", "OFFSET 0 -1e300 0"), ("0 20 0", "0 1e300 0"), ("4 5 6 7", "4 5 6 1e300")]
+)
+def test_numbers_beyond_all_measure(load_text, change):
+    places = r"x.bvh:8: '-1e300'|x.bvh: frame 0, (Yposition of Hips|Xrotation of Chest): 1e\+300"
+    with pytest.raises(kp.FormatError, match=places):
+        load_text(bvh_text().replace(*change))
+
+
+def test_a_motion_header_far_down(load_text):
+    far = bvh_text().replace("Frames: 3\n", "Frames: 3\n" + " " * 380 + "\n" * 300)
+    m = load_text(far)
+    assert m.n_frames == 3 and m.fps == 50
+
+
+@pytest.mark.parametrize("word", ["1e308", "1e-300", "5000", "1_0", "\u0663"])
+def test_frame_times_beyond_all_measure(load_text, word):
+    with pytest.raises(kp.FormatError, match=r"x.bvh:23: .*Frame Time"):
+        load_text(bvh_text(frame_time=word))
+
+
+def test_many_words_on_one_line_take_linear_time(load_text):
+    text = bvh_text(hierarchy=HIERARCHY.replace("OFFSET 0 0 0", "OFFSET 0 0 0 " * 200_000))
+    start = time.perf_counter()
+    load_text(text)
+    assert time.perf_counter() - start < 5
+
+
+def with_end_sites(count: int) -> str:
+    return HIERARCHY.replace("    End Site\n", "    End Site{}\n" * count + "    End Site\n")
+
+
+def test_end_sites_count_for_the_limits(load_text):
+    with pytest.raises(kp.LimitError, match="joints"):
+        load_text(bvh_text(hierarchy=with_end_sites(20_000)))
+    with pytest.raises(kp.LimitError, match="times the file's own size"):
+        load_text(bvh_text([ROWS[0]] * 2000, hierarchy=with_end_sites(9000)))
+
+
+def test_control_characters_and_endless_names_stay_out_of_messages(load_text):
+    with pytest.raises(kp.FormatError) as caught:
+        load_text(bvh_text(hierarchy=HIERARCHY.replace("Knee\n  {", "\x1b]0;owned\x07\n")))
+    assert "\x1b" not in str(caught.value) and "owned" in str(caught.value)
+    with pytest.raises(kp.FormatError) as caught:
+        load_text(bvh_text(hierarchy=HIERARCHY.replace("Knee\n  {", "n" * 100_000 + "\n")))
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_figure_of_micrometres_keeps_its_shape(load_text, tmp_path):
+    m = load_text(bvh_text())
+    s = m.skeleton
+    tiny = replace(s, offsets=s.offsets * 1e-7, end_offsets=s.end_offsets * 1e-7)
+    small = replace(m, skeleton=tiny, translations=m.translations * 1e-7)
+    kp.save(small, tmp_path / "again.bvh")
+    again = kp.load(tmp_path / "again.bvh")
+    np.testing.assert_allclose(again.world_positions(), small.world_positions(), atol=1e-6 * small.height)
+
+
+def test_what_is_saved_can_be_read(tmp_path):
+    skeleton = kp.Skeleton(("a{", "a}", "\ud800"), [-1, 0, 0], np.zeros((3, 3)), channels=((), (), ()))
+    still = kp.Motion("x", skeleton, 30, np.zeros((2, 3, 3)), np.tile(rot.IDENTITY, (2, 3, 1)))
+    kp.save(still, tmp_path / "x.bvh")
+    again = kp.load(tmp_path / "x.bvh")
+    assert again.n_frames == 2 and again.skeleton.names == ("a_", "a_.001", "\ufffd")
+
+
+@pytest.mark.parametrize(
+    ("word", "fps"),
+    [
+        (".0083333", 120), ("0.008333", 120), ("0.0333333", 30), (".03333", 30), ("0.016667", 60), ("0.0416667", 24),
+        ("0.04", 25), ("0.01", 100), ("0.0333667", 1 / 0.0333667), ("0.033", 1 / 0.033), ("0.0417083", 1 / 0.0417083),
+        ("8.3333e-3", 120), ("2", 0.5),
+    ],
+)  # fmt: skip
+def test_a_rounded_frame_time_means_the_whole_rate(load_text, tmp_path, word, fps):
+    m = load_text(bvh_text(frame_time=word))
+    assert m.fps == pytest.approx(fps, rel=1e-12)
+    kp.save(m, tmp_path / "again.bvh")
+    assert kp.load(tmp_path / "again.bvh").fps == pytest.approx(m.fps, rel=1e-12)
+
+
+def test_limits_are_kept(load_text):
+    deep = (
+        "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n"
+        + "".join(f"JOINT j{i}\n{{\n" for i in range(2000))
+        + "}\n" * 2001
+    )
+    text = bvh_text([[1]], hierarchy=deep)
+    with pytest.raises(kp.LimitError, match="levels of joints"):
+        load_text(text)
+    assert load_text(text, limits=kp.Limits(depth=3000)).n_joints == 2001
+    with pytest.raises(kp.LimitError, match=r"x.bvh.*joints"):
+        load_text(text, limits=kp.Limits(joints=100))
+    with pytest.raises(kp.LimitError, match="frames"):
+        load_text(bvh_text(), limits=kp.Limits(frames=2))
+    with pytest.raises(kp.LimitError, match="bytes"):
+        load_text(bvh_text(), limits=kp.Limits(bytes=100))
+    wide = "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n" + "JOINT j\n{\n}\n" * 9000 + "}\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kp.FormatWarning)
+        with pytest.raises(kp.LimitError, match="times the file's own size"):
+            load_text(bvh_text([[1]] * 5000, hierarchy=wide))
