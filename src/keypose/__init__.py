@@ -1,9 +1,6 @@
 """Keypose turns dense motion capture into the poses that matter.
 
-import keypose as kp
-
-m = kp.load("walk.bvh")
-kp.save(m, "walk.glb")
+Start with ``import keypose as kp``, ``m = kp.load("walk.bvh")``, ``kp.save(m, "walk.glb")``.
 """
 
 # Each public name is imported when it is first used, so that `keypose --help` need not wait for numpy.

@@ -19,8 +19,6 @@ MOTION_BYTES_PER_JOINT = 200  # one joint in one frame: 56 in the motion, the re
 SMALL_MOTION_BYTES = 512 << 20  # this much is fine however small the file was: a few keys may last long
 MOST_WARNINGS = 20  # of one file
 LONGEST_MESSAGE = 600  # characters
-
-
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
