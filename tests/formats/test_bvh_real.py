@@ -105,3 +105,14 @@ def test_the_cmu_t_pose_is_recognised_in_every_clip_and_nowhere_else(data_dir):
                 assert 62.8 <= m.mm_per_unit <= 67.9, (path.name, m.mm_per_unit)
     for path in sorted((data_dir / "cmu30").rglob("*.bvh")):  # the T-pose was dropped from these
         assert kp.load(path).reference_pose is None, path.name
+
+
+@pytest.mark.data
+def test_of_a_thousand_clips_without_t_pose_two_start_with_an_all_zero_frame(data_dir):
+    """The T-pose was dropped from these; two takes have a first captured frame that is no movement either."""
+    paths = sorted((data_dir / "cmu30-more").glob("*.bvh.gz"))
+    found = {path.name.split(".")[0]: kp.load(path) for path in paths}
+    apart = {name: m.reference_pose for name, m in found.items() if m.reference_pose is not None}
+    assert len(paths) == 1047 and set(apart) == {"07_12", "104_38"}
+    for pose in apart.values():
+        np.testing.assert_allclose(np.abs(pose.rotations[:, 0]), 1.0, atol=1e-12)

@@ -1,6 +1,6 @@
 """The artificial first frame: a pose set up by hand that some exporters put before the movement.
 
-The CMU files converted by cgspeed start with a T-pose, from which some joint jumps by 78 to 174 degrees
+The CMU files converted by cgspeed start with a T-pose, from which some joint jumps by more than 70 degrees
 to the first captured frame; Xsens writes its N-pose or T-pose there. Such a frame differs from captured
 movement in two ways: most joints jump at once and farther than they do in the next half second, and most
 joints are turned about one axis only, or not at all, which a tracked joint never is.

@@ -1,6 +1,6 @@
 """Untrusted files for large C++ libraries: read in a child process, under limits, never in ours.
 
-OpenUSD crashes on one damaged file in a thousand, and Blender is no better. What reads them is a script
+OpenUSD crashes on some damaged files, and Blender is no better. What reads them is a script
 of its own that imports nothing of this package (Blender's interpreter need not have it): ``main.py``
 sets the limits and calls ``read`` of the reader script, which gives numbers and facts. They come back as an
 ``.npz`` without pickles and a JSON file, in a folder that is removed afterwards.
