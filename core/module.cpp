@@ -114,7 +114,8 @@ Out unwrap_euler(In3 angles) {
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integrated, std::size_t least_gap,
-                        std::size_t greatest_gap, Flags allowed, Flags pinned, unsigned threads) {
+                        std::size_t greatest_gap, Flags allowed, Flags pinned, unsigned threads,
+                        std::size_t most_distances, std::size_t most_parents) {
     keypose::SalientProblem problem;
     problem.points = points.data();
     problem.frames = points.shape(0);
@@ -131,11 +132,18 @@ nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integra
     problem.allowed = allowed.data();
     problem.pinned = pinned.data();
     problem.threads = threads;
+    if (most_distances) problem.most_distances = most_distances;
+    if (most_parents) problem.most_parents = most_parents;
+    problem.keep_going = [] {  // so that Ctrl-C ends long work
+        nb::gil_scoped_acquire locked;
+        return PyErr_CheckSignals() == 0;
+    };
     auto paths = std::make_unique<keypose::SalientPaths>();
     {
         nb::gil_scoped_release unlocked;
         *paths = keypose::salient_paths(problem);
     }
+    if (!paths->finished) throw nb::python_error();
     keypose::SalientPaths* kept = paths.release();
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::SalientPaths*>(p); });
     nb::ndarray<nb::numpy, double> costs(kept->costs.data(), {kept->costs.size()}, owner);
@@ -157,6 +165,7 @@ NB_MODULE(_core, m) {
           "Local poses -> world positions (T, J, 3) and rotations (T, J, 4).");
     m.def("salient_paths", &salient_paths, "points"_a, "max_keys"_a, "sum"_a, "integrated"_a, "least_gap"_a,
           "greatest_gap"_a, "allowed"_a, "pinned"_a, "threads"_a,
+          "most_distances"_a = 0, "most_parents"_a = 0,
           "The best paths with 2, 3, ... keys -> (costs by number of keys, keys one path after another).");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

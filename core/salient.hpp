@@ -16,11 +16,15 @@ struct SalientProblem {
     const std::uint8_t* allowed = nullptr;        // (frames) may be a key
     const std::uint8_t* pinned = nullptr;         // (frames) must be a key
     unsigned threads = 1;
+    // Numbers held at a time, if the gaps allow; what does not fit is made again. The defaults: 1 GB and 256 MB.
+    std::size_t most_distances = std::size_t{1} << 27, most_parents = std::size_t{1} << 26;
+    bool (*keep_going)() = nullptr;               // asked now and then by the calling thread
 };
 
 struct SalientPaths {
-    std::vector<double> costs;        // [m]: of the best path with exactly m keys; infinite if there is none
-    std::vector<std::int32_t> keys;   // the paths with 2, 3, ... keys, one after another; -1 where there is none
+    std::vector<double> costs;       // [m]: of the best path with exactly m keys; infinite if there is none
+    std::vector<std::int32_t> keys;  // the paths with 2, 3, ... keys, one after another; -1 where there is none
+    bool finished = true;            // false: keep_going said no
 };
 
 SalientPaths salient_paths(const SalientProblem& problem);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -113,6 +115,43 @@ def test_clips_longer_than_a_block_and_a_sample_on_any_number_of_threads():
         assert costs[m] == pytest.approx(best[-1], rel=1e-9)
     for threads in (2, 3, 5):
         np.testing.assert_array_equal(paths(points, 40, "max", "largest", threads=threads)[1], keys)
+
+
+@pytest.mark.parametrize("measure", ["largest", "integrated"])
+@pytest.mark.parametrize("total", ["max", "sum"])
+def test_little_memory_gives_the_same_keys(total, measure):
+    """Distances window by window and parents stage by stage, as for an hour of motion, against all at once."""
+    points = np.cumsum(np.random.default_rng(4).normal(size=(700, 5)), axis=0)
+    flags = np.ones(700, np.uint8), np.zeros(700, np.uint8)
+    rules = points, 90, total == "sum", measure == "integrated", 2, 37, *flags
+    costs, keys = _core.salient_paths(*rules, 1)
+    for threads in (1, 2):
+        for little in ({"most_parents": 7000}, {"most_distances": 6000}, {"most_distances": 1, "most_parents": 1}):
+            again, same = _core.salient_paths(*rules, threads, **little)
+            np.testing.assert_array_equal(same, keys)
+            np.testing.assert_array_equal(again, costs)
+    assert np.isfinite(costs[21:]).all() and np.isinf(costs[:20]).all()
+
+
+def test_an_interrupt_ends_the_work():
+    """Ctrl-C in the middle of a long search raises KeyboardInterrupt within a moment, on any number of threads."""
+    code = """
+import os, signal, threading, time, sys
+import numpy as np
+from keypose import _core
+n = 6000
+points = np.random.default_rng(0).normal(size=(n, 40))
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    _core.salient_paths(points, n, True, False, 1, n - 1, np.ones(n, np.uint8), np.zeros(n, np.uint8), int(sys.argv[1]))
+except KeyboardInterrupt:
+    print("stopped", time.perf_counter() - start)
+"""
+    for threads in ("1", "2"):
+        run = subprocess.run([sys.executable, "-c", code, threads], capture_output=True, text=True, timeout=60)
+        assert run.stdout.startswith("stopped"), run.stderr
+        assert float(run.stdout.split()[1]) < 5
 
 
 def test_arguments_are_checked():

@@ -26,4 +26,6 @@ def salient_paths(
     allowed: NDArray[uint8],
     pinned: NDArray[uint8],
     threads: int,
+    most_distances: int = 0,
+    most_parents: int = 0,
 ) -> tuple[NDArray[float64], NDArray[int32]]: ...

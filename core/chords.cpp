@@ -1,0 +1,271 @@
+#include "chords.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "vector.hpp"
+
+namespace keypose {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t tile = 16;            // every so many frames are looked at for a bound, and so many edges at a time
+constexpr std::size_t lanes = 32;           // distances made at a time
+constexpr std::size_t columns_at_once = 8;  // whose edges are bounded while the distances are at hand
+
+// Squared distances of frame a to `lanes` frames from b on: by direct differences, since a Gram matrix loses
+// digits. `columns` is the transposed points, each column padded to `padded` frames.
+KEYPOSE_VECTOR void distances_to(const double* columns, std::size_t padded, std::size_t dims, std::size_t a,
+                                 std::size_t b, double* out) {
+    double sum[lanes] = {};
+    for (std::size_t d = 0; d < dims; ++d) {
+        const double* column = columns + d * padded;
+        const double here = column[a];
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const double difference = column[b + l] - here;
+            sum[l] += difference * difference;
+        }
+    }
+    for (std::size_t l = 0; l < lanes; ++l) out[l] = sum[l];
+}
+
+// With c = |ij|^2, x = |ti|^2, y = |tj|^2, the foot of t on the line i j lies w = (x - y + c) / (2 sqrt c)
+// from i, and t is x - w^2 off, squared. `r` and `h` are 0.5 / sqrt c and 0.5 sqrt c, both 0 where c = 0.
+KEYPOSE_INLINE double off_chord(double x, double y, double r, double h) {
+    const double w = r * (x - y) + h;
+    return x - w * w;
+}
+
+KEYPOSE_INLINE void chord_factors(double c, double& r, double& h) {
+    h = 0.5 * std::sqrt(c);
+    r = c > 0 ? 0.25 / h : 0.0;
+}
+
+// For `tile` edges i -> j: how far frames t = from, from + step, ... before j are off; the largest or the sum.
+// x points to the distances of the first t, whose rows lie `stride` apart; y to those of j; c to those of i and j.
+// Eight edges at a time, so that all they need stays in registers while t runs.
+template <bool sums>
+KEYPOSE_INLINE void off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c, std::size_t from,
+                             std::size_t to, std::size_t step, double* out) {
+    for (std::size_t half = 0; half < tile; half += 8) {
+        const Four c0 = four(c + half), c1 = four(c + half + 4), none = {};
+        const Four h0 = 0.5 * root(c0), h1 = 0.5 * root(c1), near0 = 0.25 / h0, near1 = 0.25 / h1;
+        const Four r0 = c0 > none ? near0 : none, r1 = c1 > none ? near1 : none;
+        Four worst0 = four(out + half), worst1 = four(out + half + 4);
+        const double* row = x + half;
+        for (std::size_t t = from; t < to; t += step, row += stride) {
+            const Four here = {y[t], y[t], y[t], y[t]}, x0 = four(row), x1 = four(row + 4);
+            const Four w0 = r0 * (x0 - here) + h0, w1 = r1 * (x1 - here) + h1;
+            const Four d0 = x0 - w0 * w0, d1 = x1 - w1 * w1;
+            if (sums) {
+                worst0 += d0 > none ? d0 : none;
+                worst1 += d1 > none ? d1 : none;
+            } else {
+                worst0 = d0 > worst0 ? d0 : worst0;
+                worst1 = d1 > worst1 ? d1 : worst1;
+            }
+        }
+        for (std::size_t l = 0; l < 4; ++l) {
+            out[half + l] = worst0[l];
+            out[half + 4 + l] = worst1[l];
+        }
+    }
+}
+
+KEYPOSE_VECTOR void largest_off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c,
+                                     std::size_t from, std::size_t to, std::size_t step, double* out) {
+    off_tile<false>(x, stride, y, c, from, to, step, out);
+}
+
+KEYPOSE_VECTOR void sum_off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c,
+                                 std::size_t from, std::size_t to, std::size_t step, double* out) {
+    off_tile<true>(x, stride, y, c, from, to, step, out);
+}
+
+// The largest squared distance of the frames strictly between k and j off their chord.
+KEYPOSE_VECTOR double largest_off_chord(const double* xs, const double* ys, std::size_t k, std::size_t j) {
+    double r, h, worst = 0;
+    chord_factors(ys[k], r, h);
+    Four worst0 = {}, worst1 = {};
+    std::size_t t = k + 1;
+    for (; t + 8 <= j; t += 8) {
+        const Four x0 = four(xs + t), x1 = four(xs + t + 4);
+        const Four w0 = r * (x0 - four(ys + t)) + h, w1 = r * (x1 - four(ys + t + 4)) + h;
+        const Four d0 = x0 - w0 * w0, d1 = x1 - w1 * w1;
+        worst0 = d0 > worst0 ? d0 : worst0;
+        worst1 = d1 > worst1 ? d1 : worst1;
+    }
+    for (; t < j; ++t) worst = std::max(worst, off_chord(xs[t], ys[t], r, h));
+    for (std::size_t l = 0; l < 4; ++l) worst = std::max({worst, worst0[l], worst1[l]});
+    return worst;
+}
+
+KEYPOSE_VECTOR double least_of(const double* values, std::size_t count) {
+    double least[8];
+    std::fill(least, least + 8, infinite);
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        for (std::size_t l = 0; l < 8; ++l) least[l] = values[i + l] < least[l] ? values[i + l] : least[l];
+    for (; i < count; ++i) least[0] = std::min(least[0], values[i]);
+    return *std::min_element(least, least + 8);
+}
+
+}  // namespace
+
+// How many frames j are looked at together.
+static std::size_t window_of(std::size_t frames, std::size_t reach, std::size_t most_distances) {
+    const std::size_t width = 2 * reach + 1;
+    if (frames * std::min(frames, width) <= most_distances) return frames;
+    return std::min(frames, std::max(reach, most_distances / width));
+}
+
+void Distances::cover(std::size_t first, std::size_t count, std::size_t reach) {
+    first_ = first;
+    count_ = count;
+    reach_ = std::min(reach, count - 1);
+    full_ = 2 * reach_ + 1 >= count;
+    stride_ = full_ ? count : 2 * reach_ + 1;
+    if (count_ * stride_ > held_) {
+        held_ = count_ * stride_;
+        values_.reset(new double[held_]);
+    }
+}
+
+Chords::Chords(Points points, std::size_t reach, const std::vector<std::size_t>& first, Measure measure,
+               std::size_t most_distances)
+    : points_(points), reach_(reach), first_(first), measure_(measure),
+      window_(window_of(points.frames, reach, most_distances)),
+      exact_at_once_(window_ < points.frames || measure == Measure::sum_of_squares), row_blocks_(reach / block + 2),
+      padded_(points.frames + lanes), columns_(points.dims * padded_),
+      edges_(new double[static_cast<std::size_t>(offset(points.frames) + static_cast<std::ptrdiff_t>(points.frames))]),
+      minima_(points.frames * row_blocks_) {
+    for (std::size_t t = 0; t < points.frames; ++t)
+        for (std::size_t d = 0; d < points.dims; ++d) columns_[d * padded_ + t] = points.values[t * points.dims + d];
+}
+
+void Chords::prepare(Team& team, unsigned thread) {
+    for (std::size_t from = 0; from < points_.frames; from += window_) {
+        const std::size_t to = std::min(points_.frames, from + window_), first = from > reach_ ? from - reach_ : 0;
+        if (thread == 0) {
+            distances_.cover(first, to - first, reach_);
+            next_row_ = first;
+            next_column_ = 0;
+        }
+        if (!team.meet()) return;
+        measure_rows(team, thread);
+        if (!team.meet()) return;
+        bound_columns(team, thread, from, to);
+        if (!team.meet()) return;
+    }
+}
+
+// Tile by tile on and below the diagonal; each tile is written twice, the second time turned.
+void Chords::measure_rows(Team& team, unsigned thread) {
+    double made[lanes][lanes];
+    const std::size_t begin = distances_.first(), end = distances_.last(), reach = distances_.reach();
+    for (std::size_t first; (first = next_row_.fetch_add(lanes)) < end && team.goes_on(thread);) {
+        const std::size_t last = std::min(end, first + lanes);
+        const std::size_t low = std::max(begin, first > reach ? first - reach : 0);
+        for (std::size_t b = begin + (low - begin) / lanes * lanes; b < last; b += lanes) {
+            for (std::size_t a = first; a < last; ++a)
+                distances_to(columns_.data(), padded_, points_.dims, a, b, made[a - first]);
+            for (std::size_t a = first; a < last; ++a) {
+                const std::size_t from = std::max(b, a > reach ? a - reach : 0);
+                double* row = distances_.row(a);
+                for (std::size_t c = from; c < std::min(b + lanes, a + 1); ++c) row[c] = made[a - first][c - b];
+            }
+            for (std::size_t c = b; c < std::min(b + lanes, last); ++c) {
+                double* row = distances_.row(c);
+                for (std::size_t a = std::max(first, c); a < std::min(last, c + reach + 1); ++a)
+                    row[a] = made[a - first][c - b];
+            }
+        }
+    }
+}
+
+// Several columns j at a time, so that the distances of a tile of frames are fetched once for all of them.
+void Chords::bound_columns(Team& team, unsigned thread, std::size_t from, std::size_t to) {
+    for (std::size_t count; (count = next_column_.fetch_add(columns_at_once)) < to - from && team.goes_on(thread);) {
+        const std::size_t last = to - count;  // long ones first
+        const std::size_t first = last > from + columns_at_once ? last - columns_at_once : from;
+        std::size_t least = last;
+        for (std::size_t j = first; j < last; ++j) {
+            double* out = edges_.get() + offset(j);
+            if (j == 0) continue;
+            std::fill(out + first_[j], out + j, 0.0);
+            least = std::min(least, first_[j]);
+        }
+        for (std::size_t i = least / tile * tile; i + tile < last; i += tile)
+            for (std::size_t j = std::max(first, i + 1); j < last; ++j) {
+                double* out = edges_.get() + offset(j);
+                if (i >= first_[j] && i + tile < j)
+                    bound_tile(j, i, out);
+                else if (i + tile > first_[j] && i < first_[j])
+                    bound_one_by_one(j, first_[j], std::min(i + tile, j), out);
+            }
+        for (std::size_t j = std::max<std::size_t>(first, 1); j < last; ++j) {
+            const std::size_t rest = std::max(first_[j], (j - 1) / tile * tile);  // the tile that no frame of a step lies behind
+            if (exact_at_once_) bound_one_by_one(j, rest, j, edges_.get() + offset(j));
+            finish(j);
+        }
+    }
+}
+
+void Chords::bound_tile(std::size_t j, std::size_t i, double* out) const {
+    const std::size_t step = exact_at_once_ ? 1 : tile, t = i + tile;
+    const double *x = distances_.row(t) + i, *y = distances_.row(j);
+    const std::ptrdiff_t stride = (distances_.row(t + (t + 1 < distances_.last())) - distances_.row(t)) * static_cast<std::ptrdiff_t>(step);
+    const auto raise = measure_ == Measure::sum_of_squares ? sum_off_tile : largest_off_tile;
+    raise(x, stride, y, y + i, t, j, step, out + i);
+    if (!exact_at_once_) return;
+    for (std::size_t k = i; k + 1 < t; ++k) {  // frames of the tile itself, each off the chords from those before it
+        double r, h;
+        chord_factors(y[k], r, h);
+        for (std::size_t inside = k + 1; inside < t; ++inside) {
+            const double d = off_chord(distances_.row(inside)[k], y[inside], r, h);
+            if (measure_ == Measure::sum_of_squares)
+                out[k] += d > 0 ? d : 0;
+            else
+                out[k] = std::max(out[k], d);
+        }
+    }
+}
+
+void Chords::bound_one_by_one(std::size_t j, std::size_t from, std::size_t to, double* out) const {
+    const std::size_t step = exact_at_once_ ? 1 : tile;
+    const double* ys = distances_.row(j);
+    for (std::size_t k = from; k < to; ++k) {
+        const double* xs = distances_.row(k);
+        double r, h, sum = 0, worst = 0;
+        chord_factors(ys[k], r, h);
+        for (std::size_t t = k + 1; t < j; t += step) {
+            const double d = std::max(0.0, off_chord(xs[t], ys[t], r, h));
+            sum += d;
+            worst = std::max(worst, d);
+        }
+        out[k] = measure_ == Measure::sum_of_squares ? sum : worst;
+    }
+}
+
+void Chords::finish(std::size_t j) {
+    double* out = edges_.get() + offset(j);
+    const std::size_t from = first_[j];
+    if (measure_ == Measure::largest)
+        for (std::size_t k = from; k < j; ++k) out[k] = std::sqrt(out[k]);
+    for (std::size_t k = from; k < j;) {
+        const std::size_t end = std::min(j, (k / block + 1) * block);
+        minima_[j * row_blocks_ + k / block - from / block] = least_of(out + k, end - k);
+        k = end;
+    }
+    for (std::size_t k = exact_at_once_ ? from : j - 1; k < j; ++k) out[k] = -out[k];
+}
+
+double Chords::made_exact(std::size_t k, std::size_t j) {
+    const double squared = largest_off_chord(distances_.row(k), distances_.row(j), k, j);
+    const double cost = measure_ == Measure::largest ? std::sqrt(squared) : squared;
+    (edges_.get() + offset(j))[k] = -cost;
+    return cost;
+}
+
+}  // namespace keypose

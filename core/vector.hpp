@@ -1,0 +1,29 @@
+// Vector code for newer processors beside plain code. Neither fuses multiply and add (CMakeLists.txt sees to it), so
+// that both, and any number of threads, give the same bits.
+#pragma once
+#include <cmath>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define KEYPOSE_VECTOR __attribute__((target_clones("avx2", "default")))
+#else
+#define KEYPOSE_VECTOR
+#endif
+
+// What a vector function calls must become part of it, else it stays plain code.
+#if defined(__GNUC__)
+#define KEYPOSE_INLINE inline __attribute__((always_inline))
+#else
+#define KEYPOSE_INLINE inline
+#endif
+
+// Four numbers that are reckoned with together.
+typedef double Four __attribute__((vector_size(32)));
+
+KEYPOSE_INLINE Four four(const double* values) { return Four{values[0], values[1], values[2], values[3]}; }
+KEYPOSE_INLINE Four root(Four v) { return Four{std::sqrt(v[0]), std::sqrt(v[1]), std::sqrt(v[2]), std::sqrt(v[3])}; }
+
+typedef long long FourBits __attribute__((vector_size(32)));
+
+KEYPOSE_INLINE Four magnitude(Four v) { return Four(FourBits(v) & (FourBits{} + 0x7fffffffffffffffLL)); }
+
+inline unsigned lowest_bit(unsigned long long bits) { return static_cast<unsigned>(__builtin_ctzll(bits)); }
