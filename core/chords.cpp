@@ -10,24 +10,27 @@ namespace keypose {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t tile = 16;            // every so many frames are looked at for a bound, and so many edges at a time
+constexpr std::size_t tile = 16;            // a bound looks at one frame of so many, for so many edges at a time
 constexpr std::size_t lanes = 32;           // distances made at a time
 constexpr std::size_t columns_at_once = 8;  // whose edges are bounded while the distances are at hand
 
-// Squared distances of frame a to `lanes` frames from b on: by direct differences, since a Gram matrix loses
-// digits. `columns` is the transposed points, each column padded to `padded` frames.
-KEYPOSE_VECTOR void distances_to(const double* columns, std::size_t padded, std::size_t dims, std::size_t a,
-                                 std::size_t b, double* out) {
-    double sum[lanes] = {};
-    for (std::size_t d = 0; d < dims; ++d) {
-        const double* column = columns + d * padded;
-        const double here = column[a];
-        for (std::size_t l = 0; l < lanes; ++l) {
-            const double difference = column[b + l] - here;
-            sum[l] += difference * difference;
+// Squared distances of `lanes` frames to `lanes` others, by direct differences, since a Gram matrix loses digits.
+// The points of both lie dimension by dimension. Four frames and eight others at a time stay in registers.
+KEYPOSE_VECTOR void distance_tile(const double* a, const double* b, std::size_t dims, double* out) {
+    for (std::size_t i = 0; i < lanes; i += 4)
+        for (std::size_t l = 0; l < lanes; l += 8) {
+            Four sum[4][2] = {};
+            for (std::size_t d = 0; d < dims; ++d) {
+                const Four b0 = four(b + d * lanes + l), b1 = four(b + d * lanes + l + 4);
+                for (std::size_t q = 0; q < 4; ++q) {
+                    const Four d0 = b0 - a[d * lanes + i + q], d1 = b1 - a[d * lanes + i + q];
+                    sum[q][0] += d0 * d0;
+                    sum[q][1] += d1 * d1;
+                }
+            }
+            for (std::size_t q = 0; q < 4; ++q)
+                for (std::size_t e = 0; e < 8; ++e) out[(i + q) * lanes + l + e] = sum[q][e / 4][e % 4];
         }
-    }
-    for (std::size_t l = 0; l < lanes; ++l) out[l] = sum[l];
 }
 
 // With c = |ij|^2, x = |ti|^2, y = |tj|^2, the foot of t on the line i j lies w = (x - y + c) / (2 sqrt c)
@@ -101,6 +104,17 @@ KEYPOSE_VECTOR double largest_off_chord(const double* xs, const double* ys, std:
     return worst;
 }
 
+// The same for some of these frames, added to or compared with what was found so far.
+KEYPOSE_VECTOR void add_off_chord(bool sums, const double* xs, const double* ys, std::size_t k, std::size_t from,
+                                  std::size_t to, std::size_t step, double& so_far) {
+    double r, h;
+    chord_factors(ys[k], r, h);
+    for (std::size_t t = from; t < to; t += step) {
+        const double d = off_chord(xs[t], ys[t], r, h), off = d > 0 ? d : 0;
+        so_far = sums ? so_far + off : std::max(so_far, off);
+    }
+}
+
 KEYPOSE_VECTOR double least_of(const double* values, std::size_t count) {
     double least[8];
     std::fill(least, least + 8, infinite);
@@ -137,11 +151,16 @@ Chords::Chords(Points points, std::size_t reach, const std::vector<std::size_t>&
     : points_(points), reach_(reach), first_(first), measure_(measure),
       window_(window_of(points.frames, reach, most_distances)),
       exact_at_once_(window_ < points.frames || measure == Measure::sum_of_squares), row_blocks_(reach / block + 2),
-      padded_(points.frames + lanes), columns_(points.dims * padded_),
+      packed_((points.frames / lanes + 1) * points.dims * lanes),
       edges_(new double[static_cast<std::size_t>(offset(points.frames) + static_cast<std::ptrdiff_t>(points.frames))]),
       minima_(points.frames * row_blocks_) {
+    if (!exact_at_once_ && reach + 1 >= points.frames) {
+        const std::size_t rows = points.frames / tile + 1;
+        samples_.resize(rows * rows * tile);
+    }
     for (std::size_t t = 0; t < points.frames; ++t)
-        for (std::size_t d = 0; d < points.dims; ++d) columns_[d * padded_ + t] = points.values[t * points.dims + d];
+        for (std::size_t d = 0; d < points.dims; ++d)
+            packed_[(t / lanes * points.dims + d) * lanes + t % lanes] = points.values[t * points.dims + d];
 }
 
 void Chords::prepare(Team& team, unsigned thread) {
@@ -149,12 +168,16 @@ void Chords::prepare(Team& team, unsigned thread) {
         const std::size_t to = std::min(points_.frames, from + window_), first = from > reach_ ? from - reach_ : 0;
         if (thread == 0) {
             distances_.cover(first, to - first, reach_);
-            next_row_ = first;
+            next_row_ = first / lanes * lanes;
             next_column_ = 0;
         }
         if (!team.meet()) return;
         measure_rows(team, thread);
         if (!team.meet()) return;
+        if (!samples_.empty()) {
+            gather_samples(team, thread);
+            if (!team.meet()) return;
+        }
         bound_columns(team, thread, from, to);
         if (!team.meet()) return;
     }
@@ -162,26 +185,34 @@ void Chords::prepare(Team& team, unsigned thread) {
 
 // Tile by tile on and below the diagonal; each tile is written twice, the second time turned.
 void Chords::measure_rows(Team& team, unsigned thread) {
-    double made[lanes][lanes];
+    double made[lanes * lanes];
     const std::size_t begin = distances_.first(), end = distances_.last(), reach = distances_.reach();
-    for (std::size_t first; (first = next_row_.fetch_add(lanes)) < end && team.goes_on(thread);) {
-        const std::size_t last = std::min(end, first + lanes);
+    for (std::size_t tile_row; (tile_row = next_row_.fetch_add(lanes)) < end && team.goes_on(thread);) {
+        const std::size_t first = std::max(begin, tile_row), last = std::min(end, tile_row + lanes);
         const std::size_t low = std::max(begin, first > reach ? first - reach : 0);
-        for (std::size_t b = begin + (low - begin) / lanes * lanes; b < last; b += lanes) {
-            for (std::size_t a = first; a < last; ++a)
-                distances_to(columns_.data(), padded_, points_.dims, a, b, made[a - first]);
+        for (std::size_t b = low / lanes * lanes; b < last; b += lanes) {
+            distance_tile(&packed_[tile_row * points_.dims], &packed_[b * points_.dims], points_.dims, made);
             for (std::size_t a = first; a < last; ++a) {
-                const std::size_t from = std::max(b, a > reach ? a - reach : 0);
-                double* row = distances_.row(a);
-                for (std::size_t c = from; c < std::min(b + lanes, a + 1); ++c) row[c] = made[a - first][c - b];
+                const std::size_t from = std::max({b, begin, a > reach ? a - reach : 0});
+                const std::size_t to = std::min(b + lanes, a + 1);
+                const double* row = made + (a - tile_row) * lanes;
+                if (from < to) std::copy(row + (from - b), row + (to - b), distances_.row(a) + from);
             }
-            for (std::size_t c = b; c < std::min(b + lanes, last); ++c) {
+            for (std::size_t c = std::max(b, begin); c < std::min(b + lanes, last); ++c) {
                 double* row = distances_.row(c);
                 for (std::size_t a = std::max(first, c); a < std::min(last, c + reach + 1); ++a)
-                    row[a] = made[a - first][c - b];
+                    row[a] = made[(a - tile_row) * lanes + (c - b)];
             }
         }
     }
+}
+
+// The distances that bounds look at, so laid out that a tile of frames reads them one after another.
+void Chords::gather_samples(Team& team, unsigned thread) {
+    const std::size_t n = points_.frames, rows = n / tile + 1;
+    for (std::size_t i; (i = next_sample_.fetch_add(tile)) + tile < n && team.goes_on(thread);)
+        for (std::size_t t = i + tile; t < n; t += tile)
+            std::copy_n(distances_.row(t) + i, tile, &samples_[(i / tile * rows + t / tile) * tile]);
 }
 
 // Several columns j at a time, so that the distances of a tile of frames are fetched once for all of them.
@@ -205,7 +236,7 @@ void Chords::bound_columns(Team& team, unsigned thread, std::size_t from, std::s
                     bound_one_by_one(j, first_[j], std::min(i + tile, j), out);
             }
         for (std::size_t j = std::max<std::size_t>(first, 1); j < last; ++j) {
-            const std::size_t rest = std::max(first_[j], (j - 1) / tile * tile);  // the tile that no frame of a step lies behind
+            const std::size_t rest = std::max(first_[j], (j - 1) / tile * tile);  // behind the last whole tile
             if (exact_at_once_) bound_one_by_one(j, rest, j, edges_.get() + offset(j));
             finish(j);
         }
@@ -214,37 +245,24 @@ void Chords::bound_columns(Team& team, unsigned thread, std::size_t from, std::s
 
 void Chords::bound_tile(std::size_t j, std::size_t i, double* out) const {
     const std::size_t step = exact_at_once_ ? 1 : tile, t = i + tile;
-    const double *x = distances_.row(t) + i, *y = distances_.row(j);
-    const std::ptrdiff_t stride = (distances_.row(t + (t + 1 < distances_.last())) - distances_.row(t)) * static_cast<std::ptrdiff_t>(step);
-    const auto raise = measure_ == Measure::sum_of_squares ? sum_off_tile : largest_off_tile;
-    raise(x, stride, y, y + i, t, j, step, out + i);
-    if (!exact_at_once_) return;
-    for (std::size_t k = i; k + 1 < t; ++k) {  // frames of the tile itself, each off the chords from those before it
-        double r, h;
-        chord_factors(y[k], r, h);
-        for (std::size_t inside = k + 1; inside < t; ++inside) {
-            const double d = off_chord(distances_.row(inside)[k], y[inside], r, h);
-            if (measure_ == Measure::sum_of_squares)
-                out[k] += d > 0 ? d : 0;
-            else
-                out[k] = std::max(out[k], d);
-        }
+    const double* y = distances_.row(j);
+    if (samples_.empty()) {
+        const auto raise = adds_up() ? sum_off_tile : largest_off_tile;
+        const std::ptrdiff_t stride = distances_.stride() * static_cast<std::ptrdiff_t>(step);
+        raise(distances_.row(t) + i, stride, y, y + i, t, j, step, out + i);
+    } else {
+        const double* x = &samples_[(i / tile * (points_.frames / tile + 1) + t / tile) * tile];
+        largest_off_tile(x, tile, y, y + i, t, j, step, out + i);
     }
+    if (exact_at_once_)  // frames of the tile itself, each off the chords from those before it
+        for (std::size_t k = i; k + 1 < t; ++k) add_off_chord(adds_up(), distances_.row(k), y, k, k + 1, t, 1, out[k]);
 }
 
 void Chords::bound_one_by_one(std::size_t j, std::size_t from, std::size_t to, double* out) const {
     const std::size_t step = exact_at_once_ ? 1 : tile;
-    const double* ys = distances_.row(j);
     for (std::size_t k = from; k < to; ++k) {
-        const double* xs = distances_.row(k);
-        double r, h, sum = 0, worst = 0;
-        chord_factors(ys[k], r, h);
-        for (std::size_t t = k + 1; t < j; t += step) {
-            const double d = std::max(0.0, off_chord(xs[t], ys[t], r, h));
-            sum += d;
-            worst = std::max(worst, d);
-        }
-        out[k] = measure_ == Measure::sum_of_squares ? sum : worst;
+        out[k] = 0;
+        add_off_chord(adds_up(), distances_.row(k), distances_.row(j), k, k + 1, j, step, out[k]);
     }
 }
 

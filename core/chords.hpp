@@ -1,4 +1,4 @@
-// What it costs to leave out the frames between two keys: how far they are off the chord, the straight line between them.
+// What it costs to leave out the frames between two keys: how far they are off the chord, the line through the keys.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -26,6 +26,8 @@ public:
     std::size_t first() const { return first_; }
     std::size_t last() const { return first_ + count_; }
     std::size_t reach() const { return reach_; }
+    // From row(a)[b] to row(a + 1)[b].
+    std::ptrdiff_t stride() const { return static_cast<std::ptrdiff_t>(stride_ - !full_); }
     // row(a)[b] is the squared distance of frames a and b.
     double* row(std::size_t a) { return values_.get() + offset(a); }
     const double* row(std::size_t a) const { return values_.get() + offset(a); }
@@ -57,18 +59,18 @@ public:
         const double stored = row(j)[k];
         return std::signbit(stored) ? -stored : made_exact(k, j);
     }
-    // The least bound of the edges to j from the frames of k's block.
-    double least_bound(std::size_t k, std::size_t j) const {
-        return minima_[j * row_blocks_ + k / block - first_[j] / block];
-    }
+    // The least bound of the edges to j from the frames of each block, from that of first[j] on.
+    const double* least_bounds(std::size_t j) const { return minima_.data() + j * row_blocks_; }
 
 private:
+    bool adds_up() const { return measure_ == Measure::sum_of_squares; }
     std::ptrdiff_t offset(std::size_t j) const {
         const std::size_t own = j < reach_ ? j : reach_;  // edges that end in j
         const std::size_t before = own * (own - (own > 0)) / 2 + (j - own) * reach_;
         return static_cast<std::ptrdiff_t>(before) - static_cast<std::ptrdiff_t>(j - own);
     }
     void measure_rows(Team& team, unsigned thread);
+    void gather_samples(Team& team, unsigned thread);
     void bound_columns(Team& team, unsigned thread, std::size_t from, std::size_t to);
     void bound_tile(std::size_t j, std::size_t i, double* out) const;
     void bound_one_by_one(std::size_t j, std::size_t from, std::size_t to, double* out) const;
@@ -82,12 +84,12 @@ private:
     const std::size_t window_;
     const bool exact_at_once_;
     const std::size_t row_blocks_;
-    std::size_t padded_ = 0;
-    std::vector<double> columns_;  // the points transposed, each column padded
+    std::vector<double> packed_;  // the points of some frames at a time, dimension by dimension
     Distances distances_;
+    std::vector<double> samples_;  // of the distances, where those of all frames are held
     std::unique_ptr<double[]> edges_;  // the sign marks a cost that is exact
     std::vector<double> minima_;
-    std::atomic<std::size_t> next_row_{0}, next_column_{0};
+    std::atomic<std::size_t> next_row_{0}, next_sample_{0}, next_column_{0};
 };
 
 }  // namespace keypose

@@ -13,7 +13,8 @@ namespace keypose {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t share = 16;  // frames that a thread takes at a time
+constexpr std::size_t strip = 32;  // rows that a thread works on together, so that what it needs of a frame is at hand
+constexpr std::size_t share = 16;  // frames after which it tells the others how far it is
 
 // Which of up to 64 paths may, with one more edge each, cost no more than `best`: bit i for path i.
 KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const double* edges, std::size_t count,
@@ -46,22 +47,25 @@ Measure measure_of(const SalientProblem& p) {
     return p.sum ? Measure::largest : Measure::largest_squared;
 }
 
-// Where the best path with m keys that ends in each frame comes from, row m by row m. Where the parents of all rows
-// would take too much memory, only those of one stage of rows are held: the costs at the start of each stage are kept,
-// and the rows of a stage are made again when the paths are traced back.
+// Where the best path with m keys that ends in each frame comes from, for every row m. A thread takes a strip of rows
+// and goes through the frames with all of them; the thread on the next strip follows it. Where the parents of all rows
+// would take too much memory, only those of one stage of rows are held: the costs before each stage are kept, and the
+// rows of a stage are made again when the paths are traced back.
 class Search {
 public:
     explicit Search(const SalientProblem& problem)
         : p_(problem), n_(problem.frames), reach_(std::min(problem.greatest_gap, n_ - 1)),
-          blocks_((n_ + block - 1) / block), stage_rows_(rows_of_a_stage()), first_(first_parents()),
+          blocks_((n_ + block - 1) / block), stage_rows_(rows_of_a_stage()),
+          ring_rows_((std::max(1u, p_.threads) + 1) * strip), first_(first_parents()),
           chords_({p_.points, n_, p_.dims}, reach_, first_, measure_of(p_), p_.most_distances),
-          costs_{std::vector<double>(n_, infinite), std::vector<double>(n_, infinite)},
-          minima_{std::vector<double>(blocks_, infinite), std::vector<double>(blocks_, infinite)},
+          costs_(new double[ring_rows_ * n_]), minima_(new double[ring_rows_ * blocks_]), start_minima_(blocks_),
           parents_(new std::int32_t[stage_rows_ * n_]), at_(p_.max_keys + 1, static_cast<std::int32_t>(n_ - 1)),
-          team_(std::max(1u, p_.threads), p_.keep_going) {
+          progress_(stage_rows_ / strip + 1), team_(std::max(1u, p_.threads), p_.keep_going) {
         out_.costs.assign(p_.max_keys + 1, infinite);
         out_.keys.assign((p_.max_keys + 1) * p_.max_keys / 2 - 1, -1);
-        kept_.reserve(p_.max_keys / stage_rows_ + 1);
+        starts_.reserve(p_.max_keys / stage_rows_ + 2);
+        starts_.emplace_back(n_, infinite);
+        starts_[0][0] = 0.0;  // every path begins with the first frame
     }
 
     SalientPaths run() {
@@ -72,17 +76,17 @@ public:
 private:
     void work(unsigned thread) {
         chords_.prepare(team_, thread);
-        if (thread == 0) begin_with_the_first_frame();
         const std::size_t stages = (p_.max_keys - 1 + stage_rows_ - 1) / stage_rows_;
         for (std::size_t stage = 0; stage < stages; ++stage) {
-            if (thread == 0) kept_.push_back(costs_[(first_row(stage) - 1) % 2]);
             if (!extend_stage(stage, thread)) return;
+            if (thread == 0 && stage + 1 < stages) {
+                const double* last = costs(stage, last_row(stage) - 1);
+                starts_.emplace_back(last, last + n_);
+            }
         }
         for (std::size_t stage = stages; stage-- > 0;) {
             if (thread == 0) trace(stage);
-            if (stage == 0) break;
-            if (thread == 0) restart_from(first_row(stage - 1) - 1, kept_[stage - 1]);
-            if (!extend_stage(stage - 1, thread)) return;
+            if (stage > 0 && !extend_stage(stage - 1, thread)) return;
         }
     }
 
@@ -106,67 +110,84 @@ private:
         return first;
     }
 
-    void begin_with_the_first_frame() {
-        std::vector<double> row(n_, infinite);
-        row[0] = 0.0;
-        restart_from(1, row);
+    // The costs of row m by frame, and the least of each block of frames that is there so far.
+    double* costs(std::size_t stage, std::size_t m) {
+        return m < first_row(stage) ? starts_[stage].data() : costs_.get() + (m - first_row(stage)) % ring_rows_ * n_;
     }
-
-    void restart_from(std::size_t m, const std::vector<double>& row) {
-        costs_[m % 2] = row;
-        note_minima(m);
+    double* minima(std::size_t stage, std::size_t m) {
+        return m < first_row(stage) ? start_minima_.data()
+                                    : minima_.get() + (m - first_row(stage)) % ring_rows_ * blocks_;
     }
+    std::int32_t& parent(std::size_t m, std::size_t j) { return parents_[(m - 2) % stage_rows_ * n_ + j]; }
 
-    void note_minima(std::size_t m) {
-        const auto row = costs_[m % 2].begin();
-        for (std::size_t b = 0; b < blocks_; ++b)
-            minima_[m % 2][b] = *std::min_element(row + b * block, row + std::min(n_, (b + 1) * block));
-    }
-
-    bool extend_stage(std::size_t stage, unsigned thread) {
-        for (std::size_t m = first_row(stage); m < last_row(stage); ++m) {
-            if (thread == 0) {
-                std::fill(costs_[m % 2].begin(), costs_[m % 2].end(), infinite);
-                next_ = least_frame(m);
-            }
-            if (!team_.meet()) return false;
-            extend(m, m == first_row(stage), thread);
-            if (!team_.meet()) return false;
-            if (thread == 0) {
-                note_minima(m);
-                out_.costs[m] = costs_[m % 2][n_ - 1];
-            }
-        }
-        return true;
-    }
-
-    // The frames at which m keys can end from which the last frame is still in reach.
+    // The frames in which m keys can end and from which the last frame is still in reach.
     std::size_t least_frame(std::size_t m) const {
         const std::size_t left = (p_.max_keys - m) * reach_;
         return std::max((m - 1) * p_.least_gap, n_ - 1 > left ? n_ - 1 - left : 0);
     }
     std::size_t greatest_frame(std::size_t m) const { return std::min(n_ - 1, (m - 1) * reach_); }
 
-    std::int32_t& parent(std::size_t m, std::size_t j) { return parents_[(m - 2) % stage_rows_ * n_ + j]; }
-
-    void extend(std::size_t m, bool first_of_stage, unsigned thread) {
-        std::vector<double>& now = costs_[m % 2];
-        const std::size_t end = greatest_frame(m) + 1;
-        for (std::size_t start; (start = next_.fetch_add(share)) < end && team_.goes_on(thread);) {
-            std::int32_t guess = -1;  // the parent of the frame before is a good one
-            for (std::size_t j = start; j < std::min(end, start + share); ++j) {
-                const std::int32_t other = first_of_stage ? -1 : parent(m - 1, j);
-                if (p_.allowed[j]) now[j] = best_parent(m, j, other, guess);
-                parent(m, j) = now[j] < infinite ? guess : -1;
-            }
+    bool extend_stage(std::size_t stage, unsigned thread) {
+        if (thread == 0) {
+            const auto row = starts_[stage].begin();
+            for (std::size_t b = 0; b < blocks_; ++b)
+                start_minima_[b] = *std::min_element(row + b * block, row + std::min(n_, (b + 1) * block));
+            for (auto& frames : progress_) frames = 0;
+            next_strip_ = 0;
         }
+        if (!team_.meet()) return false;
+        const std::size_t rows = last_row(stage) - first_row(stage);
+        for (std::size_t s; (s = next_strip_.fetch_add(1)) * strip < rows;)
+            if (!extend_strip(stage, s, thread)) return false;
+        return team_.meet();
     }
 
-    double best_parent(std::size_t m, std::size_t j, std::int32_t other, std::int32_t& guess) {
-        const double* before = costs_[(m - 1) % 2].data();
-        const double* before_minima = minima_[(m - 1) % 2].data();
+    bool extend_strip(std::size_t stage, std::size_t s, unsigned thread) {
+        const std::size_t first = first_row(stage) + s * strip, last = std::min(last_row(stage), first + strip);
+        for (std::size_t m = first; m < last; ++m) {
+            std::fill_n(costs(stage, m), n_, infinite);
+            std::fill_n(minima(stage, m), blocks_, infinite);
+        }
+        const std::size_t end = greatest_frame(last - 1) + 1;
+        for (std::size_t j = least_frame(first); j < end;) {
+            const std::size_t stop = std::min(end, j + share);
+            if (!follow(s, stop, thread)) return false;
+            for (; j < stop; ++j)
+                for (std::size_t m = first; m < last; ++m) extend(stage, m, j, first);
+            progress_[s].store(stop, std::memory_order_release);
+        }
+        for (std::size_t m = first; m < last; ++m) out_.costs[m] = costs(stage, m)[n_ - 1];
+        progress_[s].store(n_, std::memory_order_release);
+        return true;
+    }
+
+    // Waits until the strip before has done so many frames; false if the work is to end.
+    bool follow(std::size_t s, std::size_t frames, unsigned thread) {
+        while (s > 0 && progress_[s - 1].load(std::memory_order_acquire) < frames) {
+            if (!team_.goes_on(thread)) return false;
+            std::this_thread::yield();
+        }
+        return team_.goes_on(thread);
+    }
+
+    void extend(std::size_t stage, std::size_t m, std::size_t j, std::size_t first_of_strip) {
+        std::int32_t& best = parent(m, j);
+        best = -1;
+        if (!p_.allowed[j] || j < least_frame(m) || j > greatest_frame(m)) return;
+        const std::int32_t beside = j > least_frame(m) ? parent(m, j - 1) : -1;  // of the neighbours: good guesses
+        const bool has_below = m > first_of_strip && j >= least_frame(m - 1) && j <= greatest_frame(m - 1);
+        const std::int32_t below = has_below ? parent(m - 1, j) : -1;
+        const double cost = best_parent(costs(stage, m - 1), minima(stage, m - 1), j, beside, below, best);
+        costs(stage, m)[j] = cost;
+        double& least = minima(stage, m)[j / block];
+        least = std::min(least, cost);
+    }
+
+    double best_parent(const double* before, const double* before_minima, std::size_t j, std::int32_t beside,
+                       std::int32_t below, std::int32_t& parent) {
         const double* edges = chords_.row(j);
         const std::size_t from = first_[j], to = j + 1 - p_.least_gap;  // k in [from, to)
+        if (to <= from) return infinite;
         double best = infinite;
         std::size_t best_k = n_;  // of equal costs the smallest k, whatever is tried first
         const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
@@ -175,21 +196,27 @@ private:
             const double cost = joined(before[k], chords_.exact(k, j));
             if (!worse(cost, k)) best = cost, best_k = k;
         };
-        for (const std::int32_t seed : {guess, other})
+        for (const std::int32_t seed : {beside, below})
             if (seed >= static_cast<std::int32_t>(from) && seed < static_cast<std::int32_t>(to))
                 consider(static_cast<std::size_t>(seed));
         if (best == infinite) {
             const std::size_t k = most_promising(from, to, edges, before);
             if (k < to) consider(k);
         }
-        for (std::size_t k = from, end; k < to; k = end) {
-            end = std::min(to, (k / block + 1) * block);
-            const double least = joined(before_minima[k / block], chords_.least_bound(k, j));
-            if (worse(least, k) || least == infinite) continue;
-            for (auto left = promising(p_.sum, before + k, edges + k, end - k, best); left; left &= left - 1)
-                consider(k + lowest_bit(left));
+        const double* least_edges = chords_.least_bounds(j);
+        const std::size_t first_block = from / block, blocks = (to + block - 1) / block;
+        for (std::size_t b = first_block; b < blocks; b += 64) {
+            const double *paths = before_minima + b, *least = least_edges + (b - first_block);
+            auto some = promising(p_.sum, paths, least, std::min<std::size_t>(64, blocks - b), best);
+            for (; some; some &= some - 1) {
+                const unsigned l = lowest_bit(some);
+                const std::size_t k = std::max(from, (b + l) * block), end = std::min(to, (b + l + 1) * block);
+                if (paths[l] == infinite || worse(joined(paths[l], least[l]), k)) continue;
+                for (auto left = promising(p_.sum, before + k, edges + k, end - k, best); left; left &= left - 1)
+                    consider(k + lowest_bit(left));
+            }
         }
-        if (best_k < n_) guess = static_cast<std::int32_t>(best_k);
+        if (best_k < n_) parent = static_cast<std::int32_t>(best_k);
         return best;
     }
 
@@ -219,14 +246,16 @@ private:
     }
 
     const SalientProblem& p_;
-    const std::size_t n_, reach_, blocks_, stage_rows_;
+    const std::size_t n_, reach_, blocks_, stage_rows_, ring_rows_;
     const std::vector<std::size_t> first_;
     Chords chords_;
-    std::vector<double> costs_[2], minima_[2];  // of the last two rows, by frame and by block of frames
-    std::vector<std::vector<double>> kept_;     // the costs before each stage
-    std::unique_ptr<std::int32_t[]> parents_;   // of the rows of one stage
-    std::vector<std::int32_t> at_;              // where each path is while it is traced
-    std::atomic<std::size_t> next_{0};
+    std::unique_ptr<double[]> costs_, minima_;  // of the rows that threads are on, and of those before them
+    std::vector<std::vector<double>> starts_;   // the costs before each stage
+    std::vector<double> start_minima_;
+    std::unique_ptr<std::int32_t[]> parents_;  // of the rows of one stage
+    std::vector<std::int32_t> at_;             // where each path is while it is traced
+    std::atomic<std::size_t> next_strip_{0};
+    std::vector<std::atomic<std::size_t>> progress_;  // frames that each strip of the stage has done
     Team team_;
     SalientPaths out_;
 };

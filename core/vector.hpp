@@ -1,10 +1,9 @@
-// Vector code for newer processors beside plain code. Neither fuses multiply and add (CMakeLists.txt sees to it), so
-// that both, and any number of threads, give the same bits.
+// Vector code with fused multiply-add for processors that have it, beside plain code.
 #pragma once
 #include <cmath>
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define KEYPOSE_VECTOR __attribute__((target_clones("avx2", "default")))
+#define KEYPOSE_VECTOR __attribute__((target_clones("fma", "default")))
 #else
 #define KEYPOSE_VECTOR
 #endif
