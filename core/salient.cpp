@@ -14,7 +14,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t strip = 32;  // rows that a thread works on together, so that what it needs of a frame is at hand
-constexpr std::size_t share = 16;  // frames after which it tells the others how far it is
 
 // Which of up to 64 paths may, with one more edge each, cost no more than `best`: bit i for path i.
 KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const double* edges, std::size_t count,
@@ -150,7 +149,7 @@ private:
         }
         const std::size_t end = greatest_frame(last - 1) + 1;
         for (std::size_t j = least_frame(first); j < end;) {
-            const std::size_t stop = std::min(end, j + share);
+            const std::size_t stop = std::min(end, (j / block + 1) * block);  // whole blocks: their minima are final
             if (!follow(s, stop, thread)) return false;
             for (; j < stop; ++j)
                 for (std::size_t m = first; m < last; ++m) extend(stage, m, j, first);

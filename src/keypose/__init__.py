@@ -20,16 +20,33 @@ if TYPE_CHECKING:
         UnknownJoint,
     )
     from keypose.formats import Limits, load, save
-    from keypose.model import FootContacts, Motion, Pose, Skeleton, concatenate
+    from keypose.methods.farthest import FarthestSearch
+    from keypose.methods.refine import RefineTable
+    from keypose.methods.saliency import StreamingSaliency
+    from keypose.metrics import Score, score
+    from keypose.model import (
+        Features,
+        FootContacts,
+        Ladder,
+        Motion,
+        Pose,
+        Selection,
+        Skeleton,
+        concatenate,
+    )
+    from keypose.verbs import breakdowns, farthest_search, ladder, methods, refine_table, select
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "FarthestSearch",
+    "Features",
     "FileError",
     "FootContacts",
     "FormatError",
     "FormatWarning",
     "KeyposeError",
+    "Ladder",
     "LimitError",
     "Limits",
     "MissingExtra",
@@ -37,13 +54,24 @@ __all__ = [
     "Motion",
     "OptionError",
     "Pose",
+    "RefineTable",
+    "Score",
+    "Selection",
     "Skeleton",
+    "StreamingSaliency",
     "UnknownJoint",
     "__version__",
+    "breakdowns",
     "concatenate",
     "demo_motion",
+    "farthest_search",
+    "ladder",
     "load",
+    "methods",
+    "refine_table",
     "save",
+    "score",
+    "select",
 ]
 
 if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that every name exists
@@ -61,7 +89,21 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "UnknownJoint",
         ),
         "keypose.formats": ("Limits", "load", "save"),
-        "keypose.model": ("FootContacts", "Motion", "Pose", "Skeleton", "concatenate"),
+        "keypose.methods.farthest": ("FarthestSearch",),
+        "keypose.methods.refine": ("RefineTable",),
+        "keypose.methods.saliency": ("StreamingSaliency",),
+        "keypose.metrics": ("Score", "score"),
+        "keypose.model": (
+            "Features",
+            "FootContacts",
+            "Ladder",
+            "Motion",
+            "Pose",
+            "Selection",
+            "Skeleton",
+            "concatenate",
+        ),
+        "keypose.verbs": ("breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select"),
     }
     _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -76,3 +118,15 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+    import sys
+    from types import ModuleType
+
+    class _Package(ModuleType):
+        """Where a room and a verb share a name (``methods``), importing the room must not hide the verb."""
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if not (isinstance(value, ModuleType) and name in _ROOM_OF):
+                super().__setattr__(name, value)
+
+    sys.modules[__name__].__class__ = _Package

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keypose.batch.reading import Reading
-from keypose.errors import FileError, LimitError, OptionError
+from keypose.batch.reading import Reading, frames_meant
+from keypose.errors import FileError, LimitError
 from keypose.formats import save
 from keypose.model import Motion
 from keypose.model.motion import GREATEST_FPS
@@ -39,7 +39,7 @@ def convert_clip(job: Conversion) -> Converted:
     """Reads, cuts, resamples and writes one clip; the folders that its target needs are made."""
     motion = job.reading.load(job.source)
     if job.frames is not None:
-        motion = _cut(motion, *job.frames)
+        motion = motion[slice(*frames_meant(job.frames, motion.n_frames))]
     if job.fps is not None and job.fps != motion.fps:
         motion = _resampled(motion, job.fps, job)
     _make_folder(job.target.parent)
@@ -48,15 +48,6 @@ def convert_clip(job: Conversion) -> Converted:
     return Converted(
         motion.n_frames + with_pose, motion.fps, job.target.stat().st_size, motion.notes, reference_pose=with_pose
     )
-
-
-def _cut(motion: Motion, start: int | None, end: int | None) -> Motion:
-    if not range(motion.n_frames)[start:end]:
-        asked = f"{'' if start is None else start}:{'' if end is None else end}"
-        raise OptionError(
-            f"--range {asked} holds no frame: the clip has {motion.n_frames} (0 to {motion.n_frames - 1})"
-        )
-    return motion[start:end]
 
 
 def _resampled(motion: Motion, fps: float, job: Conversion) -> Motion:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from keypose.errors import OptionError
 from keypose.formats import Limits, load
 from keypose.model import Motion
 
@@ -32,3 +33,13 @@ class Reading:
             fps=self.fps,
             limits=self.limits,
         )
+
+
+def frames_meant(asked: tuple[int | None, int | None] | None, n_frames: int) -> tuple[int, int]:
+    """The first frame of a range and the one after its last; ``asked`` is read as a slice is, and None is all."""
+    ends = (None, None) if asked is None else asked
+    start, stop, _ = slice(*ends).indices(n_frames)
+    if start >= stop:
+        text = ":".join("" if end is None else str(end) for end in ends)
+        raise OptionError(f"--range {text} holds no frame: the clip has {n_frames} (0 to {n_frames - 1})")
+    return start, stop

@@ -28,6 +28,8 @@ from keypose.cli.demo import demo
 from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
 from keypose.cli.formats import formats
 from keypose.cli.info import info
+from keypose.cli.keys import keys
+from keypose.cli.methods import methods
 from keypose.errors import FileError, KeyposeError
 
 HELP = """Turn dense motion capture into the poses that matter.
@@ -36,6 +38,7 @@ For example:
   keypose info walk.bvh                  what is in a file
   keypose convert walk.bvh walk.glb      one file to another format
   keypose convert takes/ out/ --to glb   a folder of them, in parallel
+  keypose keys walk.bvh --keys 12        the poses that matter
   keypose convert --help                 all options of a command
 """
 
@@ -52,6 +55,8 @@ app = App(
 )
 app.command(info, usage="Usage: keypose info [OPTIONS] FILES...")
 app.command(convert, usage="Usage: keypose convert [OPTIONS] IN... OUT")
+app.command(keys, usage="Usage: keypose keys [OPTIONS] FILES...")
+app.command(methods, usage="Usage: keypose methods [OPTIONS]")
 app.command(formats, usage="Usage: keypose formats [OPTIONS]")
 app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
 

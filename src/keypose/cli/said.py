@@ -6,22 +6,25 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from keypose.batch import Failure, Outcome
-from keypose.batch.convert import Converted
-from keypose.batch.describe import ClipInfo
 from keypose.batch.nearest import did_you_mean, nearest_file
 from keypose.cli import output, wording
 from keypose.cli.exits import FAILED
 from keypose.errors import KeyposeError
+
+if TYPE_CHECKING:  # each command loads its own alone
+    from keypose.batch.convert import Converted
+    from keypose.batch.describe import ClipInfo
+    from keypose.batch.keys import ClipKeys
 
 TEXTS_SHOWN = 20  # warnings of one clip, and notes
 NO_SUCH_FILE = ": no such file"
 # Notes that differ from clip to clip only by a name, and what many of them say together.
 KINDS_OF_NOTES = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
 
-Clip = TypeVar("Clip", ClipInfo, Converted)
+Clip = TypeVar("Clip", "ClipInfo", "Converted", "ClipKeys")
 
 
 def heard(path: Path, outcome: Outcome[Clip]) -> Outcome[Clip]:

@@ -1,15 +1,49 @@
 """What the library says of its keywords, in the words of the command line.
 
-Errors and notes of the library speak to those who call ``load``: ``asf=...``. Who typed a command looks
-for ``--asf``. Everything that is said of files passes through here.
+Errors and notes of the library speak to those who call ``load``: ``asf=...``, or ``select``: ``max_keys=...``. Who
+typed a command looks for ``--asf`` and ``--max-keys``. Everything that is said of files passes through here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+from keypose.cli.keys_options import FLAGS
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _START = r"(?<![\w/\\.=-])"  # not within a name
+# Keywords of the verbs that choose keys: those with an option of the same meaning, and those that go by --set.
+_OPTIONS = {
+    **FLAGS,
+    "keys": "--keys",
+    "max_keys": "--max-keys",
+    "tolerance_mm": "--tolerance-mm",
+    "auto": "--auto",
+    "joints": "--joints",
+    "weights": "--weight",
+    "features": "--features",
+    "smoothing_s": "--smoothing-s",
+}
+_SETTINGS = (
+    "candidates|sigma_s|cut_sigmas|least_gap_s|rank|each_cluster|extremes"
+    "|least_error|straight_range|straight_s|prominence|jump|error"
+)
+_OF_VERBS = r"(?<![\w/\\.=(-])"  # nor within Limits(joints=...)
+_FOR_KEYS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"frames=\(start, stop\)", "--range START:END"),
+    (r"(pins|excluded): (?=frame )", lambda found: FLAGS[found[1]] + ": "),
+    (r"weight (?=\S+=[^\s,]+)", "--weight "),
+    (rf"({'|'.join(_OPTIONS)})=({_QUOTED}|[^\s,;]*)", lambda found: _option(found[1], found[2])),
+    (rf"({_SETTINGS})=(?={_QUOTED}|[^\s,;])", r"--set \1="),
+)
+
+
+def _option(keyword: str, value: str) -> str:
+    plain = value[1:-1] if re.fullmatch(r"'[\w.-]+'", value) else value
+    return _OPTIONS[keyword] + ("" if plain in ("", "...", "True") else f" {plain}")
+
+
 _REPLACEMENTS = (
     (r"asf=\.\.\., at the command line with --asf FILE", "--asf FILE"),
     (r"asf=\.\.\.", "--asf FILE"),
@@ -22,7 +56,10 @@ _REPLACEMENTS = (
     (rf"gaps=({_QUOTED})", r"--gaps \1"),
     (rf"reference_pose=({_QUOTED})", r"--reference-pose \1"),
 )
-_PATTERNS = tuple((re.compile(_START + pattern), replacement) for pattern, replacement in _REPLACEMENTS)
+_PATTERNS = (
+    *((re.compile(_OF_VERBS + pattern), replacement) for pattern, replacement in _FOR_KEYS),
+    *((re.compile(_START + pattern), replacement) for pattern, replacement in _REPLACEMENTS),
+)
 _NEEDLESS_QUOTES = re.compile(r"(--(?:animation|gaps|reference-pose) )'([\w.-]+)'")
 _ANIMATIONS = re.compile(rf"--animation ({_QUOTED}|\S+), (?:expected|but there is)(.*)", re.DOTALL)
 

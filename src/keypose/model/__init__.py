@@ -1,6 +1,20 @@
 """The nouns: frozen, validated once, their arrays read-only."""
 
+from keypose.model.features import Column, Features
 from keypose.model.motion import FootContacts, Motion, Pose, concatenate
+from keypose.model.selection import Cliff, Costs, Ladder, Selection
 from keypose.model.skeleton import Skeleton
 
-__all__ = ["FootContacts", "Motion", "Pose", "Skeleton", "concatenate"]
+__all__ = [
+    "Cliff",
+    "Column",
+    "Costs",
+    "Features",
+    "FootContacts",
+    "Ladder",
+    "Motion",
+    "Pose",
+    "Selection",
+    "Skeleton",
+    "concatenate",
+]

@@ -1,0 +1,110 @@
+"""Optimal keyframes for every number of keys: against numpy, against the plain loop, and how they grow."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from benchmarks.measure import HERE, alternate, clip
+from benchmarks.salient import rivals
+
+CLIPS = ("86_01_mixed-jumps-kicks-punches", "02_07_sword", "49_02_jump-hop", "135_07_kicking")
+WANTED_MS = {300: 4, 1000: 40, 5000: 1500}  # on a quiet core
+
+# A process of its own: seconds of one search, and the kernel's high-water mark of its memory. Not ru_maxrss, which a
+# child takes over from its parent.
+CHILD = """
+import pathlib, sys, time
+import numpy as np
+from benchmarks.salient.run import ours
+points = np.load(sys.argv[1])
+start = time.perf_counter()
+costs, keys = ours(points, threads=int(sys.argv[2]))
+seconds = time.perf_counter() - start
+assert np.isfinite(costs[2:]).all() and keys[-1] == len(points) - 1
+status = pathlib.Path("/proc/self/status").read_text().splitlines()
+print(seconds, next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024 / 1e9)
+"""
+
+
+def ours(points: np.ndarray, threads: int = 1) -> rivals.Paths:
+    """Every number of keys up to a tenth of the frames."""
+    from keypose import _core
+
+    n = len(points)
+    anywhere, nowhere = np.ones(n, np.uint8), np.zeros(n, np.uint8)
+    return _core.salient_paths(points, n // 10, False, False, 1, n - 1, anywhere, nowhere, threads)
+
+
+def run() -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        points = _world_positions(10000, folder)
+        thousand = points[:1000]
+        plain = rivals.plain_loop(folder)
+        seconds = alternate(
+            {
+                "300": lambda: ours(points[:300]),
+                "1000": lambda: ours(thousand),
+                "5000": lambda: ours(points[:5000]),
+                "numpy": lambda: rivals.with_numpy(thousand, 100),
+            }
+        )
+        threads = alternate({"1": lambda: ours(points[:2500], 1), "2": lambda: ours(points[:2500], 2)}, rounds=7)
+        _compare("numpy", thousand, rivals.with_numpy(thousand, 100))
+        for frames, wanted in WANTED_MS.items():
+            print(f"   {frames:>5} frames, one thread {1e3 * seconds[str(frames)]:9.1f} ms   wanted {wanted}")
+        print(f"   {2500:>5} frames, one and two threads {1e3 * threads['1']:.1f} and {1e3 * threads['2']:.1f} ms")
+        print(f"   numpy at 1000 {1e3 * seconds['numpy']:9.1f} ms")
+        if plain is None:
+            print("   no C++ compiler here: the plain loop is not measured, so its promise cannot be shown to hold")
+            seconds["plain"] = math.nan
+        else:
+            found: list[rivals.Paths] = []
+            seconds |= alternate({"plain": lambda: found.append(plain(thousand, 100))}, rounds=1)
+            _compare("the plain loop", thousand, found[0])
+            print(f"   plain loop at 1000 {1e3 * seconds['plain']:9.1f} ms")
+        _, peak = _alone(points[:5000], 1, folder)
+        print(f"   {5000:>5} frames, a process of its own: peak {peak:.2f} GB")
+        alone, most = _alone(points, 2, folder)
+        print(f"   {len(points):>5} frames, two threads {alone:.1f} s, peak {most:.2f} GB")
+    return {
+        "numpy_against_ours_at_1000": seconds["numpy"] / seconds["1000"],
+        "plain_loop_against_ours_at_1000": seconds["plain"] / seconds["1000"],
+        "growth_exponent_1000_to_5000": math.log(seconds["5000"] / seconds["1000"], 5),
+        "two_threads_at_2500": threads["1"] / threads["2"],
+        "peak_gigabytes_at_5000": peak,
+    }
+
+
+def _world_positions(frames: int, folder: Path) -> np.ndarray:
+    """Real clips one after another, each moved on so that none repeats another's poses."""
+    import keypose as kp
+
+    parts: list[np.ndarray] = []
+    while sum(map(len, parts)) < frames:
+        motion = kp.load(clip(f"cmu120/{CLIPS[len(parts) % len(CLIPS)]}.bvh", folder))
+        parts.append(motion.world_positions().reshape(motion.n_frames, -1) + 0.1 * len(parts))
+    return np.concatenate(parts)[:frames]
+
+
+def _compare(who: str, points: np.ndarray, answer: rivals.Paths) -> None:
+    """The rivals must find the same costs, or there is nothing to compare."""
+    costs, keys = ours(points)
+    diameter = 4 * ((points - points.mean(axis=0)) ** 2).sum(axis=1).max()
+    np.testing.assert_allclose(answer[0][2:], costs[2:], rtol=1e-9, atol=1e-14 * diameter, err_msg=who)
+    print(f"   {who}: the same costs, {np.mean(answer[1] == keys):.0%} of the keys the same")
+
+
+def _alone(points: np.ndarray, threads: int, folder: Path) -> tuple[float, float]:
+    """Seconds and gigabytes of a fresh process."""
+    path = folder / "points.npy"
+    np.save(path, points)
+    command = [sys.executable, "-c", CHILD, str(path), str(threads)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, cwd=HERE.parent)
+    seconds, gigabytes = map(float, answer.stdout.split())
+    return seconds, gigabytes

@@ -1,0 +1,134 @@
+"""The named recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from keypose.arrays import Floats, Ints, frozen_floats, give_away
+from keypose.errors import OptionError
+from keypose.features.smoothing import gaussian
+from keypose.kinematics import up_axis
+from keypose.model import Column, Features, Motion, Skeleton
+
+GREATEST_WEIGHT = 1e12
+ROOT_WEIGHT = 5.0  # of the hips' height where the root is matched: Tanuwijaya & Ohno
+JointNames: TypeAlias = str | Sequence[str]
+
+
+def _world(motion: Motion, joints: Ints) -> Floats:
+    return motion.world_positions()[:, joints]
+
+
+def _root_matched(motion: Motion, joints: Ints) -> Floats:
+    world = motion.world_positions()
+    root = body_root(motion.skeleton)
+    matched = world[:, joints] - world[:, root, None]
+    matched[:, joints == root] = world[:, root, None]
+    return matched
+
+
+def _parent_relative(motion: Motion, joints: Ints) -> Floats:
+    world, parents = motion.world_positions(), motion.skeleton.parents[joints]
+    return world[:, joints] - np.where((parents < 0)[:, None], 0.0, world[:, parents])
+
+
+def _euler(motion: Motion, joints: Ints) -> Floats:
+    return motion.euler_curves()[:, joints]
+
+
+RECIPES: Mapping[str, Callable[[Motion, Ints], Floats]] = {
+    "world": _world,
+    "root_matched": _root_matched,
+    "unmatched": _world,
+    "parent_relative": _parent_relative,
+    "euler": _euler,
+}
+ONLY_HEIGHT_OF_ROOT = ("root_matched", "unmatched")
+
+
+def features_of(
+    motion: Motion,
+    recipe: str,
+    joints: JointNames,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
+) -> Features:
+    """The features of chosen joints (names, body parts or groups), weighted by joint and smoothed in time.
+
+    ``smoothing_s`` is the sigma of a Gaussian in seconds; 0 leaves the numbers as they are.
+    """
+    if recipe not in RECIPES:
+        raise OptionError(f"features={recipe!r}, expected one of {', '.join(RECIPES)}")
+    chosen = chosen_joints(motion.skeleton, joints)
+    root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if recipe in ONLY_HEIGHT_OF_ROOT else {}
+    factors = np.sqrt(_weights(motion.skeleton, chosen, weights or {}, root_weight))
+    values = RECIPES[recipe](motion, chosen) * factors[:, None]
+    columns = [Column(motion.skeleton.names[j], c) for j in chosen for c in _channels(motion.skeleton, recipe, j)]
+    values = values.reshape(motion.n_frames, -1)
+    if recipe in ONLY_HEIGHT_OF_ROOT:
+        axis, _ = up_axis(motion.up)
+        root = np.flatnonzero(np.repeat(chosen == body_root(motion.skeleton), 3))
+        beside = np.delete(root, axis) if root.size else root
+        values = np.delete(values, beside, axis=1)
+        columns = [column for d, column in enumerate(columns) if d not in beside]
+    return Features(give_away(_smoothed(values, smoothing_s, motion.fps)), motion.fps, tuple(columns))
+
+
+def features_of_array(values: ArrayLike, fps: float | None, smoothing_s: float = 0.0) -> Features:
+    """A plain array (T, D) as features, each column a joint of its own; without ``fps`` one frame a second."""
+    rate = 1.0 if fps is None else fps
+    array = frozen_floats(values, (None, None), "array of frames and columns")
+    if smoothing_s and fps is None:
+        raise OptionError("smoothing_s needs fps= to know how many frames a second has")
+    features = Features(array, rate)
+    return features if not smoothing_s else Features(_smoothed(array, smoothing_s, rate), rate)
+
+
+def body_root(skeleton: Skeleton) -> int:
+    """The hips, or the first root of a figure without recognised hips."""
+    parts = skeleton.anatomy.parts
+    return parts.index("hips") if "hips" in parts else skeleton.roots[0]
+
+
+def chosen_joints(skeleton: Skeleton, names: JointNames) -> Ints:
+    """Joint indices in file order. Of a figure of which no body part is known, the body is every joint."""
+    if isinstance(names, str) and names in ("major", "body"):
+        known = skeleton.anatomy.major() if names == "major" else skeleton.anatomy.groups.get("body", ())
+        return np.array(sorted(known) or range(skeleton.n_joints), np.int32)
+    if not isinstance(names, str | list | tuple) or not len(names):
+        raise OptionError(f"joints={names!r}, expected names of joints, body parts or groups, at least one")
+    return np.array(skeleton.joints(names if isinstance(names, str) else list(names)), np.int32)
+
+
+def _channels(skeleton: Skeleton, recipe: str, joint: int) -> tuple[str, ...]:
+    if recipe == "euler":
+        return tuple(f"{axis}rotation" for axis in skeleton.rotation_orders[joint])
+    return ("x", "y", "z")
+
+
+def _weights(skeleton: Skeleton, chosen: Ints, weights: Mapping[str, float], usual: Mapping[int, float]) -> Floats:
+    """The weight of each chosen joint; of two names that mean the same joint the later one counts."""
+    if not isinstance(weights, Mapping):
+        raise OptionError(f"weights={weights!r}, expected a mapping such as {{'hands': 3.0}}")
+    weight_of = dict(usual)
+    for name, weight in weights.items():
+        if not isinstance(weight, int | float | np.number) or not 0 <= weight <= GREATEST_WEIGHT:
+            raise OptionError(f"weight {name}={weight!r}, expected a number from 0 to {GREATEST_WEIGHT:g}")
+        meant = skeleton.joints(name)
+        if not set(meant) & set(chosen.tolist()):
+            used = ", ".join(skeleton.names[j] for j in chosen[:12])
+            raise OptionError(
+                f"weight {name}={weight:g} has no effect: the joints in use are {used}; name more in joints="
+            )
+        weight_of.update(dict.fromkeys(meant, float(weight)))
+    return np.array([weight_of.get(j, 1.0) for j in chosen.tolist()])
+
+
+def _smoothed(values: Floats, smoothing_s: float, fps: float) -> Floats:
+    if isinstance(smoothing_s, str) or not 0 <= smoothing_s <= 3600:
+        raise OptionError(f"smoothing_s={smoothing_s!r}, expected seconds from 0 to 3600")
+    return gaussian(values, smoothing_s * fps) if smoothing_s else values

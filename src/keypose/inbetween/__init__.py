@@ -1,0 +1,5 @@
+"""From keys back to every frame."""
+
+from keypose.inbetween.linear import linear
+
+__all__ = ["linear"]

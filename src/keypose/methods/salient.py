@@ -1,0 +1,220 @@
+"""Optimal keyframes for every number of keys: Roberts, Lewis, Anjyo, Seo, Seol, "Salient Poses", 2018.
+
+Each frame is a point. An edge from key i to key j costs the largest distance of the points between them from the
+line through points i and j; a selection costs the largest of its edges, and dynamic programming finds the cheapest
+selection for every number of keys at once, exactly.
+
+Where we read the paper differently:
+- The paper prints the *sum* of edge costs; the authors' program takes the largest. The sum of largest distances buys
+  many tiny segments and leaves one huge gap, so ``objective="max"`` is the default and ``"sum"`` is kept.
+- Where two keys hold the same pose there is no line; the cost is the largest distance to that pose (theirs is 0/0).
+- Pins are kept by the optimisation itself, not by sharing keys out between pinned sections.
+- ``cost="integrated"`` (the paper's footnote) takes the sum of squared distances of an edge instead of the largest.
+- With ``loop=True`` the frames lie on a circle, on which the best start is found too: no frame need be a key.
+
+Costs of a ladder: distances in units of the features; sums of squares for ``cost="integrated"``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from keypose import _core
+from keypose.arrays import Bools, Floats, Ints
+from keypose.errors import OptionError
+from keypose.methods.base import Method, budget, one_of, whole
+from keypose.model import Features, Ladder
+
+ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
+FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that a ladder goes up to
+MOST_THREADS = 256
+MOST_OF_MEMORY = 0.7  # of the machine's that one search may take
+SAME_POSE = 1e-3  # of the diameter: how far apart the ends of a loop may be
+
+
+def salient(
+    features: Features,
+    max_keys: int | None = None,
+    *,
+    objective: str = "max",
+    cost: str = "chord",
+    pins: Sequence[int] = (),
+    excluded: Sequence[int] = (),
+    least_gap_frames: int = 1,
+    greatest_gap_frames: int | None = None,
+    loop: bool = False,
+    threads: int | None = None,
+) -> Ladder:
+    """The cheapest keys for every number of keys; without ``loop`` the first and last frame are keys."""
+    problem = _Problem.checked(
+        features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, threads
+    )
+    if features.n_frames == 1:
+        return Ladder.of_paths("salient", 1, [1], [0], [0.0])
+    top = problem.budget(max_keys)
+    costs, keys = problem.on_a_circle(top) if loop else problem.on_a_line(top)
+    counts = np.flatnonzero(np.isfinite(costs))
+    if not len(counts):
+        raise OptionError(problem.why_nothing(top))
+    kept = np.concatenate([keys[count] for count in counts.tolist()])
+    return Ladder.of_paths("salient", features.n_frames, counts, kept, problem.in_units(costs[counts]))
+
+
+@dataclass(frozen=True)
+class _Problem:
+    points: Floats
+    objective: str
+    cost: str
+    allowed: Bools
+    pinned: Bools
+    least_gap: int
+    greatest_gap: int
+    threads: int
+
+    @staticmethod
+    def checked(
+        features: Features,
+        objective: str,
+        cost: str,
+        pins: Sequence[int],
+        excluded: Sequence[int],
+        least_gap_frames: int,
+        greatest_gap_frames: int | None,
+        threads: int | None,
+    ) -> _Problem:
+        n = features.n_frames
+        least = whole("least_gap_frames", least_gap_frames, least=1)
+        if greatest_gap_frames is not None:
+            whole("greatest_gap_frames", greatest_gap_frames, least=least)
+        pinned, barred = _flags("pins", pins, n), _flags("excluded", excluded, n)
+        both = np.flatnonzero(pinned & barred)
+        if len(both):
+            raise OptionError(f"frame {both[0]} is both pinned and excluded")
+        usual = 1 if n < ONE_THREAD_BELOW else available_cores()
+        return _Problem(
+            points=features.values,
+            objective=one_of("objective", objective, ("max", "sum")),
+            cost=one_of("cost", cost, ("chord", "integrated")),
+            allowed=~barred,
+            pinned=pinned,
+            least_gap=least,
+            greatest_gap=max(1, n - 1) if greatest_gap_frames is None else min(max(1, n - 1), greatest_gap_frames),
+            threads=usual if threads is None else min(whole("threads", threads, least=1), MOST_THREADS),
+        )
+
+    def budget(self, max_keys: int | None) -> int:
+        """How many keys to go up to: by default some more than are needed at least."""
+        n = len(self.points)
+        needed = max(int(self.pinned[1:-1].sum()) + 2, -(-(n - 1) // self.greatest_gap) + 1)
+        usual = min(max(FEWEST_BY_DEFAULT, n // PART_BY_DEFAULT), MOST_BY_DEFAULT)
+        top = max(2, budget(max_keys, n, default=max(usual, 2 * needed)))
+        check_memory(n, self.greatest_gap, top)
+        return top
+
+    def on_a_line(self, top: int) -> tuple[Floats, dict[int, Ints]]:
+        """Costs by number of keys, infinite where there is no path, and the keys of each path."""
+        allowed = self.allowed.copy()
+        if not allowed[0] or not allowed[-1]:
+            raise OptionError("the first and the last frame are always keys and cannot be excluded; "
+                              "choose a range without them by frames=(start, stop)")  # fmt: skip
+        costs, keys = _core.salient_paths(
+            self.points,
+            top,
+            self.objective == "sum",
+            self.cost == "integrated",
+            self.least_gap,
+            max(self.least_gap, self.greatest_gap),
+            allowed.view(np.uint8),
+            self.pinned.view(np.uint8),
+            self.threads,
+        )
+        starts = np.cumsum(np.arange(top + 1)) - 1  # the path with m keys starts behind those with 2 to m - 1
+        return costs, {m: keys[starts[m - 1] : starts[m]] for m in range(2, top + 1)}
+
+    def on_a_circle(self, top: int) -> tuple[Floats, dict[int, Ints]]:
+        """The best over every frame as the start of the circle; the pose at the start is met again at the end."""
+        points, period = self.points[:-1], len(self.points) - 1
+        ends = float(np.linalg.norm(self.points[-1] - self.points[0]))
+        size = float(np.linalg.norm(np.ptp(self.points, axis=0)))
+        if ends > SAME_POSE * size:
+            raise OptionError(f"loop=True, but the last pose is {ends:g} from the first in a clip that spans {size:g}: "
+                              "expected the same; features='root_matched' ignores where the figure stands")  # fmt: skip
+        pinned = self.pinned[:-1].copy()
+        pinned[0] |= self.pinned[-1]
+        allowed = self.allowed[:-1].copy()
+        allowed[0] &= self.allowed[-1]
+        best = np.full(min(top, period) + 1, np.inf)
+        keys: dict[int, Ints] = {}
+        first_pin = np.flatnonzero(pinned)[:1].tolist()
+        for start in first_pin or np.flatnonzero(allowed[: self.greatest_gap]).tolist():
+            around = np.append(np.arange(start, period), np.arange(start + 1))  # and back to the start
+            turned = replace(self, points=points[around], allowed=allowed[around], pinned=pinned[around])
+            costs, paths = turned.on_a_line(min(top, period) + 1)
+            for m in np.flatnonzero(costs[2:] < best[1:]).tolist():
+                best[m + 1] = costs[m + 2]
+                keys[m + 1] = np.sort(around[paths[m + 2][:-1]]).astype(np.int32)
+        return best, keys
+
+    def in_units(self, costs: Floats) -> Floats:
+        """Distances, of which the kernel gives the squares where nothing is added up."""
+        squared = self.cost == "chord" and self.objective == "max"
+        return np.sqrt(costs) if squared else costs
+
+    def why_nothing(self, top: int) -> str:
+        """Why no number of keys has a selection."""
+        asked = [f"{int(self.pinned.sum())} pins"] if self.pinned.any() else []
+        asked += [f"{int((~self.allowed).sum())} excluded frames"] if not self.allowed.all() else []
+        asked += [f"gaps of {self.least_gap} to {self.greatest_gap} frames", f"at most {top} keys"]
+        return f"no selection of {len(self.points)} frames has {', '.join(asked)}: loosen one of these"
+
+
+def available_cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_memory(n_frames: int, greatest_gap: int, max_keys: int) -> None:
+    """Refuses what does not fit into this machine, before anything is computed."""
+    distances = min(n_frames * min(n_frames, 2 * greatest_gap + 1), max(1 << 27, (2 * greatest_gap + 1) ** 2))
+    edges = n_frames * greatest_gap - greatest_gap * greatest_gap // 2
+    needed = 8 * (distances + edges) + 2 * max_keys * max_keys
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 16 << 30
+    if needed > MOST_OF_MEMORY * there:
+        raise OptionError(
+            f"{n_frames} frames with gaps up to {greatest_gap} and up to {max_keys} keys need about "
+            f"{needed / 2**30:.0f} GB, and this machine has {there / 2**30:.0f}: give greatest_gap_frames= (say, two "
+            "seconds of frames), fewer max_keys=, a range frames=(start, stop), or the motion at a lower rate"
+        )
+
+
+def _flags(what: str, frames: Sequence[int], n_frames: int) -> Bools:
+    flags = np.zeros(n_frames, bool)
+    for frame in frames:
+        if whole(what, frame, least=0) >= n_frames:
+            raise OptionError(f"{what}: frame {frame}, expected 0 to {n_frames - 1}")
+        flags[frame] = True
+    return flags
+
+
+METHOD = Method(
+    name="salient",
+    summary="optimal keys for every number of keys",
+    paper="Roberts, Lewis, Anjyo, Seo, Seol: Optimal and interactive keyframe selection for motion capture, 2018",
+    ladder=salient,
+    recipe="world",
+    joints="all",
+    options_help={
+        "objective": "cost of a selection: the largest of its edges (max) or their sum",
+        "cost": "cost of an edge: the largest distance off the chord (chord) or the sum of squares (integrated)",
+        "pins": "frames that must be keys, and/or 'contacts' for where feet touch and leave the ground",
+        "excluded": "frames that must not be keys",
+        "least_gap_frames": "fewest frames from one key to the next",
+        "greatest_gap_frames": "most frames from one key to the next; long takes then need little memory",
+        "loop": "the last pose is the first again: find the best keys on the circle",
+        "threads": "processor cores to use; by default all for long clips",
+    },
+)

@@ -1,0 +1,102 @@
+"""A selection with what a person wants to know of it: the ladder it stands on, and what each key is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from keypose.arrays import Floats, Frozen, Ints
+from keypose.errors import OptionError
+from keypose.inbetween import linear
+from keypose.metrics import distances
+from keypose.model import Ladder, Motion, Selection
+from keypose.verbs.budget import automatic, tolerance
+from keypose.verbs.selecting import FrameRange, check_budget, errors_of, frame_range, ladder, within
+
+ChosenBy: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
+
+
+@dataclass(frozen=True, eq=False)
+class InbetweenErrors(Frozen):
+    """How far straight in-betweens leave joints off, in mm on a figure of 1.7 m."""
+
+    mean_mm: float  # over joints and frames of the range
+    p95_mm: float
+    max_mm: float
+    span_mm: Floats  # (K,) largest from each key up to the next one; what lies before the first counts to the first
+    without_mm: Floats  # (K,) largest between the neighbours of each key if that key is left out; NaN for an only key
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Frozen):
+    """Keys, the ladder that they stand on, and how well they do."""
+
+    selection: Selection
+    ladder: Ladder
+    by: ChosenBy  # what set the number of keys
+    errors: InbetweenErrors | None  # None for a figure without height, which has no millimetres
+
+
+def choose(
+    motion: Motion,
+    method: str = "salient",
+    *,
+    keys: int | None = None,
+    tolerance_mm: float | None = None,
+    auto: bool = False,
+    max_keys: int | None = None,
+    frames: FrameRange = None,
+    **options: Any,
+) -> Chosen:
+    """What ``select`` selects, explained; the ladder is computed once.
+
+    Without ``keys``, ``tolerance_mm`` or ``auto`` the method's own number of keys, or ``auto`` for one that has none.
+    """
+    check_budget(keys, tolerance_mm, auto=auto)
+    options["frames"] = frames
+    by: ChosenBy
+    if tolerance_mm is not None:
+        found, selection = within(motion, method, tolerance(tolerance_mm), max_keys, options)
+        by = "tolerance"
+    else:
+        found = ladder(motion, method, max_keys=max_keys, **options)
+        if keys is not None:
+            if keys > found.counts[-1] and max_keys is None:
+                found = ladder(motion, method, max_keys=keys, **options)
+            selection, by = found.at(keys), "keys"
+        elif auto or found.natural is None:
+            selection, by = automatic(found, errors_of(motion, options)), "auto"
+        else:
+            selection, by = found.at(found.natural), "own"
+    return Chosen(selection, found, by, inbetween_errors(motion, selection, frames))
+
+
+def inbetween_errors(motion: Motion, selection: Selection, frames: FrameRange = None) -> InbetweenErrors | None:
+    """How far straight in-betweens stray, in all and key by key; None for a figure without height.
+
+    Leaving out every second key tells what each of them is worth: its neighbours are there.
+    """
+    try:
+        mm_per_unit = motion.mm_per_unit
+    except OptionError:
+        return None
+    start, stop = frame_range(frames, motion.n_frames)
+    part, keys = motion[start:stop], selection.frames - start
+    world = motion.world_positions()[start:stop]
+
+    def off(kept: Ints) -> Floats:
+        return mm_per_unit * distances(world, linear(part, kept).world_positions())
+
+    errors = off(keys)
+    span = np.maximum.reduceat(errors.max(axis=1), np.append(0, keys[1:]))
+    without = np.full(len(keys), np.nan)
+    if len(keys) > 1:
+        for left_out in (0, 1):
+            largest = off(keys[1 - left_out :: 2]).max(axis=1)
+            for k in range(left_out, len(keys), 2):
+                first = keys[k - 1] if k else 0
+                last = keys[k + 1] if k + 1 < len(keys) else len(largest)
+                without[k] = largest[first:last].max()
+    return InbetweenErrors(float(errors.mean()), float(np.percentile(errors, 95.0)), float(errors.max()), span, without)

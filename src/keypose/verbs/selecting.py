@@ -1,0 +1,278 @@
+"""Choosing keys: one interface to every method."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from operator import index
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from keypose.errors import OptionError
+from keypose.features import JointNames, features_of, features_of_array
+from keypose.methods import METHODS, Method
+from keypose.methods.farthest import FarthestSearch
+from keypose.methods.refine import RefineTable
+from keypose.methods.refine import refine_table as table_of
+from keypose.model import Features, Ladder, Motion, Selection
+from keypose.verbs.budget import LinearError, automatic, tolerance, within_tolerance
+from keypose.verbs.contacts import contact_frames
+
+FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
+
+COMMON_OPTIONS = {
+    "max_keys": "go up to so many keys",
+    "fps": "frames per second of a plain array",
+    "features": "what the method sees: world, root_matched, unmatched, parent_relative or euler",
+    "joints": "joints, body parts or groups that count",
+    "weights": "weight of joints, body parts or groups on the squared distance, {'hands': 3}",
+    "smoothing_s": "sigma in seconds of a Gaussian filter before anything else",
+    "frames": "only these frames, (start, stop)",
+}
+
+
+def methods() -> tuple[Method, ...]:
+    """Every method: ``.name``, ``.summary``, ``.paper``, ``.options`` with defaults, ``.options_help``."""
+    return tuple(METHODS.values())
+
+
+def ladder(
+    motion: Motion | ArrayLike,
+    method: str = "salient",
+    *,
+    max_keys: int | None = None,
+    fps: float | None = None,
+    features: str | None = None,
+    joints: JointNames | None = None,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
+    frames: FrameRange = None,
+    **options: Any,
+) -> Ladder:
+    """Keys for every number of keys, by one method; ``methods()`` lists them with their options.
+
+    ``motion`` is a Motion or a plain array (T, D) with ``fps``. ``joints`` takes joint names, body parts or
+    groups, ``weights`` a mapping of the same; both default to what the method was made for. ``frames`` is a range
+    (start, stop) like a slice; the keys of the answer are frames of the whole motion. ``pins`` (of methods that
+    have it) takes frames, ``"contacts"``, or both.
+    """
+    row = _method(method)
+    _check_options(row, options)
+    start, stop = frame_range(frames, _length(motion))
+    if "pins" in options or "excluded" in options:
+        options = {**options, **_frames_of_options(motion, options, start, stop)}
+    seen = _features(motion, row, start, stop, fps, features, joints, weights, smoothing_s)
+    found = row.ladder(seen, max_keys, **options)
+    return _shifted(found, start, _length(motion))
+
+
+def select(
+    motion: Motion | ArrayLike,
+    method: str = "salient",
+    *,
+    keys: int | None = None,
+    tolerance_mm: float | None = None,
+    auto: bool = False,
+    max_keys: int | None = None,
+    **options: Any,
+) -> Selection:
+    """Keys for one number of keys; options as for ``ladder``.
+
+    Give ``keys``, or ``tolerance_mm`` (fewest keys whose straight in-betweens leave no joint farther off, on a
+    figure of 1.7 m), or ``auto=True`` (where the error curve says to stop); with none of them the method's own count.
+    """
+    check_budget(keys, tolerance_mm, auto=auto)
+    if keys is not None:
+        wanted = _whole("keys", keys)
+        return ladder(motion, method, max_keys=max(wanted, 2), **options).at(wanted)
+    if tolerance_mm is not None:
+        return within(motion, method, tolerance(tolerance_mm), max_keys, options)[1]
+    found = ladder(motion, method, max_keys=max_keys, **options)
+    if auto:
+        return automatic(found, errors_of(motion, options) if isinstance(motion, Motion) else None)
+    if found.natural is None:
+        own = ", ".join(name for name in ("saliency", "refine") if name in METHODS)
+        raise OptionError(f"{method} has no number of keys of its own (only {own} have): "
+                          "give keys=, tolerance_mm= or auto=True")  # fmt: skip
+    return found.at(found.natural)
+
+
+def breakdowns(
+    motion: Motion | ArrayLike, extremes: Selection | Sequence[int], *, max_keys: int | None = None, **options: Any
+) -> Ladder:
+    """Optimal further keys between given ones: extremes first, then breakdowns, seen with other joints or costs.
+
+    The extremes (say, by ``joints="hips"``) stay keys; what is added is optimal for the ``joints``, ``weights`` and
+    other options given here. The ladder starts with the extremes and the ends of the range.
+    """
+    pins = [int(frame) for frame in extremes]
+    return ladder(motion, "salient", max_keys=max_keys, pins=pins, **options)
+
+
+def farthest_search(
+    motion: Motion | ArrayLike,
+    *,
+    fps: float | None = None,
+    features: str | None = None,
+    joints: JointNames | None = None,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
+) -> FarthestSearch:
+    """The most distinct poses one by one: ``.more(1)`` gives the next key in one pass over the frames."""
+    row, n_frames = METHODS["farthest"], _length(motion)
+    return FarthestSearch(_features(motion, row, 0, n_frames, fps, features, joints, weights, smoothing_s))
+
+
+def refine_table(
+    motion: Motion | ArrayLike,
+    *,
+    fps: float | None = None,
+    joints: JointNames | None = None,
+    frames: FrameRange = None,
+    **options: Any,
+) -> RefineTable:
+    """The table of Matsuda & Kondo: keys by axis, overlapped and after reduction, for every joint."""
+    row = METHODS["refine"]
+    _check_options(row, options)
+    start, stop = frame_range(frames, _length(motion))
+    return table_of(_features(motion, row, start, stop, fps, None, joints, None, 0.0), **options)
+
+
+# What a person says -> what a method sees
+
+
+def _method(name: str) -> Method:
+    if name not in METHODS:
+        raise OptionError(f"method {name!r}{_instead(str(name), METHODS)}")
+    return METHODS[name]
+
+
+def _check_options(method: Method, options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in method.options:
+            elsewhere = [other.name for other in METHODS.values() if name in other.options]
+            there = f" (an option of {', '.join(elsewhere)})" if elsewhere else ""
+            known = (*method.options, *COMMON_OPTIONS)
+            raise OptionError(f"{method.name} has no option {name!r}{there}{_instead(name, known)}")
+
+
+def _instead(wanted: str, known: Iterable[str]) -> str:
+    listed = tuple(known)
+    near = difflib.get_close_matches(wanted, listed, n=1)
+    return (f"; did you mean {near[0]!r}?" if near else "") + f"; known: {', '.join(listed)}"
+
+
+def _length(motion: Motion | ArrayLike) -> int:
+    if isinstance(motion, Motion):
+        return motion.n_frames
+    try:
+        return len(motion)  # type: ignore[arg-type]
+    except TypeError:
+        raise OptionError(f"{type(motion).__name__}, expected a Motion or an array of frames and columns") from None
+
+
+def _features(
+    motion: Motion | ArrayLike,
+    method: Method,
+    start: int,
+    stop: int,
+    fps: float | None,
+    recipe: str | None,
+    joints: JointNames | None,
+    weights: Mapping[str, float] | None,
+    smoothing_s: float,
+) -> Features:
+    if not isinstance(motion, Motion):
+        told = {"features": recipe, "joints": joints, "weights": weights}
+        wrong = [name for name, value in told.items() if value is not None]
+        if wrong:
+            raise OptionError(f"{wrong[0]}= needs a Motion: a plain array has columns, not joints")
+        return features_of_array(motion, fps, smoothing_s)[start:stop]
+    if fps is not None:
+        raise OptionError("fps= is for plain arrays: a Motion knows its own (for another rate use m.at_fps)")
+    names = method.joints if joints is None else joints
+    whole = features_of(motion, recipe or method.recipe, names, weights, smoothing_s)
+    return whole if (start, stop) == (0, motion.n_frames) else whole[start:stop]
+
+
+def frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
+    """The range as its first frame and the one after its last, checked."""
+    if frames is None:
+        return 0, n_frames
+    pair = (frames.start, frames.stop) if isinstance(frames, slice) and frames.step in (None, 1) else frames
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
+    first = 0 if pair[0] is None else _whole("frames start", pair[0])
+    last = n_frames if pair[1] is None else _whole("frames stop", pair[1])
+    if not 0 <= first < last <= n_frames:
+        raise OptionError(f"frames {first}:{last}, expected a range within 0:{n_frames}")
+    return first, last
+
+
+def _frames_of_options(
+    motion: Motion | ArrayLike, options: Mapping[str, Any], start: int, stop: int
+) -> dict[str, tuple[int, ...]]:
+    """Pins and excluded frames of the whole motion as frames of the range."""
+    resolved = {}
+    for name in ("pins", "excluded"):
+        if name in options:
+            told: Any = options[name]
+            frames: set[int] = set()
+            items: Iterable[Any] = (told,) if isinstance(told, str | int) else told
+            for item in items:
+                if name == "pins" and item == "contacts":
+                    if not isinstance(motion, Motion):
+                        raise OptionError("pins='contacts' needs a Motion: a plain array has no feet")
+                    frames |= {frame for frame in contact_frames(motion) if start <= frame < stop}
+                    continue
+                frame = _whole(name, item)
+                if not start <= frame < stop:
+                    raise OptionError(f"{name}: frame {frame}, expected {start} to {stop - 1}")
+                frames.add(frame)
+            resolved[name] = tuple(sorted(frame - start for frame in frames))
+    return resolved
+
+
+def _whole(what: str, value: int) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise OptionError(f"{what}: {value!r}, expected a whole number") from None
+
+
+def _shifted(found: Ladder, start: int, n_frames: int) -> Ladder:
+    if (start, n_frames) == (0, found.n_frames):
+        return found
+    return replace(found, frames=found.frames + start, n_frames=n_frames)
+
+
+def check_budget(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
+    """At most one of the ways to say how many keys."""
+    if sum([keys is not None, tolerance_mm is not None, bool(auto)]) > 1:
+        raise OptionError("give one of keys=, tolerance_mm= and auto=True, not several")
+
+
+def errors_of(motion: Motion, options: Mapping[str, Any]) -> LinearError:
+    """What measures straight in-betweens over the range of the options."""
+    return LinearError(motion, *frame_range(options.get("frames"), motion.n_frames))
+
+
+def within(
+    motion: Motion | ArrayLike, method: str, tolerance_mm: float, max_keys: int | None, options: Mapping[str, Any]
+) -> tuple[Ladder, Selection]:
+    """Fewest keys within the tolerance, and the ladder that they stand on."""
+    if not isinstance(motion, Motion):
+        raise OptionError("tolerance_mm= needs a Motion: a plain array has no millimetres; see ladder(...).costs")
+    errors = errors_of(motion, options)
+    found = ladder(motion, method, max_keys=max_keys, **options)
+    selection = within_tolerance(found, errors, tolerance_mm)
+    if selection is None and max_keys is None and found.counts[-1] < errors.n_frames:
+        found = ladder(motion, method, max_keys=errors.n_frames, **options)
+        selection = within_tolerance(found, errors, tolerance_mm)
+    if selection is None:
+        best = min(errors.greatest_mm(each) for each in found)
+        raise OptionError(f"no selection of {found.counts[0]} to {found.counts[-1]} keys stays within "
+                          f"{tolerance_mm:g} mm; the nearest is {best:.4g} mm off")  # fmt: skip
+    return found, selection

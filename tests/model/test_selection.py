@@ -1,0 +1,99 @@
+"""Selections, ladders and what the cost curve says about the number of keys."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from keypose.errors import ModelError, OptionError
+from keypose.model import Ladder, Selection
+
+
+def ladder_of(costs, least: int = 2) -> Ladder:
+    n = len(costs) + least - 1
+    return Ladder.nested("test", max(1000, n), range(n), costs, least=least)
+
+
+def test_a_selection_is_increasing_and_inside():
+    assert Selection([0, 4, 9], 10, "test").frames.tolist() == [0, 4, 9]
+    for wrong in ([], [4, 4], [5, 3], [-1, 3], [0, 10]):
+        with pytest.raises(ModelError, match="increasing"):
+            Selection(wrong, 10, "test")
+    with pytest.raises(ModelError, match="order"):
+        Selection([0, 4], 10, "test", order=[0, 5])
+
+
+def test_nouns_stay_read_only():
+    ladder = ladder_of(np.linspace(5, 1, 9))
+    for kept in (ladder, pickle.loads(pickle.dumps(ladder)), copy.deepcopy(ladder)):
+        for array in (kept.frames, kept.at(4).frames, kept.at(4).order, kept.cost_values, kept.costs.amounts):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+
+
+def test_a_ladder_answers_inside_its_range_and_names_it_outside():
+    ladder = Ladder.of_paths("test", 20, [2, 3, 5], [0, 19, 0, 7, 19, 0, 3, 7, 12, 19], [4.0, 2.0, 1.0])
+    assert ladder.at(3).frames.tolist() == [0, 7, 19] and ladder.at(5).frames.tolist() == [0, 3, 7, 12, 19]
+    assert dict(ladder.costs) == {2: 4.0, 3: 2.0, 5: 1.0} and ladder.at(3).order is None
+    for wrong in (0, 1, 4, 6, -2):
+        with pytest.raises(OptionError, match=f"{wrong} keys, expected one of 2, 3, 5"):
+            ladder.at(wrong)
+    with pytest.raises(OptionError, match="1 keys, expected 2 to 10"):
+        ladder_of(np.ones(9)).costs[1]
+    with pytest.raises(OptionError, match=r"2\.5"):
+        ladder_of(np.ones(9)).at(2.5)
+
+
+@pytest.mark.parametrize("cost", [[-1.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])
+def test_costs_are_finite_and_not_negative(cost):
+    with pytest.raises(ModelError):
+        ladder_of(cost)
+
+
+def stairs(at: dict[int, float], last: int = 60) -> np.ndarray:
+    """A cost that falls by 2 % a key and at the given numbers of keys by so much more (as a factor)."""
+    costs = [100.0]
+    for keys in range(3, last + 1):
+        costs.append(costs[-1] * 0.98 / at.get(keys, 1.0))
+    return np.array(costs)
+
+
+def test_cliffs_are_where_they_were_built_strongest_first():
+    found = ladder_of(stairs({7: 3.0, 20: 1.5, 41: 2.0})).cliffs()
+    assert [cliff.keys for cliff in found] == [7, 41, 20]
+    np.testing.assert_allclose([cliff.strength for cliff in found], np.log([3.0, 2.0, 1.5]))
+
+
+def test_a_cliff_at_the_first_place_and_one_of_two_keys():
+    assert [cliff.keys for cliff in ladder_of(stairs({3: 4.0})).cliffs()] == [3]
+    assert [cliff.keys for cliff in ladder_of(stairs({10: 2.0, 11: 2.0})).cliffs()] == [11]  # both keys are needed
+
+
+def test_no_cliffs_on_flat_and_on_steadily_falling_curves():
+    keys = np.arange(2, 80.0)
+    curves = [np.ones(78), np.zeros(78), 0.9**keys, 0.5**keys, 1000 - keys]
+    curves += [keys**-power for power in (0.5, 1.0, 2.0, 3.0)]
+    for costs in curves:
+        assert ladder_of(costs).cliffs() == (), costs[:4]
+
+
+def test_a_cost_that_falls_to_nothing_has_a_cliff_there():
+    assert [cliff.keys for cliff in ladder_of([9, 8.8, 8.6, 8.4, 0, 0, 0, 0, 0]).cliffs()] == [6]
+
+
+def test_cliffs_of_short_and_broken_ladders():
+    assert ladder_of([1.0]).cliffs() == ladder_of([2.0, 1.0]).cliffs() == ()
+    gap = Ladder.of_paths("test", 20, [2, 3, 6, 7], [0] * 0 + [0, 1] + [0, 1, 2] + list(range(6)) + list(range(7)), [4, 3, 2, 1.0])
+    assert gap.cliffs() == ()
+
+
+def test_the_knee_is_the_corner():
+    bent = np.concatenate((np.geomspace(100, 1, 10), np.geomspace(1, 0.5, 41)[1:]))
+    assert ladder_of(bent).knee() == 11
+    assert ladder_of(bent).knee(least=12, most=30) in range(12, 31)
+    assert ladder_of(np.ones(20)).knee() == 2 and ladder_of(np.ones(20)).knee(5, 9) == 5
+    with pytest.raises(OptionError, match="expected 2 to 21"):
+        ladder_of(np.ones(20)).knee(30, 40)
