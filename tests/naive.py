@@ -467,3 +467,24 @@ def gaussian(values: np.ndarray, sigma: float, cut: float) -> np.ndarray:
         weights = np.array([np.exp(-0.5 * ((s - t) / sigma) ** 2) for s in near])
         out[t] = weights @ values[list(near)] / weights.sum()
     return out
+
+
+def inbetween_errors(motion, keys: list[int], start: int, stop: int) -> tuple[np.ndarray, list[float], list[float]]:
+    """Errors (frames, joints) of straight in-betweens in the range; the largest of each key's span, and if it is left out."""
+    from keypose.inbetween import linear
+
+    part = motion[start:stop]
+
+    def off(kept: list[int]) -> np.ndarray:
+        rebuilt = linear(part, [key - start for key in kept]).world_positions()
+        away = rebuilt - part.world_positions()
+        return motion.mm_per_unit * np.sqrt((away**2).sum(axis=2))
+
+    errors, span, without = off(keys), [], []
+    for k in range(len(keys)):
+        last = keys[k + 1] if k + 1 < len(keys) else stop
+        span.append(max(errors[t - start].max() for t in range(keys[k] if k else start, last)))
+        if len(keys) > 1:
+            left = off(keys[:k] + keys[k + 1 :])
+            without.append(max(left[t - start].max() for t in range(keys[k - 1] if k else start, last)))
+    return errors, span, without

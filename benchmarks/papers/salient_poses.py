@@ -66,7 +66,7 @@ def _against_compression(found: dict[tuple[int, int], dict[str, np.ndarray]]) ->
         rows.append(Row(f"{percent}: mean error", f"{mean} mm", f"{ours[0]:.1f} mm", remark(TWENTY, data)))
         rows.append(Row(f"{percent}: largest error", f"{largest} mm", f"{ours[1]:.0f} mm"))
         figures[f"salient_mean_mm_{removed}_removed"] = only_if_real(TWENTY, float(ours[0]))
-        data = "the same: curves through few keys follow a motion far better than straight lines"
+        data = "as above"
     for rate in (30, 120):
         ours = np.median(found[rate, 90]["optimal"], axis=0)
         comment = (
@@ -74,11 +74,8 @@ def _against_compression(found: dict[tuple[int, int], dict[str, np.ndarray]]) ->
         )
         rows.append(Row(f"90% removed, {rate} fps: mean, largest", "", f"{ours[0]:.1f}, {ours[1]:.0f} mm", comment))
     for way, comment in (
-        (
-            "uniform",
-            "the method makes the largest distance from a chord small, not the mean error of in-betweens",
-        ),
-        ("sum", "the formula as printed, the sum of the largest distances: many tiny spans and a huge one"),
+        ("uniform", "optimal is about the largest distance from a chord, not the mean error of in-betweens"),
+        ("sum", "the formula as printed, the sum of the largest distances; ours takes the largest of them"),
     ):
         ours = np.median(found[RATE, 90][way], axis=0)
         rows.append(
@@ -95,7 +92,7 @@ def _against_greedy(found: dict[str, np.ndarray]) -> dict[str, float]:
     better = np.count_nonzero(ratios < 1 - 1e-9, axis=0)
     of = len(ratios)
     rows = [
-        Row("mean error", f"{PAPER_GREEDY}", f"{mean:.2f}", remark(TWENTY, "their reconstruction differs, see above")),
+        Row("mean error", f"{PAPER_GREEDY}", f"{mean:.2f}", remark(TWENTY, "other clips and in-betweens, see above")),
         Row("largest error", "", f"{largest:.2f}"),
         Row("largest distance from the chord", "", f"{cost:.2f}", "what both make small: here the optimum is one"),
         Row("clips where greedy has less mean error", "[never]", f"{better[0]} of {of}",
@@ -129,7 +126,7 @@ def _run_time() -> dict[str, float]:
     published = math.log(PAPER_SECONDS[1092] / PAPER_SECONDS[383], 1092 / 383)
     growth = math.log(seconds["1092"] / seconds["383"], 1092 / 383)
     rows.append(Row("grows with the frames to the power", f"{published:.1f}", f"{growth:.1f}",
-                    "about 3, it says; lower bounds skip most of the search here"))  # fmt: skip
+                    "about 3, its text says too"))  # fmt: skip
     show("Salient Poses, run time: theirs on a laptop, the table of pairs on its GPU; ours on one core", rows)
     return {
         "salient_paper_seconds_over_ours": PAPER_SECONDS[1092] / seconds["1092"],

@@ -23,10 +23,12 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
 
     The data are copied unless nobody else can write to them.
     """
-    if np.iscomplexobj(values) or np.ma.is_masked(values):
-        raise ModelError(f"{what}: complex or masked numbers, expected plain ones")
     try:
+        if np.iscomplexobj(values) or np.ma.is_masked(values):
+            raise ModelError(f"{what}: complex or masked numbers, expected plain ones")
         array = np.asarray(values, dtype=np.float64)
+    except ModelError:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{what}: not numbers ({error})") from None
     _check_shape(array, shape, what)

@@ -95,9 +95,8 @@ def _summary(clip: ClipKeys, wanted: KeysWanted) -> str:
         + ("" if wanted.auto else " (--keys or --tolerance-mm: another)"),
         "own": f"; {clip.method}'s own number (--keys or --tolerance-mm: another)",
     }[clip.by]
-    plural = "s" if keys > 1 else ""
     compression = 100 * (1 - keys / frames)
-    return (f"{keys} key{plural} of {frames} frames{part}, compression {compression:.1f} %, by {clip.method}; "
+    return (f"{_counted(keys, 'key')} of {_counted(frames, 'frame')}{part}, compression {compression:.1f} %, by {clip.method}; "
             f"{duration(frames / clip.fps)} at {clip.fps:.6g} fps{how}")  # fmt: skip
 
 
@@ -118,11 +117,15 @@ def _curve(clip: ClipKeys, width: int, signs: plots.Signs) -> list[RenderableTyp
     drawn = plots.curve(counts, costs, chosen, clip.cliffs, width, signs)
     if drawn is None:
         return []
-    legend = Text.assemble((signs.chosen, "bold green"), f" {chosen} keys cost {_cost(clip.cost)}")
+    legend = Text.assemble((signs.chosen, "bold green"), f" {_counted(chosen, 'key')}: cost {_cost(clip.cost)}")
     cliffs = [str(keys) for keys in clip.cliffs if keys <= counts[-1]][:CLIFFS_NAMED]
     if cliffs:
         legend.append("   ").append(signs.cliff, "cyan").append(f" cliffs, strongest first: {', '.join(cliffs)} keys")
     return [Text(""), Text("cost against number of keys, on a logarithmic scale"), drawn, legend]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _alike(values: Sequence[float], *, nothing_last: bool = False) -> list[str]:

@@ -27,5 +27,6 @@ def linear(motion: Motion, keys: ArrayLike) -> Motion:
     part = ((at - before) / np.maximum(1, after - before))[:, None, None]
     translations = motion.translations[before] * (1 - part) + motion.translations[after] * part
     rotations = normalise(slerp(motion.rotations[before], motion.rotations[after], part))
-    translations[frames], rotations[frames] = motion.translations[frames], motion.rotations[frames]
+    for made, given in ((translations, motion.translations), (rotations, motion.rotations)):
+        made[: frames[0]], made[frames], made[frames[-1] :] = given[frames[0]], given[frames], given[frames[-1]]
     return replace(motion, translations=give_away(translations), rotations=give_away(rotations))

@@ -1,0 +1,144 @@
+"""Choosing the number of keys: tolerance, cliffs, contacts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.errors import OptionError
+from keypose.inbetween import linear
+from keypose.methods import METHODS
+from keypose.model import Ladder
+from keypose.verbs.budget import LinearError, automatic
+from keypose.verbs.contacts import contact_frames, runs
+
+
+@pytest.fixture(scope="module")
+def motion() -> kp.Motion:
+    return kp.demo_motion(fps=30)[:200]
+
+
+@pytest.mark.parametrize("method", ["salient", "simplify", "farthest", "uniform", "refine"])
+@pytest.mark.parametrize("tolerance_mm", [0.0, 15.0, 80.0, 1e6])
+def test_fewest_keys_within_a_tolerance(motion, method, tolerance_mm):
+    """Found by looking at every number of keys below, as the definition says."""
+    part = motion[:80]
+    chosen = kp.select(part, method, tolerance_mm=tolerance_mm)
+    ladder = kp.ladder(part, method, max_keys=part.n_frames)
+    errors = {len(each): kp.score(part, linear(part, each.frames)).max_mm for each in ladder}
+    assert errors[len(chosen)] <= tolerance_mm
+    assert all(errors[count] > tolerance_mm for count in errors if count < len(chosen))
+
+
+def test_a_span_is_measured_as_in_the_whole(motion):
+    errors = LinearError(motion, 20, 150)
+    for frames in ([20, 60, 149], [50, 51, 120], [70]):
+        selection = kp.Selection(frames, motion.n_frames, "test")
+        part = motion[20:150]
+        score = kp.score(part, linear(part, [frame - 20 for frame in frames]))
+        scale = motion.mm_per_unit / part.mm_per_unit
+        assert errors.greatest_mm(selection) == pytest.approx(score.max_mm * scale)
+        assert errors.mean_mm(selection) == pytest.approx(score.mean_mm * scale)
+
+
+def test_a_tolerance_in_a_range(motion):
+    chosen = kp.select(motion, tolerance_mm=30.0, frames=(40, 140))
+    assert chosen.frames[0] == 40 and chosen.frames[-1] == 139
+    assert LinearError(motion, 40, 140).greatest_mm(chosen) <= 30.0
+
+
+def test_a_tolerance_that_cannot_be_kept(motion):
+    with pytest.raises(OptionError, match="no selection of 2 to 4 keys stays within 1 mm; the nearest is"):
+        kp.select(motion, tolerance_mm=1.0, max_keys=4)
+    for wrong in (-1.0, float("nan"), float("inf"), "five", None.__class__):
+        with pytest.raises(OptionError, match="tolerance_mm"):
+            kp.select(motion, tolerance_mm=wrong)
+    flat = dataclasses.replace(motion, translations=np.zeros_like(motion.translations))
+    flat = dataclasses.replace(flat, skeleton=dataclasses.replace(flat.skeleton, offsets=np.zeros((motion.n_joints, 3)), end_offsets=np.zeros_like(flat.skeleton.end_offsets)))
+    with pytest.raises(OptionError, match="no height"):
+        kp.select(flat, tolerance_mm=5.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_auto_is_sane_for_every_method(motion, method):
+    chosen = kp.select(motion, method, auto=True)
+    assert 2 <= len(chosen) <= 40
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3, 5, 9])
+def test_auto_on_very_short_clips(motion, frames):
+    assert 1 <= len(kp.select(motion[:frames], auto=True)) <= frames
+    assert 1 <= len(kp.select(motion[:frames], tolerance_mm=3.0)) <= frames
+
+
+def test_auto_stops_at_the_corners_of_a_polygon():
+    """Nine straight pieces at uneven speed: ten keys leave nothing undone."""
+    rng = np.random.default_rng(3)
+    corners = rng.normal(size=(10, 8)) * 50
+    steps = rng.integers(8, 20, size=9)
+    pieces = [a + (b - a) * np.linspace(0, 1, n, endpoint=False)[:, None] ** 1.3 for a, b, n in zip(corners[:-1], corners[1:], steps, strict=True)]
+    points = np.concatenate((*pieces, corners[-1:]))
+    chosen = kp.select(points, auto=True)
+    assert chosen.frames.tolist() == np.concatenate(([0], np.cumsum(steps))).tolist()
+
+
+def flat_ladder(costs) -> Ladder:
+    return Ladder.nested("test", 200, range(len(costs) + 1), costs, least=2)
+
+
+def test_auto_takes_the_strongest_cliff_in_its_range_and_else_the_knee():
+    keys = np.arange(2, 60)
+    costs = 100 * 0.98**keys
+    costs[keys >= 12] /= 3
+    costs[keys >= 50] /= 10  # beyond one key in five frames
+    assert len(automatic(flat_ladder(costs), None)) == 12
+    assert len(automatic(flat_ladder(np.ones(58)), None)) == 2
+    steady = automatic(flat_ladder(100 * 0.9**keys), None)
+    assert 2 <= len(steady) <= 40
+    bent = np.concatenate((np.geomspace(100, 1, 14), np.geomspace(1, 0.5, 45)[1:]))
+    assert len(automatic(flat_ladder(bent), None)) == 15
+
+
+def test_a_cliff_that_leaves_too_much_error_is_passed_over(motion):
+    errors = LinearError(motion, 0, motion.n_frames)
+    ladder = kp.ladder(motion, max_keys=40)
+    sane = next(count for count in range(8, 41) if errors.mean_mm(ladder.at(count)) <= 17.0)
+    costs = 0.99 ** np.arange(39)
+    costs[ladder.counts >= 4] /= 10  # a strong cliff, but made up: four keys are far from 17 mm
+    costs[ladder.counts >= sane] /= 2
+    made_up = dataclasses.replace(ladder, cost_values=costs)
+    assert errors.mean_mm(ladder.at(4)) > 17.0
+    assert len(automatic(made_up, errors)) == sane and len(automatic(made_up, None)) == 4
+
+
+def test_runs():
+    flags = np.array([1, 1, 0, 0, 1, 0, 1], bool)
+    assert runs(flags) == [(0, 2), (4, 5), (6, 7)] and runs(np.zeros(3, bool)) == []
+
+
+def test_contacts_are_pinned_where_feet_touch_and_leave():
+    motion = kp.demo_motion(fps=60)
+    touching = motion.foot_contacts().touching
+    pinned = set(contact_frames(motion))
+    for foot in touching.T:
+        for start, stop in runs(foot):
+            assert {start, stop - 1} <= pinned
+    hips = motion.world_positions()[:, motion.joint("hips"), 1]
+    flights = [r for r in runs(~touching.any(axis=1)) if r[0] > 0 and r[1] < motion.n_frames]
+    for start, stop in flights:
+        assert start + int(np.argmax(hips[start:stop])) in pinned
+    assert flights, "the demo motion jumps"
+    selection = kp.ladder(motion, pins="contacts")
+    assert pinned <= set(selection.at(int(selection.counts[0])))
+    both = kp.ladder(motion, pins=["contacts", 33])
+    assert 33 in both.at(int(both.counts[-1])) and both.counts[0] == len(pinned | {0, 33, motion.n_frames - 1})
+
+
+def test_without_feet_there_are_no_contacts():
+    skeleton = kp.Skeleton(("a", "b"), [-1, 0], np.ones((2, 3)))
+    markers = kp.Motion("markers", skeleton, 30, np.random.default_rng(0).normal(size=(40, 2, 3)), np.tile([1.0, 0, 0, 0], (40, 2, 1)))
+    with pytest.raises(OptionError, match="no foot is recognised"):
+        kp.ladder(markers, pins="contacts")

@@ -1,0 +1,86 @@
+"""Selections explained: the same keys as ``select``, and errors as the slow twin has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import naive
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.verbs.explaining import choose, inbetween_errors
+
+METHODS = [method.name for method in kp.methods()]
+
+
+@pytest.fixture(scope="module")
+def motion() -> kp.Motion:
+    return kp.demo_motion(fps=15.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("budget", [{"keys": 7}, {"tolerance_mm": 150.0}, {"auto": True}], ids=str)
+def test_it_chooses_what_select_selects(motion: kp.Motion, method: str, budget: dict) -> None:
+    for frames in (None, (20, 90)):
+        chosen = choose(motion, method, frames=frames, **budget)
+        assert list(chosen.selection) == list(kp.select(motion, method, frames=frames, **budget))
+        assert chosen.by == {"keys": "keys", "tolerance_mm": "tolerance", "auto": "auto"}[next(iter(budget))]
+        assert chosen.ladder.costs[len(chosen.selection)] >= 0
+        assert list(chosen.ladder.at(len(chosen.selection))) == list(chosen.selection)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_a_budget_its_own_number_or_auto(motion: kp.Motion, method: str) -> None:
+    chosen = choose(motion, method)
+    if method in ("saliency", "refine"):
+        assert chosen.by == "own"
+        assert list(chosen.selection) == list(kp.select(motion, method))
+    else:
+        assert chosen.by == "auto"
+        assert list(chosen.selection) == list(kp.select(motion, method, auto=True))
+
+
+def test_more_keys_than_the_ladder_usually_has(motion: kp.Motion) -> None:
+    usual = int(kp.ladder(motion, "salient").counts[-1])
+    assert usual < motion.n_frames
+    assert len(choose(motion, keys=usual + 5).selection) == usual + 5
+    with pytest.raises(kp.OptionError, match=f"{usual + 5} keys, expected 2 to {usual}"):
+        choose(motion, keys=usual + 5, max_keys=usual)
+    with pytest.raises(kp.OptionError, match=f"expected 2 to {motion.n_frames}"):
+        choose(motion, keys=motion.n_frames + 1)
+
+
+def test_only_one_budget(motion: kp.Motion) -> None:
+    with pytest.raises(kp.OptionError, match="not several"):
+        choose(motion, keys=3, auto=True)
+
+
+def test_errors_are_those_of_the_slow_twin(motion: kp.Motion) -> None:
+    rng = np.random.default_rng(5)
+    for case in range(60):
+        start = int(rng.integers(0, 100))
+        stop = int(rng.integers(start + 1, min(motion.n_frames, start + 70) + 1))
+        count = int(rng.integers(1, min(stop - start, 12) + 1))
+        keys = sorted(rng.choice(np.arange(start, stop), count, replace=False).tolist())
+        found = inbetween_errors(motion, kp.Selection(keys, motion.n_frames, "any"), (start, stop))
+        errors, span, without = naive.inbetween_errors(motion, keys, start, stop)
+        assert found is not None
+        assert found.mean_mm == pytest.approx(errors.mean(), abs=1e-6), case
+        assert found.p95_mm == pytest.approx(np.percentile(errors, 95), abs=1e-6)
+        assert found.max_mm == pytest.approx(errors.max(), abs=1e-6)
+        assert found.span_mm == pytest.approx(span, abs=1e-6)
+        assert found.without_mm == (pytest.approx(without, abs=1e-6) if count > 1 else pytest.approx([np.nan], nan_ok=True))
+
+
+def test_a_figure_without_height_has_no_millimetres(motion: kp.Motion) -> None:
+    point = kp.Skeleton(names=("only",), parents=[-1], offsets=[[0, 0, 0]], rotation_orders=("XYZ",))
+    path = np.cumsum(np.ones((9, 1, 3)), axis=0) ** 2
+    flat = replace(motion, skeleton=point, translations=path * [1, 0, 1], rotations=np.tile([1.0, 0, 0, 0], (9, 1, 1)))
+    if flat.height > 0:
+        pytest.fail("it was to have none")
+    chosen = choose(flat, keys=4)
+    assert len(chosen.selection) == 4
+    assert chosen.errors is None
+    with pytest.raises(kp.OptionError, match="no height"):
+        choose(flat, tolerance_mm=5)

@@ -1,0 +1,155 @@
+"""One interface to every method: what a person says becomes what a method sees."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.errors import KeyposeError, ModelError, OptionError, UnknownJoint
+from keypose.features import features_of
+from keypose.methods import METHODS
+
+
+@pytest.fixture(scope="module")
+def motion() -> kp.Motion:
+    return kp.demo_motion(fps=30)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_sees_what_it_was_made_for(motion, method):
+    row = METHODS[method]
+    direct = row.ladder(features_of(motion, row.recipe, row.joints), 12)
+    np.testing.assert_array_equal(kp.ladder(motion, method, max_keys=12).frames, direct.frames)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_select_is_a_rung_of_the_ladder(motion, method):
+    assert list(kp.select(motion, method, keys=9)) == list(kp.ladder(motion, method, max_keys=30).at(9))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_plain_arrays_too(method):
+    values = np.cumsum(np.random.default_rng(0).normal(size=(80, 6)), axis=0)
+    assert len(kp.select(values, method, keys=7, fps=30)) == 7
+    assert len(kp.select(values.tolist(), method, keys=7, fps=30)) == 7
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_range_of_frames_in_frames_of_the_whole(motion, method):
+    ladder = kp.ladder(motion, method, max_keys=10, frames=(100, 220))
+    alone = kp.ladder(motion[100:220], method, max_keys=10)
+    assert ladder.n_frames == motion.n_frames
+    np.testing.assert_array_equal(ladder.frames, alone.frames + 100)
+    assert list(kp.select(motion, method, keys=8, frames=slice(300, None)))[0] >= 300
+
+
+def test_joints_weights_features_and_smoothing_reach_the_method(motion):
+    seen = features_of(motion, "parent_relative", ["arms", "head"], {"hands": 4}, 0.1)
+    direct = METHODS["farthest"].ladder(seen, 8)
+    said = kp.ladder(
+        motion, "farthest", max_keys=8, features="parent_relative", joints=["arms", "head"], weights={"hands": 4}, smoothing_s=0.1
+    )
+    np.testing.assert_array_equal(said.frames, direct.frames)
+
+
+def test_a_method_or_option_that_is_not_known(motion):
+    with pytest.raises(OptionError, match="'salent'; did you mean 'salient'.*farthest"):
+        kp.ladder(motion, "salent")
+    with pytest.raises(OptionError, match=r"farthest has no option 'pins' \(an option of salient\)"):
+        kp.ladder(motion, "farthest", pins=[3])
+    with pytest.raises(OptionError, match="salient has no option 'objectiv'; did you mean 'objective'"):
+        kp.ladder(motion, objectiv="sum")
+    with pytest.raises(UnknownJoint, match="did you mean 'left_hand'"):
+        kp.ladder(motion, joints=["left_hnd"])
+    with pytest.raises(OptionError, match="expected one of world, root_matched"):
+        kp.ladder(motion, features="local")
+
+
+def test_what_is_no_motion():
+    for wrong in (None, 5, "walk.bvh", np.zeros(5), [[1, 2], [3]], np.zeros((4, 2), complex), object()):
+        with pytest.raises(KeyposeError):
+            kp.ladder(wrong)
+    with pytest.raises(ModelError, match="nan at index"):
+        kp.ladder([[1.0, np.nan], [2.0, 3.0]])
+
+
+def test_what_only_a_motion_has():
+    values = np.random.default_rng(0).normal(size=(30, 3))
+    for option in ({"joints": "hands"}, {"weights": {"hands": 2}}, {"features": "world"}, {"pins": "contacts"}):
+        with pytest.raises(OptionError, match="needs a Motion"):
+            kp.ladder(values, **option)
+    with pytest.raises(OptionError, match="tolerance_mm= needs a Motion"):
+        kp.select(values, tolerance_mm=5)
+    with pytest.raises(OptionError, match="fps= is for plain arrays"):
+        kp.ladder(kp.demo_motion(fps=30), fps=30)
+
+
+@pytest.mark.parametrize("frames", [(5, 5), (9, 3), (-4, 20), (0, 10**6), (1.5, 20), "10:20", (1, 2, 3), slice(0, 50, 2)])
+def test_ranges_that_make_no_sense(motion, frames):
+    with pytest.raises(OptionError, match="frames"):
+        kp.ladder(motion, frames=frames)
+
+
+def test_one_way_to_say_how_many(motion):
+    with pytest.raises(OptionError, match="one of keys=, tolerance_mm= and auto=True"):
+        kp.select(motion, keys=5, auto=True)
+    with pytest.raises(OptionError, match="salient has no number of keys of its own"):
+        kp.select(motion)
+    with pytest.raises(OptionError, match=r"100000 keys, expected 2 to"):
+        kp.select(motion, keys=100_000)
+    for wrong in (0, -1, 1):
+        with pytest.raises(OptionError, match=f"{wrong} keys, expected 2 to"):
+            kp.select(motion, keys=wrong)
+    with pytest.raises(OptionError, match="whole number"):
+        kp.select(motion, keys=2.5)
+
+
+def test_methods_with_a_count_of_their_own(motion):
+    for method in ("saliency", "refine"):
+        ladder = kp.ladder(motion, method)
+        assert list(kp.select(motion, method)) == list(ladder.at(ladder.natural))
+        assert sorted(ladder.at(5).order) == list(ladder.at(5))
+
+
+def test_pins_in_frames_of_the_whole_motion(motion):
+    found = kp.select(motion, keys=9, frames=(50, 200), pins=[60, 177], excluded=[100])
+    assert {50, 60, 177, 199} <= set(found) and 100 not in found
+    assert 90 in kp.select(motion, keys=6, pins=90)
+    with pytest.raises(OptionError, match="pins: frame 20, expected 50 to 199"):
+        kp.ladder(motion, frames=(50, 200), pins=[20])
+
+
+def test_extremes_then_breakdowns(motion):
+    extremes = kp.select(motion, keys=6, joints="hips")
+    ladder = kp.breakdowns(motion, extremes, joints="hands", max_keys=14)
+    assert list(ladder.at(6)) == list(extremes)
+    for selection in ladder:
+        assert set(extremes) <= set(selection)
+    plain = kp.ladder(motion, joints="hands", max_keys=14)
+    assert ladder.costs[14] >= plain.costs[14] - 1e-9
+
+
+def test_one_key_more_at_a_time(motion):
+    search = kp.farthest_search(motion)
+    assert search.more(3) + search.more(1) + search.more(2) == tuple(kp.ladder(motion, "farthest", max_keys=6).at(6).order)
+
+
+def test_the_table_of_matsuda_and_kondo(motion):
+    table = kp.refine_table(motion, joints=["left_thigh", "hips"], frames=(0, 60))
+    assert len(table.rows) == 2 and all(row.frames == 60 for row in table.rows)
+
+
+def test_the_list_of_methods():
+    names = [row.name for row in kp.methods()]
+    assert names == list(METHODS) and len(names) == 9
+    assert all(row.paper and row.summary for row in kp.methods())
+
+
+def test_the_verb_is_not_hidden_by_the_room_of_the_same_name():
+    code = "import keypose.methods.salient, keypose.methods, keypose as kp; print(len(kp.methods()))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "9", run.stderr
