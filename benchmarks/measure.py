@@ -58,6 +58,9 @@ def verdict(claim: str, figures: dict[str, float]) -> bool:
     kept = True
     for name, promise in promises.items():
         value = figures[name]
+        if np.isnan(value):
+            print(f"   --   {name:<34} not measured here")
+            continue
         good = promise.get("at_least", -np.inf) <= value <= promise.get("at_most", np.inf)
         kept &= good
         bound = f">= {promise['at_least']:g}" if "at_least" in promise else f"<= {promise['at_most']:g}"

@@ -251,9 +251,7 @@ def saliency_keys(values, sigma, cut, gap, rank, extremes) -> tuple[list[list[in
     n, width = values.shape
     saliency = np.array([curve_saliency(values[:, d], sigma, cut) for d in range(width)]).T
     mean = saliency.mean(axis=0)
-    per_curve = [
-        saliency_candidates(values[:, d], saliency[:, d], np.full(n, mean[d]), extremes) for d in range(width)
-    ]
+    per_curve = [saliency_candidates(values[:, d], saliency[:, d], np.full(n, mean[d]), extremes) for d in range(width)]
     importance = [
         max(saliency[t] / mean) if rank == "joint" else math.sqrt(sum(s * s for s in saliency[t])) for t in range(n)
     ]
@@ -409,7 +407,10 @@ def refine_ranking(values, keys):
                 inside = [t for t in range(a + 1, b) if t in candidates]
                 if not inside:
                     continue
-                far = [float(np.abs(values[t] - values[a] - (t - a) / (b - a) * (values[b] - values[a])).max()) for t in inside]
+                far = [
+                    float(np.abs(values[t] - values[a] - (t - a) / (b - a) * (values[b] - values[a])).max())
+                    for t in inside
+                ]
                 i = len(inside) // 2 if max(far) == 0 or round_ > start + 2 * n.bit_length() else far.index(max(far))
                 t = inside[i]
                 off[t], level[t] = far[i], round_

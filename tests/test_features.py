@@ -11,6 +11,7 @@ import keypose as kp
 import naive
 from keypose.errors import ModelError, OptionError, UnknownJoint
 from keypose.features import features_of, features_of_array, gaussian
+from keypose.features.smoothing import BLOCK_FRAMES
 from keypose.model import Column, Features
 
 
@@ -53,6 +54,15 @@ def test_root_matched_ignores_where_the_figure_stands_but_not_where_it_faces(mot
         features_of(dataclasses.replace(motion, rotations=turned), "root_matched", "major").values,
         features_of(motion, "root_matched", "major").values,
     )
+
+
+def test_unmatched_keeps_heights_and_leaves_out_where_the_figure_stands(motion):
+    names, world = motion.skeleton.names, motion.world_positions()
+    hips, hand = motion.joint("hips"), motion.joint("left_hand")
+    features = features_of(motion, "unmatched", "major")
+    np.testing.assert_allclose(columns_of(features, names[hips])[:, 0], world[:, hips, 1])
+    expected = world[:, hand] - world[:, hips] * [1, 0, 1]
+    np.testing.assert_allclose(columns_of(features, names[hand]), expected)
 
 
 def test_height_is_along_the_motions_own_up_axis(motion):
@@ -118,6 +128,14 @@ def test_smoothing_against_the_plain_sum(sigma):
     values = np.random.default_rng(2).normal(size=(150, 2)) + 1e6
     np.testing.assert_allclose(gaussian(values, sigma), naive.gaussian(values, sigma, 4.0), rtol=0, atol=1e-8)
     np.testing.assert_allclose(gaussian(values, sigma, 2.0), naive.gaussian(values, sigma, 2.0), rtol=0, atol=1e-8)
+
+
+def test_long_takes_are_smoothed_in_blocks_without_a_seam():
+    values = np.random.default_rng(1).normal(size=(2 * BLOCK_FRAMES + 100, 2)).cumsum(axis=0) + 1000.0
+    fast = gaussian(values, 7.0, 2.0)
+    for edge in (BLOCK_FRAMES, 2 * BLOCK_FRAMES):
+        near = slice(edge - 60, edge + 60)
+        np.testing.assert_allclose(fast[near][20:-20], naive.gaussian(values[near], 7.0, 2.0)[20:-20], rtol=1e-12)
 
 
 def test_smoothing_is_in_seconds_and_keeps_constants(motion):

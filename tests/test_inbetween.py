@@ -36,7 +36,9 @@ def test_between_keys_speed_is_constant(motion):
 
 def test_outside_the_keys_the_nearest_pose_holds(motion):
     rebuilt = linear(motion, [30, 40])
-    assert (rebuilt.rotations[:30] == motion.rotations[30]).all() and (rebuilt.rotations[41:] == motion.rotations[40]).all()
+    assert (rebuilt.rotations[:30] == motion.rotations[30]).all() and (
+        rebuilt.rotations[41:] == motion.rotations[40]
+    ).all()
     held = linear(motion, [45])
     assert (held.translations == motion.translations[45]).all()
 

@@ -45,7 +45,7 @@ def test_the_figures_belong_together(motion):
 
 
 def test_motions_that_cannot_be_compared(motion):
-    with pytest.raises(OptionError, match="60 frames.*30"):
+    with pytest.raises(OptionError, match=r"60 frames.*30"):
         kp.score(motion, motion[:30])
     names = tuple(f"j{i}" for i in range(motion.n_joints))
     other = dataclasses.replace(motion, skeleton=dataclasses.replace(motion.skeleton, names=names))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import keypose as kp
 from keypose.cli.app import run
 
 BVH = """HIERARCHY
@@ -86,3 +87,17 @@ def clip(tmp_path: Path) -> MakeClip:
         return path
 
     return make
+
+
+@pytest.fixture(scope="session")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo motion as a file."""
+    path = tmp_path_factory.mktemp("keys") / "walk.bvh"
+    kp.save(kp.demo_motion(fps=20.0), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def motion(walk: Path) -> kp.Motion:
+    """What is in that file."""
+    return kp.load(walk)

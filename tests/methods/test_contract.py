@@ -10,7 +10,9 @@ from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Features
 
-FROM_THE_ENDS = [name for name in METHODS if name not in ("farthest", "spread")]  # the first and the last frame are keys
+FROM_THE_ENDS = [
+    name for name in METHODS if name not in ("farthest", "spread")
+]  # the first and the last frame are keys
 
 
 def wandering(frames: int = 90, columns: int = 6, seed: int = 0) -> Features:

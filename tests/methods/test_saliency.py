@@ -75,22 +75,6 @@ def test_the_same_as_the_slow_twin(seed):
     )
 
 
-def test_long_takes_are_measured_in_blocks_without_a_seam():
-    """Around the edges of the blocks, saliency is that of the slow twin."""
-    from keypose.methods.saliency.curves import BLOCK_FRAMES, curve_saliency
-    from keypose.methods.saliency.reading import reading_of
-
-    values = np.random.default_rng(1).normal(size=(2 * BLOCK_FRAMES + 100, 2)).cumsum(axis=0) + 1000.0
-    reading = reading_of(120.0, 1, 7 / 120, 2.0, None, "auto", "one", "flat")
-    fast = curve_saliency(values, reading)
-    for edge in (60, BLOCK_FRAMES, 2 * BLOCK_FRAMES):
-        near = slice(edge - 60, edge + 61)
-        inside = slice(28 if edge > 60 else 0, -28)
-        for d in range(2):
-            slow = naive.curve_saliency(values[near, d], 7.0, 2.0)
-            assert np.allclose(fast[near, d][inside], slow[inside], rtol=0, atol=1e-10)
-
-
 # The reference figures
 
 

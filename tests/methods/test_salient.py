@@ -117,7 +117,7 @@ def test_gaps_and_excluded_frames():
 
 def test_what_cannot_be_is_said():
     walk = wandering(50)
-    with pytest.raises(OptionError, match="no selection of 50 frames has.*gaps of 30 to 49.*loosen"):
+    with pytest.raises(OptionError, match=r"no selection of 50 frames has.*gaps of 30 to 49.*loosen"):
         salient(walk, 10, least_gap_frames=30, pins=[10])
     with pytest.raises(OptionError, match="frame 7 is both pinned and excluded"):
         salient(walk, pins=[7], excluded=[7])
@@ -139,7 +139,7 @@ def test_what_cannot_be_is_said():
 
 
 def test_more_pins_than_keys():
-    with pytest.raises(OptionError, match="3 pins.*at most 4 keys"):
+    with pytest.raises(OptionError, match=r"3 pins.*at most 4 keys"):
         salient(wandering(50), 4, pins=[10, 20, 30])
     assert salient(wandering(50), pins=range(1, 49)).counts.tolist() == [50]
 
@@ -187,7 +187,7 @@ def test_loops_do_not_depend_on_where_the_circle_is_cut():
 
 
 def test_an_open_clip_is_no_loop():
-    with pytest.raises(OptionError, match="last pose is .* from the first.*root_matched"):
+    with pytest.raises(OptionError, match=r"last pose is .* from the first.*root_matched"):
         salient(wandering(50), loop=True)
 
 
@@ -204,6 +204,6 @@ def test_long_takes_in_a_band():
 
 
 def test_too_much_for_this_machine_is_refused_before_the_work():
-    with pytest.raises(OptionError, match="GB.*greatest_gap_frames"):
+    with pytest.raises(OptionError, match=r"GB.*greatest_gap_frames"):
         check_memory(5_000_000, 4_999_999, 100)
     check_memory(432_000, 240, 4000)  # an hour at 120 fps, keys within two seconds

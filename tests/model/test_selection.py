@@ -86,7 +86,9 @@ def test_a_cost_that_falls_to_nothing_has_a_cliff_there():
 
 def test_cliffs_of_short_and_broken_ladders():
     assert ladder_of([1.0]).cliffs() == ladder_of([2.0, 1.0]).cliffs() == ()
-    gap = Ladder.of_paths("test", 20, [2, 3, 6, 7], [0] * 0 + [0, 1] + [0, 1, 2] + list(range(6)) + list(range(7)), [4, 3, 2, 1.0])
+    gap = Ladder.of_paths(
+        "test", 20, [2, 3, 6, 7], [0] * 0 + [0, 1] + [0, 1, 2] + list(range(6)) + list(range(7)), [4, 3, 2, 1.0]
+    )
     assert gap.cliffs() == ()
 
 

@@ -57,7 +57,12 @@ def test_a_tolerance_that_cannot_be_kept(motion):
         with pytest.raises(OptionError, match="tolerance_mm"):
             kp.select(motion, tolerance_mm=wrong)
     flat = dataclasses.replace(motion, translations=np.zeros_like(motion.translations))
-    flat = dataclasses.replace(flat, skeleton=dataclasses.replace(flat.skeleton, offsets=np.zeros((motion.n_joints, 3)), end_offsets=np.zeros_like(flat.skeleton.end_offsets)))
+    flat = dataclasses.replace(
+        flat,
+        skeleton=dataclasses.replace(
+            flat.skeleton, offsets=np.zeros((motion.n_joints, 3)), end_offsets=np.zeros_like(flat.skeleton.end_offsets)
+        ),
+    )
     with pytest.raises(OptionError, match="no height"):
         kp.select(flat, tolerance_mm=5.0)
 
@@ -79,7 +84,10 @@ def test_auto_stops_at_the_corners_of_a_polygon():
     rng = np.random.default_rng(3)
     corners = rng.normal(size=(10, 8)) * 50
     steps = rng.integers(8, 20, size=9)
-    pieces = [a + (b - a) * np.linspace(0, 1, n, endpoint=False)[:, None] ** 1.3 for a, b, n in zip(corners[:-1], corners[1:], steps, strict=True)]
+    pieces = [
+        a + (b - a) * np.linspace(0, 1, n, endpoint=False)[:, None] ** 1.3
+        for a, b, n in zip(corners[:-1], corners[1:], steps, strict=True)
+    ]
     points = np.concatenate((*pieces, corners[-1:]))
     chosen = kp.select(points, auto=True)
     assert chosen.frames.tolist() == np.concatenate(([0], np.cumsum(steps))).tolist()
@@ -139,6 +147,8 @@ def test_contacts_are_pinned_where_feet_touch_and_leave():
 
 def test_without_feet_there_are_no_contacts():
     skeleton = kp.Skeleton(("a", "b"), [-1, 0], np.ones((2, 3)))
-    markers = kp.Motion("markers", skeleton, 30, np.random.default_rng(0).normal(size=(40, 2, 3)), np.tile([1.0, 0, 0, 0], (40, 2, 1)))
+    markers = kp.Motion(
+        "markers", skeleton, 30, np.random.default_rng(0).normal(size=(40, 2, 3)), np.tile([1.0, 0, 0, 0], (40, 2, 1))
+    )
     with pytest.raises(OptionError, match="no foot is recognised"):
         kp.ladder(markers, pins="contacts")

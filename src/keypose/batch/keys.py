@@ -91,6 +91,6 @@ def keys_of_clip(wanted: KeysWanted) -> ClipKeys:
         cliffs=tuple(cliff.keys for cliff in chosen.ladder.cliffs()),
         error=None if errors is None else ErrorFigures(errors.mean_mm, errors.p95_mm, errors.max_mm),
         span_mm=None if errors is None else tuple(errors.span_mm.tolist()),
-        without_mm=None if errors is None or len(selection) < 2 else tuple(errors.without_mm.tolist()),
+        without_mm=None if errors is None or errors.without_mm is None else tuple(errors.without_mm.tolist()),
         notes=motion.notes,
     )

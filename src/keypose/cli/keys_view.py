@@ -20,6 +20,13 @@ CURVE_BEYOND = 3  # times as many keys as were chosen are plotted, so that one s
 CURVE_AT_LEAST = 30  # and no fewer than these
 CLIFFS_NAMED = 8
 NEEDLESS = ("source", "cost", "rank", "without mm")  # on a narrow terminal, in this order
+EXPLAINED = {
+    "source": "source: the frame's number in the file",
+    "rank": "rank: in which order the method took the keys",
+    "cost": "cost: what was left to do then",
+    "off mm": "off: largest error of straight in-betweens up to the next key",
+    "without mm": "without: that error if the key is left out",
+}
 
 
 def view(clip: ClipKeys, wanted: KeysWanted, width: int, *, plot: bool, plain: bool) -> Group:
@@ -28,7 +35,7 @@ def view(clip: ClipKeys, wanted: KeysWanted, width: int, *, plot: bool, plain: b
     parts: list[RenderableType] = [Text(printable(clip.path), style="bold", overflow="fold"), _table(columns)]
     if len(clip.frames) > ROWS_SHOWN:
         parts.append(Text(f"and {len(clip.frames) - ROWS_SHOWN} more keys; --json has all"))
-    parts += [Text(line, style="dim") for line in _legend(clip, columns)]
+    parts += [Text(line, style="dim") for line in _legend(columns)]
     parts += [Text(""), Text(_summary(clip, wanted)), Text(_error(clip))]
     if plot:
         parts += _curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
@@ -66,21 +73,12 @@ def _columns(clip: ClipKeys) -> list[Column]:
         Column("time s", [f"{frame / clip.fps:.3f}" for frame in frames]),
         Column("rank", [str(rank[frame]) for frame in frames] if rank else []),
         Column("cost", [_cost(cost.get(rank[frame])) for frame in frames] if rank else []),
-        Column("off mm", _alike((clip.span_mm or ())[:ROWS_SHOWN], nothing_last=clip.frames[-1] == clip.stop - 1)),
-        Column("without mm", _alike((clip.without_mm or ())[:ROWS_SHOWN])),
+        Column("off mm", _alike(clip.span_mm or (), nothing_last=clip.frames[-1] == clip.stop - 1)),
+        Column("without mm", _alike(clip.without_mm or ())),
     ]
 
 
-EXPLAINED = {
-    "source": "source: the frame's number in the file",
-    "rank": "rank: in which order the method took the keys",
-    "cost": "cost: what was left to do then",
-    "off mm": "off: largest error of straight in-betweens up to the next key",
-    "without mm": "without: that error if the key is left out",
-}
-
-
-def _legend(clip: ClipKeys, columns: Sequence[Column]) -> list[str]:
+def _legend(columns: Sequence[Column]) -> list[str]:
     """What the headings mean."""
     return [EXPLAINED[column.heading] for column in columns if column.heading in EXPLAINED]
 
@@ -95,8 +93,8 @@ def _summary(clip: ClipKeys, wanted: KeysWanted) -> str:
         + ("" if wanted.auto else " (--keys or --tolerance-mm: another)"),
         "own": f"; {clip.method}'s own number (--keys or --tolerance-mm: another)",
     }[clip.by]
-    compression = 100 * (1 - keys / frames)
-    return (f"{_counted(keys, 'key')} of {_counted(frames, 'frame')}{part}, compression {compression:.1f} %, by {clip.method}; "
+    counted = f"{_counted(keys, 'key')} of {_counted(frames, 'frame')}{part}"
+    return (f"{counted}, compression {100 * (1 - keys / frames):.1f} %, by {clip.method}; "
             f"{duration(frames / clip.fps)} at {clip.fps:.6g} fps{how}")  # fmt: skip
 
 
@@ -132,7 +130,9 @@ def _alike(values: Sequence[float], *, nothing_last: bool = False) -> list[str]:
     """Millimetres with the same number of decimals; a dash where nothing follows the last key."""
     decimals = 1 if max(values, default=0.0) >= 10 else 2
     cells = [f"{value:.{decimals}f}" for value in values]
-    return [*cells[:-1], "-"] if cells and nothing_last else cells
+    if cells and nothing_last:
+        cells[-1] = "-"
+    return cells[:ROWS_SHOWN]
 
 
 def _mm(value: float) -> str:

@@ -56,15 +56,14 @@ def curve(
     heights = [max(math.log10(cost), top - DECADES) if cost > 0 else -math.inf for cost in costs]
     bottom = min((height for height in heights if height > -math.inf), default=top)
     bottom = min(bottom, top - LEAST_DECADES)
-    ticks = {_row(math.log10(value), bottom, top): f"{value:g}" for value in _round_values(bottom, top)}
+    per_cell = (1, 1) if signs.curve else (2, 4)
+    ticks = _ticks(bottom, top, per_cell[1])
     margin = max(map(len, ticks.values()), default=0)
     columns = max(LEAST_COLUMNS, min(MOST_COLUMNS, width - margin - 3))
-    per_cell = (1, 1) if signs.curve else (2, 4)
-    across, along = columns * per_cell[0] - 1, ROWS * per_cell[1] - 1
     points = [
         (
-            round((count - counts[0]) / (counts[-1] - counts[0]) * across),
-            round((top - max(height, bottom)) / (top - bottom) * along),
+            _dot((count - counts[0]) / (counts[-1] - counts[0]), columns * per_cell[0]),
+            _dot((top - max(height, bottom)) / (top - bottom), ROWS * per_cell[1]),
         )
         for count, height in zip(counts, heights, strict=True)
     ]
@@ -86,7 +85,7 @@ def curve(
         for sign, style in line:
             text.append(sign, style or None)
         text.append("\n")
-    return text.append(_axis(counts, columns, margin, signs))
+    return text.append(_axis(counts[0], counts[-1], columns, per_cell[0], margin, signs))
 
 
 def _cells(
@@ -108,38 +107,33 @@ def _line(points: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             yield round(x0 + (x1 - x0) * step / steps), round(y0 + (y1 - y0) * step / steps)
 
 
-def _row(height: float, bottom: float, top: float) -> int:
-    return min(ROWS - 1, int((top - height) / (top - bottom) * ROWS))
+def _dot(part: float, dots: int) -> int:
+    """The dot at a part, from 0 to 1, of a side of so many."""
+    return round(part * (dots - 1))
 
 
-def _round_values(bottom: float, top: float) -> list[float]:
-    """Values of a logarithmic scale worth a label, no two in neighbouring rows; tens before fives and twos."""
-    taken: dict[int, float] = {}
+def _ticks(bottom: float, top: float, per_row: int) -> dict[int, str]:
+    """Rows worth a label, no two beside each other, and their round values; tens before fives, twos and threes."""
+    ticks: dict[int, str] = {}
     for digit in (1, 5, 2, 3):
         for decade in range(math.floor(bottom), math.ceil(top) + 1):
             value = float(f"{digit}e{decade}")
             if bottom <= math.log10(value) <= top:
-                row = _row(math.log10(value), bottom, top)
-                if not {row - 1, row, row + 1} & taken.keys():
-                    taken[row] = value
-    return list(taken.values())
+                row = _dot((top - math.log10(value)) / (top - bottom), ROWS * per_row) // per_row
+                if not {row - 1, row, row + 1} & ticks.keys():
+                    ticks[row] = f"{value:g}"
+    return ticks
 
 
-def _axis(counts: Sequence[int], columns: int, margin: int, signs: Signs) -> Text:
+def _axis(first: int, last: int, columns: int, per_column: int, margin: int, signs: Signs) -> Text:
     """The line below, with round numbers of keys."""
-    first, last = counts[0], counts[-1]
-    step = next(
-        size
-        for exponent in range(20)
-        for size in (1 * 10**exponent, 2 * 10**exponent, 5 * 10**exponent)
-        if (last - first) / size * (len(str(last)) + 3) <= columns
-    )
+    sizes = (digit * 10**exponent for exponent in range(20) for digit in (1, 2, 5))
+    step = next(size for size in sizes if (last - first) / size * (len(str(last)) + 3) <= columns)
     line, labels = [signs.bottom] * columns, [" "] * (columns + len(str(last)))
     for count in range(-(-first // step) * step, last + 1, step):
-        at = round((count - first) / (last - first) * (columns - 1))
+        at = _dot((count - first) / (last - first), columns * per_column) // per_column
         line[at] = signs.tick_bottom
-        label = str(count)
-        start = max(0, at - len(label) // 2)
-        labels[start : start + len(label)] = label
+        start = max(0, at - len(str(count)) // 2)
+        labels[start : start + len(str(count))] = str(count)
     indent = " " * (margin + 3)
     return Text(f" {' ' * margin} {signs.corner}{''.join(line)}\n{indent}{''.join(labels).rstrip()}", "dim")

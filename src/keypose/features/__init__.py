@@ -6,7 +6,7 @@ A weight multiplies the squared distance, so a column carries its square root. `
     world             positions in the world                               all
     root_matched      positions relative to the hips; of the hips only     the nine major ones
                       their height, with weight 5
-    unmatched         positions in the world; of the hips only the height  the nine major ones
+    unmatched         positions, with the hips over one spot               the nine major ones
     parent_relative   positions relative to the parent; of a root its own  all
     euler             unwrapped Euler angles in degrees, in file order     all
 """

@@ -31,6 +31,13 @@ def _root_matched(motion: Motion, joints: Ints) -> Floats:
     return matched
 
 
+def _unmatched(motion: Motion, joints: Ints) -> Floats:
+    world = motion.world_positions()
+    travel = world[:, body_root(motion.skeleton), None].copy()
+    travel[..., up_axis(motion.up)[0]] = 0.0
+    return world[:, joints] - travel
+
+
 def _parent_relative(motion: Motion, joints: Ints) -> Floats:
     world, parents = motion.world_positions(), motion.skeleton.parents[joints]
     return world[:, joints] - np.where((parents < 0)[:, None], 0.0, world[:, parents])
@@ -43,7 +50,7 @@ def _euler(motion: Motion, joints: Ints) -> Floats:
 RECIPES: Mapping[str, Callable[[Motion, Ints], Floats]] = {
     "world": _world,
     "root_matched": _root_matched,
-    "unmatched": _world,
+    "unmatched": _unmatched,
     "parent_relative": _parent_relative,
     "euler": _euler,
 }
@@ -64,7 +71,7 @@ def features_of(
     if recipe not in RECIPES:
         raise OptionError(f"features={recipe!r}, expected one of {', '.join(RECIPES)}")
     chosen = chosen_joints(motion.skeleton, joints)
-    root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if recipe in ONLY_HEIGHT_OF_ROOT else {}
+    root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if recipe == "root_matched" else {}
     factors = np.sqrt(_weights(motion.skeleton, chosen, weights or {}, root_weight))
     values = RECIPES[recipe](motion, chosen) * factors[:, None]
     columns = [Column(motion.skeleton.names[j], c) for j in chosen for c in _channels(motion.skeleton, recipe, j)]

@@ -7,6 +7,7 @@ import numpy as np
 from keypose.arrays import Floats
 
 LONGEST_DIRECT = 64  # taps up to which shifting and adding beats a transform
+BLOCK_FRAMES = 2048  # of a few dozen columns: what the caches of a core hold
 
 
 def gaussian(values: Floats, sigma_frames: float, cut_sigmas: float = 4.0) -> Floats:
@@ -31,8 +32,10 @@ def _convolved(values: Floats, taps: Floats) -> Floats:
     if len(taps) <= LONGEST_DIRECT:
         padded = np.pad(values, ((reach, reach), (0, 0)))
         out = np.zeros_like(values)
-        for shift, tap in enumerate(taps):
-            out += tap * padded[shift : shift + frames]
+        for start in range(0, frames, BLOCK_FRAMES):
+            end = min(start + BLOCK_FRAMES, frames)
+            for shift, tap in enumerate(taps):
+                out[start:end] += tap * padded[start + shift : end + shift]
         return out
     length = 1 << (frames + 2 * reach - 1).bit_length()
     spectrum = np.fft.rfft(values, length, axis=0) * np.fft.rfft(taps, length)[:, None]

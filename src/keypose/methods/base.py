@@ -21,7 +21,8 @@ class Method:
     """A way of choosing keys.
 
     ``ladder(features, max_keys, **options)`` sees nothing but Features; its keywords are the options,
-    explained in ``options_help``. ``recipe`` and ``joints`` are the features it was made for.
+    explained in ``options_help``. ``recipe`` and ``joints`` are the features it was made for. A method with a count
+    of its own (``Ladder.natural``) says so.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Method:
     recipe: Recipe
     joints: Joints
     options_help: Mapping[str, str]
+    has_own_count: bool = False
 
     @cached_property
     def options(self) -> Mapping[str, Any]:

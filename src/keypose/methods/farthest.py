@@ -109,7 +109,7 @@ class FarthestSearch:
             squares = self._squares[block]
             self._is_exact[block] &= squares <= found
             np.minimum(squares, found, out=squares)
-            self._peaks[b] = squares[squares.argmax()]  # several times as fast as max()
+            self._peaks[b] = squares[squares.argmax()]  # faster than max()
 
     def _farthest(self) -> tuple[int, float]:
         """The frame with the greatest square, the lowest of equals, and its distance."""

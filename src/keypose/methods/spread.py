@@ -21,7 +21,7 @@ from keypose.methods.base import Method, budget
 from keypose.model import Features, Ladder
 
 USUAL_STEPS = 1_000_000_000  # where nobody says how many keys: about a second
-MOST_STEPS = 20_000_000_000  # about a minute
+MOST_STEPS = 20_000_000_000  # twenty times as many
 LEAST_KEYS = 100  # that a long clip gets all the same
 CHUNK_FRAMES = 128  # compared, or left out, together
 

@@ -11,8 +11,8 @@ What the papers leave open, as we read it:
   the splitting goes on in that order, so that every number of keys can be had.
 - Distances are those of the features themselves; Assa et al. measure in a space of few dimensions.
 - Read to the letter (``candidates="all"``) the method crowds its keys: beside a pose far from the mean the next
-  frame is nearly as far, and wins again. ``candidates="extreme"`` takes first the frames that are farther than
-  both their neighbours; when no segment has one left, that is its natural number of keys, and it goes on with all.
+  frame is nearly as far, and wins again. So by default (``"extreme"``) it takes first the frames that are farther
+  than both their neighbours; when no segment has one left, that is its natural number of keys, and it goes on with all.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAST_KEYS = 100  # that a long take gets all the same
 Split = tuple[bool, float, int, int, int]
 
 
-def synopsis(features: Features, max_keys: int | None = None, *, candidates: str = "all") -> Ladder:
+def synopsis(features: Features, max_keys: int | None = None, *, candidates: str = "extreme") -> Ladder:
     """First and last frame, then again and again the frame farthest from the mean of its segment between keys.
 
     The cost is the distance of the frame that would be next; it can rise, because a part of a segment may reach
@@ -97,4 +97,5 @@ METHOD = Method(
     options_help={
         "candidates": "all: any frame of a segment; extreme: first those farther from its mean than both neighbours"
     },
+    has_own_count=True,
 )

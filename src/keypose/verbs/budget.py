@@ -3,69 +3,60 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from bisect import bisect_left
 
 import numpy as np
+from numpy.typing import NDArray
 
+from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.inbetween import linear
 from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.metrics import distances
 from keypose.model import Ladder, Motion, Selection
 
+FIRST_GLIMPSE, MORE_HARD, MOST_HARD = 24, 8, 40  # frames looked at before all others
 SANE_MEAN_MM = 0.01 * REFERENCE_HEIGHT_MM  # the mean error that a cliff may leave
 
 
 class LinearError:
-    """How far straight in-betweens stray, span by span; each span is measured once.
-
-    Selections of neighbouring counts share many spans, and one bad span is enough to dismiss a selection.
-    """
+    """How far straight in-betweens of selections stray from a motion, in frames ``start`` to ``stop``."""
 
     def __init__(self, motion: Motion, start: int, stop: int) -> None:
-        self._motion, self._start, self._stop = motion, start, stop
+        self._motion = motion
         self._mm_per_unit = motion.mm_per_unit
-        self.n_frames = stop - start
-        self._known: dict[tuple[int, int], tuple[float, float]] = {}
+        self._frames = np.arange(start, stop)
+        self._hard = self._frames[:: max(1, len(self._frames) // FIRST_GLIMPSE)]  # frames worth a look first
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames are looked at."""
+        return len(self._frames)
 
     def within(self, selection: Selection, tolerance_mm: float) -> bool:
-        """Whether no joint is off by more in any frame."""
-        spans = sorted(self._spans(selection), key=lambda span: span[0] - span[1])  # long ones are the likely culprits
-        return all(self._span(*span)[0] <= tolerance_mm for span in spans)
+        """Whether no joint is off by more in any frame.
+
+        Frames that were off before tend to be off again: most selections fail at a look at those.
+        """
+        if self._off(selection, self._hard).max() > tolerance_mm:
+            return False
+        worst = self._off(selection, self._frames).max(axis=1)
+        beyond = np.flatnonzero(worst > tolerance_mm)
+        worst_first = beyond[np.argsort(-worst[beyond])]
+        self._hard = np.concatenate((self._frames[worst_first[:MORE_HARD]], self._hard))[:MOST_HARD]
+        return not len(beyond)
 
     def greatest_mm(self, selection: Selection) -> float:
         """The largest error of any joint in any frame."""
-        return max(self._span(*span)[0] for span in self._spans(selection))
+        return float(self._off(selection, self._frames).max())
 
     def mean_mm(self, selection: Selection) -> float:
         """The mean error over joints and frames."""
-        total = sum(self._span(*span)[1] for span in self._spans(selection))
-        return total / self.n_frames
+        return float(self._off(selection, self._frames).mean())
 
-    def _spans(self, selection: Selection) -> list[tuple[int, int]]:
-        """Neighbouring keys, and the two ends where the nearest key's pose holds, as (-1, key) and (key, -1)."""
-        keys = selection.frames.tolist()
-        spans = list(pairwise(keys))
-        if keys[0] > self._start:
-            spans.append((-1, keys[0]))
-        if keys[-1] < self._stop - 1:
-            spans.append((keys[-1], -1))
-        return spans or [(keys[0], keys[0])]
-
-    def _span(self, a: int, b: int) -> tuple[float, float]:
-        """Greatest error of a span, and the sum over its frames of the mean over joints."""
-        if (a, b) not in self._known:
-            self._known[a, b] = self._measured(a, b)
-        return self._known[a, b]
-
-    def _measured(self, a: int, b: int) -> tuple[float, float]:
-        if 0 <= b - a <= 1 and a >= 0:
-            return 0.0, 0.0
-        first, last = (self._start if a < 0 else a), (self._stop - 1 if b < 0 else b)
-        keys = [0, last - first] if a >= 0 and b >= 0 else [0] if b < 0 else [last - first]
-        rebuilt = linear(self._motion[first : last + 1], keys).world_positions()
-        errors = self._mm_per_unit * distances(self._motion.world_positions()[first : last + 1], rebuilt)
-        return float(errors.max()), float(errors.mean(axis=1).sum())
+    def _off(self, selection: Selection, frames: NDArray[np.int64]) -> Floats:
+        rebuilt = linear(self._motion, selection.frames, frames).world_positions()
+        return self._mm_per_unit * distances(self._motion.world_positions()[frames], rebuilt)
 
 
 def within_tolerance(ladder: Ladder, errors: LinearError, tolerance_mm: float) -> Selection | None:
@@ -79,7 +70,8 @@ def within_tolerance(ladder: Ladder, errors: LinearError, tolerance_mm: float) -
 def automatic(ladder: Ladder, errors: LinearError | None) -> Selection:
     """The strongest cliff between one key in 100 and one in 5 frames whose mean error is under 1 % of the height.
 
-    Without such a cliff the knee of the logarithmic curve. For a plain array, which has no height, any cliff counts.
+    Without such a cliff the knee of the logarithmic curve; if that leaves more than 1 %, the number of keys above it at
+    which the error falls under 1 %, if there is one. For a plain array, which has no height, the error does not count.
     """
     frames = ladder.n_frames if errors is None else errors.n_frames
     least = max(int(ladder.counts[0]), math.ceil(frames / 100))
@@ -89,7 +81,12 @@ def automatic(ladder: Ladder, errors: LinearError | None) -> Selection:
             selection = ladder.at(cliff.keys)
             if errors is None or errors.mean_mm(selection) <= SANE_MEAN_MM:
                 return selection
-    return ladder.at(ladder.knee(min(least, most), most))
+    knee = ladder.knee(min(least, most), most)
+    if errors is None or errors.mean_mm(ladder.at(knee)) <= SANE_MEAN_MM:
+        return ladder.at(knee)
+    above = [keys for keys in ladder.counts.tolist() if knee < keys <= most]
+    sane = bisect_left(above, True, key=lambda keys: errors.mean_mm(ladder.at(keys)) <= SANE_MEAN_MM)
+    return ladder.at(above[sane] if sane < len(above) else knee)
 
 
 def tolerance(value: float) -> float:

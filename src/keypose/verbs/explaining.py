@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from keypose.arrays import Floats, Frozen, Ints
+from keypose.arrays import Floats, Frozen, Ints, frozen_floats, give_away
 from keypose.errors import OptionError
 from keypose.inbetween import linear
 from keypose.metrics import distances
@@ -26,7 +27,12 @@ class InbetweenErrors(Frozen):
     p95_mm: float
     max_mm: float
     span_mm: Floats  # (K,) largest from each key up to the next one; what lies before the first counts to the first
-    without_mm: Floats  # (K,) largest between the neighbours of each key if that key is left out; NaN for an only key
+    without_mm: Floats | None  # (K,) largest around each key if that key is left out; None for an only key
+
+    def __post_init__(self) -> None:
+        self._put("span_mm", frozen_floats(self.span_mm, (None,), "span errors"))
+        if self.without_mm is not None:
+            self._put("without_mm", frozen_floats(self.without_mm, (len(self.span_mm),), "errors without a key"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +80,7 @@ def choose(
 
 
 def inbetween_errors(motion: Motion, selection: Selection, frames: FrameRange = None) -> InbetweenErrors | None:
-    """How far straight in-betweens stray, in all and key by key; None for a figure without height.
-
-    Leaving out every second key tells what each of them is worth: its neighbours are there.
-    """
+    """How far straight in-betweens stray, in all and key by key; None for a figure without height."""
     try:
         mm_per_unit = motion.mm_per_unit
     except OptionError:
@@ -90,13 +93,21 @@ def inbetween_errors(motion: Motion, selection: Selection, frames: FrameRange = 
         return mm_per_unit * distances(world, linear(part, kept).world_positions())
 
     errors = off(keys)
-    span = np.maximum.reduceat(errors.max(axis=1), np.append(0, keys[1:]))
-    without = np.full(len(keys), np.nan)
-    if len(keys) > 1:
-        for left_out in (0, 1):
-            largest = off(keys[1 - left_out :: 2]).max(axis=1)
-            for k in range(left_out, len(keys), 2):
-                first = keys[k - 1] if k else 0
-                last = keys[k + 1] if k + 1 < len(keys) else len(largest)
-                without[k] = largest[first:last].max()
-    return InbetweenErrors(float(errors.mean()), float(np.percentile(errors, 95.0)), float(errors.max()), span, without)
+    return InbetweenErrors(
+        mean_mm=float(errors.mean()),
+        p95_mm=float(np.percentile(errors, 95.0)),
+        max_mm=float(errors.max()),
+        span_mm=give_away(np.maximum.reduceat(errors.max(axis=1), np.append(0, keys[1:]))),
+        without_mm=give_away(_without(keys, len(errors), off)) if len(keys) > 1 else None,
+    )
+
+
+def _without(keys: Ints, n_frames: int, off: Callable[[Ints], Floats]) -> Floats:
+    """The largest error around each key if it is left out. Of every second one at once: their neighbours stay."""
+    around = [0, *keys.tolist(), n_frames]
+    without = np.zeros(len(keys))
+    for first in (0, 1):
+        largest = off(keys[1 - first :: 2]).max(axis=1)
+        for k in range(first, len(keys), 2):
+            without[k] = largest[around[k] : around[k + 2]].max()
+    return without

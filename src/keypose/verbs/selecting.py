@@ -93,7 +93,7 @@ def select(
     if auto:
         return automatic(found, errors_of(motion, options) if isinstance(motion, Motion) else None)
     if found.natural is None:
-        own = ", ".join(name for name in ("saliency", "refine") if name in METHODS)
+        own = ", ".join(name for name, row in METHODS.items() if row.has_own_count)
         raise OptionError(f"{method} has no number of keys of its own (only {own} have): "
                           "give keys=, tolerance_mm= or auto=True")  # fmt: skip
     return found.at(found.natural)

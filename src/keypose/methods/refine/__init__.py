@@ -132,4 +132,5 @@ METHOD = Method(
         "prominence": "extremes that stand out by this part of the amplitude are always keys",
         "jump": "a frame that differs from both neighbours by more than this part of the amplitude is always a key",
     },
+    has_own_count=True,
 )
