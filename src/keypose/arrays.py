@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields
 from typing import Any
 
@@ -24,7 +25,7 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
     The data are copied unless nobody else can write to them.
     """
     try:
-        if np.iscomplexobj(values) or np.ma.is_masked(values):
+        if np.iscomplexobj(values) or _is_masked(values):
             raise ModelError(f"{what}: complex or masked numbers, expected plain ones")
         array = np.asarray(values, dtype=np.float64)
     except ModelError:
@@ -38,6 +39,11 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
         sane = f"finite numbers up to {GREATEST_NUMBER:g}"
         raise ModelError(f"{what}: {array[where]:g} at index {where}, expected {sane}")
     return frozen(array)
+
+
+def _is_masked(values: ArrayLike) -> bool:
+    masked = sys.modules.get("numpy.ma")  # loading it takes longer than anything else here
+    return masked is not None and bool(masked.is_masked(values))
 
 
 def frozen_ints(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Ints:

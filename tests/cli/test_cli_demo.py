@@ -25,6 +25,8 @@ def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> N
     assert len(errors) == 2
     assert max(errors) < 0.1
     assert all(step["seconds"] > 0 for step in report["steps"])
+    chosen = [step["keys"] for step in report["steps"] if step["keys"] is not None]
+    assert chosen == [list(kp.select(motion, "salient", keys=12)), list(kp.select(motion, "farthest", keys=6))]
 
 
 def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
@@ -33,7 +35,7 @@ def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
     assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
     assert ran.out.splitlines()[-1].startswith(f"next: open {tmp_path / 'demo.glb'} in any glTF viewer, or in Blender")
     assert "10 fps" in ran.out.splitlines()[-1]
-    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read) ", ran.out, re.MULTILINE)) == 5
+    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose) ", ran.out, re.MULTILINE)) == 7
 
 
 def test_the_demo_wants_a_folder(keypose, tmp_path: Path) -> None:

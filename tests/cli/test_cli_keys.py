@@ -46,7 +46,7 @@ def test_a_table_of_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     assert [int(row["key"]) for row in table] == list(range(1, 13))
     assert [int(row["frame"]) for row in table] == frames
     assert [row["time s"] for row in table] == [f"{frame / 20:.3f}" for frame in frames]
-    assert list(table[0]) == ["key", "frame", "time s", "off mm", "without mm"]
+    assert list(table[0]) == ["key", "frame", "time s", "rank", "off mm", "without mm"]
     assert table[-1]["off mm"] == "-"
     assert f"12 keys of {motion.n_frames} frames, compression" in ran.out
     assert "by salient" in ran.out
@@ -60,9 +60,13 @@ def test_ranks_and_costs_where_the_method_ranks(keypose, walk: Path, motion: kp.
     table = rows(keypose("keys", walk, "--method", method, "--keys", 9).out)
     ladder = kp.ladder(motion, method)
     order = ladder.at(9).order
-    assert ("rank" in table[0]) == ("cost" in table[0]) == (order is not None)
-    if order is not None:
-        by_rank = sorted(table, key=lambda row: int(row["rank"]))
+    assert ("cost" in table[0]) == (order is not None)
+    by_rank = sorted(table, key=lambda row: int(row["rank"]))
+    assert [int(row["rank"]) for row in by_rank] == list(range(1, 10))
+    if order is None:
+        worth = [float(row["without mm"]) for row in by_rank]
+        assert worth == sorted(worth, reverse=True)
+    else:
         assert [int(row["frame"]) for row in by_rank] == order.tolist()
         costs = [f"{ladder.costs[n]:.4g}" if n in ladder.counts else "-" for n in range(1, 10)]
         assert [row["cost"] for row in by_rank] == costs

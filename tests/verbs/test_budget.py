@@ -51,7 +51,7 @@ def test_a_tolerance_in_a_range(motion):
 
 
 def test_a_tolerance_that_cannot_be_kept(motion):
-    with pytest.raises(OptionError, match="no selection of 2 to 4 keys stays within 1 mm; the nearest is"):
+    with pytest.raises(OptionError, match="no selection of 2 to 4 keys stays within 1 mm; with 4 keys it is"):
         kp.select(motion, tolerance_mm=1.0, max_keys=4)
     for wrong in (-1.0, float("nan"), float("inf"), "five", None.__class__):
         with pytest.raises(OptionError, match="tolerance_mm"):
@@ -65,6 +65,17 @@ def test_a_tolerance_that_cannot_be_kept(motion):
     )
     with pytest.raises(OptionError, match="no height"):
         kp.select(flat, tolerance_mm=5.0)
+
+
+def test_auto_needs_no_height(motion):
+    points = kp.Motion(
+        "point",
+        kp.Skeleton(("a",), [-1], np.zeros((1, 3))),
+        30,
+        motion.translations[:, :1] * [1, 0, 1],
+        motion.rotations[:, :1],
+    )
+    assert points.height == 0 and 2 <= len(kp.select(points, auto=True)) <= 40
 
 
 @pytest.mark.parametrize("method", METHODS)

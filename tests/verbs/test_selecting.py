@@ -131,6 +131,21 @@ def test_pins_in_frames_of_the_whole_motion(motion):
         kp.ladder(motion, frames=(50, 200), pins=[20])
 
 
+def test_pins_that_make_no_sense(motion):
+    with pytest.raises(OptionError, match="frame 60 is both pinned and excluded"):
+        kp.ladder(motion, frames=(50, 200), pins=[60, 70], excluded=[60])
+    for wrong, message in {
+        "contact": "the word 'contacts'",
+        1.5: r"expected frames such as",
+        None: "expected frames such",
+    }.items():
+        with pytest.raises(OptionError, match=message):
+            kp.ladder(motion, pins=wrong)
+    with pytest.raises(OptionError, match="whole number"):
+        kp.ladder(motion, excluded=["contacts"])
+    assert 90 in kp.select(motion, keys=5, pins=np.array([90]))
+
+
 def test_extremes_then_breakdowns(motion):
     extremes = kp.select(motion, keys=6, joints="hips")
     ladder = kp.breakdowns(motion, extremes, joints="hands", max_keys=14)

@@ -14,8 +14,10 @@ from keypose.demo import demo_motion
 from keypose.errors import FileError
 from keypose.formats import load, save
 from keypose.model import Motion
+from keypose.verbs import select
 
 SUFFIXES = (".bvh", ".glb")
+CHOSEN = {"salient": 12, "farthest": 6}
 
 Result = TypeVar("Result")
 
@@ -29,6 +31,7 @@ class Step:
     path: str | None = None
     bytes: int | None = None  # of a file that was written
     error_mm: float | None = None  # of poses read back: the largest distance of a joint, on a figure of 1.7 m
+    keys: tuple[int, ...] | None = None  # frames that were chosen
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class DemoReport:
 
 
 def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
-    """Makes the motion, saves it in ``folder`` as each of ``SUFFIXES``, and reads every file back."""
+    """Makes the motion, saves it in ``folder`` as each of ``SUFFIXES``, reads every file back, and chooses keys."""
     motion, seconds = _timed(lambda: demo_motion(fps=fps, seed=seed))
     steps = [Step("made the motion", seconds)]
     try:
@@ -56,6 +59,9 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
         steps.append(Step(f"wrote {path}", seconds, str(path), bytes=path.stat().st_size))
         again, seconds = _timed(lambda path=path: load(path))  # type: ignore[misc]
         steps.append(Step(f"read {path}", seconds, str(path), error_mm=_largest_distance_mm(motion, again)))
+    for method, keys in CHOSEN.items():
+        selection, seconds = _timed(lambda method=method, keys=keys: select(motion, method, keys=keys))  # type: ignore[misc]
+        steps.append(Step(f"chose {keys} keys by {method}", seconds, keys=tuple(selection)))
     return DemoReport(motion.n_joints, motion.n_frames, motion.fps, motion.duration_s, tuple(steps))
 
 

@@ -17,7 +17,7 @@ def demo(
     seed: Annotated[int, Parameter(show_default=True, help="Another number sways a little differently.")] = 0,
     json: Json = False,
 ) -> int:
-    """Make a motion in code, save it and read it back, each step timed.
+    """Make a motion in code, save it, read it back and choose its keys, each step timed.
 
     For example:
       keypose demo
@@ -41,7 +41,9 @@ def demo(
     for step in report.steps:
         size = f", {clip_view.file_size(step.bytes)}" if step.bytes is not None else ""
         found = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
-        output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}")
+        keys = f": frames {' '.join(map(str, step.keys))}" if step.keys is not None else ""
+        output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}{keys}")
     output.line(f"next: open {Path(out, 'demo.glb')} in any glTF viewer, or in Blender "
-                f"(there set the scene to {report.fps:g} fps before importing)")  # fmt: skip
+                f"(there set the scene to {report.fps:g} fps before importing), "
+                f"and try: keypose keys {Path(out, 'demo.bvh')}")  # fmt: skip
     return 0

@@ -22,7 +22,7 @@ CLIFFS_NAMED = 8
 NEEDLESS = ("source", "cost", "rank", "without mm")  # on a narrow terminal, in this order
 EXPLAINED = {
     "source": "source: the frame's number in the file",
-    "rank": "rank: in which order the method took the keys",
+    "rank": "rank: in which order the method took the keys; where it takes none, by the error without the key",
     "cost": "cost: what was left to do then",
     "off mm": "off: largest error of straight in-betweens up to the next key",
     "without mm": "without: that error if the key is left out",
@@ -64,7 +64,7 @@ def _table(columns: Sequence[Column]) -> Table:
 def _columns(clip: ClipKeys) -> list[Column]:
     """Each column of the table; those that a clip or its method has not are empty."""
     frames = clip.frames[:ROWS_SHOWN]
-    rank = {} if clip.order is None else {frame: place for place, frame in enumerate(clip.order, 1)}
+    rank = {frame: place for place, frame in enumerate(_ranked(clip), 1)}
     cost = dict(zip(clip.counts, clip.costs, strict=True))
     return [
         Column("key", [str(n) for n in range(1, len(frames) + 1)]),
@@ -72,10 +72,18 @@ def _columns(clip: ClipKeys) -> list[Column]:
         Column("source", [str(frame + clip.first_frame) for frame in frames] if clip.first_frame else []),
         Column("time s", [f"{frame / clip.fps:.3f}" for frame in frames]),
         Column("rank", [str(rank[frame]) for frame in frames] if rank else []),
-        Column("cost", [_cost(cost.get(rank[frame])) for frame in frames] if rank else []),
+        Column("cost", [_cost(cost.get(rank[frame])) for frame in frames] if clip.order is not None else []),
         Column("off mm", _alike(clip.span_mm or (), nothing_last=clip.frames[-1] == clip.stop - 1)),
         Column("without mm", _alike(clip.without_mm or ())),
     ]
+
+
+def _ranked(clip: ClipKeys) -> Sequence[int]:
+    """The keys by importance: as the method took them, else by the error without each; none where neither is known."""
+    if clip.order is not None:
+        return clip.order
+    worth = dict(zip(clip.frames, clip.without_mm or (), strict=False))
+    return sorted(worth, key=lambda frame: (-worth[frame], frame))
 
 
 def _legend(columns: Sequence[Column]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,6 +66,13 @@ class Costs(Frozen, Mapping[int, float]):
 
     def __getitem__(self, keys: int) -> float:
         return float(self.amounts[_place(self.counts, keys)])
+
+    def __contains__(self, keys: object) -> bool:
+        return isinstance(keys, int | np.integer) and bool((self.counts == keys).any())
+
+    def get(self, keys: int, default: Any = None) -> Any:
+        """The cost of so many keys, or ``default`` where there is no such selection."""
+        return float(self.amounts[self.counts == keys][0]) if keys in self else default
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.counts.tolist())

@@ -14,7 +14,8 @@ from keypose.inbetween import linear
 from keypose.metrics import distances
 from keypose.model import Ladder, Motion, Selection
 from keypose.verbs.budget import automatic, tolerance
-from keypose.verbs.selecting import FrameRange, check_budget, errors_of, frame_range, ladder, within
+from keypose.verbs.frames import FrameRange, frame_range
+from keypose.verbs.selecting import check_budget, errors_of, ladder, within
 
 ChosenBy: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
 

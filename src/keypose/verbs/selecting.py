@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import index
-from typing import Any, TypeAlias
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -18,9 +17,7 @@ from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as table_of
 from keypose.model import Features, Ladder, Motion, Selection
 from keypose.verbs.budget import LinearError, automatic, tolerance, within_tolerance
-from keypose.verbs.contacts import contact_frames
-
-FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
+from keypose.verbs.frames import FrameRange, frame_range, frames_of_options, whole_number
 
 COMMON_OPTIONS = {
     "max_keys": "go up to so many keys",
@@ -62,7 +59,7 @@ def ladder(
     _check_options(row, options)
     start, stop = frame_range(frames, _length(motion))
     if "pins" in options or "excluded" in options:
-        options = {**options, **_frames_of_options(motion, options, start, stop)}
+        options = {**options, **frames_of_options(motion, options, start, stop)}
     seen = _features(motion, row, start, stop, fps, features, joints, weights, smoothing_s)
     found = row.ladder(seen, max_keys, **options)
     return _shifted(found, start, _length(motion))
@@ -85,13 +82,13 @@ def select(
     """
     check_budget(keys, tolerance_mm, auto=auto)
     if keys is not None:
-        wanted = _whole("keys", keys)
+        wanted = whole_number("keys", keys)
         return ladder(motion, method, max_keys=max(wanted, 2), **options).at(wanted)
     if tolerance_mm is not None:
         return within(motion, method, tolerance(tolerance_mm), max_keys, options)[1]
     found = ladder(motion, method, max_keys=max_keys, **options)
     if auto:
-        return automatic(found, errors_of(motion, options) if isinstance(motion, Motion) else None)
+        return automatic(found, errors_of(motion, options))
     if found.natural is None:
         own = ", ".join(name for name, row in METHODS.items() if row.has_own_count)
         raise OptionError(f"{method} has no number of keys of its own (only {own} have): "
@@ -197,51 +194,6 @@ def _features(
     return whole if (start, stop) == (0, motion.n_frames) else whole[start:stop]
 
 
-def frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
-    """The range as its first frame and the one after its last, checked."""
-    if frames is None:
-        return 0, n_frames
-    pair = (frames.start, frames.stop) if isinstance(frames, slice) and frames.step in (None, 1) else frames
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
-    first = 0 if pair[0] is None else _whole("frames start", pair[0])
-    last = n_frames if pair[1] is None else _whole("frames stop", pair[1])
-    if not 0 <= first < last <= n_frames:
-        raise OptionError(f"frames {first}:{last}, expected a range within 0:{n_frames}")
-    return first, last
-
-
-def _frames_of_options(
-    motion: Motion | ArrayLike, options: Mapping[str, Any], start: int, stop: int
-) -> dict[str, tuple[int, ...]]:
-    """Pins and excluded frames of the whole motion as frames of the range."""
-    resolved = {}
-    for name in ("pins", "excluded"):
-        if name in options:
-            told: Any = options[name]
-            frames: set[int] = set()
-            items: Iterable[Any] = (told,) if isinstance(told, str | int) else told
-            for item in items:
-                if name == "pins" and item == "contacts":
-                    if not isinstance(motion, Motion):
-                        raise OptionError("pins='contacts' needs a Motion: a plain array has no feet")
-                    frames |= {frame for frame in contact_frames(motion) if start <= frame < stop}
-                    continue
-                frame = _whole(name, item)
-                if not start <= frame < stop:
-                    raise OptionError(f"{name}: frame {frame}, expected {start} to {stop - 1}")
-                frames.add(frame)
-            resolved[name] = tuple(sorted(frame - start for frame in frames))
-    return resolved
-
-
-def _whole(what: str, value: int) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise OptionError(f"{what}: {value!r}, expected a whole number") from None
-
-
 def _shifted(found: Ladder, start: int, n_frames: int) -> Ladder:
     if (start, n_frames) == (0, found.n_frames):
         return found
@@ -254,8 +206,10 @@ def check_budget(keys: int | None, tolerance_mm: float | None, *, auto: bool) ->
         raise OptionError("give one of keys=, tolerance_mm= and auto=True, not several")
 
 
-def errors_of(motion: Motion, options: Mapping[str, Any]) -> LinearError:
-    """What measures straight in-betweens over the range of the options."""
+def errors_of(motion: Motion | ArrayLike, options: Mapping[str, Any]) -> LinearError | None:
+    """What measures straight in-betweens over the range of the options; None where there are no millimetres."""
+    if not isinstance(motion, Motion) or motion.height <= 0:
+        return None
     return LinearError(motion, *frame_range(options.get("frames"), motion.n_frames))
 
 
@@ -265,14 +219,14 @@ def within(
     """Fewest keys within the tolerance, and the ladder that they stand on."""
     if not isinstance(motion, Motion):
         raise OptionError("tolerance_mm= needs a Motion: a plain array has no millimetres; see ladder(...).costs")
-    errors = errors_of(motion, options)
+    errors = LinearError(motion, *frame_range(options.get("frames"), motion.n_frames))
     found = ladder(motion, method, max_keys=max_keys, **options)
     selection = within_tolerance(found, errors, tolerance_mm)
     if selection is None and max_keys is None and found.counts[-1] < errors.n_frames:
         found = ladder(motion, method, max_keys=errors.n_frames, **options)
         selection = within_tolerance(found, errors, tolerance_mm)
     if selection is None:
-        best = min(errors.greatest_mm(each) for each in found)
-        raise OptionError(f"no selection of {found.counts[0]} to {found.counts[-1]} keys stays within "
-                          f"{tolerance_mm:g} mm; the nearest is {best:.4g} mm off")  # fmt: skip
+        most = int(found.counts[-1])
+        raise OptionError(f"no selection of {found.counts[0]} to {most} keys stays within {tolerance_mm:g} mm; "
+                          f"with {most} keys it is {errors.greatest_mm(found.at(most)):.4g} mm")  # fmt: skip
     return found, selection
