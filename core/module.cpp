@@ -113,26 +113,21 @@ Out unwrap_euler(In3 angles) {
 
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integrated, std::size_t least_gap,
-                        std::size_t greatest_gap, Flags allowed, Flags pinned, unsigned threads,
-                        std::size_t most_distances, std::size_t most_parents) {
-    keypose::SalientProblem problem;
-    problem.points = points.data();
-    problem.frames = points.shape(0);
-    problem.dims = points.shape(1);
-    require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "points must be at least two frames");
+// What the two ways to state the problem have in common.
+nb::tuple solved(keypose::SalientProblem problem, std::size_t max_keys, bool sum, std::size_t least_gap,
+                 std::size_t greatest_gap, const Flags& allowed, const Flags& pinned, unsigned threads,
+                 std::size_t most_parents) {
+    require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "there must be at least two frames");
     require(max_keys >= 2 && max_keys <= problem.frames, "max_keys must be 2 to the number of frames");
     require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "one flag a frame");
     require(least_gap >= 1 && greatest_gap >= least_gap, "gaps must be at least 1 frame, the greatest not below");
     problem.max_keys = max_keys;
     problem.sum = sum;
-    problem.integrated = integrated;
     problem.least_gap = least_gap;
     problem.greatest_gap = greatest_gap;
     problem.allowed = allowed.data();
     problem.pinned = pinned.data();
     problem.threads = threads;
-    if (most_distances) problem.most_distances = most_distances;
     if (most_parents) problem.most_parents = most_parents;
     problem.keep_going = [] {  // so that Ctrl-C ends long work
         nb::gil_scoped_acquire locked;
@@ -151,6 +146,27 @@ nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integra
     return nb::make_tuple(costs, keys);
 }
 
+nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integrated, std::size_t least_gap,
+                        std::size_t greatest_gap, Flags allowed, Flags pinned, unsigned threads,
+                        std::size_t most_distances, std::size_t most_parents) {
+    keypose::SalientProblem problem;
+    problem.points = points.data();
+    problem.frames = points.shape(0);
+    problem.dims = points.shape(1);
+    problem.integrated = integrated;
+    if (most_distances) problem.most_distances = most_distances;
+    return solved(problem, max_keys, sum, least_gap, greatest_gap, allowed, pinned, threads, most_parents);
+}
+
+nb::tuple table_paths(In2 costs, std::size_t max_keys, bool sum, std::size_t least_gap, Flags allowed, Flags pinned,
+                      unsigned threads, std::size_t most_parents) {
+    keypose::SalientProblem problem;
+    problem.costs = costs.data();
+    problem.frames = costs.shape(0);
+    require(costs.shape(1) >= 1 && costs.shape(1) < costs.shape(0), "the gaps must be 1 to the number of frames - 1");
+    return solved(problem, max_keys, sum, least_gap, costs.shape(1), allowed, pinned, threads, most_parents);
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -167,5 +183,7 @@ NB_MODULE(_core, m) {
           "greatest_gap"_a, "allowed"_a, "pinned"_a, "threads"_a,
           "most_distances"_a = 0, "most_parents"_a = 0,
           "The best paths with 2, 3, ... keys -> (costs by number of keys, keys one path after another).");
+    m.def("table_paths", &table_paths, "costs"_a, "max_keys"_a, "sum"_a, "least_gap"_a, "allowed"_a, "pinned"_a,
+          "threads"_a, "most_parents"_a = 0, "The same over given costs of edges, from frame i to i + 1, i + 2, ...");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

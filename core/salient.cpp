@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "chords.hpp"
+#include "table.hpp"
 #include "team.hpp"
 #include "vector.hpp"
 
@@ -41,6 +42,19 @@ KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const doub
     return found;
 }
 
+std::size_t reach_of(const SalientProblem& p) { return std::min(p.greatest_gap, p.frames - 1); }
+
+// The first frame that may be the key before each frame: no edge may leap over a pinned one.
+std::vector<std::size_t> first_parents(const SalientProblem& p) {
+    std::vector<std::size_t> first(p.frames, 0);
+    std::size_t pin = 0;
+    for (std::size_t j = 1; j < p.frames; ++j) {
+        first[j] = std::max(pin, j > reach_of(p) ? j - reach_of(p) : 0);
+        if (p.pinned[j]) pin = j;
+    }
+    return first;
+}
+
 Measure measure_of(const SalientProblem& p) {
     if (p.integrated) return Measure::sum_of_squares;
     return p.sum ? Measure::largest : Measure::largest_squared;
@@ -50,14 +64,13 @@ Measure measure_of(const SalientProblem& p) {
 // and goes through the frames with all of them; the thread on the next strip follows it. Where the parents of all rows
 // would take too much memory, only those of one stage of rows are held: the costs before each stage are kept, and the
 // rows of a stage are made again when the paths are traced back.
+template <class Edges>
 class Search {
 public:
-    explicit Search(const SalientProblem& problem)
-        : p_(problem), n_(problem.frames), reach_(std::min(problem.greatest_gap, n_ - 1)),
-          blocks_((n_ + block - 1) / block), stage_rows_(rows_of_a_stage()),
-          ring_rows_((std::max(1u, p_.threads) + 1) * strip), first_(first_parents()),
-          chords_({p_.points, n_, p_.dims}, reach_, first_, measure_of(p_), p_.most_distances),
-          costs_(new double[ring_rows_ * n_]), minima_(new double[ring_rows_ * blocks_]), start_minima_(blocks_),
+    Search(const SalientProblem& problem, const std::vector<std::size_t>& first, Edges& edges)
+        : p_(problem), n_(problem.frames), reach_(reach_of(problem)), blocks_((n_ + block - 1) / block),
+          stage_rows_(rows_of_a_stage()), ring_rows_((std::max(1u, p_.threads) + 1) * strip), first_(first),
+          edges_(edges), costs_(new double[ring_rows_ * n_]), minima_(new double[ring_rows_ * blocks_]), start_minima_(blocks_),
           parents_(new std::int32_t[stage_rows_ * n_]), at_(p_.max_keys + 1, static_cast<std::int32_t>(n_ - 1)),
           progress_(stage_rows_ / strip + 1), team_(std::max(1u, p_.threads), p_.keep_going) {
         out_.costs.assign(p_.max_keys + 1, infinite);
@@ -74,7 +87,7 @@ public:
 
 private:
     void work(unsigned thread) {
-        chords_.prepare(team_, thread);
+        edges_.prepare(team_, thread);
         const std::size_t stages = (p_.max_keys - 1 + stage_rows_ - 1) / stage_rows_;
         for (std::size_t stage = 0; stage < stages; ++stage) {
             if (!extend_stage(stage, thread)) return;
@@ -96,17 +109,6 @@ private:
         const std::size_t rows = p_.max_keys - 1;
         if (rows * n_ <= p_.most_parents) return rows;
         return std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows))));
-    }
-
-    // No edge may leap over a pinned frame.
-    std::vector<std::size_t> first_parents() const {
-        std::vector<std::size_t> first(n_, 0);
-        std::size_t pin = 0;
-        for (std::size_t j = 1; j < n_; ++j) {
-            first[j] = std::max(pin, j > reach_ ? j - reach_ : 0);
-            if (p_.pinned[j]) pin = j;
-        }
-        return first;
     }
 
     // The costs of row m by frame, and the least of each block of frames that is there so far.
@@ -184,7 +186,7 @@ private:
 
     double best_parent(const double* before, const double* before_minima, std::size_t j, std::int32_t beside,
                        std::int32_t below, std::int32_t& parent) {
-        const double* edges = chords_.row(j);
+        const double* edges = edges_.row(j);
         const std::size_t from = first_[j], to = j + 1 - p_.least_gap;  // k in [from, to)
         if (to <= from) return infinite;
         double best = infinite;
@@ -192,7 +194,7 @@ private:
         const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
         const auto consider = [&](std::size_t k) {
             if (before[k] == infinite || worse(joined(before[k], std::fabs(edges[k])), k)) return;
-            const double cost = joined(before[k], chords_.exact(k, j));
+            const double cost = joined(before[k], edges_.exact(k, j));
             if (!worse(cost, k)) best = cost, best_k = k;
         };
         for (const std::int32_t seed : {beside, below})
@@ -202,7 +204,7 @@ private:
             const std::size_t k = most_promising(from, to, edges, before);
             if (k < to) consider(k);
         }
-        const double* least_edges = chords_.least_bounds(j);
+        const double* least_edges = edges_.least_bounds(j);
         const std::size_t first_block = from / block, blocks = (to + block - 1) / block;
         for (std::size_t b = first_block; b < blocks; b += 64) {
             const double *paths = before_minima + b, *least = least_edges + (b - first_block);
@@ -246,8 +248,8 @@ private:
 
     const SalientProblem& p_;
     const std::size_t n_, reach_, blocks_, stage_rows_, ring_rows_;
-    const std::vector<std::size_t> first_;
-    Chords chords_;
+    const std::vector<std::size_t>& first_;
+    Edges& edges_;
     std::unique_ptr<double[]> costs_, minima_;  // of the rows that threads are on, and of those before them
     std::vector<std::vector<double>> starts_;   // the costs before each stage
     std::vector<double> start_minima_;
@@ -261,6 +263,14 @@ private:
 
 }  // namespace
 
-SalientPaths salient_paths(const SalientProblem& problem) { return Search(problem).run(); }
+SalientPaths salient_paths(const SalientProblem& p) {
+    const std::vector<std::size_t> first = first_parents(p);
+    if (p.costs) {
+        Table table(p.costs, p.frames, reach_of(p), first);
+        return Search<Table>(p, first, table).run();
+    }
+    Chords chords({p.points, p.frames, p.dims}, reach_of(p), first, measure_of(p), p.most_distances);
+    return Search<Chords>(p, first, chords).run();
+}
 
 }  // namespace keypose

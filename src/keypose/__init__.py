@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from keypose.methods.saliency import StreamingSaliency
     from keypose.metrics import Score, score
     from keypose.model import (
+        EdgeCosts,
         Features,
         FootContacts,
         Ladder,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "EdgeCosts",
     "FarthestSearch",
     "Features",
     "FileError",
@@ -94,6 +96,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         "keypose.methods.saliency": ("StreamingSaliency",),
         "keypose.metrics": ("Score", "score"),
         "keypose.model": (
+            "EdgeCosts",
             "Features",
             "FootContacts",
             "Ladder",

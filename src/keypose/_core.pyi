@@ -29,3 +29,13 @@ def salient_paths(
     most_distances: int = 0,
     most_parents: int = 0,
 ) -> tuple[NDArray[float64], NDArray[int32]]: ...
+def table_paths(
+    costs: NDArray[float64],
+    max_keys: int,
+    sum: bool,
+    least_gap: int,
+    allowed: NDArray[uint8],
+    pinned: NDArray[uint8],
+    threads: int,
+    most_parents: int = 0,
+) -> tuple[NDArray[float64], NDArray[int32]]: ...

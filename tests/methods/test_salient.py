@@ -9,9 +9,9 @@ import pytest
 
 import keypose as kp
 import naive
-from keypose.errors import OptionError
+from keypose.errors import ModelError, OptionError
 from keypose.methods.salient import check_memory, salient
-from keypose.model import Features
+from keypose.model import EdgeCosts, Features
 
 RNG = np.random.default_rng
 
@@ -142,6 +142,43 @@ def test_more_pins_than_keys():
     with pytest.raises(OptionError, match=r"3 pins.*at most 4 keys"):
         salient(wandering(50), 4, pins=[10, 20, 30])
     assert salient(wandering(50), pins=range(1, 49)).counts.tolist() == [50]
+
+
+@pytest.mark.parametrize("objective", ["max", "sum"])
+@pytest.mark.parametrize("seed", range(6))
+def test_any_edge_costs(objective, seed):
+    """Costs that no geometry gives, some edges forbidden, against the slow twin; with pins, gaps and excluded frames."""
+    rng = RNG(seed)
+    n, gap = 34, int(rng.integers(6, 33))
+    full = np.triu(rng.choice([0.0, 1.0, 2.5, 7.0, np.inf], size=(n, n), p=[0.1, 0.3, 0.3, 0.2, 0.1]), 1)
+    table = np.array([[full[i, i + g] if i + g < n else 0.0 for g in range(1, gap + 1)] for i in range(n)])
+    pins, barred = [11], [5, 20]
+    allowed = np.ones(n, bool)
+    allowed[barred] = False
+    rules = {"pinned": tuple(pins), "allowed": allowed, "least_gap": 2, "greatest_gap": gap}
+    expected = naive.salient_costs(full, n, objective, **rules)
+    possible = np.isfinite(expected)
+    possible[:2] = False
+    ladder = salient(EdgeCosts(n, gap, table), n, objective=objective, pins=pins, excluded=barred, least_gap_frames=2)
+    assert ladder.counts.tolist() == np.flatnonzero(possible).tolist()
+    np.testing.assert_allclose(ladder.cost_values, expected[possible])
+    for selection in ladder:
+        costs = [full[a, b] for a, b in itertools.pairwise(selection)]
+        assert (max(costs) if objective == "max" else sum(costs)) == pytest.approx(ladder.costs[len(selection)])
+
+
+def test_edge_costs_are_checked():
+    with pytest.raises(ModelError, match=r"shape \(3, 2\), expected \(4, 2\)"):
+        EdgeCosts(4, 2, np.zeros((3, 2)))
+    for wrong in (-1.0, np.nan):
+        with pytest.raises(ModelError, match=r"at index \(1, 0\)"):
+            EdgeCosts(2, 1, [[0.0], [wrong]])
+    edges = EdgeCosts(30, 5, np.ones((30, 5)))
+    assert salient(edges).counts[0] == 7 and len(edges[10:20]) == 10
+    with pytest.raises(OptionError, match="loop=True needs features"):
+        salient(edges, loop=True)
+    with pytest.raises(OptionError, match="cost= is for features"):
+        salient(edges, cost="integrated")
 
 
 def around(period: int = 24, seed: int = 0) -> np.ndarray:

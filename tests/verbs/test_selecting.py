@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
+import naive
 from keypose.errors import KeyposeError, ModelError, OptionError, UnknownJoint
 from keypose.features import features_of
 from keypose.methods import METHODS
@@ -81,6 +82,24 @@ def test_what_is_no_motion():
             kp.ladder(wrong)
     with pytest.raises(ModelError, match="nan at index"):
         kp.ladder([[1.0, np.nan], [2.0, 3.0]])
+
+
+def test_features_and_edge_costs_in_place_of_a_motion(motion):
+    seen = features_of(motion, "world", "hands")
+    np.testing.assert_array_equal(
+        kp.ladder(seen, max_keys=9).frames, kp.ladder(motion, joints="hands", max_keys=9).frames
+    )
+    costs = np.sqrt(naive.chord_costs(seen.values[:40], "max", "largest"))
+    table = np.array([[costs[i, min(i + g, 39)] for g in range(1, 40)] for i in range(40)])
+    edges = kp.EdgeCosts(40, 39, table)
+    by_points = kp.ladder(seen[:40], max_keys=12)
+    by_table = kp.ladder(edges, max_keys=12)
+    np.testing.assert_allclose(by_table.cost_values, by_points.cost_values, rtol=1e-7, atol=1e-7)
+    assert len(kp.select(edges, keys=7)) == 7
+    with pytest.raises(OptionError, match="farthest needs a motion or an array; edge costs are for salient"):
+        kp.ladder(edges, "farthest")
+    with pytest.raises(OptionError, match="smoothing_s= is for motions and plain arrays"):
+        kp.ladder(seen, smoothing_s=0.1)
 
 
 def test_what_only_a_motion_has():

@@ -33,6 +33,7 @@ class Method:
     joints: Joints
     options_help: Mapping[str, str]
     has_own_count: bool = False
+    takes_edge_costs: bool = False  # in place of features
 
     @cached_property
     def options(self) -> Mapping[str, Any]:

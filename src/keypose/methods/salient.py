@@ -27,7 +27,7 @@ from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import OptionError
 from keypose.methods.base import Method, budget, one_of, whole
-from keypose.model import Features, Ladder
+from keypose.model import EdgeCosts, Features, Ladder
 
 ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
 FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that a ladder goes up to
@@ -37,7 +37,7 @@ SAME_POSE = 1e-3  # of the diameter: how far apart the ends of a loop may be
 
 
 def salient(
-    features: Features,
+    features: Features | EdgeCosts,
     max_keys: int | None = None,
     *,
     objective: str = "max",
@@ -49,7 +49,10 @@ def salient(
     loop: bool = False,
     threads: int | None = None,
 ) -> Ladder:
-    """The cheapest keys for every number of keys; without ``loop`` the first and last frame are keys."""
+    """The cheapest keys for every number of keys; without ``loop`` the first and last frame are keys.
+
+    In place of features it takes edge costs of any other kind.
+    """
     problem = _Problem.checked(
         features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, threads
     )
@@ -66,7 +69,7 @@ def salient(
 
 @dataclass(frozen=True)
 class _Problem:
-    points: Floats
+    seen: Features | EdgeCosts
     objective: str
     cost: str
     allowed: Bools
@@ -77,7 +80,7 @@ class _Problem:
 
     @staticmethod
     def checked(
-        features: Features,
+        features: Features | EdgeCosts,
         objective: str,
         cost: str,
         pins: Sequence[int],
@@ -94,21 +97,25 @@ class _Problem:
         both = np.flatnonzero(pinned & barred)
         if len(both):
             raise OptionError(f"frame {both[0]} is both pinned and excluded")
+        widest = n - 1 if isinstance(features, Features) else min(features.greatest_gap, n - 1)
+        gap = widest if greatest_gap_frames is None else min(widest, greatest_gap_frames)
+        if isinstance(features, EdgeCosts) and cost != "chord":
+            raise OptionError("cost= is for features: edge costs are costs already")
         usual = 1 if n < ONE_THREAD_BELOW else available_cores()
         return _Problem(
-            points=features.values,
+            seen=features,
             objective=one_of("objective", objective, ("max", "sum")),
             cost=one_of("cost", cost, ("chord", "integrated")),
             allowed=~barred,
             pinned=pinned,
             least_gap=least,
-            greatest_gap=max(1, n - 1) if greatest_gap_frames is None else min(max(1, n - 1), greatest_gap_frames),
+            greatest_gap=max(1, gap),
             threads=usual if threads is None else min(whole("threads", threads, least=1), MOST_THREADS),
         )
 
     def budget(self, max_keys: int | None) -> int:
         """How many keys to go up to: by default some more than are needed at least."""
-        n = len(self.points)
+        n = self.seen.n_frames
         needed = max(int(self.pinned[1:-1].sum()) + 2, -(-(n - 1) // self.greatest_gap) + 1)
         usual = min(max(FEWEST_BY_DEFAULT, n // PART_BY_DEFAULT), MOST_BY_DEFAULT)
         top = max(2, budget(max_keys, n, default=max(usual, 2 * needed)))
@@ -121,25 +128,25 @@ class _Problem:
         if not allowed[0] or not allowed[-1]:
             raise OptionError("the first and the last frame are always keys and cannot be excluded; "
                               "choose a range without them by frames=(start, stop)")  # fmt: skip
-        costs, keys = _core.salient_paths(
-            self.points,
-            top,
-            self.objective == "sum",
-            self.cost == "integrated",
-            self.least_gap,
-            max(self.least_gap, self.greatest_gap),
-            allowed.view(np.uint8),
-            self.pinned.view(np.uint8),
-            self.threads,
-        )
+        adds_up, flags = self.objective == "sum", (allowed.view(np.uint8), self.pinned.view(np.uint8))
+        if isinstance(self.seen, Features):
+            gaps = self.least_gap, max(self.least_gap, self.greatest_gap)
+            is_sum = self.cost == "integrated"
+            costs, keys = _core.salient_paths(self.seen.values, top, adds_up, is_sum, *gaps, *flags, self.threads)
+        else:
+            table = np.ascontiguousarray(self.seen.costs[:, : max(self.least_gap, self.greatest_gap)])
+            costs, keys = _core.table_paths(table, top, adds_up, self.least_gap, *flags, self.threads)
         starts = np.cumsum(np.arange(top + 1)) - 1  # the path with m keys starts behind those with 2 to m - 1
         return costs, {m: keys[starts[m - 1] : starts[m]] for m in range(2, top + 1)}
 
     def on_a_circle(self, top: int) -> tuple[Floats, dict[int, Ints]]:
         """The best over every frame as the start of the circle; the pose at the start is met again at the end."""
-        points, period = self.points[:-1], len(self.points) - 1
-        ends = float(np.linalg.norm(self.points[-1] - self.points[0]))
-        size = float(np.linalg.norm(np.ptp(self.points, axis=0)))
+        if not isinstance(self.seen, Features):
+            raise OptionError("loop=True needs features: edge costs do not tell whether the clip closes")
+        values = self.seen.values
+        period = len(values) - 1
+        ends = float(np.linalg.norm(values[-1] - values[0]))
+        size = float(np.linalg.norm(np.ptp(values, axis=0)))
         if ends > SAME_POSE * size:
             raise OptionError(f"loop=True, but the last pose is {ends:g} from the first in a clip that spans {size:g}: "
                               "expected the same; features='root_matched' ignores where the figure stands")  # fmt: skip
@@ -152,7 +159,9 @@ class _Problem:
         first_pin = np.flatnonzero(pinned)[:1].tolist()
         for start in first_pin or np.flatnonzero(allowed[: self.greatest_gap]).tolist():
             around = np.append(np.arange(start, period), np.arange(start + 1))  # and back to the start
-            turned = replace(self, points=points[around], allowed=allowed[around], pinned=pinned[around])
+            turned = replace(
+                self, seen=Features(values[around], self.seen.fps), allowed=allowed[around], pinned=pinned[around]
+            )
             costs, paths = turned.on_a_line(min(top, period) + 1)
             for m in np.flatnonzero(costs[2:] < best[1:]).tolist():
                 best[m + 1] = costs[m + 2]
@@ -161,7 +170,7 @@ class _Problem:
 
     def in_units(self, costs: Floats) -> Floats:
         """Distances, of which the kernel gives the squares where nothing is added up."""
-        squared = self.cost == "chord" and self.objective == "max"
+        squared = isinstance(self.seen, Features) and self.cost == "chord" and self.objective == "max"
         return np.sqrt(costs) if squared else costs
 
     def why_nothing(self, top: int) -> str:
@@ -169,7 +178,7 @@ class _Problem:
         asked = [f"{int(self.pinned.sum())} pins"] if self.pinned.any() else []
         asked += [f"{int((~self.allowed).sum())} excluded frames"] if not self.allowed.all() else []
         asked += [f"gaps of {self.least_gap} to {self.greatest_gap} frames", f"at most {top} keys"]
-        return f"no selection of {len(self.points)} frames has {', '.join(asked)}: loosen one of these"
+        return f"no selection of {self.seen.n_frames} frames has {', '.join(asked)}: loosen one of these"
 
 
 def available_cores() -> int:
@@ -217,4 +226,5 @@ METHOD = Method(
         "loop": "the last pose is the first again: find the best keys on the circle",
         "threads": "processor cores to use; by default all for long clips",
     },
+    takes_edge_costs=True,
 )

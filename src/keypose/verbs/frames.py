@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from operator import index
 from typing import Any, TypeAlias
 
-from numpy.typing import ArrayLike
-
 from keypose.errors import OptionError
 from keypose.model import Motion
 from keypose.verbs.contacts import contact_frames
@@ -29,9 +27,7 @@ def frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
     return first, last
 
 
-def frames_of_options(
-    motion: Motion | ArrayLike, options: Mapping[str, Any], start: int, stop: int
-) -> dict[str, tuple[int, ...]]:
+def frames_of_options(motion: object, options: Mapping[str, Any], start: int, stop: int) -> dict[str, tuple[int, ...]]:
     """Pins and excluded frames, said as frames of the whole motion, as frames of the range."""
     found = {
         name: {frame for item in _items(name, options[name]) for frame in _meant(motion, name, item, start, stop)}
@@ -53,7 +49,7 @@ def _items(what: str, told: Any) -> Iterable[Any]:
         raise OptionError(f"{what}={told!r}, expected frames such as (30, 88)") from None
 
 
-def _meant(motion: Motion | ArrayLike, what: str, item: Any, start: int, stop: int) -> Iterable[int]:
+def _meant(motion: object, what: str, item: Any, start: int, stop: int) -> Iterable[int]:
     if what == "pins" and isinstance(item, str):
         if item != "contacts":
             raise OptionError(f"pins: {item!r}, expected frames or the word 'contacts'")

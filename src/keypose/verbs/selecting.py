@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -15,9 +15,11 @@ from keypose.methods import METHODS, Method
 from keypose.methods.farthest import FarthestSearch
 from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as table_of
-from keypose.model import Features, Ladder, Motion, Selection
+from keypose.model import EdgeCosts, Features, Ladder, Motion, Selection
 from keypose.verbs.budget import LinearError, automatic, tolerance, within_tolerance
 from keypose.verbs.frames import FrameRange, frame_range, frames_of_options, whole_number
+
+Source: TypeAlias = Motion | Features | EdgeCosts | ArrayLike
 
 COMMON_OPTIONS = {
     "max_keys": "go up to so many keys",
@@ -36,7 +38,7 @@ def methods() -> tuple[Method, ...]:
 
 
 def ladder(
-    motion: Motion | ArrayLike,
+    motion: Source,
     method: str = "salient",
     *,
     max_keys: int | None = None,
@@ -50,10 +52,10 @@ def ladder(
 ) -> Ladder:
     """Keys for every number of keys, by one method; ``methods()`` lists them with their options.
 
-    ``motion`` is a Motion or a plain array (T, D) with ``fps``. ``joints`` takes joint names, body parts or
-    groups, ``weights`` a mapping of the same; both default to what the method was made for. ``frames`` is a range
-    (start, stop) like a slice; the keys of the answer are frames of the whole motion. ``pins`` (of methods that
-    have it) takes frames, ``"contacts"``, or both.
+    ``motion`` is a Motion, a plain array (T, D) with ``fps``, Features, or for ``salient`` EdgeCosts. ``joints`` takes
+    joint names, body parts or groups, ``weights`` a mapping of the same; both default to what the method was made for.
+    ``frames`` is a range (start, stop) like a slice; the keys of the answer are frames of the whole motion. ``pins`` (of
+    methods that have it) takes frames, ``"contacts"``, or both.
     """
     row = _method(method)
     _check_options(row, options)
@@ -66,7 +68,7 @@ def ladder(
 
 
 def select(
-    motion: Motion | ArrayLike,
+    motion: Source,
     method: str = "salient",
     *,
     keys: int | None = None,
@@ -97,7 +99,7 @@ def select(
 
 
 def breakdowns(
-    motion: Motion | ArrayLike, extremes: Selection | Sequence[int], *, max_keys: int | None = None, **options: Any
+    motion: Source, extremes: Selection | Sequence[int], *, max_keys: int | None = None, **options: Any
 ) -> Ladder:
     """Optimal further keys between given ones: extremes first, then breakdowns, seen with other joints or costs.
 
@@ -109,7 +111,7 @@ def breakdowns(
 
 
 def farthest_search(
-    motion: Motion | ArrayLike,
+    motion: Source,
     *,
     fps: float | None = None,
     features: str | None = None,
@@ -119,11 +121,13 @@ def farthest_search(
 ) -> FarthestSearch:
     """The most distinct poses one by one: ``.more(1)`` gives the next key in one pass over the frames."""
     row, n_frames = METHODS["farthest"], _length(motion)
-    return FarthestSearch(_features(motion, row, 0, n_frames, fps, features, joints, weights, smoothing_s))
+    seen = _features(motion, row, 0, n_frames, fps, features, joints, weights, smoothing_s)
+    assert isinstance(seen, Features)  # farthest takes no edge costs
+    return FarthestSearch(seen)
 
 
 def refine_table(
-    motion: Motion | ArrayLike,
+    motion: Source,
     *,
     fps: float | None = None,
     joints: JointNames | None = None,
@@ -134,7 +138,9 @@ def refine_table(
     row = METHODS["refine"]
     _check_options(row, options)
     start, stop = frame_range(frames, _length(motion))
-    return table_of(_features(motion, row, start, stop, fps, None, joints, None, 0.0), **options)
+    seen = _features(motion, row, start, stop, fps, None, joints, None, 0.0)
+    assert isinstance(seen, Features)  # nor does refine
+    return table_of(seen, **options)
 
 
 # What a person says -> what a method sees
@@ -161,9 +167,7 @@ def _instead(wanted: str, known: Iterable[str]) -> str:
     return (f"; did you mean {near[0]!r}?" if near else "") + f"; known: {', '.join(listed)}"
 
 
-def _length(motion: Motion | ArrayLike) -> int:
-    if isinstance(motion, Motion):
-        return motion.n_frames
+def _length(motion: Source) -> int:
     try:
         return len(motion)  # type: ignore[arg-type]
     except TypeError:
@@ -171,7 +175,7 @@ def _length(motion: Motion | ArrayLike) -> int:
 
 
 def _features(
-    motion: Motion | ArrayLike,
+    motion: Source,
     method: Method,
     start: int,
     stop: int,
@@ -180,18 +184,28 @@ def _features(
     joints: JointNames | None,
     weights: Mapping[str, float] | None,
     smoothing_s: float,
-) -> Features:
-    if not isinstance(motion, Motion):
-        told = {"features": recipe, "joints": joints, "weights": weights}
-        wrong = [name for name, value in told.items() if value is not None]
-        if wrong:
-            raise OptionError(f"{wrong[0]}= needs a Motion: a plain array has columns, not joints")
-        return features_of_array(motion, fps, smoothing_s)[start:stop]
-    if fps is not None:
-        raise OptionError("fps= is for plain arrays: a Motion knows its own (for another rate use m.at_fps)")
-    names = method.joints if joints is None else joints
-    whole = features_of(motion, recipe or method.recipe, names, weights, smoothing_s)
-    return whole if (start, stop) == (0, motion.n_frames) else whole[start:stop]
+) -> Features | EdgeCosts:
+    if isinstance(motion, Motion):
+        _refuse({"fps": fps}, "is for plain arrays: a Motion knows its own (for another rate use m.at_fps)")
+        names = method.joints if joints is None else joints
+        seen: Features | EdgeCosts = features_of(motion, recipe or method.recipe, names, weights, smoothing_s)
+    else:
+        _refuse({"features": recipe, "joints": joints, "weights": weights}, "needs a Motion, which has joints")
+        if isinstance(motion, Features | EdgeCosts):
+            _refuse({"fps": fps, "smoothing_s": smoothing_s or None}, "is for motions and plain arrays")
+            seen = motion
+        else:
+            seen = features_of_array(motion, fps, smoothing_s)
+    if isinstance(seen, EdgeCosts) and not method.takes_edge_costs:
+        takers = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
+        raise OptionError(f"{method.name} needs a motion or an array; edge costs are for {takers}")
+    return seen if (start, stop) == (0, seen.n_frames) else seen[start:stop]
+
+
+def _refuse(told: Mapping[str, object], why: str) -> None:
+    for name, value in told.items():
+        if value is not None:
+            raise OptionError(f"{name}= {why}")
 
 
 def _shifted(found: Ladder, start: int, n_frames: int) -> Ladder:
@@ -206,7 +220,7 @@ def check_budget(keys: int | None, tolerance_mm: float | None, *, auto: bool) ->
         raise OptionError("give one of keys=, tolerance_mm= and auto=True, not several")
 
 
-def errors_of(motion: Motion | ArrayLike, options: Mapping[str, Any]) -> LinearError | None:
+def errors_of(motion: Source, options: Mapping[str, Any]) -> LinearError | None:
     """What measures straight in-betweens over the range of the options; None where there are no millimetres."""
     if not isinstance(motion, Motion) or motion.height <= 0:
         return None
@@ -214,7 +228,7 @@ def errors_of(motion: Motion | ArrayLike, options: Mapping[str, Any]) -> LinearE
 
 
 def within(
-    motion: Motion | ArrayLike, method: str, tolerance_mm: float, max_keys: int | None, options: Mapping[str, Any]
+    motion: Source, method: str, tolerance_mm: float, max_keys: int | None, options: Mapping[str, Any]
 ) -> tuple[Ladder, Selection]:
     """Fewest keys within the tolerance, and the ladder that they stand on."""
     if not isinstance(motion, Motion):
