@@ -54,7 +54,7 @@ def ladder(
 
     ``motion`` is a Motion, a plain array (T, D) with ``fps``, Features, or for ``salient`` EdgeCosts. ``joints`` takes
     joint names, body parts or groups, ``weights`` a mapping of the same; both default to what the method was made for.
-    ``frames`` is a range (start, stop) like a slice; the keys of the answer are frames of the whole motion. ``pins`` (of
+    ``frames`` is a range (start, stop) like a slice; keys are frames of the whole motion. ``pins`` (of
     methods that have it) takes frames, ``"contacts"``, or both.
     """
     row = _method(method)
