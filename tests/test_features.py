@@ -108,6 +108,8 @@ def test_joints_and_weights_that_are_wrong(motion):
     for weight in (-1, float("nan"), float("inf"), "3", None, [1]):
         with pytest.raises(OptionError, match="expected a number"):
             features_of(motion, "world", "all", {"hands": weight})
+    assert features_of(motion, "world", ["left_foot"], {"hands": 0}).values.any()  # nothing to leave out is no mistake
+    assert len(features_of(motion, "world", {"left_foot", "left_hand"}).joints) == 2
     with pytest.raises(OptionError, match="no effect"):
         features_of(motion, "world", ["left_foot"], {"hands": 2})
     with pytest.raises(OptionError, match="mapping"):
@@ -153,6 +155,6 @@ def test_plain_arrays():
     assert features.values.dtype == np.float64 and [c.joint for c in features.columns] == ["column 0", "column 1"]
     with pytest.raises(OptionError, match="fps="):
         features_of_array(np.zeros((4, 2)), None, smoothing_s=1.0)
-    for wrong in (np.zeros(4), np.zeros((0, 3)), np.zeros((3, 0)), [[np.nan]], [["a"]]):
+    for wrong in (np.zeros((2, 2, 2, 2)), np.zeros((0, 3)), np.zeros((3, 0)), [[np.nan]], [["a"]]):
         with pytest.raises(ModelError):
             features_of_array(wrong, 30.0)

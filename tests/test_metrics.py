@@ -44,6 +44,13 @@ def test_the_figures_belong_together(motion):
     np.testing.assert_allclose(score.per_joint_mm, errors.mean(axis=0))
 
 
+def test_keys_are_scored_with_straight_in_betweens(motion):
+    keys = kp.select(motion, keys=7)
+    assert kp.score(motion, keys).max_mm == kp.score(motion, linear(motion, keys.frames)).max_mm
+    with pytest.raises(OptionError, match="list, expected a Motion or a Selection"):
+        kp.score(motion, [0, 20, 59])
+
+
 def test_motions_that_cannot_be_compared(motion):
     with pytest.raises(OptionError, match=r"60 frames.*30"):
         kp.score(motion, motion[:30])

@@ -120,7 +120,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted(__all__)
 
     import sys
     from types import ModuleType

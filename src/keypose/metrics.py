@@ -8,7 +8,8 @@ import numpy as np
 
 from keypose.arrays import Floats, Frozen, frozen_floats, give_away
 from keypose.errors import OptionError
-from keypose.model import Motion
+from keypose.inbetween import linear
+from keypose.model import Motion, Selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +30,12 @@ class Score(Frozen):
         return f"Score(mean {self.mean_mm:.3g} mm, 95 % within {self.p95_mm:.3g} mm, max {self.max_mm:.3g} mm)"
 
 
-def score(original: Motion, other: Motion) -> Score:
-    """``other`` against ``original``: same joints, same number of frames."""
+def score(original: Motion, other: Motion | Selection) -> Score:
+    """``other`` against ``original``: a motion of the same joints and frames, or keys with straight in-betweens."""
+    if isinstance(other, Selection):
+        other = linear(original, other.frames)
+    if not isinstance(other, Motion):
+        raise OptionError(f"{type(other).__name__}, expected a Motion or a Selection to compare {original.name!r} with")
     errors = position_errors_mm(original, other)
     return Score(
         mean_mm=float(errors.mean()),

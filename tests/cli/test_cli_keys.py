@@ -46,7 +46,7 @@ def test_a_table_of_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     assert [int(row["key"]) for row in table] == list(range(1, 13))
     assert [int(row["frame"]) for row in table] == frames
     assert [row["time s"] for row in table] == [f"{frame / 20:.3f}" for frame in frames]
-    assert list(table[0]) == ["key", "frame", "time s", "rank", "off mm", "without mm"]
+    assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "off mm", "without mm"]
     assert table[-1]["off mm"] == "-"
     assert f"12 keys of {motion.n_frames} frames, compression" in ran.out
     assert "by salient" in ran.out
@@ -60,12 +60,15 @@ def test_ranks_and_costs_where_the_method_ranks(keypose, walk: Path, motion: kp.
     table = rows(keypose("keys", walk, "--method", method, "--keys", 9).out)
     ladder = kp.ladder(motion, method)
     order = ladder.at(9).order
-    assert ("cost" in table[0]) == (order is not None)
+    assert ("cost" in table[0]) == (order is not None or method == "salient")
     by_rank = sorted(table, key=lambda row: int(row["rank"]))
     assert [int(row["rank"]) for row in by_rank] == list(range(1, 10))
     if order is None:
         worth = [float(row["without mm"]) for row in by_rank]
         assert worth == sorted(worth, reverse=True)
+        if method == "salient":
+            assert max(float(row["cost"]) for row in table[:-1]) == pytest.approx(ladder.costs[9], rel=1e-3)
+            assert table[-1]["cost"] == "-"
     else:
         assert [int(row["frame"]) for row in by_rank] == order.tolist()
         costs = [f"{ladder.costs[n]:.4g}" if n in ladder.counts else "-" for n in range(1, 10)]
@@ -93,6 +96,10 @@ def test_json_has_what_the_verbs_answer(keypose, walk: Path, motion: kp.Motion, 
     assert found["cliffs"] == [cliff.keys for cliff in ladder.cliffs()]
     assert list(found["error"]) == ["mean_mm", "p95_mm", "max_mm"]
     assert len(found["span_mm"]) == len(found["without_mm"]) == 9
+    if method == "salient":
+        assert max(found["span_cost"]) == pytest.approx(found["cost"], rel=1e-9)
+    else:
+        assert found["span_cost"] is None
     assert max(found["span_mm"]) == found["error"]["max_mm"]
 
 

@@ -59,8 +59,8 @@ def test_a_wrong_command_line(keypose, walk: Path, told: list[str], said: str) -
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        (["--keys", "99999"], ": 99999 keys, expected 2 to "),
-        (["--keys", "1"], ": 1 keys, expected 2 to "),
+        (["--keys", "99999"], ": 99999 keys, but salient has selections of 2 to "),
+        (["--keys", "1"], ": 1 key, but salient needs at least 2 here"),
         (["--range", "99999:"], ": --range 99999: holds no frame: the clip has "),
         (["--range", "9:5"], ": --range 9:5 holds no frame"),
         (["--pin", "99999"], ": --pin: frame 99999, expected 0 to "),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-from keypose.verbs.selecting import COMMON_OPTIONS
+from keypose.verbs.seeing import COMMON_OPTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "selection.md").read_text()
 

@@ -45,9 +45,9 @@ def test_more_keys_than_the_ladder_usually_has(motion: kp.Motion) -> None:
     usual = int(kp.ladder(motion, "salient").counts[-1])
     assert usual < motion.n_frames
     assert len(choose(motion, keys=usual + 5).selection) == usual + 5
-    with pytest.raises(kp.OptionError, match=f"{usual + 5} keys, expected 2 to {usual}"):
+    with pytest.raises(kp.OptionError, match=f"{usual + 5} keys, but salient has selections of 2 to {usual}"):
         choose(motion, keys=usual + 5, max_keys=usual)
-    with pytest.raises(kp.OptionError, match=f"expected 2 to {motion.n_frames}"):
+    with pytest.raises(kp.OptionError, match=f"selections of 2 to {motion.n_frames}"):
         choose(motion, keys=motion.n_frames + 1)
 
 

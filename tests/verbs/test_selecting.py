@@ -77,7 +77,16 @@ def test_a_method_or_option_that_is_not_known(motion):
 
 
 def test_what_is_no_motion():
-    for wrong in (None, 5, "walk.bvh", np.zeros(5), [[1, 2], [3]], np.zeros((4, 2), complex), object()):
+    for wrong in (
+        None,
+        5,
+        "walk.bvh",
+        np.float64(5),
+        [[1, 2], [3]],
+        np.zeros((3, 2, 2, 2)),
+        np.zeros((4, 2), complex),
+        object(),
+    ):
         with pytest.raises(KeyposeError):
             kp.ladder(wrong)
     with pytest.raises(ModelError, match="nan at index"):
@@ -113,9 +122,7 @@ def test_what_only_a_motion_has():
         kp.ladder(kp.demo_motion(fps=30), fps=30)
 
 
-@pytest.mark.parametrize(
-    "frames", [(5, 5), (9, 3), (-4, 20), (0, 10**6), (1.5, 20), "10:20", (1, 2, 3), slice(0, 50, 2)]
-)
+@pytest.mark.parametrize("frames", [(5, 5), (9, 3), (-4, 20), (1.5, 20), "10:20", (1, 2, 3), slice(0, 50, 2)])
 def test_ranges_that_make_no_sense(motion, frames):
     with pytest.raises(OptionError, match="frames"):
         kp.ladder(motion, frames=frames)
@@ -124,13 +131,21 @@ def test_ranges_that_make_no_sense(motion, frames):
 def test_one_way_to_say_how_many(motion):
     with pytest.raises(OptionError, match="one of keys=, tolerance_mm= and auto=True"):
         kp.select(motion, keys=5, auto=True)
-    with pytest.raises(OptionError, match="salient has no number of keys of its own"):
+    with pytest.raises(
+        OptionError, match=r"salient's own number of keys does not exist \(only synopsis, saliency, refine have one\)"
+    ):
         kp.select(motion)
-    with pytest.raises(OptionError, match=r"100000 keys, expected 2 to"):
+    with pytest.raises(OptionError, match=r"100000 keys, but salient has selections of 2 to"):
         kp.select(motion, keys=100_000)
     for wrong in (0, -1, 1):
-        with pytest.raises(OptionError, match=f"{wrong} keys, expected 2 to"):
+        with pytest.raises(OptionError, match=f"{wrong} keys?, but salient needs at least 2 here"):
             kp.select(motion, keys=wrong)
+    with pytest.raises(OptionError, match="12 keys, but salient has selections of 2 to 7 keys here"):
+        kp.select(motion, keys=12, least_gap_frames=60)
+    with pytest.raises(OptionError, match="keys=30 is more than max_keys=20"):
+        kp.select(motion, keys=30, max_keys=20)
+    with pytest.raises(OptionError, match="no option 'key'; did you mean 'keys'"):
+        kp.select(motion, key=12)
     with pytest.raises(OptionError, match="whole number"):
         kp.select(motion, keys=2.5)
 
@@ -180,6 +195,33 @@ def test_one_key_more_at_a_time(motion):
     assert search.more(3) + search.more(1) + search.more(2) == tuple(
         kp.ladder(motion, "farthest", max_keys=6).at(6).order
     )
+
+
+def test_arrays_of_any_shape(motion):
+    world = motion.world_positions()
+    flat = world.reshape(len(world), -1)
+    assert list(kp.select(world, keys=9)) == list(kp.select(flat, keys=9))
+    assert list(kp.select(world[:, 0, 1], "farthest", keys=4)) == list(kp.select(world[:, 0, 1:2], "farthest", keys=4))
+    grouped = kp.ladder(motion.euler_curves(), "saliency", fps=30, max_keys=9)
+    np.testing.assert_array_equal(grouped.frames, kp.ladder(motion, "saliency", joints="all", max_keys=9).frames)
+    with pytest.raises(OptionError, match=r"'walk.bvh', expected a Motion, as kp.load gives"):
+        kp.select("walk.bvh", keys=12)
+    with pytest.raises(OptionError, match="saliency measures time in seconds: give fps="):
+        kp.select(flat, "saliency")
+
+
+def test_a_range_is_read_as_a_slice(motion):
+    assert kp.select(motion, keys=5, frames=(-100, None)).frames[0] == motion.n_frames - 100
+    assert kp.select(motion, keys=5, frames=(100, 10**6)).frames[-1] == motion.n_frames - 1
+
+
+def test_markers_do_not_turn():
+    skeleton = kp.Skeleton(("a", "b"), [-1, -1], np.zeros((2, 3)))
+    places = np.cumsum(np.random.default_rng(0).normal(size=(40, 2, 3)), axis=0)
+    markers = kp.Motion("markers", skeleton, 30, places, np.tile([1.0, 0, 0, 0], (40, 2, 1)))
+    with pytest.raises(OptionError, match=r"no joint turns.*features='world'"):
+        kp.select(markers, "saliency")
+    assert len(kp.select(markers, "saliency", features="world", keys=6)) == 6
 
 
 def test_the_table_of_matsuda_and_kondo(motion):

@@ -100,12 +100,14 @@ class Anatomy:
 
         ``spine`` and ``head`` are groups here (the whole column; head with neck) and single parts to
         ``joint()``. ``arms`` start at the shoulder joint, ``torso`` holds the collars. ``body`` leaves out
-        toes, fingers, faces and helpers. ``all`` is every joint, recognised or not.
+        toes, fingers, faces and helpers. ``major`` is hips, elbows, wrists, knees and ankles. ``all`` is every joint,
+        recognised or not.
         """
         groups = {
             group: tuple(j for j, part in enumerate(self.parts) if part is not None and pattern.fullmatch(part))
             for group, pattern in _GROUPS.items()
         }
+        groups["major"] = tuple(sorted(self.major()))
         groups["all"] = tuple(range(len(self.names)))
         return MappingProxyType({group: joints for group, joints in groups.items() if joints})
 

@@ -53,7 +53,8 @@ class ClipKeys:
     counts: tuple[int, ...]  # every number of keys on the ladder,
     costs: tuple[float, ...]  # and what it costs
     cliffs: tuple[int, ...]  # numbers of keys worth stopping at, strongest first
-    error: ErrorFigures | None  # None, as the two below, for a figure without height
+    error: ErrorFigures | None  # None, as the errors below, for a figure without height
+    span_cost: tuple[float, ...] | None  # for each key but the last, what the span up to the next one costs
     span_mm: tuple[float, ...] | None  # for each key, the largest error up to the next one
     without_mm: tuple[float, ...] | None  # for each key, the largest error around it if it is left out
     notes: tuple[str, ...]
@@ -90,6 +91,7 @@ def keys_of_clip(wanted: KeysWanted) -> ClipKeys:
         costs=tuple(chosen.ladder.cost_values.tolist()),
         cliffs=tuple(cliff.keys for cliff in chosen.ladder.cliffs()),
         error=None if errors is None else ErrorFigures(errors.mean_mm, errors.p95_mm, errors.max_mm),
+        span_cost=None if chosen.span_costs is None else tuple(chosen.span_costs.tolist()),
         span_mm=None if errors is None else tuple(errors.span_mm.tolist()),
         without_mm=None if errors is None or errors.without_mm is None else tuple(errors.without_mm.tolist()),
         notes=motion.notes,

@@ -32,7 +32,8 @@ def nearest_file(path: Path) -> Path | None:
             there = [e.name for e in itertools.islice(entries, NAMES_LOOKED_AT) if _is_candidate(e)]
     except (OSError, ValueError):
         return None
-    same_digits = {_stem(name): name for name in sorted(there) if _digits(name) == _digits(path.name)}
+    by_suffix = sorted(there, key=lambda name: (name.lower().endswith(path.suffix.lower()), name))  # the same one wins
+    same_digits = {_stem(name): name for name in by_suffix if _digits(name) == _digits(path.name)}
     near = difflib.get_close_matches(_stem(path.name), same_digits, n=1, cutoff=LEAST_LIKENESS)
     return path.with_name(same_digits[near[0]]) if near and same_digits[near[0]] != path.name else None
 

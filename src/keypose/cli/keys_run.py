@@ -74,6 +74,7 @@ def _document(job: KeysWanted, outcome: Outcome[ClipKeys]) -> dict[str, Any]:
         "curve": [{"keys": keys, "cost": cost} for keys, cost in zip(clip.counts, clip.costs, strict=True)],
         "cliffs": list(clip.cliffs),
         "error": None if clip.error is None else asdict(clip.error),
+        "span_cost": clip.span_cost,
         "span_mm": clip.span_mm,
         "without_mm": clip.without_mm,
         "notes": list(clip.notes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -23,7 +23,7 @@ NEEDLESS = ("source", "cost", "rank", "without mm")  # on a narrow terminal, in 
 EXPLAINED = {
     "source": "source: the frame's number in the file",
     "rank": "rank: in which order the method took the keys; where it takes none, by the error without the key",
-    "cost": "cost: what was left to do then",
+    "cost": "cost: what was left to do then; where the method takes none in order, of the span up to the next key",
     "off mm": "off: largest error of straight in-betweens up to the next key",
     "without mm": "without: that error if the key is left out",
 }
@@ -65,17 +65,26 @@ def _columns(clip: ClipKeys) -> list[Column]:
     """Each column of the table; those that a clip or its method has not are empty."""
     frames = clip.frames[:ROWS_SHOWN]
     rank = {frame: place for place, frame in enumerate(_ranked(clip), 1)}
-    cost = dict(zip(clip.counts, clip.costs, strict=True))
     return [
         Column("key", [str(n) for n in range(1, len(frames) + 1)]),
         Column("frame", [str(frame) for frame in frames]),
         Column("source", [str(frame + clip.first_frame) for frame in frames] if clip.first_frame else []),
         Column("time s", [f"{frame / clip.fps:.3f}" for frame in frames]),
         Column("rank", [str(rank[frame]) for frame in frames] if rank else []),
-        Column("cost", [_cost(cost.get(rank[frame])) for frame in frames] if clip.order is not None else []),
+        Column("cost", _costs(clip, frames, rank)),
         Column("off mm", _alike(clip.span_mm or (), nothing_last=clip.frames[-1] == clip.stop - 1)),
         Column("without mm", _alike(clip.without_mm or ())),
     ]
+
+
+def _costs(clip: ClipKeys, frames: Sequence[int], rank: Mapping[int, int]) -> list[str]:
+    """Of each key: what was left when the method took it, or what the span up to the next key costs."""
+    if clip.order is not None:
+        cost = dict(zip(clip.counts, clip.costs, strict=True))
+        return [_cost(cost.get(rank[frame])) for frame in frames]
+    if clip.span_cost is None:
+        return []
+    return [_cost(cost) for cost in (*clip.span_cost, None)][: len(frames)]
 
 
 def _ranked(clip: ClipKeys) -> Sequence[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from keypose.model import Column, Features, Motion, Skeleton
 
 GREATEST_WEIGHT = 1e12
 ROOT_WEIGHT = 5.0  # of the hips' height where the root is matched: Tanuwijaya & Ohno
-JointNames: TypeAlias = str | Sequence[str]
+JointNames: TypeAlias = str | Iterable[str]
 
 
 def _world(motion: Motion, joints: Ints) -> Floats:
@@ -72,10 +73,12 @@ def features_of(
         raise OptionError(f"features={recipe!r}, expected one of {', '.join(RECIPES)}")
     chosen = chosen_joints(motion.skeleton, joints)
     root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if recipe == "root_matched" else {}
+    values = RECIPES[recipe](motion, chosen)
+    if recipe == "euler" and not np.ptp(values, axis=0).any() and np.ptp(motion.world_positions(), axis=0).any():
+        raise OptionError(f"{motion.name}: no joint turns, only positions move (markers?): choose features='world'")
     factors = np.sqrt(_weights(motion.skeleton, chosen, weights or {}, root_weight))
-    values = RECIPES[recipe](motion, chosen) * factors[:, None]
     columns = [Column(motion.skeleton.names[j], c) for j in chosen for c in _channels(motion.skeleton, recipe, j)]
-    values = values.reshape(motion.n_frames, -1)
+    values = (values * factors[:, None]).reshape(motion.n_frames, -1)
     if recipe in ONLY_HEIGHT_OF_ROOT:
         axis, _ = up_axis(motion.up)
         root = np.flatnonzero(np.repeat(chosen == body_root(motion.skeleton), 3))
@@ -86,13 +89,24 @@ def features_of(
 
 
 def features_of_array(values: ArrayLike, fps: float | None, smoothing_s: float = 0.0) -> Features:
-    """A plain array (T, D) as features, each column a joint of its own; without ``fps`` one frame a second."""
+    """A plain array (T, D) as features, each column a joint of its own, or (T, J, C), C columns for each joint.
+
+    One dimension is one column. Without ``fps`` a frame lasts a second.
+    """
     rate = 1.0 if fps is None else fps
-    array = frozen_floats(values, (None, None), "array of frames and columns")
+    array = frozen_floats(values, (None,) * _dimensions(values), "array of frames and columns")
     if smoothing_s and fps is None:
         raise OptionError("smoothing_s needs fps= to know how many frames a second has")
-    features = Features(array, rate)
-    return features if not smoothing_s else Features(_smoothed(array, smoothing_s, rate), rate)
+    columns = () if array.ndim < 3 else (Column(f"joint {j}", f"{c}") for j, c in np.ndindex(array.shape[1:]))
+    flat = _smoothed(array.reshape(len(array), math.prod(array.shape[1:])), smoothing_s, rate)
+    return Features(flat, rate, tuple(columns))
+
+
+def _dimensions(values: ArrayLike) -> int:
+    try:
+        return min(max(np.ndim(values), 1), 3)
+    except ValueError:  # rows of different lengths: the error comes with two dimensions
+        return 2
 
 
 def body_root(skeleton: Skeleton) -> int:
@@ -106,9 +120,10 @@ def chosen_joints(skeleton: Skeleton, names: JointNames) -> Ints:
     if isinstance(names, str) and names in ("major", "body"):
         known = skeleton.anatomy.major() if names == "major" else skeleton.anatomy.groups.get("body", ())
         return np.array(sorted(known) or range(skeleton.n_joints), np.int32)
-    if not isinstance(names, str | list | tuple) or not len(names):
+    wanted = names if isinstance(names, str) else list(names) if isinstance(names, Iterable) else []
+    if not wanted:
         raise OptionError(f"joints={names!r}, expected names of joints, body parts or groups, at least one")
-    return np.array(skeleton.joints(names if isinstance(names, str) else list(names)), np.int32)
+    return np.array(skeleton.joints(wanted), np.int32)
 
 
 def _channels(skeleton: Skeleton, recipe: str, joint: int) -> tuple[str, ...]:
@@ -126,7 +141,7 @@ def _weights(skeleton: Skeleton, chosen: Ints, weights: Mapping[str, float], usu
         if not isinstance(weight, int | float | np.number) or not 0 <= weight <= GREATEST_WEIGHT:
             raise OptionError(f"weight {name}={weight!r}, expected a number from 0 to {GREATEST_WEIGHT:g}")
         meant = skeleton.joints(name)
-        if not set(meant) & set(chosen.tolist()):
+        if weight and not set(meant) & set(chosen.tolist()):
             used = ", ".join(skeleton.names[j] for j in chosen[:12])
             raise OptionError(
                 f"weight {name}={weight:g} has no effect: the joints in use are {used}; name more in joints="

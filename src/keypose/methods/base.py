@@ -9,6 +9,7 @@ from functools import cached_property
 from operator import index
 from typing import Any, Literal
 
+from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder
 
@@ -16,7 +17,7 @@ Recipe = Literal["world", "root_matched", "unmatched", "parent_relative", "euler
 Joints = Literal["all", "major", "body"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Method:
     """A way of choosing keys.
 
@@ -34,12 +35,25 @@ class Method:
     options_help: Mapping[str, str]
     has_own_count: bool = False
     takes_edge_costs: bool = False  # in place of features
+    span_costs: Callable[..., Floats] | None = None  # (features, keys, **options): of each two neighbouring keys
 
     @cached_property
     def options(self) -> Mapping[str, Any]:
         """The keywords that this method takes, with their defaults."""
         parameters = inspect.signature(self.ladder).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def __repr__(self) -> str:
+        return f"Method({self.name}: {self.summary}; {self.paper})"
+
+
+class Methods(tuple[Method, ...]):
+    """Methods, shown one a line."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{row.name:<10} {row.summary} ({', '.join(row.options) or 'no options'})" for row in self)
 
 
 def budget(max_keys: int | None, n_frames: int, default: int | None = None) -> int:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,6 +66,22 @@ def salient(
         raise OptionError(problem.why_nothing(top))
     kept = np.concatenate([keys[count] for count in counts.tolist()])
     return Ladder.of_paths("salient", features.n_frames, counts, kept, problem.in_units(costs[counts]))
+
+
+def span_costs(features: Features, keys: Ints, *, cost: str = "chord") -> Floats:
+    """What each span between neighbouring keys costs, (K - 1,): of these the cost of a selection is made."""
+    costs = [_off_chord(features.values[a : b + 1]) for a, b in pairwise(keys.tolist())]
+    return np.array([np.sqrt(off.max(initial=0.0)) if cost == "chord" else off.sum() for off in costs])
+
+
+def _off_chord(points: Floats) -> Floats:
+    """The squared distances of the inner points from the line through the first and the last one."""
+    off, along = points[1:-1] - points[0], points[-1] - points[0]
+    square = float(along @ along)
+    if square > 0:
+        off = off - np.multiply.outer(off @ along / square, along)
+    squares: Floats = np.einsum("td,td->t", off, off)
+    return squares
 
 
 @dataclass(frozen=True)
@@ -227,4 +244,5 @@ METHOD = Method(
         "threads": "processor cores to use; by default all for long clips",
     },
     takes_edge_costs=True,
+    span_costs=span_costs,
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from keypose.errors import ModelError, OptionError
 
 LEAST_CLIFF = 0.1  # how much more a cliff's key buys than the next two, as a difference of logarithms
 STEEPER = 1.25  # and how much steeper than there a power law through it may not be
+NOISE = 1e-6  # of the greatest cost: below it a fall means nothing
 NOTHING = 1e-9  # of the greatest cost: what a cost of 0 counts as, at most, where logarithms are taken
 
 
@@ -66,6 +69,10 @@ class Costs(Frozen, Mapping[int, float]):
 
     def __getitem__(self, keys: int) -> float:
         return float(self.amounts[_place(self.counts, keys)])
+
+    def __repr__(self) -> str:
+        shown = [f"{keys}: {cost:.4g}" for keys, cost in zip(self.counts[:4], self.amounts[:4], strict=True)]
+        return f"Costs({{{', '.join(shown)}{', ...' if len(self) > 4 else ''}}})"
 
     def __contains__(self, keys: object) -> bool:
         return isinstance(keys, int | np.integer) and bool((self.counts == keys).any())
@@ -166,7 +173,8 @@ class Ladder(Frozen):
 
         With ``d(n) = log c(n-1) - log c(n)`` the strength is ``d(n) - max(d(n+1), d(n+2))``: at a cliff a local
         maximum of at least 0.1. A cost that falls like a power of n has its steepest place at its start; so a cliff
-        must also be steeper on the scale of log n than what follows, which no power law is anywhere.
+        must also be steeper on the scale of log n than what follows, which no power law is anywhere. Cliffs at more
+        than half of the frames, and those from a cost that is rounding already, do not count.
         """
         if len(self.counts) < 3:
             return ()
@@ -180,7 +188,8 @@ class Ladder(Frozen):
         steeper = slope >= STEEPER * _greatest_of_next_two(slope)
         beside = np.concatenate(([-np.inf], np.nan_to_num(strength, nan=-np.inf), [-np.inf]))
         highest = (strength > beside[:-2]) & (strength >= beside[2:])
-        found = np.flatnonzero(highest & steeper & (strength >= LEAST_CLIFF))
+        some = (keys <= self.n_frames / 2) & (cost[:-1] > self._log_costs.max() + math.log(NOISE))
+        found = np.flatnonzero(highest & steeper & some & (strength >= LEAST_CLIFF))
         cliffs = [Cliff(int(keys[i]), float(strength[i])) for i in found]
         return tuple(sorted(cliffs, key=lambda cliff: (-cliff.strength, cliff.keys)))
 
@@ -201,7 +210,10 @@ def _greatest_of_next_two(values: Floats) -> Floats:
 
 
 def _place(counts: Ints, keys: int) -> int:
-    place = int(np.searchsorted(counts, keys))
+    try:
+        place = int(np.searchsorted(counts, index(keys)))
+    except TypeError:
+        raise OptionError(f"{keys!r} keys, expected a whole number, {_range(counts)}") from None
     if place == len(counts) or counts[place] != keys:
         raise OptionError(f"{keys} keys, expected {_range(counts)}")
     return place

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Floats
+from keypose import kinematics
+from keypose.arrays import Bools, Floats
 from keypose.errors import OptionError
-from keypose.inbetween import linear
+from keypose.inbetween.linear import Between, between, poses_between
 from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.metrics import distances
 from keypose.model import Ladder, Motion, Selection
 
 FIRST_GLIMPSE, MORE_HARD, MOST_HARD = 24, 8, 40  # frames looked at before all others
+TOGETHER = 16  # selections that are glimpsed at once
 SANE_MEAN_MM = 0.01 * REFERENCE_HEIGHT_MM  # the mean error that a cliff may leave
 
 
@@ -33,38 +36,46 @@ class LinearError:
         """How many frames are looked at."""
         return len(self._frames)
 
-    def within(self, selection: Selection, tolerance_mm: float) -> bool:
-        """Whether no joint is off by more in any frame.
+    def greatest_mm(self, selection: Selection) -> float:
+        """The largest error of any joint in any frame."""
+        return float(self._off([selection], self._frames).max())
 
-        Frames that were off before tend to be off again: most selections fail at a look at those.
+    def mean_mm(self, selection: Selection) -> float:
+        """The mean error over joints and frames."""
+        return float(self._off([selection], self._frames).mean())
+
+    def first_within(self, ladder: Ladder, tolerance_mm: float, above: int = 0) -> Selection | None:
+        """The selection with fewest keys, more than ``above``, that leaves no joint farther off; None if none does.
+
+        One more key can make the error larger, so this looks at every count from below.
         """
-        if self._off(selection, self._hard).max() > tolerance_mm:
-            return False
-        worst = self._off(selection, self._frames).max(axis=1)
+        counts = [keys for keys in ladder.counts.tolist() if keys > above]
+        for start in range(0, len(counts), TOGETHER):
+            some = [ladder.at(keys) for keys in counts[start : start + TOGETHER]]
+            for selection, hopeful in zip(some, self._glimpse(some, tolerance_mm), strict=True):
+                if hopeful and self._is_within(selection, tolerance_mm):
+                    return selection
+        return None
+
+    def _glimpse(self, selections: Sequence[Selection], tolerance_mm: float) -> Bools:
+        """Which selections pass in the frames that were off before: these tend to be off again, so few do."""
+        worst = self._off(selections, self._hard).max(axis=1).reshape(len(selections), -1).max(axis=1)
+        return np.asarray(worst <= tolerance_mm)
+
+    def _is_within(self, selection: Selection, tolerance_mm: float) -> bool:
+        worst = self._off([selection], self._frames).max(axis=1)
         beyond = np.flatnonzero(worst > tolerance_mm)
         worst_first = beyond[np.argsort(-worst[beyond])]
         self._hard = np.concatenate((self._frames[worst_first[:MORE_HARD]], self._hard))[:MOST_HARD]
         return not len(beyond)
 
-    def greatest_mm(self, selection: Selection) -> float:
-        """The largest error of any joint in any frame."""
-        return float(self._off(selection, self._frames).max())
-
-    def mean_mm(self, selection: Selection) -> float:
-        """The mean error over joints and frames."""
-        return float(self._off(selection, self._frames).mean())
-
-    def _off(self, selection: Selection, frames: NDArray[np.int64]) -> Floats:
-        rebuilt = linear(self._motion, selection.frames, frames).world_positions()
-        return self._mm_per_unit * distances(self._motion.world_positions()[frames], rebuilt)
-
-
-def within_tolerance(ladder: Ladder, errors: LinearError, tolerance_mm: float) -> Selection | None:
-    """The selection with fewest keys whose straight in-betweens leave no joint farther off; None if there is none.
-
-    One more key can make the error larger, so this looks at every count from below.
-    """
-    return next((selection for selection in ladder if errors.within(selection, tolerance_mm)), None)
+    def _off(self, selections: Sequence[Selection], frames: NDArray[np.int64]) -> Floats:
+        """How far each joint is off, (selections x frames, J)."""
+        where = [between(selection.frames, frames) for selection in selections]
+        poses = poses_between(self._motion, Between(*map(np.concatenate, zip(*where, strict=True))))
+        rebuilt, _ = kinematics.forward(self._motion.skeleton.parents, *poses)
+        original = np.tile(self._motion.world_positions()[frames], (len(selections), 1, 1))
+        return self._mm_per_unit * distances(original, rebuilt)
 
 
 def automatic(ladder: Ladder, errors: LinearError | None) -> Selection:

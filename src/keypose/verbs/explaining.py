@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -11,11 +11,13 @@ import numpy as np
 from keypose.arrays import Floats, Frozen, Ints, frozen_floats, give_away
 from keypose.errors import OptionError
 from keypose.inbetween import linear
+from keypose.methods import METHODS
 from keypose.metrics import distances
 from keypose.model import Ladder, Motion, Selection
 from keypose.verbs.budget import automatic, tolerance
 from keypose.verbs.frames import FrameRange, frame_range
-from keypose.verbs.selecting import check_budget, errors_of, ladder, within
+from keypose.verbs.seeing import Look, seen_by
+from keypose.verbs.selecting import check_budget, errors_of, ladder, rung, within
 
 ChosenBy: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
 
@@ -44,6 +46,7 @@ class Chosen(Frozen):
     ladder: Ladder
     by: ChosenBy  # what set the number of keys
     errors: InbetweenErrors | None  # None for a figure without height, which has no millimetres
+    span_costs: Floats | None  # (K - 1,) of which the method's cost is made, where it is
 
 
 def choose(
@@ -72,12 +75,27 @@ def choose(
         if keys is not None:
             if keys > found.counts[-1] and max_keys is None:
                 found = ladder(motion, method, max_keys=keys, **options)
-            selection, by = found.at(keys), "keys"
+            selection, by = rung(found, keys), "keys"
         elif auto or found.natural is None:
             selection, by = automatic(found, errors_of(motion, options)), "auto"
         else:
             selection, by = found.at(found.natural), "own"
-    return Chosen(selection, found, by, inbetween_errors(motion, selection, frames))
+    return Chosen(
+        selection,
+        found,
+        by,
+        inbetween_errors(motion, selection, frames),
+        _span_costs(motion, found, selection, options),
+    )
+
+
+def _span_costs(motion: Motion, found: Ladder, selection: Selection, options: Mapping[str, Any]) -> Floats | None:
+    row = METHODS[found.method]
+    if row.span_costs is None or options.get("loop"):
+        return None
+    look = Look(**{name: options[name] for name in Look._fields if name in options})
+    told = {name: options[name] for name in ("cost",) if name in options}
+    return row.span_costs(seen_by(row, motion, look, 0, motion.n_frames), selection.frames, **told)
 
 
 def inbetween_errors(motion: Motion, selection: Selection, frames: FrameRange = None) -> InbetweenErrors | None:

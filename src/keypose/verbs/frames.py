@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from operator import index
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from keypose.errors import OptionError
 from keypose.model import Motion
 from keypose.verbs.contacts import contact_frames
@@ -14,16 +16,16 @@ FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
 
 
 def frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
-    """The range as its first frame and the one after its last, checked."""
+    """The range, read as a slice is, as its first frame and the one after its last."""
     if frames is None:
         return 0, n_frames
     pair = (frames.start, frames.stop) if isinstance(frames, slice) and frames.step in (None, 1) else frames
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
-    first = 0 if pair[0] is None else whole_number("frames start", pair[0])
-    last = n_frames if pair[1] is None else whole_number("frames stop", pair[1])
-    if not 0 <= first < last <= n_frames:
-        raise OptionError(f"frames {first}:{last}, expected a range within 0:{n_frames}")
+    ends = [None if end is None else whole_number("frames", end) for end in pair]
+    first, last, _ = slice(*ends).indices(n_frames)
+    if first >= last:
+        raise OptionError(f"frames {pair[0]}:{pair[1]} hold no frame: the motion has {n_frames} (0 to {n_frames - 1})")
     return first, last
 
 
@@ -41,7 +43,7 @@ def frames_of_options(motion: object, options: Mapping[str, Any], start: int, st
 
 
 def _items(what: str, told: Any) -> Iterable[Any]:
-    if isinstance(told, str | int):
+    if isinstance(told, str | int | np.integer):
         return (told,)
     try:
         return tuple(told)

@@ -26,7 +26,7 @@ class RefineRow(NamedTuple):
         return 1 - self.keys / self.frames
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RefineTable:
     """The paper's table of one motion; ``print`` shows it."""
 
@@ -59,7 +59,7 @@ class RefineTable:
         """The mean part of the frames, 0 to 1, that need no key."""
         return float(np.mean([row.removed for row in self.rows]))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [("joint", "frames", "keys per axis", "overlap", "keys", "removed")]
         for row in self.rows:
             axes = "/".join(map(str, row.keys_per_axis))

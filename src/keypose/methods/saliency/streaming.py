@@ -67,6 +67,10 @@ class StreamingSaliency:
         self._waiting: list[Turns] = []  # extrema that are not settled, or share a cluster with such
         self._closed = False
 
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"keys at most {self.greatest_delay_frames} frames late"
+        return f"StreamingSaliency({self._width} columns, {self._n_frames} frames so far, {state})"
+
     @property
     def n_frames(self) -> int:
         """How many frames were pushed."""
