@@ -232,7 +232,7 @@ def test_a_figure_without_height(keypose, clip) -> None:
     path.write_text(path.read_text().replace("OFFSET 0 12 0.5", "OFFSET 0 0 0").replace("OFFSET 0 9 1", "OFFSET 0 0 0"))
     ran = keypose("keys", path, "--keys", 5)
     assert ran.code == 0
-    assert list(rows(ran.out)[0]) == ["key", "frame", "time s"]
+    assert list(rows(ran.out)[0]) == ["key", "frame", "time s", "cost"]
     assert "no error in mm: the figure has no height" in ran.out
     found = document(keypose("keys", path, "--keys", 5, "--json"))
     assert found["error"] is found["span_mm"] is found["without_mm"] is None
@@ -287,7 +287,7 @@ def found(walk: Path) -> ClipKeys:
 def test_on_a_terminal_of_some_width(found: ClipKeys, width: int, headings: str) -> None:
     console = Console(width=width, highlight=False)
     with console.capture() as text:
-        console.print(keys_view.view(found, KeysWanted(Path("walk.bvh")), width, plot=True, plain=False))
+        console.print(keys_view.view(found, KeysWanted(Path("walk.bvh")), width, legend=True, plot=True, plain=False))
     lines = text.get().splitlines()
     assert all(cell_len(line) <= width for line in lines)
     assert any(line.split() == headings.split() for line in lines)
@@ -298,7 +298,7 @@ def test_very_many_keys_are_shown_in_part(found: ClipKeys, monkeypatch: pytest.M
     monkeypatch.setattr(keys_view, "ROWS_SHOWN", 5)
     console = Console(width=100, highlight=False)
     with console.capture() as text:
-        console.print(keys_view.view(found, KeysWanted(Path("walk.bvh")), 100, plot=False, plain=False))
+        console.print(keys_view.view(found, KeysWanted(Path("walk.bvh")), 100, legend=True, plot=False, plain=False))
     assert "and 7 more keys; --json has all" in text.get()
     shown = rows(text.get().replace("and 7", "\nand 7"))
     assert [row["off mm"] for row in shown] == [f"{mm:.1f}" for mm in found.span_mm[:5]]

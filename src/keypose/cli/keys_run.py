@@ -48,7 +48,8 @@ def _show(work: Sequence[KeysWanted], outcomes: Sequence[Outcome[ClipKeys]], *, 
     for n, (job, _, clip) in enumerate(found):
         if n:
             output.line("")
-        output.show(keys_view.view(clip, job, out.width, plot=plot, plain=not out.encoding.startswith("utf")))
+        plain, is_last = not out.encoding.startswith("utf"), n == len(found) - 1
+        output.show(keys_view.view(clip, job, out.width, legend=is_last, plot=plot, plain=plain))
 
 
 def _document(job: KeysWanted, outcome: Outcome[ClipKeys]) -> dict[str, Any]:

@@ -29,13 +29,14 @@ EXPLAINED = {
 }
 
 
-def view(clip: ClipKeys, wanted: KeysWanted, width: int, *, plot: bool, plain: bool) -> Group:
+def view(clip: ClipKeys, wanted: KeysWanted, width: int, *, legend: bool, plot: bool, plain: bool) -> Group:
     """Everything that is said of one clip."""
     columns = _columns_that_fit(clip, width)
     parts: list[RenderableType] = [Text(printable(clip.path), style="bold", overflow="fold"), _table(columns)]
     if len(clip.frames) > ROWS_SHOWN:
         parts.append(Text(f"and {len(clip.frames) - ROWS_SHOWN} more keys; --json has all"))
-    parts += [Text(line, style="dim") for line in _legend(columns)]
+    if legend:
+        parts += [Text(line, style="dim") for line in _legend(columns)]
     parts += [Text(""), Text(_summary(clip, wanted)), Text(_error(clip))]
     if plot:
         parts += _curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
