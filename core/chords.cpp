@@ -10,6 +10,8 @@ namespace keypose {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double most_rounding = 2e-15;     // of a cost, as a part of the squared diameter; what may be worse is made anew
 constexpr std::size_t tile = 16;            // a bound looks at one frame of so many, for so many edges at a time
 constexpr std::size_t lanes = 32;           // distances made at a time
 constexpr std::size_t columns_at_once = 8;  // whose edges are bounded while the distances are at hand
@@ -47,10 +49,11 @@ KEYPOSE_INLINE void chord_factors(double c, double& r, double& h) {
 
 // For `tile` edges i -> j: how far frames t = from, from + step, ... before j are off; the largest or the sum.
 // x points to the distances of the first t, whose rows lie `stride` apart; y to those of j; c to those of i and j.
-// Eight edges at a time, so that all they need stays in registers while t runs.
+// Eight edges at a time, so that all they need stays in registers while t runs. `rounding`, over the length of the
+// chord, is what the largest may be off by; it is taken off, so that a bound is one.
 template <bool sums>
 KEYPOSE_INLINE void off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c, std::size_t from,
-                             std::size_t to, std::size_t step, double* out) {
+                             std::size_t to, std::size_t step, double rounding, double* out) {
     for (std::size_t half = 0; half < tile; half += 8) {
         const Four c0 = four(c + half), c1 = four(c + half + 4), none = {};
         const Four h0 = 0.5 * root(c0), h1 = 0.5 * root(c1), near0 = 0.25 / h0, near1 = 0.25 / h1;
@@ -69,6 +72,11 @@ KEYPOSE_INLINE void off_tile(const double* x, std::ptrdiff_t stride, const doubl
                 worst1 = d1 > worst1 ? d1 : worst1;
             }
         }
+        if (rounding > 0) {
+            const Four less0 = worst0 - rounding * r0, less1 = worst1 - rounding * r1;
+            worst0 = less0 > none ? less0 : none;
+            worst1 = less1 > none ? less1 : none;
+        }
         for (std::size_t l = 0; l < 4; ++l) {
             out[half + l] = worst0[l];
             out[half + 4 + l] = worst1[l];
@@ -77,13 +85,13 @@ KEYPOSE_INLINE void off_tile(const double* x, std::ptrdiff_t stride, const doubl
 }
 
 KEYPOSE_VECTOR void largest_off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c,
-                                     std::size_t from, std::size_t to, std::size_t step, double* out) {
-    off_tile<false>(x, stride, y, c, from, to, step, out);
+                                     std::size_t from, std::size_t to, std::size_t step, double rounding, double* out) {
+    off_tile<false>(x, stride, y, c, from, to, step, rounding, out);
 }
 
 KEYPOSE_VECTOR void sum_off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c,
-                                 std::size_t from, std::size_t to, std::size_t step, double* out) {
-    off_tile<true>(x, stride, y, c, from, to, step, out);
+                                 std::size_t from, std::size_t to, std::size_t step, double rounding, double* out) {
+    off_tile<true>(x, stride, y, c, from, to, step, rounding, out);
 }
 
 // The largest squared distance of the frames strictly between k and j off their chord.
@@ -113,6 +121,20 @@ KEYPOSE_VECTOR void add_off_chord(bool sums, const double* xs, const double* ys,
         const double d = off_chord(xs[t], ys[t], r, h), off = d > 0 ? d : 0;
         so_far = sums ? so_far + off : std::max(so_far, off);
     }
+}
+
+KEYPOSE_VECTOR double greatest_of(const double* values, std::size_t count) {
+    Four most0 = {}, most1 = {};
+    double most = 0;
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        const Four v0 = four(values + i), v1 = four(values + i + 4);
+        most0 = v0 > most0 ? v0 : most0;
+        most1 = v1 > most1 ? v1 : most1;
+    }
+    for (; i < count; ++i) most = std::max(most, values[i]);
+    for (std::size_t l = 0; l < 4; ++l) most = std::max({most, most0[l], most1[l]});
+    return most;
 }
 
 KEYPOSE_VECTOR double least_of(const double* values, std::size_t count) {
@@ -169,6 +191,7 @@ void Chords::prepare(Team& team, unsigned thread) {
         if (thread == 0) {
             distances_.cover(first, to - first, reach_);
             next_row_ = first / lanes * lanes;
+            diameter_ = 0;
             next_column_ = 0;
         }
         if (!team.meet()) return;
@@ -185,7 +208,7 @@ void Chords::prepare(Team& team, unsigned thread) {
 
 // Tile by tile on and below the diagonal; each tile is written twice, the second time turned.
 void Chords::measure_rows(Team& team, unsigned thread) {
-    double made[lanes * lanes];
+    double made[lanes * lanes], farthest = 0;
     const std::size_t begin = distances_.first(), end = distances_.last(), reach = distances_.reach();
     for (std::size_t tile_row; (tile_row = next_row_.fetch_add(lanes)) < end && team.goes_on(thread);) {
         const std::size_t first = std::max(begin, tile_row), last = std::min(end, tile_row + lanes);
@@ -196,7 +219,9 @@ void Chords::measure_rows(Team& team, unsigned thread) {
                 const std::size_t from = std::max({b, begin, a > reach ? a - reach : 0});
                 const std::size_t to = std::min(b + lanes, a + 1);
                 const double* row = made + (a - tile_row) * lanes;
-                if (from < to) std::copy(row + (from - b), row + (to - b), distances_.row(a) + from);
+                if (from >= to) continue;
+                std::copy(row + (from - b), row + (to - b), distances_.row(a) + from);
+                farthest = std::max(farthest, greatest_of(row + (from - b), to - from));
             }
             for (std::size_t c = std::max(b, begin); c < std::min(b + lanes, last); ++c) {
                 double* row = distances_.row(c);
@@ -205,6 +230,7 @@ void Chords::measure_rows(Team& team, unsigned thread) {
             }
         }
     }
+    for (double so_far = diameter_; farthest > so_far && !diameter_.compare_exchange_weak(so_far, farthest);) {}
 }
 
 // The distances that bounds look at, so laid out that a tile of frames reads them one after another.
@@ -249,10 +275,10 @@ void Chords::bound_tile(std::size_t j, std::size_t i, double* out) const {
     if (samples_.empty()) {
         const auto raise = adds_up() ? sum_off_tile : largest_off_tile;
         const std::ptrdiff_t stride = distances_.stride() * static_cast<std::ptrdiff_t>(step);
-        raise(distances_.row(t) + i, stride, y, y + i, t, j, step, out + i);
+        raise(distances_.row(t) + i, stride, y, y + i, t, j, step, rounding(), out + i);
     } else {
         const double* x = &samples_[(i / tile * (points_.frames / tile + 1) + t / tile) * tile];
-        largest_off_tile(x, tile, y, y + i, t, j, step, out + i);
+        largest_off_tile(x, tile, y, y + i, t, j, step, rounding(), out + i);
     }
     if (exact_at_once_)  // frames of the tile itself, each off the chords from those before it
         for (std::size_t k = i; k + 1 < t; ++k) add_off_chord(adds_up(), distances_.row(k), y, k, k + 1, t, 1, out[k]);
@@ -263,12 +289,49 @@ void Chords::bound_one_by_one(std::size_t j, std::size_t from, std::size_t to, d
     for (std::size_t k = from; k < to; ++k) {
         out[k] = 0;
         add_off_chord(adds_up(), distances_.row(k), distances_.row(j), k, k + 1, j, step, out[k]);
+        const double c = distances_.row(j)[k];
+        if (c > 0) out[k] = std::max(0.0, out[k] - rounding() * 0.5 / std::sqrt(c));
     }
+}
+
+// x - w^2 is off by about eps x sqrt(x / c): much where the two keys nearly coincide, as the ends of a loop do.
+double Chords::rounding() const {
+    return exact_at_once_ ? 0 : 16 * epsilon * diameter_ * std::sqrt(diameter_);  // over 0.5 / sqrt c
+}
+
+bool Chords::is_doubtful(std::size_t k, std::size_t j) const {
+    const double c = distances_.row(j)[k], most = most_rounding * std::sqrt(c) * diameter_ / epsilon;
+    if (c == 0 || diameter_ * std::sqrt(diameter_) <= most) return false;
+    const double farthest = greatest_of(distances_.row(k) + k + 1, j - k - 1);
+    return farthest * std::sqrt(farthest) > most;
+}
+
+double Chords::from_differences(std::size_t k, std::size_t j) const {
+    const std::size_t dims = points_.dims;
+    const double *a = points_.values + k * dims, *b = points_.values + j * dims;
+    double c = 0, sum = 0, worst = 0;
+    for (std::size_t d = 0; d < dims; ++d) c += (b[d] - a[d]) * (b[d] - a[d]);
+    for (std::size_t t = k + 1; t < j; ++t) {
+        const double* p = points_.values + t * dims;
+        double along = 0, off = 0;
+        for (std::size_t d = 0; d < dims; ++d) along += (p[d] - a[d]) * (b[d] - a[d]);
+        along /= c;
+        for (std::size_t d = 0; d < dims; ++d) {
+            const double across = p[d] - a[d] - along * (b[d] - a[d]);
+            off += across * across;
+        }
+        sum += off;
+        worst = std::max(worst, off);
+    }
+    return adds_up() ? sum : worst;
 }
 
 void Chords::finish(std::size_t j) {
     double* out = edges_.get() + offset(j);
     const std::size_t from = first_[j];
+    if (exact_at_once_)
+        for (std::size_t k = from; k < j; ++k)
+            if (is_doubtful(k, j)) out[k] = from_differences(k, j);
     if (measure_ == Measure::largest)
         for (std::size_t k = from; k < j; ++k) out[k] = std::sqrt(out[k]);
     for (std::size_t k = from; k < j;) {
@@ -280,7 +343,8 @@ void Chords::finish(std::size_t j) {
 }
 
 double Chords::made_exact(std::size_t k, std::size_t j) {
-    const double squared = largest_off_chord(distances_.row(k), distances_.row(j), k, j);
+    const double found = largest_off_chord(distances_.row(k), distances_.row(j), k, j);
+    const double squared = is_doubtful(k, j) ? from_differences(k, j) : found;
     const double cost = measure_ == Measure::largest ? std::sqrt(squared) : squared;
     (edges_.get() + offset(j))[k] = -cost;
     return cost;

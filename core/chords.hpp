@@ -75,6 +75,9 @@ private:
     void bound_tile(std::size_t j, std::size_t i, double* out) const;
     void bound_one_by_one(std::size_t j, std::size_t from, std::size_t to, double* out) const;
     double made_exact(std::size_t k, std::size_t j);
+    double rounding() const;
+    bool is_doubtful(std::size_t k, std::size_t j) const;
+    double from_differences(std::size_t k, std::size_t j) const;
     void finish(std::size_t j);
 
     const Points points_;
@@ -89,6 +92,7 @@ private:
     std::vector<double> samples_;  // of the distances, where those of all frames are held
     std::unique_ptr<double[]> edges_;  // the sign marks a cost that is exact
     std::vector<double> minima_;
+    std::atomic<double> diameter_{0};  // the largest squared distance held
     std::atomic<std::size_t> next_row_{0}, next_sample_{0}, next_column_{0};
 };
 

@@ -120,6 +120,7 @@ nb::tuple solved(keypose::SalientProblem problem, std::size_t max_keys, bool sum
     require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "there must be at least two frames");
     require(max_keys >= 2 && max_keys <= problem.frames, "max_keys must be 2 to the number of frames");
     require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "one flag a frame");
+    require(least_gap < problem.frames, "the least gap must be below the number of frames");
     require(least_gap >= 1 && greatest_gap >= least_gap, "gaps must be at least 1 frame, the greatest not below");
     problem.max_keys = max_keys;
     problem.sum = sum;

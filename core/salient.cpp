@@ -145,6 +145,8 @@ private:
 
     bool extend_strip(std::size_t stage, std::size_t s, unsigned thread) {
         const std::size_t first = first_row(stage) + s * strip, last = std::min(last_row(stage), first + strip);
+        const std::size_t behind = ring_rows_ / strip - 1;  // strips ago, somebody still read the rows that this one takes
+        if (s >= behind && !follow(s - behind + 1, done(), thread)) return false;
         for (std::size_t m = first; m < last; ++m) {
             std::fill_n(costs(stage, m), n_, infinite);
             std::fill_n(minima(stage, m), blocks_, infinite);
@@ -158,9 +160,12 @@ private:
             progress_[s].store(stop, std::memory_order_release);
         }
         for (std::size_t m = first; m < last; ++m) out_.costs[m] = costs(stage, m)[n_ - 1];
-        progress_[s].store(n_, std::memory_order_release);
+        if (!follow(s, done(), thread)) return false;  // strips end in order
+        progress_[s].store(done(), std::memory_order_release);
         return true;
     }
+
+    std::size_t done() const { return n_ + 1; }
 
     // Waits until the strip before has done so many frames; false if the work is to end.
     bool follow(std::size_t s, std::size_t frames, unsigned thread) {

@@ -133,6 +133,40 @@ def test_little_memory_gives_the_same_keys(total, measure):
     assert np.isfinite(costs[21:]).all() and np.isinf(costs[:20]).all()
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_any_rules_on_any_number_of_threads(seed):
+    """Strips without any path, of which there are many when few keys are possible, must not let threads overtake."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(150, 700))
+    points = np.cumsum(rng.normal(size=(n, 3)), axis=0)
+    least = int(rng.integers(1, 25))
+    greatest = int(rng.choice([n - 1, 3 * least + 20]))
+    allowed, pinned = np.ones(n, np.uint8), np.zeros(n, np.uint8)
+    pinned[rng.integers(0, n, 2)] = rng.random() < 0.5
+    max_keys = int(rng.integers(40, n))
+    rules = points, max_keys, bool(seed % 2), False, least, greatest, allowed, pinned
+    costs, keys = _core.salient_paths(*rules, 1)
+    for threads in (2, 3, 4):
+        again, same = _core.salient_paths(*rules, threads)
+        np.testing.assert_array_equal(again, costs)
+        np.testing.assert_array_equal(same, keys)
+
+
+@pytest.mark.parametrize("little", [{}, {"most_distances": 1}])
+@pytest.mark.parametrize("apart", [0.0, 1e-14, 1e-12, 1e-10, 1e-7, 1e-4])
+def test_keys_that_nearly_coincide(apart, little):
+    """The two ends of a loop that is not quite closed: distances from a line whose direction is hardly known."""
+    angle = np.linspace(0, 2 * np.pi, 51)[:, None]
+    points = np.ascontiguousarray(np.column_stack((np.cos(angle), np.sin(angle), 0.3 * np.sin(2 * angle))))
+    points[-1] = points[0] + [0.0, apart, 0.0]
+    flags = np.ones(51, np.uint8), np.zeros(51, np.uint8)
+    reach = 50
+    for measure in ("largest", "integrated"):
+        costs, _ = _core.salient_paths(points, 12, False, measure == "integrated", 1, reach, *flags, 1, **little)
+        expected = naive.salient_costs(naive.chord_costs(points, "max", measure), 12, "max")
+        np.testing.assert_allclose(costs[2:], expected[2:13], rtol=1e-9, atol=1e-14 * 4 * 50)
+
+
 def test_an_interrupt_ends_the_work():
     """Ctrl-C in the middle of a long search raises KeyboardInterrupt within a moment, on any number of threads."""
     code = """
@@ -156,7 +190,7 @@ except KeyboardInterrupt:
 
 def test_arguments_are_checked():
     points, flags = np.zeros((4, 2)), np.ones(4, np.uint8)
-    for wrong in ((1, 1, 3), (5, 1, 3), (2, 0, 3), (2, 3, 2)):
+    for wrong in ((1, 1, 3), (5, 1, 3), (2, 0, 3), (2, 3, 2), (2, 4, 9), (2, 2**60, 2**61)):
         with pytest.raises(ValueError, match="must"):
             _core.salient_paths(points, wrong[0], False, False, wrong[1], wrong[2], flags, flags, 1)
     with pytest.raises(ValueError, match="flag"):

@@ -140,6 +140,12 @@ def test_long_takes_are_smoothed_in_blocks_without_a_seam():
         np.testing.assert_allclose(fast[near][20:-20], naive.gaussian(values[near], 7.0, 2.0)[20:-20], rtol=1e-12)
 
 
+def test_smoothing_reaches_no_farther_than_the_clip():
+    values = np.random.default_rng(1).normal(size=(60, 2))
+    for sigma in (1e4, 1e12, 1e300, np.inf):
+        np.testing.assert_allclose(gaussian(values, sigma), np.tile(values.mean(axis=0), (60, 1)), atol=1e-4)
+
+
 def test_smoothing_is_in_seconds_and_keeps_constants(motion):
     rough = features_of(motion, "world", "all")
     smooth = features_of(motion, "world", "all", smoothing_s=0.2)

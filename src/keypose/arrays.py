@@ -17,6 +17,7 @@ Bools = NDArray[np.bool_]
 
 # No figure is larger, in any unit; below it no product of a few numbers overflows.
 GREATEST_NUMBER = 1e15
+NUMBERS = "biufO"  # kinds of arrays that may hold numbers
 
 
 def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Floats:
@@ -27,7 +28,10 @@ def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -
     try:
         if np.iscomplexobj(values) or _is_masked(values):
             raise ModelError(f"{what}: complex or masked numbers, expected plain ones")
-        array = np.asarray(values, dtype=np.float64)
+        if np.asarray(values).dtype.kind not in NUMBERS:
+            raise ModelError(f"{what}: not numbers ({np.asarray(values).dtype})")
+        with np.errstate(over="ignore"):
+            array = np.asarray(values, dtype=np.float64)
     except ModelError:
         raise
     except (TypeError, ValueError, OverflowError) as error:

@@ -32,6 +32,8 @@ class Score(Frozen):
 
 def score(original: Motion, other: Motion | Selection) -> Score:
     """``other`` against ``original``: a motion of the same joints and frames, or keys with straight in-betweens."""
+    if not isinstance(original, Motion):
+        raise OptionError(f"{type(original).__name__}, expected a Motion as the original")
     if isinstance(other, Selection):
         other = linear(original, other.frames)
     if not isinstance(other, Motion):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,44 @@ def test_frames_that_repeat(method):
 def test_a_budget_that_makes_no_sense(method, wrong):
     with pytest.raises(OptionError, match="max_keys"):
         method.ladder(wandering(), wrong)
+
+
+def test_one_key_where_the_method_has_at_least_two(method):
+    if method.name == "farthest":
+        assert method.ladder(wandering(), 1).counts.tolist() == [1]
+    else:
+        with pytest.raises(OptionError, match="max_keys=1, expected at least 2"):
+            method.ladder(wandering(), 1)
+
+
+def test_numbers_whose_squares_would_vanish_are_refused(method):
+    tiny = wandering().values * 1e-162
+    with pytest.raises(kp.ModelError, match="squares do not vanish"):
+        kp.ladder(tiny, method.name, fps=30)
+    small = kp.ladder(wandering().values * 1e-90, method.name, fps=30, max_keys=9)
+    np.testing.assert_array_equal(small.frames, method.ladder(wandering(), 9).frames)
+
+
+ODD = [np.array([1, 2]), [1], {}, None, 1j, object(), "x", 10**400, float("nan"), float("inf"), True]
+
+
+def test_odd_values_of_options_end_in_our_errors(method):
+    values = wandering(40).values
+    for option in (*method.options, "max_keys", "smoothing_s", "fps", "features", "joints", "weights", "frames"):
+        for odd in ODD:
+            with contextlib.suppress(kp.KeyposeError):  # anything else fails the test, warnings too
+                kp.ladder(values, method.name, **{"fps": 30, option: odd})
+
+
+def test_memory_is_bounded_by_the_budget_on_long_takes(method):
+    long = Features(np.cumsum(np.random.default_rng(0).normal(size=(60_000, 1)), axis=0), 120.0)
+    options = {"greatest_gap_frames": 400} if method.name == "salient" else {}
+    if method.name == "spread":
+        return  # refuses, and says so: see its own tests
+    assert method.ladder(long, 160, **options).counts[-1] == 160
+    if method.name == "uniform":
+        with pytest.raises(OptionError, match="expected at most max_keys="):
+            method.ladder(long, 60_000)
 
 
 def test_options_are_explained(method):

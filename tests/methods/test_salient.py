@@ -139,7 +139,9 @@ def test_what_cannot_be_is_said():
 
 
 def test_more_pins_than_keys():
-    with pytest.raises(OptionError, match=r"3 pins.*at most 4 keys"):
+    with pytest.raises(
+        OptionError, match="3 pins and gaps of at most 49 frames need at least 5 keys of 50 frames, and max_keys is 4"
+    ):
         salient(wandering(50), 4, pins=[10, 20, 30])
     assert salient(wandering(50), pins=range(1, 49)).counts.tolist() == [50]
 

@@ -189,10 +189,10 @@ def test_a_bad_frame_is_refused_and_changes_nothing(bad, said):
 @pytest.mark.parametrize(
     ("columns", "options", "said"),
     [
-        (0, {}, "columns=0, expected a number of at least 1 or names"),
+        (0, {}, "columns=0, expected a number from 1 to 1000000 or names"),
         ((), {}, "columns=()"),
         ("abc", {}, "columns='abc'"),
-        ([1, 2], {}, "expected a number of at least 1 or names (joint, channel)"),
+        ([1, 2], {}, "expected a number from 1 to 1000000 or names (joint, channel)"),
         (2, {"fps": 0}, "fps=0, expected a number above 0"),
         (2, {"cluster_s": 0}, "cluster_s=0"),
         (2, {"block_s": -1}, "block_s=-1"),

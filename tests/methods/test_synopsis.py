@@ -118,7 +118,6 @@ def test_few_frames_and_few_keys():
     assert synopsis(Features(np.zeros((1, 2)), 30)).at(1).frames.tolist() == [0]
     assert synopsis(Features(np.zeros((2, 2)), 30)).at(2).order.tolist() == [0, 1]
     values = np.random.default_rng(0).normal(size=(9, 2))
-    assert synopsis(Features(values, 30), 1).counts.tolist() == [2]
     assert synopsis(Features(values, 30), 100).counts.tolist() == list(range(2, 10))
 
 
@@ -143,3 +142,8 @@ def test_first_split_of_a_real_clip(data_dir):
     """The frame farthest from the mean of all is the first key of `farthest` too: 77."""
     features = features_of(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.recipe, METHOD.joints)
     assert synopsis(features).frames[:3].tolist() == [0, 147, 77]
+
+
+def test_mirrored_frames_tie_and_the_lowest_wins():
+    ladder = synopsis(Features(np.array([[0.0], [0], [1], [0], [0]]), 30))
+    assert ladder.at(4).order.tolist() == [0, 4, 2, 1]

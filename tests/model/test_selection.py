@@ -44,7 +44,7 @@ def test_a_ladder_answers_inside_its_range_and_names_it_outside():
     assert 3 in ladder.costs and 4 not in ladder.costs and ladder.costs.get(4) is None and ladder.costs.get(5) == 1.0
     with pytest.raises(OptionError, match="1 keys, expected 2 to 10"):
         ladder_of(np.ones(9)).costs[1]
-    with pytest.raises(OptionError, match="whole number, 2 to 10"):
+    with pytest.raises(OptionError, match="whole number"):
         ladder_of(np.ones(9)).at(2.5)
 
 

@@ -190,6 +190,41 @@ def test_extremes_then_breakdowns(motion):
     assert ladder.costs[14] >= plain.costs[14] - 1e-9
 
 
+def test_breakdowns_between_what(motion):
+    with pytest.raises(OptionError, match="extremes are of 100 frames, the motion has"):
+        kp.breakdowns(motion, kp.select(motion[:100], keys=4))
+    with pytest.raises(OptionError, match="has no option 'pins'"):
+        kp.breakdowns(motion, [30], pins=[40])
+    for wrong in ([1.7], 5.5, None, "hips", [float("nan")], kp.ladder(motion, "uniform", max_keys=5)):
+        with pytest.raises(OptionError, match="pins"):
+            kp.breakdowns(motion, wrong)
+
+
+def test_odd_arguments_end_in_our_errors(motion):
+    odd = (np.array([1, 2]), [1], {}, 1j, object(), 10**400, float("nan"), "x")
+    for value in odd:
+        for call in (
+            lambda value=value: kp.ladder(motion, value),
+            lambda value=value: kp.ladder(motion, features=value),
+            lambda value=value: kp.ladder(motion, weights=(value,)),
+            lambda value=value: kp.ladder(motion, weights={"hands": value}),
+            lambda value=value: kp.ladder(motion, weights={1: 2}),
+            lambda value=value: kp.ladder(motion, smoothing_s=value),
+            lambda value=value: kp.ladder(motion, frames=value),
+            lambda value=value: kp.ladder(motion, pins=[value]),
+            lambda value=value: kp.select(motion, keys=value),
+            lambda value=value: kp.select(motion, tolerance_mm=value),
+            lambda value=value: kp.select(motion, auto=value),
+            lambda value=value: kp.ladder(motion[:50], max_keys=9).at(value),
+            lambda value=value: kp.score(motion, value),
+            lambda value=value: kp.score(value, motion),
+            lambda value=value: kp.ladder(np.zeros((9, 2)), fps=value),
+            lambda value=value: kp.farthest_search(motion, frame=value),
+        ):
+            with pytest.raises(KeyposeError):
+                call()
+
+
 def test_one_key_more_at_a_time(motion):
     search = kp.farthest_search(motion)
     assert search.more(3) + search.more(1) + search.more(2) == tuple(

@@ -14,8 +14,10 @@ from keypose.errors import OptionError
 from keypose.features.smoothing import gaussian
 from keypose.kinematics import up_axis
 from keypose.model import Column, Features, Motion, Skeleton
+from keypose.options import number, one_of
 
 GREATEST_WEIGHT = 1e12
+LONGEST_SMOOTHING_S = 3600.0
 ROOT_WEIGHT = 5.0  # of the hips' height where the root is matched: Tanuwijaya & Ohno
 JointNames: TypeAlias = str | Iterable[str]
 
@@ -69,14 +71,13 @@ def features_of(
 
     ``smoothing_s`` is the sigma of a Gaussian in seconds; 0 leaves the numbers as they are.
     """
-    if recipe not in RECIPES:
-        raise OptionError(f"features={recipe!r}, expected one of {', '.join(RECIPES)}")
+    one_of("features", recipe, tuple(RECIPES))
     chosen = chosen_joints(motion.skeleton, joints)
     root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if recipe == "root_matched" else {}
     values = RECIPES[recipe](motion, chosen)
     if recipe == "euler" and not np.ptp(values, axis=0).any() and np.ptp(motion.world_positions(), axis=0).any():
         raise OptionError(f"{motion.name}: no joint turns, only positions move (markers?): choose features='world'")
-    factors = np.sqrt(_weights(motion.skeleton, chosen, weights or {}, root_weight))
+    factors = np.sqrt(_weights(motion.skeleton, chosen, {} if weights is None else weights, root_weight))
     columns = [Column(motion.skeleton.names[j], c) for j in chosen for c in _channels(motion.skeleton, recipe, j)]
     values = (values * factors[:, None]).reshape(motion.n_frames, -1)
     if recipe in ONLY_HEIGHT_OF_ROOT:
@@ -93,9 +94,9 @@ def features_of_array(values: ArrayLike, fps: float | None, smoothing_s: float =
 
     One dimension is one column. Without ``fps`` a frame lasts a second.
     """
-    rate = 1.0 if fps is None else fps
+    rate = 1.0 if fps is None else number("fps", fps, above=0)
     array = frozen_floats(values, (None,) * _dimensions(values), "array of frames and columns")
-    if smoothing_s and fps is None:
+    if fps is None and number("smoothing_s", smoothing_s, least=0):
         raise OptionError("smoothing_s needs fps= to know how many frames a second has")
     columns = () if array.ndim < 3 else (Column(f"joint {j}", f"{c}") for j, c in np.ndindex(array.shape[1:]))
     flat = _smoothed(array.reshape(len(array), math.prod(array.shape[1:])), smoothing_s, rate)
@@ -138,8 +139,9 @@ def _weights(skeleton: Skeleton, chosen: Ints, weights: Mapping[str, float], usu
         raise OptionError(f"weights={weights!r}, expected a mapping such as {{'hands': 3.0}}")
     weight_of = dict(usual)
     for name, weight in weights.items():
-        if not isinstance(weight, int | float | np.number) or not 0 <= weight <= GREATEST_WEIGHT:
-            raise OptionError(f"weight {name}={weight!r}, expected a number from 0 to {GREATEST_WEIGHT:g}")
+        if not isinstance(name, str):
+            raise OptionError(f"weights: {name!r}, expected names of joints, body parts or groups")
+        number(f"weight {name}", weight, least=0, most=GREATEST_WEIGHT)
         meant = skeleton.joints(name)
         if weight and not set(meant) & set(chosen.tolist()):
             used = ", ".join(skeleton.names[j] for j in chosen[:12])
@@ -151,6 +153,5 @@ def _weights(skeleton: Skeleton, chosen: Ints, weights: Mapping[str, float], usu
 
 
 def _smoothed(values: Floats, smoothing_s: float, fps: float) -> Floats:
-    if isinstance(smoothing_s, str) or not 0 <= smoothing_s <= 3600:
-        raise OptionError(f"smoothing_s={smoothing_s!r}, expected seconds from 0 to 3600")
-    return gaussian(values, smoothing_s * fps) if smoothing_s else values
+    sigma = number("smoothing_s", smoothing_s, least=0, most=LONGEST_SMOOTHING_S) * fps
+    return gaussian(values, sigma) if sigma else values

@@ -15,7 +15,7 @@ def gaussian(values: Floats, sigma_frames: float, cut_sigmas: float = 4.0) -> Fl
 
     Where the window reaches over an end, what is inside counts alone: its weights are scaled to sum to one.
     """
-    reach = int(cut_sigmas * sigma_frames + 1e-9)
+    reach = int(min(cut_sigmas * sigma_frames + 1e-9, len(values)))  # beyond the clip there is nothing
     if reach < 1:
         return values.copy()
     taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma_frames) ** 2)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from operator import index
 from typing import Any, Literal
 
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder
+from keypose.options import whole
+
+MOST_KEPT = 1 << 28  # keys of all selections of a ladder together
 
 Recipe = Literal["world", "root_matched", "unmatched", "parent_relative", "euler"]
 Joints = Literal["all", "major", "body"]
@@ -56,39 +59,19 @@ class Methods(tuple[Method, ...]):
         return "\n".join(f"{row.name:<10} {row.summary} ({', '.join(row.options) or 'no options'})" for row in self)
 
 
-def budget(max_keys: int | None, n_frames: int, default: int | None = None) -> int:
-    """How many keys to go up to: at most one a frame; by default ``default`` or all."""
+def budget(max_keys: int | None, n_frames: int, *, default: int | None = None, least: int = 1) -> int:
+    """How many keys to go up to: at most one a frame; by default ``default`` or all.
+
+    ``least`` is how many keys the method has at least, of a clip that is long enough.
+    """
+    least = min(least, n_frames)
     if max_keys is None:
-        return min(n_frames, default or n_frames)
-    return min(whole("max_keys", max_keys, least=1), n_frames)
+        return max(least, min(n_frames, default or n_frames))
+    return min(whole("max_keys", max_keys, least=least), n_frames)
 
 
-def whole(what: str, value: int, *, least: int) -> int:
-    """``value`` as an int of at least ``least``, or an error that says what was expected."""
-    try:
-        number = index(value)
-    except TypeError:
-        raise OptionError(f"{what}={value!r}, expected a whole number of at least {least}") from None
-    if number < least:
-        raise OptionError(f"{what}={number}, expected at least {least}")
-    return number
-
-
-def number(what: str, value: float, *, above: float | None = None, least: float | None = None) -> float:
-    """``value`` as a finite float above or at least a bound, or an error that says what was expected."""
-    bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
-    try:
-        given = float(value)
-    except (TypeError, ValueError, OverflowError):
-        given = float("nan")
-    inside = abs(given) < float("inf") and (above is None or given > above) and (least is None or given >= least)
-    if not inside or isinstance(value, str):
-        raise OptionError(f"{what}={value!r}, expected a number{bound}")
-    return given
-
-
-def one_of(what: str, value: str, known: tuple[str, ...]) -> str:
-    """``value`` if it is among the known words, else an error that lists them."""
-    if value not in known:
-        raise OptionError(f"{what}={value!r}, expected one of {', '.join(known)}")
-    return value
+def check_paths(max_keys: int) -> None:
+    """Refuses ladders whose selections, each kept in full, would take more than a gigabyte."""
+    if max_keys * max_keys > 2 * MOST_KEPT:
+        raise OptionError(f"{max_keys} keys: every selection up to that is kept, expected at most "
+                          f"max_keys={math.isqrt(2 * MOST_KEPT)}")  # fmt: skip

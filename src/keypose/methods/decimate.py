@@ -22,8 +22,9 @@ from typing import Literal
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.methods.base import Method, budget, one_of
+from keypose.methods.base import Method, budget
 from keypose.model import Features, Ladder
+from keypose.options import one_of
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a distance, as a part of the farthest point from the origin
 
@@ -37,7 +38,7 @@ def decimate(
     """
     squared = one_of("error", error, ("distance", "squared")) == "squared"
     n = features.n_frames
-    count = max(2, budget(max_keys, n))
+    count = budget(max_keys, n, least=2)
     if n == 1:
         return Ladder.nested("decimate", 1, [0], [0.0])
     spans = _Spans(features.values, squared)

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from keypose.arrays import Floats
 from keypose.errors import OptionError
-from keypose.methods.base import Method, budget, whole
+from keypose.methods.base import Method, budget
 from keypose.model import Features, Ladder, Selection
+from keypose.options import whole
 
 BLOCK_FRAMES = 8192  # visited at a time, so that what is made on the way stays in the cache
 MOST_VISITS = 50_000_000  # of frames, over all keys, where nobody says how many keys: about a second

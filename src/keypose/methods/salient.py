@@ -27,8 +27,9 @@ import numpy as np
 from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import OptionError
-from keypose.methods.base import Method, budget, one_of, whole
+from keypose.methods.base import Method, budget, check_paths
 from keypose.model import EdgeCosts, Features, Ladder
+from keypose.options import flag, one_of, whole
 
 ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
 FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that a ladder goes up to
@@ -57,10 +58,11 @@ def salient(
     problem = _Problem.checked(
         features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, threads
     )
+    is_loop = flag("loop", loop)
     if features.n_frames == 1:
         return Ladder.of_paths("salient", 1, [1], [0], [0.0])
-    top = problem.budget(max_keys)
-    costs, keys = problem.on_a_circle(top) if loop else problem.on_a_line(top)
+    top = problem.budget(max_keys, is_loop=is_loop)
+    costs, keys = problem.on_a_circle(top) if is_loop else problem.on_a_line(max(2, top))
     counts = np.flatnonzero(np.isfinite(costs))
     if not len(counts):
         raise OptionError(problem.why_nothing(top))
@@ -108,14 +110,17 @@ class _Problem:
     ) -> _Problem:
         n = features.n_frames
         least = whole("least_gap_frames", least_gap_frames, least=1)
-        if greatest_gap_frames is not None:
-            whole("greatest_gap_frames", greatest_gap_frames, least=least)
+        if least > max(1, n - 1):
+            raise OptionError(f"least_gap_frames={least}, expected at most {max(1, n - 1)} for {n} frames")
+        greatest = n if greatest_gap_frames is None else whole("greatest_gap_frames", greatest_gap_frames, least=least)
         pinned, barred = _flags("pins", pins, n), _flags("excluded", excluded, n)
         both = np.flatnonzero(pinned & barred)
         if len(both):
             raise OptionError(f"frame {both[0]} is both pinned and excluded")
+        if barred.all():
+            raise OptionError("every frame is excluded: there is nothing to choose from")
         widest = n - 1 if isinstance(features, Features) else min(features.greatest_gap, n - 1)
-        gap = widest if greatest_gap_frames is None else min(widest, greatest_gap_frames)
+        gap = min(widest, greatest)
         if isinstance(features, EdgeCosts) and cost != "chord":
             raise OptionError("cost= is for features: edge costs are costs already")
         usual = 1 if n < ONE_THREAD_BELOW else available_cores()
@@ -130,12 +135,17 @@ class _Problem:
             threads=usual if threads is None else min(whole("threads", threads, least=1), MOST_THREADS),
         )
 
-    def budget(self, max_keys: int | None) -> int:
+    def budget(self, max_keys: int | None, *, is_loop: bool) -> int:
         """How many keys to go up to: by default some more than are needed at least."""
         n = self.seen.n_frames
-        needed = max(int(self.pinned[1:-1].sum()) + 2, -(-(n - 1) // self.greatest_gap) + 1)
+        ends = 1 if is_loop else 2
+        needed = max(int(self.pinned[1:-1].sum()) + ends, -(-(n - 1) // self.greatest_gap) + ends - 1)
         usual = min(max(FEWEST_BY_DEFAULT, n // PART_BY_DEFAULT), MOST_BY_DEFAULT)
-        top = max(2, budget(max_keys, n, default=max(usual, 2 * needed)))
+        top = budget(max_keys, n, default=max(usual, 2 * needed), least=ends)
+        if needed > top:
+            why = f"{int(self.pinned.sum())} pins and gaps of at most {self.greatest_gap} frames"
+            raise OptionError(f"{why} need at least {needed} keys of {n} frames, and max_keys is {top}")
+        check_paths(top)
         check_memory(n, self.greatest_gap, top)
         return top
 
@@ -171,6 +181,8 @@ class _Problem:
         pinned[0] |= self.pinned[-1]
         allowed = self.allowed[:-1].copy()
         allowed[0] &= self.allowed[-1]
+        if pinned[0] and not allowed[0]:
+            raise OptionError("the first and the last frame of a loop are one pose: it is both pinned and excluded")
         best = np.full(min(top, period) + 1, np.inf)
         keys: dict[int, Ints] = {}
         first_pin = np.flatnonzero(pinned)[:1].tolist()

@@ -35,7 +35,7 @@ def simplify(features: Features, max_keys: int | None = None) -> Ladder:
     Of equal distances the lowest frame is taken. The cost is the largest distance left, in units of the features.
     """
     values, n = features.values, features.n_frames
-    count = budget(max_keys, n)
+    count = budget(max_keys, n, least=2)
     if n == 1:
         return Ladder.nested("simplify", 1, [0], [0.0])
     nothing = ROUNDING * float(np.sqrt(np.einsum("td,td->t", values, values).max()))

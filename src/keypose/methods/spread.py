@@ -37,7 +37,7 @@ def spread(features: Features, max_keys: int | None = None) -> Ladder:
     if n == 1:
         return Ladder.of_paths("spread", 1, [1], [0], [0.0])
     usual = max(LEAST_KEYS, min(n // 5, 2 * USUAL_STEPS // n**2))
-    most = max(2, budget(max_keys, n, default=usual))
+    most = budget(max_keys, n, default=usual, least=2)
     _check_length(n, most)
     sums = _greatest_sums(features.values, most)
     frames = _paths(features.values, sums)

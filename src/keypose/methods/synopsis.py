@@ -23,10 +23,12 @@ import math
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.methods.base import Method, budget, one_of
+from keypose.methods.base import Method, budget
 from keypose.model import Features, Ladder
+from keypose.options import one_of
 
 MOST_VISITS = 25_000_000  # of frames, over all keys, where nobody says how many keys: about two seconds at worst
+DIGITS = 40  # binary ones of a square that count
 LEAST_KEYS = 100  # that a long take gets all the same
 
 # No extreme, minus the squared distance, the frame, first and last frame of its segment: the least is split next.
@@ -45,7 +47,7 @@ def synopsis(features: Features, max_keys: int | None = None, *, candidates: str
     n = features.n_frames
     if n == 1:
         return Ladder.nested("synopsis", 1, [0], [0.0], natural=1 if extremes else None)
-    most = max(2, budget(max_keys, n, default=max(LEAST_KEYS, MOST_VISITS // n)))
+    most = budget(max_keys, n, default=max(LEAST_KEYS, MOST_VISITS // n), least=2)
     order, costs, natural = [0, n - 1], [], None
     splits = _splits(features.values, 0, n - 1, extremes)
     while True:
@@ -79,11 +81,12 @@ def _from_mean(values: Floats) -> Floats:
     """The squared distance of each frame from the mean of all.
 
     Both are taken from the first frame on: no digits are lost far from the origin, and copies of one pose have
-    distance 0.
+    distance 0. The last digits, which are rounding, are left out, so that what is equal ties.
     """
     away = values - values[0]
     away -= np.add.reduce(away) / len(away)
-    squares: Floats = np.einsum("td,td->t", away, away)
+    fraction, exponent = np.frexp(np.einsum("td,td->t", away, away))
+    squares: Floats = np.ldexp(np.round(np.ldexp(fraction, DIGITS)), exponent - DIGITS)
     return squares
 
 

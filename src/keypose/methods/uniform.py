@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from keypose.methods.base import Method, budget
+from keypose.methods.base import Method, budget, check_paths
 from keypose.model import Features, Ladder
+
+MOST_BY_DEFAULT = 4000  # keys that a ladder goes up to
 
 
 def uniform(features: Features, max_keys: int | None = None) -> Ladder:
@@ -16,8 +18,10 @@ def uniform(features: Features, max_keys: int | None = None) -> Ladder:
     n = features.n_frames
     if n == 1:
         return Ladder.of_paths("uniform", 1, [1], [0], [0.0])
-    counts = np.arange(2, max(2, budget(max_keys, n, default=max(100, n // 5))) + 1)
-    spaced = [np.arange(count) * (n - 1) // (count - 1) for count in counts.tolist()]
+    most = budget(max_keys, n, default=min(max(100, n // 5), MOST_BY_DEFAULT), least=2)
+    check_paths(most)
+    counts = np.arange(2, most + 1)
+    spaced = [(np.arange(count) * (n - 1) // (count - 1)).astype(np.int32) for count in counts.tolist()]
     gaps = [int(np.diff(frames).max()) for frames in spaced]
     return Ladder.of_paths("uniform", n, counts, np.concatenate(spaced), gaps)
 

@@ -8,10 +8,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-import numpy as np
-
 from keypose.arrays import Floats, Frozen, frozen_floats
 from keypose.errors import ModelError, OptionError
+from keypose.options import number
+
+LEAST_GREATEST = 1e-100  # of the numbers; the squares of smaller ones are lost
 
 
 class Column(NamedTuple):
@@ -38,9 +39,10 @@ class Features(Frozen):
         self._put("columns", tuple(Column(*column) for column in columns))
         if len(self.columns) != values.shape[1]:
             raise ModelError(f"features: {values.shape[1]} columns but {len(self.columns)} names")
-        self._put("fps", float(self.fps))
-        if not 0 < self.fps < np.inf:
-            raise ModelError(f"features: {self.fps:g} frames per second, expected a positive number")
+        self._put("fps", number("fps", self.fps, above=0))
+        greatest = max(float(values.max()), -float(values.min()))
+        if 0 < greatest < LEAST_GREATEST:
+            raise ModelError(f"features: no number is above {greatest:g}, expected numbers whose squares do not vanish")
 
     @property
     def n_frames(self) -> int:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, Frozen, Ints, frozen, frozen_ints, give_away
 from keypose.errors import ModelError, OptionError
+from keypose.options import whole
 
 LEAST_CLIFF = 0.1  # how much more a cliff's key buys than the next two, as a difference of logarithms
 STEEPER = 1.25  # and how much steeper than there a power law through it may not be
@@ -155,7 +155,7 @@ class Ladder(Frozen):
     @cached_property
     def _log_costs(self) -> Floats:
         some = self.cost_values[self.cost_values > 0]
-        least = min(NOTHING * some.max(), some.min()) if len(some) else 1.0
+        least = max(min(NOTHING * some.max(), some.min()), np.finfo(float).tiny) if len(some) else 1.0
         logarithms: Floats = np.log(np.maximum(self.cost_values, least))
         return logarithms
 
@@ -195,7 +195,8 @@ class Ladder(Frozen):
 
     def knee(self, least: int = 1, most: int | None = None) -> int:
         """The number of keys, from ``least`` to ``most``, farthest below the chord of the logarithmic cost curve."""
-        inside = (self.counts >= least) & (self.counts <= (most or self.counts[-1]))
+        last = int(self.counts[-1]) if most is None else whole("most", most)
+        inside = (self.counts >= whole("least", least)) & (self.counts <= last)
         if not inside.any():
             raise OptionError(f"no selection of {least} to {most} keys, expected {_range(self.counts)}")
         keys, height = self.counts[inside], self._log_costs[inside]
@@ -210,10 +211,7 @@ def _greatest_of_next_two(values: Floats) -> Floats:
 
 
 def _place(counts: Ints, keys: int) -> int:
-    try:
-        place = int(np.searchsorted(counts, index(keys)))
-    except TypeError:
-        raise OptionError(f"{keys!r} keys, expected a whole number, {_range(counts)}") from None
+    place = int(np.searchsorted(counts, whole("keys", keys)))
     if place == len(counts) or counts[place] != keys:
         raise OptionError(f"{keys} keys, expected {_range(counts)}")
     return place

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from keypose import kinematics
 from keypose.arrays import Bools, Floats
-from keypose.errors import OptionError
 from keypose.inbetween.linear import Between, between, poses_between
 from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.metrics import distances
 from keypose.model import Ladder, Motion, Selection
+from keypose.options import number
 
 FIRST_GLIMPSE, MORE_HARD, MOST_HARD = 24, 8, 40  # frames looked at before all others
 TOGETHER = 16  # selections that are glimpsed at once
@@ -102,6 +102,4 @@ def automatic(ladder: Ladder, errors: LinearError | None) -> Selection:
 
 def tolerance(value: float) -> float:
     """A tolerance in millimetres, checked."""
-    if not isinstance(value, int | float | np.number) or not 0 <= value < math.inf:
-        raise OptionError(f"tolerance_mm={value!r}, expected millimetres, 0 or more")
-    return float(value)
+    return number("tolerance_mm", value, least=0)

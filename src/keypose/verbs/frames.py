@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from keypose.errors import OptionError
 from keypose.model import Motion
+from keypose.options import whole
 from keypose.verbs.contacts import contact_frames
 
 FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
@@ -22,7 +22,7 @@ def frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
     pair = (frames.start, frames.stop) if isinstance(frames, slice) and frames.step in (None, 1) else frames
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
-    ends = [None if end is None else whole_number("frames", end) for end in pair]
+    ends = [None if end is None else whole("frames", end) for end in pair]
     first, last, _ = slice(*ends).indices(n_frames)
     if first >= last:
         raise OptionError(f"frames {pair[0]}:{pair[1]} hold no frame: the motion has {n_frames} (0 to {n_frames - 1})")
@@ -58,15 +58,7 @@ def _meant(motion: object, what: str, item: Any, start: int, stop: int) -> Itera
         if not isinstance(motion, Motion):
             raise OptionError("pins='contacts' needs a Motion: a plain array has no feet")
         return [frame for frame in contact_frames(motion) if start <= frame < stop]
-    frame = whole_number(what, item)
+    frame = whole(what, item)
     if not start <= frame < stop:
         raise OptionError(f"{what}: frame {frame}, expected {start} to {stop - 1}")
     return [frame]
-
-
-def whole_number(what: str, value: int) -> int:
-    """``value`` as an int, or an error that says what was expected."""
-    try:
-        return index(value)
-    except TypeError:
-        raise OptionError(f"{what}: {value!r}, expected a whole number") from None

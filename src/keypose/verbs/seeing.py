@@ -12,6 +12,7 @@ from keypose.errors import OptionError
 from keypose.features import JointNames, features_of, features_of_array
 from keypose.methods import METHODS, Method
 from keypose.model import EdgeCosts, Features, Motion
+from keypose.options import number
 
 Source: TypeAlias = Motion | Features | EdgeCosts | ArrayLike
 
@@ -44,13 +45,15 @@ def method_of(name: str) -> Method:
     return METHODS[name]
 
 
-def check_options(method: Method, options: Mapping[str, Any]) -> None:
-    """Refuses options that the method has not, with those that it has."""
+def check_options(
+    method: Method, options: Mapping[str, Any], beside: Iterable[str] = (*COMMON_OPTIONS, *BUDGETS)
+) -> None:
+    """Refuses options that the method has not, with those that it has and those that every verb has ``beside``."""
     for name in options:
         if name not in method.options:
             elsewhere = [other.name for other in METHODS.values() if name in other.options]
             there = f" (an option of {', '.join(elsewhere)})" if elsewhere else ""
-            known = (*method.options, *COMMON_OPTIONS, *BUDGETS)
+            known = (*method.options, *beside)
             raise OptionError(f"{method.name} has no option {name!r}{there}{_instead(name, known)}")
 
 
@@ -77,12 +80,14 @@ def seen_by(method: Method, source: Source, look: Look, start: int, stop: int) -
     if isinstance(source, Motion):
         _refuse({"fps": look.fps}, "is for plain arrays: a Motion knows its own (for another rate use m.at_fps)")
         names = method.joints if look.joints is None else look.joints
-        seen = features_of(source, look.features or method.recipe, names, look.weights, look.smoothing_s)
+        recipe = method.recipe if look.features is None else look.features
+        seen = features_of(source, recipe, names, look.weights, look.smoothing_s)
     else:
         said = {"features": look.features, "joints": look.joints, "weights": look.weights}
         _refuse(said, "needs a Motion, which has joints")
         if isinstance(source, Features | EdgeCosts):
-            _refuse({"fps": look.fps, "smoothing_s": look.smoothing_s or None}, "is for motions and plain arrays")
+            smooths = number("smoothing_s", look.smoothing_s, least=0) > 0
+            _refuse({"fps": look.fps, "smoothing_s": smooths or None}, "is for motions and plain arrays")
             seen = source
         else:
             if look.fps is None and any(option.endswith("_s") for option in method.options):

@@ -13,8 +13,9 @@ from keypose.methods.farthest import FarthestSearch
 from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as table_of
 from keypose.model import Features, Ladder, Motion, Selection
+from keypose.options import flag, whole
 from keypose.verbs.budget import LinearError, automatic, tolerance
-from keypose.verbs.frames import FrameRange, frame_range, frames_of_options, whole_number
+from keypose.verbs.frames import FrameRange, frame_range, frames_of_options
 from keypose.verbs.seeing import Look, Source, check_options, length, method_of, seen_by
 
 
@@ -72,8 +73,8 @@ def select(
     """
     check_budget(keys, tolerance_mm, auto=auto)
     if keys is not None:
-        wanted = whole_number("keys", keys)
-        if max_keys is not None and wanted > whole_number("max_keys", max_keys):
+        wanted = whole("keys", keys)
+        if max_keys is not None and wanted > whole("max_keys", max_keys):
             raise OptionError(f"keys={wanted} is more than max_keys={max_keys}")
         return rung(ladder(motion, method, max_keys=max(wanted, 2), **options), wanted)
     if tolerance_mm is not None:
@@ -96,6 +97,11 @@ def breakdowns(
     The extremes (say, by ``joints="hips"``) stay keys; what is added is optimal for the ``joints``, ``weights`` and
     other options given here. The ladder starts with the extremes and the ends of the range.
     """
+    for name in ("pins", "method"):
+        if name in options:
+            raise OptionError(f"breakdowns has no option {name!r}: the extremes are the pins, the method is salient")
+    if isinstance(extremes, Selection) and extremes.n_frames != length(motion):
+        raise OptionError(f"the extremes are of {extremes.n_frames} frames, the motion has {length(motion)}")
     return ladder(motion, "salient", max_keys=max_keys, pins=extremes, **options)
 
 
@@ -107,8 +113,10 @@ def farthest_search(
     joints: JointNames | None = None,
     weights: Mapping[str, float] | None = None,
     smoothing_s: float = 0.0,
+    **options: Any,
 ) -> FarthestSearch:
     """The most distinct poses one by one: ``.more(1)`` gives the next key in one pass over the frames."""
+    check_options(METHODS["farthest"], options, Look._fields)
     look = Look(fps, features, joints, weights, smoothing_s)
     return FarthestSearch(cast(Features, seen_by(METHODS["farthest"], motion, look, 0, length(motion))))
 
@@ -123,14 +131,14 @@ def refine_table(
 ) -> RefineTable:
     """The table of Matsuda & Kondo: keys by axis, overlapped and after reduction, for every joint."""
     row = METHODS["refine"]
-    check_options(row, options)
+    check_options(row, options, ("fps", "joints", "frames"))
     start, stop = frame_range(frames, length(motion))
     return table_of(cast(Features, seen_by(row, motion, Look(fps, joints=joints), start, stop)), **options)
 
 
 def check_budget(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
     """At most one of the ways to say how many keys."""
-    if sum([keys is not None, tolerance_mm is not None, bool(auto)]) > 1:
+    if sum([keys is not None, tolerance_mm is not None, flag("auto", auto)]) > 1:
         raise OptionError("give one of keys=, tolerance_mm= and auto=True, not several")
 
 

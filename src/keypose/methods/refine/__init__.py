@@ -32,12 +32,13 @@ import math
 
 import numpy as np
 
-from keypose.methods.base import Method, budget, number
+from keypose.methods.base import Method, budget
 from keypose.methods.refine.fixed import Rules
 from keypose.methods.refine.joint import joint_keys
 from keypose.methods.refine.order import ranking
 from keypose.methods.refine.table import RefineRow, RefineTable, table_of
 from keypose.model import Features, Ladder
+from keypose.options import number
 
 __all__ = ["METHOD", "RefineRow", "RefineTable", "refine", "refine_table"]
 
@@ -63,14 +64,14 @@ def refine(
     n-th was taken. O(T D log T): each round of refinement is linear, and their number grows like log T.
     """
     rules = _rules(features, threshold, least_error, straight_range, straight_s, prominence, jump)
-    most = budget(max_keys, features.n_frames)
+    most = budget(max_keys, features.n_frames, least=2)
     if features.n_frames == 1:
         return Ladder.nested("refine", 1, [0], [0.0], natural=1)
     keys = np.any([joint.keys for joint in joint_keys(features, rules)], axis=0)
     order, found_off = ranking(features.values, keys)
     undone = np.maximum.accumulate(found_off[::-1])[::-1]
     costs = np.append(undone[2:], 0.0)
-    most, natural = max(2, most), int(np.count_nonzero(keys))
+    natural = int(np.count_nonzero(keys))
     return Ladder.nested(
         "refine",
         features.n_frames,

@@ -63,7 +63,7 @@ def saliency(
     reading = reading_of(
         features.fps, len(features.joints), sigma_s, cut_sigmas, least_gap_s, rank, each_cluster, extremes
     )
-    limit = max(2, budget(max_keys, features.n_frames))
+    limit = budget(max_keys, features.n_frames, least=2)
     turns, importance = _found(features, reading)
     order, natural = acceptance_order(turns.frames, importance, reading.gap_frames, limit + 1)
     if features.n_frames == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from keypose.methods.base import number, one_of
+from keypose.options import number, one_of
 
 FRAMES = 1 / 120  # the paper's clips have 120 frames a second; its numbers of frames are kept as times
 SIGMA_S = 7 * FRAMES
@@ -37,7 +37,7 @@ class Reading:
     @property
     def reach(self) -> int:
         """How many frames the coarser window looks to either side."""
-        return int(2 * self.cut_sigmas * self.sigma_frames + 1e-9)
+        return int(min(2 * self.cut_sigmas * self.sigma_frames, MANY) + 1e-9)
 
 
 def reading_of(

@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, frozen_floats
 from keypose.errors import ModelError, OptionError
-from keypose.methods.base import number, whole
 from keypose.methods.saliency.curves import Before, Turns, frame_importance, saliency_between, turning_points
 from keypose.methods.saliency.reading import CUT_SIGMAS, FRAMES, SIGMA_S, reading_of, whole_frames
 from keypose.model import Column
+from keypose.options import number, whole
+
+MOST_COLUMNS = 1_000_000
 
 
 class StreamingSaliency:
@@ -54,7 +56,7 @@ class StreamingSaliency:
         self._reading = reading_of(fps, n_joints, sigma_s, cut_sigmas, least_gap_s, rank, each_cluster, extremes)
         self._longest = whole_frames(number("cluster_s", cluster_s, above=0), fps)
         self._block = whole_frames(number("block_s", block_s, above=0), fps)
-        self._period = None if period is None else number("period", period, above=0)
+        self._period = None if period is None else number("period", period, least=1e-9)
 
         self._rows: list[Floats] = []  # frames that a window still needs, the last is the newest
         self._n_frames = 0
@@ -157,13 +159,13 @@ class StreamingSaliency:
 
 def _width(columns: int | Sequence[Column | tuple[str, str]]) -> tuple[int, int]:
     """How many columns and joints there are."""
-    if isinstance(columns, list | tuple) and columns:
-        try:
-            return len(columns), len({Column(*column).joint for column in columns})
-        except TypeError:
-            columns = 0
+    if isinstance(columns, list | tuple) and columns and all(isinstance(c, tuple) and len(c) == 2 for c in columns):
+        return len(columns), len({Column(*column).joint for column in columns})
     try:
-        n = whole("columns", columns, least=1)  # type: ignore[arg-type]
+        n = whole("columns", columns, least=1)
     except OptionError:
-        raise OptionError(f"columns={columns!r}, expected a number of at least 1 or names (joint, channel)") from None
+        n = 0
+    if not 1 <= n <= MOST_COLUMNS:
+        expected = f"a number from 1 to {MOST_COLUMNS} or names (joint, channel)"
+        raise OptionError(f"columns={columns!r}, expected {expected}")
     return n, n
