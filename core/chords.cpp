@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double most_rounding = 2e-15;     // of a cost, as a part of the squared diameter; what may be worse is made anew
+constexpr double most_rounding = 2e-15;     // of a cost, as a part of the squared diameter; above it, another way
 constexpr std::size_t tile = 16;            // a bound looks at one frame of so many, for so many edges at a time
 constexpr std::size_t lanes = 32;           // distances made at a time
 constexpr std::size_t columns_at_once = 8;  // whose edges are bounded while the distances are at hand
@@ -153,7 +153,8 @@ KEYPOSE_VECTOR double least_of(const double* values, std::size_t count) {
 static std::size_t window_of(std::size_t frames, std::size_t reach, std::size_t most_distances) {
     const std::size_t width = 2 * reach + 1;
     if (frames * std::min(frames, width) <= most_distances) return frames;
-    return std::min(frames, std::max(reach, most_distances / width));
+    const std::size_t window = std::max(reach, most_distances / width);
+    return window + reach >= frames ? frames : window;  // where nearly all would be held anyway, hold all
 }
 
 void Distances::cover(std::size_t first, std::size_t count, std::size_t reach) {

@@ -69,8 +69,9 @@ class Search {
 public:
     Search(const SalientProblem& problem, const std::vector<std::size_t>& first, Edges& edges)
         : p_(problem), n_(problem.frames), reach_(reach_of(problem)), blocks_((n_ + block - 1) / block),
-          stage_rows_(rows_of_a_stage()), ring_rows_((std::max(1u, p_.threads) + 1) * strip), first_(first),
-          edges_(edges), costs_(new double[ring_rows_ * n_]), minima_(new double[ring_rows_ * blocks_]), start_minima_(blocks_),
+          stage_rows_(rows_of_a_stage()), ring_rows_(rows_of_the_ring()), first_(first),
+          edges_(edges), costs_(new double[ring_rows_ * n_]), minima_(new double[ring_rows_ * blocks_]),
+          start_minima_(blocks_),
           parents_(new std::int32_t[stage_rows_ * n_]), at_(p_.max_keys + 1, static_cast<std::int32_t>(n_ - 1)),
           progress_(stage_rows_ / strip + 1), team_(std::max(1u, p_.threads), p_.keep_going) {
         out_.costs.assign(p_.max_keys + 1, infinite);
@@ -108,7 +109,14 @@ private:
     std::size_t rows_of_a_stage() const {
         const std::size_t rows = p_.max_keys - 1;
         if (rows * n_ <= p_.most_parents) return rows;
-        return std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows))));
+        const auto least = static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows)));
+        return std::max<std::size_t>({1, least, p_.most_parents / n_});
+    }
+
+    // One strip for each thread and one before them, but no more than a stage has.
+    std::size_t rows_of_the_ring() const {
+        const std::size_t strips = (stage_rows_ + strip - 1) / strip;
+        return std::min<std::size_t>(std::max(1u, p_.threads) + 1, strips) * strip;
     }
 
     // The costs of row m by frame, and the least of each block of frames that is there so far.
@@ -145,8 +153,9 @@ private:
 
     bool extend_strip(std::size_t stage, std::size_t s, unsigned thread) {
         const std::size_t first = first_row(stage) + s * strip, last = std::min(last_row(stage), first + strip);
-        const std::size_t behind = ring_rows_ / strip - 1;  // strips ago, somebody still read the rows that this one takes
-        if (s >= behind && !follow(s - behind + 1, done(), thread)) return false;
+        // This strip takes the rows of the one that many before; the strip after that one must have read them.
+        const std::size_t strips = ring_rows_ / strip;
+        if (s >= strips && !follow(s - strips + 2, done(), thread)) return false;
         for (std::size_t m = first; m < last; ++m) {
             std::fill_n(costs(stage, m), n_, infinite);
             std::fill_n(minima(stage, m), blocks_, infinite);

@@ -167,6 +167,52 @@ def test_keys_that_nearly_coincide(apart, little):
         np.testing.assert_allclose(costs[2:], expected[2:13], rtol=1e-9, atol=1e-14 * 4 * 50)
 
 
+@pytest.mark.parametrize("corner", [70, 2000, 4095, 4096, 4120, 4160, 4800])
+def test_parents_are_found_in_any_block(corner):
+    """A path with two corners over more frames than are ruled out at a glance: 64 blocks of 64."""
+    corners = np.array([[0.0, 0, 0], [9, 1, 4], [2, 8, 1], [7, 7, 7]])
+    at = [0, corner, 4900, 4999]
+    points = np.concatenate(
+        [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(corners[:-1], corners[1:], np.diff(at), strict=True)]
+        + [corners[-1:]]
+    )
+    costs, keys = paths(np.ascontiguousarray(points), 4, "max", "largest", threads=2)
+    assert by_count(keys, 4)[4] == at and costs[4] < 1e-12 < costs[3]
+
+
+def test_long_takes_in_a_band_are_exact():
+    rng = np.random.default_rng(11)
+    n, gap = 4500, 24
+    points = np.cumsum(rng.normal(size=(n, 3)), axis=0)
+    table = np.zeros((n, gap))
+    for g in range(2, gap + 1):
+        start, along = points[: n - g], points[g:] - points[: n - g]
+        square = (along**2).sum(axis=1)
+        for t in range(1, g):
+            off = points[t : n - g + t] - start
+            off -= ((off * along).sum(axis=1) / square)[:, None] * along
+            table[: n - g, g - 1] = np.maximum(table[: n - g, g - 1], (off**2).sum(axis=1))
+    best = np.where(np.arange(n) == 0, 0.0, np.inf)
+    expected = []
+    for _ in range(2, 261):
+        after = np.full(n, np.inf)
+        for g in range(1, gap + 1):
+            after[g:] = np.minimum(after[g:], np.maximum(best[:-g], table[: n - g, g - 1]))
+        best = after
+        expected.append(best[-1])
+    costs, _ = paths(points, 260, "max", "largest", greatest_gap=gap, threads=2)
+    np.testing.assert_array_equal(np.isfinite(costs[2:]), np.isfinite(expected))
+    np.testing.assert_allclose(costs[2:][np.isfinite(expected)], np.array(expected)[np.isfinite(expected)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("total", ["max", "sum"])
+def test_of_equal_costs_the_smallest_frames_win(total):
+    points = np.zeros((700, 2))
+    for threads in (1, 2, 3):
+        _, keys = paths(points, 120, total, "largest", threads=threads)
+        assert by_count(keys, 120)[5] == [0, 1, 2, 3, 699] and by_count(keys, 120)[120] == [*range(119), 699]
+
+
 def test_an_interrupt_ends_the_work():
     """Ctrl-C in the middle of a long search raises KeyboardInterrupt within a moment, on any number of threads."""
     code = """

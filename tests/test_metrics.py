@@ -40,6 +40,7 @@ def test_the_figures_belong_together(motion):
     world, other = motion.world_positions(), rebuilt.world_positions()
     off = np.linalg.norm(other[7, 3] - world[7, 3]) * 1700 / motion.height
     assert errors[7, 3] == pytest.approx(off)
+    assert score.p95_mm == pytest.approx(np.sort(errors.ravel())[int(0.95 * errors.size)], rel=0.02)
     np.testing.assert_allclose(score.per_frame_mm, errors.mean(axis=1))
     np.testing.assert_allclose(score.per_joint_mm, errors.mean(axis=0))
 

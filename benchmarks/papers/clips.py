@@ -45,5 +45,5 @@ def remark(names: Sequence[str] | str, comment: str = "") -> str:
 
 
 def only_if_real(names: Sequence[str], figure: float) -> float:
-    """A figure that means nothing on other clips: not a number, so that its promise counts as missed."""
+    """A figure that means nothing on other clips: not a number, so that its promise is not judged."""
     return figure if is_real(*names) else math.nan

@@ -85,10 +85,8 @@ class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
         self.known = tuple(known)
         spelled = {name.lower(): name for name in reversed(self.known)}
         near = [spelled[low] for low in difflib.get_close_matches(wanted.lower(), spelled, n=3, cutoff=0.6)]
-        if near:
-            hint = f"did you mean {' or '.join(map(repr, near))}?"
-        else:
-            hint = f"known: {', '.join(self.known[:40])}{', ...' if len(self.known) > 40 else ''}"
+        meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+        hint = f"{meant}known: {', '.join(self.known[:40])}{', ...' if len(self.known) > 40 else ''}"
         super().__init__(f"no joint or body part {wanted!r}; {hint}")
 
     def __reduce__(self) -> tuple[object, ...]:

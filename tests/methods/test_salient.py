@@ -225,6 +225,18 @@ def test_loops_do_not_depend_on_where_the_circle_is_cut():
     np.testing.assert_allclose(salient(features(turned), 9, loop=True).cost_values, costs, rtol=1e-9)
 
 
+def test_the_two_ends_of_a_loop_are_one_pose():
+    curve = features(around(20, 1))
+    assert all(0 not in selection for selection in salient(curve, 6, loop=True, excluded=[20]))
+    assert all(0 in selection for selection in salient(curve, 6, loop=True, pins=[20]))
+    with pytest.raises(OptionError, match="one pose: it is both pinned and excluded"):
+        salient(curve, loop=True, pins=[0], excluded=[20])
+    nearly = around(20, 1)
+    nearly[-1] += 0.01
+    with pytest.raises(OptionError, match="last pose"):
+        salient(features(nearly), loop=True)
+
+
 def test_an_open_clip_is_no_loop():
     with pytest.raises(OptionError, match=r"last pose is .* from the first.*root_matched"):
         salient(wandering(50), loop=True)
@@ -244,5 +256,7 @@ def test_long_takes_in_a_band():
 
 def test_too_much_for_this_machine_is_refused_before_the_work():
     with pytest.raises(OptionError, match=r"GB.*greatest_gap_frames"):
-        check_memory(5_000_000, 4_999_999, 100)
-    check_memory(432_000, 240, 4000)  # an hour at 120 fps, keys within two seconds
+        check_memory(5_000_000, 93, 4_999_999, 100, 2)
+    with pytest.raises(OptionError, match="GB"):
+        check_memory(10**9, 1, 10, 100, 2)
+    check_memory(432_000, 93, 240, 4000, 2)  # an hour at 120 fps, keys within two seconds

@@ -73,6 +73,49 @@ def test_a_cliff_at_the_first_place_and_one_of_two_keys():
     assert [cliff.keys for cliff in ladder_of(stairs({10: 2.0, 11: 2.0})).cliffs()] == [11]  # both keys are needed
 
 
+def test_the_next_two_keys_both_count():
+    """d(n) must exceed d(n+1) and d(n+2): a key that only prepares the next but one is no cliff."""
+    drops = np.full(40, 0.02)
+    drops[10], drops[12] = 0.5, 0.6
+    found = ladder_of(np.exp(-np.concatenate(([0.0], np.cumsum(drops))))).cliffs()
+    assert [cliff.keys for cliff in found] == [15]
+    drops[12] = 0.2  # now the first buys more than both after it, and the other stands out too
+    found = ladder_of(np.exp(-np.concatenate(([0.0], np.cumsum(drops))))).cliffs()
+    assert [cliff.keys for cliff in found] == [13, 15]
+    np.testing.assert_allclose([cliff.strength for cliff in found], [0.3, 0.18])
+
+
+@pytest.mark.parametrize(("step", "count"), [(0.11, 1), (0.09, 0)])
+def test_a_cliff_is_at_least_a_tenth(step, count):
+    assert len(ladder_of(stairs({20: np.exp(step)})).cliffs()) == count
+
+
+def test_a_cliff_need_not_be_much_steeper_than_what_follows():
+    drops = np.full(40, 0.3)
+    drops[10] = 0.45
+    assert [c.keys for c in ladder_of(np.exp(-np.concatenate(([0.0], np.cumsum(drops)))), least=2).cliffs()] == [13]
+
+
+def test_of_neighbouring_cliffs_the_strongest():
+    drops = np.full(40, 0.02)
+    drops[10], drops[11] = 0.9, 0.4
+    assert [c.keys for c in ladder_of(np.exp(-np.concatenate(([0.0], np.cumsum(drops))))).cliffs()] == [13]
+
+
+def test_cliffs_in_the_second_half_of_the_frames_and_in_rounding_do_not_count():
+    n = 60
+    costs = stairs({50: 4.0}, last=n)
+    assert Ladder.nested("test", n, range(n), costs, least=2).cliffs() == ()
+    assert [c.keys for c in Ladder.nested("test", 1000, range(n), costs, least=2).cliffs()] == [50]
+    noise = np.concatenate((np.geomspace(1, 1e-7, 10), 1e-8 * np.random.default_rng(0).random(40)))
+    assert ladder_of(noise).cliffs() == ()
+
+
+def test_an_own_number_is_one_of_the_counts():
+    with pytest.raises(ModelError, match="own"):
+        Ladder.nested("test", 10, range(5), np.ones(5), natural=7)
+
+
 def test_no_cliffs_on_flat_and_on_steadily_falling_curves():
     keys = np.arange(2, 80.0)
     curves = [np.ones(78), np.zeros(78), 0.9**keys, 0.5**keys, 1000 - keys]

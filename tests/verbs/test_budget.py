@@ -67,6 +67,28 @@ def test_a_tolerance_that_cannot_be_kept(motion):
         kp.select(flat, tolerance_mm=5.0)
 
 
+def test_auto_looks_at_millimetres_in_the_range():
+    motion = kp.demo_motion(fps=30)
+    for frames in ((0, 370), (40, 240)):
+        ladder = kp.ladder(motion, frames=frames)
+        seen = automatic(ladder, LinearError(motion, *frames))
+        assert list(kp.select(motion, auto=True, frames=frames)) == list(seen)
+        assert LinearError(motion, *frames).mean_mm(seen) <= 17.0
+        blind = automatic(ladder, None)
+        assert len(blind) < len(seen) and LinearError(motion, *frames).mean_mm(blind) > 17.0
+    part = kp.select(motion, auto=True, frames=(40, 240))
+    assert 2 <= len(part) <= 40 and list(part) == [40 + frame for frame in kp.select(motion[40:240], auto=True)]
+
+
+def test_a_tolerance_may_need_more_keys_than_a_ladder_usually_has():
+    motion = kp.demo_motion(fps=120)[:600]
+    usual = int(kp.ladder(motion).counts[-1])
+    chosen = kp.select(motion, tolerance_mm=0.05)
+    assert len(chosen) > usual
+    errors = LinearError(motion, 0, 600)
+    assert errors.greatest_mm(chosen) <= 0.05 < errors.greatest_mm(kp.select(motion, keys=len(chosen) - 1))
+
+
 def test_auto_needs_no_height(motion):
     points = kp.Motion(
         "point",
@@ -154,6 +176,32 @@ def test_contacts_are_pinned_where_feet_touch_and_leave():
     assert pinned <= set(selection.at(int(selection.counts[0])))
     both = kp.ladder(motion, pins=["contacts", 33])
     assert 33 in both.at(int(both.counts[-1])) and both.counts[0] == len(pinned | {0, 33, motion.n_frames - 1})
+
+
+def test_only_contacts_of_the_range_are_pinned():
+    motion = kp.demo_motion(fps=60)
+    inside = [frame for frame in contact_frames(motion) if 200 <= frame < 400]
+    ladder = kp.ladder(motion, pins="contacts", frames=(200, 400))
+    first = ladder.at(int(ladder.counts[0]))
+    assert set(first) == {200, 399, *inside} and 0 < len(inside) < len(contact_frames(motion))
+
+
+def test_a_flight_that_the_clip_cuts_off_has_no_top():
+    motion = kp.demo_motion(fps=60)
+    (start, stop), *_ = [r for r in runs(~motion.foot_contacts().touching.any(axis=1)) if r[1] - r[0] >= 6 and r[0] > 0]
+    cut = motion[: (start + stop) // 2]
+    assert all(frame < start for frame in contact_frames(cut))
+
+
+def test_a_glimpse_of_a_flight_is_none(monkeypatch):
+    motion = kp.demo_motion(fps=60)[:120]
+    touching = np.ones((120, 2), bool)
+    touching[40:44] = False  # four frames: 0.07 s
+    touching[60:70] = False
+    monkeypatch.setattr(kp.Motion, "foot_contacts", lambda self: kp.FootContacts(("left", "right"), touching))
+    found = contact_frames(motion)
+    assert {0, 39, 44, 59, 70, 119} <= set(found) and len(found) == 7
+    assert 60 <= (set(found) - {0, 39, 44, 59, 70, 119}).pop() < 70
 
 
 def test_without_feet_there_are_no_contacts():

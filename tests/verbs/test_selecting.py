@@ -245,6 +245,15 @@ def test_arrays_of_any_shape(motion):
         kp.select(flat, "saliency")
 
 
+def test_a_range_of_an_array(motion):
+    flat = motion.world_positions().reshape(motion.n_frames, -1)
+    for frames in ((0, 100), (50, 150), (200, None)):
+        ladder = kp.ladder(flat, max_keys=9, frames=frames)
+        start, stop, _ = slice(*frames).indices(len(flat))
+        np.testing.assert_array_equal(ladder.frames, kp.ladder(flat[start:stop], max_keys=9).frames + start)
+        assert ladder.n_frames == len(flat)
+
+
 def test_a_range_is_read_as_a_slice(motion):
     assert kp.select(motion, keys=5, frames=(-100, None)).frames[0] == motion.n_frames - 100
     assert kp.select(motion, keys=5, frames=(100, 10**6)).frames[-1] == motion.n_frames - 1

@@ -17,6 +17,7 @@ Costs of a ladder: distances in units of the features; sums of squares for ``cos
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from keypose.options import flag, one_of, whole
 ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
 FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that a ladder goes up to
 MOST_THREADS = 256
+WINDOW, PARENTS = 1 << 27, 1 << 26  # numbers that the kernel holds at a time, where the gaps allow
 MOST_OF_MEMORY = 0.7  # of the machine's that one search may take
 SAME_POSE = 1e-3  # of the diameter: how far apart the ends of a loop may be
 
@@ -141,12 +143,16 @@ class _Problem:
         ends = 1 if is_loop else 2
         needed = max(int(self.pinned[1:-1].sum()) + ends, -(-(n - 1) // self.greatest_gap) + ends - 1)
         usual = min(max(FEWEST_BY_DEFAULT, n // PART_BY_DEFAULT), MOST_BY_DEFAULT)
-        top = budget(max_keys, n, default=max(usual, 2 * needed), least=ends)
+        possible = (n - 1) // self.least_gap + ends - 1  # more rows would be searched for nothing
+        top = min(budget(max_keys, n, default=max(usual, 2 * needed), least=ends), max(possible, ends))
+        if needed > top and (max_keys is None or top < max_keys):
+            raise OptionError(self.why_nothing(top))
         if needed > top:
             why = f"{int(self.pinned.sum())} pins and gaps of at most {self.greatest_gap} frames"
             raise OptionError(f"{why} need at least {needed} keys of {n} frames, and max_keys is {top}")
         check_paths(top)
-        check_memory(n, self.greatest_gap, top)
+        columns = self.seen.values.shape[1] if isinstance(self.seen, Features) else 0
+        check_memory(n, columns, self.greatest_gap, top, self.threads)
         return top
 
     def on_a_line(self, top: int) -> tuple[Floats, dict[int, Ints]]:
@@ -215,11 +221,14 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_memory(n_frames: int, greatest_gap: int, max_keys: int) -> None:
+def check_memory(n_frames: int, columns: int, greatest_gap: int, max_keys: int, threads: int) -> None:
     """Refuses what does not fit into this machine, before anything is computed."""
-    distances = min(n_frames * min(n_frames, 2 * greatest_gap + 1), max(1 << 27, (2 * greatest_gap + 1) ** 2))
+    band = 2 * greatest_gap + 1
+    distances = n_frames * min(n_frames, band) if n_frames <= 2 * band else min(n_frames * band, WINDOW + band * band)
     edges = n_frames * greatest_gap - greatest_gap * greatest_gap // 2
-    needed = 8 * (distances + edges) + 2 * max_keys * max_keys
+    rows = (threads + 1) * 32 + math.isqrt(2 * max_keys)
+    parents = min(max_keys * n_frames, max(PARENTS, math.isqrt(2 * max_keys) * n_frames))
+    needed = 8 * (distances + edges + n_frames * (columns + rows)) + 4 * parents + 2 * max_keys * max_keys
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 16 << 30
     if needed > MOST_OF_MEMORY * there:
         raise OptionError(

@@ -116,24 +116,29 @@ def farthest_search(
     **options: Any,
 ) -> FarthestSearch:
     """The most distinct poses one by one: ``.more(1)`` gives the next key in one pass over the frames."""
-    check_options(METHODS["farthest"], options, Look._fields)
+    row = METHODS["farthest"]
+    check_options(row, options, Look._fields)
     look = Look(fps, features, joints, weights, smoothing_s)
-    return FarthestSearch(cast(Features, seen_by(METHODS["farthest"], motion, look, 0, length(motion))))
+    return FarthestSearch(cast(Features, seen_by(row, motion, look, 0, length(motion))))
 
 
 def refine_table(
     motion: Source,
     *,
     fps: float | None = None,
+    features: str | None = None,
     joints: JointNames | None = None,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
     frames: FrameRange = None,
     **options: Any,
 ) -> RefineTable:
     """The table of Matsuda & Kondo: keys by axis, overlapped and after reduction, for every joint."""
     row = METHODS["refine"]
-    check_options(row, options, ("fps", "joints", "frames"))
+    check_options(row, options, (*Look._fields, "frames"))
     start, stop = frame_range(frames, length(motion))
-    return table_of(cast(Features, seen_by(row, motion, Look(fps, joints=joints), start, stop)), **options)
+    look = Look(fps, features, joints, weights, smoothing_s)
+    return table_of(cast(Features, seen_by(row, motion, look, start, stop)), **options)
 
 
 def check_budget(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
@@ -173,11 +178,18 @@ def within(
     found = ladder(motion, method, max_keys=max_keys, **options)
     selection = errors.first_within(found, tolerance_mm)
     if selection is None and max_keys is None and found.counts[-1] < errors.n_frames:
-        usual = int(found.counts[-1])
-        found = ladder(motion, method, max_keys=errors.n_frames, **options)
+        usual, found = int(found.counts[-1]), _longest(motion, method, errors.n_frames, options, found)
         selection = errors.first_within(found, tolerance_mm, above=usual)
     if selection is None:
         most = int(found.counts[-1])
         raise OptionError(f"no selection of {found.counts[0]} to {most} keys stays within {tolerance_mm:g} mm; "
                           f"with {most} keys it is {errors.greatest_mm(found.at(most)):.4g} mm")  # fmt: skip
     return found, selection
+
+
+def _longest(motion: Motion, method: str, n_frames: int, options: Mapping[str, Any], usual: Ladder) -> Ladder:
+    """The ladder up to every frame, or the usual one where that is more than the method can do."""
+    try:
+        return ladder(motion, method, max_keys=n_frames, **options)
+    except OptionError:
+        return usual

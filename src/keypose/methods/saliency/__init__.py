@@ -15,7 +15,7 @@ Where the paper leaves it open or we read it differently:
 - "delete the least important among close ones" becomes: accept in descending importance, with a least distance of 10
   frames at 120 a second. The importance of a frame is the largest S/mean(S) among the joint's curves;
 - it treats one joint. Several joints (whole body): the union over all, importance ``sqrt(sum S^2)``, distance 20.
-  By default all joints of the body: turning curves of the nine major joints would leave out shoulders and hips.
+  By default all joints of the body: the curves of the nine major ones would leave out shoulders and thighs.
 
 A constant curve has no keys, nor has one that differs from a constant by rounding only.
 
