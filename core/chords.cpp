@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double most_rounding = 2e-15;     // of a cost, as a part of the squared diameter; above it, another way
+constexpr double most_rounding = 5e-15;     // of a cost, as a part of the squared diameter; above it, another way
 constexpr std::size_t tile = 16;            // a bound looks at one frame of so many, for so many edges at a time
 constexpr std::size_t lanes = 32;           // distances made at a time
 constexpr std::size_t columns_at_once = 8;  // whose edges are bounded while the distances are at hand
@@ -165,7 +165,7 @@ void Distances::cover(std::size_t first, std::size_t count, std::size_t reach) {
     stride_ = full_ ? count : 2 * reach_ + 1;
     if (count_ * stride_ > held_) {
         held_ = count_ * stride_;
-        values_.reset(new double[held_]);
+        values_.resize(held_);
     }
 }
 
@@ -175,7 +175,7 @@ Chords::Chords(Points points, std::size_t reach, const std::vector<std::size_t>&
       window_(window_of(points.frames, reach, most_distances)),
       exact_at_once_(window_ < points.frames || measure == Measure::sum_of_squares), row_blocks_(reach / block + 2),
       packed_((points.frames / lanes + 1) * points.dims * lanes),
-      edges_(new double[static_cast<std::size_t>(offset(points.frames) + static_cast<std::ptrdiff_t>(points.frames))]),
+      edges_(static_cast<std::size_t>(offset(points.frames) + static_cast<std::ptrdiff_t>(points.frames))),
       minima_(points.frames * row_blocks_) {
     if (!exact_at_once_ && reach + 1 >= points.frames) {
         const std::size_t rows = points.frames / tile + 1;

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
+#include "pages.hpp"
 #include "team.hpp"
 
 namespace keypose {
@@ -39,7 +39,7 @@ private:
     }
     std::size_t first_ = 0, count_ = 0, reach_ = 0, stride_ = 0, held_ = 0;
     bool full_ = true;
-    std::unique_ptr<double[]> values_;
+    Pages<double> values_;
 };
 
 // Costs of the edges k -> j, k < j, at most `reach` frames apart: at first lower bounds, exact on demand; or, where
@@ -90,7 +90,7 @@ private:
     std::vector<double> packed_;  // the points of some frames at a time, dimension by dimension
     Distances distances_;
     std::vector<double> samples_;  // of the distances, where those of all frames are held
-    std::unique_ptr<double[]> edges_;  // the sign marks a cost that is exact
+    Pages<double> edges_;  // the sign marks a cost that is exact
     std::vector<double> minima_;
     std::atomic<double> diameter_{0};  // the largest squared distance held
     std::atomic<std::size_t> next_row_{0}, next_sample_{0}, next_column_{0};

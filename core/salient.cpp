@@ -93,7 +93,7 @@ private:
         for (std::size_t stage = 0; stage < stages; ++stage) {
             if (!extend_stage(stage, thread)) return;
             if (thread == 0 && stage + 1 < stages) {
-                const double* last = costs(stage, last_row(stage) - 1);
+                const double* last = row(stage, last_row(stage) - 1).costs;
                 starts_.emplace_back(last, last + n_);
             }
         }
@@ -119,18 +119,25 @@ private:
         return std::min<std::size_t>(std::max(1u, p_.threads) + 1, strips) * strip;
     }
 
-    // The costs of row m by frame, and the least of each block of frames that is there so far.
-    double* costs(std::size_t stage, std::size_t m) {
-        return m < first_row(stage) ? starts_[stage].data() : costs_.get() + (m - first_row(stage)) % ring_rows_ * n_;
+    // Row m: the best paths with m keys, by the frame in which they end.
+    struct Row {
+        double* costs;
+        double* minima;         // the least cost of each block of frames that is there so far
+        std::int32_t* parents;  // the key before; none before a strip
+        std::size_t least, greatest;  // the frames that are looked at
+    };
+
+    Row row(std::size_t stage, std::size_t m) {
+        const std::size_t least = least_frame(m), greatest = greatest_frame(m);
+        if (m < first_row(stage)) return {starts_[stage].data(), start_minima_.data(), nullptr, least, greatest};
+        const std::size_t place = (m - first_row(stage)) % ring_rows_;
+        return {costs_.get() + place * n_, minima_.get() + place * blocks_, parents(m), least, greatest};
     }
-    double* minima(std::size_t stage, std::size_t m) {
-        return m < first_row(stage) ? start_minima_.data()
-                                    : minima_.get() + (m - first_row(stage)) % ring_rows_ * blocks_;
-    }
-    std::int32_t& parent(std::size_t m, std::size_t j) { return parents_[(m - 2) % stage_rows_ * n_ + j]; }
+    std::int32_t* parents(std::size_t m) { return parents_.get() + (m - 2) % stage_rows_ * n_; }
 
     // The frames in which m keys can end and from which the last frame is still in reach.
     std::size_t least_frame(std::size_t m) const {
+        if (m < 2) return 0;
         const std::size_t left = (p_.max_keys - m) * reach_;
         return std::max((m - 1) * p_.least_gap, n_ - 1 > left ? n_ - 1 - left : 0);
     }
@@ -156,19 +163,23 @@ private:
         // This strip takes the rows of the one that many before; the strip after that one must have read them.
         const std::size_t strips = ring_rows_ / strip;
         if (s >= strips && !follow(s - strips + 2, done(), thread)) return false;
-        for (std::size_t m = first; m < last; ++m) {
-            std::fill_n(costs(stage, m), n_, infinite);
-            std::fill_n(minima(stage, m), blocks_, infinite);
+        Row rows[strip + 1];  // the one before, then those of the strip
+        const std::size_t count = last - first;
+        for (std::size_t i = 0; i <= count; ++i) rows[i] = row(stage, first - 1 + i);
+        rows[0].parents = nullptr;
+        for (std::size_t i = 1; i <= count; ++i) {
+            std::fill_n(rows[i].costs, n_, infinite);
+            std::fill_n(rows[i].minima, blocks_, infinite);
         }
-        const std::size_t end = greatest_frame(last - 1) + 1;
-        for (std::size_t j = least_frame(first); j < end;) {
-            const std::size_t stop = std::min(end, (j / block + 1) * block);  // whole blocks: their minima are final
+        for (std::size_t j = rows[1].least; j <= rows[count].greatest;) {
+            const std::size_t whole_block = (j / block + 1) * block;  // then its minima are final
+            const std::size_t stop = std::min(rows[count].greatest + 1, whole_block);
             if (!follow(s, stop, thread)) return false;
             for (; j < stop; ++j)
-                for (std::size_t m = first; m < last; ++m) extend(stage, m, j, first);
+                for (std::size_t i = 1; i <= count; ++i) extend(rows[i - 1], rows[i], j);
             progress_[s].store(stop, std::memory_order_release);
         }
-        for (std::size_t m = first; m < last; ++m) out_.costs[m] = costs(stage, m)[n_ - 1];
+        for (std::size_t i = 1; i <= count; ++i) out_.costs[first - 1 + i] = rows[i].costs[n_ - 1];
         if (!follow(s, done(), thread)) return false;  // strips end in order
         progress_[s].store(done(), std::memory_order_release);
         return true;
@@ -185,22 +196,20 @@ private:
         return team_.goes_on(thread);
     }
 
-    void extend(std::size_t stage, std::size_t m, std::size_t j, std::size_t first_of_strip) {
-        std::int32_t& best = parent(m, j);
+    void extend(const Row& before, const Row& now, std::size_t j) {
+        std::int32_t& best = now.parents[j];
         best = -1;
-        if (!p_.allowed[j] || j < least_frame(m) || j > greatest_frame(m)) return;
-        const std::int32_t beside = j > least_frame(m) ? parent(m, j - 1) : -1;  // of the neighbours: good guesses
-        const bool has_below = m > first_of_strip && j >= least_frame(m - 1) && j <= greatest_frame(m - 1);
-        const std::int32_t below = has_below ? parent(m - 1, j) : -1;
-        const double cost = best_parent(costs(stage, m - 1), minima(stage, m - 1), j, beside, below, best);
-        costs(stage, m)[j] = cost;
-        double& least = minima(stage, m)[j / block];
-        least = std::min(least, cost);
+        if (!p_.allowed[j] || j < now.least || j > now.greatest) return;
+        const std::int32_t beside = j > now.least ? now.parents[j - 1] : -1;  // those of neighbours are good guesses
+        const bool has_below = before.parents && j >= before.least && j <= before.greatest;
+        const double cost = best_parent(before, j, beside, has_below ? before.parents[j] : -1, best);
+        now.costs[j] = cost;
+        now.minima[j / block] = std::min(now.minima[j / block], cost);
     }
 
-    double best_parent(const double* before, const double* before_minima, std::size_t j, std::int32_t beside,
-                       std::int32_t below, std::int32_t& parent) {
-        const double* edges = edges_.row(j);
+    double best_parent(const Row& shorter, std::size_t j, std::int32_t beside, std::int32_t below,
+                       std::int32_t& parent) {
+        const double *before = shorter.costs, *before_minima = shorter.minima, *edges = edges_.row(j);
         const std::size_t from = first_[j], to = j + 1 - p_.least_gap;  // k in [from, to)
         if (to <= from) return infinite;
         double best = infinite;
@@ -250,14 +259,16 @@ private:
 
     // Follows every path through the rows of a stage, backwards.
     void trace(std::size_t stage) {
-        for (std::size_t m = last_row(stage); m-- > first_row(stage);)
+        for (std::size_t m = last_row(stage); m-- > first_row(stage);) {
+            const std::int32_t* before = parents(m);
             for (std::size_t path = m; path <= p_.max_keys; ++path) {
                 if (out_.costs[path] == infinite) continue;
                 std::int32_t* keys = out_.keys.data() + path * (path - 1) / 2 - 1;
                 keys[m - 1] = at_[path];
-                at_[path] = parent(m, static_cast<std::size_t>(at_[path]));
+                at_[path] = before[at_[path]];
                 if (m == 2) keys[0] = at_[path];
             }
+        }
     }
 
     const SalientProblem& p_;
