@@ -55,7 +55,7 @@ def run() -> dict[str, float]:
                 "5000": lambda: ours(points[:5000]),
             }
         )
-        threads = alternate({"1": lambda: ours(points[:2500], 1), "2": lambda: ours(points[:2500], 2)}, rounds=7)
+        threads = alternate({"1": lambda: ours(points[:2500], 1), "2": lambda: ours(points[:2500], 2)}, rounds=20)
         _compare("numpy", thousand, rivals.with_numpy(thousand, 100))
         for frames, wanted in WANTED_MS.items():
             print(f"   {frames:>5} frames, one thread {1e3 * seconds[str(frames)]:9.1f} ms   wanted {wanted}")
