@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 
@@ -266,6 +267,13 @@ def test_markers_do_not_turn():
     with pytest.raises(OptionError, match=r"no joint turns.*features='world'"):
         kp.select(markers, "saliency")
     assert len(kp.select(markers, "saliency", features="world", keys=6)) == 6
+
+
+def test_a_joint_that_is_still_has_no_turning_points(motion):
+    turns = motion.rotations.copy()
+    turns[:, motion.joint("left_hand")] = [1.0, 0, 0, 0]
+    part = dataclasses.replace(motion, rotations=turns)
+    assert list(kp.select(part, "saliency", joints=["left_hand"])) == [0, motion.n_frames - 1]
 
 
 def test_the_table_of_matsuda_and_kondo(motion):

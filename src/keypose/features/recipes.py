@@ -75,7 +75,7 @@ def features_of(
     chosen = chosen_joints(motion.skeleton, joints)
     root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if recipe == "root_matched" else {}
     values = RECIPES[recipe](motion, chosen)
-    if recipe == "euler" and not np.ptp(values, axis=0).any() and np.ptp(motion.world_positions(), axis=0).any():
+    if recipe == "euler" and not np.ptp(motion.rotations, axis=0).any() and np.ptp(motion.translations, axis=0).any():
         raise OptionError(f"{motion.name}: no joint turns, only positions move (markers?): choose features='world'")
     factors = np.sqrt(_weights(motion.skeleton, chosen, {} if weights is None else weights, root_weight))
     columns = [Column(motion.skeleton.names[j], c) for j in chosen for c in _channels(motion.skeleton, recipe, j)]
