@@ -42,7 +42,7 @@ def spread(features: Features, max_keys: int | None = None) -> Ladder:
     sums = _greatest_sums(features.values, most)
     frames = _paths(features.values, sums)
     steps = np.diff(features.values, axis=0)
-    length = sum(np.sqrt(np.einsum("td,td->t", steps, steps)).tolist())
+    length = np.sqrt(np.einsum("td,td->t", steps, steps)).cumsum()[-1]  # one by one, as the sums were made
     # A key more never shows less, and none more than all: the clipping only takes rounding away.
     costs = np.minimum.accumulate(np.maximum(length - sums.max(axis=0)[1:], 0.0))
     return Ladder.of_paths("spread", n, np.arange(2, most + 1), frames, costs)
