@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from point_cases import CASES, points_of
 
 import keypose as kp
 import naive
 from keypose.features import features_of
 from keypose.methods.decimate import METHOD, decimate
 from keypose.model import Features
-
-CASES = ["walk", "noise", "far from the origin", "frames repeated", "closed loop", "one column", "a column of zeros"]
-
-
-def points_of(case: str, rng: np.random.Generator) -> np.ndarray:
-    walk = np.cumsum(rng.normal(size=(int(rng.integers(2, 26)), int(rng.integers(2, 8)))), axis=0)
-    made = {
-        "noise": rng.normal(size=walk.shape),
-        "far from the origin": walk + 1e4,
-        "frames repeated": np.repeat(walk, 3, axis=0)[: len(walk) + 5],
-        "closed loop": np.concatenate((walk, walk[:1])),
-        "one column": walk[:, :1],
-        "a column of zeros": walk * ([0.0] + [1.0] * (walk.shape[1] - 1)),
-    }
-    return made.get(case, walk)
 
 
 def interpolation_error(values: np.ndarray, keys: np.ndarray) -> float:
@@ -44,7 +30,7 @@ def demo() -> Features:
 def test_slow_twin(case, error):
     rng = np.random.default_rng(CASES.index(case))
     for _ in range(6):
-        values = points_of(case, rng)
+        values = points_of(case, rng, 26)
         ladder = decimate(Features(values, 30.0), error=error)
         order, costs = naive.decimate(values, error == "squared")
         assert ladder.counts.tolist() == list(range(2, len(values) + 1))

@@ -177,6 +177,8 @@ def test_edge_costs_are_checked():
             EdgeCosts(2, 1, [[0.0], [wrong]])
     edges = EdgeCosts(30, 5, np.ones((30, 5)))
     assert salient(edges).counts[0] == 7 and len(edges[10:20]) == 10
+    with pytest.raises(OptionError, match="least_gap_frames=8, expected at most 5 here"):
+        salient(edges, least_gap_frames=8)
     with pytest.raises(OptionError, match="loop=True needs features"):
         salient(edges, loop=True)
     with pytest.raises(OptionError, match="cost= is for features"):

@@ -6,27 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from point_cases import CASES, points_of
 
 import keypose as kp
 import naive
 from keypose.features import features_of
 from keypose.methods.simplify import METHOD, simplify
 from keypose.model import Features
-
-CASES = ["walk", "noise", "far from the origin", "frames repeated", "closed loop", "one column", "a column of zeros"]
-
-
-def points_of(case: str, rng: np.random.Generator) -> np.ndarray:
-    walk = np.cumsum(rng.normal(size=(int(rng.integers(2, 40)), int(rng.integers(2, 8)))), axis=0)
-    made = {
-        "noise": rng.normal(size=walk.shape),
-        "far from the origin": walk + 1e4,
-        "frames repeated": np.repeat(walk, 3, axis=0)[: len(walk) + 5],
-        "closed loop": np.concatenate((walk, walk[:1])),
-        "one column": walk[:, :1],
-        "a column of zeros": walk * ([0.0] + [1.0] * (walk.shape[1] - 1)),
-    }
-    return made.get(case, walk)
 
 
 def tolerance_keys(values: np.ndarray, tolerance: float, first: int, last: int) -> set[int]:
@@ -52,7 +38,7 @@ def demo() -> Features:
 def test_slow_twin(case):
     rng = np.random.default_rng(CASES.index(case))
     for _ in range(12):
-        values = points_of(case, rng)
+        values = points_of(case, rng, 40)
         ladder = simplify(Features(values, 30.0))
         order, costs = naive.simplify(values)
         assert ladder.counts.tolist() == list(range(2, len(values) + 1))

@@ -112,8 +112,9 @@ class _Problem:
     ) -> _Problem:
         n = features.n_frames
         least = whole("least_gap_frames", least_gap_frames, least=1)
-        if least > max(1, n - 1):
-            raise OptionError(f"least_gap_frames={least}, expected at most {max(1, n - 1)} for {n} frames")
+        widest = max(1, n - 1 if isinstance(features, Features) else min(features.greatest_gap, n - 1))
+        if least > widest:
+            raise OptionError(f"least_gap_frames={least}, expected at most {widest} here")
         greatest = n if greatest_gap_frames is None else whole("greatest_gap_frames", greatest_gap_frames, least=least)
         pinned, barred = _flags("pins", pins, n), _flags("excluded", excluded, n)
         both = np.flatnonzero(pinned & barred)
@@ -121,8 +122,6 @@ class _Problem:
             raise OptionError(f"frame {both[0]} is both pinned and excluded")
         if barred.all():
             raise OptionError("every frame is excluded: there is nothing to choose from")
-        widest = n - 1 if isinstance(features, Features) else min(features.greatest_gap, n - 1)
-        gap = min(widest, greatest)
         if isinstance(features, EdgeCosts) and cost != "chord":
             raise OptionError("cost= is for features: edge costs are costs already")
         usual = 1 if n < ONE_THREAD_BELOW else available_cores()
@@ -133,7 +132,7 @@ class _Problem:
             allowed=~barred,
             pinned=pinned,
             least_gap=least,
-            greatest_gap=max(1, gap),
+            greatest_gap=min(widest, greatest),
             threads=usual if threads is None else min(whole("threads", threads, least=1), MOST_THREADS),
         )
 
@@ -157,17 +156,15 @@ class _Problem:
 
     def on_a_line(self, top: int) -> tuple[Floats, dict[int, Ints]]:
         """Costs by number of keys, infinite where there is no path, and the keys of each path."""
-        allowed = self.allowed.copy()
-        if not allowed[0] or not allowed[-1]:
+        if not self.allowed[0] or not self.allowed[-1]:
             raise OptionError("the first and the last frame are always keys and cannot be excluded; "
                               "choose a range without them by frames=(start, stop)")  # fmt: skip
-        adds_up, flags = self.objective == "sum", (allowed.view(np.uint8), self.pinned.view(np.uint8))
+        adds_up, flags = self.objective == "sum", (self.allowed.view(np.uint8), self.pinned.view(np.uint8))
         if isinstance(self.seen, Features):
-            gaps = self.least_gap, max(self.least_gap, self.greatest_gap)
-            is_sum = self.cost == "integrated"
+            gaps, is_sum = (self.least_gap, self.greatest_gap), self.cost == "integrated"
             costs, keys = _core.salient_paths(self.seen.values, top, adds_up, is_sum, *gaps, *flags, self.threads)
         else:
-            table = np.ascontiguousarray(self.seen.costs[:, : max(self.least_gap, self.greatest_gap)])
+            table = np.ascontiguousarray(self.seen.costs[:, : self.greatest_gap])
             costs, keys = _core.table_paths(table, top, adds_up, self.least_gap, *flags, self.threads)
         starts = np.cumsum(np.arange(top + 1)) - 1  # the path with m keys starts behind those with 2 to m - 1
         return costs, {m: keys[starts[m - 1] : starts[m]] for m in range(2, top + 1)}
