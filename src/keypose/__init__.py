@@ -19,27 +19,31 @@ if TYPE_CHECKING:
         OptionError,
         UnknownJoint,
     )
-    from keypose.formats import Limits, load, save
+    from keypose.formats import Limits, load, load_keyed, save
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
     from keypose.methods.saliency import StreamingSaliency
     from keypose.metrics import Score, score
     from keypose.model import (
+        Curves,
         EdgeCosts,
         Features,
         FootContacts,
+        KeyedMotion,
         Ladder,
         Motion,
         Pose,
+        Residual,
         Selection,
         Skeleton,
         concatenate,
     )
-    from keypose.verbs import breakdowns, farthest_search, ladder, methods, refine_table, select
+    from keypose.verbs import breakdowns, farthest_search, ladder, methods, refine_table, select, unbake
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Curves",
     "EdgeCosts",
     "FarthestSearch",
     "Features",
@@ -47,6 +51,7 @@ __all__ = [
     "FootContacts",
     "FormatError",
     "FormatWarning",
+    "KeyedMotion",
     "KeyposeError",
     "Ladder",
     "LimitError",
@@ -57,6 +62,7 @@ __all__ = [
     "OptionError",
     "Pose",
     "RefineTable",
+    "Residual",
     "Score",
     "Selection",
     "Skeleton",
@@ -69,11 +75,13 @@ __all__ = [
     "farthest_search",
     "ladder",
     "load",
+    "load_keyed",
     "methods",
     "refine_table",
     "save",
     "score",
     "select",
+    "unbake",
 ]
 
 if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that every name exists
@@ -90,23 +98,26 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "OptionError",
             "UnknownJoint",
         ),
-        "keypose.formats": ("Limits", "load", "save"),
+        "keypose.formats": ("Limits", "load", "load_keyed", "save"),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),
         "keypose.methods.saliency": ("StreamingSaliency",),
         "keypose.metrics": ("Score", "score"),
         "keypose.model": (
+            "Curves",
             "EdgeCosts",
             "Features",
             "FootContacts",
+            "KeyedMotion",
             "Ladder",
             "Motion",
             "Pose",
+            "Residual",
             "Selection",
             "Skeleton",
             "concatenate",
         ),
-        "keypose.verbs": ("breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select"),
+        "keypose.verbs": ("breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select", "unbake"),
     }
     _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

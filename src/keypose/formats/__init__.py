@@ -11,10 +11,10 @@ from keypose.errors import FormatError, ModelError, OptionError
 from keypose.formats import acclaim, bvh, c3d, fbx, gltf, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
-from keypose.model import Motion
+from keypose.model import KeyedMotion, Motion
 from keypose.model.motion import GREATEST_FPS, LEAST_FPS
 
-__all__ = ["FORMATS", "Format", "Limits", "load", "readable_suffixes", "save", "writable_suffixes"]
+__all__ = ["FORMATS", "Format", "Limits", "load", "load_keyed", "readable_suffixes", "save", "writable_suffixes"]
 
 FORMATS: tuple[Format, ...] = (bvh.FORMAT, acclaim.AMC, acclaim.ASF, c3d.FORMAT, *gltf.FORMATS, usd.FORMAT, fbx.FORMAT)
 
@@ -40,6 +40,46 @@ def load(
 
     Raises a ``KeyposeError`` that names file, place, what was found and what was expected.
     """
+    source, options = _opened(path, reference_pose, asf, gaps, animation, fps, limits)
+    try:
+        return _format_of(source).read(source, options)
+    except ModelError as error:  # numbers that each alone may stand in a file, but make no motion together
+        raise source.error(str(error)) from None
+
+
+def load_keyed(
+    path: str | PathLike[str],
+    *,
+    animation: str | int | None = None,
+    fps: float | None = None,
+    limits: Limits | None = None,
+) -> KeyedMotion:
+    """Reads the keys of a file that has some, as they are: sparse glTF and ``.keys.json``.
+
+    ``animation`` and ``fps`` as for ``load``; every key must fall on a frame.
+    """
+    source, options = _opened(path, "auto", None, "fill", animation, fps, limits)
+    format_ = _format_of(source)
+    if format_.read_keyed is None:
+        keyed = ", ".join(suffix for f in FORMATS if f.read_keyed for suffix in f.suffixes)
+        raise source.error(f"{format_.name} has no keys apart from its frames, expected one of {keyed}; "
+                           f"kp.load reads its frames and kp.unbake finds keys for them")  # fmt: skip
+    try:
+        return format_.read_keyed(source, options)
+    except ModelError as error:
+        raise source.error(str(error)) from None
+
+
+def _opened(
+    path: str | PathLike[str],
+    reference_pose: Literal["auto", "keep", "drop"],
+    asf: str | PathLike[str] | None,
+    gaps: Literal["fill", "refuse"],
+    animation: str | int | None,
+    fps: float | None,
+    limits: Limits | None,
+) -> tuple[Source, ReadOptions]:
+    """The bytes of a file and how to read them, checked."""
     path = Path(path)
     limits = limits or Limits()
     if gaps not in ("fill", "refuse"):
@@ -49,21 +89,22 @@ def load(
     if not isinstance(animation, str | int | None):
         raise OptionError(f"animation={animation!r}, expected a name or a number")
     options = ReadOptions(reference_pose, Path(asf) if asf is not None else None, gaps, animation, fps)
-    source = Source(path, read_bytes(path, limits), limits)
-    try:
-        return _format_of(source).read(source, options)
-    except ModelError as error:  # numbers that each alone may stand in a file, but make no motion together
-        raise source.error(str(error)) from None
+    return Source(path, read_bytes(path, limits), limits), options
 
 
-def save(motion: Motion, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
+def save(motion: Motion | KeyedMotion, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
     """Writes a motion; the suffix decides the format (``.bvh``, ``.glb``, ``.usda``, ..., also ``.bvh.gz``).
+
+    A keyed motion keeps its keys and curves in formats that have such (``.keys.json``, ``.glb``, ``.blend``); others get
+    every frame.
 
     Atomic: a killed save leaves the old file or none, never half a one. ``reference_pose`` writes the
     pose that ``load`` kept apart as an extra first frame again.
     """
-    if not isinstance(motion, Motion):
-        raise OptionError(f"save takes a Motion and a path, in this order, not {type(motion).__name__!r} first")
+    if not isinstance(motion, Motion | KeyedMotion):
+        raise OptionError(
+            f"save takes a Motion or KeyedMotion and a path, in this order, not {type(motion).__name__!r} first"
+        )
     path = Path(path)
     suffix = path.suffix.lower()
     zipped = suffix == ".gz"
@@ -71,11 +112,20 @@ def save(motion: Motion, path: str | PathLike[str], *, reference_pose: bool = Fa
         suffix = Path(path.stem).suffix.lower()
     for format_ in FORMATS:
         if suffix in format_.suffixes and format_.write is not None and (format_.gzip or not zipped):
-            data = format_.write(motion, suffix, WriteOptions(reference_pose))
+            data = _content(format_, motion, suffix, WriteOptions(reference_pose))
             write_atomically(path, gzip.compress(data, 6, mtime=0) if zipped else data)
             return
     raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, "
                       f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+
+
+def _content(format_: Format, motion: Motion | KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
+    assert format_.write is not None
+    if isinstance(motion, Motion):
+        return format_.write(motion, suffix, options)
+    if format_.write_keyed is None:
+        return format_.write(motion.sample(), suffix, options)
+    return format_.write_keyed(motion, suffix, options)
 
 
 def readable_suffixes() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, FormatWarning, LimitError
-from keypose.model import Motion
+from keypose.model import KeyedMotion, Motion
 
 logger = logging.getLogger("keypose")
 
@@ -158,6 +158,8 @@ class Format:
     sniff: Callable[[bytes], bool]  # from the first SNIFF_BYTES of the decompressed content
     read: Callable[[Source, ReadOptions], Motion]
     write: Callable[[Motion, str, WriteOptions], bytes] | None = None  # motion, suffix -> file content
+    read_keyed: Callable[[Source, ReadOptions], KeyedMotion] | None = None  # its keys as they are
+    write_keyed: Callable[[KeyedMotion, str, WriteOptions], bytes] | None = None  # else it is written sampled
     gzip: bool = False  # a text format that may also come and go as .gz
 
 

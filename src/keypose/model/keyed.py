@@ -1,0 +1,216 @@
+"""The keyed motion: a few key poses with curves between them, and the detail that these leave out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import index
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from keypose.arrays import Bools, Floats, Frozen, Ints, frozen, frozen_floats, frozen_ints, give_away
+from keypose.errors import ModelError, OptionError
+from keypose.kinematics import UPS, Up
+from keypose.model.curves import Curves, Place
+from keypose.model.motion import GREATEST_FPS, LEAST_FPS, MOST_POSES, Motion, Pose
+from keypose.model.residual import Residual
+from keypose.model.skeleton import Skeleton
+from keypose.options import number
+from keypose.rotations import ORDERS, from_euler, normalise, slerp
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedMotion(Frozen):
+    """Sparse motion: poses at keys, curves between them, the lost detail apart. Samples at any frame or rate.
+
+    Turns are kept as quaternions, whose signs go on from key to key, or as Euler angles in the order of each joint. A
+    quaternion curve is a cubic in its four components, scaled to length 1, as in glTF and Blender; without slopes turns
+    go at constant speed along the shorter way. Before the first and after the last key the nearest pose holds.
+    """
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+    n_frames: int
+    keys: Ints  # (K,) increasing frames from 0 to n_frames - 1
+    translations: Curves  # (K, J, 3) local, file units
+    rotations: Curves  # (K, J, 4) local, unit wxyz; or (K, J, 3) Euler angles in radians
+    rotation_orders: tuple[str, ...] | None = None  # (J,) of Euler angles, intrinsic; None: quaternions
+    residual: Residual | None = None
+    extremes: Bools = field(default_factory=lambda: np.zeros(0, bool))  # (K,) the others are breakdowns; by default all
+    up: Up = "Y"
+    metres_per_unit: float | None = None
+    first_frame: int = 0
+    reference_pose: Pose | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._check_keys()
+        self._check_curves()
+        self._put("fps", number("fps", self.fps, least=LEAST_FPS, most=GREATEST_FPS))
+        if self.up not in UPS:
+            raise ModelError(f"keyed motion: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+        joints = self.skeleton.n_joints
+        if self.residual is not None and self.residual.turns.shape[1] != joints:
+            raise ModelError(f"keyed motion: a residual of {self.residual.turns.shape[1]} joints, expected {joints}")
+        extremes = np.asarray(self.extremes, bool) if len(self.extremes) else np.ones(self.n_keys, bool)
+        if extremes.shape != (self.n_keys,):
+            raise ModelError(
+                f"keyed motion: {extremes.shape} extremes, expected one flag for each of {self.n_keys} keys"
+            )
+        self._put("extremes", frozen(extremes))
+        self._put("notes", tuple(self.notes))
+        Motion(  # what a motion of these would refuse, this refuses too
+            self.name, self.skeleton, self.fps, self.translations.values, self._quaternions(), self.up,
+            self.metres_per_unit, self.first_frame, self.reference_pose,
+        )  # fmt: skip
+
+    def _check_keys(self) -> None:
+        try:
+            self._put("n_frames", index(self.n_frames))
+        except TypeError:
+            raise ModelError(f"keyed motion: {self.n_frames!r} frames, expected a whole number") from None
+        keys = frozen_ints(self.keys, (None,), "keys")
+        if not len(keys) or keys[0] < 0 or keys[-1] >= self.n_frames or (np.diff(keys) <= 0).any():
+            raise ModelError(f"keyed motion: keys {keys.tolist()[:12]}, expected increasing frames from 0 to "
+                             f"{self.n_frames - 1}")  # fmt: skip
+        self._put("keys", keys)
+
+    def _check_curves(self) -> None:
+        shape = (self.n_keys, self.skeleton.n_joints)
+        channels = 4 if self.rotation_orders is None else 3
+        for curves, what, width in ((self.translations, "translation", 3), (self.rotations, "rotation", channels)):
+            if curves.values.shape != (*shape, width):
+                raise ModelError(f"keyed motion: {what} curves {curves.values.shape}, expected {(*shape, width)}")
+        if self.translations.is_cubic != self.rotations.is_cubic:
+            raise ModelError("keyed motion: slopes for translations or rotations only, expected both or none")
+        if self.rotation_orders is not None:
+            self._put("rotation_orders", tuple(self.rotation_orders))
+            if len(self.rotation_orders) != shape[1] or not set(self.rotation_orders) <= set(ORDERS):
+                raise ModelError(f"keyed motion: expected a rotation order of {', '.join(ORDERS)} for each joint")
+        else:
+            off = np.abs(np.einsum("kjc,kjc->kj", self.rotations.values, self.rotations.values) - 1).max()
+            if off > 2e-3:
+                raise ModelError("keyed motion: a rotation that is no unit quaternion (wxyz)")
+            if off > 1e-12:
+                self._put("rotations", self.rotations.with_values(give_away(normalise(self.rotations.values))))
+
+    # What it is
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys there are."""
+        return len(self.keys)
+
+    @property
+    def n_joints(self) -> int:
+        """How many joints there are, end sites not counted."""
+        return self.skeleton.n_joints
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first frame to the end of the last one."""
+        return self.n_frames / self.fps
+
+    @property
+    def is_cubic(self) -> bool:
+        """Whether spans between keys are cubic; else they are straight."""
+        return self.rotations.is_cubic
+
+    def __len__(self) -> int:
+        return self.n_frames
+
+    def __repr__(self) -> str:
+        kind = ("cubic" if self.is_cubic else "straight") + (" Euler" if self.rotation_orders else "")
+        kept = "" if self.residual is None else ", residual kept"
+        return (f"KeyedMotion({self.name!r}, {self.n_keys} keys of {self.n_frames} frames at {self.fps:g} fps, "
+                f"{self.n_joints} joints, {kind}{kept})")  # fmt: skip
+
+    # Poses
+
+    @cached_property
+    def poses(self) -> tuple[Pose, ...]:
+        """The key poses."""
+        turns = self._quaternions()
+        return tuple(Pose(self.translations.values[k], turns[k]) for k in range(self.n_keys))
+
+    def pose(self, frame: float, residual: float = 0.0) -> Pose:
+        """The pose at one frame, whole or not."""
+        return self.sample(residual, frames=[frame])[0]
+
+    def key_index(self, frame: int) -> int:
+        """Which key stands at ``frame``; an error that names the nearest keys if none does."""
+        found = int(np.searchsorted(self.keys, frame))
+        if found < self.n_keys and self.keys[found] == frame:
+            return found
+        near = self.keys[max(0, found - 2) : found + 2].tolist()
+        raise OptionError(f"no key at frame {frame}; the nearest are at {', '.join(map(str, near))}")
+
+    def sample(self, residual: float = 0.0, *, fps: float | None = None, frames: ArrayLike | None = None) -> Motion:
+        """The dense motion, with a share ``residual`` of the lost detail: 0 none, 1 the original back.
+
+        By default at its own frames; with ``fps`` at another rate, with ``frames`` (N,) at these, whole or not.
+        """
+        if fps is not None and frames is not None:
+            raise OptionError("give fps= or frames=, not both")
+        share = number("residual", residual)
+        if share and self.residual is None:
+            raise OptionError(f"{self.name}: no residual was kept, so only residual=0 can be sampled")
+        rate = self.fps if fps is None else number("fps", fps, least=LEAST_FPS, most=GREATEST_FPS)
+        at = self._frames_at(rate) if frames is None else self._checked_frames(frames)
+        place = Place.of(self.keys, at)
+        translations, rotations = self.translations.at(place), self._turns_at(place)
+        if share and self.residual is not None:
+            translations, rotations = self.residual.onto(translations, rotations, at, share)
+        return Motion(
+            name=self.name,
+            skeleton=self.skeleton,
+            fps=rate,
+            translations=give_away(translations),
+            rotations=give_away(rotations),
+            up=self.up,
+            metres_per_unit=self.metres_per_unit,
+            first_frame=self.first_frame,
+            reference_pose=self.reference_pose,
+            notes=self.notes,
+        )
+
+    def _frames_at(self, fps: float) -> Floats:
+        ratio = self.fps / fps
+        if self.n_frames / ratio * self.n_joints > MOST_POSES:
+            raise OptionError(f"{fps:g} frames per second make {self.n_frames / ratio:.3g} frames: too many")
+        count = int(np.floor((self.n_frames - 1) / ratio * (1 + 1e-12))) + 1
+        return np.asarray(np.minimum(np.arange(count) * ratio, self.n_frames - 1.0))
+
+    def _checked_frames(self, frames: ArrayLike) -> Floats:
+        at = frozen_floats(frames, (None,), "frames")
+        if not len(at) or at.min() < 0 or at.max() > self.n_frames - 1:
+            raise OptionError(f"expected frames from 0 to {self.n_frames - 1}")
+        return at
+
+    def _turns_at(self, place: Place) -> Floats:
+        """Unit quaternions (N, J, 4); at keys their very numbers."""
+        if self.rotation_orders is not None:
+            return self._from_angles(self.rotations.at(place))
+        turns = self.rotations.values[place.before]
+        off_key = np.flatnonzero(place.part > 0)
+        some = Place(place.before[off_key], place.after[off_key], place.part[off_key], place.gap[off_key])
+        if self.is_cubic:
+            turns[off_key] = normalise(self.rotations.at(some))
+        else:
+            a, b = self.rotations.values[some.before], self.rotations.values[some.after]
+            turns[off_key] = normalise(slerp(a, b, some.part[:, None, None]))
+        return turns
+
+    def _quaternions(self) -> Floats:
+        """The turns at the keys (K, J, 4)."""
+        return self.rotations.values if self.rotation_orders is None else self._from_angles(self.rotations.values)
+
+    def _from_angles(self, angles: Floats) -> Floats:
+        turns = np.empty((*angles.shape[:2], 4))
+        orders = np.array(self.rotation_orders)
+        for order in set(self.rotation_orders or ()):
+            of_order = np.flatnonzero(orders == order)
+            turns[:, of_order] = from_euler(angles[:, of_order], order)
+        return turns
