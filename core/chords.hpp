@@ -55,7 +55,7 @@ public:
 
     // row(j)[k] is, but for its sign, a lower bound of the cost; the cost itself once exact() was called.
     const double* row(std::size_t j) const { return edges_.get() + offset(j); }
-    double exact(std::size_t k, std::size_t j) {
+    double exact(std::size_t k, std::size_t j, double /* limit */) {
         const double stored = row(j)[k];
         return std::signbit(stored) ? -stored : made_exact(k, j);
     }

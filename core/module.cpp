@@ -113,7 +113,12 @@ Out unwrap_euler(In3 angles) {
 
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// What the two ways to state the problem have in common.
+bool keep_going() {  // so that Ctrl-C ends long work
+    nb::gil_scoped_acquire locked;
+    return PyErr_CheckSignals() == 0;
+}
+
+// What the ways to state the problem have in common.
 nb::tuple solved(keypose::SalientProblem problem, std::size_t max_keys, bool sum, std::size_t least_gap,
                  std::size_t greatest_gap, const Flags& allowed, const Flags& pinned, unsigned threads,
                  std::size_t most_parents) {
@@ -130,10 +135,7 @@ nb::tuple solved(keypose::SalientProblem problem, std::size_t max_keys, bool sum
     problem.pinned = pinned.data();
     problem.threads = threads;
     if (most_parents) problem.most_parents = most_parents;
-    problem.keep_going = [] {  // so that Ctrl-C ends long work
-        nb::gil_scoped_acquire locked;
-        return PyErr_CheckSignals() == 0;
-    };
+    problem.keep_going = keep_going;
     auto paths = std::make_unique<keypose::SalientPaths>();
     {
         nb::gil_scoped_release unlocked;
@@ -168,6 +170,53 @@ nb::tuple table_paths(In2 costs, std::size_t max_keys, bool sum, std::size_t lea
     return solved(problem, max_keys, sum, least_gap, costs.shape(1), allowed, pinned, threads, most_parents);
 }
 
+using In1 = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+keypose::Clip clip_of(const In1i& parents, const In3& translations, const In3& rotations, const In3& positions,
+                      const In1& weights) {
+    const std::size_t frames = translations.shape(0), joints = parents.shape(0);
+    const auto fits = [&](const In3& array, std::size_t width) {
+        return array.shape(0) == frames && array.shape(1) == joints && array.shape(2) == width;
+    };
+    require(frames >= 2, "there must be at least two frames");
+    require(fits(translations, 3) && fits(positions, 3), "translations and positions must be (T, J, 3)");
+    require(fits(rotations, 4), "rotations must be (T, J, 4)");
+    require(weights.shape(0) == joints, "one weight a joint");
+    bool counts = false;
+    for (std::size_t j = 0; j < joints; ++j) {
+        require(parents.data()[j] < static_cast<std::int32_t>(j), "parents must come before their children");
+        counts = counts || weights.data()[j] > 0;
+    }
+    require(counts, "some joint must count");
+    return {parents.data(), translations.data(), rotations.data(), positions.data(), weights.data(), frames, joints};
+}
+
+nb::tuple inbetween_paths(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight,
+                          bool mean, std::size_t max_keys, bool sum, std::size_t least_gap, std::size_t greatest_gap,
+                          Flags allowed, Flags pinned, unsigned threads, std::size_t most_parents) {
+    const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
+    keypose::SalientProblem problem;
+    problem.clip = &clip;
+    problem.kind = {straight, mean};
+    problem.frames = clip.frames;
+    return solved(problem, max_keys, sum, least_gap, greatest_gap, allowed, pinned, threads, most_parents);
+}
+
+Out inbetween_costs(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight, bool mean,
+                    std::size_t greatest_gap, unsigned threads) {
+    const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
+    require(greatest_gap >= 1, "the greatest gap must be at least 1");
+    auto* costs = new double[clip.frames * greatest_gap];
+    Out out = adopt(costs, {clip.frames, greatest_gap});
+    bool finished;
+    {
+        nb::gil_scoped_release unlocked;
+        finished = keypose::inbetween_table(clip, greatest_gap, {straight, mean}, threads, keep_going, costs);
+    }
+    if (!finished) throw nb::python_error();
+    return out;
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -186,5 +235,11 @@ NB_MODULE(_core, m) {
           "The best paths with 2, 3, ... keys -> (costs by number of keys, keys one path after another).");
     m.def("table_paths", &table_paths, "costs"_a, "max_keys"_a, "sum"_a, "least_gap"_a, "allowed"_a, "pinned"_a,
           "threads"_a, "most_parents"_a = 0, "The same over given costs of edges, from frame i to i + 1, i + 2, ...");
+    m.def("inbetween_paths", &inbetween_paths, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
+          "straight"_a, "mean"_a, "max_keys"_a, "sum"_a, "least_gap"_a, "greatest_gap"_a, "allowed"_a, "pinned"_a,
+          "threads"_a, "most_parents"_a = 0, "The same over what curves between keys leave out of a clip.");
+    m.def("inbetween_costs", &inbetween_costs, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
+          "straight"_a, "mean"_a, "greatest_gap"_a, "threads"_a,
+          "These costs (T, greatest_gap) from frame i to i + 1, i + 2, ...");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "chords.hpp"
+#include "inbetween.hpp"
 #include "table.hpp"
 #include "team.hpp"
 #include "vector.hpp"
@@ -217,7 +218,7 @@ private:
         const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
         const auto consider = [&](std::size_t k) {
             if (before[k] == infinite || worse(joined(before[k], std::fabs(edges[k])), k)) return;
-            const double cost = joined(before[k], edges_.exact(k, j));
+            const double cost = joined(before[k], edges_.exact(k, j, best));  // no more exact than it takes to be worse
             if (!worse(cost, k)) best = cost, best_k = k;
         };
         for (const std::int32_t seed : {beside, below})
@@ -293,6 +294,10 @@ SalientPaths salient_paths(const SalientProblem& p) {
     if (p.costs) {
         Table table(p.costs, p.frames, reach_of(p), first);
         return Search<Table>(p, first, table).run();
+    }
+    if (p.clip) {
+        Inbetweens inbetweens(*p.clip, reach_of(p), first, p.kind);
+        return Search<Inbetweens>(p, first, inbetweens).run();
     }
     Chords chords({p.points, p.frames, p.dims}, reach_of(p), first, measure_of(p), p.most_distances);
     return Search<Chords>(p, first, chords).run();

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "inbetween.hpp"
+
 namespace keypose {
 
 struct SalientProblem {
     const double* points = nullptr;  // (frames, dims): edges cost what their frames are off the chord, or
     const double* costs = nullptr;   // (frames, greatest_gap): the costs themselves, from frame i to i + 1, i + 2, ...
+    const Clip* clip = nullptr;      // or what curves between keys leave out of a clip
+    InbetweenKind kind;              // of these curves
     std::size_t frames = 0, dims = 0;
     std::size_t max_keys = 0;
     bool sum = false;         // cost of a path: the sum of its edges, else the largest

@@ -15,6 +15,7 @@
 namespace keypose {
 
 typedef double Four __attribute__((vector_size(32)));
+typedef double LooseFour __attribute__((vector_size(32), aligned(8), may_alias));  // anywhere among doubles
 typedef long long FourBits __attribute__((vector_size(32)));
 
 KEYPOSE_INLINE Four four(const double* values) { return Four{values[0], values[1], values[2], values[3]}; }

@@ -7,7 +7,8 @@ this package are stated.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -101,11 +102,57 @@ def ground_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) ->
     return touching
 
 
+class Stance(NamedTuple):
+    """One contact of one foot, and the point of the foot (ankle or toe) that stands."""
+
+    foot: int
+    point: int
+    start: int  # frame
+    end: int  # the frame after the last
+
+
+def stances(feet: Sequence[Floats], touching: Bools, up: Up) -> tuple[Stance, ...]:
+    """The contacts ``touching`` (T, F) of ``feet``, each (T, P, 3).
+
+    The point that stands is the one that strays least: a foot that rolls over its toes moves its ankle yet does not
+    slide.
+    """
+    found = []
+    for foot, points in enumerate(feet):
+        for start, end in _runs(touching[:, foot]):
+            if touching[start, foot]:
+                strays = [_strays(points[:, point], start, end, up).mean() for point in range(points.shape[1])]
+                found.append(Stance(foot, int(np.argmin(strays)), start, end))
+    return tuple(found)
+
+
+def foot_slide(feet: Sequence[Floats], standing: Sequence[Stance], up: Up) -> float | None:
+    """How far ``feet``, each (T, P, 3), are on average from their place at the middle of each contact, horizontally.
+
+    In file units, over all frames of contact; None where there is no contact.
+    """
+    if not standing:
+        return None
+    strays = [_strays(feet[each.foot][:, each.point], each.start, each.end, up) for each in standing]
+    return float(np.concatenate(strays).mean())
+
+
+def _strays(points: Floats, start: int, end: int, up: Up) -> Floats:
+    """Horizontal distances (end - start,) of a point (T, 3) from its place at the middle of these frames."""
+    off = points[start:end] - points[(start + end) // 2]
+    off[:, up_axis(up)[0]] = 0.0
+    return np.asarray(np.linalg.norm(off, axis=-1))
+
+
+def _runs(values: Bools) -> list[tuple[int, int]]:
+    """The first frame and the frame after the last of each run of equal ``values`` (T,)."""
+    edges = np.flatnonzero(np.diff(values.astype(np.int8))) + 1
+    return list(zip([0, *edges.tolist()], [*edges.tolist(), len(values)], strict=True))
+
+
 def _fill_runs(values: Bools, of: bool, *, shorter_than: float, inner_only: bool) -> None:
     """Inverts, in place, the runs of ``of`` that are too short."""
-    edges = np.flatnonzero(np.diff(values.astype(np.int8))) + 1
-    starts, ends = np.concatenate(([0], edges)), np.concatenate((edges, [len(values)]))
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+    for start, end in _runs(values):
         touches_an_end = start == 0 or end == len(values)
         if values[start] == of and end - start < shorter_than and not (inner_only and touches_an_end):
             values[start:end] = not of

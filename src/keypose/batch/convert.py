@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keypose.batch.reading import Reading, frames_meant
 from keypose.errors import FileError, LimitError
-from keypose.formats import save
+from keypose.formats import Limits, save
 from keypose.model import Motion
 from keypose.model.motion import GREATEST_FPS
 
@@ -41,8 +41,8 @@ def convert_clip(job: Conversion) -> Converted:
     if job.frames is not None:
         motion = motion[slice(*frames_meant(job.frames, motion.n_frames))]
     if job.fps is not None and job.fps != motion.fps:
-        motion = _resampled(motion, job.fps, job)
-    _make_folder(job.target.parent)
+        motion = resampled(motion, job.fps, job.source, job.reading.limits)
+    make_folder(job.target.parent)
     with_pose = job.write_reference_pose and motion.reference_pose is not None
     save(motion, job.target, reference_pose=with_pose)
     return Converted(
@@ -50,18 +50,20 @@ def convert_clip(job: Conversion) -> Converted:
     )
 
 
-def _resampled(motion: Motion, fps: float, job: Conversion) -> Motion:
+def resampled(motion: Motion, fps: float, source: Path, limits: Limits) -> Motion:
+    """``motion`` at another rate, within the limits on frames."""
     frames = motion.n_frames * fps / motion.fps
-    if fps <= GREATEST_FPS and frames > job.reading.limits.frames:  # other rates are refused as such
+    if fps <= GREATEST_FPS and frames > limits.frames:  # other rates are refused as such
         raise LimitError(
-            job.source,
-            f"{frames:.0f} frames at {fps:g} fps, more than the limit of {job.reading.limits.frames}; "
+            source,
+            f"{frames:.0f} frames at {fps:g} fps, more than the limit of {limits.frames}; "
             f"to allow it: limits=Limits(frames=...)",
         )
     return motion.at_fps(fps)
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those above it, where they are not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -10,13 +10,17 @@ from typing import TypeVar
 
 import numpy as np
 
+from keypose.batch.convert import make_folder
+from keypose.batch.unbake import Closeness, closeness
 from keypose.demo import demo_motion
-from keypose.errors import FileError
-from keypose.formats import load, save
-from keypose.model import Motion
-from keypose.verbs import select
+from keypose.formats import load, load_keyed, save
+from keypose.model import KeyedMotion, Motion
+from keypose.verbs import select, unbake
+from keypose.verbs.rebaking import rebake
 
 SUFFIXES = (".bvh", ".glb")
+KEYED = "demo_unbaked"
+KEYED_SUFFIXES = (".glb", ".keys.json")
 CHOSEN = {"salient": 12, "farthest": 6}
 
 Result = TypeVar("Result")
@@ -43,26 +47,50 @@ class DemoReport:
     fps: float
     duration_s: float
     steps: tuple[Step, ...]
+    keys: int  # of the unbaked motion
+    closeness: Closeness  # what these keys and the curves between them come to
 
 
 def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
-    """Makes the motion, saves it in ``folder`` as each of ``SUFFIXES``, reads every file back, and chooses keys."""
+    """Makes the motion, saves it in ``folder`` and reads it back, chooses keys, unbakes it and puts the detail back."""
     motion, seconds = _timed(lambda: demo_motion(fps=fps, seed=seed))
     steps = [Step("made the motion", seconds)]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: the folder cannot be made ({error.strerror})") from None
+    make_folder(folder)
     for suffix in SUFFIXES:
-        path = folder / f"demo{suffix}"
-        _, seconds = _timed(lambda path=path: save(motion, path))  # type: ignore[misc]
-        steps.append(Step(f"wrote {path}", seconds, str(path), bytes=path.stat().st_size))
-        again, seconds = _timed(lambda path=path: load(path))  # type: ignore[misc]
-        steps.append(Step(f"read {path}", seconds, str(path), error_mm=_largest_distance_mm(motion, again)))
+        steps += _there_and_back(motion, motion, folder / f"demo{suffix}")
     for method, keys in CHOSEN.items():
         selection, seconds = _timed(lambda method=method, keys=keys: select(motion, method, keys=keys))  # type: ignore[misc]
         steps.append(Step(f"chose {keys} keys by {method}", seconds, keys=tuple(selection)))
-    return DemoReport(motion.n_joints, motion.n_frames, motion.fps, motion.duration_s, tuple(steps))
+    keyed, seconds = _timed(lambda: unbake(motion, auto=True))
+    steps.append(Step(f"unbaked {motion.n_frames} frames into {keyed.n_keys} keys", seconds))
+    for suffix in KEYED_SUFFIXES:
+        steps += _there_and_back(keyed, keyed.sample(), folder / f"{KEYED}{suffix}")
+    steps.append(_rebaked(motion, *(folder / f"{KEYED}{suffix}" for suffix in KEYED_SUFFIXES)))
+    return DemoReport(
+        joints=motion.n_joints,
+        frames=motion.n_frames,
+        fps=motion.fps,
+        duration_s=motion.duration_s,
+        steps=tuple(steps),
+        keys=keyed.n_keys,
+        closeness=closeness(motion, keyed),
+    )
+
+
+def _there_and_back(what: Motion | KeyedMotion, poses: Motion, path: Path) -> list[Step]:
+    """Writes a file and reads it again, which must give ``poses``."""
+    _, writing = _timed(lambda: save(what, path))
+    again, reading = _timed(lambda: load(path))
+    return [
+        Step(f"wrote {path}", writing, str(path), bytes=path.stat().st_size),
+        Step(f"read {path}", reading, str(path), error_mm=_largest_distance_mm(poses, again)),
+    ]
+
+
+def _rebaked(motion: Motion, edited: Path, original: Path) -> Step:
+    """What an artist's file becomes with all the detail back: before any edit, the motion again."""
+    again, seconds = _timed(lambda: rebake(load_keyed(edited), load_keyed(original), 1.0))
+    return Step(f"put the detail back on {edited}", seconds, error_mm=_largest_distance_mm(motion, again))
 
 
 def _timed(action: Callable[[], Result]) -> tuple[Result, float]:

@@ -30,16 +30,21 @@ from keypose.cli.formats import formats
 from keypose.cli.info import info
 from keypose.cli.keys import keys
 from keypose.cli.methods import methods
+from keypose.cli.rebake import rebake
+from keypose.cli.unbake import unbake
 from keypose.errors import FileError, KeyposeError
 
 HELP = """Turn dense motion capture into the poses that matter.
 
 For example:
   keypose info walk.bvh                  what is in a file
+  keypose unbake walk.bvh walk.glb       a few editable keys in place of frames
+  keypose unbake takes/ out/ --to glb    a folder of them, in parallel
+  keypose rebake edited.glb final.glb --from walk.keys.json
+                                         the captured detail back on the edit
+  keypose keys walk.bvh --keys 12        the poses that matter, as a table
   keypose convert walk.bvh walk.glb      one file to another format
-  keypose convert takes/ out/ --to glb   a folder of them, in parallel
-  keypose keys walk.bvh --keys 12        the poses that matter
-  keypose convert --help                 all options of a command
+  keypose unbake --help                  all options of a command
 """
 
 app = App(
@@ -55,6 +60,8 @@ app = App(
 )
 app.command(info, usage="Usage: keypose info [OPTIONS] FILES...")
 app.command(convert, usage="Usage: keypose convert [OPTIONS] IN... OUT")
+app.command(unbake, usage="Usage: keypose unbake [OPTIONS] IN... OUT")
+app.command(rebake, usage="Usage: keypose rebake [OPTIONS] EDITED OUT")
 app.command(keys, usage="Usage: keypose keys [OPTIONS] FILES...")
 app.command(methods, usage="Usage: keypose methods [OPTIONS]")
 app.command(formats, usage="Usage: keypose formats [OPTIONS]")

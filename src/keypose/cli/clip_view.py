@@ -37,17 +37,22 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Group:
         ("recognised", _recognised(clip)),
         *(("note", text) for text in notes),
     ]
+    return labelled(clip.path, rows)
+
+
+def labelled(title: str, rows: Sequence[tuple[str, str]]) -> Group:
+    """A title, and below it a line for each label and what is said of it."""
     grid = Table(box=None, show_header=False)
     grid.add_column(style="cyan", no_wrap=True)
     grid.add_column(overflow="fold")
     for label, value in rows:
         grid.add_row(label, Text(printable(value)))
-    return Group(_title(clip.path), grid)
+    return Group(_title(title), grid)
 
 
 def table(clips: Sequence[ClipInfo], width: int) -> Group:
     """Many clips, one row each, and what they are together."""
-    folder = _common_folder([clip.path for clip in clips])
+    folder = common_folder([clip.path for clip in clips])
     formats = {clip.format for clip in clips}
     one_format = f"{formats.pop()} " if len(formats) == 1 else ""
     title = f"{len(clips)} {one_format}clips" + (f" in {folder}" if folder else "")
@@ -197,7 +202,7 @@ def _brief(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def _common_folder(paths: Sequence[str]) -> str:
+def common_folder(paths: Sequence[str]) -> str:
     """The folder that all the paths are in or below; empty where it is the current one or there is none."""
     try:
         return os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120 - text, not a file

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from keypose.batch import Outcome, map_clips
+from keypose.batch import Outcome
 from keypose.batch.convert import Conversion, Converted, convert_clip
 from keypose.batch.plan import Target
 from keypose.cli import clip_view, output, said
-from keypose.cli.exits import INTERRUPTED
-from keypose.cli.progress import Progress
+from keypose.cli.running import Run, run_all
 
 KEPT_APART = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
 NOT_WRITTEN = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
@@ -23,37 +21,17 @@ NOT_WRITTEN = "frame 0 was a reference pose (T-pose); not written, --write-refer
 
 def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
     """Converts all, and says what became of it; the exit code."""
-    start = time.perf_counter()
-    outcomes: list[Outcome[Converted]] = []
-    interrupted = False
-    progress = Progress("Converting", [job.source for job in work], quiet=quiet)
-    results = map_clips(convert_clip, work, jobs, on_start=progress.begin)
-    try:
-        with progress, closing(results):
-            for outcome in results:
-                progress.done(outcome)
-                outcomes.append(_noted(said.heard(work[outcome.index].source, outcome)))
-                if not (quiet or json):
-                    said.say_warnings(work[outcome.index].source, outcomes[-1].warnings)
-    except KeyboardInterrupt:
-        interrupted = True
-    outcomes.sort(key=lambda outcome: outcome.index)
-    seconds = time.perf_counter() - start
+    ran = run_all("Converting", convert_clip, work, skipped, jobs, _heard, json=json, quiet=quiet)
     if json:
-        output.show_json(_document(work, skipped, outcomes, seconds, interrupted=interrupted))
+        output.show_json(ran.document("converted", _document))
     elif not quiet:
-        _say(work, skipped, outcomes, seconds)
-    failures = [(work[o.index].source, o.failure) for o in outcomes if o.failure]
-    code = said.report_failures(failures, quiet=json)
-    if interrupted:
-        if not json and len(work) > 1:
-            output.note(f"interrupted with {len(work) - len(outcomes)} files to go; --skip-existing goes on from here")
-        return INTERRUPTED
-    return code
+        _say(ran)
+    return ran.code(json=json)
 
 
-def _noted(outcome: Outcome[Converted]) -> Outcome[Converted]:
+def _heard(path: Path, outcome: Outcome[Converted]) -> Outcome[Converted]:
     """What was read is kept apart; what matters here is whether it was written."""
+    outcome = said.heard(path, outcome)
     made = outcome.value
     if made is None:
         return outcome
@@ -62,57 +40,32 @@ def _noted(outcome: Outcome[Converted]) -> Outcome[Converted]:
     return replace(outcome, value=replace(made, notes=tuple(chain.from_iterable(notes))))
 
 
-def _say(
-    work: Sequence[Conversion],
-    skipped: Sequence[Target],
-    outcomes: Sequence[Outcome[Converted]],
-    seconds: float,
-) -> None:
-    written = [(work[o.index], o.value) for o in outcomes if o.value is not None]
+def _say(ran: Run[Conversion, Converted]) -> None:
     said.say_notes(
-        (work[o.index].source, said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value is not None
+        (ran.work[o.index].source, said.own_notes(o.value.notes, o.warnings))
+        for o in ran.outcomes
+        if o.value is not None
     )
-    if len(work) == 1 and written:
+    written = ran.written
+    if len(ran.work) == 1 and written:
         job, made = written[0]
         size = clip_view.file_size(made.bytes)
-        output.line(f"{job.target}: {made.frames} frames at {made.fps:.6g} fps, {size}, in {seconds:.2f} s")
+        output.line(f"{job.target}: {made.frames} frames at {made.fps:.6g} fps, {size}, in {ran.seconds:.2f} s")
         return
-    parts = [f"{len(written)} of {len(work)} files converted in {seconds:.2f} s"] if work else []
+    parts = [f"{len(written)} of {len(ran.work)} files converted in {ran.seconds:.2f} s"] if ran.work else []
     if written:
         parts.append(clip_view.file_size(sum(made.bytes for _, made in written)))
-    if skipped:
-        parts.append(f"{len(skipped)} that exist left out")
-    if parts and (len(work) > 1 or skipped):
+    if ran.skipped:
+        parts.append(f"{len(ran.skipped)} that exist left out")
+    if parts and (len(ran.work) > 1 or ran.skipped):
         output.line(", ".join(parts))
 
 
-def _document(
-    work: Sequence[Conversion],
-    skipped: Sequence[Target],
-    outcomes: Sequence[Outcome[Converted]],
-    seconds: float,
-    *,
-    interrupted: bool,
-) -> dict[str, Any]:
-    converted, failed = [], []
-    for o in outcomes:
-        clip: dict[str, Any] = {"source": str(work[o.index].source), "target": str(work[o.index].target)}
-        if o.failure is not None:
-            failed.append(clip | said.failure_document(o.failure) | {"warnings": o.warnings})
-        elif o.value is not None:
-            made = {
-                "frames": o.value.frames,
-                "fps": o.value.fps,
-                "bytes": o.value.bytes,
-                "reference_pose": o.value.reference_pose,
-                "seconds": o.seconds,
-            }
-            converted.append(clip | made | {"notes": o.value.notes, "warnings": o.warnings})
+def _document(job: Conversion, made: Converted) -> dict[str, Any]:
     return {
-        "converted": converted,
-        "failed": failed,
-        "skipped": [{"source": str(t.source), "target": str(t.target)} for t in skipped],
-        "left": len(work) - len(outcomes),
-        "interrupted": interrupted,
-        "seconds": seconds,
+        "frames": made.frames,
+        "fps": made.fps,
+        "bytes": made.bytes,
+        "reference_pose": made.reference_pose,
+        "notes": made.notes,
     }

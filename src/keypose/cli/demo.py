@@ -17,7 +17,10 @@ def demo(
     seed: Annotated[int, Parameter(show_default=True, help="Another number sways a little differently.")] = 0,
     json: Json = False,
 ) -> int:
-    """Make a motion in code, save it, read it back and choose its keys, each step timed.
+    """Do the main job on a motion made in code, each step timed.
+
+    Makes the motion, saves it, reads it back and chooses its keys; unbakes it
+    into a few keys with curves, saves these, and puts the detail back on them.
 
     For example:
       keypose demo
@@ -27,7 +30,7 @@ def demo(
     from pathlib import Path
 
     from keypose.batch.demo import run_demo
-    from keypose.cli import clip_view, output
+    from keypose.cli import clip_view, output, unbake_view
     from keypose.cli.exits import UsageError
 
     if not out:
@@ -43,7 +46,11 @@ def demo(
         found = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
         keys = f": frames {' '.join(map(str, step.keys))}" if step.keys is not None else ""
         output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}{keys}")
-    output.line(f"next: open {Path(out, 'demo.glb')} in any glTF viewer, or in Blender "
+    removed = 100 * (1 - report.keys / report.frames)
+    output.line(f"{report.keys} keys in place of {report.frames} frames, {removed:.1f} % removed; curves between them:")
+    for label, text in unbake_view.closeness_rows(report.closeness):
+        output.line(f"  {label:8}{text}")
+    output.line(f"next: open {Path(out, 'demo_unbaked.glb')} in any glTF viewer, or in Blender "
                 f"(there set the scene to {report.fps:g} fps before importing), "
-                f"and try: keypose keys {Path(out, 'demo.bvh')}")  # fmt: skip
+                f"and try: keypose unbake {Path(out, 'demo.bvh')} {Path(out, 'mine.glb')} --keys 40")  # fmt: skip
     return 0

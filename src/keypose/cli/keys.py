@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.choosing import Exclude, GreatestGap, Joints, LeastGap, Loop, Pin, Set, Threads, Weight
+from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
 
 
 def keys(
@@ -24,27 +25,11 @@ def keys(
         bool, Parameter(negative="", help="As many keys as the error curve says: a cliff, or its knee.")
     ] = False,
     max_keys: Annotated[int | None, Parameter(help="Where the error curve ends.")] = None,
-    range_: Annotated[
-        str | None,
-        Parameter(name="--range", help="Only these frames, START:END as info counts them, END not included."),
-    ] = None,
-    pin: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="Frames that must be keys, 30,88, and the word contacts for where feet touch and leave the ground.",
-        ),
-    ] = (),
-    exclude: Annotated[tuple[str, ...], Parameter(negative="", help="Frames that must not be keys, 30,88.")] = (),
-    joints: Annotated[
-        tuple[str, ...], Parameter(negative="", help="Joints, body parts or groups that count, hands,head.")
-    ] = (),
-    weight: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="", help="How much a joint, body part or group counts, hands=3. May be given several times."
-        ),
-    ] = (),
+    range_: Range = None,
+    pin: Pin = (),
+    exclude: Exclude = (),
+    joints: Joints = (),
+    weight: Weight = (),
     features: Annotated[
         Literal["world", "root_matched", "unmatched", "parent_relative", "euler"] | None,
         Parameter(help="What the method sees of the poses. Otherwise what it was made for."),
@@ -59,27 +44,14 @@ def keys(
         Literal["chord", "integrated"] | None,
         Parameter(help="The cost of a span: the largest distance off its chord, or the sum of their squares."),
     ] = None,
-    least_gap_frames: Annotated[int | None, Parameter(help="Fewest frames from one key to the next.")] = None,
-    greatest_gap_frames: Annotated[
-        int | None, Parameter(help="Most frames from one key to the next. Long takes then need little memory.")
-    ] = None,
-    loop: Annotated[
-        bool, Parameter(negative="", help="The last pose is the first again: find the best keys on the circle.")
-    ] = False,
-    threads: Annotated[
-        int | None, Parameter(help="Processor cores for one clip. Otherwise all for long clips.")
-    ] = None,
+    least_gap_frames: LeastGap = None,
+    greatest_gap_frames: GreatestGap = None,
+    loop: Loop = False,
+    threads: Threads = None,
     threshold: Annotated[
         float | None, Parameter(help="The error that makes a key of refine. Higher gives fewer keys.")
     ] = None,
-    set_: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name="--set",
-            negative="",
-            help="Any other option of the method, NAME=VALUE: keypose methods lists them. May be given several times.",
-        ),
-    ] = (),
+    set_: Set = (),
     no_plot: Annotated[bool, Parameter(negative="", help="Leave out the plot of the error curve.")] = False,
     reference_pose: ReferencePose = "auto",
     asf: Asf = None,

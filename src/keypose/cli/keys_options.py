@@ -1,10 +1,10 @@
-"""What is typed after ``keypose keys``, in the words of the library."""
+"""What is typed to choose keys, in the words of the library."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from keypose.cli.exits import UsageError
@@ -60,31 +60,32 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def options_from(method: Method, flags: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """The options of a method, from ``flags`` of their own and from ``--set``."""
+    """The options of a method, from ``flags``, those that the command has options for, and from ``--set``."""
     options = given(flags)
     for text in settings:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name:
             raise UsageError(f"--set {text}: expected NAME=VALUE; keypose methods lists the names")
-        if name in FLAGS:
+        if name in flags:
             raise UsageError(f"--set {text}: this has an option of its own, {FLAGS[name]}")
         options[name] = _value(value.strip())
     for name in options:
         if name not in method.options:
-            raise UsageError(_no_such_option(method, name))
+            raise UsageError(_no_such_option(method, name, flags))
     return options
 
 
-def _no_such_option(method: Method, name: str) -> str:
+def _no_such_option(method: Method, name: str, flags: Collection[str]) -> str:
     from keypose.batch.nearest import did_you_mean
     from keypose.methods import METHODS
 
     elsewhere = [other.name for other in METHODS.values() if name in other.options]
     there = f", but of {', '.join(elsewhere)}" if elsewhere else ""
     near = did_you_mean(name, method.options)
-    known = f"; {method.name} has {', '.join(map(flag_of, method.options)) or 'none of its own'}"
-    return f"{flag_of(name)} is no option of {method.name}{there}{near or known}"
+    told = {option: flag_of(option) if option in flags else f"--set {option}" for option in (*method.options, name)}
+    known = f"; {method.name} has {', '.join(told[option] for option in method.options) or 'none of its own'}"
+    return f"{told[name]} is no option of {method.name}{there}{near or known}"
 
 
 def _value(text: str) -> Any:

@@ -46,6 +46,10 @@ Jobs = Annotated[
         help="How many files to work on at once. Otherwise one for each core, fewer for few files.",
     ),
 ]
+Range = Annotated[
+    str | None,
+    Parameter(name="--range", help="Only these frames, START:END as info counts them, END not included."),
+]
 LimitOption = Annotated[
     tuple[str, ...],
     Parameter(

@@ -13,7 +13,7 @@ from keypose.cli.keys_options import FLAGS
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _START = r"(?<![\w/\\.=-])"  # not within a name
-# Keywords of the verbs that choose keys: those with an option of the same meaning, and those that go by --set.
+# Keywords of the verbs that choose keys and fit curves: those with an option of the same meaning, and others (--set).
 _OPTIONS = {
     **FLAGS,
     "keys": "--keys",
@@ -24,6 +24,13 @@ _OPTIONS = {
     "weights": "--weight",
     "features": "--features",
     "smoothing_s": "--smoothing-s",
+    "interpolation": "--interpolation",
+    "rotation": "--rotation",
+    "shared_tangents": "--shared-tangents",
+    "jump_penalty": "--jump-penalty",
+    "polish": "--polish",
+    "residual": "--residual",
+    "timing": "--timing",
 }
 _SETTINGS = (
     "candidates|sigma_s|cut_sigmas|least_gap_s|rank|each_cluster|extremes"
@@ -45,6 +52,12 @@ def _option(keyword: str, value: str) -> str:
 
 
 _REPLACEMENTS = (
+    (r"kp\.load reads its frames and ", ""),
+    (
+        r"a KeyedMotion, as kp\.load_keyed gives; a Motion goes by frames",
+        "an edit whose file keeps keys: GLB, .keys.json",
+    ),
+    (r"kp\.(unbake|rebake)\b", r"keypose \1"),
     (r"asf=\.\.\., at the command line with --asf FILE", "--asf FILE"),
     (r"asf=\.\.\.", "--asf FILE"),
     (r"fps=\.\.\.", "--read-fps"),

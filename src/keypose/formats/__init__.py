@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats import acclaim, bvh, c3d, fbx, gltf, usd
+from keypose.formats import acclaim, bvh, c3d, fbx, gltf, keys_json, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
 from keypose.model import KeyedMotion, Motion
@@ -16,7 +16,16 @@ from keypose.model.motion import GREATEST_FPS, LEAST_FPS
 
 __all__ = ["FORMATS", "Format", "Limits", "load", "load_keyed", "readable_suffixes", "save", "writable_suffixes"]
 
-FORMATS: tuple[Format, ...] = (bvh.FORMAT, acclaim.AMC, acclaim.ASF, c3d.FORMAT, *gltf.FORMATS, usd.FORMAT, fbx.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    bvh.FORMAT,
+    acclaim.AMC,
+    acclaim.ASF,
+    c3d.FORMAT,
+    keys_json.FORMAT,  # before glTF, which is known by less
+    *gltf.FORMATS,
+    usd.FORMAT,
+    fbx.FORMAT,
+)
 
 
 def load(
@@ -62,8 +71,10 @@ def load_keyed(
     format_ = _format_of(source)
     if format_.read_keyed is None:
         keyed = ", ".join(suffix for f in FORMATS if f.read_keyed for suffix in f.suffixes)
+        beside = _keys_beside(source.path)
+        there = f"its keys are in {beside.name}" if beside.is_file() else "kp.unbake finds keys for them"
         raise source.error(f"{format_.name} has no keys apart from its frames, expected one of {keyed}; "
-                           f"kp.load reads its frames and kp.unbake finds keys for them")  # fmt: skip
+                           f"kp.load reads its frames and {there}")  # fmt: skip
     try:
         return format_.read_keyed(source, options)
     except ModelError as error:
@@ -95,8 +106,8 @@ def _opened(
 def save(motion: Motion | KeyedMotion, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
     """Writes a motion; the suffix decides the format (``.bvh``, ``.glb``, ``.usda``, ..., also ``.bvh.gz``).
 
-    A keyed motion keeps its keys and curves in formats that have such (``.keys.json``, ``.glb``, ``.blend``); others get
-    every frame.
+    A keyed motion keeps its keys and curves in formats that have such (``.keys.json``, ``.glb``, ...); others get every
+    frame. Beside a BVH file, which has no place for keys, they are written as ``walk.bvh.keys.json``.
 
     Atomic: a killed save leaves the old file or none, never half a one. ``reference_pose`` writes the
     pose that ``load`` kept apart as an extra first frame again.
@@ -106,17 +117,17 @@ def save(motion: Motion | KeyedMotion, path: str | PathLike[str], *, reference_p
             f"save takes a Motion or KeyedMotion and a path, in this order, not {type(motion).__name__!r} first"
         )
     path = Path(path)
-    suffix = path.suffix.lower()
-    zipped = suffix == ".gz"
-    if zipped:
-        suffix = Path(path.stem).suffix.lower()
-    for format_ in FORMATS:
-        if suffix in format_.suffixes and format_.write is not None and (format_.gzip or not zipped):
-            data = _content(format_, motion, suffix, WriteOptions(reference_pose))
-            write_atomically(path, gzip.compress(data, 6, mtime=0) if zipped else data)
-            return
-    raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, "
-                      f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+    suffix = _suffix_of(path.name)
+    zipped = path.suffix.lower() == ".gz"
+    format_ = next((f for f in FORMATS if suffix in f.suffixes), None)
+    if format_ is None or format_.write is None or (zipped and not format_.gzip):
+        raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, "
+                          f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+    options = WriteOptions(reference_pose)
+    data = _content(format_, motion, suffix, options)
+    if isinstance(motion, KeyedMotion) and format_.keys_beside:
+        write_atomically(_keys_beside(path), _content(keys_json.FORMAT, motion, ".keys.json", options))
+    write_atomically(path, gzip.compress(data, 6, mtime=0) if zipped else data)
 
 
 def _content(format_: Format, motion: Motion | KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
@@ -140,6 +151,18 @@ def writable_suffixes() -> tuple[str, ...]:
     return tuple(plain + [f"{s}.gz" for f in FORMATS if f.write and f.gzip for s in f.suffixes])
 
 
+def _suffix_of(name: str) -> str:
+    """The suffix of a format that ``name`` ends with, ``.gz`` taken off; none: empty."""
+    name = name.lower().removesuffix(".gz")
+    known = sorted((s for f in FORMATS for s in f.suffixes), key=len, reverse=True)
+    return next((suffix for suffix in known if name.endswith(suffix) and name != suffix), "")
+
+
+def _keys_beside(path: Path) -> Path:
+    """Where the keys of a file go that has no place for them: ``walk.bvh`` -> ``walk.bvh.keys.json``."""
+    return path.with_name(f"{path.name.removesuffix('.gz')}.keys.json")
+
+
 # Content that people often have in place of the motion they wanted.
 _NOT_MOTION = (
     (b"<!doctype html", "is an HTML page, probably a download that went wrong"),
@@ -155,8 +178,8 @@ def _format_of(source: Source) -> Format:
     head = source.data[:SNIFF_BYTES]
     for format_ in FORMATS:
         if format_.sniff(head):
-            suffix = Path(source.path.name.removesuffix(".gz")).suffix.lower()
-            if suffix in readable_suffixes() and suffix not in format_.suffixes:
+            suffix = _suffix_of(source.path.name)
+            if suffix and suffix not in format_.suffixes:
                 source.note(f"the content is {format_.name}, not what the suffix {suffix} says")
             return format_
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()

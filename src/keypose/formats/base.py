@@ -16,6 +16,7 @@ from keypose.model import KeyedMotion, Motion
 logger = logging.getLogger("keypose")
 
 MOTION_BYTES_PER_JOINT = 200  # one joint in one frame: 56 in the motion, the rest on the way to it
+KEYED_BYTES_PER_JOINT = 600  # one joint at one key: 168 in its curves, with slopes; the rest on the way to them
 SMALL_MOTION_BYTES = 512 << 20  # this much is fine however small the file was: a few keys may last long
 MOST_WARNINGS = 20  # of one file
 LONGEST_MESSAGE = 600  # characters
@@ -129,12 +130,20 @@ class Source:
     def check_size(self, frames: int, joints: int) -> None:
         """Refuses a motion that would be larger than the limits allow; call before allocating it."""
         self._check(frames, self.limits.frames, "frames", None)
-        needed = frames * joints * MOTION_BYTES_PER_JOINT
+        self._check_memory(frames, joints, "frames", MOTION_BYTES_PER_JOINT)
+
+    def check_keys(self, keys: int, n_frames: int, joints: int) -> None:
+        """The same for a keyed motion, whose frames take no memory before it is sampled."""
+        self._check(n_frames, self.limits.frames, "frames", None)
+        self._check_memory(keys, joints, "keys", KEYED_BYTES_PER_JOINT)
+
+    def _check_memory(self, count: int, joints: int, what: str, bytes_each: int) -> None:
+        needed = count * joints * bytes_each
         allowed = max(SMALL_MOTION_BYTES, self.limits.expansion * self.total_bytes)
         if needed > allowed:
             raise LimitError(
                 self.path,
-                f"{frames} frames x {joints} joints need {needed >> 20} MB, more than {self.limits.expansion} times "
+                f"{count} {what} x {joints} joints need {needed >> 20} MB, more than {self.limits.expansion} times "
                 f"the file's own size; if the file is sound, raise it: limits=Limits(expansion=...)",
             )
 
@@ -160,6 +169,7 @@ class Format:
     write: Callable[[Motion, str, WriteOptions], bytes] | None = None  # motion, suffix -> file content
     read_keyed: Callable[[Source, ReadOptions], KeyedMotion] | None = None  # its keys as they are
     write_keyed: Callable[[KeyedMotion, str, WriteOptions], bytes] | None = None  # else it is written sampled
+    keys_beside: bool = False  # has no place for keys: they go into a file of their own beside it
     gzip: bool = False  # a text format that may also come and go as .gz
 
 

@@ -289,4 +289,4 @@ def _sniff(head: bytes) -> bool:
     return head.removeprefix(_BOM).lstrip()[:9].upper() == b"HIERARCHY"
 
 
-FORMAT = Format("BVH", (".bvh",), _sniff, read, write, gzip=True)
+FORMAT = Format("BVH", (".bvh",), _sniff, read, write, keys_beside=True, gzip=True)

@@ -1,9 +1,10 @@
-"""Untrusted files for large C++ libraries: read in a child process, under limits, never in ours.
+"""Files for large C++ libraries: read and written in a child process, under limits, never in ours.
 
 OpenUSD crashes on some damaged files, and Blender is no better. What reads them is a script
 of its own that imports nothing of this package (Blender's interpreter need not have it): ``main.py``
 sets the limits and calls ``read`` of the reader script, which gives numbers and facts. They come back as an
-``.npz`` without pickles and a JSON file, in a folder that is removed afterwards.
+``.npz`` without pickles and a JSON file, in a folder that is removed afterwards. Writing goes the same way: numbers
+and facts in, the bytes of a file out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import GREATEST_NUMBER, Floats
-from keypose.errors import KeyposeError, MissingExtra, OptionError
+from keypose.errors import FileError, KeyposeError, MissingExtra, OptionError
 from keypose.formats.base import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, ReadOptions, Source
 from keypose.rotations import normalise
 
@@ -39,18 +40,21 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True)
 class Library:
-    """A library that reads files in a child process."""
+    """A library that reads or writes files in a child process."""
 
     name: str  # as errors call it
-    script: str  # of this folder, with a function read(request) -> (arrays, facts)
+    script: str  # of this folder: read(request) -> (arrays, facts), or write(request, arrays) -> facts
     start_bytes: int  # address space that it takes before it reads anything
     missing: str  # what to say where it is not installed
 
 
 def read_in_child(
-    source: Source, library: Library, python: str, suffix: str, options: ReadOptions
+    source: Source, library: Library, python: str, suffix: str, options: ReadOptions, **more: Any
 ) -> tuple[Arrays, Facts]:
-    """The arrays and facts that the library's script finds in the file; any failure is a FormatError."""
+    """The arrays and facts that the library's script finds in the file; any failure is a FormatError.
+
+    ``more`` goes along with the request.
+    """
     if options.animation is not None and type(options.animation) not in (str, int):
         raise OptionError(f"animation={options.animation!r}, expected a name or a number")
     if options.fps is not None and not (np.isfinite(options.fps) and options.fps > 0):
@@ -74,9 +78,9 @@ def read_in_child(
             "seconds": int(seconds) + 1,
             "address_bytes": library.start_bytes + 2 * motion_bytes,
             "file_bytes": 2 * motion_bytes,
+            **more,
         }
-        (folder / "request.json").write_text(json.dumps(request))
-        code = _run([python, "-P", str(_HERE / "main.py"), str(folder / "request.json")], folder, seconds)
+        code = _run(python, request, folder, seconds)
         if code is None:
             raise source.error(f"{library.name} did not finish within {seconds:.0f} s")
         if code != 0:
@@ -84,8 +88,46 @@ def read_in_child(
         return _answer(source, library, folder, options, 2 * motion_bytes)
 
 
-def _run(command: list[str], folder: Path, seconds: float) -> int | None:
+def write_in_child(
+    name: str, library: Library, python: str, suffix: str, request: Facts, given: Arrays, seconds: float
+) -> bytes:
+    """The file that the library's script makes of the motion ``name``; any failure is a FileError."""
+    most_bytes = SMALL_MOTION_BYTES + 4 * sum(array.nbytes for array in given.values())
+    with tempfile.TemporaryDirectory(prefix="keypose-") as folder_name:
+        folder = Path(folder_name)
+        np.savez(folder / "given.npz", **given)
+        out = folder / f"out{suffix}"
+        request = request | {
+            "script": str(_HERE / library.script),
+            "given": str(folder / "given.npz"),
+            "out": str(out),
+            "folder": str(folder),
+            "seconds": int(seconds) + 1,
+            "address_bytes": library.start_bytes + 2 * most_bytes,
+            "file_bytes": most_bytes,
+        }
+        code = _run(python, request, folder, seconds)
+        if code is None:
+            raise FileError(f"{name}: {library.name} did not finish writing it within {seconds:.0f} s")
+        if code != 0:
+            raise FileError(f"{name}: {library.name} {_how_it_ended(code)} while writing it")
+        try:
+            facts = json.loads((folder / "facts.json").read_bytes())
+            if facts.get("missing"):
+                raise MissingExtra(library.missing)
+            if "problem" in facts:
+                raise FileError(f"{name}: {facts['problem']}")
+            return out.read_bytes()
+        except (OSError, ValueError, AttributeError) as error:
+            if isinstance(error, KeyposeError):
+                raise
+            raise FileError(f"{name}: {library.name} left no file ({error})") from None
+
+
+def _run(python: str, request: Facts, folder: Path, seconds: float) -> int | None:
     """The exit code (negative: the signal), None after too long; what the library prints is thrown away."""
+    (folder / "request.json").write_text(json.dumps(request))
+    command = [python, "-P", str(_HERE / "main.py"), str(folder / "request.json")]
     environment = os.environ | {
         "PXR_WORK_THREAD_LIMIT": "1",  # threads and their heaps count against the address space
         "MALLOC_ARENA_MAX": "2",

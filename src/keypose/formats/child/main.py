@@ -1,6 +1,6 @@
-"""The start of a child process that reads an untrusted file: sets limits, calls the reader, leaves its answer.
+"""The start of a child process that reads an untrusted file or writes one: sets limits, calls a script, leaves its answer.
 
-Runs by path in any interpreter that has the reader's library and numpy; imports nothing of this package.
+Runs by path in any interpreter that has the script's library and numpy; imports nothing of this package.
 """
 
 import importlib.util
@@ -13,24 +13,35 @@ import numpy as np
 
 
 def main(request_path: str) -> None:
-    """Leaves ``facts.json`` and ``arrays.npz`` in the request's folder, or facts that say why not."""
+    """Leaves ``facts.json`` and ``arrays.npz`` in the request's folder, or facts that say why not.
+
+    A request with ``given`` arrays is for a file: the script leaves it at the path ``out``.
+    """
     request = json.loads(Path(request_path).read_bytes())
     folder = Path(request["folder"])
     set_limits(request)
-    spec = importlib.util.spec_from_file_location("reader", request["script"])
+    sys.path.append(str(Path(__file__).resolve().parent))  # scripts may share modules
+    spec = importlib.util.spec_from_file_location("script", request["script"])
     assert spec is not None and spec.loader is not None
-    reader = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reader)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
     facts: dict[str, Any]
     try:
-        arrays, facts = reader.read(request)
-        np.savez(folder / "arrays.npz", **arrays)
-    except reader.Refused as refusal:
+        if "given" in request:
+            with np.load(request["given"], allow_pickle=False) as given:
+                facts = script.write(request, dict(given.items()))
+        else:
+            arrays, facts = script.read(request)
+            np.savez(folder / "arrays.npz", **arrays)
+    except getattr(script, "Refused", ()) as refusal:
         facts = refusal.facts
     except Exception as error:  # of any library that the file confused: it becomes a FormatError
-        said = str(error).strip().replace(request["file"], "the file")
-        missing = isinstance(error, ModuleNotFoundError) and error.name == reader.LIBRARY
-        facts = {"missing": missing, "problem": f"cannot be read ({type(error).__name__}: {said[:300]})"}
+        said = str(error).strip()
+        for path, name in ((request.get("file"), "the file"), (request.get("out"), "the file")):
+            said = said.replace(path, name) if path else said
+        missing = isinstance(error, ModuleNotFoundError) and error.name == script.LIBRARY
+        verb = "written" if "given" in request else "read"
+        facts = {"missing": missing, "problem": f"cannot be {verb} ({type(error).__name__}: {said[:300]})"}
     (folder / "facts.json").write_text(json.dumps(facts))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from keypose.formats.base import Format
 from keypose.formats.gltf.container import GLB_MAGIC
 from keypose.formats.gltf.read import read
-from keypose.formats.gltf.write import write
+from keypose.formats.gltf.read_keyed import read_keyed
+from keypose.formats.gltf.write import write, write_keyed
 
 _BOM = b"\xef\xbb\xbf"
 _MEMBERS = (b'"asset"', b'"nodes"', b'"accessors"', b'"buffers"', b'"animations"', b'"scenes"', b'"extensionsUsed"')
@@ -19,6 +20,6 @@ def _sniff_json(head: bytes) -> bool:
     return head.removeprefix(_BOM).lstrip().startswith(b"{") and any(member in head for member in _MEMBERS)
 
 
-GLB = Format("GLB", (".glb",), lambda head: head.startswith(GLB_MAGIC), read, write)
-GLTF = Format("glTF", (".gltf",), _sniff_json, read, write)
+GLB = Format("GLB", (".glb",), lambda head: head.startswith(GLB_MAGIC), read, write, read_keyed, write_keyed)
+GLTF = Format("glTF", (".gltf",), _sniff_json, read, write, read_keyed, write_keyed)
 FORMATS = (GLB, GLTF)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from keypose.arrays import Floats
 from keypose.errors import LimitError
 from keypose.formats.base import SMALL_MOTION_BYTES
+from keypose.formats.document import Part
 from keypose.formats.gltf.container import Container
-from keypose.formats.gltf.document import Part
 
 FLOAT = 5126
 COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", FLOAT: "<f4"}

@@ -13,6 +13,7 @@ import numpy as np
 
 from keypose.arrays import GREATEST_NUMBER, Floats
 from keypose.errors import OptionError
+from keypose.formats.gltf.curves import Keys
 from keypose.formats.orientation import UPRIGHT
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose
@@ -42,8 +43,21 @@ def in_metres(motion: Motion, metres_per_unit: float) -> Motion:
     )
 
 
+def slopes_in_metres(keys: Keys, up: Up, metres_per_unit: float) -> Keys:
+    """Keys whose slopes are as ``in_metres`` makes the poses: both change by the same linear map."""
+    turn = _upright(up)
+    return replace(
+        keys,
+        translation_slopes=tuple(slopes @ turn.T * metres_per_unit for slopes in keys.translation_slopes),
+        rotation_slopes=tuple(_turned(slopes, turn) for slopes in keys.rotation_slopes),
+    )
+
+
 def in_own_unit(translations: Floats, rotations: Floats, up: Up, metres_per_unit: float) -> tuple[Floats, Floats]:
-    """Poses of glTF, translations (..., 3) and rotations (..., 4), back in the axes and unit they came from."""
+    """Poses of glTF, translations (..., 3) and rotations (..., 4), back in the axes and unit they came from.
+
+    Slopes of curves go the same way.
+    """
     back = _upright(up).T
     with np.errstate(over="ignore"):  # a unit beyond all measure: the Motion will refuse the numbers
         return translations @ back.T / metres_per_unit, _turned(rotations, back)

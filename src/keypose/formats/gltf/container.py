@@ -16,8 +16,8 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from keypose.errors import FileError, LimitError
 from keypose.formats.base import Source
+from keypose.formats.document import Part, parse_json
 from keypose.formats.files import read_bytes
-from keypose.formats.gltf.document import Part, parse_json
 
 GLB_MAGIC = b"glTF"
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942

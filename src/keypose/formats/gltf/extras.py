@@ -8,22 +8,32 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 
-from keypose.arrays import Floats
+from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import FormatError, LimitError, ModelError
+from keypose.formats.document import MOST_WHOLE, Part
 from keypose.formats.gltf.animation import Animation
-from keypose.formats.gltf.document import MOST_WHOLE, Part
 from keypose.formats.gltf.nodes import Nodes, Rests
 from keypose.kinematics import UPS, Up
-from keypose.model import Motion, Pose, Skeleton
+from keypose.model import KeyedMotion, Motion, Pose, Skeleton
 from keypose.model.motion import GREATEST_FPS, LEAST_FPS
 from keypose.rotations import IDENTITY, angle_between
 
 KEY = "keypose"
 VERSION = 1
+
+
+@dataclass(frozen=True)
+class KeyNotes:
+    """What our notes say about the keys of a keyed motion."""
+
+    frames: Ints  # (K,) increasing, of the motion
+    extremes: Bools  # (K,)
+    is_cubic: bool
 
 
 @dataclass(frozen=True)
@@ -39,26 +49,21 @@ class Notes:
     metres_per_unit: float  # by which the nodes were brought to metres
     unit_stated: bool  # else it is our guess
     has_reference_pose: bool  # the nodes' own places are the reference pose
+    keyed: KeyNotes | None  # None: a dense motion
 
 
 def describe(
-    motion: Motion,
-    shown: Motion,
-    metres_per_unit: float,
-    joints: list[int],
-    stand: Floats,
-    rest: Pose,
-    has_reference_pose: bool,
+    motion: Motion, n_frames: int, metres_per_unit: float, joints: list[int], stand: Floats, rest: Pose
 ) -> dict[str, Any]:
-    """The notes to a file that shows ``motion`` as ``shown``: its ``joints`` (nodes) ``rest`` under a wrapper
-    that stands at ``stand`` (3,).
+    """The notes to a file that shows ``motion``, of which some of the ``n_frames`` may be all we have: its ``joints``
+    (nodes) ``rest`` under a wrapper that stands at ``stand`` (3,).
     """
     s = motion.skeleton
     return {
         "version": VERSION,
         "fps": float(motion.fps),  # numpy's numbers are none of JSON's
-        "frames": shown.n_frames,
-        "first_frame": int(shown.first_frame),
+        "frames": n_frames,
+        "first_frame": int(motion.first_frame),
         "up": motion.up,
         "metres_per_unit": metres_per_unit,
         "unit_stated": motion.metres_per_unit is not None,
@@ -68,8 +73,16 @@ def describe(
         "channels": [" ".join(own) for own in s.channels],
         "end_joints": s.end_joints.tolist(),
         "end_offsets": s.end_offsets.ravel().tolist(),
-        "reference_pose": has_reference_pose,
         "rest_checksum": _checksum(stand, rest.translations, motion.up, metres_per_unit),
+    }
+
+
+def describe_keys(keyed: KeyedMotion) -> dict[str, Any]:
+    """What the channels of a file do not say about a keyed motion."""
+    return {
+        "keys": keyed.keys.tolist(),
+        "extremes": np.flatnonzero(keyed.extremes).tolist(),  # which keys, counted from 0
+        "interpolation": "cubic" if keyed.is_cubic else "straight",
     }
 
 
@@ -117,7 +130,25 @@ def _checked(notes: Part, wrapper: int, nodes: Nodes, animation: Animation) -> N
     _check_animation(notes, joints, animation, fps)
     first_frame = notes.whole("first_frame", least=-MOST_WHOLE)
     has_reference_pose = notes.values.get("reference_pose") is True
-    return Notes(tuple(joints), stand, skeleton, fps, first_frame, up, metres_per_unit, unit_stated, has_reference_pose)
+    return Notes(
+        tuple(joints), stand, skeleton, fps, first_frame, up, metres_per_unit, unit_stated, has_reference_pose,
+        _keyed(notes),
+    )  # fmt: skip
+
+
+def _keyed(notes: Part) -> KeyNotes | None:
+    part = notes.part("keyed")
+    if part is None:
+        return None
+    frames = part.indices("keys", notes.whole("frames", least=1))
+    if not frames or any(a >= b for a, b in pairwise(frames)):
+        raise part.wrong("keys", "increasing frames, at least one")
+    extremes = np.zeros(len(frames), bool)
+    extremes[part.indices("extremes", len(frames))] = True
+    interpolation = part.text("interpolation")
+    if interpolation not in ("cubic", "straight"):
+        raise part.wrong("interpolation", "'cubic' or 'straight'")
+    return KeyNotes(np.array(frames, np.int32), extremes, interpolation == "cubic")
 
 
 def _skeleton(notes: Part, joints: list[int], wrapper: int, nodes: Nodes, rests: Rests) -> Skeleton:

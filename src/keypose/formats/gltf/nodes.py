@@ -9,7 +9,7 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import LimitError
-from keypose.formats.gltf.document import Part, Parts
+from keypose.formats.document import Part, Parts
 from keypose.rotations import from_matrix
 
 NODES_PER_JOINT = 10  # of the limit: a scene may hold more than its figure

@@ -31,9 +31,9 @@ class LocalPoses:
 def make_rigid(source: Source, poses: LocalPoses) -> None:
     """Takes scale and bases out of ``poses``: world positions stay, joints no longer scale."""
     with np.errstate(over="ignore", invalid="ignore"):
-        factors = _even_factors(poses)
+        factors = even_factors(poses)
         if factors is not None:
-            _scale_evenly(poses, factors)
+            scale_evenly(poses, factors)
         else:
             source.note(
                 "joints are scaled unevenly, mirrored or in time; positions follow it, rotations are the nearest"
@@ -45,7 +45,7 @@ def make_rigid(source: Source, poses: LocalPoses) -> None:
         raise source.error("positions grow beyond all bounds, expected finite ones")
 
 
-def _even_factors(poses: LocalPoses) -> list[float] | None:
+def even_factors(poses: LocalPoses) -> list[float] | None:
     """By what each joint's translation is scaled, if every scale is even, positive and still; else None."""
     factors: list[float] = []
     inner = set(poses.parents)
@@ -68,7 +68,8 @@ def _even_factors(poses: LocalPoses) -> list[float] | None:
     return factors
 
 
-def _scale_evenly(poses: LocalPoses, factors: list[float]) -> None:
+def scale_evenly(poses: LocalPoses, factors: list[float]) -> None:
+    """Makes poses rigid whose scales are even, in place."""
     for j, parent in enumerate(poses.parents):
         if parent < 0 and (poses.bases[j] != np.eye(4)).any():
             base = poses.bases[j]

@@ -1,16 +1,17 @@
-"""The JSON of a glTF file, read with checks: nothing in it is taken on trust."""
+"""JSON that a file brought, read with checks: nothing in it is taken on trust."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NoReturn, overload
 
 import numpy as np
 
-from keypose.arrays import Floats
+from keypose.arrays import GREATEST_NUMBER, Floats, give_away
 from keypose.errors import FormatError
 from keypose.formats.base import Source
 
@@ -48,6 +49,23 @@ class Part:
             raise self.wrong(key, "an object")
         return Part(self.source, self.place(key), value)
 
+    def object(self, key: str) -> Part:
+        """The member ``key``, an object that must be there."""
+        found = self.part(key)
+        if found is None:
+            raise self.wrong(key, "an object")
+        return found
+
+    def check_members(self, *keys: str) -> None:
+        """Refuses an object without one of ``keys``, and warns of others."""
+        for key in keys:
+            if key not in self.values:
+                raise self.source.error(f"{self.place(key)} is missing")
+        unknown = [key for key in self.values if key not in keys]
+        if unknown:
+            more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            self.source.warn(f"{self.place(unknown[0])}{more} means nothing here and is left out")
+
     def parts(self, key: str) -> Parts:
         """The members of the array ``key``, all objects; none where it is absent."""
         values = self.array(key)
@@ -69,6 +87,13 @@ class Part:
         if not isinstance(value, str):
             raise self.wrong(key, "a string")
         return value if value.isascii() else _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+
+    def raw_text(self, key: str) -> str:
+        """The string ``key`` as it is, halves of characters included."""
+        value = self.values.get(key)
+        if not isinstance(value, str):
+            raise self.wrong(key, "a string")
+        return value
 
     def whole(self, key: str, default: int | None = None, *, least: int = 0) -> int:
         """The whole number ``key``, at least ``least`` and at most 2**53."""
@@ -100,6 +125,48 @@ class Part:
         if not _is_number(value) or not value > 0:
             raise self.wrong(key, "a number above 0")
         return float(value)
+
+    def flag(self, key: str) -> bool:
+        """The member ``key``, true or false."""
+        value = self.values.get(key)
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
+        return value
+
+    def texts(self, key: str, count: int | None = None) -> tuple[str, ...]:
+        """The array ``key`` of ``count`` strings (None: any number), as they are."""
+        values = self.values.get(key)
+        if not isinstance(values, list) or (count is not None and len(values) != count):
+            raise self.wrong(key, f"an array of {'' if count is None else f'{count} '}strings")
+        for k, value in enumerate(values):
+            if not isinstance(value, str):
+                raise self.source.error(f"{self.place(key)}[{k}] is {_shown(value)}, expected a string")
+        return tuple(values)
+
+    def row(self, key: str, width: int | None = None) -> Floats:
+        """The array ``key`` of ``width`` numbers (None: any number), read-only."""
+        if key not in self.values:
+            raise self.wrong(key, "an array of numbers")
+        return self._numbers([self.values[key]], width, lambda _: self.place(key)).reshape(-1)
+
+    def rows(self, key: str, count: int, width: int) -> Floats:
+        """The array ``key`` of ``count`` arrays of ``width`` numbers each, read-only."""
+        values = self.values.get(key)
+        if not isinstance(values, list) or len(values) != count:
+            raise self.wrong(key, f"an array of {count} arrays of {width} numbers")
+        return self._numbers(values, width, lambda k: f"{self.place(key)}[{k}]")
+
+    def _numbers(self, rows: list[Any], width: int | None, name: Callable[[int], str]) -> Floats:
+        """Rows of sane numbers as an array; the first row that is none is named."""
+        for k, row in enumerate(rows):
+            sound = isinstance(row, list) and (width is None or len(row) == width) and {*map(type, row)} <= {int, float}
+            if not sound or not all(abs(value) <= GREATEST_NUMBER for value in row):
+                much = "finite numbers" if width is None else f"{width} finite numbers"
+                raise self.source.error(
+                    f"{name(k)} is {_shown(row)}, expected an array of {much} up to {GREATEST_NUMBER:g}"
+                )
+        flat = np.fromiter(chain.from_iterable(rows), np.float64)
+        return give_away(flat.reshape(len(rows), -1 if width is None else width))
 
     def floats(self, key: str, default: tuple[float, ...]) -> Floats:
         """The array ``key`` of as many finite numbers as ``default`` has, which stands in where it is absent."""
@@ -133,10 +200,14 @@ class Parts(Sequence[Part]):
         return Part(self.source, f"{self.where}[{index}]", self.values[index])
 
 
-def parse_json(source: Source, data: bytes | memoryview) -> Part:
-    """The JSON object in ``data``; not JSON, nested too deeply or with NaN: an error."""
+def parse_json(source: Source, data: bytes | memoryview, *, refuse_twins: bool = False) -> Part:
+    """The JSON object in ``data``; not JSON, nested too deeply or with NaN: an error.
+
+    With ``refuse_twins`` two members of one name in an object are an error too; else the last one counts.
+    """
+    hook = _without_twins if refuse_twins else None
     try:
-        values = json.loads(bytes(data).decode("utf-8-sig"), parse_constant=_refuse_constant)
+        values = json.loads(bytes(data).decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=hook)
     except RecursionError:
         raise source.error("the JSON is nested too deeply") from None
     except ValueError as error:
@@ -148,6 +219,15 @@ def parse_json(source: Source, data: bytes | memoryview) -> Part:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise ValueError(f"{_shown(name)} stands twice in one object")
+        members[name] = value
+    return members
 
 
 def _is_whole(value: Any) -> bool:

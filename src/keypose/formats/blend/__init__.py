@@ -1,0 +1,13 @@
+""".blend files, written and read by Blender itself in a child process."""
+
+from __future__ import annotations
+
+from keypose.formats.base import Format
+from keypose.formats.blend.write import write, write_keyed
+
+_MAGIC = b"BLENDER"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # as Blender compresses its files
+
+
+def _sniff(head: bytes) -> bool:
+    return head.startswith((_MAGIC, _ZSTANDARD))
