@@ -354,4 +354,14 @@ bool inbetween_table(const Clip& clip, std::size_t reach, InbetweenKind kind, un
     });
 }
 
+void inbetween_spans(const Clip& clip, InbetweenKind kind, const std::int32_t* keys, std::size_t count, double* out) {
+    std::size_t reach = 1;
+    for (std::size_t i = 1; i < count; ++i) reach = std::max(reach, static_cast<std::size_t>(keys[i] - keys[i - 1]));
+    const Spans spans(clip, reach, kind);
+    Spans::Desk desk;
+    spans.lay_out(desk);
+    for (std::size_t i = 1; i < count; ++i)
+        out[i - 1] = spans.cost(static_cast<std::size_t>(keys[i - 1]), static_cast<std::size_t>(keys[i]), infinite, desk);
+}
+
 }  // namespace keypose

@@ -115,4 +115,7 @@ private:
 bool inbetween_table(const Clip& clip, std::size_t reach, InbetweenKind kind, unsigned threads, bool (*keep_going)(),
                      double* out);
 
+// The costs of the spans between `count` increasing keys.
+void inbetween_spans(const Clip& clip, InbetweenKind kind, const std::int32_t* keys, std::size_t count, double* out);
+
 }  // namespace keypose

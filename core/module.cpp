@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "polish.hpp"
 #include "salient.hpp"
 #include "skeleton.hpp"
 #include "text.hpp"
@@ -217,6 +218,60 @@ Out inbetween_costs(In1i parents, In3 translations, In3 rotations, In3 positions
     return out;
 }
 
+void check_keys(const In1i& keys, std::size_t frames) {
+    for (std::size_t k = 0; k < keys.shape(0); ++k) {
+        require(keys.data()[k] >= 0 && static_cast<std::size_t>(keys.data()[k]) < frames, "no such frame");
+        require(k == 0 || keys.data()[k] > keys.data()[k - 1], "keys must increase");
+    }
+}
+
+Out inbetween_spans(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight, bool mean,
+                    In1i keys) {
+    const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
+    require(keys.shape(0) >= 2, "there must be two keys");
+    check_keys(keys, clip.frames);
+    auto* costs = new double[keys.shape(0) - 1];
+    Out out = adopt(costs, {keys.shape(0) - 1});
+    nb::gil_scoped_release unlocked;
+    keypose::inbetween_spans(clip, {straight, mean}, keys.data(), keys.shape(0), costs);
+    return out;
+}
+
+using Slopes = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+void polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Slopes leaving_turns,
+            Slopes arriving_turns, Slopes leaving_shifts, Slopes arriving_shifts, double lever_mm, double jump_penalty,
+            double power, double limit_mm, std::size_t rounds, unsigned threads) {
+    keypose::PolishProblem problem;
+    problem.clip = clip_of(parents, translations, rotations, positions, weights);
+    const std::size_t n = keys.shape(0), joints = parents.shape(0);
+    require(n >= 1, "there must be a key");
+    check_keys(keys, problem.clip.frames);
+    for (const Slopes* turns : {&leaving_turns, &arriving_turns})
+        require(turns->shape(0) == n && turns->shape(1) == joints && turns->shape(2) == 4, "slopes must be (K, J, 4)");
+    for (const Slopes* shifts : {&leaving_shifts, &arriving_shifts})
+        require(shifts->shape(0) == n && shifts->shape(1) == joints && shifts->shape(2) == 3, "slopes must be (K, J, 3)");
+    problem.keys = keys.data();
+    problem.n_keys = n;
+    problem.leaving_turns = leaving_turns.data();
+    problem.arriving_turns = arriving_turns.data();
+    problem.leaving_shifts = leaving_shifts.data();
+    problem.arriving_shifts = arriving_shifts.data();
+    problem.lever_mm = lever_mm;
+    problem.jump_penalty = jump_penalty;
+    problem.power = power;
+    problem.limit_mm = limit_mm;
+    problem.rounds = rounds;
+    problem.threads = threads;
+    problem.keep_going = keep_going;
+    bool finished;
+    {
+        nb::gil_scoped_release unlocked;
+        finished = keypose::polish(problem);
+    }
+    if (!finished) throw nb::python_error();
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -241,5 +296,10 @@ NB_MODULE(_core, m) {
     m.def("inbetween_costs", &inbetween_costs, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "greatest_gap"_a, "threads"_a,
           "These costs (T, greatest_gap) from frame i to i + 1, i + 2, ...");
+    m.def("inbetween_spans", &inbetween_spans, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
+          "straight"_a, "mean"_a, "keys"_a, "Those of the spans between given keys.");
+    m.def("polish", &polish, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "keys"_a,
+          "leaving_turns"_a, "arriving_turns"_a, "leaving_shifts"_a, "arriving_shifts"_a, "lever_mm"_a, "jump_penalty"_a,
+          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, "Improves the slopes of curves through keys, in place.");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

@@ -1,16 +1,23 @@
-"""Errors in millimetres on a figure of 1.7 m."""
+"""Errors in millimetres on a figure of 1.7 m, and what else a score says."""
 
 from __future__ import annotations
 
 import dataclasses
+import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import keypose as kp
+import naive_inbetween as twin
+from keypose import kinematics
 from keypose.errors import OptionError
 from keypose.inbetween import linear
-from keypose.metrics import position_errors_mm
+from keypose.metrics import distances, position_errors_mm
+from keypose.rotations import exp, multiply
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +25,18 @@ def motion() -> kp.Motion:
     return kp.demo_motion(fps=30)[:60]
 
 
+def without_feet(motion: kp.Motion) -> kp.Motion:
+    """The same motion with joints that nobody recognises."""
+    names = tuple(f"j{i}" for i in range(motion.n_joints))
+    return dataclasses.replace(motion, skeleton=dataclasses.replace(motion.skeleton, names=names))
+
+
 def test_a_motion_is_no_distance_from_itself(motion):
     score = kp.score(motion, motion)
     assert score.mean_mm == score.p95_mm == score.max_mm == 0.0
+    assert score.max_deg < 1e-9
     assert score.per_joint_mm.shape == (motion.n_joints,) and score.per_frame_mm.shape == (60,)
+    assert score.foot_slide_mm == score.original_foot_slide_mm > 0
 
 
 def test_a_shift_is_what_it_is_on_a_figure_of_170_cm(motion):
@@ -30,6 +45,7 @@ def test_a_shift_is_what_it_is_on_a_figure_of_170_cm(motion):
     score = kp.score(motion, dataclasses.replace(motion, translations=shifted))
     assert score.mean_mm == pytest.approx(17.0) and score.max_mm == pytest.approx(17.0)
     np.testing.assert_allclose(score.per_joint_mm, 17.0)
+    assert score.foot_slide_mm == pytest.approx(score.original_foot_slide_mm)
 
 
 def test_the_figures_belong_together(motion):
@@ -45,17 +61,183 @@ def test_the_figures_belong_together(motion):
     np.testing.assert_allclose(score.per_joint_mm, errors.mean(axis=0))
 
 
+def test_degrees_are_those_of_local_turns(motion):
+    turns = motion.rotations.copy()
+    turns[10:20, 2] = multiply(turns[10:20, 2], exp(np.deg2rad([0.0, 30.0, 0.0])))
+    turns[:, 5] *= -1.0  # the same turns
+    score = kp.score(motion, dataclasses.replace(motion, rotations=turns))
+    assert score.max_deg == pytest.approx(30.0)
+    assert score.mean_deg == pytest.approx(30.0 * 10 / (60 * motion.n_joints))
+
+
 def test_keys_are_scored_with_straight_in_betweens(motion):
     keys = kp.select(motion, keys=7)
-    assert kp.score(motion, keys).max_mm == kp.score(motion, linear(motion, keys.frames)).max_mm
-    with pytest.raises(OptionError, match="list, expected a Motion or a Selection"):
+    straight = kp.score(motion, linear(motion, keys.frames))
+    assert kp.score(motion, keys).max_mm == straight.max_mm
+    assert straight.key_acceleration is None and kp.score(motion, keys).key_acceleration is not None
+    with pytest.raises(OptionError, match="list, expected a Motion, a KeyedMotion or a Selection"):
         kp.score(motion, [0, 20, 59])
+
+
+def test_a_keyed_motion_is_scored_as_its_curves_are(motion):
+    keyed = kp.unbake(motion, [0, 12, 25, 40, 59])
+    score, sampled = kp.score(motion, keyed), kp.score(motion, keyed.sample())
+    for name in ("mean_mm", "p95_mm", "max_mm", "mean_deg", "max_deg", "foot_slide_mm"):
+        assert getattr(score, name) == getattr(sampled, name)
+    assert kp.score(motion, keyed.sample(1.0)).max_mm < 1e-6 < score.max_mm
 
 
 def test_motions_that_cannot_be_compared(motion):
     with pytest.raises(OptionError, match=r"60 frames.*30"):
         kp.score(motion, motion[:30])
-    names = tuple(f"j{i}" for i in range(motion.n_joints))
-    other = dataclasses.replace(motion, skeleton=dataclasses.replace(motion.skeleton, names=names))
+    with pytest.raises(OptionError, match=r"60 frames.*30"):
+        kp.score(motion, kp.unbake(motion[:30], [0, 29]))
     with pytest.raises(OptionError, match="different joints"):
-        kp.score(motion, other)
+        kp.score(motion, without_feet(motion))
+    with pytest.raises(OptionError, match="KeyedMotion, expected a Motion as the original"):
+        kp.score(kp.unbake(motion, [0, 59]), motion)
+
+
+def test_a_score_is_read_only_and_says_what_it_knows(motion):
+    score = pickle.loads(pickle.dumps(kp.score(motion, kp.unbake(motion, [0, 20, 40, 59]))))
+    with pytest.raises(ValueError, match="read-only"):
+        score.per_joint_mm[0] = 1.0
+    for part in ("mean", "95 % within", "max", "degrees", "feet slide", "originally", "acceleration at keys", "bytes"):
+        assert part in repr(score)
+    plain = repr(kp.score(without_feet(motion), without_feet(motion)))
+    assert "feet" not in plain and "acceleration" not in plain
+    assert plain.startswith("Score(mean 0 mm, 95 % within 0 mm, max 0 mm; turns mean 0, max 0 degrees; ")
+
+
+# How many numbers
+
+
+def small(frames: int = 20) -> kp.Motion:
+    """A root that turns and moves, a joint that turns, a joint that is still."""
+    skeleton = kp.Skeleton(("a", "b", "c"), [-1, 0, 1], [[0, 0, 0], [0, 5, 0], [0, 4, 1]])
+    rng = np.random.default_rng(1)
+    places = np.broadcast_to(skeleton.offsets, (frames, 3, 3)).copy()
+    places[:, 0] += np.cumsum(rng.normal(size=(frames, 3)), axis=0)
+    turns = exp(np.cumsum(rng.normal(scale=0.1, size=(frames, 3, 3)), axis=0))
+    turns[:, 2] = [1.0, 0, 0, 0]
+    return kp.Motion("small", skeleton, 30.0, places, turns)
+
+
+def test_stored_values_count_what_moves_at_every_key_and_what_is_still_once():
+    motion = small()
+    still = 3 + 3 + 4  # the places of b and c, the turn of c
+    keys = [0, 5, 9, 19]
+    moving = 3 + 4 + 4
+    assert kp.score(motion, motion).stored_values == 20 * moving + still
+    for interpolation, numbers in (("bezier", 3), ("natural", 3), ("linear", 1)):
+        score = kp.score(motion, kp.unbake(motion, keys, interpolation=interpolation))
+        assert score.stored_values == 4 * moving * numbers + 4 + still
+        assert score.bytes == 4 * score.stored_values
+    angles = kp.score(motion, kp.unbake(motion, keys, rotation="euler"))
+    assert angles.stored_values == 4 * (3 + 3 + 3) * 3 + 4 + (3 + 3 + 3)
+    selection = kp.select(motion, "uniform", keys=4)
+    assert kp.score(motion, selection).stored_values == 4 * moving + 4 + still
+
+
+def test_a_pose_that_holds_is_stored_once():
+    one = small(1)
+    assert kp.score(one, one).stored_values == 7 * 3
+    assert kp.score(one, kp.unbake(one, [0])).stored_values == 1 + 7 * 3
+
+
+# Acceleration at keys
+
+
+def test_acceleration_at_keys_is_a_ratio_of_second_differences(motion):
+    keys = [0, 12, 25, 40, 59]
+    keyed = kp.unbake(motion, keys, interpolation="linear")
+    sizes = []
+    for each in (keyed.sample(), motion):
+        world = each.world_positions()
+        bends = [
+            np.linalg.norm(world[k - 1, j] - 2 * world[k, j] + world[k + 1, j])
+            for k in keys[1:-1]
+            for j in range(motion.n_joints)
+        ]
+        sizes.append(np.mean(bends))
+    assert kp.score(motion, keyed).key_acceleration == pytest.approx(sizes[0] / sizes[1])
+    assert kp.score(motion, kp.unbake(motion, range(60))).key_acceleration == pytest.approx(1.0)
+
+
+def test_without_inner_keys_or_without_movement_there_is_no_acceleration_to_compare(motion):
+    assert kp.score(motion, kp.unbake(motion, [0, 59])).key_acceleration is None
+    held = linear(motion, [30])
+    score = kp.score(held, kp.unbake(held, [0, 20, 59]))
+    assert score.key_acceleration is None and score.max_mm < 1e-9
+
+
+# Feet
+
+
+def test_feet_that_nobody_recognises_do_not_slide(motion):
+    other = without_feet(motion)
+    score = kp.score(other, linear(other, [0, 30, 59]))
+    assert score.foot_slide_mm is None and score.original_foot_slide_mm is None
+
+
+@pytest.mark.parametrize("keys", [6, 15])
+def test_foot_slide_is_that_of_the_slow_twin(keys):
+    motion = kp.demo_motion(fps=30)[:150]
+    rebuilt = kp.unbake(motion, keys=keys).sample()
+    score = kp.score(motion, rebuilt)
+    feet = [list(joints) for joints in motion.skeleton.anatomy.feet().values()]
+    first, second = ([each.world_positions()[:, foot] for foot in feet] for each in (motion, rebuilt))
+    touching = motion.foot_contacts().touching
+    assert touching.any()
+    up = "XYZ".index(motion.up)
+    assert score.foot_slide_mm == pytest.approx(motion.mm_per_unit * twin.foot_slide(second, first, touching, up))
+    assert score.original_foot_slide_mm == pytest.approx(
+        motion.mm_per_unit * twin.foot_slide(first, first, touching, up)
+    )
+
+
+@given(st.integers(0, 1000), st.sampled_from(kinematics.UPS))
+@settings(max_examples=40, deadline=None)
+def test_foot_slide_of_any_contacts(seed, up):
+    rng = np.random.default_rng(seed)
+    frames = int(rng.integers(1, 30))
+    original = [rng.normal(size=(frames, int(rng.integers(1, 3)), 3)) for _ in range(2)]
+    feet = [each + 0.5 * rng.normal(size=each.shape) for each in original]
+    touching = rng.random((frames, 2)) < 0.6
+    standing = kinematics.stances(original, touching, up)
+    assert sum(each.end - each.start for each in standing) == touching.sum()
+    expected = twin.foot_slide(feet, original, touching, "XYZ".index(up[-1]))
+    found = kinematics.foot_slide(feet, standing, up)
+    assert found == expected if expected is None else found == pytest.approx(expected)
+
+
+def test_a_foot_that_rolls_over_its_toes_does_not_slide():
+    foot = np.zeros((11, 2, 3))  # ankle, toe
+    foot[:, 0, 0] = np.linspace(-1, 1, 11)
+    touching = np.ones((11, 1), bool)
+    standing = kinematics.stances([foot], touching, "Y")
+    assert standing == (kinematics.Stance(foot=0, point=1, start=0, end=11),)
+    assert kinematics.foot_slide([foot], standing, "Y") == 0.0
+    foot[:, 1, 1] = 5.0 * np.arange(11)  # up is no sliding
+    assert kinematics.foot_slide([foot], standing, "Y") == 0.0
+    foot[:, 1, 2] = 0.1 * np.arange(11)
+    assert kinematics.foot_slide([foot], standing, "Y") == pytest.approx(0.1 * 30 / 11)
+    assert kinematics.foot_slide([foot], (), "Y") is None
+
+
+@pytest.mark.data
+def test_a_real_walk(data_dir: Path):
+    motion = kp.load(data_dir / "cmu120" / "07_05_walk.bvh").at_fps(60)
+    score = kp.score(motion, kp.unbake(motion, keys=52))
+    assert 0 < score.mean_mm < 3 and 0 < score.mean_deg < 2
+    assert 3 < score.original_foot_slide_mm < 20
+    assert score.foot_slide_mm == pytest.approx(score.original_foot_slide_mm, rel=0.1)
+    assert 0.3 < score.key_acceleration < 3
+    dense = kp.score(motion, motion)
+    assert 1.2 < dense.stored_values / score.stored_values < 2  # a fifth of the poses with slopes: three fifths
+
+
+def test_distances_of_points():
+    points = np.random.default_rng(0).normal(size=(4, 5, 3))
+    others = np.random.default_rng(1).normal(size=(4, 5, 3))
+    np.testing.assert_allclose(distances(points, others), np.linalg.norm(points - others, axis=-1))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -17,25 +18,44 @@ def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> N
     report = json.loads(ran.out)
     motion = kp.demo_motion(fps=30.0)
     assert (report["frames"], report["fps"], report["joints"]) == (motion.n_frames, 30.0, motion.n_joints)
-    assert sorted(path.name for path in out.iterdir()) == ["demo.bvh", "demo.glb"]
+    files = ["demo.bvh", "demo.glb", "demo_unbaked.glb", "demo_unbaked.keys.json"]
+    assert sorted(path.name for path in out.iterdir()) == files
     assert all(kp.load(path).n_frames == motion.n_frames for path in out.iterdir())
     written = [step for step in report["steps"] if step["bytes"] is not None]
-    assert [step["bytes"] for step in written] == [(out / f"demo.{s}").stat().st_size for s in ("bvh", "glb")]
+    assert [step["bytes"] for step in written] == [(out / name).stat().st_size for name in files]
     errors = [step["error_mm"] for step in report["steps"] if step["error_mm"] is not None]
-    assert len(errors) == 2
+    assert len(errors) == 5  # of each file, and of the detail put back
     assert max(errors) < 0.1
     assert all(step["seconds"] > 0 for step in report["steps"])
     chosen = [step["keys"] for step in report["steps"] if step["keys"] is not None]
     assert chosen == [list(kp.select(motion, "salient", keys=12)), list(kp.select(motion, "farthest", keys=6))]
 
 
+def test_the_demo_does_the_main_job(keypose, tmp_path: Path) -> None:
+    report = json.loads(keypose("demo", tmp_path, "--fps", "30", "--json").out)
+    motion = kp.demo_motion(fps=30.0)
+    keyed = kp.unbake(motion, auto=True)
+    assert report["keys"] == keyed.n_keys < 0.5 * motion.n_frames
+    assert report["closeness"]["mean_mm"] == kp.score(motion, keyed).mean_mm
+    for name in ("demo_unbaked.glb", "demo_unbaked.keys.json"):
+        assert kp.load_keyed(tmp_path / name).keys.tolist() == keyed.keys.tolist()
+    back = [step for step in report["steps"] if step["what"].startswith("put the detail back")]
+    assert [step["error_mm"] < 0.01 for step in back] == [True]
+
+
 def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
     ran = keypose("demo", tmp_path, "--fps", "10")
     assert ran.code == 0
     assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
-    assert ran.out.splitlines()[-1].startswith(f"next: open {tmp_path / 'demo.glb'} in any glTF viewer, or in Blender")
-    assert "10 fps" in ran.out.splitlines()[-1]
-    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose) ", ran.out, re.MULTILINE)) == 7
+    *_, last = ran.out.splitlines()
+    assert last.startswith(f"next: open {tmp_path / 'demo_unbaked.glb'} in any glTF viewer, or in Blender")
+    assert "10 fps" in last
+    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|put) ", ran.out, re.MULTILINE)) == 13
+    assert re.search(
+        r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", ran.out, re.MULTILINE
+    )
+    assert re.search(r"^  off +[\d.]+ mm on average, 95 % within ", ran.out, re.MULTILINE)
+    assert keypose(*shlex.split(last.split("try: keypose ")[1])).code == 0
 
 
 def test_the_demo_wants_a_folder(keypose, tmp_path: Path) -> None:
@@ -51,6 +71,10 @@ def test_formats_are_those_of_the_table(keypose) -> None:
     by_name = {row["name"]: row for row in rows}
     assert by_name["BVH"]["suffixes"] == [".bvh", ".bvh.gz"]
     assert by_name["BVH"]["write"]
+    keeping = {name for name, row in by_name.items() if row["write_keys"]}
+    assert {"GLB", "glTF", "Keypose keys"} <= keeping
+    assert not keeping & {"BVH", "USD", "FBX", "C3D"}
+    assert {name for name, row in by_name.items() if row["read_keys"]} >= {"GLB", "glTF", "Keypose keys"}
     assert (by_name["BVH"]["extra"], by_name["USD"]["extra"], by_name["FBX"]["extra"]) == (None, "usd", "fbx")
     text = keypose("formats").out
     assert all(row["name"] in text for row in rows)

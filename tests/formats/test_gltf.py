@@ -10,8 +10,9 @@ import keypose as kp
 from keypose.formats.base import Source
 from keypose.formats.gltf import scale
 from keypose.formats.gltf.accessors import Accessors
-from keypose.formats.gltf.animation import Sampler, find_rate, read_animation
+from keypose.formats.gltf.animation import read_animation
 from keypose.formats.gltf.container import open_container
+from keypose.formats.gltf.sampling import Sampler, find_rate
 
 QUARTER = [0.0, 0.0, 0.70710678, 0.70710678]
 TURN_X = [0.5, 0.1, -0.2, 0.83]

@@ -124,7 +124,7 @@ def test_numbers_beyond_32_bits(tmp_path):
 
 
 def test_a_glb_of_more_bytes_than_it_can_count(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["keypose.formats.gltf.write"], "MOST_GLB_BYTES", 1000)
+    monkeypatch.setattr(sys.modules["keypose.formats.gltf.buffer"], "MOST_GLB_BYTES", 1000)
     with pytest.raises(kp.OptionError, match="expected at most the 1000 of a GLB"):
         kp.save(figure(), tmp_path / "clip.glb")
     kp.save(figure(), tmp_path / "clip.gltf")

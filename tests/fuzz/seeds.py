@@ -41,6 +41,14 @@ def _saved(suffix: str) -> bytes:
         return path.read_bytes()
 
 
+def _saved_keyed(suffix: str) -> bytes:
+    """A few keys of the demo motion in that format."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"demo{suffix}"
+        kp.save(kp.unbake(kp.demo_motion(fps=30)[100:112], [2, 5, 10]), path)
+        return path.read_bytes()
+
+
 def _real(pattern: str, most_bytes: int = SMALL_BYTES) -> list[bytes]:
     files = sorted(DATA.glob(pattern)) if DATA.is_dir() else []
     return [path.read_bytes() for path in files if path.stat().st_size <= most_bytes]
@@ -78,11 +86,15 @@ def _c3d() -> Seeds:
 
 
 def _glb() -> Seeds:
-    return Seeds("x.glb", [_saved(".glb"), *_real("gltf/*.glb", 60_000)])
+    return Seeds("x.glb", [_saved(".glb"), _saved_keyed(".glb"), *_real("gltf/*.glb", 60_000)])
 
 
 def _gltf() -> Seeds:
     return Seeds("x.gltf", [_saved(".gltf"), *_real("gltf/*.gltf")])
+
+
+def _keys_json() -> Seeds:
+    return Seeds("x.keys.json", [_saved_keyed(".keys.json"), _saved(".keys.json")])
 
 
 def _usda() -> Seeds:
@@ -106,11 +118,11 @@ def missing(kind: str) -> str | None:
 
 # How many of ten thousand inputs are of that kind: USD and FBX start a process for each file.
 SHARES = {
-    "bvh": 3000, "bvh.gz": 500, "asf": 1000, "amc": 1400, "c3d": 1500, "glb": 1300, "gltf": 1200, "usda": 60, "usdc": 37,
-    "fbx": 3,
+    "bvh": 2600, "bvh.gz": 400, "asf": 900, "amc": 1300, "c3d": 1400, "keys.json": 800, "glb": 1300, "gltf": 1200,
+    "usda": 60, "usdc": 37, "fbx": 3,
 }  # fmt: skip
 KINDS = {
-    "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "glb": _glb, "gltf": _gltf,
-    "usda": _usda, "usdc": _usdc, "fbx": _fbx,
+    "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "keys.json": _keys_json,
+    "glb": _glb, "gltf": _gltf, "usda": _usda, "usdc": _usdc, "fbx": _fbx,
 }  # fmt: skip
 IN_CHILD = ("usda", "usdc", "fbx")  # read in a process of their own, which sets its own limits

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from keypose.batch.convert import make_folder
 from keypose.batch.describe import format_name
 from keypose.batch.reading import Reading
+from keypose.errors import FormatError
 from keypose.formats import FORMATS, load_keyed, save
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion
@@ -42,8 +43,8 @@ class Rebaked:
 
 def rebake_clip(job: Rebaking) -> Rebaked:
     """Reads both files, puts the detail back, and writes the result; the folder that it needs is made."""
-    edited = _edited(job)
     original = load_keyed(job.original, limits=job.reading.limits)
+    edited = _edited(job, original)
     result = rebake(edited, original, job.residual, timing=job.timing)
     make_folder(job.target.parent)
     save(result, job.target)
@@ -61,10 +62,16 @@ def rebake_clip(job: Rebaking) -> Rebaked:
     )
 
 
-def _edited(job: Rebaking) -> KeyedMotion | Motion:
-    """The edit with its keys, where its format has such."""
+def _edited(job: Rebaking, original: KeyedMotion) -> KeyedMotion | Motion:
+    """The edit with its keys, where its format has such; else frame by frame, and then a note says why."""
+    reading = job.reading
     keyed = {format_.name for format_ in FORMATS if format_.read_keyed is not None}
     if not job.source.exists() or format_name(job.source) not in keyed:
-        return job.reading.load(job.source)
-    reading = job.reading
-    return load_keyed(job.source, animation=reading.animation, fps=reading.fps, limits=reading.limits)
+        return reading.load(job.source)
+    try:
+        return load_keyed(job.source, animation=reading.animation, fps=reading.fps, limits=reading.limits)
+    except FormatError as error:  # keys of an animation program may stand anywhere
+        if job.timing == "keys":
+            raise
+        motion = replace(reading, fps=reading.fps or original.fps).load(job.source)
+        return replace(motion, notes=(*motion.notes, f"read frame by frame: {error.problem.split(';')[0]}"))

@@ -22,6 +22,7 @@ from keypose.model import KeyedMotion, Motion
 from keypose.verbs import select, unbake
 
 BEST = "salient"  # the method whose keys ``unbake`` chooses itself, by the error of the very curves that it fits
+NOTED_ONLY = ("USD",)  # gets every frame, and a note of which are keys
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def unbake_clip(job: Unbaking) -> Unbaked:
         extremes=tuple(keyed.keys[keyed.extremes].tolist()),
         closeness=closeness(part, keyed) if part.height > 0 else None,
         has_residual=keyed.residual is not None,
-        keeps_keys=keeps_keys(job.target),
+        keeps_keys=keeps_keys(_format_of(job.target)),
         bytes=job.target.stat().st_size,
         keys_file_bytes=None if job.keys_file is None else job.keys_file.stat().st_size,
         notes=keyed.notes,
@@ -166,9 +167,9 @@ def closeness(original: Motion, keyed: KeyedMotion) -> Closeness:
     )
 
 
-def keeps_keys(path: Path) -> bool:
-    """Whether the format that a file of this name gets holds keys and curves; other formats get every frame."""
-    return _format_of(path).write_keyed is not None
+def keeps_keys(format_: Format) -> bool:
+    """Whether files of a format hold the keys of a keyed motion and the curves between them, or every frame."""
+    return format_.write_keyed is not None and format_.name not in NOTED_ONLY
 
 
 def _format_of(path: Path) -> Format:

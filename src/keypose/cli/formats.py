@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def formats(*, json: Json = False) -> int:
-    """Show which formats can be read and written, and what they need.
+    """Show which formats can be read and written, which keep keys, what they need.
 
     For example:
       keypose formats
@@ -27,13 +27,15 @@ def formats(*, json: Json = False) -> int:
         output.show_json(rows)
         return 0
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("format", "suffixes", "read", "write", "needs"):
+    for heading in ("format", "suffixes", "read", "write", "keys", "needs"):
         grid.add_column(heading, overflow="fold", style="cyan" if heading == "format" else None)
     for row in rows:
         absent = f"not installed: pip install 'keypose[{row['extra']}]'"
         needs = "" if row["extra"] is None else f"{row['extra']}, " + ("installed" if row["installed"] else absent)
-        grid.add_row(row["name"], " ".join(row["suffixes"]), _yes(row["read"]), _yes(row["write"]), needs)
+        keys = ", ".join(verb for verb in ("read", "write") if row[f"{verb}_keys"]) or "-"
+        grid.add_row(row["name"], " ".join(row["suffixes"]), _yes(row["read"]), _yes(row["write"]), keys, needs)
     output.show(grid)
+    output.line("keys: whether keys and the curves between them are kept, or every frame")
     return 0
 
 
@@ -42,18 +44,21 @@ def _yes(value: bool) -> str:
 
 
 def _rows() -> list[dict[str, Any]]:
+    from keypose.batch.unbake import keeps_keys
     from keypose.formats import FORMATS
 
     extras = _extras()
     rows = []
     for format_ in FORMATS:
-        extra = next((name for name in extras if f".{name}" in format_.suffixes), None)
+        extra = next((n for n in extras if any(n.startswith(suffix[1:]) for suffix in format_.suffixes)), None)
         rows.append(
             {
                 "name": format_.name,
                 "suffixes": [*format_.suffixes, *(f"{s}.gz" for s in format_.suffixes if format_.gzip)],
                 "read": True,
                 "write": format_.write is not None,
+                "read_keys": format_.read_keyed is not None,
+                "write_keys": keeps_keys(format_),
                 "extra": extra,
                 "installed": extra is None or extras[extra],
             }

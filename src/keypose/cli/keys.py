@@ -41,8 +41,11 @@ def keys(
         Literal["max", "sum"] | None, Parameter(help="The cost of keys: the largest of their spans, or the sum.")
     ] = None,
     cost: Annotated[
-        Literal["chord", "integrated"] | None,
-        Parameter(help="The cost of a span: the largest distance off its chord, or the sum of their squares."),
+        Literal["chord", "integrated", "inbetween"] | None,
+        Parameter(
+            help="The cost of a span: the largest distance off its chord, the sum of their squares, or the error in mm of "
+            "the curve that unbake fits to it."
+        ),
     ] = None,
     least_gap_frames: LeastGap = None,
     greatest_gap_frames: GreatestGap = None,

@@ -32,6 +32,10 @@ def flag_of(name: str) -> str:
     return FLAGS.get(name, f"--set {name}")
 
 
+def _own_flag(name: str) -> str:
+    return FLAGS.get(name, f"--{name.replace('_', '-')}")
+
+
 def method_from(name: str) -> Method:
     """The method of that name."""
     from keypose.batch.nearest import did_you_mean
@@ -68,7 +72,7 @@ def options_from(method: Method, flags: Mapping[str, Any], settings: Sequence[st
         if not equals or not name:
             raise UsageError(f"--set {text}: expected NAME=VALUE; keypose methods lists the names")
         if name in flags:
-            raise UsageError(f"--set {text}: this has an option of its own, {FLAGS[name]}")
+            raise UsageError(f"--set {text}: this has an option of its own, {_own_flag(name)}")
         options[name] = _value(value.strip())
     for name in options:
         if name not in method.options:
@@ -83,7 +87,7 @@ def _no_such_option(method: Method, name: str, flags: Collection[str]) -> str:
     elsewhere = [other.name for other in METHODS.values() if name in other.options]
     there = f", but of {', '.join(elsewhere)}" if elsewhere else ""
     near = did_you_mean(name, method.options)
-    told = {option: flag_of(option) if option in flags else f"--set {option}" for option in (*method.options, name)}
+    told = {option: _own_flag(option) if option in flags else f"--set {option}" for option in (*method.options, name)}
     known = f"; {method.name} has {', '.join(told[option] for option in method.options) or 'none of its own'}"
     return f"{told[name]} is no option of {method.name}{there}{near or known}"
 
@@ -128,16 +132,16 @@ def joints_from(texts: Sequence[str]) -> str | tuple[str, ...]:
     return names[0] if len(names) == 1 else names
 
 
-def weights_from(texts: Sequence[str]) -> dict[str, float] | None:
+def weights_from(texts: Sequence[str], option: str = "--weight") -> dict[str, float] | None:
     """``hands=3`` and the like; None where nothing was said."""
     weights: dict[str, float] = {}
-    for part in names_from("--weight", texts):
+    for part in names_from(option, texts):
         name, _, number = part.rpartition("=")
         try:
             weight = float(number)
         except ValueError:
             weight = math.nan
         if not name or not math.isfinite(weight):
-            raise UsageError(f"--weight {part}: expected NAME=NUMBER, such as hands=3")
+            raise UsageError(f"{option} {part}: expected NAME=NUMBER, such as hands=3")
         weights[name.strip()] = weight
     return weights or None

@@ -24,7 +24,7 @@ EXPLAINED = {
     "source": "source: the frame's number in the file",
     "rank": "rank: in which order the method took the keys; where it takes none, by the error without the key",
     "cost": "cost: what was left to do then; where the method takes none in order, of the span up to the next key",
-    "off mm": "off: largest error of straight in-betweens up to the next key",
+    "off mm": "off: largest error of {kind} in-betweens up to the next key",
     "without mm": "without: that error if the key is left out",
 }
 
@@ -35,9 +35,10 @@ def view(clip: ClipKeys, wanted: KeysWanted, width: int, *, legend: bool, plot: 
     parts: list[RenderableType] = [Text(printable(clip.path), style="bold", overflow="fold"), _table(columns)]
     if len(clip.frames) > ROWS_SHOWN:
         parts.append(Text(f"and {len(clip.frames) - ROWS_SHOWN} more keys; --json has all"))
+    kind = _kind_of_inbetweens(wanted)
     if legend:
-        parts += [Text(line, style="dim") for line in _legend(columns)]
-    parts += [Text(""), Text(_summary(clip, wanted)), Text(_error(clip))]
+        parts += [Text(line.format(kind=kind), style="dim") for line in _legend(columns)]
+    parts += [Text(""), Text(_summary(clip, wanted)), Text(_error(clip, kind))]
     if plot:
         parts += _curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
     return Group(*parts)
@@ -116,11 +117,17 @@ def _summary(clip: ClipKeys, wanted: KeysWanted) -> str:
             f"{duration(frames / clip.fps)} at {clip.fps:.6g} fps{how}")  # fmt: skip
 
 
-def _error(clip: ClipKeys) -> str:
+def _kind_of_inbetweens(wanted: KeysWanted) -> str:
+    """Errors are those of straight in-betweens, unless the keys are chosen by others."""
+    by_curves = wanted.options.get("cost") == "inbetween" and wanted.options.get("interpolation", "bezier") == "bezier"
+    return "fitted" if by_curves else "straight"
+
+
+def _error(clip: ClipKeys, kind: str) -> str:
     if clip.error is None:
         return "no error in mm: the figure has no height"
     error = clip.error
-    return (f"straight in-betweens are off by {_mm(error.mean_mm)} mm on average, 95 % within {_mm(error.p95_mm)} mm, "
+    return (f"{kind} in-betweens are off by {_mm(error.mean_mm)} mm on average, 95 % within {_mm(error.p95_mm)} mm, "
             f"{_mm(error.max_mm)} mm at most (on a figure of 1.7 m)")  # fmt: skip
 
 

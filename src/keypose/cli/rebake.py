@@ -56,7 +56,6 @@ def rebake(
     it follows every change, and writes all frames in the format of OUT.
 
     For example:
-      keypose unbake walk.bvh walk.glb --keys 24
       keypose rebake edited.glb final.glb --from walk.keys.json
       keypose rebake edited.glb final.bvh --from walk.keys.json --residual 1
     """

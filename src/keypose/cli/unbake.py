@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
 from keypose.cli.choosing import Exclude, GreatestGap, Joints, LeastGap, Loop, Pin, Set, Threads, Weight
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
 from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
-
-if TYPE_CHECKING:
-    from typing import Any
 
 HOW_MANY, WHICH, CURVES, READING, WRITING = (
     Parameter(group=Group(title, sort_key=place))
@@ -62,14 +59,26 @@ def unbake(
     ] = False,
     jump_penalty: Annotated[
         float | None,
-        Parameter(help="How much a corner at a key costs the fit: 0 nothing, 0.01 where few keys are left."),
+        Parameter(help="How much corners at keys cost the fit: 0 nothing, 0.01 much."),
         CURVES,
     ] = None,
     polish: Annotated[
         bool | None,
-        Parameter(negative="--no-polish", help="Fit the slopes once more, all together, to where joints are."),
+        Parameter(
+            negative="--no-polish",
+            help="Fit the slopes once more, all together, to where joints are. So it is where it can be.",
+        ),
         CURVES,
     ] = None,
+    polish_weight: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help="How much a joint, body part or group counts in that, feet=3 if nothing is said. May be given several "
+            "times.",
+        ),
+        CURVES,
+    ] = (),
     method: Annotated[
         str,
         Parameter(
@@ -156,19 +165,23 @@ def unbake(
             "least_gap_frames": least_gap_frames,
             "greatest_gap_frames": greatest_gap_frames,
             "loop": loop,
-            "threads": threads,
+            "interpolation": None,  # said of the curves, and so of the search; no more by --set
+            "threads": None,
         },
         set_,
     )
     choosing |= told.given({"joints": told.joints_from(joints), "weights": told.weights_from(weight)})
-    fitting: dict[str, Any] = {
+    curves = {
         "interpolation": interpolation,
         "rotation": rotation,
         "shared_tangents": shared_tangents,
         "jump_penalty": jump_penalty,
         "polish": polish,
+        "polish_weights": told.weights_from(polish_weight, "--polish-weight"),
+        "threads": threads,
         "residual": not no_residual,
     }
+    fitting = {name: value for name, value in curves.items() if value is not None}
     reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
     fps, frames = fps_from(fps, "--fps"), range_from(range_)
     inputs = without_results(expand(names), names)
@@ -178,8 +191,8 @@ def unbake(
     if not no_keys:
         check_keys_files(plan, existing)
     workers = jobs_from(jobs, CLIPS_PER_WORKER * len(plan.targets))  # a worker starts sooner than a clip is unbaked
-    if workers > 1 and "threads" in told.method_from(method).options:
-        choosing.setdefault("threads", max(1, default_jobs(sys.maxsize) // workers))
+    if workers > 1:
+        fitting.setdefault("threads", max(1, default_jobs(sys.maxsize) // workers))
     work = [
         Unbaking(
             t.source, t.target, None if no_keys else keys_file_of(t.target), reading, frames, fps,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 from rich.console import Group, RenderableType
@@ -24,7 +25,7 @@ SLIDE = "slide: how far standing feet slide, against the capture"
 
 def block(job: Unbaking, made: Unbaked, seconds: float) -> Group:
     """One clip: what is left of it, how close that comes, where it is, and what to do next."""
-    rows = [("keys", _keys(job, made)), ("frames", _key_frames(made)), *closeness_rows(made.closeness)]
+    rows = [("keys", _keys(job, made)), ("at", _key_frames(made)), *closeness_rows(made.closeness)]
     for n, text in enumerate(_files(job, made)):
         rows.append(("" if n else "written", text))
     rows.append(("time", f"{seconds:.2f} s"))
@@ -92,7 +93,11 @@ def _keys(job: Unbaking, made: Unbaked) -> str:
 
 def _key_frames(made: Unbaked) -> str:
     more = len(made.keys) - FRAMES_SHOWN
-    return " ".join(map(str, made.keys[:FRAMES_SHOWN])) + (f" and {more} more; --json has all" if more > 0 else "")
+    return (
+        "frames "
+        + " ".join(map(str, made.keys[:FRAMES_SHOWN]))
+        + (f" and {more} more; --json has all" if more > 0 else "")
+    )
 
 
 def closeness_rows(close: Closeness | None) -> list[tuple[str, str]]:
@@ -111,8 +116,10 @@ def closeness_rows(close: Closeness | None) -> list[tuple[str, str]]:
 
 
 def _files(job: Unbaking, made: Unbaked) -> list[str]:
-    holds = _holds(made) if job.keys_file is None and made.keeps_keys else "keys and curves"
-    what = holds if made.keeps_keys else f"all {made.frames} frames: this format has no curves"
+    if str(job.target).lower().endswith(KEYS_SUFFIXES):
+        what = _holds(made)
+    else:
+        what = "keys and curves" if made.keeps_keys else f"all {made.frames} frames: this format has no curves"
     files = [f"{job.target} ({file_size(made.bytes)}): {what}"]
     if job.keys_file is not None and made.keys_file_bytes is not None:
         files.append(f"{job.keys_file} ({file_size(made.keys_file_bytes)}): {_holds(made)}")
@@ -126,11 +133,23 @@ def _holds(made: Unbaked) -> str:
 def _next(job: Unbaking, made: Unbaked) -> list[str]:
     """How the captured detail comes back after an edit."""
     kept = job.keys_file or job.target
+    name = str(job.target).lower()
     if not made.has_residual or not str(kept).lower().endswith(KEYS_SUFFIXES):
         return []
-    command = f"keypose rebake EDITED.glb FINAL.glb --from {shlex.quote(printable(str(kept)))}"
-    return [f"next: edit the keys (in Blender, first set the scene to {made.fps:.6g} fps), export them, and put the "
-            f"captured detail back on top:", f"  {command}"]  # fmt: skip
+    edited, final = "EDITED.glb", "FINAL.glb"
+    how = "edit the keys, export them, and put the captured detail back on top:"
+    if name.endswith(".blend"):
+        edited = _quoted(job.target)
+        how = "open it in Blender, edit and save it, and put the captured detail back on top:"
+    lines = [f"next: {how}", f"  keypose rebake {edited} {final} --from {_quoted(kept)}"]
+    if name.endswith((".glb", ".gltf")):
+        blend = _quoted(kept.with_name(kept.name.split(".keys.json")[0] + ".blend"))
+        lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend} instead")
+    return lines
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(printable(str(path)))
 
 
 def _removed(made: Unbaked) -> float:

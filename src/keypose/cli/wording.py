@@ -29,12 +29,13 @@ _OPTIONS = {
     "shared_tangents": "--shared-tangents",
     "jump_penalty": "--jump-penalty",
     "polish": "--polish",
+    "polish_weights": "--polish-weight",
     "residual": "--residual",
     "timing": "--timing",
 }
 _SETTINGS = (
     "candidates|sigma_s|cut_sigmas|least_gap_s|rank|each_cluster|extremes"
-    "|least_error|straight_range|straight_s|prominence|jump|error"
+    "|measure|least_error|straight_range|straight_s|prominence|jump|error"
 )
 _OF_VERBS = r"(?<![\w/\\.=(-])"  # nor within Limits(joints=...)
 _FOR_KEYS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
@@ -60,7 +61,7 @@ _REPLACEMENTS = (
     (r"kp\.(unbake|rebake)\b", r"keypose \1"),
     (r"asf=\.\.\., at the command line with --asf FILE", "--asf FILE"),
     (r"asf=\.\.\.", "--asf FILE"),
-    (r"fps=\.\.\.", "--read-fps"),
+    (r"fps=(?:\.\.\.|(?=\s))", "--read-fps"),
     (r"fps=([^\s,]+)", r"--read-fps \1"),
     (r"seed=([^\s,]+)", r"--seed \1"),
     (r"limits=Limits\((\w+)=\.\.\.\)", r"--limit \1=NUMBER"),

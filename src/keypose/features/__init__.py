@@ -11,7 +11,24 @@ A weight multiplies the squared distance, so a column carries its square root. `
     euler             unwrapped Euler angles in degrees, in file order     all
 """
 
-from keypose.features.recipes import RECIPES, JointNames, body_root, chosen_joints, features_of, features_of_array
+from keypose.features.recipes import (
+    RECIPES,
+    JointNames,
+    body_root,
+    chosen_joints,
+    features_of,
+    features_of_array,
+    joint_weights,
+)
 from keypose.features.smoothing import gaussian
 
-__all__ = ["RECIPES", "JointNames", "body_root", "chosen_joints", "features_of", "features_of_array", "gaussian"]
+__all__ = [
+    "RECIPES",
+    "JointNames",
+    "body_root",
+    "chosen_joints",
+    "features_of",
+    "features_of_array",
+    "gaussian",
+    "joint_weights",
+]

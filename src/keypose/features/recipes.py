@@ -77,7 +77,7 @@ def features_of(
     values = RECIPES[recipe](motion, chosen)
     if recipe == "euler" and not np.ptp(motion.rotations, axis=0).any() and np.ptp(motion.translations, axis=0).any():
         raise OptionError(f"{motion.name}: no joint turns, only positions move (markers?): choose features='world'")
-    factors = np.sqrt(_weights(motion.skeleton, chosen, {} if weights is None else weights, root_weight))
+    factors = np.sqrt(joint_weights(motion.skeleton, chosen, {} if weights is None else weights, root_weight))
     columns = [Column(motion.skeleton.names[j], c) for j in chosen for c in _channels(motion.skeleton, recipe, j)]
     values = (values * factors[:, None]).reshape(motion.n_frames, -1)
     if recipe in ONLY_HEIGHT_OF_ROOT:
@@ -133,11 +133,13 @@ def _channels(skeleton: Skeleton, recipe: str, joint: int) -> tuple[str, ...]:
     return ("x", "y", "z")
 
 
-def _weights(skeleton: Skeleton, chosen: Ints, weights: Mapping[str, float], usual: Mapping[int, float]) -> Floats:
+def joint_weights(
+    skeleton: Skeleton, chosen: Ints, weights: Mapping[str, float], usual: Mapping[int, float] | None = None
+) -> Floats:
     """The weight of each chosen joint; of two names that mean the same joint the later one counts."""
     if not isinstance(weights, Mapping):
         raise OptionError(f"weights={weights!r}, expected a mapping such as {{'hands': 3.0}}")
-    weight_of = dict(usual)
+    weight_of = dict(usual or {})
     for name, weight in weights.items():
         if not isinstance(name, str):
             raise OptionError(f"weights: {name!r}, expected names of joints, body parts or groups")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats import acclaim, bvh, c3d, fbx, gltf, keys_json, usd
+from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
 from keypose.model import KeyedMotion, Motion
@@ -25,6 +25,7 @@ FORMATS: tuple[Format, ...] = (
     *gltf.FORMATS,
     usd.FORMAT,
     fbx.FORMAT,
+    blend.FORMAT,
 )
 
 

@@ -1,21 +1,20 @@
-"""FBX, read through Blender in a child process: its parts that matter here are not documented, but Blender knows them.
+"""FBX, read and written through Blender in a child process: its parts that matter here are not documented, but Blender
+knows them.
 
 Positions are those of Blender's bone heads (or empties), in the file's own axes and units; a joint's rotation
 is its node's, pre-rotations included. Blender's exporter ends each limb with a bone ``NAME_end``: such a leaf
 that never turns becomes an end site. Blender reads binary FBX of version 7.1 and later.
+
+Written files are in centimetres and Y up, with a key on every frame, joints in their own axes and a skinned figure.
+They have no bones at the ends of limbs, which game engines would take for joints, so end sites are lost.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
-
-import numpy as np
-
-from keypose.arrays import Bools, Floats, Ints
-from keypose.errors import MissingExtra, ModelError
-from keypose.formats.base import Format, ReadOptions, Source
+from keypose.errors import ModelError
+from keypose.formats.base import Format, ReadOptions, Source, WriteOptions
+from keypose.formats.blend.rig import make_rig
+from keypose.formats.blend.write import START_BYTES, every_frame_a_key, scene_of
 from keypose.formats.child import (
     Arrays,
     Facts,
@@ -27,39 +26,45 @@ from keypose.formats.child import (
     say_which_animation,
     texts,
     unit_rotations,
+    write_in_child,
 )
+from keypose.formats.child.blender import interpreter, missing
+from keypose.formats.child.joints import checked_parents, local_poses, with_end_sites
+from keypose.formats.figure.size import metres_per_unit
 from keypose.formats.jointspace import reference_of
+from keypose.formats.reference import with_first_pose
 from keypose.kinematics import UPS, Up
-from keypose.model import Motion, Pose, Skeleton
-from keypose.rotations import angle_between, conjugate, multiply, normalise, rotate
+from keypose.model import Motion, Pose
 
-INTERPRETER = "KEYPOSE_BLENDER_PYTHON"
-MISSING = f"reading FBX needs: pip install 'keypose[fbx]' (Python 3.11) or {INTERPRETER}=a Python that can import bpy"
-_BLENDER = Library("Blender", "fbx_reader.py", start_bytes=4 << 30, missing=MISSING)
+_READER = Library("Blender", "fbx_reader.py", START_BYTES, missing("reading FBX", "fbx"))
+_WRITER = Library("Blender", "blend_writer.py", START_BYTES, missing("writing FBX", "fbx"))
 _BINARY_MAGIC = b"Kaydara FBX Binary"
 _TEXT_MAGIC = b"; FBX"
-_END = "_end"
-_STILL_RAD = 1e-3
+_UNIT_M = 0.01
+LEAST_WRITING_SECONDS, SECONDS_PER_POSE = 120.0, 2e-3  # Blender's exporter goes through every joint of every frame
 
 
 def read(source: Source, options: ReadOptions) -> Motion:
     """A motion from one skeleton and one take of an FBX file."""
     if source.data.startswith(_TEXT_MAGIC):
         raise source.error("an FBX file in text form, expected the binary form: save it as binary FBX", line=1)
-    arrays, facts = read_in_child(source, _BLENDER, _interpreter(), ".fbx", options)
+    arrays, facts = read_in_child(source, _READER, interpreter(_READER.missing), ".fbx", options)
     try:
         return _motion(source, options, arrays, facts)
     except ModelError as error:
         raise source.error(str(error)) from None
 
 
-def _interpreter() -> str:
-    """A Python that has Blender's module: this one, or the one named in the environment."""
-    if importlib.util.find_spec("bpy") is not None:
-        return sys.executable
-    if given := os.environ.get(INTERPRETER):
-        return given
-    raise MissingExtra(MISSING)
+def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
+    """An FBX file with a key on every frame."""
+    python = interpreter(_WRITER.missing)
+    rig = make_rig(motion, metres_per_unit(motion) / _UNIT_M, along_limbs=False)
+    if options.reference_pose and motion.reference_pose is not None:
+        motion = with_first_pose(motion, motion.reference_pose)
+    request, given = scene_of(every_frame_a_key(motion), rig, first=0, metres=_UNIT_M)
+    request["format"] = "fbx"
+    seconds = LEAST_WRITING_SECONDS + SECONDS_PER_POSE * motion.n_frames * motion.n_joints
+    return write_in_child(motion.name, _WRITER, python, suffix, request, given, seconds)
 
 
 def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) -> Motion:
@@ -73,7 +78,7 @@ def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) 
     names = texts(source, facts, "names")
     source.check_joints(len(names))
     n = len(names)
-    parents = _parents(source, facts, n)
+    parents = checked_parents(source, facts, n)
     world = floats(source, arrays, "positions", (None, n, 3))
     turns = unit_rotations(source, floats(source, arrays, "rotations", (len(world), n, 4)), names)
     if n == 0 or len(world) == 0:
@@ -81,15 +86,15 @@ def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) 
     source.check_size(len(world), n)
     rest_turns = floats(source, arrays, "rest_rotations", (n, 4))
     rest = Pose(
-        *_local(
+        *local_poses(
             parents,
             floats(source, arrays, "rest_positions", (n, 3)),
             unit_rotations(source, rest_turns[None], names)[0],
         )
     )
-    translations, rotations = _local(parents, world, turns)
+    translations, rotations = local_poses(parents, world, turns)
     up: Up = facts["up"] if facts.get("up") in UPS else "Y"
-    skeleton, kept = _with_end_sites(names, parents, translations, rotations, rest.translations)
+    skeleton, kept = with_end_sites(names, parents, translations, rotations, rest.translations)
     translations, rotations = translations[:, kept], rotations[:, kept]
     rest = Pose(rest.translations[kept], rest.rotations[kept])
     reference, skip = reference_of(source, options, skeleton, translations, rotations, rest, up)
@@ -108,56 +113,8 @@ def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) 
     )
 
 
-def _parents(source: Source, facts: Facts, joints: int) -> Ints:
-    parents = facts.get("parents")
-    if not isinstance(parents, list) or len(parents) != joints:
-        raise source.error("not one parent for each joint")
-    if not all(type(p) is int and -1 <= p < j for j, p in enumerate(parents)):
-        raise source.error("a joint comes before its parent, expected parents first")
-    return np.array(parents, np.int32)
-
-
-def _local(parents: Ints, world: Floats, turns: Floats) -> tuple[Floats, Floats]:
-    """Local translations and rotations of world positions (..., J, 3) and rotations (..., J, 4)."""
-    child = np.flatnonzero(parents >= 0)
-    above = parents[child]
-    back = conjugate(turns[..., above, :])
-    translations, rotations = world.copy(), turns.copy()
-    translations[..., child, :] = rotate(back, world[..., child, :] - world[..., above, :])
-    rotations[..., child, :] = normalise(multiply(back, turns[..., child, :]))
-    return translations, rotations
-
-
-def _with_end_sites(
-    names: list[str], parents: Ints, translations: Floats, rotations: Floats, offsets: Floats
-) -> tuple[Skeleton, Ints]:
-    """The skeleton with leaves that only mark the end of a limb as end sites, and the joints that are left."""
-    inner = set(parents.tolist())
-    size = float(np.abs(offsets).max())
-    moves = np.ptp(translations, axis=0).max(axis=1) > 1e-4 * size
-    turning = angle_between(rotations, np.broadcast_to(rotations[:1], rotations.shape)).max(axis=0) > _STILL_RAD
-    is_end: Bools = np.array(
-        [
-            parent >= 0 and name == names[parent] + _END and j not in inner and not moves[j] and not turning[j]
-            for j, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True))
-        ]
-    )
-    kept, ends = np.flatnonzero(~is_end).astype(np.int32), np.flatnonzero(is_end)
-    place = np.full(len(names), -1)
-    place[kept] = np.arange(len(kept))
-    above = parents[kept]
-    skeleton = Skeleton(
-        names=tuple(names[j] for j in kept.tolist()),
-        parents=np.where(above >= 0, place[np.maximum(above, 0)], -1).astype(np.int32),
-        offsets=offsets[kept],
-        end_offsets=offsets[ends].reshape(-1, 3),
-        end_joints=place[parents[ends]].astype(np.int32),
-    )
-    return skeleton, kept
-
-
 def _sniff(head: bytes) -> bool:
     return head.startswith((_BINARY_MAGIC, _TEXT_MAGIC))
 
 
-FORMAT = Format("FBX", (".fbx",), _sniff, read)
+FORMAT = Format("FBX", (".fbx",), _sniff, read, write)

@@ -9,27 +9,32 @@ Where we read the paper differently:
   many tiny segments and leaves one huge gap, so ``objective="max"`` is the default and ``"sum"`` is kept.
 - Where two keys hold the same pose there is no line; the cost is the largest distance to that pose (theirs is 0/0).
 - Pins are kept by the optimisation itself, not by sharing keys out between pinned sections.
+- ``cost="inbetween"`` measures an edge by the in-betweens that will be exported, fitted cubics or straight ones, in
+  millimetres of the world instead of distances in the space of features.
 - ``cost="integrated"`` (the paper's footnote) takes the sum of squared distances of an edge instead of the largest.
 - With ``loop=True`` the frames lie on a circle, on which the best start is found too: no frame need be a key.
 
-Costs of a ladder: distances in units of the features; sums of squares for ``cost="integrated"``.
+Costs of a ladder: distances in units of the features; sums of squares for ``cost="integrated"``; millimetres for
+``cost="inbetween"``.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import OptionError
 from keypose.methods.base import Method, budget, check_paths
-from keypose.model import EdgeCosts, Features, Ladder
+from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
 from keypose.options import flag, one_of, whole
 
 ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
@@ -37,15 +42,21 @@ FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that 
 MOST_THREADS = 256
 WINDOW, PARENTS = 1 << 27, 1 << 26  # numbers that the kernel holds at a time, where the gaps allow
 MOST_OF_MEMORY = 0.7  # of the machine's that one search may take
+USUAL_GAP_S = 1.0  # between keys whose in-betweens are measured, unless few keys need more
 SAME_POSE = 1e-3  # of the diameter: how far apart the ends of a loop may be
 
 
+Seen: TypeAlias = Features | EdgeCosts | InbetweenCosts
+
+
 def salient(
-    features: Features | EdgeCosts,
+    features: Seen,
     max_keys: int | None = None,
     *,
     objective: str = "max",
     cost: str = "chord",
+    interpolation: str = "bezier",
+    measure: str = "max",
     pins: Sequence[int] = (),
     excluded: Sequence[int] = (),
     least_gap_frames: int = 1,
@@ -55,10 +66,13 @@ def salient(
 ) -> Ladder:
     """The cheapest keys for every number of keys; without ``loop`` the first and last frame are keys.
 
-    In place of features it takes edge costs of any other kind.
+    In place of features it takes edge costs of any other kind; those of in-betweens know ``interpolation`` and
+    ``measure`` already.
     """
+    if not isinstance(features, InbetweenCosts):
+        _refuse_inbetween(features, cost, interpolation, measure)
     problem = _Problem.checked(
-        features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, threads
+        features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, max_keys, threads
     )
     is_loop = flag("loop", loop)
     if features.n_frames == 1:
@@ -72,8 +86,19 @@ def salient(
     return Ladder.of_paths("salient", features.n_frames, counts, kept, problem.in_units(costs[counts]))
 
 
-def span_costs(features: Features, keys: Ints, *, cost: str = "chord") -> Floats:
+def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str) -> None:
+    if cost == "inbetween":
+        what = "edge costs are costs already" if isinstance(seen, EdgeCosts) else "a plain array has no joints to move"
+        raise OptionError(f"cost='inbetween' needs a Motion: {what}")
+    for name, value, usual in (("interpolation", interpolation, "bezier"), ("measure", measure, "max")):
+        if value != usual:
+            raise OptionError(f"{name}= is for cost='inbetween'")
+
+
+def span_costs(features: Features | InbetweenCosts, keys: Ints, *, cost: str = "chord") -> Floats:
     """What each span between neighbouring keys costs, (K - 1,): of these the cost of a selection is made."""
+    if isinstance(features, InbetweenCosts):
+        return features.of_spans(keys)
     costs = [_off_chord(features.values[a : b + 1]) for a, b in pairwise(keys.tolist())]
     return np.array([np.sqrt(off.max(initial=0.0)) if cost == "chord" else off.sum() for off in costs])
 
@@ -90,7 +115,7 @@ def _off_chord(points: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Problem:
-    seen: Features | EdgeCosts
+    seen: Seen
     objective: str
     cost: str
     allowed: Bools
@@ -101,21 +126,25 @@ class _Problem:
 
     @staticmethod
     def checked(
-        features: Features | EdgeCosts,
+        features: Seen,
         objective: str,
         cost: str,
         pins: Sequence[int],
         excluded: Sequence[int],
         least_gap_frames: int,
         greatest_gap_frames: int | None,
+        max_keys: int | None,
         threads: int | None,
     ) -> _Problem:
         n = features.n_frames
         least = whole("least_gap_frames", least_gap_frames, least=1)
-        widest = max(1, n - 1 if isinstance(features, Features) else min(features.greatest_gap, n - 1))
+        widest = max(1, min(features.greatest_gap, n - 1) if isinstance(features, EdgeCosts) else n - 1)
         if least > widest:
             raise OptionError(f"least_gap_frames={least}, expected at most {widest} here")
-        greatest = n if greatest_gap_frames is None else whole("greatest_gap_frames", greatest_gap_frames, least=least)
+        if greatest_gap_frames is None:
+            greatest = max(least, _usual_gap(features, max_keys)) if isinstance(features, InbetweenCosts) else n
+        else:
+            greatest = whole("greatest_gap_frames", greatest_gap_frames, least=least)
         pinned, barred = _flags("pins", pins, n), _flags("excluded", excluded, n)
         both = np.flatnonzero(pinned & barred)
         if len(both):
@@ -124,11 +153,12 @@ class _Problem:
             raise OptionError("every frame is excluded: there is nothing to choose from")
         if isinstance(features, EdgeCosts) and cost != "chord":
             raise OptionError("cost= is for features: edge costs are costs already")
-        usual = 1 if n < ONE_THREAD_BELOW else available_cores()
+        is_quick = n < ONE_THREAD_BELOW and not isinstance(features, InbetweenCosts)
+        usual = 1 if is_quick else available_cores()
         return _Problem(
             seen=features,
             objective=one_of("objective", objective, ("max", "sum")),
-            cost=one_of("cost", cost, ("chord", "integrated")),
+            cost=one_of("cost", cost, ("chord", "integrated", "inbetween")),
             allowed=~barred,
             pinned=pinned,
             least_gap=least,
@@ -163,6 +193,10 @@ class _Problem:
         if isinstance(self.seen, Features):
             gaps, is_sum = (self.least_gap, self.greatest_gap), self.cost == "integrated"
             costs, keys = _core.salient_paths(self.seen.values, top, adds_up, is_sum, *gaps, *flags, self.threads)
+        elif isinstance(self.seen, InbetweenCosts):
+            gaps = (self.least_gap, self.greatest_gap)
+            costs, keys = _core.inbetween_paths(*self.seen.arrays, top, adds_up, *gaps, *flags, self.threads)
+            costs *= self.seen.scale
         else:
             table = np.ascontiguousarray(self.seen.costs[:, : self.greatest_gap])
             costs, keys = _core.table_paths(table, top, adds_up, self.least_gap, *flags, self.threads)
@@ -171,15 +205,8 @@ class _Problem:
 
     def on_a_circle(self, top: int) -> tuple[Floats, dict[int, Ints]]:
         """The best over every frame as the start of the circle; the pose at the start is met again at the end."""
-        if not isinstance(self.seen, Features):
-            raise OptionError("loop=True needs features: edge costs do not tell whether the clip closes")
-        values = self.seen.values
-        period = len(values) - 1
-        ends = float(np.linalg.norm(values[-1] - values[0]))
-        size = float(np.linalg.norm(np.ptp(values, axis=0)))
-        if ends > SAME_POSE * size:
-            raise OptionError(f"loop=True, but the last pose is {ends:g} from the first in a clip that spans {size:g}: "
-                              "expected the same; features='root_matched' ignores where the figure stands")  # fmt: skip
+        turned_to = self._turns()
+        period = self.seen.n_frames - 1
         pinned = self.pinned[:-1].copy()
         pinned[0] |= self.pinned[-1]
         allowed = self.allowed[:-1].copy()
@@ -191,14 +218,29 @@ class _Problem:
         first_pin = np.flatnonzero(pinned)[:1].tolist()
         for start in first_pin or np.flatnonzero(allowed[: self.greatest_gap]).tolist():
             around = np.append(np.arange(start, period), np.arange(start + 1))  # and back to the start
-            turned = replace(
-                self, seen=Features(values[around], self.seen.fps), allowed=allowed[around], pinned=pinned[around]
-            )
+            turned = replace(self, seen=turned_to(around), allowed=allowed[around], pinned=pinned[around])
             costs, paths = turned.on_a_line(min(top, period) + 1)
             for m in np.flatnonzero(costs[2:] < best[1:]).tolist():
                 best[m + 1] = costs[m + 2]
                 keys[m + 1] = np.sort(around[paths[m + 2][:-1]]).astype(np.int32)
         return best, keys
+
+    def _turns(self) -> Callable[[NDArray[np.intp]], Features | EdgeCosts]:
+        """What is seen of a closed clip if it is cut elsewhere, by the frames (T,) in their new order."""
+        seen = self.seen
+        if isinstance(seen, EdgeCosts):
+            raise OptionError("loop=True needs a motion or features: edge costs do not tell whether the clip closes")
+        points = seen.values if isinstance(seen, Features) else seen.world_positions.reshape(seen.n_frames, -1)
+        ends = float(np.linalg.norm(points[-1] - points[0]))
+        size = float(np.linalg.norm(np.ptp(points, axis=0)))
+        if ends > SAME_POSE * size:
+            raise OptionError(f"loop=True, but the last pose is {ends:g} from the first in a clip that spans {size:g}: "
+                              "expected the same; features='root_matched' ignores where the figure stands")  # fmt: skip
+        if isinstance(seen, Features):
+            return lambda frames: Features(seen.values[frames], seen.fps)
+        reach = min(self.greatest_gap, seen.n_frames - 1)
+        circle = seen.around(reach, self.threads).costs
+        return lambda frames: EdgeCosts(len(frames), reach, circle[frames])
 
     def in_units(self, costs: Floats) -> Floats:
         """Distances, of which the kernel gives the squares where nothing is added up."""
@@ -235,6 +277,12 @@ def check_memory(n_frames: int, columns: int, greatest_gap: int, max_keys: int, 
         )
 
 
+def _usual_gap(seen: InbetweenCosts, max_keys: int | None) -> int:
+    """A second, or twice the mean gap of so few keys."""
+    few = 0 if max_keys is None else math.ceil(2 * (seen.n_frames - 1) / max(1, max_keys - 1))
+    return max(round(USUAL_GAP_S * seen.fps), few, 2)
+
+
 def _flags(what: str, frames: Sequence[int], n_frames: int) -> Bools:
     flags = np.zeros(n_frames, bool)
     for frame in frames:
@@ -253,7 +301,10 @@ METHOD = Method(
     joints="all",
     options_help={
         "objective": "cost of a selection: the largest of its edges (max) or their sum",
-        "cost": "cost of an edge: the largest distance off the chord (chord) or the sum of squares (integrated)",
+        "cost": "cost of an edge: the largest distance off the chord (chord), the sum of squares (integrated), or "
+        "the error in mm of the in-betweens that will be exported (inbetween)",
+        "interpolation": "of cost='inbetween': fitted cubics (bezier) or straight (linear)",
+        "measure": "of cost='inbetween': the largest error (max) or the mean, best with objective='sum'",
         "pins": "frames that must be keys, and/or 'contacts' for where feet touch and leave the ground",
         "excluded": "frames that must not be keys",
         "least_gap_frames": "fewest frames from one key to the next",

@@ -8,6 +8,7 @@ from keypose.model.motion import FootContacts, Motion, Pose, concatenate
 from keypose.model.residual import Residual
 from keypose.model.selection import Cliff, Costs, Ladder, Selection
 from keypose.model.skeleton import Skeleton
+from keypose.model.spans import InbetweenCosts
 
 __all__ = [
     "Cliff",
@@ -17,6 +18,7 @@ __all__ = [
     "EdgeCosts",
     "Features",
     "FootContacts",
+    "InbetweenCosts",
     "KeyedMotion",
     "Ladder",
     "Motion",

@@ -5,21 +5,81 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose import kinematics
 from keypose.arrays import Bools, Floats
+from keypose.inbetween.keyed import keyed_motion
 from keypose.inbetween.linear import Between, between, poses_between
 from keypose.kinematics import REFERENCE_HEIGHT_MM
-from keypose.metrics import distances
+from keypose.metrics import distances, position_errors_mm
 from keypose.model import Ladder, Motion, Selection
 from keypose.options import number
 
 FIRST_GLIMPSE, MORE_HARD, MOST_HARD = 24, 8, 40  # frames looked at before all others
 TOGETHER = 16  # selections that are glimpsed at once
 SANE_MEAN_MM = 0.01 * REFERENCE_HEIGHT_MM  # the mean error that a cliff may leave
+
+
+class Errors(Protocol):
+    """How far the in-betweens of selections stray from a motion."""
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames are looked at."""
+
+    def greatest_mm(self, selection: Selection) -> float:
+        """The largest error of any joint in any frame."""
+
+    def mean_mm(self, selection: Selection) -> float:
+        """The mean error over joints and frames."""
+
+    def first_within(self, ladder: Ladder, tolerance_mm: float, above: int = 0) -> Selection | None:
+        """The selection with fewest keys, more than ``above``, that leaves no joint farther off; None if none does."""
+
+
+class FittedError:
+    """How far fitted cubics through selections stray from a motion, in frames ``start`` to ``stop``."""
+
+    def __init__(self, motion: Motion, start: int, stop: int, *, is_cost: bool = False, loop: bool = False) -> None:
+        self._motion = motion[start:stop]
+        self._start = start
+        self._is_cost = is_cost  # the largest error is the cost of the selection in its ladder
+        self._loop = loop
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames are looked at."""
+        return self._motion.n_frames
+
+    def greatest_mm(self, selection: Selection) -> float:
+        """The largest error of any joint in any frame."""
+        return float(self._off(selection).max())
+
+    def mean_mm(self, selection: Selection) -> float:
+        """The mean error over joints and frames."""
+        return float(self._off(selection).mean())
+
+    def first_within(self, ladder: Ladder, tolerance_mm: float, above: int = 0) -> Selection | None:
+        """The selection with fewest keys, more than ``above``, that leaves no joint farther off; None if none does."""
+        for keys in ladder.counts.tolist():
+            is_hopeful = not self._is_cost or ladder.costs[keys] <= tolerance_mm * (1 + 1e-9)
+            if keys > above and is_hopeful and self.greatest_mm(ladder.at(keys)) <= tolerance_mm:
+                return ladder.at(keys)
+        return None
+
+    def _off(self, selection: Selection) -> Floats:
+        motion, keys = self._motion, selection.frames - self._start
+        if self._loop:  # cut it open at a key
+            period = motion.n_frames - 1
+            around = np.append(np.arange(keys[0], period), np.arange(keys[0] + 1))
+            motion = replace(motion, translations=motion.translations[around], rotations=motion.rotations[around])
+            keys = np.append(keys - keys[0], period)
+        return position_errors_mm(motion, keyed_motion(motion, keys.astype(np.int32)).sample())
 
 
 class LinearError:
@@ -78,7 +138,7 @@ class LinearError:
         return self._mm_per_unit * distances(original, rebuilt)
 
 
-def automatic(ladder: Ladder, errors: LinearError | None) -> Selection:
+def automatic(ladder: Ladder, errors: Errors | None) -> Selection:
     """The strongest cliff between one key in 100 and one in 5 frames whose mean error is under 1 % of the height.
 
     Without such a cliff the knee of the logarithmic curve; if that leaves more than 1 %, the number of keys above it at

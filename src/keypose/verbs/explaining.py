@@ -11,6 +11,7 @@ import numpy as np
 from keypose.arrays import Floats, Frozen, Ints, frozen_floats, give_away
 from keypose.errors import OptionError
 from keypose.inbetween import linear
+from keypose.inbetween.keyed import keyed_motion
 from keypose.methods import METHODS
 from keypose.metrics import distances
 from keypose.model import Ladder, Motion, Selection
@@ -19,12 +20,13 @@ from keypose.verbs.frames import FrameRange, frame_range
 from keypose.verbs.seeing import Look, seen_by
 from keypose.verbs.selecting import check_budget, errors_of, ladder, rung, within
 
+Rebuild: TypeAlias = Callable[[Motion, Ints], Motion]
 ChosenBy: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
 
 
 @dataclass(frozen=True, eq=False)
 class InbetweenErrors(Frozen):
-    """How far straight in-betweens leave joints off, in mm on a figure of 1.7 m."""
+    """How far in-betweens leave joints off, in mm on a figure of 1.7 m."""
 
     mean_mm: float  # over joints and frames of the range
     p95_mm: float
@@ -84,7 +86,7 @@ def choose(
         selection,
         found,
         by,
-        inbetween_errors(motion, selection, frames),
+        inbetween_errors(motion, selection, frames, _rebuilt_by(options)),
         _span_costs(motion, found, selection, options),
     )
 
@@ -95,11 +97,22 @@ def _span_costs(motion: Motion, found: Ladder, selection: Selection, options: Ma
         return None
     look = Look(**{name: options[name] for name in Look._fields if name in options})
     told = {name: options[name] for name in ("cost",) if name in options}
-    return row.span_costs(seen_by(row, motion, look, 0, motion.n_frames), selection.frames, **told)
+    return row.span_costs(seen_by(row, motion, look, 0, motion.n_frames, options), selection.frames, **told)
 
 
-def inbetween_errors(motion: Motion, selection: Selection, frames: FrameRange = None) -> InbetweenErrors | None:
-    """How far straight in-betweens stray, in all and key by key; None for a figure without height."""
+def _rebuilt_by(options: Mapping[str, Any]) -> Rebuild:
+    is_fitted = options.get("cost") == "inbetween" and options.get("interpolation", "bezier") == "bezier"
+    return _fitted if is_fitted else linear
+
+
+def _fitted(motion: Motion, keys: Ints) -> Motion:
+    return keyed_motion(motion, keys).sample()
+
+
+def inbetween_errors(
+    motion: Motion, selection: Selection, frames: FrameRange = None, rebuilt: Rebuild = linear
+) -> InbetweenErrors | None:
+    """How far in-betweens stray, in all and key by key; None for a figure without height."""
     try:
         mm_per_unit = motion.mm_per_unit
     except OptionError:
@@ -109,7 +122,7 @@ def inbetween_errors(motion: Motion, selection: Selection, frames: FrameRange = 
     world = motion.world_positions()[start:stop]
 
     def off(kept: Ints) -> Floats:
-        return mm_per_unit * distances(world, linear(part, kept).world_positions())
+        return mm_per_unit * distances(world, rebuilt(part, kept).world_positions())
 
     errors = off(keys)
     return InbetweenErrors(

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from keypose.errors import OptionError
 from keypose.features import JointNames, features_of, features_of_array
+from keypose.inbetween.costs import inbetween_costs
 from keypose.methods import METHODS, Method
-from keypose.model import EdgeCosts, Features, Motion
+from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion
 from keypose.options import number
 
-Source: TypeAlias = Motion | Features | EdgeCosts | ArrayLike
+Source: TypeAlias = Motion | Features | EdgeCosts | InbetweenCosts | ArrayLike
 
 COMMON_OPTIONS = {
     "max_keys": "go up to so many keys",
@@ -74,10 +75,19 @@ def length(source: Source) -> int:
         raise OptionError("a single number, expected a Motion or an array of frames and columns") from None
 
 
-def seen_by(method: Method, source: Source, look: Look, start: int, stop: int) -> Features | EdgeCosts:
-    """The features, or edge costs, of frames ``start`` to ``stop``."""
-    seen: Features | EdgeCosts
-    if isinstance(source, Motion):
+def seen_by(
+    method: Method, source: Source, look: Look, start: int, stop: int, options: Mapping[str, Any] | None = None
+) -> Features | EdgeCosts | InbetweenCosts:
+    """The features, or edge costs, of frames ``start`` to ``stop``; the method's options may ask for the latter."""
+    seen: Features | EdgeCosts | InbetweenCosts
+    if isinstance(source, Motion) and (options or {}).get("cost") == "inbetween":
+        smooths = number("smoothing_s", look.smoothing_s, least=0) > 0
+        unseen = {"fps": look.fps, "features": look.features, "smoothing_s": smooths or None}
+        _refuse(unseen, "is not for cost='inbetween', which measures the motion itself")
+        names = method.joints if look.joints is None else look.joints
+        told = {name: value for name, value in (options or {}).items() if name in ("interpolation", "measure")}
+        seen = inbetween_costs(source, names, look.weights, **told)
+    elif isinstance(source, Motion):
         _refuse({"fps": look.fps}, "is for plain arrays: a Motion knows its own (for another rate use m.at_fps)")
         names = method.joints if look.joints is None else look.joints
         recipe = method.recipe if look.features is None else look.features
@@ -85,7 +95,7 @@ def seen_by(method: Method, source: Source, look: Look, start: int, stop: int) -
     else:
         said = {"features": look.features, "joints": look.joints, "weights": look.weights}
         _refuse(said, "needs a Motion, which has joints")
-        if isinstance(source, Features | EdgeCosts):
+        if isinstance(source, Features | EdgeCosts | InbetweenCosts):
             smooths = number("smoothing_s", look.smoothing_s, least=0) > 0
             _refuse({"fps": look.fps, "smoothing_s": smooths or None}, "is for motions and plain arrays")
             seen = source
@@ -93,7 +103,7 @@ def seen_by(method: Method, source: Source, look: Look, start: int, stop: int) -
             if look.fps is None and any(option.endswith("_s") for option in method.options):
                 raise OptionError(f"{method.name} measures time in seconds: give fps= with a plain array")
             seen = features_of_array(source, look.fps, look.smoothing_s)
-    if isinstance(seen, EdgeCosts) and not method.takes_edge_costs:
+    if isinstance(seen, EdgeCosts | InbetweenCosts) and not method.takes_edge_costs:
         takers = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
         raise OptionError(f"{method.name} needs a motion or an array; edge costs are for {takers}")
     return seen if (start, stop) == (0, seen.n_frames) else seen[start:stop]

@@ -14,7 +14,7 @@ from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as table_of
 from keypose.model import Features, Ladder, Motion, Selection
 from keypose.options import flag, whole
-from keypose.verbs.budget import LinearError, automatic, tolerance
+from keypose.verbs.budget import Errors, FittedError, LinearError, automatic, tolerance
 from keypose.verbs.frames import FrameRange, frame_range, frames_of_options
 from keypose.verbs.seeing import Look, Source, check_options, length, method_of, seen_by
 
@@ -50,7 +50,7 @@ def ladder(
     start, stop = frame_range(frames, n_frames)
     if "pins" in options or "excluded" in options:
         options = {**options, **frames_of_options(motion, options, start, stop)}
-    seen = seen_by(row, motion, Look(fps, features, joints, weights, smoothing_s), start, stop)
+    seen = seen_by(row, motion, Look(fps, features, joints, weights, smoothing_s), start, stop, options)
     found = row.ladder(seen, max_keys, **options)
     return found if n_frames == found.n_frames else replace(found, frames=found.frames + start, n_frames=n_frames)
 
@@ -67,8 +67,9 @@ def select(
 ) -> Selection:
     """Keys for one number of keys; options as for ``ladder``.
 
-    Give ``keys``, or ``tolerance_mm`` (the first of the method's selections, from few keys to many, whose straight
-    in-betweens leave no joint farther off, on a figure of 1.7 m), or ``auto=True`` (where the error curve says to
+    Give ``keys``, or ``tolerance_mm`` (the first of the method's selections, from few keys to many, whose in-betweens
+    leave no joint farther off, on a figure of 1.7 m; they are straight, or with ``cost="inbetween"`` as its
+    ``interpolation`` says), or ``auto=True`` (where the error curve says to
     stop); with none of them the method's own count.
     """
     check_budget(keys, tolerance_mm, auto=auto)
@@ -161,11 +162,17 @@ def rung(found: Ladder, keys: int) -> Selection:
     return found.at(keys)
 
 
-def errors_of(motion: Source, options: Mapping[str, Any]) -> LinearError | None:
-    """What measures straight in-betweens over the range of the options; None where there are no millimetres."""
+def errors_of(motion: Source, options: Mapping[str, Any]) -> Errors | None:
+    """What measures in-betweens over the range of the options; None where there are no millimetres."""
     if not isinstance(motion, Motion) or motion.height <= 0:
         return None
-    return LinearError(motion, *frame_range(options.get("frames"), motion.n_frames))
+    start, stop = frame_range(options.get("frames"), motion.n_frames)
+    if options.get("cost") == "inbetween" and options.get("interpolation", "bezier") == "bezier":
+        # Then the cost of a ladder is the largest error itself.
+        is_cost = options.get("measure", "max") == "max" and options.get("objective", "max") == "max"
+        counts_all = options.get("joints") is None and not options.get("weights")
+        return FittedError(motion, start, stop, is_cost=is_cost and counts_all, loop=bool(options.get("loop")))
+    return LinearError(motion, start, stop)
 
 
 def within(
@@ -174,7 +181,9 @@ def within(
     """Fewest keys within the tolerance, and the ladder that they stand on."""
     if not isinstance(motion, Motion):
         raise OptionError("tolerance_mm= needs a Motion: a plain array has no millimetres; see ladder(...).costs")
-    errors = LinearError(motion, *frame_range(options.get("frames"), motion.n_frames))
+    errors = errors_of(motion, options)
+    if errors is None:
+        raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm")
     found = ladder(motion, method, max_keys=max_keys, **options)
     selection = errors.first_within(found, tolerance_mm)
     if selection is None and max_keys is None and found.counts[-1] < errors.n_frames:

@@ -1,16 +1,64 @@
-"""Dense motion in, a few key poses with fitted curves out."""
+"""Dense motion in, a few key poses with fitted curves out: what an animator can edit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from keypose.inbetween.channels import Turning, channels_of
-from keypose.inbetween.keyed import Interpolation, keyed_motion, with_residual
-from keypose.model import KeyedMotion, Motion, Selection
-from keypose.verbs.selecting import select
+from keypose.arrays import Ints, frozen_ints
+from keypose.errors import ModelError, OptionError
+from keypose.inbetween.channels import TURNINGS, Channels, Turning, channels_of
+from keypose.inbetween.keyed import INTERPOLATIONS, Interpolation, keyed_motion, with_residual
+from keypose.inbetween.polish import polished
+from keypose.methods.salient import available_cores
+from keypose.metrics import position_errors_mm
+from keypose.model import KeyedMotion, Ladder, Motion, Selection
+from keypose.options import flag, number, one_of, whole
+from keypose.verbs.budget import automatic, tolerance
+from keypose.verbs.frames import frames_of_options
+from keypose.verbs.selecting import check_budget, errors_of, ladder, rung
+
+METHOD = "salient"
+
+
+@dataclass(frozen=True)
+class _Style:
+    """How curves are drawn through keys."""
+
+    interpolation: Interpolation
+    rotation: Turning
+    shared_tangents: bool
+    jump_penalty: float
+    polish: bool
+    polish_weights: Mapping[str, float] | None
+    threads: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether spans are just those that keys are chosen by."""
+        is_free = not self.shared_tangents and not self.jump_penalty
+        return self.interpolation != "natural" and self.rotation == "quaternion" and is_free
+
+    def draw(self, motion: Motion, channels: Channels, keys: Ints, limit_mm: float | None = None) -> KeyedMotion:
+        """The keyed motion; polishing leaves spans alone that it would take beyond ``limit_mm``."""
+        plain = keyed_motion(
+            motion, keys, self.interpolation, channels, shared=self.shared_tangents, jump_penalty=self.jump_penalty
+        )
+        if not self.polish:
+            return plain
+        worst = np.inf if self.jump_penalty else float(position_errors_mm(motion, plain.sample()).max())
+        return polished(
+            plain,
+            motion,
+            channels,
+            weights=self.polish_weights,
+            jump_penalty=self.jump_penalty,
+            limit_mm=min(worst, np.inf if limit_mm is None else limit_mm),
+            threads=self.threads,
+        )
 
 
 def unbake(
@@ -23,22 +71,171 @@ def unbake(
     interpolation: Interpolation = "bezier",
     rotation: Turning = "quaternion",
     shared_tangents: bool = False,
-    jump_penalty: float | None = None,
+    jump_penalty: float = 0.0,
     polish: bool | None = None,
+    polish_weights: Mapping[str, float] | None = None,
     residual: bool = True,
     extremes: Selection | Sequence[int] | None = None,
+    max_keys: int | None = None,
+    threads: int | None = None,
     **options: Any,
 ) -> KeyedMotion:
-    """A few key poses with curves between them that come close to ``motion``."""
-    if selection is None:
-        selection = select(motion, "salient", keys=keys, tolerance_mm=tolerance_mm, auto=auto, **options)
-    frames = np.asarray(selection.frames if isinstance(selection, Selection) else selection, np.int32)
-    keyed = keyed_motion(
-        motion,
-        frames,
-        interpolation,
-        channels_of(motion, rotation),
-        shared=shared_tangents,
-        jump_penalty=jump_penalty or 0.0,
-    )
-    return with_residual(keyed, motion) if residual else keyed
+    """A few key poses with curves between them that stay close to ``motion``, and what they leave out kept apart.
+
+    Say which keys: a ``selection`` by any method or plain frames, or how many: ``keys``, ``tolerance_mm`` (fewest keys
+    whose curves leave no joint farther off, on a figure of 1.7 m), ``auto=True`` (where the error curve says to stop,
+    the default). They are then chosen by the error of the very curves that come out; ``options`` as for
+    ``select(..., "salient", cost="inbetween")``: pins, excluded, joints, weights, least_gap_frames,
+    greatest_gap_frames, loop, objective, measure.
+
+    ``interpolation``: "bezier" fits cubics to all frames, "natural" takes the natural spline through the keys,
+    "linear" goes straight. ``rotation``: turns as quaternions, or as "euler" angles in each joint's best order.
+    ``shared_tangents`` gives a key the same slope on both sides; ``jump_penalty`` (0.01 is strong) pulls the two
+    together. ``polish`` moves the slopes until joints come closest to where they were, feet counting three times or as
+    ``polish_weights`` say; by default on for Bezier curves of quaternions with free slopes. ``extremes`` are the keys
+    marked as such, the others being breakdowns; by default those at which the body is slowest.
+    """
+    if not isinstance(motion, Motion):
+        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives")
+    style = _style(interpolation, rotation, shared_tangents, jump_penalty, polish, polish_weights, threads)
+    check_budget(keys, tolerance_mm, auto=auto)
+    channels = channels_of(motion, style.rotation)
+    if selection is not None:
+        if options or max_keys is not None or keys is not None or tolerance_mm is not None or auto:
+            raise OptionError(
+                "a selection says all about its keys: give it alone, or keys=, tolerance_mm=, auto= and options"
+            )
+        keyed = style.draw(motion, channels, frames_of(selection, motion, "selection"))
+    elif motion.n_frames == 1:
+        keyed = style.draw(motion, channels, np.zeros(1, np.int32))
+    elif tolerance_mm is not None:
+        keyed = _within(motion, channels, style, tolerance(tolerance_mm), max_keys, options)
+    else:
+        keyed = style.draw(motion, channels, _chosen(motion, style, keys, max_keys, options).frames)
+    if extremes is not None:
+        keyed = replace(keyed, extremes=_marked(keyed.keys, frames_of(extremes, motion, "extremes")))
+    return with_residual(keyed, motion) if flag("residual", residual) else keyed
+
+
+def _style(
+    interpolation: Interpolation,
+    rotation: Turning,
+    shared_tangents: bool,
+    jump_penalty: float,
+    polish: bool | None,
+    polish_weights: Mapping[str, float] | None,
+    threads: int | None,
+) -> _Style:
+    one_of("interpolation", interpolation, INTERPOLATIONS)
+    one_of("rotation", rotation, TURNINGS)
+    shared, penalty = flag("shared_tangents", shared_tangents), number("jump_penalty", jump_penalty, least=0, most=1e6)
+    if interpolation != "bezier":
+        for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
+            if is_given:
+                raise OptionError(f"{name}= is for interpolation='bezier', whose slopes are free")
+    if interpolation == "linear" and rotation == "euler":
+        raise OptionError("rotation='euler' needs curves, interpolation='bezier' or 'natural': straight turns go the "
+                          "shortest way, which Euler angles do not")  # fmt: skip
+    can = interpolation == "bezier" and rotation == "quaternion" and not shared
+    if polish is not None and flag("polish", polish) and not can:
+        raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free tangents")
+    if polish_weights is not None and (polish is False or not can):
+        raise OptionError("polish_weights= says how to polish, which is off here")
+    cores = available_cores() if threads is None else whole("threads", threads, least=1)
+    return _Style(interpolation, rotation, shared, penalty, can if polish is None else polish, polish_weights, cores)
+
+
+def frames_of(selection: Selection | Sequence[int], motion: Motion, what: str) -> Ints:
+    """Frames of a motion, as a selection or plainly: sorted, each once."""
+    if isinstance(selection, Selection):
+        if selection.n_frames != motion.n_frames:
+            raise OptionError(f"{what}: keys of {selection.n_frames} frames, the motion has {motion.n_frames}")
+        return selection.frames
+    try:
+        frames = frozen_ints(np.unique(np.asarray(selection)), (None,), what)
+    except (ModelError, TypeError, ValueError):
+        raise OptionError(f"{what}={selection!r}, expected a Selection or frames such as (0, 30, 88)") from None
+    if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames:
+        outside = frames.tolist()[:1] + frames.tolist()[-1:]
+        raise OptionError(f"{what}: frames {outside}, expected at least one of 0 to {motion.n_frames - 1}")
+    return frames
+
+
+def _marked(keys: Ints, extremes: Ints) -> Any:
+    missing = np.setdiff1d(extremes, keys)
+    if len(missing):
+        raise OptionError(f"extremes: frame {missing[0]} is no key; the keys are {keys.tolist()[:20]}")
+    return np.isin(keys, extremes)
+
+
+def _search(motion: Motion, style: _Style, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the search for keys: by the cost of straight spans for straight curves, else of fitted ones."""
+    for name in ("cost", "interpolation", "features", "frames", "fps"):
+        if name in options:
+            raise OptionError(f"unbake has no option {name!r}"
+                              + ("; for a part of a motion unbake m[100:400]" if name == "frames" else ""))  # fmt: skip
+    how = "linear" if style.interpolation == "linear" else "bezier"
+    found = {**options, "cost": "inbetween", "interpolation": how, "threads": style.threads}
+    if options.get("loop"):  # a file begins and ends with a key: the seam
+        pins = frames_of_options(motion, options, 0, motion.n_frames).get("pins", ())
+        found["pins"] = (0, *pins)
+    return found
+
+
+def _climbed(motion: Motion, style: _Style, max_keys: int | None, options: Mapping[str, Any]) -> Ladder:
+    found = ladder(motion, METHOD, max_keys=max_keys, **_search(motion, style, options))
+    return _with_seam(found) if options.get("loop") else found
+
+
+def _with_seam(found: Ladder) -> Ladder:
+    """The ladder of a loop with its last frame, which is its first pose again, as a key too."""
+    paths = [np.append(found.at(n).frames, found.n_frames - 1) for n in found.counts.tolist()]
+    return Ladder.of_paths(METHOD, found.n_frames, found.counts + 1, np.concatenate(paths), found.cost_values)
+
+
+def _chosen(
+    motion: Motion, style: _Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
+) -> Selection:
+    if keys is not None:
+        wanted = whole("keys", keys, least=1)
+        if max_keys is not None and wanted > max_keys:
+            raise OptionError(f"keys={wanted} is more than max_keys={max_keys}")
+        return rung(_climbed(motion, style, max(wanted, 2), options), wanted)
+    search = _search(motion, style, options)
+    return automatic(_climbed(motion, style, max_keys, options), errors_of(motion, {**search, "loop": False}))
+
+
+def _within(
+    motion: Motion,
+    channels: Channels,
+    style: _Style,
+    tolerance_mm: float,
+    max_keys: int | None,
+    options: Mapping[str, Any],
+) -> KeyedMotion:
+    """Fewest keys whose curves, as they come out, leave no joint farther off."""
+    above, found = 0, _climbed(motion, style, max_keys, options)
+    while True:
+        for keys in found.counts[found.counts > above].tolist():
+            # The cost is the error of the spans that keys were chosen by; polish only makes these smaller.
+            if style.is_plain and _counts_all(options) and found.costs[keys] > tolerance_mm * (1 + 1e-9):
+                continue
+            keyed = style.draw(motion, channels, found.at(keys).frames, tolerance_mm)
+            if float(position_errors_mm(motion, keyed.sample()).max()) <= tolerance_mm:
+                return keyed
+        most = int(found.counts[-1])
+        if max_keys is not None or most >= motion.n_frames:
+            break
+        above, longer = most, _climbed(motion, style, motion.n_frames, options)
+        if longer.counts[-1] <= most:
+            break
+        found = longer
+    best = style.draw(motion, channels, found.at(most).frames, tolerance_mm)
+    least = float(position_errors_mm(motion, best.sample()).max())
+    raise OptionError(f"no keys stay within {tolerance_mm:g} mm; with {most} keys the largest error is {least:.4g} mm")
+
+
+def _counts_all(options: Mapping[str, Any]) -> bool:
+    """Whether the cost of a ladder is the largest error of all joints."""
+    plain = options.get("measure", "max") == "max" and options.get("objective", "max") == "max"
+    return plain and options.get("joints") is None and not options.get("weights")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from keypose.formats.base import Format
+from keypose.formats.blend.read import read
+from keypose.formats.blend.read_keyed import read_keyed
 from keypose.formats.blend.write import write, write_keyed
 
 _MAGIC = b"BLENDER"
@@ -11,3 +13,6 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"  # as Blender compresses its files
 
 def _sniff(head: bytes) -> bool:
     return head.startswith((_MAGIC, _ZSTANDARD))
+
+
+FORMAT = Format("Blender", (".blend",), _sniff, read, write, read_keyed, write_keyed)

@@ -18,7 +18,7 @@ from keypose.formats.gltf.scene import MOVES_UNITS, Scene, bases_above, open_sce
 from keypose.formats.gltf.tracks import TrackCurve, read_curve
 from keypose.model import Curves, KeyedMotion, Pose
 
-WARN_MM = 0.5  # on a figure of 1.7 m
+SAY_MM, WARN_MM = 0.01, 0.5  # on a figure of 1.7 m
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _common_keys(scene: Scene, moving: list[TrackCurve]) -> _Keys:
 
 
 def _holds_outside(curve: TrackCurve, keys: Ints) -> bool:
-    """Whether a curve has no keys but ``keys``, and such as hold its pose before the first and after the last of them."""
+    """Whether a curve has no keys but ``keys``, and such as hold its pose before the first or after the last one."""
     others = curve.frames[~np.isin(curve.frames, keys)]
     if ((others > keys[0]) & (others < keys[-1])).any():
         return False
@@ -107,7 +107,7 @@ def _local(scene: Scene, curves: list[TrackCurve], keys: _Keys) -> _Local:
         replace(poses, bases=unmoved, translations=np.zeros((rows, n, 3)), rotations=np.zeros((rows, n, 4)))
         for _ in range(2)
     )
-    number, factors = scene.numbers, None
+    number = scene.numbers
     for curve in curves:
         j = number[curve.track.node]
         if curve.track.path == "scale":
@@ -116,14 +116,21 @@ def _local(scene: Scene, curves: list[TrackCurve], keys: _Keys) -> _Local:
         pieces = curve.on(keys.frames, cubic=keys.is_cubic)
         for side, values in ((poses, pieces.values), (arriving, pieces.arriving), (leaving, pieces.leaving)):
             (side.rotations if curve.turns else side.translations)[1:, j] = values
+    local = _Local(poses, arriving, leaving)
+    if not scene.own:
+        _make_rigid(scene.source, local)
+    return local
+
+
+def _make_rigid(source: Source, local: _Local) -> None:
+    """Takes scale and bases out, as ``scale.make_rigid`` does, of slopes too."""
     with np.errstate(over="ignore", invalid="ignore"):  # what grows too large, the curves refuse
-        factors = even_factors(poses)
+        factors = even_factors(local.values)
         if factors is None:
-            raise scene.source.error("its joints are scaled unevenly, mirrored or in time, for which keys here have no "
-                                     "place; kp.load samples the file, kp.unbake finds keys")  # fmt: skip
-        for side in (poses, arriving, leaving):
+            raise source.error("its joints are scaled unevenly, mirrored or in time, for which a keyed motion has no "
+                               "place; kp.load samples the file, kp.unbake finds keys for it")  # fmt: skip
+        for side in (local.values, local.arriving, local.leaving):
             scale_evenly(side, factors)
-    return _Local(poses, arriving, leaving)
 
 
 def _keyed(scene: Scene, keys: _Keys, local: _Local) -> KeyedMotion:
@@ -172,6 +179,7 @@ def _say_how_far(scene: Scene, options: ReadOptions, keyed: KeyedMotion) -> None
         return
     away = np.linalg.norm(keyed.sample().world_positions() - dense.world_positions(), axis=-1)
     most_mm = float(away.max()) * dense.mm_per_unit
-    say = scene.source.warn if most_mm > WARN_MM else scene.source.note
-    say(f"its channels have keys of their own; on common keys the figure is within {most_mm:.2g} mm of them, "
-        f"if 1.7 m tall")  # fmt: skip
+    if most_mm > SAY_MM:
+        say = scene.source.warn if most_mm > WARN_MM else scene.source.note
+        say(f"its channels have keys of their own; on common keys the figure is within {most_mm:.2g} mm of them, "
+            f"if 1.7 m tall")  # fmt: skip

@@ -31,7 +31,7 @@ from keypose.formats.child import (
 from keypose.formats.jointspace import LocalPoses, decompose, fold, reference_of
 from keypose.formats.names import unique_names
 from keypose.formats.usd.own import OwnData, read_own
-from keypose.formats.usd.write import write
+from keypose.formats.usd.write import write, write_keyed
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY
@@ -223,4 +223,4 @@ def _sniff(head: bytes) -> bool:
     return head.startswith((b"#usda", _BINARY_MAGIC))
 
 
-FORMAT = Format("USD", (".usda", ".usdc", ".usd"), _sniff, read, write, gzip=True)
+FORMAT = Format("USD", (".usda", ".usdc", ".usd"), _sniff, read, write, write_keyed=write_keyed, gzip=True)

@@ -23,12 +23,17 @@ from keypose.formats.figure.size import metres_per_unit
 from keypose.formats.orientation import UPRIGHT
 from keypose.formats.reference import with_first_pose
 from keypose.formats.usd.own import USD_UPS, own_text
-from keypose.model import Motion, Skeleton
+from keypose.model import KeyedMotion, Motion, Skeleton
 from keypose.rotations import to_matrix
 
 
-def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
-    """The content of a .usda (text) or .usdc and .usd (binary) file."""
+def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
+    """Every frame of a keyed motion, with its keys noted in ``customLayerData``: UsdSkel has no curves."""
+    return write(keyed.sample(), suffix, options, keyed)
+
+
+def write(motion: Motion, suffix: str, options: WriteOptions, keyed: KeyedMotion | None = None) -> bytes:
+    """The content of a .usda (text) or .usdc and .usd (binary) file, with the keys of ``keyed`` noted."""
     try:
         from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
     except ImportError:
@@ -50,6 +55,11 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     stage.SetFramesPerSecond(motion.fps)
     stage.SetStartTimeCode(motion.first_frame)
     stage.SetEndTimeCode(motion.first_frame + motion.n_frames - 1)
+
+    if keyed is not None:
+        time_codes = keyed.first_frame + keyed.keys.astype(np.int64)
+        notes = {"keys": Vt.Int64Array(time_codes.tolist()), "extremes": Vt.BoolArray(keyed.extremes.tolist())}
+        stage.GetRootLayer().customLayerData = {"keypose": notes}
 
     root = UsdSkel.Root.Define(stage, f"/{_identifier(motion.name)}")
     stage.SetDefaultPrim(root.GetPrim())

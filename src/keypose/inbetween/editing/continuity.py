@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats, Ints
+from keypose.arrays import Floats, Ints
+from keypose.inbetween.editing.directions import first_direction, square_to
 from keypose.model import Curves, Place
 from keypose.rotations import multiply
 
@@ -66,20 +67,7 @@ def _even_turn(first: Floats, last: Floats, slope: Floats) -> tuple[Floats, Floa
     Opposite quaternions leave open about which axis: then as ``slope`` starts, if it says anything.
     """
     cosine = np.clip(np.einsum("jc,jc->j", first, last), -1.0, 1.0)[:, None]
-    aside = last - cosine * first
-    tried = (aside, slope - np.einsum("jc,jc->j", slope, first)[:, None] * first)
-    aside = _first_with_length(*tried, multiply(first, np.broadcast_to((0.0, 1.0, 0.0, 0.0), first.shape)))
+    about_x = multiply(first, np.broadcast_to((0.0, 1.0, 0.0, 0.0), first.shape))
+    aside = first_direction(last - cosine * first, square_to(slope, first), about_x, least=1e-6)
     angle = np.arccos(cosine)
     return angle * aside, angle * (cosine * aside - np.sin(angle) * first)
-
-
-def _first_with_length(*tried: Floats) -> Floats:
-    """Row by row the first of some vectors that has a direction, scaled to length 1."""
-    unit = np.zeros(tried[0].shape)
-    open_rows: Bools = np.ones(len(unit), bool)
-    for vectors in tried:
-        length = np.linalg.norm(vectors, axis=-1)
-        takes = open_rows & (length > 1e-6)
-        unit[takes] = vectors[takes] / length[takes, None]
-        open_rows &= ~takes
-    return unit

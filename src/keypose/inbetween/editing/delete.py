@@ -11,13 +11,12 @@ from keypose.arrays import Floats, give_away
 from keypose.errors import OptionError
 from keypose.inbetween.editing.arguments import key_at
 from keypose.inbetween.editing.change import Change, reach_of_keys
-from keypose.inbetween.editing.continuity import least_length
+from keypose.inbetween.editing.continuity import LEAST_LENGTH, least_length
 from keypose.inbetween.editing.detail import with_detail_of
+from keypose.inbetween.editing.pointing import towards
 from keypose.inbetween.fitted import fitted
 from keypose.model import Curves, KeyedMotion, Place
 from keypose.rotations import normalise
-
-TOO_SHORT = 0.1  # a cubic that comes so near to zero is no turn any more
 
 
 def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
@@ -39,11 +38,9 @@ def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
     )
     if fewer.is_cubic and fewer.rotation_orders is None and 0 < key < fewer.n_keys:
         length = least_length(fewer.rotations, fewer.keys, key - 1)
-        if length.min() < TOO_SHORT:
-            name = keyed.skeleton.names[int(length.argmin())]
-            raise OptionError(
-                f"without the key at frame {keyed.keys[key]} {name} would have to turn too far in one span"
-            )
+        if length.min() < LEAST_LENGTH:
+            joint = keyed.skeleton.names[int(length.argmin())]
+            raise OptionError(f"without the key at frame {keyed.keys[key]} {joint} would turn too far in one span")
     return Change(with_detail_of(fewer, keyed, first, last), first, last)
 
 
@@ -56,11 +53,20 @@ def _without(curves: Curves, keyed: KeyedMotion, key: int, *, quaternions: bool)
     if 0 < key < len(curves) - 1:
         start, stop = keyed.keys[key - 1], keyed.keys[key + 1]
         did = curves.at(Place.of(keyed.keys, np.arange(start, stop + 1, dtype=np.float64)))
-        merged = fitted(normalise(did) if quaternions else did, np.array([0, stop - start], np.int32))
-        leaving[key - 1], arriving[key] = _slopes(merged.leaving, 0), _slopes(merged.arriving, 1)
+        slopes = _merged(normalise(did) if quaternions else did, quaternions=quaternions)
+        leaving[key - 1], arriving[key] = slopes
     return Curves(values, give_away(arriving), give_away(leaving))
 
 
-def _slopes(slopes: Floats | None, key: int) -> Floats:
-    assert slopes is not None  # fitted curves are cubic
-    return np.asarray(slopes[key])
+def _merged(did: Floats, *, quaternions: bool) -> Floats:
+    """The slopes (2, J, C) at both ends of one span that does what frames ``did`` (N, J, C) do.
+
+    Of quaternions only the direction counts: a key that was inserted can be deleted again without a trace.
+    """
+    gap = len(did) - 1
+    curves = fitted(did, np.array([0, gap], np.int32))
+    assert curves.arriving is not None and curves.leaving is not None
+    slopes = np.stack((curves.leaving[0], curves.arriving[1]))
+    if quaternions:
+        slopes += towards(did[1:-1], did[[0, -1]], slopes, np.arange(1, gap) / gap, float(gap))
+    return slopes

@@ -184,11 +184,13 @@ class Edit:
 def _spelled(operation: Callable[..., Change], given: tuple[Any, ...], options: dict[str, Any]) -> str:
     """An operation as one would type it; options at their defaults are left out."""
     usual = dict(operation.__kwdefaults__ or {})
-    said = [
-        f"{name}={_shown(value)}" for name, value in options.items() if name not in usual or value is not usual[name]
-    ]
+    said = [f"{name}={_shown(v)}" for name, v in options.items() if name not in usual or not _is_same(v, usual[name])]
     name = operation.__name__.removesuffix("_joint")
     return f"{name}({', '.join([*map(_shown, given), *said])})"
+
+
+def _is_same(value: Any, usual: Any) -> bool:
+    return type(value) is type(usual) and bool(np.all(value == usual))
 
 
 def _shown(value: Any) -> str:

@@ -31,13 +31,13 @@ def angle_slopes(angles: Floats, quaternion_slope: Floats, order: str) -> Floats
     m = _spin_per_slope(angles, order)
     weak = 1.0 - np.minimum(1.0, np.abs(np.cos(angles[..., 1])) / WEAK_COSINE) ** 2
     damped = np.swapaxes(m, -1, -2) @ m + (WEAK_COSINE**2 * weak)[..., None, None] * np.eye(3)
-    slopes = np.linalg.solve(damped, np.einsum("...ji,...j->...i", m, spin)[..., None])
+    slopes = np.linalg.solve(damped, np.swapaxes(m, -1, -2) @ spin[..., None])
     return np.asarray(slopes[..., 0])
 
 
 def nearest_angles(q: Floats, order: str, near: Floats) -> Floats:
     """The Euler angles (N, 3) of ``q`` (N, 4) that are nearest to ``near`` (N, 3)."""
-    found = unwrap_euler(np.stack((near, to_euler(q, order))))[1]
+    found: Floats = unwrap_euler(np.stack((near, to_euler(q, order))))[1]
     for n in np.flatnonzero(np.abs(np.cos(found[:, 1])) < LOCK_COSINE).tolist():
         found[n] = _nearest_at_lock(q[n], order, found[n], near[n])
     return found

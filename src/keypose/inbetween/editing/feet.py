@@ -12,10 +12,10 @@ from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.euler import nearest_angles
 from keypose.inbetween.editing.insert import insert_key
 from keypose.inbetween.editing.limbs import Limb, hinge, limbs
-from keypose.inbetween.editing.poses import key_pose, with_pose
+from keypose.inbetween.editing.poses import World, key_pose, with_pose
 from keypose.inbetween.editing.reach import reaching
 from keypose.inbetween.fitted import fitted
-from keypose.model import Curves, FootContacts, KeyedMotion, Motion
+from keypose.model import Curves, FootContacts, KeyedMotion, Motion, Pose
 from keypose.rotations import sign_continuous
 
 FOOT_TOLERANCE_MM = 5.0  # how far from its place a standing foot may stray between keys, on a figure of 1.7 m
@@ -61,7 +61,10 @@ def keep_feet(before: KeyedMotion, change: Change) -> Change:
             keyed = insert_key(keyed, _next_key(keyed, stand, int(stand.frames[stray.argmax()]))).keyed
             inserted += 1
         missed = max(missed, float(misses.max()))
-    notes = (change.note, f"{inserted} keys inserted to keep feet planted" if inserted else "")
+    notes = (
+        change.note,
+        f"{inserted} {'key' if inserted == 1 else 'keys'} inserted to keep feet planted" if inserted else "",
+    )
     return replace(change, keyed=keyed, missed=missed, note=", ".join(filter(None, notes)))
 
 
@@ -91,26 +94,22 @@ def _strays(now: Motion, stand: Stand) -> Floats:
 
 def _planted(keyed: KeyedMotion, stand: Stand) -> KeyedMotion:
     """The foot put back at every key of the stand."""
+    turns, _ = _put_back(keyed, stand)
     for n in np.flatnonzero(np.isin(stand.frames, keyed.keys) & stand.is_free).tolist():
         key = keyed.key_index(int(stand.frames[n]))
-        pose, _ = reaching(
-            keyed.skeleton, key_pose(keyed, key), stand.leg, stand.hinge, stand.positions[n], stand.rotations[n]
-        )
-        keyed = with_pose(keyed, key, pose).keyed
+        pose = key_pose(keyed, key)
+        rotations = pose.rotations.copy()
+        rotations[stand.leg.joints] = turns[n]
+        keyed = with_pose(keyed, key, Pose(pose.translations, rotations)).keyed
     return keyed
 
 
 def _put_back(keyed: KeyedMotion, stand: Stand) -> tuple[Floats, Floats]:
     """Local turns (N, 3, 4) of the leg's joints that put the foot back in every frame, and how far each misses (N,)."""
-    joints = [stand.leg.upper, stand.leg.middle, stand.leg.end]
     now = keyed.sample(frames=stand.frames)
-    turns, missed = np.empty((len(stand.frames), 3, 4)), np.empty(len(stand.frames))
-    for n, pose in enumerate(now):
-        posed, missed[n] = reaching(
-            keyed.skeleton, pose, stand.leg, stand.hinge, stand.positions[n], stand.rotations[n]
-        )
-        turns[n] = posed.rotations[joints]
-    return turns, missed
+    world = World(now.world_positions(), now.world_rotations())
+    turns, missed = reaching(keyed.skeleton, world, stand.leg, stand.hinge, stand.positions, stand.rotations)
+    return np.stack([turns[j] for j in stand.leg.joints], axis=1), missed
 
 
 def _fitted_to(keyed: KeyedMotion, stand: Stand, turns: Floats) -> KeyedMotion:
@@ -124,7 +123,7 @@ def _fitted_to(keyed: KeyedMotion, stand: Stand, turns: Floats) -> KeyedMotion:
         rows = [row_of[frame] for frame in range(start, stop + 1) if frame in row_of]
         if len(rows) < stop - start + 1 or stop - start < 2:
             continue
-        for column, j in enumerate((stand.leg.upper, stand.leg.middle, stand.leg.end)):
+        for column, j in enumerate(stand.leg.joints):
             values = _channel(keyed, j, a, turns[rows, column])
             if np.abs(values[-1] - curves.values[a + 1, j]).max() < 1e-6:  # else the turns went another way round
                 span = fitted(values[:, None], np.array([0, stop - start], np.int32))

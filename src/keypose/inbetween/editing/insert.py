@@ -22,13 +22,13 @@ from keypose.arrays import Floats, Ints, give_away
 from keypose.errors import OptionError
 from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.detail import with_detail_of
+from keypose.inbetween.editing.pointing import towards
 from keypose.model import Curves, KeyedMotion, Place
 from keypose.options import whole
 from keypose.rotations import normalise
 
 LEAST_LOOKS = 24  # places in each half at which the two curves are compared
 EXACT = 1e-13
-RIDGE = 1e-9  # of the weight of all places: holds the slopes that they leave open
 
 
 def insert_key(keyed: KeyedMotion, frame: Any) -> Change:
@@ -41,7 +41,11 @@ def insert_key(keyed: KeyedMotion, frame: Any) -> Change:
     key = int(np.searchsorted(keyed.keys, at))
     place = Place.of(keyed.keys, np.array([float(at)]))
     are_quaternions = keyed.rotation_orders is None
-    turn = keyed.sample(frames=[float(at)]).rotations if are_quaternions else keyed.rotations.at(place)
+    turn = keyed.rotations.at(place)
+    if are_quaternions:
+        before, after = keyed.rotations.values[place.before], keyed.rotations.values[place.after]
+        stays = (turn == before).all(axis=-1, keepdims=True) & (before == after).all(axis=-1, keepdims=True)
+        turn = np.where(stays, before, keyed.sample(frames=[float(at)]).rotations)
     rotations = _split(keyed.rotations, keyed.keys, at, key, turn)
     if are_quaternions and 0 < key < keyed.n_keys:
         rotations = _refitted(keyed.rotations, rotations, keyed.keys, at, key)
@@ -105,25 +109,7 @@ def _refitted(old: Curves, split: Curves, keys: Ints, at: int, key: int) -> Curv
         slopes = np.stack(
             (scales[0] * split.leaving[a] + rate * raw[0], scales[1] * split.arriving[a + 1] + rate * raw[1])
         )
-        slopes += _correction(ends, slopes, shown, (looks - start) / gap, gap)
+        slopes += towards(shown, ends, slopes, (looks - start) / gap, gap)
         leaving[a] = np.where(inexact, slopes[0], leaving[a])
         arriving[a + 1] = np.where(inexact, slopes[1], arriving[a + 1])
     return Curves(split.values, give_away(arriving), give_away(leaving))
-
-
-def _correction(ends: Floats, slopes: Floats, shown: Floats, s: Floats, gap: float) -> Floats:
-    """What to add to slopes (2, J, 4) at the ends (2, J, 4) of a span so that its cubics point to ``shown`` (N, J, 4).
-
-    Least squares over places ``s`` (N,): of the cubic, what stands square to the direction shown is to be nothing.
-    """
-    first, last = gap * s * (1 - s) ** 2, -gap * s * s * (1 - s)
-    climb = (s * s * (3 - 2 * s))[:, None, None]
-    start = (1 - climb) * ends[0] + climb * ends[1]
-    start += first[:, None, None] * slopes[0] + last[:, None, None] * slopes[1]
-    square = np.eye(4) - shown[..., :, None] * shown[..., None, :]  # (N, J, 4, 4), a projection
-    parts = np.stack((first, last))  # (2, N)
-    matrix = np.einsum("an,bn,njcd->jacbd", parts, parts, square).reshape(-1, 8, 8)
-    right = -np.einsum("an,njcd,njd->jac", parts, square, start).reshape(-1, 8, 1)
-    weight = RIDGE * np.trace(matrix, axis1=1, axis2=2)[:, None, None]
-    found = np.linalg.solve(matrix + weight * np.eye(8), right).reshape(-1, 2, 4)
-    return np.moveaxis(found, 1, 0)

@@ -9,7 +9,7 @@ import numpy as np
 from keypose.anatomy.parts import part_name
 from keypose.arrays import Floats
 from keypose.errors import OptionError
-from keypose.inbetween.editing.directions import any_square_to, square_to, unit
+from keypose.inbetween.editing.directions import any_square_to, first_direction, square_to, unit
 from keypose.inbetween.editing.poses import World
 from keypose.model import KeyedMotion, Skeleton
 from keypose.rotations import conjugate, rotate
@@ -28,6 +28,11 @@ class Limb:
     middle: int  # elbow or knee
     end: int  # wrist or ankle
     is_leg: bool
+
+    @property
+    def joints(self) -> list[int]:
+        """The three joints, from the body outwards."""
+        return [self.upper, self.middle, self.end]
 
 
 def limb_of(skeleton: Skeleton, end: str) -> Limb:
@@ -82,30 +87,26 @@ def hinge(keyed: KeyedMotion, limb: Limb) -> Floats | None:
 
 
 def bend_normal(skeleton: Skeleton, world: World, limb: Limb, usual: Floats | None) -> Floats:
-    """The normal (3,) of the plane in which a limb is bent or, being nearly straight, would bend, in the world.
+    """The normals (..., 3) of the planes in which a limb is bent or, being nearly straight, would bend, in the world.
 
     The latter is its ``usual`` one, carried along by the upper joint; of a limb that is never bent, that in which a
     knee goes forwards (to where the toes are) and an elbow backwards.
     """
     normal, sine = bend(world.positions, limb)
-    if sine >= BENT_SINE:
-        return normal
     would = _would_bend(skeleton, world, limb, usual)
-    sure = max(0.0, (float(sine) - STRAIGHT_SINE) / (BENT_SINE - STRAIGHT_SINE))
-    mixed = (1 - sure) * would + sure * normal
-    return unit(mixed) if np.linalg.norm(mixed) > 1e-3 else would
+    sure = np.clip((sine - STRAIGHT_SINE) / (BENT_SINE - STRAIGHT_SINE), 0.0, 1.0)[..., None]
+    return first_direction((1 - sure) * would + sure * normal, would, least=1e-3)
 
 
 def _would_bend(skeleton: Skeleton, world: World, limb: Limb, usual: Floats | None) -> Floats:
-    along = unit(world.positions[limb.end] - world.positions[limb.upper])
-    if not along.any():
-        along = unit(world.positions[limb.middle] - world.positions[limb.upper])
+    upper, middle, end = (world.positions[..., j, :] for j in (limb.upper, limb.middle, limb.end))
+    along = first_direction(end - upper, middle - upper)
+    tried = []
     if usual is not None:
-        carried = square_to(rotate(world.rotations[limb.upper], usual), along)
-        if np.linalg.norm(carried) > 1e-3:
-            return unit(carried)
-    feet = (joints for joints in skeleton.anatomy.feet().values() if len(joints) == 2)
-    ways = [world.positions[toes] - world.positions[foot] for foot, toes in feet]
-    goes = square_to(np.sum(ways, axis=0) * (1.0 if limb.is_leg else -1.0), along) if ways else np.zeros(3)
-    # the middle joint goes where the way along the limb is turned by the normal: v = along x normal
-    return unit(np.cross(goes, along)) if np.linalg.norm(goes) > 1e-9 else any_square_to(along)
+        tried.append(square_to(rotate(world.rotations[..., limb.upper, :], usual), along))
+    feet = [joints for joints in skeleton.anatomy.feet().values() if len(joints) == 2]
+    if feet:
+        ways = sum(unit(world.positions[..., toes, :] - world.positions[..., foot, :]) for foot, toes in feet)
+        # the middle joint goes where the way along the limb is turned by the normal: v = along x normal
+        tried.append(np.cross((1.0 if limb.is_leg else -1.0) * ways, along))
+    return first_direction(*tried, any_square_to(along), least=1e-3)

@@ -19,10 +19,10 @@ from keypose.rotations import conjugate, log, multiply
 
 
 class World(NamedTuple):
-    """A pose as it stands in the world."""
+    """A pose, or many, in the world."""
 
-    positions: Floats  # (J, 3) file units
-    rotations: Floats  # (J, 4) wxyz
+    positions: Floats  # (..., J, 3) file units
+    rotations: Floats  # (..., J, 4) wxyz
 
 
 def world_of(keyed: KeyedMotion, key: int) -> World:

@@ -12,20 +12,28 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.inbetween.editing.arguments import key_at, vector
 from keypose.inbetween.editing.change import Change
-from keypose.inbetween.editing.directions import any_square_to, shortest_turn, square_to, turn_between, unit
+from keypose.inbetween.editing.directions import (
+    SAME_SINE,
+    any_square_to,
+    first_direction,
+    shortest_turn,
+    square_to,
+    turn_between,
+    unit,
+)
 from keypose.inbetween.editing.limbs import Limb, bend_normal, hinge, limb_of
 from keypose.inbetween.editing.poses import World, key_pose, with_pose, world_pose
 from keypose.model import KeyedMotion, Pose, Skeleton
 from keypose.options import flag
-from keypose.rotations import conjugate, multiply, normalise, rotate
+from keypose.rotations import IDENTITY, conjugate, multiply, normalise, rotate
 
 
 class Reached(NamedTuple):
     """What two bones can do about a goal."""
 
-    upper: Floats  # (4,) what the upper joint turns by in the world
-    middle: Floats  # (4,) and the middle one
-    missed: float  # how far the end stays from the goal
+    upper: Floats  # (..., 4) what the upper joint turns by in the world
+    middle: Floats  # (..., 4) and the middle one
+    missed: Floats  # (...,) how far the end stays from the goal
 
 
 def reach(
@@ -51,70 +59,63 @@ def reach(
     world = world_pose(keyed.skeleton, pose)
     goal = world.positions[limb.end] + vector("by", by) if by is not None else vector("to", [] if to is None else to)
     turn = world.rotations[limb.end] if flag("keep_rotation", keep_rotation) else None
-    posed, missed = reaching(keyed.skeleton, pose, limb, hinge(keyed, limb), goal, turn)
-    return replace(with_pose(keyed, key, posed, spread_s=spread_s), missed=missed)
+    turns, missed = reaching(keyed.skeleton, world, limb, hinge(keyed, limb), goal, turn)
+    rotations = pose.rotations.copy()
+    rotations[list(turns)] = list(turns.values())
+    return replace(with_pose(keyed, key, Pose(pose.translations, rotations), spread_s=spread_s), missed=float(missed))
 
 
 def reaching(
-    skeleton: Skeleton, pose: Pose, limb: Limb, usual: Floats | None, goal: Floats, turn: Floats | None
-) -> tuple[Pose, float]:
-    """``pose`` with a limb's end at ``goal`` (3,), or as near as it can be, and how far it missed.
+    skeleton: Skeleton, world: World, limb: Limb, usual: Floats | None, goals: Floats, turns: Floats | None
+) -> tuple[dict[int, Floats], Floats]:
+    """Local turns (..., 4) of a limb's joints that bring its end to ``goals`` (..., 3) or near them, and by how much it
+    misses them (...,).
 
-    ``usual`` is the limb's hinge, asked where it is straight; the end gets a ``turn`` (4,) in the world, or goes
+    ``usual`` is the limb's hinge, asked where it is straight; the end gets ``turns`` (..., 4) in the world, or goes
     along.
     """
-    world = world_pose(skeleton, pose)
-    normal = bend_normal(skeleton, world, limb, usual)
-    upper, middle, end = (world.positions[j] for j in (limb.upper, limb.middle, limb.end))
-    reached = two_bones(upper, middle, end, normal, goal)
-    rotations = pose.rotations.copy()
-    _turn_in_world(rotations, skeleton, world, limb.upper, reached.upper)
-    after = world_pose(skeleton, Pose(pose.translations, rotations))
-    # the upper joint has carried the middle one along; it takes what is left
-    left = multiply(reached.middle, conjugate(reached.upper))
-    _turn_in_world(rotations, skeleton, after, limb.middle, left)
-    if turn is not None:
-        after = world_pose(skeleton, Pose(pose.translations, rotations))
-        _turn_in_world(rotations, skeleton, after, limb.end, multiply(turn, conjugate(after.rotations[limb.end])))
-    return Pose(pose.translations, rotations), reached.missed
+    upper, middle, end = (world.positions[..., j, :] for j in (limb.upper, limb.middle, limb.end))
+    reached = two_bones(upper, middle, end, bend_normal(skeleton, world, limb, usual), goals)
+
+    def local(joint: int, parent_turns_by: Floats, in_world: Floats) -> Floats:
+        parent = int(skeleton.parents[joint])
+        above = multiply(parent_turns_by, world.rotations[..., parent, :]) if parent >= 0 else parent_turns_by
+        return normalise(multiply(conjugate(above), in_world))
+
+    # each joint carries those below it along, twist joints in between too
+    upper_turn, middle_turn = (world.rotations[..., j, :] for j in (limb.upper, limb.middle))
+    found = {
+        limb.upper: local(limb.upper, np.array(IDENTITY), multiply(reached.upper, upper_turn)),
+        limb.middle: local(limb.middle, reached.upper, multiply(reached.middle, middle_turn)),
+    }
+    if turns is not None:
+        found[limb.end] = local(limb.end, reached.middle, turns)
+    return found, reached.missed
 
 
 def two_bones(upper: Floats, middle: Floats, end: Floats, normal: Floats, goal: Floats) -> Reached:
-    """The turns of two bones, from ``upper`` over ``middle`` to ``end`` (3,), that bring the end to ``goal`` (3,).
+    """The turns of two bones, from ``upper`` over ``middle`` to ``end`` (..., 3), that bring the end to ``goal``.
 
-    The limb is swung towards the goal the shortest way, its plane of ``normal`` (3,) with it, and bent in that plane
-    until it is as long as the goal is far, as nearly as it can.
+    The limb is swung towards the goal the shortest way, its plane of ``normal`` (..., 3) with it, and bent in that
+    plane until it is as long as the goal is far, as nearly as it can.
     """
     first, second = middle - upper, end - middle
-    lengths = float(np.linalg.norm(first)), float(np.linalg.norm(second))
-    far = float(np.linalg.norm(goal - upper))
-    along = unit(end - upper)
-    if not along.any():  # folded upon itself
-        along = unit(first)
-    normal = unit(square_to(normal, along))
-    if not normal.any():
-        normal = any_square_to(along)
-    towards = unit(goal - upper) if far > 1e-9 * sum(lengths) else along
-    length = min(max(far, abs(lengths[0] - lengths[1])), sum(lengths))
-    plane = rotate(shortest_turn(along, towards, normal), normal)
-    plane = unit(square_to(plane, towards))
+    a, b, far = _length(first), _length(second), _length(goal - upper)
+    along = first_direction(end - upper, first)  # the latter where it is folded upon itself
+    normal = first_direction(square_to(normal, along), any_square_to(along))
+    towards = np.where(far > SAME_SINE * (a + b), unit(goal - upper), along)
+    length = np.clip(far, np.abs(a - b), a + b)
+    plane = unit(square_to(rotate(shortest_turn(along, towards, normal), normal), towards))
     # the upper bone's angle from the way to the goal, by the law of cosines
-    cosine = (
-        (lengths[0] ** 2 + length**2 - lengths[1] ** 2) / (2 * lengths[0] * length) if lengths[0] * length > 0 else 0.0
-    )
-    cosine = min(1.0, max(-1.0, cosine))
-    aside = np.cross(towards, plane)
-    new_first = lengths[0] * (cosine * towards + np.sqrt(1 - cosine * cosine) * aside)
+    twice = 2 * a * length
+    cosine = np.clip((a * a + length * length - b * b) / np.where(twice > 0, twice, 1.0), -1.0, 1.0)
+    new_first = a * (cosine * towards + np.sqrt(1 - cosine * cosine) * np.cross(towards, plane))
     new_second = length * towards - new_first
-    turns = [
-        turn_between((unit(old), normal), (unit(new), plane)) if np.linalg.norm(old) > 0 else np.array((1.0, 0, 0, 0))
-        for old, new in ((first, new_first), (second, new_second))
-    ]
-    return Reached(turns[0], turns[1], float(np.linalg.norm(length * towards - (goal - upper))))
+    upper_turn = turn_between((unit(first), normal), (unit(new_first), plane))
+    middle_turn = turn_between((unit(second), normal), (unit(new_second), plane))
+    missed = np.abs(far - length)
+    return Reached(upper_turn, middle_turn, np.where(missed > 1e-12 * (a + b), missed, 0.0)[..., 0])
 
 
-def _turn_in_world(rotations: Floats, skeleton: Skeleton, world: World, joint: int, turn: Floats) -> None:
-    """Turns a joint, in place, by ``turn`` (4,) in the world; ``world`` is the pose before that."""
-    parent = int(skeleton.parents[joint])
-    above = world.rotations[parent] if parent >= 0 else np.array((1.0, 0.0, 0.0, 0.0))
-    rotations[joint] = normalise(multiply(conjugate(above), multiply(turn, world.rotations[joint])))
+def _length(v: Floats) -> Floats:
+    return np.asarray(np.linalg.norm(v, axis=-1, keepdims=True))

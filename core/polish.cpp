@@ -1,0 +1,477 @@
+// Each span is a small nonlinear least-squares problem: two slopes for each turn and shift. Gauss-Newton with damping;
+// what a slope does to the joints below it is known from a few sums over these joints (their weight, their first and
+// second moments, the force and the torque of their errors), as in the dynamics of linked bodies. Only slopes of joints
+// on one chain are coupled, so that elimination from the hands and feet to the root fills nothing in.
+#include "polish.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+namespace keypose {
+namespace {
+
+constexpr std::size_t wide = 8;  // numbers of a handle: both slopes of four channels
+constexpr double most_damping = 1e8, first_damping = 1e-3, least_gain = 1e-4;
+
+struct V3 {
+    double x = 0, y = 0, z = 0;
+};
+V3 operator+(V3 a, V3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+V3 operator-(V3 a, V3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+V3 operator*(double s, V3 a) { return {s * a.x, s * a.y, s * a.z}; }
+double dot(V3 a, V3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+V3 cross(V3 a, V3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+V3 vector_at(const double* v) { return {v[0], v[1], v[2]}; }
+
+struct Q {
+    double w = 1, x = 0, y = 0, z = 0;
+};
+Q operator*(Q a, Q b) {
+    return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+            a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+V3 turned(Q q, V3 v) {
+    const V3 u{q.x, q.y, q.z}, c = 2 * cross(u, v);
+    return v + q.w * c + cross(u, c);
+}
+
+struct M3 {  // rows
+    V3 r[3];
+};
+
+// What can be changed: the slopes of a turn or of a shift.
+struct Handle {
+    std::size_t joint;
+    bool turns;
+    int parent;  // the handle above it on its chain, or -1
+    std::size_t first_block, depth;  // its blocks: with itself, its parent, ...; how many
+};
+
+// Sums over a joint and all that hangs on it, about the joint.
+struct Load {
+    double weight = 0;
+    V3 first, force, torque;
+    M3 second;
+};
+
+struct Block {
+    double v[wide][wide];
+};
+
+class Span {
+public:
+    Span(const PolishProblem& p, const std::vector<Handle>& handles, std::size_t blocks)
+        : p_(p), c_(p.clip), handles_(handles), blocks_(blocks), right_(handles.size() * wide),
+          step_(handles.size() * wide), slopes_(handles.size() * wide), tried_(handles.size() * wide),
+          spread_(handles.size()), world_(c_.joints), places_(c_.joints), locals_(c_.joints), raw_(c_.joints * 4),
+          loads_(c_.joints), maps_(handles.size() * 12), neighbours_(handles.size() * wide) {}
+
+    // Polishes the span from key k to the next; reads the slopes of the neighbouring spans from `before`.
+    void run(std::size_t k, const double* leaving_turns, const double* arriving_turns) {
+        from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
+        gap_ = static_cast<double>(to_ - from_);
+        if (to_ - from_ < 3) return;  // as many slopes as frames, or more
+        gather(k, leaving_turns, arriving_turns);
+        scale_ = 1;
+        double worst = 0, damping = first_damping;
+        judged(slopes_, &worst);
+        const double worst_before = worst;
+        scale_ = std::max(worst * worst, 1e-12);
+        linearise();
+        double cost = judged(slopes_, &worst);
+        for (std::size_t round = 0; round < p_.rounds; ++round) {
+            double found = cost, found_worst = worst;
+            for (; damping < most_damping; damping *= 10) {
+                solve(damping);
+                for (std::size_t i = 0; i < slopes_.size(); ++i) tried_[i] = slopes_[i] + step_[i];
+                found = judged(tried_, &found_worst);
+                if (found < cost) break;
+            }
+            if (!(found < cost)) break;
+            const double gain = (cost - found) / cost;
+            slopes_.swap(tried_);
+            cost = found, worst = found_worst;
+            damping = std::max(1e-9, damping / 10);
+            if (gain < least_gain || round + 1 == p_.rounds) break;
+            linearise();
+        }
+        if (worst <= std::max(worst_before, p_.limit_mm)) scatter(k);
+    }
+
+private:
+    double* slope(std::size_t k, const Handle& h, bool leaving) const {
+        if (h.turns) return (leaving ? p_.leaving_turns : p_.arriving_turns) + (k * c_.joints + h.joint) * 4;
+        return (leaving ? p_.leaving_shifts : p_.arriving_shifts) + (k * c_.joints + h.joint) * 3;
+    }
+
+    void gather(std::size_t k, const double* leaving_turns, const double* arriving_turns) {
+        has_before_ = k > 0, has_after_ = k + 2 < p_.n_keys;
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            const Handle& h = handles_[i];
+            const std::size_t width = h.turns ? 4 : 3;
+            double* mine = &slopes_[i * wide];
+            std::fill_n(mine, wide, 0.0);
+            std::copy_n(slope(k, h, true), width, mine);
+            std::copy_n(slope(k + 1, h, false), width, mine + 4);
+            if (!h.turns) continue;
+            std::copy_n(arriving_turns + (k * c_.joints + h.joint) * 4, 4, &neighbours_[i * wide]);
+            std::copy_n(leaving_turns + ((k + 1) * c_.joints + h.joint) * 4, 4, &neighbours_[i * wide + 4]);
+        }
+        const auto cubed = [&](std::size_t key) {  // of the mean gap on both sides
+            const double both = 0.5 * static_cast<double>(p_.keys[key + 1] - p_.keys[key - 1]);
+            return both * both * both;
+        };
+        before_weight_ = has_before_ ? p_.jump_penalty * cubed(k) : 0;
+        after_weight_ = has_after_ ? p_.jump_penalty * cubed(k + 1) : 0;
+        std::fill(spread_.begin(), spread_.end(), -1.0);
+    }
+
+    void scatter(std::size_t k) const {
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            const Handle& h = handles_[i];
+            const std::size_t width = h.turns ? 4 : 3;
+            std::copy_n(&slopes_[i * wide], width, slope(k, h, true));
+            std::copy_n(&slopes_[i * wide + 4], width, slope(k + 1, h, false));
+        }
+    }
+
+    // The pose of frame t for given slopes.
+    void pose(std::size_t t, const std::vector<double>& slopes) {
+        const double s = static_cast<double>(t - from_) / gap_;
+        climb_ = s * s * (3 - 2 * s), a_ = gap_ * s * (1 - s) * (1 - s), b_ = -gap_ * s * s * (1 - s);
+        const std::size_t n = c_.joints;
+        for (std::size_t j = 0; j < n; ++j) {
+            const double* q = c_.rotations + (t * n + j) * 4;  // of a joint that nothing hangs on
+            locals_[j] = {q[0], q[1], q[2], q[3]};
+            places_[j] = vector_at(c_.translations + (t * n + j) * 3);
+        }
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            const Handle& h = handles_[i];
+            const double* m = &slopes[i * wide];
+            double at[4];
+            const std::size_t width = h.turns ? 4 : 3;
+            const double* values = h.turns ? c_.rotations : c_.translations;
+            for (std::size_t c = 0; c < width; ++c) {
+                const double p0 = values[(from_ * n + h.joint) * width + c], p1 = values[(to_ * n + h.joint) * width + c];
+                at[c] = p0 + climb_ * (p1 - p0) + a_ * m[c] + b_ * m[4 + c];
+            }
+            if (h.turns) {
+                std::copy_n(at, 4, &raw_[h.joint * 4]);
+                const double length = std::sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2] + at[3] * at[3]);
+                const double unit = length > 0 ? 1 / length : 0;
+                locals_[h.joint] = {at[0] * unit, at[1] * unit, at[2] * unit, at[3] * unit};
+            } else {
+                places_[h.joint] = vector_at(at);
+            }
+        }
+        for (std::size_t j = 0; j < n; ++j) {
+            if (c_.parents[j] < 0) {
+                world_[j] = locals_[j];
+                continue;
+            }
+            const auto parent = static_cast<std::size_t>(c_.parents[j]);
+            places_[j] = places_[parent] + turned(world_[parent], places_[j]);
+            world_[j] = world_[parent] * locals_[j];
+        }
+    }
+
+    V3 off(std::size_t t, std::size_t j) const { return vector_at(c_.positions + (t * c_.joints + j) * 3) - places_[j]; }
+
+    double judged(const std::vector<double>& slopes, double* worst) {
+        double cost = 0, largest = 0;
+        const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
+        for (std::size_t t = from_ + 1; t < to_; ++t) {
+            pose(t, slopes);
+            for (std::size_t j = 0; j < c_.joints; ++j) {
+                if (c_.weights[j] <= 0) continue;
+                const V3 e = off(t, j);
+                const double square = dot(e, e);
+                largest = std::max(largest, square);
+                cost += c_.weights[j] * square * (p_.power == 2 ? 1 : std::pow(square / scale_, p_.power / 2 - 1));
+            }
+            for (const Handle& h : handles_) {
+                if (!h.turns) continue;
+                const double* wanted = c_.rotations + (t * c_.joints + h.joint) * 4;
+                for (std::size_t c = 0; c < 4; ++c) {
+                    const double d = wanted[c] - raw_[h.joint * 4 + c];
+                    cost += turn_weight * d * d;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            if (!handles_[i].turns || spread_[i] < 0) continue;
+            for (std::size_t c = 0; c < wide; ++c) {
+                const double d = neighbours_[i * wide + c] - slopes[i * wide + c];
+                cost += (c < 4 ? before_weight_ : after_weight_) * spread_[i] * d * d;
+            }
+        }
+        *worst = std::sqrt(largest);
+        return cost;
+    }
+
+    // The normal equations about the slopes at hand.
+    void linearise() {
+        const std::size_t n = c_.joints;
+        for (auto& block : blocks_) std::fill_n(&block.v[0][0], wide * wide, 0.0);
+        std::fill(right_.begin(), right_.end(), 0.0);
+        std::vector<double> spread(handles_.size(), 0.0);
+        const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
+        for (std::size_t t = from_ + 1; t < to_; ++t) {
+            pose(t, slopes_);
+            load(t);
+            for (std::size_t i = 0; i < handles_.size(); ++i) map(i);
+            const double aa = a_ * a_, ab = a_ * b_, bb = b_ * b_;
+            for (std::size_t i = 0; i < handles_.size(); ++i) {
+                const Handle& h = handles_[i];
+                const Load& l = loads_[h.joint];
+                const double* mine = &maps_[i * 12];
+                const V3 push = h.turns ? l.torque : l.force;
+                double* right = &right_[i * wide];
+                for (std::size_t c = 0; c < 4; ++c) {
+                    double pull = mine[c] * push.x + mine[4 + c] * push.y + mine[8 + c] * push.z;
+                    if (h.turns)
+                        pull += turn_weight * (c_.rotations[(t * n + h.joint) * 4 + c] - raw_[h.joint * 4 + c]);
+                    right[c] += a_ * pull;
+                    right[4 + c] += b_ * pull;
+                }
+                if (h.turns) spread[i] += l.second.r[0].x + l.second.r[1].y + l.second.r[2].z;
+                int other = static_cast<int>(i);
+                for (std::size_t d = 0; d < h.depth; ++d, other = handles_[static_cast<std::size_t>(other)].parent) {
+                    double k[4][4];
+                    coupled(i, static_cast<std::size_t>(other), k);
+                    if (d == 0 && h.turns)
+                        for (int c = 0; c < 4; ++c) k[c][c] += turn_weight;
+                    Block& block = blocks_[h.first_block + d];
+                    for (int r = 0; r < 4; ++r)
+                        for (int c = 0; c < 4; ++c) {
+                            block.v[r][c] += aa * k[r][c];
+                            block.v[r][4 + c] += ab * k[r][c];
+                            block.v[4 + r][c] += ab * k[r][c];
+                            block.v[4 + r][4 + c] += bb * k[r][c];
+                        }
+                }
+            }
+        }
+        const bool first_time = spread_.empty() || spread_[0] < 0;
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            if (first_time) spread_[i] = 4 * spread[i] / (gap_ - 1) + turn_weight;
+            if (!handles_[i].turns) continue;
+            for (std::size_t c = 0; c < wide; ++c) {
+                const double weight = (c < 4 ? before_weight_ : after_weight_) * spread_[i];
+                blocks_[handles_[i].first_block].v[c][c] += weight;
+                right_[i * wide + c] += weight * (neighbours_[i * wide + c] - slopes_[i * wide + c]);
+            }
+        }
+    }
+
+    // Bottom up: what hangs on each joint.
+    void load(std::size_t t) {
+        for (std::size_t j = c_.joints; j-- > 0;) loads_[j] = Load{};
+        for (std::size_t j = c_.joints; j-- > 0;) {
+            Load& l = loads_[j];
+            if (c_.weights[j] > 0) {
+                const V3 e = off(t, j);
+                double w = c_.weights[j];
+                if (p_.power != 2) w *= p_.power / 2 * std::pow(dot(e, e) / scale_, p_.power / 2 - 1);
+                l.weight += w;
+                l.force = l.force + w * e;
+            }
+            if (c_.parents[j] < 0) continue;
+            const auto parent = static_cast<std::size_t>(c_.parents[j]);
+            Load& up = loads_[parent];
+            const V3 arm = places_[j] - places_[parent];
+            up.weight += l.weight;
+            up.force = up.force + l.force;
+            up.torque = up.torque + l.torque + cross(arm, l.force);
+            up.first = up.first + l.first + l.weight * arm;
+            const V3 rows[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+            for (int r = 0; r < 3; ++r) {
+                const double arm_r = dot(rows[r], arm), first_r = dot(rows[r], l.first);
+                up.second.r[r] = up.second.r[r] + l.second.r[r] + first_r * arm + arm_r * l.first + (arm_r * l.weight) * arm;
+            }
+        }
+    }
+
+    // The linear map (3, 4) from a handle's channels to the turning of the world below it, or to its shift.
+    void map(std::size_t i) {
+        const Handle& h = handles_[i];
+        double* out = &maps_[i * 12];
+        const bool is_root = c_.parents[h.joint] < 0;
+        const Q above = is_root ? Q{} : world_[static_cast<std::size_t>(c_.parents[h.joint])];
+        if (!h.turns) {
+            const V3 columns[3] = {turned(above, {1, 0, 0}), turned(above, {0, 1, 0}), turned(above, {0, 0, 1})};
+            for (std::size_t c = 0; c < 4; ++c) {
+                const V3 v = c < 3 ? columns[c] : V3{};
+                out[c] = v.x, out[4 + c] = v.y, out[8 + c] = v.z;
+            }
+            return;
+        }
+        const double* q = &raw_[h.joint * 4];
+        const double scale = 2 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        // Twice the vector part of d q*, for a change d of q.
+        const V3 columns[4] = {{-q[1], -q[2], -q[3]}, {q[0], q[3], -q[2]}, {-q[3], q[0], q[1]}, {q[2], -q[1], q[0]}};
+        for (std::size_t c = 0; c < 4; ++c) {
+            const V3 v = turned(above, scale * columns[c]);
+            out[c] = v.x, out[4 + c] = v.y, out[8 + c] = v.z;
+        }
+    }
+
+    // The second derivatives (4, 4) of the squared errors by handle i and one above it, of the channels in this frame.
+    void coupled(std::size_t i, std::size_t above, double (&out)[4][4]) const {
+        const Handle &h = handles_[i], &a = handles_[above];
+        const Load& l = loads_[h.joint];
+        const V3 apart = places_[h.joint] - places_[a.joint];
+        M3 k;
+        if (h.turns && a.turns) {  // sum of (r . s) 1 - s r^T, with s = r + apart
+            const double trace = l.second.r[0].x + l.second.r[1].y + l.second.r[2].z + dot(l.first, apart);
+            const double shifts[3] = {apart.x, apart.y, apart.z};
+            for (int r = 0; r < 3; ++r) k.r[r] = -1 * (l.second.r[r] + shifts[r] * l.first);
+            k.r[0].x += trace, k.r[1].y += trace, k.r[2].z += trace;
+        } else if (h.turns) {  // first x
+            k = {{{0, -l.first.z, l.first.y}, {l.first.z, 0, -l.first.x}, {-l.first.y, l.first.x, 0}}};
+        } else if (a.turns) {  // - (first + weight apart) x
+            const V3 f = l.first + l.weight * apart;
+            k = {{{0, f.z, -f.y}, {-f.z, 0, f.x}, {f.y, -f.x, 0}}};
+        } else {
+            k = {{{l.weight, 0, 0}, {0, l.weight, 0}, {0, 0, l.weight}}};
+        }
+        const double *mine = &maps_[i * 12], *theirs = &maps_[above * 12];
+        double half[3][4];
+        for (int r = 0; r < 3; ++r)
+            for (int c = 0; c < 4; ++c)
+                half[r][c] = k.r[r].x * theirs[c] + k.r[r].y * theirs[4 + c] + k.r[r].z * theirs[8 + c];
+        for (int r = 0; r < 4; ++r)
+            for (int c = 0; c < 4; ++c)
+                out[r][c] = mine[r] * half[0][c] + mine[4 + r] * half[1][c] + mine[8 + r] * half[2][c];
+    }
+
+    // The step: elimination from the last handle to the first, then back.
+    void solve(double damping) {
+        work_ = blocks_;
+        step_ = right_;
+        for (std::size_t i = handles_.size(); i-- > 0;) {
+            Block& own = work_[handles_[i].first_block];
+            for (std::size_t c = 0; c < wide; ++c) {
+                own.v[c][c] += damping * blocks_[handles_[i].first_block].v[c][c];
+                if (!(own.v[c][c] > 1e-12)) own.v[c][c] = 1;  // the fourth number of a shift, which has none
+            }
+        }
+        for (std::size_t i = handles_.size(); i-- > 0;) {
+            const Handle& h = handles_[i];
+            Block* own = &work_[h.first_block];
+            double* y = &step_[i * wide];
+            factor(own[0]);
+            lower_solved(own[0], y, 1);
+            for (std::size_t d = 1; d < h.depth; ++d) lower_solved(own[0], &own[d].v[0][0], wide);
+            int a = h.parent;
+            for (std::size_t d = 1; d < h.depth; ++d, a = handles_[static_cast<std::size_t>(a)].parent) {
+                const Handle& above = handles_[static_cast<std::size_t>(a)];
+                for (std::size_t e = d; e < h.depth; ++e) reduce(work_[above.first_block + e - d], own[d], own[e]);
+                double* right = &step_[static_cast<std::size_t>(a) * wide];
+                for (std::size_t r = 0; r < wide; ++r)
+                    for (std::size_t c = 0; c < wide; ++c) right[c] -= own[d].v[r][c] * y[r];
+            }
+        }
+        for (std::size_t i = 0; i < handles_.size(); ++i) {
+            const Handle& h = handles_[i];
+            const Block* own = &work_[h.first_block];
+            double* x = &step_[i * wide];
+            int a = h.parent;
+            for (std::size_t d = 1; d < h.depth; ++d, a = handles_[static_cast<std::size_t>(a)].parent) {
+                const double* above = &step_[static_cast<std::size_t>(a) * wide];
+                for (std::size_t r = 0; r < wide; ++r)
+                    for (std::size_t c = 0; c < wide; ++c) x[r] -= own[d].v[r][c] * above[c];
+            }
+            for (std::size_t r = wide; r-- > 0;) {
+                for (std::size_t c = r + 1; c < wide; ++c) x[r] -= own[0].v[c][r] * x[c];
+                x[r] /= own[0].v[r][r];
+            }
+        }
+    }
+
+    static void factor(Block& b) {  // into its lower half
+        for (std::size_t r = 0; r < wide; ++r)
+            for (std::size_t c = 0; c <= r; ++c) {
+                double sum = b.v[r][c];
+                for (std::size_t k = 0; k < c; ++k) sum -= b.v[r][k] * b.v[c][k];
+                b.v[r][c] = r == c ? std::sqrt(std::max(sum, 1e-300)) : sum / b.v[c][c];
+            }
+    }
+
+    static void lower_solved(const Block& l, double* x, std::size_t columns) {
+        for (std::size_t r = 0; r < wide; ++r) {
+            for (std::size_t k = 0; k < r; ++k)
+                for (std::size_t c = 0; c < columns; ++c) x[r * columns + c] -= l.v[r][k] * x[k * columns + c];
+            for (std::size_t c = 0; c < columns; ++c) x[r * columns + c] /= l.v[r][r];
+        }
+    }
+
+    static void reduce(Block& target, const Block& a, const Block& b) {  // target -= a^T b
+        for (std::size_t k = 0; k < wide; ++k)
+            for (std::size_t r = 0; r < wide; ++r)
+                for (std::size_t c = 0; c < wide; ++c) target.v[r][c] -= a.v[k][r] * b.v[k][c];
+    }
+
+    const PolishProblem& p_;
+    const Clip& c_;
+    const std::vector<Handle>& handles_;
+    std::vector<Block> blocks_, work_;
+    std::vector<double> right_, step_, slopes_, tried_, spread_;
+    std::vector<Q> world_;
+    std::vector<V3> places_;
+    std::vector<Q> locals_;
+    std::vector<double> raw_;
+    std::vector<Load> loads_;
+    std::vector<double> maps_, neighbours_;
+    std::size_t from_ = 0, to_ = 0;
+    double scale_ = 1, gap_ = 0, climb_ = 0, a_ = 0, b_ = 0, before_weight_ = 0, after_weight_ = 0;
+    bool has_before_ = false, has_after_ = false;
+};
+
+// The handles of a figure, each after the one above it, and how many blocks they have together.
+std::vector<Handle> handles_of(const Clip& clip, std::size_t* blocks) {
+    const std::size_t n = clip.joints;
+    std::vector<char> carries(n, 0), moves(n, 0);
+    for (std::size_t j = n; j-- > 0;) {
+        if ((carries[j] || clip.weights[j] > 0) && clip.parents[j] >= 0) carries[static_cast<std::size_t>(clip.parents[j])] = 1;
+        for (std::size_t t = 1; t < clip.frames && !moves[j]; ++t)
+            moves[j] = !std::equal(clip.translations + j * 3, clip.translations + j * 3 + 3,
+                                   clip.translations + (t * n + j) * 3);
+    }
+    std::vector<Handle> handles;
+    std::vector<int> lowest(n, -1);  // the last handle on the chain that ends in each joint
+    *blocks = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+        lowest[j] = clip.parents[j] < 0 ? -1 : lowest[static_cast<std::size_t>(clip.parents[j])];
+        for (const bool turns : {false, true}) {
+            if (turns ? !carries[j] : !(moves[j] && (carries[j] || clip.weights[j] > 0))) continue;
+            const std::size_t depth = lowest[j] < 0 ? 1 : handles[static_cast<std::size_t>(lowest[j])].depth + 1;
+            handles.push_back({j, turns, lowest[j], *blocks, depth});
+            *blocks += depth;
+            lowest[j] = static_cast<int>(handles.size()) - 1;
+        }
+    }
+    return handles;
+}
+
+}  // namespace
+
+bool polish(const PolishProblem& problem) {
+    std::size_t blocks;
+    const std::vector<Handle> handles = handles_of(problem.clip, &blocks);
+    const std::size_t spans = problem.n_keys - 1, numbers = problem.n_keys * problem.clip.joints * 4;
+    // Each span looks at what its neighbours were, so that the order does not matter.
+    const std::vector<double> leaving(problem.leaving_turns, problem.leaving_turns + numbers);
+    const std::vector<double> arriving(problem.arriving_turns, problem.arriving_turns + numbers);
+    std::atomic<std::size_t> next{0};
+    Team team(std::max(1u, problem.threads), problem.keep_going);
+    return team.run([&](unsigned thread) {
+        Span span(problem, handles, blocks);
+        for (std::size_t k; (k = next.fetch_add(1)) < spans && team.goes_on(thread);)
+            span.run(k, leaving.data(), arriving.data());
+    });
+}
+
+}  // namespace keypose

@@ -1,0 +1,204 @@
+"""``keypose rebake``: the captured detail back on what an artist made of the keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.arrays import give_away
+from keypose.batch import rebake as batch
+from keypose.metrics import position_errors_mm
+from keypose.rotations import from_euler, multiply
+from keypose.verbs.rebaking import rebake
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+@pytest.fixture(scope="module")
+def keys_file(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The keys that unbake writes."""
+    path = tmp_path_factory.mktemp("unbaked") / "walk.keys.json"
+    kp.save(kp.unbake(kp.load(walk), keys=30), path)
+    return path
+
+
+def edited(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
+    """The left arm is raised in every key; no detail is in the file."""
+    arm = keyed.skeleton.joint("left_upper_arm")
+    values = keyed.rotations.values.copy()
+    values[:, arm] = multiply(values[:, arm], from_euler(np.array([0.5, 0.0, 0.3]), "XYZ"))
+    return replace(keyed, rotations=keyed.rotations.with_values(give_away(values)), residual=None)
+
+
+@pytest.fixture(scope="module")
+def edit(keys_file: Path) -> Path:
+    """What an artist made of them."""
+    path = keys_file.with_name("edited.keys.json")
+    kp.save(edited(kp.load_keyed(keys_file)), path)
+    return path
+
+
+@pytest.mark.parametrize("share", [None, 0.0, 1.0, 1.5])
+def test_the_detail_comes_back(keypose, keys_file: Path, edit: Path, tmp_path: Path, share: float | None) -> None:
+    out = tmp_path / "new" / "final.bvh"
+    told = [] if share is None else ["--residual", share]
+    ran = keypose("rebake", edit, out, "--from", keys_file, *told)
+    assert (ran.code, ran.err) == (0, "")
+    wanted = rebake(kp.load_keyed(edit), kp.load_keyed(keys_file), *([] if share is None else [share]))
+    assert np.abs(kp.load(out).world_positions() - wanted.world_positions()).max() * wanted.mm_per_unit < 0.01
+    assert f"{100 * (0.7 if share is None else share):g} % of that in {keys_file}" in ran.out
+    assert f"written  {out} (" in ran.out
+    assert "30 keys, before the edit 30" in ran.out
+
+
+def test_before_any_edit_it_is_the_capture(keypose, motion: kp.Motion, keys_file: Path, tmp_path: Path) -> None:
+    kp.save(kp.load_keyed(keys_file).sample(), tmp_path / "dense.bvh")
+    for source in (keys_file, tmp_path / "dense.bvh"):
+        out = tmp_path / "final.bvh"
+        assert keypose("rebake", source, out, "--from", keys_file, "--residual", 1, "--overwrite").code == 0
+        assert position_errors_mm(motion, kp.load(out)).max() < 0.01
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".gltf"])
+def test_a_file_with_keys_comes_back_from_another_program(
+    keypose, motion: kp.Motion, keys_file: Path, tmp_path: Path, suffix: str
+) -> None:
+    path, out = tmp_path / f"scene{suffix}", tmp_path / "final.bvh"
+    kp.save(kp.load_keyed(keys_file), path)
+    ran = keypose("rebake", path, out, "--from", keys_file, "--residual", 1, "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["keys"] == 30
+    final = kp.load(out)
+    joints = [final.skeleton.names.index(name) for name in motion.skeleton.names]
+    scale = np.linalg.norm(motion.skeleton.offsets[1:]) / np.linalg.norm(final.skeleton.offsets[1:])
+    off = np.linalg.norm(final.world_positions()[:, joints] * scale - motion.world_positions(), axis=-1)
+    assert off.max() * motion.mm_per_unit < 0.1
+
+
+def test_json(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
+    out = tmp_path / "final.bvh"
+    ran = keypose("rebake", edit, out, "--from", keys_file, "--residual", 1, "--timing", "frames", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
+    assert (found["source"], found["target"], found["from"]) == (str(edit), str(out), str(keys_file))
+    assert (found["residual"], found["timing"], found["keys"], found["original_keys"]) == (1.0, "frames", 30, 30)
+    original = kp.load_keyed(keys_file)
+    assert (found["frames"], found["fps"], found["bytes"]) == (original.n_frames, original.fps, out.stat().st_size)
+    dense = kp.load_keyed(edit).sample()
+    moved = position_errors_mm(dense, rebake(kp.load_keyed(edit), original, 1.0, timing="frames"))
+    assert (found["mean_mm"], found["max_mm"]) == (float(moved.mean()), float(moved.max()))
+    section = DOCS.read_text().split("## `keypose rebake`")[1].split("\n## ")[0]
+    assert set(found) <= set(re.findall(r"`(\w+)`", section))
+    assert keypose("rebake", edit, out, "--from", keys_file, "--overwrite", "-q") == type(ran)(0, "", "")
+
+
+def test_a_moved_key_takes_its_detail_along(keypose, keys_file: Path, tmp_path: Path) -> None:
+    keyed = kp.load_keyed(keys_file)
+    keys = keyed.keys.copy()
+    keys[10] += 1
+    kp.save(replace(keyed, keys=keys, residual=None), tmp_path / "moved.keys.json")
+    for timing in ("keys", "frames"):
+        ran = keypose(
+            "rebake", tmp_path / "moved.keys.json", tmp_path / f"{timing}.bvh", "--from", keys_file, "--timing", timing
+        )
+        assert ran.code == 0
+    by_keys, by_frames = (kp.load(tmp_path / f"{timing}.bvh") for timing in ("keys", "frames"))
+    apart = np.abs(by_keys.world_positions() - by_frames.world_positions()).max(axis=(1, 2))
+    assert apart[keyed.keys[9] + 1 : keyed.keys[11]].max() > 1e-3
+    assert apart[: keyed.keys[9]].max() < 1e-6
+
+
+def test_keys_that_stand_nowhere_are_read_frame_by_frame(
+    keypose, motion: kp.Motion, keys_file: Path, edit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_keyed(path: Path, **options: object) -> kp.KeyedMotion:
+        if path == edit:
+            raise kp.FormatError(path, "its keys stand on no common frame rate; fps= states one")
+        return kp.load_keyed(path)
+
+    monkeypatch.setattr(batch, "load_keyed", load_keyed)
+    ran = keypose("rebake", edit, tmp_path / "final.bvh", "--from", keys_file)
+    assert ran.code == 0
+    assert ran.err == f"note: {edit}: read frame by frame: its keys stand on no common frame rate\n"
+    assert "read frame by frame; " in ran.out
+    wanted = rebake(kp.load(edit), kp.load_keyed(keys_file))
+    assert np.abs(kp.load(tmp_path / "final.bvh").world_positions() - wanted.world_positions()).max() < 1e-5
+    ran = keypose("rebake", edit, tmp_path / "x.bvh", "--from", keys_file, "--timing", "keys")
+    assert ran.code == 1
+    assert "no common frame rate; --read-fps states one" in ran.err
+
+
+def test_the_keys_beside_the_edit_are_found(keypose, keys_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "walk.keys.json").write_bytes(keys_file.read_bytes())
+    kp.save(kp.load_keyed(keys_file).sample(), tmp_path / "walk.bvh")
+    ran = keypose("rebake", tmp_path / "walk.bvh", tmp_path / "final.bvh")
+    assert ran.code == 0
+    assert f"of that in {tmp_path / 'walk.keys.json'}" in ran.out
+    ran = keypose("rebake", tmp_path / "final.bvh", tmp_path / "x.bvh")
+    assert ran.code == 2
+    assert f"(there is no {tmp_path / 'final.keys.json'})" in ran.err
+
+
+def test_nothing_is_overwritten_unasked(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
+    out = tmp_path / "final.bvh"
+    out.write_text("precious")
+    ran = keypose("rebake", edit, out, "--from", keys_file)
+    assert (ran.code, out.read_text()) == (1, "precious")
+    assert ran.err.startswith(f"error: {out}: exists already; --overwrite replaces it\n")
+    ran = keypose("rebake", edit, keys_file, "--from", keys_file, "--overwrite")
+    assert ran.code == 2
+    assert "holds the captured detail: expected another name" in ran.err
+    assert kp.load_keyed(keys_file).residual is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ([], 2, "expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json"),
+        (["EDIT"], 2, "expected the edited file"),
+        (["EDIT", "x.bvh", "y.bvh"], 2, "expected the edited file"),
+        (["EDIT", "x.bvh"], 2, "Expected --from NAME.keys.json, which unbake wrote"),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--timing", "perhaps"], 2, '"perhaps"'),
+        (["EDIT", "x.xyz", "--from", "KEYS"], 1, "cannot write '.xyz'"),
+        (["none.bvh", "x.bvh", "--from", "KEYS"], 1, "none.bvh: no such file"),
+        (["EDIT", "x.bvh", "--from", "none.keys.json"], 1, "error: none.keys.json: no such file"),
+        (["EDIT", "x.bvh", "--from", "WALK"], 1, "error: WALK: BVH has no keys apart from its frames"),
+        (["EDIT", "x.bvh", "--from", "EDIT"], 1, "no residual was kept, so there is nothing to put back"),
+        (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, "--timing keys needs an edit whose file keeps keys"),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 1, "--residual nan, expected a number"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_what_cannot_be_done_is_said(
+    keypose, walk: Path, keys_file: Path, edit: Path, tmp_path: Path, monkeypatch, line: list[str], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"EDIT": str(edit), "KEYS": str(keys_file), "WALK": str(walk)}
+    told = [files.get(word, word) for word in line]
+    said = said.replace("WALK", str(walk))
+    ran, as_json = keypose("rebake", *told), keypose("rebake", *told, "--json")
+    assert (ran.code, as_json.code, ran.out) == (code, code, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == code
+    assert "kp." not in ran.err
+    assert json.loads(as_json.out)["error"] in ran.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.data
+def test_from_a_capture_to_the_end(keypose, data_dir: Path, tmp_path: Path) -> None:
+    source = data_dir / "cmu120" / "07_05_walk.bvh"
+    assert keypose("unbake", source, tmp_path / "walk.glb", "--keys", 26, "--fps", 60, "-q").code == 0
+    out = tmp_path / "final.bvh"
+    assert keypose("rebake", tmp_path / "walk.glb", out, "--residual", 1, "-q").code == 0
+    original, final = kp.load(source).at_fps(60), kp.load(out)
+    joints = [final.skeleton.names.index(name) for name in original.skeleton.names]
+    scale = np.linalg.norm(original.skeleton.offsets[1:]) / np.linalg.norm(final.skeleton.offsets[1:])
+    off = np.linalg.norm(final.world_positions()[:, joints] * scale - original.world_positions(), axis=-1)
+    assert off.max() * original.mm_per_unit < 0.1

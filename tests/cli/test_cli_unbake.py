@@ -1,0 +1,350 @@
+"""``keypose unbake``: what it writes and shows is what the verbs answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+import keypose as kp
+from keypose.batch.unbake import Closeness, Unbaked, Unbaking, unbake_clip
+from keypose.cli import unbake_view
+from keypose.metrics import position_errors_mm
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+
+
+def document(ran) -> dict:
+    return json.loads(ran.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+def same(one: kp.KeyedMotion, other: kp.KeyedMotion) -> bool:
+    return one.keys.tolist() == other.keys.tolist() and all(
+        np.array_equal(getattr(getattr(one, curves), part), getattr(getattr(other, curves), part))
+        for curves in ("translations", "rotations")
+        for part in ("values", "arriving", "leaving")
+    )
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".gltf", ".bvh", ".bvh.gz", ".keys.json"])
+def test_one_file(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / "new" / f"out{suffix}"
+    ran = keypose("unbake", walk, out, "--keys", 30)
+    assert (ran.code, ran.err) == (0, "")
+    assert names(tmp_path / "new") == sorted({f"out{suffix}", "out.keys.json"})
+    wanted = kp.unbake(motion, keys=30)
+    kept = kp.load_keyed(tmp_path / "new" / "out.keys.json")
+    assert same(kept, wanted)
+    assert position_errors_mm(motion, kept.sample(1.0)).max() < 1e-6
+    written = kp.load(out)
+    joints = [written.skeleton.names.index(name) for name in motion.skeleton.names]
+    scale = (written.metres_per_unit or 1.0) / (motion.metres_per_unit or 1.0) if written.metres_per_unit else 1.0
+    off = written.world_positions()[:, joints] * scale - wanted.sample().world_positions()
+    assert np.abs(off).max() * motion.mm_per_unit < 0.01
+    score = kp.score(motion, wanted)
+    assert f"30 of {motion.n_frames} frames, {100 * (1 - 30 / motion.n_frames):.1f} % removed (" in ran.out
+    assert f"{unbake_view.mm(score.mean_mm)} mm on average, 95 % within {unbake_view.mm(score.p95_mm)} mm" in ran.out
+    assert f"{unbake_view.mm(score.max_mm)} mm at most: " in ran.out
+    assert f"{unbake_view.mm(score.mean_deg)} degrees off on average" in ran.out
+    assert f"{tmp_path / 'new' / 'out.keys.json'} (" in ran.out
+    assert ("this format has no curves" in ran.out) == ("bvh" in suffix)
+    assert ran.out.splitlines()[-1].strip().endswith(f"--from {tmp_path / 'new' / 'out.keys.json'}")
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".gltf"])
+def test_a_file_that_keeps_keys_holds_as_many(
+    keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix: str
+) -> None:
+    assert keypose("unbake", walk, tmp_path / f"out{suffix}", "--keys", 30).code == 0
+    written, wanted = kp.load_keyed(tmp_path / f"out{suffix}"), kp.unbake(motion, keys=30)
+    assert written.keys.tolist() == wanted.keys.tolist()
+    assert kp.score(motion, kp.load_keyed(tmp_path / "out.keys.json")).max_mm == kp.score(motion, wanted).max_mm
+
+
+def test_json_has_what_the_verbs_answer(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
+    out = tmp_path / "out.glb"
+    ran = keypose("unbake", walk, out, "--keys", 30, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = document(ran)
+    assert list(found) == ["unbaked", "failed", "skipped", "left", "interrupted", "seconds"]
+    (made,) = found["unbaked"]
+    keyed = kp.unbake(motion, keys=30)
+    score = kp.score(motion, keyed)
+    assert (made["source"], made["target"]) == (str(walk), str(out))
+    assert made["keys_file"] == str(tmp_path / "out.keys.json")
+    assert (made["n_frames"], made["fps"], made["method"]) == (motion.n_frames, 20.0, "salient")
+    assert made["frames"] == keyed.keys.tolist()
+    assert made["times_s"] == [frame / 20.0 for frame in made["frames"]]
+    assert made["extremes"] == keyed.keys[keyed.extremes].tolist()
+    assert made["removed_percent"] == pytest.approx(100 * (1 - 30 / motion.n_frames))
+    figures = {field.name for field in fields(Closeness)} - {"worst_frame", "worst_joint"}
+    assert {name: made["score"][name] for name in figures} == {name: getattr(score, name) for name in figures}
+    errors = position_errors_mm(motion, keyed.sample())
+    joint = motion.joint(made["score"]["worst_joint"])
+    assert errors[made["score"]["worst_frame"], joint] == pytest.approx(score.max_mm)
+    assert made["bytes"] == out.stat().st_size
+    assert made["keys_file_bytes"] == (tmp_path / "out.keys.json").stat().st_size
+    assert (made["keeps_keys"], made["has_residual"]) == (True, True)
+    assert made["options"]["keys"] == 30
+    assert keypose("unbake", walk, tmp_path / "q.glb", "-q", "--keys", 30) == type(ran)(0, "", "")
+
+
+def test_the_documents_know_every_key_of_the_json(keypose, walk: Path, tmp_path: Path) -> None:
+    section = DOCS.read_text().split("## `keypose unbake`")[1].split("\n## ")[0]
+    told = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*)\|", section, re.MULTILINE))))
+    (made,) = document(keypose("unbake", walk, tmp_path / "x.bvh", "--keys", 9, "--json"))["unbaked"]
+    assert {*made, *made["score"]} <= told
+
+
+def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
+    for told, asked, said in (
+        ([], {"auto": True}, "; as many as it takes (--keys or --tolerance-mm: another number)\n"),
+        (["--auto"], {"auto": True}, "; where the error curve says to stop\n"),
+        (["--tolerance-mm", 40], {"tolerance_mm": 40.0}, "; the fewest within 40 mm\n"),
+    ):
+        ran = keypose("unbake", walk, tmp_path / "x.keys.json", "--overwrite", *told)
+        assert said in ran.out
+        assert kp.load_keyed(tmp_path / "x.keys.json").keys.tolist() == kp.unbake(motion, **asked).keys.tolist()
+    assert kp.score(motion, kp.load_keyed(tmp_path / "x.keys.json")).max_mm <= 40.0
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        (["--interpolation", "natural"], {"interpolation": "natural"}),
+        (["--interpolation", "linear"], {"interpolation": "linear"}),
+        (["--rotation", "euler"], {"rotation": "euler"}),
+        (["--shared-tangents"], {"shared_tangents": True}),
+        (["--jump-penalty", "0.01"], {"jump_penalty": 0.01}),
+        (["--polish"], {"polish": True}),
+        (["--no-polish"], {"polish": False}),
+        (["--pin", "30,88", "--pin", "13", "--exclude", "40,41"], {"pins": (30, 88, 13), "excluded": (40, 41)}),
+        (["--pin", "contacts"], {"pins": ("contacts",)}),
+        (["--joints", "hands,head"], {"joints": ("hands", "head")}),
+        (["--weight", "hands=3,head=2"], {"weights": {"hands": 3.0, "head": 2.0}}),
+        (["--least-gap-frames", "3", "--greatest-gap-frames", "12"], {"least_gap_frames": 3, "greatest_gap_frames": 12}),
+        (["--threads", "1", "--set", "objective=sum"], {"threads": 1, "objective": "sum"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_every_option_arrives(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, told: list[str], asked) -> None:
+    ran = keypose("unbake", walk, tmp_path / "x.keys.json", "--keys", 60, "--json", *told)
+    assert ran.code == 0, ran.out
+    (made,) = document(ran)["unbaked"]
+    assert json.loads(json.dumps(asked)).items() <= made["options"].items()
+    kept, wanted = kp.load_keyed(tmp_path / "x.keys.json"), kp.unbake(motion, keys=60, **asked)
+    assert same(kept, wanted)
+    assert kept.rotation_orders == wanted.rotation_orders
+
+
+def test_a_loop(keypose, tmp_path: Path) -> None:
+    there = kp.demo_motion(fps=10.0)[10:25]
+    back = replace(there, translations=there.translations[::-1][1:], rotations=there.rotations[::-1][1:])
+    kp.save(kp.concatenate([there, back]), tmp_path / "loop.bvh")
+    assert keypose("unbake", tmp_path / "loop.bvh", tmp_path / "x.keys.json", "--loop", "--keys", 6).code == 0
+    wanted = kp.unbake(kp.load(tmp_path / "loop.bvh"), keys=6, loop=True)
+    assert same(kp.load_keyed(tmp_path / "x.keys.json"), wanted)
+
+
+def test_the_keys_of_another_method(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
+    for told, chosen in (
+        (["farthest", "--keys", 8], kp.select(motion, "farthest", keys=8)),
+        (["farthest"], kp.select(motion, "farthest", auto=True)),
+        (["saliency", "--set", "sigma_s=0.1"], kp.select(motion, "saliency", sigma_s=0.1)),
+    ):
+        out = tmp_path / "x.keys.json"
+        assert keypose("unbake", walk, out, "--overwrite", "--method", *told).code == 0
+        assert same(kp.load_keyed(out), kp.unbake(motion, chosen))
+
+
+def test_a_part_at_another_rate(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
+    out = tmp_path / "x.keys.json"
+    told = ["--range", "40:140", "--fps", "10", "--pin", "60,100", "--exclude", "90"]
+    ran = keypose("unbake", walk, out, "--keys", 9, *told)
+    assert ran.code == 0
+    wanted = kp.unbake(motion[40:140].at_fps(10), keys=9, pins=(10, 30), excluded=(25,))
+    kept = kp.load_keyed(out)
+    assert same(kept, wanted)
+    assert (kept.n_frames, kept.fps, kept.first_frame) == (50, 10.0, wanted.first_frame)
+    ran = keypose("unbake", walk, tmp_path / "y.bvh", "--keys", 9, *told, "--pin", "30")
+    assert (ran.code, ran.err) == (1, f"error: {walk}: --pin: frame 30, expected one of 40 to 138\n")
+
+
+def test_without_the_detail_or_without_the_keys_beside(keypose, walk: Path, tmp_path: Path) -> None:
+    ran = keypose("unbake", walk, tmp_path / "a.glb", "--keys", 20, "--no-residual")
+    assert kp.load_keyed(tmp_path / "a.keys.json").residual is None
+    assert "keys and curves, no detail" in ran.out
+    assert "rebake" not in ran.out
+    ran = keypose("unbake", walk, tmp_path / "b.glb", "--keys", 20, "--no-keys")
+    assert names(tmp_path) == ["a.glb", "a.keys.json", "b.glb"]
+    assert "rebake" not in ran.out
+
+
+def test_keys_of_an_earlier_run_are_the_capture_again(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
+    assert keypose("unbake", walk, tmp_path / "few.keys.json", "--keys", 5).code == 0
+    assert keypose("unbake", tmp_path / "few.keys.json", tmp_path / "more.keys.json", "--keys", 40).code == 0
+    more = kp.load_keyed(tmp_path / "more.keys.json")
+    assert kp.score(motion, more).mean_mm == pytest.approx(
+        kp.score(motion, kp.unbake(motion, keys=40)).mean_mm, rel=1e-6
+    )
+
+
+def test_a_folder(keypose, clip, tmp_path: Path) -> None:
+    for n, name in enumerate(("a.bvh", "deep/b.bvh", "deep/er/c.bvh", "notes.txt")):
+        clip(f"takes/{name}", frames=30 + n)
+    ran = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "glb", "--keys", 5, "--jobs", 1)
+    assert (ran.code, ran.err) == (0, "")
+    files = ["a", "deep/b", "deep/er/c"]
+    assert names(tmp_path / "out") == sorted(f"{name}{suffix}" for name in files for suffix in (".glb", ".keys.json"))
+    rows = [line.split() for line in ran.out.splitlines() if ".bvh" in line]
+    assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
+        (f"{name}.bvh", str(30 + n), "5", f"{name}.glb") for n, name in enumerate(files)
+    ]
+    assert "3 of 3 clips unbaked in " in ran.out
+    assert "15 keys of 93 frames, 83.9 % removed; median over clips " in ran.out
+    assert f"written to {tmp_path / 'out'}: " in ran.out
+    assert "NAME.keys.json for rebake beside each" in ran.out
+
+
+def test_the_same_in_several_processes(program, clip, tmp_path: Path) -> None:
+    files = [clip(f"{n}.bvh", frames=40 + n) for n in range(5)]
+    ran = [
+        program("unbake", *files, tmp_path / f"out{jobs}", "--to", "keys.json", "--jobs", jobs, "--json")
+        for jobs in (1, 2)
+    ]
+    one, two = (document(each)["unbaked"] for each in ran)
+    assert [made["frames"] for made in one] == [made["frames"] for made in two]
+    assert [made["score"] for made in one] == [made["score"] for made in two]
+    for n in range(5):
+        assert (tmp_path / "out1" / f"{n}.keys.json").read_bytes() == (
+            tmp_path / "out2" / f"{n}.keys.json"
+        ).read_bytes()
+
+
+def test_failures_are_listed_at_the_end(keypose, clip, tmp_path: Path) -> None:
+    for n in range(4):
+        clip(f"takes/{n}.bvh", frames=0 if n in (1, 3) else 20)
+    ran = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--jobs", 1)
+    assert ran.code == 1
+    assert "2 of 4 clips unbaked" in ran.out
+    assert [line.split(".bvh")[0] for line in ran.err.splitlines()] == [
+        f"error: {tmp_path / 'takes' / n}" for n in "13"
+    ]
+    again = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--skip-existing", "--json")
+    summary = document(again)
+    assert (len(summary["unbaked"]), len(summary["failed"]), len(summary["skipped"])) == (0, 2, 2)
+
+
+def test_a_figure_without_height(keypose, clip, tmp_path: Path) -> None:
+    path = clip(frames=30)
+    path.write_text(path.read_text().replace("OFFSET 0 12 0.5", "OFFSET 0 0 0").replace("OFFSET 0 9 1", "OFFSET 0 0 0"))
+    ran = keypose("unbake", path, tmp_path / "x.bvh", "--keys", 5)
+    assert (ran.code, ran.err) == (0, "")
+    assert "not known in mm: the figure has no height" in ran.out
+    (made,) = document(keypose("unbake", path, tmp_path / "y.bvh", "--keys", 5, "--json"))["unbaked"]
+    assert made["score"] is None
+    ran = keypose("unbake", path, tmp_path / "z.bvh", "--tolerance-mm", 5)
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "the figure has no height" in ran.err
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_the_shortest_clips(keypose, clip, tmp_path: Path, frames: int) -> None:
+    path = clip(frames=frames)
+    for n, told in enumerate(([], ["--keys", min(frames, 2)], ["--tolerance-mm", 1])):
+        out = tmp_path / f"{n}.bvh"
+        ran = keypose("unbake", path, out, "--reference-pose", "keep", *told)
+        assert (ran.code, ran.err) == (0, "")
+        assert kp.load(out, reference_pose="keep").n_frames == frames
+
+
+@pytest.fixture(scope="module")
+def made(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Unbaking, Unbaked]:
+    job = Unbaking(walk, tmp_path_factory.mktemp("out") / "walk.glb", keys=30)
+    return job, unbake_clip(job)
+
+
+@pytest.mark.parametrize(
+    ("width", "headings"),
+    [
+        (140, "clip frames keys removed mean mm max mm mean deg max deg slide written"),
+        (100, "clip frames keys removed mean mm max mm mean deg max deg slide"),
+        (80, "clip frames keys removed mean mm max mm slide"),
+        (60, "clip keys removed mean mm max mm"),
+    ],
+)
+def test_on_a_terminal_of_some_width(made: tuple[Unbaking, Unbaked], width: int, headings: str) -> None:
+    job, clip = made
+    stems = ("walk", "a_long_name_of_a_take_that_was_captured", "x" * 90, "名前" * 30)
+    written = [(replace(job, source=Path(f"{stem}.bvh"), target=Path(f"{stem}.glb")), clip) for stem in stems]
+    console = Console(width=width, highlight=False)
+    with console.capture() as text:
+        console.print(unbake_view.table(written, width))
+        console.print(unbake_view.block(*written[1], 1.0))
+    lines = text.get().splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    if width < 140:  # names so long leave no room for a second column of them
+        assert lines[1].split() == headings.split()
+    assert sum("83" in line or "%" in line for line in lines) >= 4
+
+
+def test_a_table_of_short_names_has_every_column(made: tuple[Unbaking, Unbaked]) -> None:
+    job, clip = made
+    still = replace(clip, closeness=replace(clip.closeness, foot_slide_mm=None, original_foot_slide_mm=None))
+    none = replace(clip, closeness=None)
+    written = [(replace(job, source=Path("a.bvh"), target=Path("a.glb")), each) for each in (clip, still, none)]
+    console = Console(width=120, highlight=False)
+    with console.capture() as text:
+        console.print(unbake_view.table(written, 120))
+    lines = text.get().splitlines()
+    assert lines[1].split() == "clip frames keys removed mean mm max mm mean deg max deg slide written".split()
+    close = clip.closeness
+    ratio = f"{close.foot_slide_mm / close.original_foot_slide_mm:.2f}"
+    assert lines[3].split()[-6:] == [
+        f"{close.max_mm:.1f}",
+        f"{close.mean_deg:.2f}",
+        f"{close.max_deg:.1f}",
+        "x",
+        ratio,
+        "a.glb",
+    ]
+    assert lines[4].split()[-2:] == ["-", "a.glb"]
+    assert lines[5].split()[-6:] == ["-"] * 5 + ["a.glb"]
+
+
+def test_very_many_keys_are_named_in_part(keypose, walk: Path, tmp_path: Path) -> None:
+    out = keypose("unbake", walk, tmp_path / "x.bvh", "--keys", unbake_view.FRAMES_SHOWN + 6).out
+    assert "and 6 more; --json has all" in out
+
+
+@pytest.mark.data
+def test_real_clips(keypose, data_dir: Path, tmp_path: Path) -> None:
+    clips = [data_dir / "cmu120" / "07_05_walk.bvh", data_dir / "cmu120" / "09_01.bvh"]
+    ran = keypose("unbake", *clips, tmp_path, "--to", "glb", "--fps", 60, "--keys", 26, "--jobs", 1, "--json")
+    assert ran.code == 0
+    walk, run = document(ran)["unbaked"]
+    original = kp.load(clips[0]).at_fps(60)
+    assert walk["score"]["mean_mm"] == kp.score(original, kp.unbake(original, keys=26)).mean_mm < 2.0
+    assert walk["score"]["original_foot_slide_mm"] > 0
+    assert (run["n_frames"], len(run["frames"])) == (74, 26)
+    assert kp.load(tmp_path / "09_01.glb").n_frames == 74
+
+
+@pytest.mark.data
+def test_real_markers(keypose, data_dir: Path, tmp_path: Path) -> None:
+    markers = data_dir / "c3d" / "qualisys.c3d"
+    ran = keypose("unbake", markers, tmp_path / "m.keys.json", "--keys", 12, "--range", ":200", "--json")
+    assert ran.code == 0, ran.out
+    (made,) = document(ran)["unbaked"]
+    assert made["score"]["foot_slide_mm"] is None
+    assert len(made["frames"]) == 12

@@ -1,0 +1,176 @@
+"""What ``keypose unbake`` refuses, and what it never does to files that are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.batch import unbake as batch
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+
+
+@pytest.fixture(autouse=True)
+def folder(clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with two clips."""
+    clip("walk.bvh", frames=30), clip("other.bvh", frames=30)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ([], "expected what to unbake, and where to: keypose unbake IN OUT"),
+        (["walk.bvh"], "expected what to unbake"),
+        (["walk.bvh", ""], "the last name, where to, is empty"),
+        (["walk.bvh", "other.bvh", "x"], "say the format of the files in it, such as --to glb"),
+        (["walk.bvh", "other.bvh", "other.bvh"], "keypose unbake IN... out/ --to glb"),
+        (["walk.bvh", "x.glb", "--keys", "4", "--auto"], "--keys and --auto cannot both be meant"),
+        (["walk.bvh", "x.glb", "--keys", "0"], "--keys 0: expected at least 1"),
+        (["walk.bvh", "x.glb", "--tolerance-mm", "-1"], "--tolerance-mm -1: expected millimetres"),
+        (["walk.bvh", "x.glb", "--fps", "0"], "--fps 0: expected a number above 0"),
+        (["walk.bvh", "x.glb", "--range", "5"], "--range 5: expected START:END"),
+        (["walk.bvh", "x.glb", "--method", "farhtest"], "did you mean farthest?"),
+        (["walk.bvh", "x.glb", "--method", "farthest", "--pin", "4"], "--pin is no option of farthest, but of salient"),
+        (["walk.bvh", "x.glb", "--set", "nonsense=1"], "--set nonsense is no option of salient; salient has --set objective"),
+        (["walk.bvh", "x.glb", "--set", "threads=1"], "this has an option of its own, --threads"),
+        (["walk.bvh", "x.glb", "--pin", "4,x"], "--pin x: expected frames from 0"),
+        (["walk.bvh", "x.glb", "--weight", "hands"], "--weight hands: expected NAME=NUMBER"),
+        (["walk.bvh", "x.glb", "--interpolation", "cubic"], '"cubic"'),
+        (["walk.bvh", "x.glb", "--overwrite", "--skip-existing"], "cannot both be meant"),
+        (["walk.bvh", "x.glb", "--jobs", "0"], "--jobs 0: expected at least 1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_a_wrong_command_line_is_exit_code_2(keypose, folder: Path, line: list[str], said: str) -> None:
+    before = names(folder)
+    ran = keypose("unbake", *line)
+    assert (ran.code, ran.out) == (2, "")
+    first, hint = ran.err.splitlines()
+    assert said in first
+    assert hint.strip() == "see: keypose unbake --help"
+    assert names(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["walk.bvh", "x.xyz"], "cannot write '.xyz'"),
+        (["walk.bvh", "x"], "x has no suffix"),
+        (["walk.bvh", "x", "--to", "gbl"], "did you mean .glb?"),
+        (["none.bvh", "x.glb"], "none.bvh: no such file"),
+        (["wlak.bvh", "x.glb"], "did you mean walk.bvh?"),
+        (["none/*.bvh", "out", "--to", "glb"], "no motion file matches"),
+        (["walk.bvh", "x.glb", "--keys", "1000"], "1000 keys"),
+        (["walk.bvh", "x.glb", "--pin", "30"], "--pin: frame 30, expected one of 0 to 29"),
+        (["walk.bvh", "x.glb", "--joints", "tail"], "no joint or body part 'tail'"),
+        (["walk.bvh", "x.glb", "--range", "100:"], "--range 100: holds no frame"),
+        (["walk.bvh", "x.glb", "--fps", "1e9"], "frames per second, expected"),
+        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5, but farthest does not choose"),
+        (["walk.bvh", "other.bvh/x.glb"], "the folder cannot be made"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_what_cannot_be_done_is_said_in_one_line(keypose, folder: Path, line: list[str], said: str) -> None:
+    before = names(folder)
+    ran, as_json = keypose("unbake", *line), keypose("unbake", *line, "--json")
+    assert (ran.code, ran.out) == (as_json.code, "") == (1, "")
+    assert ran.err.startswith("error: ")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    document = json.loads(as_json.out)
+    failed = document["failed"][0] if "failed" in document else document
+    assert failed["error"] in ran.err
+    assert names(folder) == before
+
+
+def test_nothing_is_overwritten_unasked(keypose, folder: Path) -> None:
+    ran = keypose("unbake", "walk.bvh", "other.bvh", "--keys", 4)
+    assert ran.code == 1
+    assert ran.err.startswith("error: other.bvh: exists already; --overwrite")
+    (folder / "x.keys.json").write_text("precious")
+    for option in ([], ["--no-overwrite"], ["--skip-existing"]):
+        ran = keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, *option)
+        assert ran.code == 1
+        assert ran.err.startswith("error: x.keys.json: exists already, and another result may need it")
+    assert not (folder / "x.glb").exists()
+    assert (folder / "x.keys.json").read_text() == "precious"
+    assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, "--no-keys").code == 0
+    assert (folder / "x.keys.json").read_text() == "precious"
+    assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, "--skip-existing").code == 0
+    assert (folder / "x.keys.json").read_text() == "precious"
+    assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, "--overwrite").code == 0
+    assert kp.load_keyed(folder / "x.keys.json").n_keys == 4
+
+
+def test_keys_of_bvh_files_go_where_it_says_and_nowhere_else(keypose, folder: Path) -> None:
+    (folder / "x.bvh.keys.json").write_text("precious")
+    assert keypose("unbake", "walk.bvh", "x.bvh", "--keys", 4).code == 0
+    assert (folder / "x.bvh.keys.json").read_text() == "precious"
+    assert kp.load_keyed(folder / "x.keys.json").n_keys == 4
+
+
+def test_a_run_that_is_repeated(keypose, folder: Path) -> None:
+    first = keypose("unbake", ".", ".", "--to", "keys.json", "--keys", 4)
+    assert first.code == 0
+    there = {name: (folder / name).read_bytes() for name in names(folder)}
+    assert sorted(there) == ["other.bvh", "other.keys.json", "walk.bvh", "walk.keys.json"]
+    again = keypose("unbake", ".", ".", "--to", "keys.json", "--keys", 4, "--skip-existing")
+    assert (again.code, again.out) == (0, "2 that exist left out\n")
+    assert {name: (folder / name).read_bytes() for name in names(folder)} == there
+
+
+def test_a_folder_of_nothing_but_keys(keypose, folder: Path) -> None:
+    assert keypose("unbake", "walk.bvh", "keys/walk.keys.json", "--keys", 4).code == 0
+    ran = keypose("unbake", "keys", "out", "--to", "glb")
+    assert ran.code == 1
+    assert ran.err.startswith("error: keys: nothing but keys of clips that are unbaked already")
+
+
+def test_a_clip_is_not_replaced_by_its_own_keys(keypose, folder: Path) -> None:
+    assert keypose("unbake", "walk.bvh", "few.keys.json", "--keys", 4).code == 0
+    before = (folder / "few.keys.json").read_bytes()
+    ran = keypose("unbake", "few.keys.json", "few.bvh", "--keys", 6, "--overwrite")
+    assert ran.code == 1
+    assert "few.keys.json: is to be unbaked itself" in ran.err
+    assert (folder / "few.keys.json").read_bytes() == before
+    assert keypose("unbake", "few.keys.json", "few.bvh", "--keys", 6, "--no-keys").code == 0
+
+
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()], ids=["fails", "interrupted"])
+def test_both_files_or_none(keypose, folder: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    before = names(folder)
+    real = batch.save
+
+    def save(what: kp.KeyedMotion, path: Path) -> None:
+        if path.suffix == ".glb":
+            raise error
+        real(what, path)
+
+    monkeypatch.setattr(batch, "save", save)
+    ran = keypose("unbake", "walk.bvh", "x.glb", "--keys", 4)
+    assert ran.code == (130 if isinstance(error, KeyboardInterrupt) else 70)
+    assert names(folder) == before
+
+
+def test_an_interrupted_run_says_what_is_left(keypose, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, done = batch.unbake, []
+
+    def unbake(*arguments: object, **options: object) -> kp.KeyedMotion:
+        if done:
+            raise KeyboardInterrupt
+        done.append(True)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(batch, "unbake", unbake)
+    ran = keypose("unbake", "walk.bvh", "other.bvh", "out", "--to", "bvh", "--keys", 4, "--jobs", 1)
+    assert ran.code == 130
+    assert names(folder / "out") == ["walk.bvh", "walk.keys.json"]
+    assert "interrupted with 1 files to go; --skip-existing goes on from here" in ran.err
+    assert "1 of 2 clips unbaked" in ran.out

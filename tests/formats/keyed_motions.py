@@ -1,0 +1,78 @@
+"""Keyed motions of many kinds, and what makes two of them the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+from gltf_motions import OFFSETS, figure
+
+import keypose as kp
+from keypose.inbetween.channels import channels_of
+from keypose.inbetween.keyed import keyed_motion, with_residual
+from keypose.rotations import from_euler
+
+
+def bits(value: object) -> object:
+    """A noun as plain values, arrays as type, shape and bytes, so that == compares every bit."""
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
+    if is_dataclass(value):
+        return type(value).__name__, {field.name: bits(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def keyed(keys=(0, 4, 5, 11, 19), *, frames: int = 20, interpolation: str = "bezier", rotation: str = "quaternion",
+          residual: bool = True, **more) -> kp.KeyedMotion:  # fmt: skip
+    """The small person of the glTF tests with a few keys."""
+    motion = figure(frames, **more)
+    made = keyed_motion(motion, np.array(list(keys), np.int32), interpolation, channels_of(motion, rotation))
+    return with_residual(made, motion) if residual else made
+
+
+def _retimed() -> kp.KeyedMotion:
+    plain = keyed()
+    before = np.array([0.0, 7.0, 19.0])
+    return replace(plain, residual=plain.residual.retimed(before, np.array([0.0, 9.5, 19.0])))
+
+
+def _odd_numbers() -> kp.KeyedMotion:
+    """Zeros with a sign, numbers next to nothing, and joints that only nearly keep still."""
+    plain = keyed()
+    values, arriving, leaving = (getattr(plain.translations, side).copy() for side in ("values", "arriving", "leaving"))
+    values[:, 1:], arriving[:, 1:], leaving[:, 1:] = OFFSETS[1:], 0.0, 0.0
+    values[2, 1] = (-0.0, 0.2, 0.0)
+    values[:, 2] = (5e-324, 0.1, 1e-300)
+    arriving[0, 3] = -0.0
+    return replace(plain, translations=kp.Curves(values, arriving, leaving), residual=None)
+
+
+CASES = {
+    "cubic": keyed(),
+    "without residual": keyed(residual=False),
+    "natural": keyed(interpolation="natural"),
+    "straight": keyed(interpolation="linear"),
+    "Euler": keyed(rotation="euler"),
+    "straight Euler": keyed(rotation="euler", interpolation="linear"),
+    "retimed residual": _retimed(),
+    "keys away from the ends": keyed((3, 9, 12)),
+    "one key": keyed((7,)),
+    "one frame": keyed((0,), frames=1),
+    "every frame": keyed(range(20)),
+    "Z up, inches, starts late": replace(
+        keyed(unit=0.0254, up="Z", metres_per_unit=0.0254, first_frame=-17), notes=("a note", "ein Wörtchen 字")
+    ),
+    "says no unit": keyed(unit=0.01),
+    "odd rate": keyed(fps=1 / 0.0083333),
+    "reference pose": keyed(reference_pose=kp.Pose(OFFSETS, from_euler(np.full((7, 3), 0.1), "ZXY"))),
+    "odd numbers": _odd_numbers(),
+    "breakdowns": replace(keyed(), extremes=np.array([True, False, False, True, True])),
+    "odd names": replace(
+        keyed(),
+        name='ge\udce4hen "x"\n',
+        skeleton=replace(figure().skeleton, names=("Hips", "a b", "字", "\udcff", '"', "\\", "é")),
+    ),
+    "end sites in their own order": replace(
+        keyed(), skeleton=replace(figure().skeleton, end_joints=np.array([6, 2, 2]))
+    ),
+}

@@ -1,0 +1,278 @@
+"""``.keys.json`` of strangers: whatever is in it, a KeyedMotion or an error that names the field."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import random
+import sys
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from keyed_motions import CASES
+
+import keypose as kp
+from keypose.formats.base import WriteOptions
+from keypose.formats.keys_json.write import document, write_keyed
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.fuzz.mutate import damage
+
+SOUND = json.loads(json.dumps(document(CASES["cubic"])))
+DELETED = object()
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+
+
+def changed(*places_and_values) -> dict:
+    """The sound document with some members replaced: place, value, place, value, ..."""
+    made = copy.deepcopy(SOUND)
+    for place, value in zip(places_and_values[::2], places_and_values[1::2], strict=True):
+        *above, last = place
+        target = made
+        for step in above:
+            target = target[step]
+        if value is DELETED:
+            del target[last]
+        else:
+            target[last] = value
+    return made
+
+
+def loading(folder: Path, content: dict | bytes | str, **options) -> kp.KeyedMotion:
+    path = folder / "x.keys.json"
+    if isinstance(content, dict):
+        content = json.dumps(content)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return kp.load_keyed(path, **options)
+
+
+PACKED = np.zeros((2, 7, 3)).tobytes()
+
+
+def packed(**more) -> dict:
+    data = base64.b64encode(zlib.compress(PACKED)).decode()
+    return {"shape": [2, 7, 3], "crc32": zlib.crc32(PACKED), "data": data} | more
+
+
+HIPS = ("translations", 0)
+FAULTS = {
+    "version": [(("version",), v) for v in (0, -1, "1", None, True, 1.0, DELETED)],
+    "newer Keypose": [(("version",), 2), (("version",), 99)],
+    "name": [(("name",), v) for v in (3, None, DELETED)],
+    "fps": [(("fps",), v) for v in (0, -3, "30", None, 1e9, 1e-9, True, DELETED)],
+    "n_frames": [(("n_frames",), v) for v in (0, -1, 2.0, "20", 2**70, DELETED)],
+    "keys[4] is 19": [(("n_frames",), 12)],
+    "first_frame": [(("first_frame",), v) for v in (0.5, "0", None, 2**60, -(2**60), DELETED)],
+    "up": [(("up",), v) for v in ("y", "", 3, None, DELETED)],
+    "metres_per_unit": [(("metres_per_unit",), v) for v in (0, -1, "m", True, DELETED)],
+    "metres per unit": [(("metres_per_unit",), 1e100)],
+    "notes": [(("notes",), v) for v in ("x", None, [3], [None], DELETED)],
+    "skeleton": [(("skeleton",), v) for v in (3, None, [], DELETED)],
+    "skeleton.joints": [(("skeleton", "joints"), v) for v in ([], 3, [3], DELETED)],
+    "skeleton.joints[1].name": [(("skeleton", "joints", 1, "name"), v) for v in (3, "Hips", None, DELETED)],
+    "skeleton.joints[1].parent": [(("skeleton", "joints", 1, "parent"), v) for v in (0, "Head", "x", [], DELETED)],
+    "skeleton.joints[1].offset": [
+        (("skeleton", "joints", 1, "offset"), v) for v in ([1, 2], [1, 2, 3, 4], "abc", [1, 2, "3"], [1, 2, 1e99], None)
+    ],
+    "rotation order": [(("skeleton", "joints", 1, "rotation_order"), "XXX")],
+    "skeleton.joints[1].rotation_order": [(("skeleton", "joints", 1, "rotation_order"), 3)],
+    "skeleton.joints[1].channels": [(("skeleton", "joints", 1, "channels"), v) for v in ("x", [3], DELETED)],
+    "channels Wrotation": [(("skeleton", "joints", 1, "channels"), ["Wrotation"])],
+    "skeleton.end_sites[0].joint": [(("skeleton", "end_sites", 0, "joint"), v) for v in ("x", 3, None, DELETED)],
+    "skeleton.end_sites[0].offset": [(("skeleton", "end_sites", 0, "offset"), v) for v in ([], None, DELETED)],
+    "reference_pose": [(("reference_pose",), v) for v in (3, [], DELETED)],
+    "reference_pose.rotations": [(("reference_pose",), {"translations": [[0, 0, 0]] * 7, "rotations": [[1, 0, 0, 0]]})],
+    "unit quaternion": [(("reference_pose",), {"translations": [[0, 0, 0]] * 7, "rotations": [[2, 0, 0, 0]] * 7})],
+    "keys": [(("keys",), v) for v in ([], 3, None, DELETED)],
+    "keys[1]": [(("keys", 1), v) for v in (0, -4, 5, 4.0, "4", True, None, 10**30)],
+    "extremes": [(("extremes",), v) for v in ([], [True], [1] * 5, "x", None, DELETED)],
+    "interpolation": [(("interpolation",), v) for v in ("bezier", 3, None, DELETED)],
+    "rotation_orders": [(("rotation_orders",), v) for v in (["ZXY"], "ZXY", [3] * 7, DELETED)],
+    "rotation_orders[0]": [(("rotation_orders",), ["XXX"] * 7)],
+    "rotations[0].values[0]": [(("rotation_orders",), ["ZXY"] * 7), (("rotations", 0, "values", 0), [2, 0, 0, 0])],
+    "rotations[2].still": [(("rotations", 2, "still"), v) for v in ([3, 0, 0, 0], [1, 0, 0], None)],
+    "translations": [(("translations",), v) for v in ([], 3, [3] * 7, DELETED)],
+    "translations[0].joint": [((*HIPS, "joint"), v) for v in ("Head", 3, DELETED)],
+    "translations[0].values": [((*HIPS, "values"), v) for v in ([], 3, [[0, 0, 0]] * 4, DELETED)],
+    "translations[0].values[3]": [
+        ((*HIPS, "values", 3), v) for v in (3, [], [1, 2], [1, 2, None], [1, 2, True], [1, 2, "3"], [1, 2, [3]], [1e16, 0, 0])
+    ],
+    "translations[0].arriving": [((*HIPS, "arriving"), v) for v in ([], None, DELETED)],
+    "translations[0].leaving[2]": [((*HIPS, "leaving", 2), [0, 0, 10**400])],
+    "residual": [(("residual",), v) for v in (3, [], DELETED)],
+    "residual.turns": [(("residual", "turns"), v) for v in (3, None, DELETED)],
+    "residual.turns.shape": [
+        (("residual", "turns", "shape"), v)
+        for v in ([20, 7], [20, 6, 3], [0, 7, 3], [-1, 7, 3], [20.0, 7, 3], [True, 7, 3], "x", None, DELETED)
+    ],
+    "residual.turns.crc32": [(("residual", "turns", "crc32"), v) for v in (-1, "x", None, DELETED)],
+    "checksum": [(("residual", "turns", "crc32"), 7)],
+    "residual.shifts.data": [
+        (("residual", "shifts", "data"), v)
+        for v in (3, "", "%%", "é", "AAAA", base64.b64encode(zlib.compress(b"x")).decode(), DELETED)
+    ],
+    "bytes of its shape": [(("residual", "turns"), packed(shape=[3, 7, 3])), (("residual", "turns"), packed(shape=[1, 7, 3]))],
+    "residual shifts: shape": [(("residual", "turns"), packed())],
+    "residual.frames": [(("residual", "frames"), v) for v in (3, "x", [None], DELETED)],
+    "residual.sources": [(("residual", "frames"), [0, 1])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("named", "place", "value"),
+    [(named, place, value) for named, changes in FAULTS.items() for place, value in changes],
+)
+def test_a_wrong_field_is_named(named, place, value, tmp_path):
+    with pytest.raises(kp.FormatError) as caught:
+        loading(tmp_path, changed(place, value))
+    assert named in str(caught.value) and "x.keys.json" in str(caught.value)
+
+
+@pytest.mark.parametrize("place", [("speed",), ("skeleton", "x"), ("translations", 0, "still2"), ("residual", "by")])
+def test_an_unknown_field_is_left_out_with_a_warning(place, tmp_path):
+    with pytest.warns(kp.FormatWarning, match=f"{place[-1]} means nothing"):
+        loading(tmp_path, changed(place, 3))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"fps": 30.0', '"fps": 30.0, "fps": 25.0', "'fps' stands twice"),
+        ('"parent": null', '"parent": null, "parent": null', "'parent' stands twice"),
+        ('"fps": 30.0', '"fps": NaN', "NaN"),
+        ('"fps": 30.0', '"fps": Infinity', "Infinity"),
+        ('"fps": 30.0', '"fps": 1e999', "fps"),
+        ('"fps": 30.0', '"fps": ' + "9" * 5000, "JSON|fps"),
+        ('"fps": 30.0', '"fps": ' + "[" * 100_000, "nested too deeply"),
+        ('"fps": 30.0', '"fps": ', "not sound JSON"),
+        ('"format": "keypose keys"', '"format": "keypose keys", "format2": "keypose keys"', "format2 means nothing"),
+    ],
+)
+def test_wrong_json(old, new, message, tmp_path):
+    text = json.dumps(SOUND)
+    assert old in text
+    with pytest.raises((kp.FormatError, kp.FormatWarning), match=message):
+        loading(tmp_path, text.replace(old, new, 1))
+
+
+def test_cut_short_anywhere(tmp_path):
+    data = write_keyed(CASES["cubic"], ".keys.json", WriteOptions())
+    for end in range(1, len(data) - 2, 997):
+        with pytest.raises(kp.FormatError):
+            loading(tmp_path, data[:end])
+
+
+def test_a_bomb_is_not_unfolded(tmp_path):
+    """A residual that claims to be small but unfolds to a gigabyte, and one that claims to be large."""
+    bomb = zlib.compressobj()
+    data = b"".join([bomb.compress(bytes(1 << 24)) for _ in range(64)] + [bomb.flush()])
+    wrong = packed(data=base64.b64encode(data).decode())
+    with pytest.raises(kp.FormatError, match="more than the 336 bytes of its shape"):
+        loading(tmp_path, changed(("residual", "turns"), wrong))
+    with pytest.raises(kp.LimitError, match="5000001 frames"):
+        loading(tmp_path, changed(("residual", "turns"), packed(shape=[5_000_001, 7, 3])))
+    with pytest.raises(kp.LimitError, match="need"):
+        loading(tmp_path, changed(("residual", "turns"), packed(shape=[4_000_000, 7, 3])))
+
+
+def test_limits(tmp_path):
+    with pytest.raises(kp.LimitError, match="joints"):
+        loading(tmp_path, SOUND, limits=kp.Limits(joints=9))  # 7 and 3 end sites
+    with pytest.raises(kp.LimitError, match="depth"):
+        loading(tmp_path, SOUND, limits=kp.Limits(depth=2))
+    with pytest.raises(kp.LimitError, match="20 frames"):
+        loading(tmp_path, SOUND, limits=kp.Limits(frames=19))
+    with pytest.raises(kp.LimitError, match="bytes"):
+        loading(tmp_path, SOUND, limits=kp.Limits(bytes=1000))
+
+
+def test_still_joints_do_not_unfold_beyond_the_limits(tmp_path):
+    """Many keys times many joints that are stored once each would be gigabytes."""
+    joints = [SOUND["skeleton"]["joints"][0] | {"name": f"j{j}"} for j in range(5000)]
+    still = [{"joint": f"j{j}", "still": [0, 0, 0]} for j in range(5000)]
+    keys = list(range(100_000))
+    wide = changed(
+        ("skeleton",), {"joints": joints, "end_sites": []}, ("translations",), still, ("rotations",), still,
+        ("rotation_orders",), ["ZXY"] * 5000, ("keys",), keys, ("n_frames",), len(keys), ("residual",), None,
+        ("extremes",), [True] * len(keys),
+    )  # fmt: skip
+    with pytest.raises(kp.LimitError, match="100000 keys x 5000 joints"):
+        loading(tmp_path, wide)
+
+
+def test_few_keys_of_very_many_frames(tmp_path):
+    """Keys take no memory for frames: only sampling does, and that is refused in time."""
+    long = changed(("n_frames",), 4_999_999)
+    assert loading(tmp_path, long).n_frames == 4_999_999
+    with pytest.raises(kp.LimitError, match="frames x 7 joints"):
+        kp.load(tmp_path / "x.keys.json")
+    loading(tmp_path, SOUND)
+    with pytest.raises(kp.LimitError, match="frames"):
+        kp.load(tmp_path / "x.keys.json", fps=1e6)
+
+
+def must_not_break(folder: Path, data: bytes) -> str:
+    path = folder / "x.keys.json"
+    path.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kp.FormatWarning)
+        try:
+            kp.load_keyed(path, limits=kp.Limits(bytes=64 << 20)).sample()
+        except kp.FormatError as error:
+            assert str(path) in str(error)
+            return "refused"
+    return "loaded"
+
+
+def test_damaged_files(tmp_path):
+    seeds = [write_keyed(CASES[name], ".keys.json", WriteOptions()) for name in ("cubic", "Euler", "straight")]
+    rng = random.Random(0)
+    outcomes = [must_not_break(tmp_path, damage(rng.choice(seeds), seeds, rng)) for _ in range(400)]
+    assert {"refused", "loaded"} == set(outcomes)
+
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 300)
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "Hips", "XYZ"]),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["joint", "still", "x"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+def _places(node: object, path: tuple = ()) -> list[tuple]:
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    return [path, *(place for key, child in children for place in _places(child, (*path, key)))]
+
+
+PLACES = [place for place in _places(SOUND) if place]
+
+
+@relaxed
+@given(data=st.data())
+def test_any_value_anywhere(data, tmp_path):
+    made = copy.deepcopy(SOUND)
+    for _ in range(data.draw(st.integers(1, 3))):
+        *above, last = data.draw(st.sampled_from(PLACES))
+        target = made
+        for step in above:
+            if not isinstance(target, dict | list):
+                return
+            try:
+                target = target[step]
+            except (LookupError, TypeError):
+                return
+        if isinstance(target, dict) or (isinstance(target, list) and isinstance(last, int) and last < len(target)):
+            target[last] = data.draw(values)
+    must_not_break(tmp_path, json.dumps(made).encode())

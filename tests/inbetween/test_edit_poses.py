@@ -1,0 +1,396 @@
+"""Edits of key poses: turning joints, spreading, pasting, mirroring, shifting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from edit_cases import KEYS, KINDS, assert_same_outside, assert_sound, bits, demo, demo_keyed, keyed_of, mm, walk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keypose as kp
+import naive_editing as twin
+from keypose.errors import KeyposeError, OptionError, UnknownJoint
+from keypose.inbetween.editing import edit
+from keypose.inbetween.editing.euler import angle_slopes, nearest_angles, quaternion_slopes
+from keypose.inbetween.editing.mirror import mirrored, symmetry_of
+from keypose.rotations import ORDERS, angle_between, conjugate, exp, from_euler, multiply, rotate
+
+ANGLES = st.lists(st.floats(-np.pi, np.pi), min_size=3, max_size=3).map(np.array)
+
+
+def steps(keyed):
+    """(T - 1, J) turns from frame to frame, in degrees."""
+    turns = keyed.sample().rotations
+    return np.rad2deg(angle_between(turns[:-1], turns[1:]))
+
+
+# Turning joints
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("space", ["local", "parent", "world"])
+def test_a_joint_turns_by_what_was_said(kind, space):
+    keyed = demo_keyed(kind)
+    e = edit(keyed)
+    change = e.rotate(40, "left_upper_arm", axis=(1, 2, -1), degrees=35, space=space)
+    turn = exp(np.array((1, 2, -1)) / np.sqrt(6) * np.deg2rad(35))
+    j, old, new = keyed.skeleton.joint("left_upper_arm"), keyed.sample()[40:41], e.keyed.sample()[40:41]
+    if space == "world":
+        np.testing.assert_allclose(
+            angle_between(multiply(turn, old.world_rotations()[0, j]), new.world_rotations()[0, j]), 0, atol=1e-7
+        )
+    else:
+        q = old.rotations[0, j]
+        expected = multiply(q, turn) if space == "local" else multiply(turn, q)
+        np.testing.assert_allclose(angle_between(expected, new.rotations[0, j]), 0, atol=1e-7)
+    others = np.delete(np.arange(keyed.n_joints), j)
+    assert (e.keyed.sample().rotations[:, others] == keyed.sample().rotations[:, others]).all()
+    assert change.range == (24, 51) == e.last_range
+    assert_same_outside(keyed, change)
+    assert_sound(e.keyed)
+
+
+def test_three_ways_to_say_a_turn_are_one():
+    keyed = demo_keyed()
+    said = (
+        {"euler_degrees": (0, 40, 0)},
+        {"axis": (0, 7, 0), "degrees": 40},
+        {"quaternion": exp(np.array((0, np.deg2rad(40), 0)))},
+    )
+    results = [edit(keyed).rotate(40, "spine1", **way).keyed.rotations.values for way in said]
+    for other in results[1:]:
+        np.testing.assert_allclose(other, results[0], atol=1e-15)
+
+
+def test_slopes_turn_with_the_value():
+    """Between two keys that are turned alike the curve is the same, turned."""
+    keyed = demo_keyed()
+    e = edit(keyed)
+    j = keyed.skeleton.joint("left_forearm")
+    turn = {"axis": (0, 0, 1), "degrees": 50.0}
+    for frame in (23, 40):
+        e.rotate(frame, "left_forearm", **turn)
+    old, new = keyed.sample().rotations[23:41, j], e.keyed.sample().rotations[23:41, j]
+    by = np.broadcast_to(exp(np.array((0, 0, np.deg2rad(50)))), old.shape)
+    np.testing.assert_allclose(angle_between(multiply(old, by), new), 0, atol=1e-7)
+
+
+def test_euler_curves_turn_as_the_quaternions_would():
+    """The chain rule: beside the key both kinds of curve have the same value and speed."""
+    turn = {"euler_degrees": (20, -30, 40), "order": "ZXY"}
+    quaternions, angles = demo_keyed("cubic"), demo_keyed("cubic euler")
+    j = quaternions.skeleton.joint("right_thigh")
+    old = angles.pose(40.01).rotations[j], angles.pose(40.0).rotations[j]
+    new = edit(angles).rotate(40, "right_thigh", **turn).keyed
+    now = new.pose(40.01).rotations[j], new.pose(40.0).rotations[j]
+    spin_before = multiply(conjugate(old[1]), old[0])
+    spin_after = multiply(conjugate(now[1]), now[0])
+    by = from_euler(np.deg2rad((20, -30, 40)), "ZXY")
+    # the joint's own turn follows, so that the spin is seen from the turned frame
+    np.testing.assert_allclose(spin_after, multiply(multiply(conjugate(by), spin_before), by), atol=1e-6)
+
+
+@given(ANGLES, ANGLES, st.sampled_from(ORDERS))
+@settings(max_examples=100, deadline=None)
+def test_slopes_of_angles_and_quaternions(angles, slopes, order):
+    slope = quaternion_slopes(angles, slopes, order)
+    np.testing.assert_allclose(slope, twin.euler_quaternion_slope(angles, slopes, order), atol=1e-8)
+    back = angle_slopes(angles, slope, order)
+    assert np.isfinite(back).all()
+    if abs(np.cos(angles[1])) > 0.05:
+        np.testing.assert_allclose(back, slopes, atol=1e-9)
+    else:  # at the lock, no faster than the joint itself would need
+        assert np.linalg.norm(back) <= np.linalg.norm(slopes) * 25
+
+
+@given(ANGLES, ANGLES, st.sampled_from(ORDERS), st.sampled_from([None, -0.5, 0.5]))
+@settings(max_examples=100, deadline=None)
+def test_nearest_angles_are_the_same_turn(angles, near, order, lock):
+    if lock is not None:
+        angles = np.array((angles[0], lock * np.pi, angles[2]))
+    q = from_euler(angles, order)
+    found = nearest_angles(q[None], order, near[None])[0]
+    assert angle_between(from_euler(found, order), q) < 2e-5
+    if abs(np.cos(angles[1])) > 1e-3:
+        second = (angles + np.array((np.pi, 0, np.pi))) * (1, -1, 1) + (0, np.pi, 0)
+        both = [near + (t - near + np.pi) % (2 * np.pi) - np.pi for t in (angles, second)]
+        assert np.linalg.norm(found - near) <= min(np.linalg.norm(t - near) for t in both) + 1e-6
+    else:
+        assert np.abs(found - near).max() <= 2 * np.pi
+
+
+def test_at_the_gimbal_lock_angles_stay_near():
+    near = np.deg2rad((50.0, 85.0, 20.0))
+    q = from_euler(np.deg2rad((45.0, 90.0, 25.0)), "XYZ")
+    found = np.rad2deg(nearest_angles(q[None], "XYZ", near[None])[0])
+    np.testing.assert_allclose(found, (50, 90, 20), atol=5.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("degrees", [90, 179, 179.9999, 180, 181, 270, 359])
+def test_large_turns_neither_flip_nor_rush(kind, degrees):
+    keyed = demo_keyed(kind)
+    e = edit(keyed)
+    for joint, axis in (("left_upper_arm", (1, 1, 0)), ("hips", (0, 1, 0)), ("head", (1, 0, 0))):
+        change = e.rotate(40, joint, axis=axis, degrees=degrees)
+        assert_same_outside(keyed, change)
+    assert_sound(e.keyed)
+    # 12 frames on the shorter side for at most half a turn, eased in and out
+    assert steps(e.keyed).max() < 50
+
+
+def test_a_spin_between_keys_goes_its_way():
+    """A turn of more than half a circle between two keys is kept by a small edit of one of them."""
+    frames = 41
+    turns = np.zeros((frames, 1, 4))
+    angle = np.linspace(0, np.deg2rad(500), frames)
+    turns[:, 0, 0], turns[:, 0, 1] = np.cos(angle / 2), np.sin(angle / 2)
+    skeleton = kp.Skeleton(("a",), np.array([-1]), np.zeros((1, 3)))
+    keyed = keyed_of(kp.Motion("spin", skeleton, 30, np.zeros((frames, 1, 3)), turns), (0, 20, 40))
+    assert keyed.rotations.values[0, 0] @ keyed.rotations.values[1, 0] < 0
+    e = edit(keyed)
+    e.rotate(20, "a", axis=(1, 0, 0), degrees=5)
+    assert steps(e.keyed)[:20].sum() == pytest.approx(255, abs=1)
+    assert steps(e.keyed)[20:].sum() == pytest.approx(245, abs=1)
+    assert_sound(e.keyed)
+
+
+def test_pasting_the_neighbours_pose_makes_no_spin():
+    keyed = demo_keyed()
+    e = edit(keyed)
+    e.rotate(40, "head", axis=(0, 1, 0), degrees=179)
+    e.paste(40, e.copy(23), joints="head")
+    j = keyed.skeleton.joint("head")
+    assert steps(e.keyed)[23:40, j].max() < 10
+    assert_sound(e.keyed)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({}, "one way"),
+        ({"axis": (1, 0, 0)}, "degrees"),
+        ({"axis": (0, 0, 0), "degrees": 3}, "direction"),
+        ({"axis": (1, 0, 0), "degrees": float("nan")}, "degrees"),
+        ({"euler_degrees": (1, 2)}, "3 numbers"),
+        ({"euler_degrees": (1, 2, 3), "order": "XYX"}, "XYZ"),
+        ({"quaternion": (1, 1, 0, 0)}, "unit quaternion"),
+        ({"quaternion": (1, 0, 0, 0), "axis": (1, 0, 0), "degrees": 5}, "one way"),
+        ({"euler_degrees": (1, 2, 3), "space": "global"}, "local, parent, world"),
+        ({"euler_degrees": (1, 2, 3), "spread_s": -1}, "spread_s"),
+        ({"euler_degrees": (1, 2, 3), "keep_feet": "yes"}, "keep_feet"),
+    ],
+)
+def test_turns_that_make_no_sense(options, says):
+    e = edit(demo_keyed())
+    with pytest.raises(OptionError, match=says):
+        e.rotate(40, "head", **options)
+    assert e.history == ()
+
+
+def test_unknown_joints_and_keys_say_what_there_is():
+    e = edit(demo_keyed())
+    with pytest.raises(UnknownJoint, match="left_hand"):
+        e.rotate(40, "left_hnad", axis=(1, 0, 0), degrees=3)
+    for frame in (41, -1, 500):
+        with pytest.raises(OptionError, match=r"no key at frame .*nearest are at"):
+            e.rotate(frame, "left_hand", axis=(1, 0, 0), degrees=3)
+    with pytest.raises(OptionError, match="whole number"):
+        e.rotate(40.0, "left_hand", axis=(1, 0, 0), degrees=3)
+
+
+# Spreading
+
+
+def test_a_spread_edit_is_the_curve_times_its_share():
+    keyed = demo_keyed()
+    spread_s, turn = 1.0, np.array((0.2, -0.4, 0.3))
+    change = edit(keyed).rotate(40, "spine", quaternion=exp(turn), spread_s=spread_s)
+    j = keyed.skeleton.joint("spine")
+    assert change.range == (1, 70)  # keys 14 to 52 lie within a second
+    for at in range(len(KEYS)):
+        for side in ("arriving", "leaving"):
+            value, slope = twin.spread_value_and_slope(keyed, 3, j, turn, at, spread_s, side=side)
+            np.testing.assert_allclose(change.keyed.rotations.values[at, j], value, atol=1e-12)
+            np.testing.assert_allclose(getattr(change.keyed.rotations, side)[at, j], slope, atol=1e-8)
+    assert_same_outside(keyed, change)
+
+
+@pytest.mark.data
+def test_spread_edits_do_not_pop(data_dir):
+    """The greatest acceleration that an edit of one key adds goes down when it is spread."""
+    keyed = walk(data_dir)
+    j = keyed.skeleton.joint("left_upper_arm")
+
+    def jerk(spread_s: float) -> float:
+        new = edit(keyed).rotate(240, "left_upper_arm", axis=(0, 0, 1), degrees=30, spread_s=spread_s).keyed
+        moved = new.sample().world_positions()[:, j + 1] - keyed.sample().world_positions()[:, j + 1]
+        return float(np.linalg.norm(np.diff(moved, n=2, axis=0), axis=-1).max())
+
+    assert jerk(0.5) < 0.25 * jerk(0.0)
+
+
+# Pasting
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pasted_pose_is_the_pose_over_the_old_spot(kind):
+    keyed = demo_keyed(kind)
+    e = edit(keyed)
+    pose = e.copy(17.5)
+    change = e.paste(52, pose)
+    new = e.keyed.pose(52)
+    np.testing.assert_allclose(angle_between(new.rotations, pose.rotations), 0, atol=1e-7)
+    old = keyed.pose(52)
+    np.testing.assert_allclose(new.translations[0, [0, 2]], old.translations[0, [0, 2]], atol=1e-12)
+    np.testing.assert_allclose(new.translations[0, 1], pose.translations[0, 1], atol=1e-12)
+    assert_same_outside(keyed, change)
+    e.paste(52, pose, keep_place=False)
+    np.testing.assert_allclose(e.keyed.pose(52).translations, pose.translations, atol=1e-12)
+    assert_sound(e.keyed)
+
+
+def test_some_joints_are_pasted_and_the_same_pose_changes_no_bit():
+    keyed = demo_keyed()
+    e = edit(keyed)
+    e.paste(52, e.copy(0), joints=["left_arm", "head"])
+    changed = np.flatnonzero((e.keyed.rotations.values != keyed.rotations.values).any(axis=(0, 2)))
+    assert set(changed) <= set(keyed.skeleton.joints(["left_arm", "head"]))
+    assert (e.keyed.translations.values == keyed.translations.values).all()
+    assert bits(edit(keyed).paste(40, keyed.pose(40)).keyed) == bits(keyed)
+
+
+def test_poses_that_do_not_fit():
+    e = edit(demo_keyed())
+    with pytest.raises(OptionError, match="1 joints, expected 26"):
+        e.paste(40, kp.Pose(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]])))
+    with pytest.raises(OptionError, match="copy"):
+        e.paste(40, 23)
+    with pytest.raises(OptionError, match="frames from 0 to 89"):
+        e.copy(90)
+
+
+# Mirroring
+
+
+@pytest.mark.parametrize("frame", [0, 20, 45, 88])
+def test_the_demo_figure_is_mirrored_exactly(frame):
+    keyed, pose = demo_keyed(), demo()[frame]
+    image = mirrored(keyed, pose)
+    np.testing.assert_allclose(
+        angle_between(image.rotations, twin.mirrored(keyed.skeleton, pose, 1).rotations), 0, atol=1e-7
+    )
+    back = mirrored(keyed, image)
+    np.testing.assert_allclose(angle_between(back.rotations, pose.rotations), 0, atol=1e-7)
+    np.testing.assert_allclose(back.translations, pose.translations, atol=1e-12)
+    _assert_reflected(keyed, pose, image, 1e-6)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("clip", ["cmu120/07_05_walk.bvh", "cmu120/135_07_kicking.bvh", "gltf/CesiumMan.glb"])
+def test_real_figures_are_mirrored_to_within_their_asymmetry(data_dir, clip):
+    motion = kp.load(data_dir / clip)
+    keyed = keyed_of(motion, (0, motion.n_frames - 1), residual=False)
+    symmetry = symmetry_of(keyed)
+    extent = np.ptp(symmetry.world.positions, axis=0).max() * motion.mm_per_unit
+    for frame in np.linspace(0, motion.n_frames - 1, 12).astype(int).tolist():
+        pose = motion[frame]
+        image = mirrored(keyed, pose)
+        np.testing.assert_allclose(angle_between(mirrored(keyed, image).rotations, pose.rotations), 0, atol=1e-7)
+        # errors of a chain of joints add up
+        _assert_reflected(keyed, pose, image, 1.25 * symmetry.asymmetry * extent)
+
+
+def _assert_reflected(keyed, pose, image, tolerance_mm):
+    """Joint positions are those of the partners, seen in an upright mirror through the hips that faces as they do."""
+    skeleton, rest = keyed.skeleton, symmetry_of(keyed).rest
+    partners = list(skeleton.anatomy.mirrored())
+    (old, turns), (new, _), (at_rest, rest_turns) = (twin.world(skeleton, p) for p in (pose, image, rest))
+    across = at_rest[skeleton.joint("left_thigh")] - at_rest[skeleton.joint("right_thigh")]
+    across = np.eye(3)[np.abs(across).argmax()]  # along an axis, in all of these figures
+    normal = turns[0] @ rest_turns[0].T @ across
+    normal[1] = 0.0
+    normal /= np.linalg.norm(normal)
+    old, new = old - old[0], new - new[0]
+    seen = old - 2 * (old @ normal)[:, None] * normal
+    assert mm(keyed, seen[partners], new) <= tolerance_mm
+
+
+def test_a_key_is_mirrored_in_its_place():
+    keyed = demo_keyed()
+    e = edit(keyed)
+    change = e.mirror(40)
+    assert_same_outside(keyed, change)
+    np.testing.assert_allclose(e.keyed.translations.values[:, 0], keyed.translations.values[:, 0], atol=1e-12)
+    e.mirror(40)
+    assert mm(keyed, e.keyed.sample().world_positions(), keyed.sample().world_positions()) < 1e-6
+    np.testing.assert_allclose(e.copy(40, mirror=True).rotations, mirrored(e.keyed, e.copy(40)).rotations, atol=0)
+    assert_sound(e.keyed)
+
+
+def test_lying_on_one_side_can_be_mirrored():
+    keyed = demo_keyed()
+    pose = demo()[0]
+    turned = pose.rotations.copy()
+    turned[0] = exp(np.array((0, 0, np.pi / 2)))
+    lying = kp.Pose(pose.translations, turned)
+    image = mirrored(keyed, lying)
+    np.testing.assert_allclose(angle_between(mirrored(keyed, image).rotations, turned), 0, atol=1e-7)
+    head, hips = keyed.skeleton.joint("head"), 0
+    way = [twin.world(keyed.skeleton, p)[0] for p in (lying, image)]
+    np.testing.assert_allclose(way[0][head, 0] - way[0][hips, 0], way[1][head, 0] - way[1][hips, 0], atol=0.05)
+
+
+def test_what_cannot_be_mirrored_says_why():
+    skeleton = kp.Skeleton(("a", "b"), np.array([-1, 0]), np.zeros((2, 3)))
+    one = kp.Motion("two", skeleton, 30, np.zeros((2, 2, 3)), np.tile((1.0, 0, 0, 0), (2, 2, 1)))
+    with pytest.raises(OptionError, match="left or right"):
+        edit(keyed_of(one, (0, 1))).mirror(0)
+    names = ("Hips", "LeftUpLeg", "RightUpLeg")
+    skeleton = kp.Skeleton(names, np.array([-1, 0, 0]), np.array([[0, 0, 0], [1, 0, 0], [-1, -1, 0]], float))
+    odd = kp.Motion("odd", skeleton, 30, np.zeros((2, 3, 3)), np.tile((1.0, 0, 0, 0), (2, 3, 1)))
+    with pytest.raises(OptionError, match="rest pose differ by"):
+        edit(keyed_of(odd, (0, 1))).mirror(0)
+    markers = kp.Skeleton(("LA", "RA"), np.array([-1, -1]), np.zeros((2, 3)))
+    free = kp.Motion("markers", markers, 30, np.zeros((2, 2, 3)), np.tile((1.0, 0, 0, 0), (2, 2, 1)))
+    with pytest.raises(OptionError, match="no parent"):
+        edit(keyed_of(free, (0, 1))).mirror(0)
+
+
+# Shifting
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_figure_is_moved_in_the_world(kind):
+    keyed = demo_keyed(kind)
+    e = edit(keyed)
+    change = e.shift(40, by=(0.1, 0.2, -0.3))
+    np.testing.assert_allclose(
+        e.keyed.sample().world_positions()[40], keyed.sample().world_positions()[40] + (0.1, 0.2, -0.3), atol=1e-12
+    )
+    assert_same_outside(keyed, change)
+    e.shift(40, to=(1, 2, 3))
+    np.testing.assert_allclose(e.keyed.sample().world_positions()[40, 0], (1, 2, 3), atol=1e-12)
+    with pytest.raises(OptionError, match="by= or to="):
+        e.shift(40)
+    with pytest.raises(KeyposeError, match="3 numbers"):
+        e.shift(40, by=(1, float("nan"), 2))
+
+
+def test_the_detail_follows_an_edit():
+    """With the residual, an edited key has the turned detail around it: rigidly, for what hangs on the turned joint."""
+    keyed = demo_keyed()
+    turn = np.array((0.0, 0.6, 0.0))
+    e = edit(keyed)
+    for frame in (23, 40):
+        e.rotate(frame, "hips", quaternion=exp(turn), space="local")
+    bare, full = e.keyed.sample(), e.keyed.sample(1.0)
+    old_bare, old_full = keyed.sample(), keyed.sample(1.0)
+    for frame in range(23, 41):
+        new = rotate(conjugate(bare.rotations[frame, 0]), full.world_positions()[frame] - full.translations[frame, 0])
+        old = rotate(
+            conjugate(old_bare.rotations[frame, 0]), old_full.world_positions()[frame] - old_full.translations[frame, 0]
+        )
+        np.testing.assert_allclose(new, old, atol=1e-9)
+    np.testing.assert_allclose(full.rotations[:14], demo().rotations[:14], atol=1e-12)

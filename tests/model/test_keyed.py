@@ -1,0 +1,241 @@
+"""The keyed motion and its parts: what they refuse, how they keep their arrays, what they say of themselves."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keypose as kp
+from keypose import rotations as rot
+from keypose.errors import KeyposeError, ModelError, OptionError
+from keypose.model.curves import Place
+
+SKELETON = kp.Skeleton(("Hips", "Chest"), [-1, 0], [[0, 0, 0], [0, 5, 0]])
+KEYS = [0, 4, 10, 19]
+
+
+def keyed(**changes: object) -> kp.KeyedMotion:
+    """Four keys of two joints over twenty frames, cubic, with a residual."""
+    rng = np.random.default_rng(0)
+
+    def numbers(channels: int) -> np.ndarray:
+        return 0.1 * rng.normal(size=(4, 2, channels))
+
+    turns = rot.normalise(numbers(4) + [1.0, 0, 0, 0])
+    given_fields: dict[str, object] = {
+        "name": "made",
+        "skeleton": SKELETON,
+        "fps": 30.0,
+        "n_frames": 20,
+        "keys": KEYS,
+        "translations": kp.Curves(SKELETON.offsets + numbers(3), numbers(3), numbers(3)),
+        "rotations": kp.Curves(turns, numbers(4), numbers(4)),
+        "residual": kp.Residual(0.1 * rng.normal(size=(20, 2, 3)), 0.1 * rng.normal(size=(20, 2, 3))),
+    }
+    return kp.KeyedMotion(**(given_fields | changes))  # type: ignore[arg-type]
+
+
+def straight(curves: kp.Curves) -> kp.Curves:
+    return kp.Curves(curves.values)
+
+
+# Arrays
+
+
+@pytest.mark.parametrize("again", [lambda x: x, lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
+def test_arrays_are_read_only_and_stay_so(again: Callable[[kp.KeyedMotion], kp.KeyedMotion]) -> None:
+    whole = keyed()
+    whole = again(replace(whole, residual=whole.residual.retimed([0.0, 19.0], [0.0, 19.0])))
+    for noun, expected in ((whole, 2), (whole.translations, 3), (whole.rotations, 3), (whole.residual, 4)):
+        arrays = [getattr(noun, f.name) for f in fields(noun) if isinstance(getattr(noun, f.name), np.ndarray)]
+        assert len(arrays) == expected
+        for array in arrays:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+    with pytest.raises(FrozenInstanceError):
+        whole.n_frames = 3
+    np.testing.assert_array_equal(whole.sample(0.5).rotations, keyed().sample(0.5).rotations)
+
+
+def test_the_callers_arrays_are_neither_kept_nor_locked() -> None:
+    values, keys = np.ones((2, 2, 3)), np.array([0, 5])
+    curves = kp.Curves(values)
+    values[:] = 7.0
+    assert (curves.values == 1.0).all()
+    turns = kp.Curves(np.tile(rot.IDENTITY, (2, 2, 1)))
+    motion = kp.KeyedMotion("x", SKELETON, 30, 6, keys, curves, turns)
+    keys[1] = 3
+    assert motion.keys.tolist() == [0, 5] and motion.keys.dtype == np.int32
+
+
+# What is said
+
+
+def test_what_it_says_of_itself() -> None:
+    whole = keyed()
+    assert repr(whole) == "KeyedMotion('made', 4 keys of 20 frames at 30 fps, 2 joints, cubic, residual kept)"
+    assert repr(whole.rotations) == "Curves(4 keys, 2 joints x 4, cubic)"
+    assert repr(whole.residual) == "Residual(20 frames, 2 joints)"
+    plain = keyed(translations=straight(whole.translations), rotations=straight(whole.rotations), residual=None)
+    assert repr(plain).endswith("2 joints, straight)")
+    assert (whole.n_keys, whole.n_joints, len(whole), whole.duration_s) == (4, 2, 20, pytest.approx(20 / 30))
+    assert whole.is_cubic and not plain.is_cubic
+    assert whole.extremes.tolist() == [True] * 4
+    assert keyed(extremes=[True, False, False, True]).extremes.tolist() == [True, False, False, True]
+    assert len(whole.poses) == 4
+    np.testing.assert_array_equal(whole.poses[2].rotations, whole.rotations.values[2])
+    assert whole.key_index(10) == 2
+    with pytest.raises(OptionError, match=r"no key at frame 5; the nearest are at 0, 4, 10, 19"):
+        whole.key_index(5)
+
+
+def test_the_sampled_motion_carries_what_the_keyed_one_knows() -> None:
+    pose = kp.Pose(np.zeros((2, 3)), np.tile(rot.IDENTITY, (2, 1)))
+    known = {"up": "Z", "metres_per_unit": 0.01, "first_frame": 7, "reference_pose": pose, "notes": ("seen",)}
+    sampled = keyed(**known).sample()
+    for name, value in known.items():
+        assert getattr(sampled, name) == value
+    assert sampled.name == "made" and sampled.fps == 30.0 and sampled.n_frames == 20
+
+
+def test_nearly_unit_turns_are_made_unit() -> None:
+    whole = keyed()
+    near = replace(whole, rotations=whole.rotations.with_values(whole.rotations.values * 1.0001))
+    np.testing.assert_allclose(np.linalg.norm(near.rotations.values, axis=-1), 1.0, atol=1e-15)
+    np.testing.assert_array_equal(near.rotations.leaving, whole.rotations.leaving)
+
+
+# What is refused
+
+BAD = {
+    "no keys": {"keys": []},
+    "keys twice": {"keys": [0, 4, 4, 19]},
+    "keys backwards": {"keys": [0, 10, 4, 19]},
+    "a key before the clip": {"keys": [-1, 4, 10, 19]},
+    "a key after the clip": {"keys": [0, 4, 10, 20]},
+    "keys between frames": {"keys": [0, 4.5, 10, 19]},
+    "fewer keys than poses": {"keys": [0, 4, 19]},
+    "no frames": {"n_frames": 0},
+    "half a frame": {"n_frames": 19.5},
+    "no rate": {"fps": 0.0},
+    "a rate that is no number": {"fps": float("nan")},
+    "an unknown axis": {"up": "W"},
+    "too few extremes": {"extremes": [True, False]},
+    "an unknown order": {"rotation_orders": ("XYX", "ZXY")},
+    "quaternions as angles": {"rotation_orders": ("XYZ", "ZXY")},
+    "a residual of other joints": {"residual": kp.Residual(np.zeros((20, 3, 3)), np.zeros((20, 3, 3)))},
+    "slopes on one kind only": {"translations": kp.Curves(np.zeros((4, 2, 3)))},
+    "other joints": {"translations": kp.Curves(*[np.zeros((4, 3, 3))] * 3)},
+    "no unit turns": {"rotations": kp.Curves(np.full((4, 2, 4), 0.9), np.zeros((4, 2, 4)), np.zeros((4, 2, 4)))},
+    "a negative unit": {"metres_per_unit": -1.0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", BAD.values(), ids=BAD)
+def test_what_does_not_fit_together_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(KeyposeError, match=r"expected|no unit quaternion"):
+        keyed(**changes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"fps": 60.0, "frames": [0]}, "not both"),
+        ({"fps": 0.0}, "fps=0.0, expected"),
+        ({"fps": "fast"}, "fps='fast', expected"),
+        ({"fps": 1e6, "residual": "much"}, "residual='much', expected"),
+        ({"residual": float("nan")}, "residual=nan, expected"),
+        ({"frames": []}, "expected frames from 0 to 19"),
+        ({"frames": [-0.5]}, "expected frames from 0 to 19"),
+        ({"frames": [19.01]}, "expected frames from 0 to 19"),
+        ({"frames": [[1, 2]]}, "shape"),
+        ({"frames": "all"}, "not numbers"),
+    ],
+)
+def test_samples_that_cannot_be_had(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(KeyposeError, match=said):
+        keyed().sample(**arguments)  # type: ignore[arg-type]
+
+
+def test_without_a_residual_there_is_none_to_sample() -> None:
+    plain = keyed(residual=None)
+    assert plain.sample().n_frames == 20
+    with pytest.raises(OptionError, match="made: no residual was kept"):
+        plain.sample(0.5)
+
+
+@pytest.mark.parametrize(
+    "curves",
+    [
+        lambda: kp.Curves(np.zeros((2, 3))),
+        lambda: kp.Curves(np.zeros((2, 1, 3)), np.zeros((2, 1, 3))),
+        lambda: kp.Curves(np.zeros((2, 1, 3)), np.zeros((1, 1, 3)), np.zeros((2, 1, 3))),
+        lambda: kp.Curves(np.full((2, 1, 3), np.nan)),
+        lambda: kp.Residual(np.zeros((0, 1, 3)), np.zeros((0, 1, 3))),
+        lambda: kp.Residual(np.zeros((5, 1, 3)), np.zeros((5, 2, 3))),
+        lambda: kp.Residual(np.zeros((5, 1, 3)), np.zeros((5, 1, 3)), frames=[0.0, 1.0]),
+        lambda: kp.Residual(np.zeros((5, 1, 3)), np.zeros((5, 1, 3)), frames=[0.0, 0.0], sources=[0.0, 1.0]),
+        lambda: kp.Residual(np.zeros((5, 1, 3)), np.zeros((5, 1, 3)), frames=[0.0, 1.0], sources=[1.0, 0.0]),
+    ],
+)
+def test_curves_and_residuals_that_do_not_fit_together(curves: Callable[[], object]) -> None:
+    with pytest.raises(ModelError):
+        curves()
+
+
+# Places between keys
+
+
+@given(st.sets(st.integers(0, 50), min_size=1), st.lists(st.floats(0, 50), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_places(keys: set[int], frames: list[float]) -> None:
+    ordered = np.array(sorted(keys), np.int32)
+    place = Place.of(ordered, np.array(frames))
+    for n, frame in enumerate(frames):
+        inside = min(max(frame, ordered[0]), ordered[-1])
+        before = max(k for k in range(len(ordered)) if ordered[k] <= inside)
+        assert place.before[n] == before
+        assert 0 <= place.part[n] < 1
+        assert ordered[before] + place.part[n] * place.gap[n] == pytest.approx(inside)
+        if inside in keys:
+            assert place.part[n] == 0
+
+
+def test_a_still_joint_has_neither_values_nor_slopes_that_change() -> None:
+    values = np.ones((3, 3, 2))
+    values[1, 0] = 2.0
+    slopes = np.zeros((3, 3, 2))
+    slopes[2, 1] = 1.0
+    assert kp.Curves(values, slopes, np.zeros((3, 3, 2))).still().tolist() == [False, False, True]
+    assert kp.Curves(values).still().tolist() == [False, True, True]
+
+
+# The residual
+
+
+def test_detail_follows_the_frames_that_move() -> None:
+    turns = np.zeros((11, 1, 3))
+    turns[:, 0, 0] = np.arange(11.0)
+    detail = kp.Residual(turns, np.zeros((11, 1, 3)))
+    frames = np.array([0.0, 2.5, 10.0])
+    np.testing.assert_allclose(detail.source_of(frames), frames)
+    later = detail.retimed(np.array([0.0, 5.0, 10.0]), np.array([0.0, 8.0, 10.0]))
+    np.testing.assert_allclose(later.source_of(np.array([0.0, 4.0, 8.0, 9.0, 10.0])), [0, 2.5, 5, 7.5, 10])
+    back = later.retimed(np.array([0.0, 8.0, 10.0]), np.array([0.0, 5.0, 10.0]))
+    np.testing.assert_allclose(back.source_of(frames), frames)
+    assert repr(later) == "Residual(11 frames, 1 joints, retimed)"
+
+
+def test_detail_turns_and_shifts_in_the_joints_own_frame() -> None:
+    quarter = rot.from_euler(np.array([np.pi / 2, 0, 0]), "ZYX")  # x becomes y
+    detail = kp.Residual(np.array([[[0.2, 0.0, 0.0]]]), np.array([[[1.0, 0.0, 0.0]]]))
+    place, turn = detail.onto(np.zeros((1, 1, 3)), quarter[None, None], np.zeros(1), 0.5)
+    np.testing.assert_allclose(place[0, 0], [0, 0.5, 0], atol=1e-12)
+    np.testing.assert_allclose(turn[0, 0], rot.multiply(quarter, rot.exp(np.array([0.1, 0, 0]))), atol=1e-12)
