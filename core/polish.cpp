@@ -433,20 +433,23 @@ private:
 // The handles of a figure, each after the one above it, and how many blocks they have together.
 std::vector<Handle> handles_of(const Clip& clip, std::size_t* blocks) {
     const std::size_t n = clip.joints;
-    std::vector<char> carries(n, 0), moves(n, 0);
-    for (std::size_t j = n; j-- > 0;) {
-        if ((carries[j] || clip.weights[j] > 0) && clip.parents[j] >= 0) carries[static_cast<std::size_t>(clip.parents[j])] = 1;
-        for (std::size_t t = 1; t < clip.frames && !moves[j]; ++t)
-            moves[j] = !std::equal(clip.translations + j * 3, clip.translations + j * 3 + 3,
-                                   clip.translations + (t * n + j) * 3);
-    }
+    std::vector<char> carries(n, 0);
+    for (std::size_t j = n; j-- > 0;)
+        if ((carries[j] || clip.weights[j] > 0) && clip.parents[j] >= 0)
+            carries[static_cast<std::size_t>(clip.parents[j])] = 1;
+    const auto changes = [&](const double* values, std::size_t width, std::size_t j) {
+        for (std::size_t t = 1; t < clip.frames; ++t)
+            if (!std::equal(values + j * width, values + (j + 1) * width, values + (t * n + j) * width)) return true;
+        return false;
+    };
     std::vector<Handle> handles;
     std::vector<int> lowest(n, -1);  // the last handle on the chain that ends in each joint
     *blocks = 0;
     for (std::size_t j = 0; j < n; ++j) {
         lowest[j] = clip.parents[j] < 0 ? -1 : lowest[static_cast<std::size_t>(clip.parents[j])];
         for (const bool turns : {false, true}) {
-            if (turns ? !carries[j] : !(moves[j] && (carries[j] || clip.weights[j] > 0))) continue;
+            const bool matters = carries[j] || (!turns && clip.weights[j] > 0);
+            if (!matters || !(turns ? changes(clip.rotations, 4, j) : changes(clip.translations, 3, j))) continue;
             const std::size_t depth = lowest[j] < 0 ? 1 : handles[static_cast<std::size_t>(lowest[j])].depth + 1;
             handles.push_back({j, turns, lowest[j], *blocks, depth});
             *blocks += depth;

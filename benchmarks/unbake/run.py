@@ -91,10 +91,10 @@ def _against_others(cells: dict[str, list[Cell]]) -> dict[str, float]:
             theirs, ours, best = (
                 np.array([getattr(cell, f"{what}_mm") for cell in cells[way]]) for way in (other, OURS, POLISHED)
             )
-            figures[f"{name}_over_ours_{what}_90_removed"] = float(np.median(theirs) / np.median(ours))
-            print(f"   90 % removed, {what} mm, {other} over ours: {np.median(theirs) / np.median(ours):.2f} by medians, "
-                  f"{np.median(theirs / ours):.2f} in the median clip, {np.median(theirs / best):.2f} there "
-                  "if polished")  # fmt: skip
+            ratio = float(np.median(theirs) / np.median(ours))
+            figures[f"{name}_over_ours_{what}_90_removed"] = ratio
+            print(f"   90 % removed, {what} mm, {other} over ours: {ratio:.2f}; in the median clip "
+                  f"{np.median(theirs / ours):.2f}, polished {np.median(theirs / best):.2f}")  # fmt: skip
     return figures
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UnknownJoint,
     )
     from keypose.formats import Limits, load, load_keyed, save
+    from keypose.inbetween.editing import Change, Edit, edit
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
     from keypose.methods.saliency import StreamingSaliency
@@ -38,13 +39,15 @@ if TYPE_CHECKING:
         Skeleton,
         concatenate,
     )
-    from keypose.verbs import breakdowns, farthest_search, ladder, methods, refine_table, select, unbake
+    from keypose.verbs import breakdowns, farthest_search, ladder, methods, rebake, refine_table, select, unbake
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Change",
     "Curves",
     "EdgeCosts",
+    "Edit",
     "FarthestSearch",
     "Features",
     "FileError",
@@ -72,11 +75,13 @@ __all__ = [
     "breakdowns",
     "concatenate",
     "demo_motion",
+    "edit",
     "farthest_search",
     "ladder",
     "load",
     "load_keyed",
     "methods",
+    "rebake",
     "refine_table",
     "save",
     "score",
@@ -99,6 +104,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "UnknownJoint",
         ),
         "keypose.formats": ("Limits", "load", "load_keyed", "save"),
+        "keypose.inbetween.editing": ("Change", "Edit", "edit"),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),
         "keypose.methods.saliency": ("StreamingSaliency",),
@@ -117,7 +123,16 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "Skeleton",
             "concatenate",
         ),
-        "keypose.verbs": ("breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select", "unbake"),
+        "keypose.verbs": (
+            "breakdowns",
+            "farthest_search",
+            "ladder",
+            "methods",
+            "rebake",
+            "refine_table",
+            "select",
+            "unbake",
+        ),
     }
     _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -218,6 +218,18 @@ def test_json_and_quiet(keypose, clip, tmp_path: Path) -> None:
     assert (ran.code, ran.out, ran.err) == (0, "", "")
 
 
+def test_keys_stay_keys_where_there_is_a_place_for_them(keypose, tmp_path: Path) -> None:
+    motion = kp.demo_motion(fps=10.0)[:60]
+    kp.save(kp.unbake(motion, keys=9), tmp_path / "walk.keys.json")
+    assert keypose("convert", tmp_path / "walk.keys.json", tmp_path / "walk.glb").code == 0
+    assert kp.load_keyed(tmp_path / "walk.glb").n_keys == 9
+    assert keypose("convert", tmp_path / "walk.keys.json", tmp_path / "walk.bvh").code == 0
+    assert kp.load(tmp_path / "walk.bvh").n_frames == 60
+    assert names(tmp_path) == ["walk.bvh", "walk.glb", "walk.keys.json"]
+    assert keypose("convert", tmp_path / "walk.keys.json", tmp_path / "part.glb", "--range", "10:30").code == 0
+    assert kp.load(tmp_path / "part.glb").n_frames == 20
+
+
 @pytest.mark.data
 def test_real_files_of_every_exporter_become_glb(program, data_dir: Path, tmp_path: Path) -> None:
     ran = program("convert", data_dir / "formats" / "bvh", tmp_path, "--to", "glb", "--jobs", 2, "--json")

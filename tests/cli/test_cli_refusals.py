@@ -76,7 +76,7 @@ def test_json_as_a_name_is_no_option(keypose) -> None:
         (["walk.bvh", "x.BHV"], "; did you mean .bvh?"),
         (["walk.bvh", "out", "--to", "gbl"], "--to gbl: cannot write '.gbl'"),
         (["walk.bvh", "out", "--to", "gbl"], "; did you mean .glb?"),
-        (["walk.bvh", "x.fbx"], "x.fbx: .fbx files can be read, but not written; expected one of .bvh"),
+        (["walk.bvh", "x.c3d"], "x.c3d: .c3d files can be read, but not written; expected one of .bvh"),
         (["wlak.bvh", "x.glb"], "wlak.bvh: no such file; did you mean walk.bvh?"),
         (["walk.bvh", "x.bvh", "--range", "1000:"], "--range 1000: holds no frame: the clip has 8 (0 to 7)"),
         (["walk.bvh", "x.bvh", "--range", ":0"], "--range :0 holds no frame"),

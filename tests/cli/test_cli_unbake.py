@@ -57,8 +57,10 @@ def test_one_file(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix
     assert f"{unbake_view.mm(score.max_mm)} mm at most: " in ran.out
     assert f"{unbake_view.mm(score.mean_deg)} degrees off on average" in ran.out
     assert f"{tmp_path / 'new' / 'out.keys.json'} (" in ran.out
-    assert ("this format has no curves" in ran.out) == ("bvh" in suffix)
-    assert ran.out.splitlines()[-1].strip().endswith(f"--from {tmp_path / 'new' / 'out.keys.json'}")
+    assert ("as this format gets no curves" in ran.out) == ("bvh" in suffix)
+    (command,) = [line.strip() for line in ran.out.splitlines() if line.startswith("  keypose rebake ")]
+    assert command == f"keypose rebake EDITED.glb FINAL.glb --from {tmp_path / 'new' / 'out.keys.json'}"
+    assert ("for Blender" in ran.out) == ("gl" in suffix)
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".gltf"])
@@ -127,6 +129,7 @@ def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -
         (["--shared-tangents"], {"shared_tangents": True}),
         (["--jump-penalty", "0.01"], {"jump_penalty": 0.01}),
         (["--polish"], {"polish": True}),
+        (["--polish-weight", "feet=5,head=2"], {"polish_weights": {"feet": 5.0, "head": 2.0}}),
         (["--no-polish"], {"polish": False}),
         (["--pin", "30,88", "--pin", "13", "--exclude", "40,41"], {"pins": (30, 88, 13), "excluded": (40, 41)}),
         (["--pin", "contacts"], {"pins": ("contacts",)}),
@@ -134,6 +137,7 @@ def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -
         (["--weight", "hands=3,head=2"], {"weights": {"hands": 3.0, "head": 2.0}}),
         (["--least-gap-frames", "3", "--greatest-gap-frames", "12"], {"least_gap_frames": 3, "greatest_gap_frames": 12}),
         (["--threads", "1", "--set", "objective=sum"], {"threads": 1, "objective": "sum"}),
+        (["--set", "measure=mean", "--set", "objective=sum"], {"measure": "mean", "objective": "sum"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -248,14 +252,16 @@ def test_failures_are_listed_at_the_end(keypose, clip, tmp_path: Path) -> None:
 def test_a_figure_without_height(keypose, clip, tmp_path: Path) -> None:
     path = clip(frames=30)
     path.write_text(path.read_text().replace("OFFSET 0 12 0.5", "OFFSET 0 0 0").replace("OFFSET 0 9 1", "OFFSET 0 0 0"))
-    ran = keypose("unbake", path, tmp_path / "x.bvh", "--keys", 5)
+    for told in (["--keys", 5], ["--tolerance-mm", 5], []):
+        ran = keypose("unbake", path, tmp_path / "x.bvh", *told)
+        assert (ran.code, ran.err.count("\n")) == (1, 1)
+        assert "the figure has no height" in ran.err
+    others = ["--method", "simplify", "--keys", 5, "--no-polish"]  # needs no millimetres
+    ran = keypose("unbake", path, tmp_path / "x.bvh", *others)
     assert (ran.code, ran.err) == (0, "")
     assert "not known in mm: the figure has no height" in ran.out
-    (made,) = document(keypose("unbake", path, tmp_path / "y.bvh", "--keys", 5, "--json"))["unbaked"]
+    (made,) = document(keypose("unbake", path, tmp_path / "y.bvh", "--json", *others))["unbaked"]
     assert made["score"] is None
-    ran = keypose("unbake", path, tmp_path / "z.bvh", "--tolerance-mm", 5)
-    assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "the figure has no height" in ran.err
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])

@@ -40,6 +40,8 @@ def folder(clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["walk.bvh", "x.glb", "--method", "farthest", "--pin", "4"], "--pin is no option of farthest, but of salient"),
         (["walk.bvh", "x.glb", "--set", "nonsense=1"], "--set nonsense is no option of salient; salient has --set objective"),
         (["walk.bvh", "x.glb", "--set", "threads=1"], "this has an option of its own, --threads"),
+        (["walk.bvh", "x.glb", "--set", "interpolation=linear"], "this has an option of its own, --interpolation"),
+        (["walk.bvh", "x.glb", "--polish-weight", "feet"], "--polish-weight feet: expected NAME=NUMBER"),
         (["walk.bvh", "x.glb", "--pin", "4,x"], "--pin x: expected frames from 0"),
         (["walk.bvh", "x.glb", "--weight", "hands"], "--weight hands: expected NAME=NUMBER"),
         (["walk.bvh", "x.glb", "--interpolation", "cubic"], '"cubic"'),
@@ -74,6 +76,10 @@ def test_a_wrong_command_line_is_exit_code_2(keypose, folder: Path, line: list[s
         (["walk.bvh", "x.glb", "--fps", "1e9"], "frames per second, expected"),
         (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5, but farthest does not choose"),
         (["walk.bvh", "other.bvh/x.glb"], "the folder cannot be made"),
+        (["walk.bvh", "x.glb", "--polish", "--rotation", "euler"], "--polish needs --interpolation bezier, --rotation quaternion"),
+        (["walk.bvh", "x.glb", "--interpolation", "linear", "--shared-tangents"], "--shared-tangents is for --interpolation bezier"),
+        (["walk.bvh", "x.glb", "--jump-penalty", "-1"], "--jump-penalty -1.0, expected a number from 0"),
+        (["walk.bvh", "x.glb", "--set", "cost=chord"], "unbake has no option 'cost'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -126,11 +132,22 @@ def test_a_run_that_is_repeated(keypose, folder: Path) -> None:
     assert {name: (folder / name).read_bytes() for name in names(folder)} == there
 
 
-def test_a_folder_of_nothing_but_keys(keypose, folder: Path) -> None:
+def test_keys_beside_a_result_are_no_clips_of_their_own(keypose, folder: Path) -> None:
+    assert keypose("unbake", "walk.bvh", "other.bvh", "out", "--to", "glb", "--keys", 4).code == 0
+    kp.save(kp.unbake(kp.load("walk.bvh"), keys=4), folder / "out" / "more.bvh")  # with more.bvh.keys.json beside it
+    listed = json.loads(keypose("info", "out", "--json").out)
+    assert [Path(clip["path"]).name for clip in listed] == ["more.bvh", "other.glb", "walk.glb"]
+    assert keypose("convert", "out", "back", "--to", "bvh").code == 0
+    assert names(folder / "back") == ["more.bvh", "other.bvh", "walk.bvh"]
+
+
+def test_a_folder_of_keys_is_captures_again(keypose, folder: Path) -> None:
     assert keypose("unbake", "walk.bvh", "keys/walk.keys.json", "--keys", 4).code == 0
-    ran = keypose("unbake", "keys", "out", "--to", "glb")
+    assert keypose("unbake", "keys", "out", "--to", "bvh", "--keys", 9).code == 0
+    assert kp.load_keyed(folder / "out" / "walk.keys.json").n_keys == 9
+    ran = keypose("unbake", "keys", "keys", "--to", "bvh")
     assert ran.code == 1
-    assert ran.err.startswith("error: keys: nothing but keys of clips that are unbaked already")
+    assert "is to be unbaked itself" in ran.err
 
 
 def test_a_clip_is_not_replaced_by_its_own_keys(keypose, folder: Path) -> None:

@@ -36,6 +36,13 @@ def test_load_gives_the_sampled_frames(name, tmp_path):
     assert bits(kp.load(tmp_path / "x.keys.json", fps=48)) == bits(CASES[name].sample(fps=48))
 
 
+def test_the_file_states_its_rate(tmp_path):
+    kp.save(CASES["cubic"], tmp_path / "x.keys.json")
+    assert kp.load_keyed(tmp_path / "x.keys.json", fps=30).fps == 30
+    with pytest.raises(kp.OptionError, match=r"fps=60, but the file states 30; its \.sample\(fps"):
+        kp.load_keyed(tmp_path / "x.keys.json", fps=60)
+
+
 numbers = st.floats(-1e15, 1e15) | st.sampled_from([0.0, -0.0, 5e-324, -1e-310, 1 / 3])
 
 

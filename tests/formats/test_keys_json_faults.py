@@ -90,7 +90,7 @@ FAULTS = {
     "reference_pose.rotations": [(("reference_pose",), {"translations": [[0, 0, 0]] * 7, "rotations": [[1, 0, 0, 0]]})],
     "unit quaternion": [(("reference_pose",), {"translations": [[0, 0, 0]] * 7, "rotations": [[2, 0, 0, 0]] * 7})],
     "keys": [(("keys",), v) for v in ([], 3, None, DELETED)],
-    "keys[1]": [(("keys", 1), v) for v in (0, -4, 5, 4.0, "4", True, None, 10**30)],
+    "keys[1]": [(("keys", 1), v) for v in (0, -4, 4.0, "4", True, None, 10**30)],
     "extremes": [(("extremes",), v) for v in ([], [True], [1] * 5, "x", None, DELETED)],
     "interpolation": [(("interpolation",), v) for v in ("bezier", 3, None, DELETED)],
     "rotation_orders": [(("rotation_orders",), v) for v in (["ZXY"], "ZXY", [3] * 7, DELETED)],

@@ -36,20 +36,23 @@ def test_numbers_and_even_turns_split_exactly(kind, frame):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("clip", "bound_mm"), [(walk, 1e-4), (kicking, 2e-2)])
+@pytest.mark.parametrize(("clip", "bound_mm"), [(walk, 2e-3), (kicking, 0.25)])
 def test_quaternion_cubics_split_nearly_and_with_the_detail_exactly(data_dir, clip, bound_mm):
     """What a unit key in the middle of a cubic quaternion costs, at frames and between them."""
     keyed = clip(data_dir)
-    for frame in np.random.default_rng(4).integers(1, keyed.n_frames - 1, 20).tolist():
+    costs = []
+    for frame in np.random.default_rng(4).integers(1, keyed.keys[-1], 10).tolist():
         if frame in keyed.keys:
             continue
         change = edit(keyed).insert_key(frame)
         assert_same_motion(keyed, change.keyed.sample(), keyed.sample(), bound_mm)
         assert_same_motion(keyed, change.keyed.sample(fps=310), keyed.sample(fps=310), bound_mm)
+        costs.append(mm(keyed, change.keyed.sample().world_positions(), keyed.sample().world_positions()))
         assert_same_motion(keyed, change.keyed.sample(1.0), keyed.sample(1.0), 1e-9)
         assert_same_outside(keyed, change)
         first, last = change.range
         assert keyed.keys[keyed.keys < frame][-1] + 1 == first and keyed.keys[keyed.keys > frame][0] - 1 == last
+    assert np.median(costs) < 1e-3
 
 
 def test_an_inserted_key_is_a_breakdown_and_still_joints_stay_still():
@@ -137,7 +140,7 @@ def test_an_inserted_key_is_deleted_again_without_a_trace():
     e.insert_key(32)
     e.delete_key(32)
     assert_same_motion(keyed, e.keyed.sample(1.0), keyed.sample(1.0), 1e-9)
-    assert_same_motion(keyed, e.keyed.sample(), keyed.sample(), 0.5)  # fitted to frames, so not exactly
+    assert_same_motion(keyed, e.keyed.sample(), keyed.sample(), 1e-2)
 
 
 def test_an_edit_survives_deleting_a_key_beside_it():
@@ -164,9 +167,10 @@ def test_a_turn_too_far_for_one_span_is_refused():
     keyed = keyed_of(kp.Motion("spin", skeleton, 30, np.zeros((frames, 1, 3)), turns), (0, 15, 30, 45, 60))
     e = edit(keyed)
     e.delete_key(15)
-    with pytest.raises(OptionError, match="spinner would have to turn too far"):
+    e.delete_key(45)
+    with pytest.raises(OptionError, match="spinner would turn too far"):
         e.delete_key(30)
-    assert len(e.history) == 1
+    assert len(e.history) == 2
 
 
 # Moving in time
@@ -216,7 +220,7 @@ def test_ripple_moves_all_that_follows(kind, frame, to):
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(-30, 30), st.booleans()), min_size=1, max_size=5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_any_moves_leave_the_rest_alone(moves):
     e = edit(demo_keyed())
     for k, by, ripple in moves:

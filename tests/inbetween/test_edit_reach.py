@@ -79,7 +79,7 @@ def test_beyond_reach_the_limb_points_at_the_goal():
 
 
 @given(POINT, POINT, POINT, POINT, POINT)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_two_bones_by_triangles(upper, middle, end, normal, goal):
     reached = two_bones(upper, middle, end, normal, goal)
     first, second = rotate(reached.upper, middle - upper), rotate(reached.middle, end - middle)

@@ -179,7 +179,7 @@ def test_edge_costs_are_checked():
     assert salient(edges).counts[0] == 7 and len(edges[10:20]) == 10
     with pytest.raises(OptionError, match="least_gap_frames=8, expected at most 5 here"):
         salient(edges, least_gap_frames=8)
-    with pytest.raises(OptionError, match="loop=True needs features"):
+    with pytest.raises(OptionError, match="loop=True needs a motion or features"):
         salient(edges, loop=True)
     with pytest.raises(OptionError, match="cost= is for features"):
         salient(edges, cost="integrated")

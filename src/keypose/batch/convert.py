@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from keypose.batch.inputs import KEYS_SUFFIXES
+from keypose.batch.keeping import format_of, keeps_keys
 from keypose.batch.reading import Reading, frames_meant
 from keypose.errors import FileError, LimitError
-from keypose.formats import Limits, save
-from keypose.model import Motion
+from keypose.formats import Limits, load_keyed, save
+from keypose.model import KeyedMotion, Motion
 from keypose.model.motion import GREATEST_FPS
 
 
@@ -37,17 +39,26 @@ class Converted:
 
 def convert_clip(job: Conversion) -> Converted:
     """Reads, cuts, resamples and writes one clip; the folders that its target needs are made."""
-    motion = job.reading.load(job.source)
-    if job.frames is not None:
-        motion = motion[slice(*frames_meant(job.frames, motion.n_frames))]
-    if job.fps is not None and job.fps != motion.fps:
-        motion = resampled(motion, job.fps, job.source, job.reading.limits)
+    motion = _read(job)
     make_folder(job.target.parent)
     with_pose = job.write_reference_pose and motion.reference_pose is not None
     save(motion, job.target, reference_pose=with_pose)
     return Converted(
         motion.n_frames + with_pose, motion.fps, job.target.stat().st_size, motion.notes, reference_pose=with_pose
     )
+
+
+def _read(job: Conversion) -> Motion | KeyedMotion:
+    """The clip as it is to be written; keys stay keys where the target has a place for them and nothing is changed."""
+    changed = (job.frames, job.fps, job.reading.fps) != (None, None, None) or job.write_reference_pose
+    if job.source.name.lower().endswith(KEYS_SUFFIXES) and keeps_keys(format_of(job.target)) and not changed:
+        return load_keyed(job.source, limits=job.reading.limits)
+    motion = job.reading.load(job.source)
+    if job.frames is not None:
+        motion = motion[slice(*frames_meant(job.frames, motion.n_frames))]
+    if job.fps is not None and job.fps != motion.fps:
+        motion = resampled(motion, job.fps, job.source, job.reading.limits)
+    return motion
 
 
 def resampled(motion: Motion, fps: float, source: Path, limits: Limits) -> Motion:

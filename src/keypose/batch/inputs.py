@@ -13,6 +13,7 @@ from keypose.formats import readable_suffixes
 
 SKELETON_SUFFIXES = (".asf", ".asf.gz")
 SKELETON_USER_SUFFIXES = (".amc", ".amc.gz")
+KEYS_SUFFIXES = (".keys.json", ".keys.json.gz")
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,25 @@ def _refuse(error: OSError) -> None:
 
 
 def _motion_files(names: Iterable[str]) -> list[str]:
-    """Names with a motion suffix, sorted; ASF files are mere skeletons where AMC files use them."""
+    """Names with a motion suffix, sorted, without those that belong to others.
+
+    ASF files are mere skeletons where AMC files use them, and keys that ``unbake`` wrote beside its result are no clip
+    of their own.
+    """
     motion = sorted(n for n in names if n.lower().endswith(readable_suffixes()) and not n.startswith("."))
     if any(name.lower().endswith(SKELETON_USER_SUFFIXES) for name in motion):
-        return [name for name in motion if not name.lower().endswith(SKELETON_SUFFIXES)]
-    return motion
+        motion = [name for name in motion if not name.lower().endswith(SKELETON_SUFFIXES)]
+    keys = {name for name in motion if name.lower().endswith(KEYS_SUFFIXES)}
+    if not keys:
+        return motion
+    others = [name for name in motion if name not in keys]
+    taken = {stem(name) for name in others} | set(others)
+    return [name for name in motion if name not in keys or stem(name) not in taken]
+
+
+def stem(name: str) -> str:
+    """A file's name without the ending that tells its format."""
+    for suffix in sorted(readable_suffixes(), key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return Path(name).stem

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keypose.batch.inputs import ClipFile
+from keypose.batch.inputs import ClipFile, stem
 from keypose.batch.nearest import did_you_mean
 from keypose.errors import FileError, OptionError
 from keypose.formats import readable_suffixes, writable_suffixes
@@ -55,9 +55,7 @@ def plan_folder(files: Sequence[ClipFile], folder: Path, suffix: str, existing: 
         out = folder / outside.relative.parent
         raise OptionError(f"{outside.path} would be written to {out}, outside of {folder}: "
                           f"expected a pattern without .. after its first wildcard")  # fmt: skip
-    targets = [
-        Target(file.path, folder / file.relative.parent / (_stem(file.relative.name) + suffix)) for file in files
-    ]
+    targets = [Target(file.path, folder / file.relative.parent / (stem(file.relative.name) + suffix)) for file in files]
     return _settled(targets, existing)
 
 
@@ -71,14 +69,6 @@ def _cannot_write(suffix: str) -> str:
     if suffix in readable_suffixes():
         return f"{suffix} files can be read, but not written; expected one of {', '.join(known)}"
     return f"cannot write {suffix!r}, expected one of {', '.join(known)}{did_you_mean(suffix, known)}"
-
-
-def _stem(name: str) -> str:
-    """A file's name without the ending that tells its format."""
-    for suffix in sorted(readable_suffixes(), key=len, reverse=True):
-        if name.lower().endswith(suffix) and len(name) > len(suffix):
-            return name[: -len(suffix)]
-    return Path(name).stem
 
 
 def _settled(targets: list[Target], existing: Existing) -> Plan:

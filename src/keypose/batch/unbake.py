@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from keypose.batch.convert import make_folder, resampled
+from keypose.batch.inputs import KEYS_SUFFIXES
+from keypose.batch.keeping import format_of, keeps_keys
 from keypose.batch.reading import Reading, frames_meant
-from keypose.batch.unbake_plan import KEYS_SUFFIXES
 from keypose.errors import OptionError
-from keypose.formats import FORMATS, Format, load_keyed, save
+from keypose.formats import load_keyed, save
 from keypose.methods import METHODS
 from keypose.metrics import position_errors_mm, score
 from keypose.model import KeyedMotion, Motion
 from keypose.verbs import select, unbake
 
 BEST = "salient"  # the method whose keys ``unbake`` chooses itself, by the error of the very curves that it fits
-NOTED_ONLY = ("USD",)  # gets every frame, and a note of which are keys
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def unbake_clip(job: Unbaking) -> Unbaked:
         extremes=tuple(keyed.keys[keyed.extremes].tolist()),
         closeness=closeness(part, keyed) if part.height > 0 else None,
         has_residual=keyed.residual is not None,
-        keeps_keys=keeps_keys(_format_of(job.target)),
+        keeps_keys=keeps_keys(format_of(job.target)),
         bytes=job.target.stat().st_size,
         keys_file_bytes=None if job.keys_file is None else job.keys_file.stat().st_size,
         notes=keyed.notes,
@@ -167,20 +167,10 @@ def closeness(original: Motion, keyed: KeyedMotion) -> Closeness:
     )
 
 
-def keeps_keys(format_: Format) -> bool:
-    """Whether files of a format hold the keys of a keyed motion and the curves between them, or every frame."""
-    return format_.write_keyed is not None and format_.name not in NOTED_ONLY
-
-
-def _format_of(path: Path) -> Format:
-    name = path.name.lower().removesuffix(".gz")
-    return next(format_ for format_ in FORMATS if name.endswith(format_.suffixes))
-
-
 def _write(keyed: KeyedMotion, target: Path, keys_file: Path | None) -> None:
     """Writes both files or none: the lossless one waits under a hidden name until the other is there."""
     # Where `save` would put the keys into a file of its own choice beside the target, ours is enough.
-    what = keyed.sample() if _format_of(target).keys_beside else keyed
+    what = keyed.sample() if format_of(target).keys_beside else keyed
     if keys_file is None:
         save(what, target)
         return

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
-from keypose.batch.inputs import Inputs
+from keypose.batch.inputs import KEYS_SUFFIXES, stem
 from keypose.batch.plan import Existing, Plan
 from keypose.errors import FileError, OptionError
-from keypose.formats import writable_suffixes
-
-KEYS_SUFFIX = ".keys.json"
-KEYS_SUFFIXES = (KEYS_SUFFIX, f"{KEYS_SUFFIX}.gz")
 
 
 def keys_file_of(target: Path) -> Path | None:
     """``walk.keys.json`` for ``walk.glb``; None for a target that is such a file itself."""
-    name = target.name
-    if name.lower().endswith(KEYS_SUFFIXES):
+    if target.name.lower().endswith(KEYS_SUFFIXES):
         return None
-    suffix = max((s for s in writable_suffixes() if name.lower().endswith(s)), key=len, default=target.suffix)
-    return target.with_name(name[: len(name) - len(suffix)] + KEYS_SUFFIX)
-
-
-def without_results(inputs: Inputs, names: list[str]) -> Inputs:
-    """The clips without the keys of earlier runs that a folder or pattern holds; one that is named outright stays."""
-    named = {os.path.abspath(name) for name in names}  # noqa: PTH100 - links stay as they are
-    files = tuple(
-        file
-        for file in inputs.files
-        if not file.path.name.lower().endswith(KEYS_SUFFIXES) or os.path.abspath(file.path) in named  # noqa: PTH100
-    )
-    if inputs.files and not files:
-        problem = FileError(f"{names[0]}: nothing but keys of clips that are unbaked already; to start from them "
-                            f"again, name such a file itself")  # fmt: skip
-        return replace(inputs, files=files, problems=(*inputs.problems, problem))
-    return replace(inputs, files=files)
+    return target.with_name(stem(target.name) + KEYS_SUFFIXES[0])
 
 
 def check_keys_files(plan: Plan, existing: Existing) -> None:

@@ -50,7 +50,7 @@ def demo(
     output.line(f"{report.keys} keys in place of {report.frames} frames, {removed:.1f} % removed; curves between them:")
     for label, text in unbake_view.closeness_rows(report.closeness):
         output.line(f"  {label:8}{text}")
-    output.line(f"next: open {Path(out, 'demo_unbaked.glb')} in any glTF viewer, or in Blender "
-                f"(there set the scene to {report.fps:g} fps before importing), "
-                f"and try: keypose unbake {Path(out, 'demo.bvh')} {Path(out, 'mine.glb')} --keys 40")  # fmt: skip
+    here = Path(out)
+    output.line(f"next: look at {here / 'demo_unbaked.glb'} beside {here / 'demo.glb'} in any glTF viewer, "
+                f"and try: keypose unbake {here / 'demo.bvh'} {here / 'mine.glb'} --keys 40")  # fmt: skip
     return 0

@@ -44,7 +44,7 @@ def _yes(value: bool) -> str:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.batch.unbake import keeps_keys
+    from keypose.batch.keeping import keeps_keys
     from keypose.formats import FORMATS
 
     extras = _extras()

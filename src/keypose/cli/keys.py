@@ -43,9 +43,13 @@ def keys(
     cost: Annotated[
         Literal["chord", "integrated", "inbetween"] | None,
         Parameter(
-            help="The cost of a span: the largest distance off its chord, the sum of their squares, or the error in mm of "
-            "the curve that unbake fits to it."
+            help="The cost of a span: the largest distance off its chord, the sum of their squares, or the error of "
+            "the in-betweens that unbake makes, in mm."
         ),
+    ] = None,
+    interpolation: Annotated[
+        Literal["bezier", "linear"] | None,
+        Parameter(help="Which in-betweens --cost inbetween measures: fitted curves, or straight ones."),
     ] = None,
     least_gap_frames: LeastGap = None,
     greatest_gap_frames: GreatestGap = None,
@@ -96,6 +100,7 @@ def keys(
             "excluded": told.frames_from("--exclude", exclude),
             "objective": objective,
             "cost": cost,
+            "interpolation": interpolation,
             "least_gap_frames": least_gap_frames,
             "greatest_gap_frames": greatest_gap_frames,
             "loop": loop,

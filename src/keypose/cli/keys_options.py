@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FLAGS = {
     "objective": "--objective",
     "cost": "--cost",
+    "interpolation": "--interpolation",
     "pins": "--pin",
     "excluded": "--exclude",
     "least_gap_frames": "--least-gap-frames",
@@ -30,10 +31,6 @@ CONTACTS = "contacts"
 def flag_of(name: str) -> str:
     """How an option of a method is given: ``--objective``, ``--set sigma_s``."""
     return FLAGS.get(name, f"--set {name}")
-
-
-def _own_flag(name: str) -> str:
-    return FLAGS.get(name, f"--{name.replace('_', '-')}")
 
 
 def method_from(name: str) -> Method:
@@ -72,7 +69,7 @@ def options_from(method: Method, flags: Mapping[str, Any], settings: Sequence[st
         if not equals or not name:
             raise UsageError(f"--set {text}: expected NAME=VALUE; keypose methods lists the names")
         if name in flags:
-            raise UsageError(f"--set {text}: this has an option of its own, {_own_flag(name)}")
+            raise UsageError(f"--set {text}: this has an option of its own, {flag_of(name)}")
         options[name] = _value(value.strip())
     for name in options:
         if name not in method.options:
@@ -87,7 +84,7 @@ def _no_such_option(method: Method, name: str, flags: Collection[str]) -> str:
     elsewhere = [other.name for other in METHODS.values() if name in other.options]
     there = f", but of {', '.join(elsewhere)}" if elsewhere else ""
     near = did_you_mean(name, method.options)
-    told = {option: _own_flag(option) if option in flags else f"--set {option}" for option in (*method.options, name)}
+    told = {option: flag_of(option) if option in flags else f"--set {option}" for option in (*method.options, name)}
     known = f"; {method.name} has {', '.join(told[option] for option in method.options) or 'none of its own'}"
     return f"{told[name]} is no option of {method.name}{there}{near or known}"
 

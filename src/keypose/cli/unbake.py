@@ -148,7 +148,7 @@ def unbake(
     from keypose.batch.inputs import expand
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
     from keypose.batch.unbake import Unbaking
-    from keypose.batch.unbake_plan import check_keys_files, keys_file_of, without_results
+    from keypose.batch.unbake_plan import check_keys_files, keys_file_of
     from keypose.cli import keys_options as told
     from keypose.cli import unbake_run
     from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
@@ -184,7 +184,7 @@ def unbake(
     fitting = {name: value for name, value in curves.items() if value is not None}
     reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
     fps, frames = fps_from(fps, "--fps"), range_from(range_)
-    inputs = without_results(expand(names), names)
+    inputs = expand(names)
     if inputs.problems:
         raise inputs.problems[0]
     plan = plan_from(inputs, names, out, to, existing, "unbake")

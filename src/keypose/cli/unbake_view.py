@@ -11,8 +11,8 @@ from statistics import median
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from keypose.batch.inputs import KEYS_SUFFIXES
 from keypose.batch.unbake import Closeness, Unbaked, Unbaking
-from keypose.batch.unbake_plan import KEYS_SUFFIXES
 from keypose.cli import columns
 from keypose.cli.clip_view import common_folder, duration, file_size, labelled
 from keypose.cli.columns import Column
@@ -116,14 +116,21 @@ def closeness_rows(close: Closeness | None) -> list[tuple[str, str]]:
 
 
 def _files(job: Unbaking, made: Unbaked) -> list[str]:
-    if str(job.target).lower().endswith(KEYS_SUFFIXES):
-        what = _holds(made)
-    else:
-        what = "keys and curves" if made.keeps_keys else f"all {made.frames} frames: this format has no curves"
-    files = [f"{job.target} ({file_size(made.bytes)}): {what}"]
+    files = [f"{job.target} ({file_size(made.bytes)}): {_held_by_target(job, made)}"]
     if job.keys_file is not None and made.keys_file_bytes is not None:
         files.append(f"{job.keys_file} ({file_size(made.keys_file_bytes)}): {_holds(made)}")
     return files
+
+
+def _held_by_target(job: Unbaking, made: Unbaked) -> str:
+    name = str(job.target).lower()
+    if name.endswith(KEYS_SUFFIXES):
+        return _holds(made)
+    if not made.keeps_keys:
+        return f"all {made.frames} frames, as this format gets no curves"
+    if name.endswith(".blend") and made.has_residual:
+        return "keys and curves; the armature's property residual shows the captured detail"
+    return "keys and curves"
 
 
 def _holds(made: Unbaked) -> str:

@@ -24,7 +24,6 @@ _OPTIONS = {
     "weights": "--weight",
     "features": "--features",
     "smoothing_s": "--smoothing-s",
-    "interpolation": "--interpolation",
     "rotation": "--rotation",
     "shared_tangents": "--shared-tangents",
     "jump_penalty": "--jump-penalty",

@@ -9,7 +9,7 @@ from keypose.arrays import Floats, Ints
 from keypose.features.spline import curvatures
 from keypose.model import Curves
 
-RIDGE = 1e-6  # of the weight of a span of the same length: pulls slopes that no frame determines to the chord's
+RIDGE = 1e-9  # times the cubed gap, as the weight of a span is: what no frame determines is the chord's slope
 
 
 def fitted(values: Floats, keys: Ints, *, shared: bool = False, jump_penalty: float = 0.0) -> Curves:

@@ -46,6 +46,8 @@ USUAL_GAP_S = 1.0  # between keys whose in-betweens are measured, unless few key
 SAME_POSE = 1e-3  # of the diameter: how far apart the ends of a loop may be
 
 
+COSTS, INTERPOLATIONS, MEASURES = ("chord", "integrated", "inbetween"), ("bezier", "linear"), ("max", "mean")
+
 Seen: TypeAlias = Features | EdgeCosts | InbetweenCosts
 
 
@@ -87,11 +89,12 @@ def salient(
 
 
 def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str) -> None:
+    one_of("cost", cost, COSTS)
     if cost == "inbetween":
         what = "edge costs are costs already" if isinstance(seen, EdgeCosts) else "a plain array has no joints to move"
         raise OptionError(f"cost='inbetween' needs a Motion: {what}")
-    for name, value, usual in (("interpolation", interpolation, "bezier"), ("measure", measure, "max")):
-        if value != usual:
+    for name, value, known in (("interpolation", interpolation, INTERPOLATIONS), ("measure", measure, MEASURES)):
+        if one_of(name, value, known) != known[0]:
             raise OptionError(f"{name}= is for cost='inbetween'")
 
 
@@ -158,7 +161,7 @@ class _Problem:
         return _Problem(
             seen=features,
             objective=one_of("objective", objective, ("max", "sum")),
-            cost=one_of("cost", cost, ("chord", "integrated", "inbetween")),
+            cost=one_of("cost", cost, COSTS),
             allowed=~barred,
             pinned=pinned,
             least_gap=least,
@@ -301,8 +304,7 @@ METHOD = Method(
     joints="all",
     options_help={
         "objective": "cost of a selection: the largest of its edges (max) or their sum",
-        "cost": "cost of an edge: the largest distance off the chord (chord), the sum of squares (integrated), or "
-        "the error in mm of the in-betweens that will be exported (inbetween)",
+        "cost": "of an edge: chord (largest distance off it), integrated (sum of squares), inbetween (mm of real ones)",
         "interpolation": "of cost='inbetween': fitted cubics (bezier) or straight (linear)",
         "measure": "of cost='inbetween': the largest error (max) or the mean, best with objective='sum'",
         "pins": "frames that must be keys, and/or 'contacts' for where feet touch and leave the ground",

@@ -1,6 +1,7 @@
 """The verbs: they join the rooms and turn what a person says (joints, contacts, tolerances) into what a method sees."""
 
+from keypose.verbs.rebaking import rebake
 from keypose.verbs.selecting import breakdowns, farthest_search, ladder, methods, refine_table, select
 from keypose.verbs.unbaking import unbake
 
-__all__ = ["breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select", "unbake"]
+__all__ = ["breakdowns", "farthest_search", "ladder", "methods", "rebake", "refine_table", "select", "unbake"]

@@ -22,6 +22,7 @@ from keypose.verbs.frames import frames_of_options
 from keypose.verbs.selecting import check_budget, errors_of, ladder, rung
 
 METHOD = "salient"
+POLISH_GAIN = 1.3  # by what polish may shrink the largest error, as far as keys are tried: 1.1 to 1.2 is usual
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class _Style:
             channels,
             weights=self.polish_weights,
             jump_penalty=self.jump_penalty,
-            limit_mm=min(worst, np.inf if limit_mm is None else limit_mm),
+            limit_mm=worst if limit_mm is None else limit_mm,
             threads=self.threads,
         )
 
@@ -103,7 +104,7 @@ def unbake(
     if selection is not None:
         if options or max_keys is not None or keys is not None or tolerance_mm is not None or auto:
             raise OptionError(
-                "a selection says all about its keys: give it alone, or keys=, tolerance_mm=, auto= and options"
+                "a selection says which keys: give it without keys=, tolerance_mm=, auto= and other options"
             )
         keyed = style.draw(motion, channels, frames_of(selection, motion, "selection"))
     elif motion.n_frames == 1:
@@ -133,9 +134,6 @@ def _style(
         for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
             if is_given:
                 raise OptionError(f"{name}= is for interpolation='bezier', whose slopes are free")
-    if interpolation == "linear" and rotation == "euler":
-        raise OptionError("rotation='euler' needs curves, interpolation='bezier' or 'natural': straight turns go the "
-                          "shortest way, which Euler angles do not")  # fmt: skip
     can = interpolation == "bezier" and rotation == "quaternion" and not shared
     if polish is not None and flag("polish", polish) and not can:
         raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free tangents")
@@ -217,8 +215,9 @@ def _within(
     above, found = 0, _climbed(motion, style, max_keys, options)
     while True:
         for keys in found.counts[found.counts > above].tolist():
-            # The cost is the error of the spans that keys were chosen by; polish only makes these smaller.
-            if style.is_plain and _counts_all(options) and found.costs[keys] > tolerance_mm * (1 + 1e-9):
+            # The cost is the error of the spans that keys were chosen by; polish makes it somewhat smaller.
+            hopeless = (POLISH_GAIN if style.polish else 1 + 1e-9) * tolerance_mm
+            if style.is_plain and _counts_all(options) and found.costs[keys] > hopeless:
                 continue
             keyed = style.draw(motion, channels, found.at(keys).frames, tolerance_mm)
             if float(position_errors_mm(motion, keyed.sample()).max()) <= tolerance_mm:

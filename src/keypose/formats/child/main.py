@@ -5,6 +5,7 @@ Runs by path in any interpreter that has the script's library and numpy; imports
 
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,4 @@ def set_limits(request: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1])
+    os._exit(0)  # the answer is there: Blender may hang while it cleans up after some files

@@ -52,7 +52,8 @@ class Accessors:
         sparse = part.part("sparse")
         if sparse is not None:
             raw = self._with_sparse(sparse, raw, component)
-        values = raw.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a NaN that signals; it is refused below
+            values = raw.astype(np.float64)
         if part.values.get("normalized") is True and component in NORMALISED_BY:
             values = np.maximum(values / NORMALISED_BY[component], -1.0)
         finite = np.isfinite(values)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints, give_away
+from keypose.errors import OptionError
 from keypose.formats.base import ReadOptions, Source
 from keypose.formats.document import MOST_WHOLE, Part, parse_json
 from keypose.formats.keys_json.packed import shape_of, unpacked
@@ -28,7 +29,7 @@ _MOST_FRAMES = 1e15  # beyond any limit: only keeps the count a number
 
 def read(source: Source, options: ReadOptions) -> Motion:
     """The frames of the curves, without the residual."""
-    keyed = read_keyed(source, options)
+    keyed = _keyed(source)
     ratio = (options.fps or keyed.fps) / keyed.fps
     source.check_size(int(min(keyed.n_frames * ratio, _MOST_FRAMES)) + 1, keyed.n_joints)
     motion = keyed.sample(fps=options.fps)
@@ -40,7 +41,15 @@ def read(source: Source, options: ReadOptions) -> Motion:
 
 
 def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
-    """The keyed motion of a file."""
+    """The keyed motion of a file, at the rate that it states."""
+    keyed = _keyed(source)
+    if options.fps is not None and options.fps != keyed.fps:
+        raise OptionError(f"{source.path}: fps={options.fps:g}, but the file states {keyed.fps:g}; its .sample(fps=...) "
+                          f"gives frames at any rate")  # fmt: skip
+    return keyed
+
+
+def _keyed(source: Source) -> KeyedMotion:
     json = parse_json(source, source.data, refuse_twins=True)
     _check_version(json)
     json.check_members(*FIELDS)

@@ -13,7 +13,7 @@ from keypose.inbetween.editing.arguments import key_at
 from keypose.inbetween.editing.change import Change, reach_of_keys
 from keypose.inbetween.editing.continuity import LEAST_LENGTH, least_length
 from keypose.inbetween.editing.detail import with_detail_of
-from keypose.inbetween.editing.pointing import towards
+from keypose.inbetween.editing.pointing import pointing
 from keypose.inbetween.fitted import fitted
 from keypose.model import Curves, KeyedMotion, Place
 from keypose.rotations import normalise
@@ -68,5 +68,5 @@ def _merged(did: Floats, *, quaternions: bool) -> Floats:
     assert curves.arriving is not None and curves.leaving is not None
     slopes = np.stack((curves.leaving[0], curves.arriving[1]))
     if quaternions:
-        slopes += towards(did[1:-1], did[[0, -1]], slopes, np.arange(1, gap) / gap, float(gap))
+        slopes = pointing(did[1:-1], did[[0, -1]], slopes, np.arange(1, gap) / gap, float(gap))
     return slopes

@@ -174,7 +174,8 @@ class Edit:
         before = self.keyed
         change = operation(before, *given, **options)
         if flag("keep_feet", keep_feet):
-            change = put_feet_back(before, change)
+            moved = before.skeleton.joint(given[1]) if operation is reach else None
+            change = put_feet_back(before, change, but=moved)
             options["keep_feet"] = True
         self._done.append((_spelled(operation, given, options), change))
         self._undone.clear()

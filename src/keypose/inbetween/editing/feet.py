@@ -34,20 +34,20 @@ class Stand:
     contact: Bools  # (T,) over the whole motion
 
 
-def keep_feet(before: KeyedMotion, change: Change) -> Change:
+def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) -> Change:
     """``change`` of ``before`` with the feet that stood on the ground put back, as far as the legs reach.
 
     Contacts are found on the motion before the edit, with its detail. At every key of the edit's range in which a
     foot stands it gets its old place and turn by moving the leg's joints; in spans in which it stands all the time,
     the slopes of these joints are fitted to a leg that is put back in every frame. Where the foot still strays by
     more than ``FOOT_TOLERANCE_MM``, keys are inserted: first where the contact begins and ends, then where it strays
-    most.
+    most. The foot whose ankle is the joint ``but`` goes free: it was the one to be moved.
     """
     shown = before.sample(0.0 if before.residual is None else 1.0)
     mm = shown.mm_per_unit
     keyed, inserted, missed = change.keyed, 0, change.missed
     for stand in _stands(before, change, shown.foot_contacts()):
-        if _strays(keyed.sample(frames=stand.frames), stand).max() * mm < 1e-6:
+        if stand.leg.end == but or _strays(keyed.sample(frames=stand.frames), stand).max() * mm < 1e-6:
             continue
         while True:
             keyed = _planted(keyed, stand)

@@ -22,7 +22,7 @@ from keypose.arrays import Floats, Ints, give_away
 from keypose.errors import OptionError
 from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.detail import with_detail_of
-from keypose.inbetween.editing.pointing import towards
+from keypose.inbetween.editing.pointing import pointing
 from keypose.model import Curves, KeyedMotion, Place
 from keypose.options import whole
 from keypose.rotations import normalise
@@ -109,7 +109,7 @@ def _refitted(old: Curves, split: Curves, keys: Ints, at: int, key: int) -> Curv
         slopes = np.stack(
             (scales[0] * split.leaving[a] + rate * raw[0], scales[1] * split.arriving[a + 1] + rate * raw[1])
         )
-        slopes += towards(shown, ends, slopes, (looks - start) / gap, gap)
+        slopes = pointing(shown, ends, slopes, (looks - start) / gap, gap)
         leaving[a] = np.where(inexact, slopes[0], leaving[a])
         arriving[a + 1] = np.where(inexact, slopes[1], arriving[a + 1])
     return Curves(split.values, give_away(arriving), give_away(leaving))

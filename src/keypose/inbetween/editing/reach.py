@@ -68,8 +68,7 @@ def reach(
 def reaching(
     skeleton: Skeleton, world: World, limb: Limb, usual: Floats | None, goals: Floats, turns: Floats | None
 ) -> tuple[dict[int, Floats], Floats]:
-    """Local turns (..., 4) of a limb's joints that bring its end to ``goals`` (..., 3) or near them, and by how much it
-    misses them (...,).
+    """Local turns (..., 4) of a limb's joints that bring its end to ``goals`` (..., 3), and how far it misses (...,).
 
     ``usual`` is the limb's hinge, asked where it is straight; the end gets ``turns`` (..., 4) in the world, or goes
     along.

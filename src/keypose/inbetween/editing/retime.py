@@ -13,9 +13,8 @@ from keypose.inbetween.editing.arguments import key_at
 from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.detail import retimed
 from keypose.model import Curves, KeyedMotion
+from keypose.model.motion import MOST_POSES
 from keypose.options import flag, whole
-
-MOST_FRAMES = 1 << 24
 
 
 def move_key(keyed: KeyedMotion, frame: Any, to: Any, *, ripple: bool = False) -> Change:
@@ -28,7 +27,7 @@ def move_key(keyed: KeyedMotion, frame: Any, to: Any, *, ripple: bool = False) -
     by = goal - int(keyed.keys[key])
     least = int(keyed.keys[key - 1]) + 1 if key > 0 else 0
     if flag("ripple", ripple):
-        most = MOST_FRAMES - (keyed.n_frames - int(keyed.keys[key]))
+        most = MOST_POSES // keyed.n_joints - (keyed.n_frames - int(keyed.keys[key]))
     else:
         most = int(keyed.keys[key + 1]) - 1 if key + 1 < keyed.n_keys else keyed.n_frames - 1
     if not least <= goal <= most:

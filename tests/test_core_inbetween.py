@@ -1,0 +1,119 @@
+"""The search over costs of in-betweens that are made on demand, against the slow search over all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import keypose as kp
+import naive
+from keypose import _core
+from keypose.inbetween.costs import inbetween_costs
+from keypose.rotations import exp
+
+SKELETON = kp.Skeleton(
+    ("Hips", "Chest", "Arm", "Hand", "Leg"),
+    [-1, 0, 1, 2, 0],
+    [[0, 0, 0], [0, 9, 0], [4, 1, 0], [3, 0, 0], [0, -9, 0]],
+)
+
+
+def made(frames: int, seed: int, case: str = "smooth") -> kp.Motion:
+    rng = np.random.default_rng(seed)
+    way = np.cumsum(np.cumsum(rng.normal(scale=0.02, size=(frames, 5, 6)), axis=0), axis=0)
+    if case == "noise":
+        way = rng.normal(scale=0.5, size=way.shape)
+    if case == "still":
+        way[:] = 0
+    if case == "holds":
+        way = way[np.maximum(0, np.arange(frames) - frames // 3)]
+    shifts = way[..., 3:] * np.array([1, 0, 0, 0, 0])[:, None]  # the root alone moves
+    return kp.Motion(case, SKELETON, 30.0, SKELETON.offsets + shifts, exp(way[..., :3]))
+
+
+def table_as_the_twin_has_it(costs: np.ndarray) -> np.ndarray:
+    n, reach = costs.shape
+    full = np.full((n, n), np.inf)
+    for i in range(n):
+        for j in range(i + 1, min(n, i + reach + 1)):
+            full[i, j] = costs[i, j - i - 1]
+    return full
+
+
+@pytest.mark.parametrize("case", ["smooth", "noise", "still", "holds"])
+@pytest.mark.parametrize("interpolation", ["bezier", "linear"])
+@pytest.mark.parametrize(("measure", "total"), [("max", "max"), ("mean", "sum"), ("max", "sum")])
+def test_every_number_of_keys_is_optimal(case, interpolation, measure, total):
+    n, reach = 40, 17
+    seen = inbetween_costs(made(n, 3, case), interpolation=interpolation, measure=measure)
+    everything = seen.table(reach)
+    may, must = np.ones(n, np.uint8), np.zeros(n, np.uint8)
+    must[[11, 30]] = 1
+    may[5:9] = 0
+    found = {}
+    for threads in (1, 3):
+        costs, keys = _core.inbetween_paths(*seen.arrays, n, total == "sum", 2, reach, may, must, threads)
+        found[threads] = (costs.tolist(), keys.tolist())
+    assert found[1] == found[3]
+    expected = naive.salient_costs(
+        table_as_the_twin_has_it(everything.costs),
+        n,
+        total,
+        least_gap=2,
+        greatest_gap=reach,
+        allowed=may.astype(bool),
+        pinned=(11, 30),
+    )
+    got = np.array(found[1][0]) * seen.scale
+    wanted = np.array([expected[m] for m in range(2, n + 1)])
+    np.testing.assert_allclose(got[2:], wanted, rtol=1e-9, atol=1e-9)
+    assert np.isfinite(wanted).any() and np.isinf(wanted).any()
+
+
+@pytest.mark.parametrize("max_keys", [9, 40])
+def test_a_long_clip_is_searched_alike_by_bounds_and_by_the_whole_table(max_keys):
+    seen = inbetween_costs(kp.demo_motion(fps=60)[:400])
+    n, reach = 400, 60
+    flags = np.ones(n, np.uint8), np.zeros(n, np.uint8)
+    lazy = _core.inbetween_paths(*seen.arrays, max_keys, False, 1, reach, *flags, 2)
+    table = _core.table_paths(seen.table(reach, 2).costs, max_keys, False, 1, *flags, 2)
+    assert lazy[1].tolist() == table[1].tolist()
+    np.testing.assert_allclose(lazy[0], table[0], rtol=1e-12)
+
+
+def test_what_the_kernels_cannot_take_is_refused():
+    seen = inbetween_costs(made(9, 0))
+    flags = np.ones(9, np.uint8), np.zeros(9, np.uint8)
+    parents, translations, rotations, positions, weights, straight, mean = seen.arrays
+    with pytest.raises(ValueError, match="some joint must count"):
+        _core.inbetween_costs(parents, translations, rotations, positions, weights * 0, straight, mean, 3, 1)
+    with pytest.raises(ValueError, match="one weight a joint"):
+        _core.inbetween_costs(parents, translations, rotations, positions, weights[:2].copy(), straight, mean, 3, 1)
+    with pytest.raises(ValueError, match="rotations must be"):
+        _core.inbetween_costs(parents, translations, translations, positions, weights, straight, mean, 3, 1)
+    with pytest.raises(ValueError, match="parents must come before"):
+        _core.inbetween_costs(parents[::-1].copy(), translations, rotations, positions, weights, straight, mean, 3, 1)
+    with pytest.raises(ValueError, match="max_keys"):
+        _core.inbetween_paths(*seen.arrays, 99, False, 1, 8, *flags, 1)
+    for keys, problem in (([0], "two keys"), ([0, 9], "no such frame"), ([4, 2], "must increase")):
+        with pytest.raises(ValueError, match=problem):
+            _core.inbetween_spans(*seen.arrays, np.array(keys, np.int32))
+
+
+def test_a_loop_is_cut_at_its_best_place():
+    """On a circle the best keys are those of the best of all cuts."""
+    angle = np.linspace(0, 2 * np.pi, 25)
+    wobble = np.stack([np.sin(angle), np.cos(3 * angle + 0.4), np.sin(2 * angle)], axis=-1)
+    turns = exp(0.8 * wobble[:, None] * np.array([0.2, 0.5, 1, 0.3, 0.7])[:, None])
+    shifts = np.zeros((25, 5, 3))
+    shifts[:, 0] = wobble
+    motion = kp.Motion("loop", SKELETON, 30.0, SKELETON.offsets + shifts, turns)
+    found = kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=6)
+    best = np.inf
+    for start in range(24):
+        around = np.append(np.arange(start, 24), np.arange(start + 1))
+        cut = kp.Motion("cut", SKELETON, 30.0, motion.translations[around], motion.rotations[around])
+        best = min(best, kp.ladder(cut, "salient", cost="inbetween", max_keys=6).costs[6])
+    assert found.costs[5] == pytest.approx(best, rel=1e-9)
+    with pytest.raises(kp.OptionError, match="the last pose is"):
+        kp.ladder(motion[:20], "salient", cost="inbetween", loop=True)
