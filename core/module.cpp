@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 
@@ -194,11 +195,14 @@ keypose::Clip clip_of(const In1i& parents, const In3& translations, const In3& r
 
 nb::tuple inbetween_paths(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight,
                           bool mean, std::size_t max_keys, bool sum, std::size_t least_gap, std::size_t greatest_gap,
-                          Flags allowed, Flags pinned, unsigned threads, std::size_t most_parents) {
+                          Flags allowed, Flags pinned, unsigned threads, double limit, bool top_only,
+                          std::size_t most_parents) {
     const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
     keypose::SalientProblem problem;
     problem.clip = &clip;
     problem.kind = {straight, mean};
+    problem.limit = limit;
+    problem.top_only = top_only;
     problem.frames = clip.frames;
     return solved(problem, max_keys, sum, least_gap, greatest_gap, allowed, pinned, threads, most_parents);
 }
@@ -292,7 +296,8 @@ NB_MODULE(_core, m) {
           "threads"_a, "most_parents"_a = 0, "The same over given costs of edges, from frame i to i + 1, i + 2, ...");
     m.def("inbetween_paths", &inbetween_paths, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "max_keys"_a, "sum"_a, "least_gap"_a, "greatest_gap"_a, "allowed"_a, "pinned"_a,
-          "threads"_a, "most_parents"_a = 0, "The same over what curves between keys leave out of a clip.");
+          "threads"_a, "limit"_a = std::numeric_limits<double>::infinity(), "top_only"_a = false, "most_parents"_a = 0,
+          "The same over what curves between keys leave out of a clip.");
     m.def("inbetween_costs", &inbetween_costs, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "greatest_gap"_a, "threads"_a,
           "These costs (T, greatest_gap) from frame i to i + 1, i + 2, ...");

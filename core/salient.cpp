@@ -213,7 +213,7 @@ private:
         const double *before = shorter.costs, *before_minima = shorter.minima, *edges = edges_.row(j);
         const std::size_t from = first_[j], to = j + 1 - p_.least_gap;  // k in [from, to)
         if (to <= from) return infinite;
-        double best = infinite;
+        double best = p_.limit;
         std::size_t best_k = n_;  // of equal costs the smallest k, whatever is tried first
         const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
         const auto consider = [&](std::size_t k) {
@@ -224,7 +224,7 @@ private:
         for (const std::int32_t seed : {beside, below})
             if (seed >= static_cast<std::int32_t>(from) && seed < static_cast<std::int32_t>(to))
                 consider(static_cast<std::size_t>(seed));
-        if (best == infinite) {
+        if (best_k == n_) {
             const std::size_t k = most_promising(from, to, edges, before);
             if (k < to) consider(k);
         }
@@ -241,7 +241,8 @@ private:
                     consider(k + lowest_bit(left));
             }
         }
-        if (best_k < n_) parent = static_cast<std::int32_t>(best_k);
+        if (best_k == n_) return infinite;
+        parent = static_cast<std::int32_t>(best_k);
         return best;
     }
 
@@ -287,6 +288,28 @@ private:
     SalientPaths out_;
 };
 
+// Lower bounds taken for costs: what they find is a good guess.
+struct BoundsAlone {
+    Inbetweens& edges;
+    void prepare(Team& team, unsigned thread) { edges.prepare(team, thread); }
+    const double* row(std::size_t j) const { return edges.row(j); }
+    double exact(std::size_t k, std::size_t j, double) const { return std::fabs(edges.row(j)[k]); }
+    const double* least_bounds(std::size_t j) const { return edges.least_bounds(j); }
+};
+
+// What the longest path really costs; infinite if there is none.
+double real_cost(const SalientProblem& p, const SalientPaths& paths, Inbetweens& edges) {
+    if (paths.costs[p.max_keys] == infinite) return infinite;
+    const std::int32_t* keys = paths.keys.data() + paths.keys.size() - p.max_keys;
+    double cost = 0;
+    for (std::size_t i = 1; i < p.max_keys; ++i) {
+        const auto from = static_cast<std::size_t>(keys[i - 1]), to = static_cast<std::size_t>(keys[i]);
+        const double edge = edges.exact(from, to, infinite);
+        cost = p.sum ? cost + edge : std::max(cost, edge);
+    }
+    return cost;
+}
+
 }  // namespace
 
 SalientPaths salient_paths(const SalientProblem& p) {
@@ -297,7 +320,14 @@ SalientPaths salient_paths(const SalientProblem& p) {
     }
     if (p.clip) {
         Inbetweens inbetweens(*p.clip, reach_of(p), first, p.kind);
-        return Search<Inbetweens>(p, first, inbetweens).run();
+        SalientProblem narrowed = p;
+        if (p.top_only) {
+            BoundsAlone bounds{inbetweens};
+            const SalientPaths guess = Search<BoundsAlone>(p, first, bounds).run();
+            if (!guess.finished) return guess;
+            narrowed.limit = std::min(p.limit, real_cost(p, guess, inbetweens));
+        }
+        return Search<Inbetweens>(narrowed, first, inbetweens).run();
     }
     Chords chords({p.points, p.frames, p.dims}, reach_of(p), first, measure_of(p), p.most_distances);
     return Search<Chords>(p, first, chords).run();

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "inbetween.hpp"
@@ -15,6 +16,8 @@ struct SalientProblem {
     InbetweenKind kind;              // of these curves
     std::size_t frames = 0, dims = 0;
     std::size_t max_keys = 0;
+    double limit = std::numeric_limits<double>::infinity();  // paths that cost more are left out
+    bool top_only = false;    // of curves: leave out paths that cost more than the one with max_keys keys
     bool sum = false;         // cost of a path: the sum of its edges, else the largest
     bool integrated = false;  // cost of an edge: the sum of squared distances, else the largest distance
     std::size_t least_gap = 1, greatest_gap = 0;  // frames from key to key

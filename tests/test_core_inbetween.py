@@ -81,6 +81,25 @@ def test_a_long_clip_is_searched_alike_by_bounds_and_by_the_whole_table(max_keys
     np.testing.assert_allclose(lazy[0], table[0], rtol=1e-12)
 
 
+@pytest.mark.parametrize(("measure", "objective"), [("max", "max"), ("mean", "sum")])
+@pytest.mark.parametrize("interpolation", ["bezier", "linear"])
+def test_leaving_out_what_costs_more_changes_nothing_else(measure, objective, interpolation):
+    how = {"cost": "inbetween", "measure": measure, "objective": objective, "interpolation": interpolation}
+    motion = kp.demo_motion(fps=30)[:150]
+    whole = kp.ladder(motion, "salient", max_keys=40, **how)
+    limit = whole.costs[22] * 1.01
+    cheap = kp.ladder(motion, "salient", max_keys=40, limit_mm=limit, **how)
+    assert cheap.counts.tolist() == [n for n in whole.counts.tolist() if whole.costs[n] <= limit]
+    top = kp.ladder(motion, "salient", max_keys=40, top_only=True, **how)
+    assert top.counts[-1] == 40 and len(top.counts) < len(whole.counts)
+    for part in (cheap, top):
+        for keys in part.counts.tolist():
+            assert part.at(keys).frames.tolist() == whole.at(keys).frames.tolist()
+            assert part.costs[keys] == pytest.approx(whole.costs[keys], rel=1e-12)
+    with pytest.raises(kp.OptionError, match="a cost of at most 1e-06 mm"):
+        kp.ladder(motion, "salient", max_keys=20, limit_mm=1e-6, **how)
+
+
 def test_what_the_kernels_cannot_take_is_refused():
     seen = inbetween_costs(made(9, 0))
     flags = np.ones(9, np.uint8), np.zeros(9, np.uint8)

@@ -54,6 +54,8 @@ def inbetween_paths(
     allowed: NDArray[uint8],
     pinned: NDArray[uint8],
     threads: int,
+    limit: float = ...,
+    top_only: bool = False,
     most_parents: int = 0,
 ) -> tuple[NDArray[float64], NDArray[int32]]: ...
 def inbetween_costs(

@@ -124,7 +124,8 @@ def reach(figure, path):
     target = bpy.data.objects.new("target", None)
     target.location = (0.5, -0.5, 1.2)
     bpy.context.collection.objects.link(target)
-    figure.pose.bones["LeftForeArm"].constraints.new("IK").target = target
+    grip = figure.pose.bones["LeftForeArm"].constraints.new("IK")
+    grip.target, grip.chain_count = target, 2
 
 
 def forget(figure, path):

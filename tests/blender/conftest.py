@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from blend_files import Shown, write_and_judge
 
 import keypose as kp
 from keypose.rotations import from_euler
@@ -102,6 +103,15 @@ def judge(blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> Judg
             ]
 
     return ask
+
+
+@pytest.fixture(scope="session")
+def shown(blender_python: str, data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
+    """Keyed motions as .blend files, and what Blender shows of them."""
+    walk = kp.load(data_dir / "cmu120" / "07_05_walk.bvh").at_fps(60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEYPOSE_BLENDER_PYTHON", blender_python)
+        return write_and_judge(walk, blender_python, tmp_path_factory.mktemp("blend"))
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import OptionError
 from keypose.methods.base import Method, budget, check_paths
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
-from keypose.options import flag, one_of, whole
+from keypose.options import flag, number, one_of, whole
 
 ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
 FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that a ladder goes up to
@@ -59,6 +59,8 @@ def salient(
     cost: str = "chord",
     interpolation: str = "bezier",
     measure: str = "max",
+    limit_mm: float | None = None,
+    top_only: bool = False,
     pins: Sequence[int] = (),
     excluded: Sequence[int] = (),
     least_gap_frames: int = 1,
@@ -72,9 +74,13 @@ def salient(
     ``measure`` already.
     """
     if not isinstance(features, InbetweenCosts):
-        _refuse_inbetween(features, cost, interpolation, measure)
-    problem = _Problem.checked(
-        features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, max_keys, threads
+        _refuse_inbetween(features, cost, interpolation, measure, limit_mm)
+    problem = replace(
+        _Problem.checked(
+            features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, max_keys, threads
+        ),
+        limit=np.inf if limit_mm is None else number("limit_mm", limit_mm, least=0),
+        top_only=flag("top_only", top_only),
     )
     is_loop = flag("loop", loop)
     if features.n_frames == 1:
@@ -88,7 +94,7 @@ def salient(
     return Ladder.of_paths("salient", features.n_frames, counts, kept, problem.in_units(costs[counts]))
 
 
-def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str) -> None:
+def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str, limit_mm: float | None) -> None:
     one_of("cost", cost, COSTS)
     if cost == "inbetween":
         what = "edge costs are costs already" if isinstance(seen, EdgeCosts) else "a plain array has no joints to move"
@@ -96,6 +102,8 @@ def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str) -
     for name, value, known in (("interpolation", interpolation, INTERPOLATIONS), ("measure", measure, MEASURES)):
         if one_of(name, value, known) != known[0]:
             raise OptionError(f"{name}= is for cost='inbetween'")
+    if limit_mm is not None:
+        raise OptionError("limit_mm= is for cost='inbetween', whose costs are millimetres")
 
 
 def span_costs(features: Features | InbetweenCosts, keys: Ints, *, cost: str = "chord") -> Floats:
@@ -126,6 +134,8 @@ class _Problem:
     least_gap: int
     greatest_gap: int
     threads: int
+    limit: float = np.inf
+    top_only: bool = False
 
     @staticmethod
     def checked(
@@ -198,7 +208,10 @@ class _Problem:
             costs, keys = _core.salient_paths(self.seen.values, top, adds_up, is_sum, *gaps, *flags, self.threads)
         elif isinstance(self.seen, InbetweenCosts):
             gaps = (self.least_gap, self.greatest_gap)
-            costs, keys = _core.inbetween_paths(*self.seen.arrays, top, adds_up, *gaps, *flags, self.threads)
+            limit = self.limit / self.seen.scale
+            costs, keys = _core.inbetween_paths(
+                *self.seen.arrays, top, adds_up, *gaps, *flags, self.threads, limit, self.top_only
+            )
             costs *= self.seen.scale
         else:
             table = np.ascontiguousarray(self.seen.costs[:, : self.greatest_gap])
@@ -255,6 +268,7 @@ class _Problem:
         asked = [f"{int(self.pinned.sum())} pins"] if self.pinned.any() else []
         asked += [f"{int((~self.allowed).sum())} excluded frames"] if not self.allowed.all() else []
         asked += [f"gaps of {self.least_gap} to {self.greatest_gap} frames", f"at most {top} keys"]
+        asked += [f"a cost of at most {self.limit:g} mm"] if np.isfinite(self.limit) else []
         return f"no selection of {self.seen.n_frames} frames has {', '.join(asked)}: loosen one of these"
 
 
@@ -307,6 +321,8 @@ METHOD = Method(
         "cost": "of an edge: chord (largest distance off it), integrated (sum of squares), inbetween (mm of real ones)",
         "interpolation": "of cost='inbetween': fitted cubics (bezier) or straight (linear)",
         "measure": "of cost='inbetween': the largest error (max) or the mean, best with objective='sum'",
+        "limit_mm": "of cost='inbetween': leave out selections that cost more, which makes it faster",
+        "top_only": "of cost='inbetween': leave out those that cost more than the one with max_keys, which is faster",
         "pins": "frames that must be keys, and/or 'contacts' for where feet touch and leave the ground",
         "excluded": "frames that must not be keys",
         "least_gap_frames": "fewest frames from one key to the next",

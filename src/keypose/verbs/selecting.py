@@ -77,6 +77,8 @@ def select(
         wanted = whole("keys", keys)
         if max_keys is not None and wanted > whole("max_keys", max_keys):
             raise OptionError(f"keys={wanted} is more than max_keys={max_keys}")
+        if options.get("cost") == "inbetween":
+            options.setdefault("top_only", True)
         return rung(ladder(motion, method, max_keys=max(wanted, 2), **options), wanted)
     if tolerance_mm is not None:
         return within(motion, method, tolerance(tolerance_mm), max_keys, options)[1]

@@ -198,7 +198,7 @@ def _chosen(
         wanted = whole("keys", keys, least=1)
         if max_keys is not None and wanted > max_keys:
             raise OptionError(f"keys={wanted} is more than max_keys={max_keys}")
-        return rung(_climbed(motion, style, max(wanted, 2), options), wanted)
+        return rung(_climbed(motion, style, max(wanted, 2), {**options, "top_only": True}), wanted)
     search = _search(motion, style, options)
     return automatic(_climbed(motion, style, max_keys, options), errors_of(motion, {**search, "loop": False}))
 
@@ -212,26 +212,33 @@ def _within(
     options: Mapping[str, Any],
 ) -> KeyedMotion:
     """Fewest keys whose curves, as they come out, leave no joint farther off."""
-    above, found = 0, _climbed(motion, style, max_keys, options)
-    while True:
-        for keys in found.counts[found.counts > above].tolist():
-            # The cost is the error of the spans that keys were chosen by; polish makes it somewhat smaller.
-            hopeless = (POLISH_GAIN if style.polish else 1 + 1e-9) * tolerance_mm
-            if style.is_plain and _counts_all(options) and found.costs[keys] > hopeless:
-                continue
+    # The cost is the error of the spans that keys are chosen by; polish makes it somewhat smaller.
+    is_error = style.is_plain and _counts_all(options)
+    limit = tolerance_mm * (POLISH_GAIN if style.polish else 1 + 1e-9) if is_error else np.inf
+    above, found = 0, None
+    for top in (max_keys,) if max_keys is not None else (None, motion.n_frames):
+        found = _cheap(motion, style, top, options, limit)
+        for keys in found.counts[(found.counts > above) & (found.cost_values <= limit)].tolist():
             keyed = style.draw(motion, channels, found.at(keys).frames, tolerance_mm)
             if float(position_errors_mm(motion, keyed.sample()).max()) <= tolerance_mm:
                 return keyed
-        most = int(found.counts[-1])
-        if max_keys is not None or most >= motion.n_frames:
+        above = int(found.counts[-1])
+        if above == motion.n_frames:
             break
-        above, longer = most, _climbed(motion, style, motion.n_frames, options)
-        if longer.counts[-1] <= most:
-            break
-        found = longer
-    best = style.draw(motion, channels, found.at(most).frames, tolerance_mm)
+    assert found is not None
+    best = style.draw(motion, channels, found.at(above).frames, tolerance_mm)
     least = float(position_errors_mm(motion, best.sample()).max())
-    raise OptionError(f"no keys stay within {tolerance_mm:g} mm; with {most} keys the largest error is {least:.4g} mm")
+    raise OptionError(f"no keys stay within {tolerance_mm:g} mm; with {above} keys the largest error is {least:.4g} mm")
+
+
+def _cheap(motion: Motion, style: _Style, max_keys: int | None, options: Mapping[str, Any], limit: float) -> Ladder:
+    """The ladder as far as it costs at most ``limit``; the whole of it if nothing is so cheap."""
+    if np.isfinite(limit):
+        try:
+            return _climbed(motion, style, max_keys, {**options, "limit_mm": limit})
+        except OptionError:  # nothing is, or something else is wrong: the whole ladder says which
+            pass
+    return _climbed(motion, style, max_keys, options)
 
 
 def _counts_all(options: Mapping[str, Any]) -> bool:

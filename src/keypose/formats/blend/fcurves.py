@@ -59,8 +59,8 @@ class FCurve:
             low, high = np.where(early, s, low), np.where(early, high, s)
         s = (low + high) / 2
         s = np.where(times <= x0, 0.0, np.where(times >= x3, 1.0, s))
-        along = _rate(x0, x1, x2, x3, s)
-        bent = np.where(np.abs(along) > 1e-9, _rate(y0, y1, y2, y3, s) / np.where(np.abs(along) > 1e-9, along, 1.0), 0.0)
+        along, climb = _rate(x0, x1, x2, x3, s), _rate(y0, y1, y2, y3, s)
+        bent = np.divide(climb, along, out=np.zeros(len(span)), where=np.abs(along) > 1e-9)
         kind = self.interpolation[span]
         return np.where(kind == CONSTANT, 0.0, np.where(kind == BEZIER, bent, (y3 - y0) / gap))
 

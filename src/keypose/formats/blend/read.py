@@ -69,9 +69,7 @@ def rate(source: Source, options: ReadOptions, facts: Facts, own: Own) -> float:
     return own.keyed.fps if options.fps is None and abs(found / own.keyed.fps - 1) < 1e-5 else found
 
 
-def _own_motion(
-    source: Source, options: ReadOptions, facts: Facts, own: Own, world: Floats, turns: Floats
-) -> Motion:
+def _own_motion(source: Source, options: ReadOptions, facts: Facts, own: Own, world: Floats, turns: Floats) -> Motion:
     keyed = own.keyed
     skeleton = keyed.skeleton
     translations, rotations = local_poses(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose.arrays import Floats, Ints, give_away
 from keypose.errors import ModelError
@@ -26,6 +27,7 @@ from keypose.rotations import AXES, ORDERS, angle_between, from_euler, normalise
 SAME = 1e-5  # of radians, quaternion components and the figure's size: Blender counts in 32 bits
 WORTH_SAYING_DEG = 0.05
 SEEN_OF_SIZE = 1e-3  # what is farther than this from its keys is moved by something else
+Indices = NDArray[np.intp]
 WHOLE_TURN = 4  # numbers of a turn among a bone's seven, places behind them
 
 
@@ -47,9 +49,7 @@ def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
         raise source.error(str(error)) from None
 
 
-def _keyed(
-    source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, own: Own
-) -> tuple[KeyedMotion, Motion]:
+def _keyed(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, own: Own) -> tuple[KeyedMotion, Motion]:
     """The keys, and what Blender makes of them on every frame."""
     orders = _rotation_orders(source, facts, own)
     dense = floats(source, arrays, "values", (None, len(facts["names"]), 7))[:, own.bones]
@@ -189,7 +189,7 @@ def _say_how_near(source: Source, keyed: KeyedMotion, drawn: Motion) -> None:
     off = np.rad2deg(angle_between(keyed.sample().rotations, drawn.rotations)).max(axis=0)
     joints, most = int((off > WORTH_SAYING_DEG).sum()), float(off.max())
     if joints and keyed.is_cubic:
-        source.note(f"{joints} joints have spans that are no cubics of time (handles that are not a third of the gap away): "
+        source.note(f"{joints} joints have spans that are no cubics of time (handles not a third of the gap away): "
                     f"the nearest cubics are up to {most:.2g} degrees off")  # fmt: skip
     elif joints:
         source.note(f"straight spans turn evenly here, but not in Blender: up to {most:.2g} degrees apart")
@@ -200,24 +200,29 @@ def _with_written_numbers(keyed: KeyedMotion, written: KeyedMotion, shift: int) 
     if keyed.rotation_orders != written.rotation_orders or keyed.is_cubic != written.is_cubic:
         return keyed
     _, ours, theirs = np.intersect1d(keyed.keys + shift, written.keys, return_indices=True)
-    gaps = np.maximum(np.diff(keyed.keys, prepend=0), np.diff(keyed.keys, append=keyed.n_frames)).clip(1)
     size = max(1.0, float(np.abs(written.translations.values).max()))
     return replace(
         keyed,
-        translations=_restored(keyed.translations, written.translations, ours, theirs, gaps, size),
-        rotations=_restored(keyed.rotations, written.rotations, ours, theirs, gaps, 1.0),
+        translations=_restored(keyed, keyed.translations, written.translations, ours, theirs, size),
+        rotations=_restored(keyed, keyed.rotations, written.rotations, ours, theirs, 1.0),
     )
 
 
-def _restored(found: Curves, written: Curves, ours: Floats, theirs: Floats, gaps: Ints, size: float) -> Curves:
+def _restored(
+    keyed: KeyedMotion, found: Curves, written: Curves, ours: Indices, theirs: Indices, size: float
+) -> Curves:
+    before, after = np.diff(keyed.keys, prepend=-1).clip(1), np.diff(keyed.keys, append=keyed.n_frames).clip(1)
+    # Handles stand at frames that Blender rounds too: a slope is off by so much of itself times the gap.
+    rounding = 6.0 * float(np.spacing(np.float32(keyed.n_frames)))
     parts = {}
-    for name, reach in (("values", np.ones(len(gaps))), ("arriving", gaps), ("leaving", gaps)):
-        numbers, before = getattr(found, name), getattr(written, name)
+    for name, gaps in (("values", None), ("arriving", before), ("leaving", after)):
+        numbers, own = getattr(found, name), getattr(written, name)
         if numbers is not None:
-            numbers = numbers.copy()
-            off = np.abs(numbers[ours] - before[theirs]).max(axis=2) * reach[ours, None]
-            same = (off <= SAME * size)[..., None]
-            numbers[ours] = np.where(same, before[theirs], numbers[ours])
+            numbers, own = numbers.copy(), own[theirs]
+            reach = np.ones((len(ours), 1, 1)) if gaps is None else gaps[ours, None, None]
+            allowed = SAME * size / reach + (0.0 if gaps is None else rounding / reach * np.abs(own))
+            same = (np.abs(numbers[ours] - own) <= allowed).all(axis=2, keepdims=True)
+            numbers[ours] = np.where(same, own, numbers[ours])
             parts[name] = numbers
     return Curves(**parts)
 
@@ -235,4 +240,4 @@ def _compare_with_shown(source: Source, arrays: Arrays, drawn: Motion, own: Own)
     moved = [drawn.skeleton.names[j] for j in np.flatnonzero(off > SEEN_OF_SIZE * drawn.height * own.scale)]
     if moved:
         source.warn(f"something else than their keys moves {len(moved)} joints ({', '.join(moved[:5])}) by up to "
-                    f"{off.max():.3g} m: constraints or other layers, which kp.load reads and this does not")  # fmt: skip
+                    f"{off.max():.3g} m: constraints or other layers, which only kp.load reads")  # fmt: skip

@@ -45,8 +45,8 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
 def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
     """A .blend file with the keys as they are and the residual, if there is one, as a muted layer."""
     if options.reference_pose and keyed.reference_pose is not None:
-        raise OptionError(f"{keyed.name}: the reference pose of a keyed motion is kept in the .blend file, but not as a "
-                          f"frame; for a first frame of it, save keyed.sample()")  # fmt: skip
+        raise OptionError(f"{keyed.name}: the reference pose of a keyed motion is kept in the .blend file, but not as "
+                          f"a frame; for a first frame of it, save keyed.sample()")  # fmt: skip
     return _write(keyed, keyed.sample(), suffix, is_dense=False)
 
 
@@ -148,7 +148,7 @@ def plain_text(name: str) -> str:
 def _moving(keyed: KeyedMotion, rig: Rig) -> Bools:
     """(J,) the joints that need places of their own: roots, and whoever is not always where it rests."""
     away = np.abs(keyed.translations.values - rig.rest.translations).max(axis=(0, 2))
-    moving = (away > STILL_OF_SIZE * _size(rig)) | ~keyed.translations.still()
+    moving: Bools = (away > STILL_OF_SIZE * _size(rig)) | ~keyed.translations.still()
     moving[list(keyed.skeleton.roots)] = True
     return moving
 

@@ -95,7 +95,7 @@ def write_in_child(
     most_bytes = SMALL_MOTION_BYTES + 4 * sum(array.nbytes for array in given.values())
     with tempfile.TemporaryDirectory(prefix="keypose-") as folder_name:
         folder = Path(folder_name)
-        np.savez(folder / "given.npz", **given)
+        np.savez(folder / "given.npz", allow_pickle=False, **given)
         out = folder / f"out{suffix}"
         request = request | {
             "script": str(_HERE / library.script),

@@ -189,7 +189,7 @@ def channels(data: Any, bones: list[Any]) -> Any:
 
 
 def table_of(curve: Any, joint: int, channel: int) -> Any:
-    """The keys of a curve (K, 10): joint, channel, left handle, key and right handle as x and y, interpolation, type."""
+    """The keys of a curve (K, 10): joint, channel, x and y of left handle, key, right handle, interpolation, type."""
     points = curve.keyframe_points
     table = np.empty((len(points), 10))
     table[:, 0], table[:, 1] = joint, channel

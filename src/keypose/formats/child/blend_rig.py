@@ -25,7 +25,7 @@ def build_bones(request: Request, given: Arrays) -> tuple[Any, list[str]]:
     bpy.context.view_layer.objects.active = figure
     figure.select_set(True)
     bpy.ops.object.mode_set(mode="EDIT")
-    made = []
+    made: list[Any] = []
     for j, (name, parent) in enumerate(zip(request["names"], request["parents"], strict=True)):
         bone = armature.edit_bones.new(name)
         bone.head, bone.tail = given["heads"][j], given["tails"][j]

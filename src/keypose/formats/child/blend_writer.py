@@ -1,4 +1,4 @@
-"""A figure and its curves into a .blend or FBX file through Blender's Python module, run in a child process by ``main.py``.
+"""A figure and its curves into a .blend or FBX file through Blender, run in a child process by ``main.py``.
 
 What comes in are joints: where they rest and how they turn and move in their own axes. A bone's channels are relative
 to the axes in which the bone rests, as Blender rounded them, so the change to those is made here. It is linear: a
@@ -171,13 +171,17 @@ def pairs(x: Any, y: Any) -> Any:
 def add_layer(request: Request, given: Arrays, figure: Any, bones: list[str], action: Any, slot: Any) -> None:
     """The residual on top of whatever the bones do, with one strength for all: a property of the armature.
 
-    Each bone has an action constraint that moves and turns it on in its own axes (``q d``), so the detail follows edits.
+    Each bone has an action constraint that turns and moves it on in its own axes (``q d``): the detail follows edits.
     An NLA track that is combined would be the shorter way, but Blender takes the power of its small turns by an arc
     cosine in single precision, which makes the figure tremble by half a millimetre.
     """
     figure[STRENGTH] = 0.0
     figure.id_properties_ui(STRENGTH).update(
-        min=0.0, max=2.0, soft_max=1.0, default=0.0, description="How much of the captured detail is put back on the keys"
+        min=0.0,
+        max=2.0,
+        soft_max=1.0,
+        default=0.0,
+        description="How much of the captured detail is put back on the keys",
     )
     figure.property_overridable_library_set(f'["{STRENGTH}"]', True)
     first, frames = request["first"], request["frames"]

@@ -15,6 +15,7 @@ _STILL_RAD = 1e-3
 
 
 def checked_parents(source: Source, facts: Facts, joints: int) -> Ints:
+    """The parent (J,) of each joint."""
     parents = facts.get("parents")
     if not isinstance(parents, list) or len(parents) != joints:
         raise source.error("not one parent for each joint")

@@ -1,4 +1,4 @@
-"""The start of a child process that reads an untrusted file or writes one: sets limits, calls a script, leaves its answer.
+"""The start of a child process that reads an untrusted file or writes one: sets limits, calls a script.
 
 Runs by path in any interpreter that has the script's library and numpy; imports nothing of this package.
 """

@@ -44,8 +44,8 @@ def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
     """The keyed motion of a file, at the rate that it states."""
     keyed = _keyed(source)
     if options.fps is not None and options.fps != keyed.fps:
-        raise OptionError(f"{source.path}: fps={options.fps:g}, but the file states {keyed.fps:g}; its .sample(fps=...) "
-                          f"gives frames at any rate")  # fmt: skip
+        raise OptionError(f"{source.path}: fps={options.fps:g}, but the file states {keyed.fps:g}; "
+                          f"its .sample(fps=...) gives frames at any rate")  # fmt: skip
     return keyed
 
 
