@@ -243,7 +243,7 @@ Out inbetween_spans(In1i parents, In3 translations, In3 rotations, In3 positions
 
 using Slopes = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-void polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Slopes leaving_turns,
+Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Slopes leaving_turns,
             Slopes arriving_turns, Slopes leaving_shifts, Slopes arriving_shifts, double lever_mm, double jump_penalty,
             double power, double limit_mm, std::size_t rounds, unsigned threads) {
     keypose::PolishProblem problem;
@@ -268,12 +268,15 @@ void polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 we
     problem.rounds = rounds;
     problem.threads = threads;
     problem.keep_going = keep_going;
+    problem.worst_mm = new double[n - 1];
+    Out worst = adopt(problem.worst_mm, {n - 1});
     bool finished;
     {
         nb::gil_scoped_release unlocked;
         finished = keypose::polish(problem);
     }
     if (!finished) throw nb::python_error();
+    return worst;
 }
 
 }  // namespace
@@ -305,6 +308,7 @@ NB_MODULE(_core, m) {
           "straight"_a, "mean"_a, "keys"_a, "Those of the spans between given keys.");
     m.def("polish", &polish, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "keys"_a,
           "leaving_turns"_a, "arriving_turns"_a, "leaving_shifts"_a, "arriving_shifts"_a, "lever_mm"_a, "jump_penalty"_a,
-          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, "Improves the slopes of curves through keys, in place.");
+          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, 
+          "Improves the slopes of curves through keys, in place -> the largest error of each span.");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

@@ -72,12 +72,12 @@ public:
     void run(std::size_t k, const double* leaving_turns, const double* arriving_turns) {
         from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
         gap_ = static_cast<double>(to_ - from_);
-        if (to_ - from_ < 3) return;  // as many slopes as frames, or more
         gather(k, leaving_turns, arriving_turns);
         scale_ = 1;
         double worst = 0, damping = first_damping;
         judged(slopes_, &worst);
-        const double worst_before = worst;
+        const double worst_before = p_.worst_mm[k] = worst;
+        if (to_ - from_ < 3) return;  // as many slopes as frames, or more
         scale_ = std::max(worst * worst, 1e-12);
         linearise();
         double cost = judged(slopes_, &worst);
@@ -97,7 +97,9 @@ public:
             if (gain < least_gain || round + 1 == p_.rounds) break;
             linearise();
         }
-        if (worst <= std::max(worst_before, p_.limit_mm)) scatter(k);
+        if (worst > std::max(worst_before, p_.limit_mm)) return;
+        scatter(k);
+        p_.worst_mm[k] = worst;
     }
 
 private:

@@ -20,6 +20,7 @@ struct PolishProblem {
     double power = 2;         // errors count by this power
     double limit_mm = 0;      // a span whose largest error is above this and grows stays as it was
     std::size_t rounds = 0;
+    double* worst_mm = nullptr;  // (n_keys - 1) out: the largest error of each span
     unsigned threads = 1;
     bool (*keep_going)() = nullptr;
 };

@@ -142,12 +142,17 @@ def trap(figure, path):
     figure.driver_add("location", 0).driver.expression = f"0.0 if {mark} else 0.0"
 
 
+def put_back(figure, path):
+    """An artist who likes the captured detail."""
+    figure["residual"] = 1.0
+
+
 def mix_modes(figure, path):
     """An artist who likes angles better."""
     figure.pose.bones["LeftArm"].rotation_mode = "XYZ"
 
 
-EDITS = {edit.__name__: edit for edit in (turn_arm, move_key, add_key, reach, forget, trap, mix_modes)}
+EDITS = {edit.__name__: edit for edit in (turn_arm, move_key, add_key, reach, forget, trap, put_back, mix_modes)}
 
 
 def draw(path):

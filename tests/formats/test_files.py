@@ -17,7 +17,6 @@ import keypose as kp
 from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
 from keypose.formats.files import write_atomically
 
-
 OWN = [suffix for suffix in writable_suffixes() if suffix not in (".fbx", ".blend")]  # these: tests/blender
 
 

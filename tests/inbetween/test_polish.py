@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ import naive_polish as twin
 from keypose import _core
 from keypose.inbetween.channels import channels_of
 from keypose.inbetween.keyed import keyed_motion
-from keypose.inbetween.polish import LEVER_MM, joint_factors, polished
+from keypose.inbetween.polish import LEVER_MM, Polish, joint_factors
 from keypose.metrics import position_errors_mm
 from keypose.rotations import exp
 
@@ -65,6 +67,10 @@ def test_the_slow_twin_finds_nothing_better(seed, shifting):
     assert cost(slopes()) == pytest.approx(cost(best), rel=1e-3)
 
 
+def polished(keyed, motion, threads=1, **how) -> kp.KeyedMotion:
+    return Polish(motion, channels_of(motion), threads=threads).polished(keyed, **how)
+
+
 def walk() -> kp.Motion:
     return kp.demo_motion(fps=60)[:240]
 
@@ -73,7 +79,7 @@ def test_joints_come_closer_and_keys_stay():
     motion = walk()
     keys = kp.select(motion, keys=16).frames
     plain = keyed_motion(motion, keys)
-    better = polished(plain, motion, channels_of(motion), limit_mm=np.inf)
+    better = polished(plain, motion, limit_mm=np.inf)
     before, after = (position_errors_mm(motion, keyed.sample()) for keyed in (plain, better))
     assert after.mean() < 0.9 * before.mean()
     assert after[keys].max() < 1e-9
@@ -84,9 +90,9 @@ def test_no_span_gets_worse_than_it_was_unless_the_limit_allows():
     motion = walk()
     keys = kp.select(motion, keys=16).frames
     plain = keyed_motion(motion, keys)
-    better = polished(plain, motion, channels_of(motion), limit_mm=0.0)
+    better = polished(plain, motion, limit_mm=0.0)
     before, after = (position_errors_mm(motion, keyed.sample()).max(axis=1) for keyed in (plain, better))
-    worst = [(before[a : b + 1].max(), after[a : b + 1].max()) for a, b in zip(keys[:-1], keys[1:], strict=True)]
+    worst = [(before[a : b + 1].max(), after[a : b + 1].max()) for a, b in pairwise(keys.tolist())]
     assert all(now <= then * (1 + 1e-9) + 1e-9 for then, now in worst)
     assert any(now < 0.99 * then for then, now in worst)
 
@@ -94,9 +100,18 @@ def test_no_span_gets_worse_than_it_was_unless_the_limit_allows():
 def test_the_number_of_threads_does_not_matter():
     motion = walk()
     plain = keyed_motion(motion, kp.select(motion, keys=16).frames)
-    one, three = (polished(plain, motion, channels_of(motion), limit_mm=50.0, threads=n) for n in (1, 3))
+    one, three = (polished(plain, motion, limit_mm=50.0, threads=n) for n in (1, 3))
     assert one.rotations.leaving.tobytes() == three.rotations.leaving.tobytes()
     assert one.translations.arriving.tobytes() == three.translations.arriving.tobytes()
+
+
+def test_the_error_of_a_span_alone_is_that_of_the_whole():
+    motion = walk()
+    keys = kp.select(motion, keys=16).frames
+    polish = Polish(motion, channels_of(motion))
+    errors = position_errors_mm(motion, polish.polished(keyed_motion(motion, keys), limit_mm=20.0).sample())
+    for a, b in pairwise(keys.tolist()):
+        assert polish.error_of_span(a, b, 20.0) == pytest.approx(errors[a : b + 1].max(), rel=1e-9, abs=1e-9)
 
 
 def test_a_jump_penalty_brings_the_slopes_of_a_key_together():
@@ -104,7 +119,7 @@ def test_a_jump_penalty_brings_the_slopes_of_a_key_together():
     plain = keyed_motion(motion, kp.select(motion, keys=16).frames)
 
     def jump(penalty: float) -> float:
-        keyed = polished(plain, motion, channels_of(motion), jump_penalty=penalty, limit_mm=np.inf)
+        keyed = polished(plain, motion, jump_penalty=penalty, limit_mm=np.inf)
         return float(np.abs(keyed.rotations.arriving - keyed.rotations.leaving)[1:-1].mean())
 
     assert jump(1e-2) < 0.8 * jump(0.0)
@@ -128,7 +143,7 @@ def test_what_stands_still_gets_no_slopes():
     turns = motion.rotations.copy()
     turns[:, 1] = turns[0, 1]
     still = kp.Motion("still", SKELETON, 60.0, motion.translations, turns)
-    keyed = polished(keyed_motion(still, np.array([0, 14, 29], np.int32)), still, channels_of(still), limit_mm=np.inf)
+    keyed = polished(keyed_motion(still, np.array([0, 14, 29], np.int32)), still, limit_mm=np.inf)
     assert keyed.rotations.still().tolist() == [False, True, False, False]
     assert keyed.translations.still().tolist() == [False, True, True, True]
 
@@ -136,4 +151,4 @@ def test_what_stands_still_gets_no_slopes():
 def test_one_key_and_straight_curves_stay_as_they_are():
     motion = walk()
     for keyed in (keyed_motion(motion, np.array([7], np.int32)), keyed_motion(motion, np.array([0, 90]), "linear")):
-        assert polished(keyed, motion, channels_of(motion)) is keyed
+        assert polished(keyed, motion) is keyed

@@ -10,6 +10,7 @@ from keypose.arrays import Floats, give_away
 from keypose.errors import OptionError
 from keypose.features import JointNames, chosen_joints, joint_weights
 from keypose.inbetween.channels import channels_of
+from keypose.inbetween.scale import mm_or_units
 from keypose.model import InbetweenCosts, Motion
 from keypose.options import one_of
 
@@ -24,7 +25,7 @@ def inbetween_costs(
     interpolation: str = "bezier",
     measure: str = "max",
 ) -> InbetweenCosts:
-    """The costs of every pair of neighbouring keys, in mm on a figure of 1.7 m.
+    """The costs of every pair of neighbouring keys, in mm on a figure of 1.7 m; in file units if it has no height.
 
     ``joints`` are those whose errors count, ``weights`` multiply their squares.
     """
@@ -35,7 +36,7 @@ def inbetween_costs(
         )
     one_of("interpolation", interpolation, LOCAL)
     one_of("measure", measure, ("max", "mean"))
-    mm, channels = motion.mm_per_unit, channels_of(motion)
+    mm, channels = mm_or_units(motion), channels_of(motion)
     return InbetweenCosts(
         fps=motion.fps,
         parents=motion.skeleton.parents,

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from keypose import _core
-from keypose.arrays import Floats, give_away
+from keypose.arrays import Floats, Ints, give_away
 from keypose.errors import OptionError, UnknownJoint
 from keypose.inbetween.channels import Channels
+from keypose.inbetween.fitted import fitted
+from keypose.inbetween.scale import mm_or_units
 from keypose.model import Curves, KeyedMotion, Motion, Skeleton
 from keypose.options import number
 
@@ -22,56 +24,64 @@ POWER = 2.5  # errors count a little more than by their square, so that the larg
 USUAL_WEIGHTS = {"feet": 3.0}
 
 
-def polished(
-    keyed: KeyedMotion,
-    motion: Motion,
-    channels: Channels,
-    *,
-    weights: Mapping[str, float] | None = None,
-    jump_penalty: float = 0.0,
-    limit_mm: float = 0.0,
-    threads: int = 1,
-) -> KeyedMotion:
-    """``keyed`` with the slopes for which joints are closest to where they are in ``motion``; keys stay as they are.
+class Polish:
+    """Polishes curves through keys of one motion."""
 
-    ``weights`` on the squared errors of joints, body parts or groups; by default feet count three times. A span whose
-    largest error would grow, beyond ``limit_mm``, stays as it was.
-    """
-    if keyed.rotation_orders is not None or not keyed.is_cubic or keyed.n_keys < 2 or motion.n_frames < 2:
-        return keyed
-    mm = motion.mm_per_unit
-    leaving, arriving = _copied(keyed.rotations)
-    leaving_shifts, arriving_shifts = _copied(keyed.translations, mm)
-    _core.polish(
-        motion.skeleton.parents,
-        np.ascontiguousarray(channels.translations * mm),
-        np.ascontiguousarray(channels.rotations),
-        np.ascontiguousarray(motion.world_positions() * mm),
-        joint_factors(motion.skeleton, weights),
-        keyed.keys,
-        leaving,
-        arriving,
-        leaving_shifts,
-        arriving_shifts,
-        LEVER_MM,
-        jump_penalty,
-        POWER,
-        limit_mm,
-        ROUNDS,
-        threads,
-    )
-    return replace(
-        keyed,
-        rotations=Curves(keyed.rotations.values, give_away(arriving), give_away(leaving)),
-        translations=Curves(keyed.translations.values, give_away(arriving_shifts / mm), give_away(leaving_shifts / mm)),
-    )
+    def __init__(
+        self, motion: Motion, channels: Channels, weights: Mapping[str, float] | None = None, threads: int = 1
+    ) -> None:
+        """``weights`` on the squared errors of joints, body parts or groups; by default feet count three times."""
+        self._channels = channels
+        self._mm = mm_or_units(motion)
+        self._clip = (
+            motion.skeleton.parents,
+            np.ascontiguousarray(channels.translations * self._mm),
+            np.ascontiguousarray(channels.rotations),
+            np.ascontiguousarray(motion.world_positions() * self._mm),
+            joint_factors(motion.skeleton, weights),
+        )
+        self._threads = threads
+        self._spans: dict[tuple[int, int], float] = {}
+
+    def polished(self, keyed: KeyedMotion, *, jump_penalty: float = 0.0, limit_mm: float = 0.0) -> KeyedMotion:
+        """``keyed`` with the slopes for which joints are closest to where they were; keys stay as they are.
+
+        A span whose largest error would grow, beyond ``limit_mm``, stays as it was.
+        """
+        if keyed.n_keys < 2 or not keyed.is_cubic:
+            return keyed
+        rotations, translations, _ = self._improved(
+            keyed.keys, keyed.rotations, keyed.translations, jump_penalty, limit_mm
+        )
+        return replace(keyed, rotations=rotations, translations=translations)
+
+    def error_of_span(self, start: int, stop: int, limit_mm: float) -> float:
+        """The largest error of the polished span between two keys, in mm; remembered."""
+        if (start, stop) not in self._spans:
+            keys = np.array((start, stop), np.int32)
+            curves = [fitted(values, keys) for values in (self._channels.rotations, self._channels.translations)]
+            *_, worst = self._improved(keys, curves[0], curves[1], 0.0, limit_mm)
+            self._spans[start, stop] = float(worst[0])
+        return self._spans[start, stop]
+
+    def _improved(
+        self, keys: Ints, rotations: Curves, translations: Curves, jump_penalty: float, limit_mm: float
+    ) -> tuple[Curves, Curves, Floats]:
+        turns, shifts = _slopes(rotations), _slopes(translations, self._mm)
+        worst = _core.polish(
+            *self._clip, keys, *turns, *shifts, LEVER_MM, jump_penalty, POWER, limit_mm, ROUNDS, self._threads
+        )
+        moved = [give_away(slopes / self._mm) for slopes in shifts]
+        return (
+            Curves(rotations.values, give_away(turns[1]), give_away(turns[0])),
+            Curves(translations.values, moved[1], moved[0]),
+            worst,
+        )
 
 
-def _copied(curves: Curves, scale: float = 1.0) -> tuple[Floats, Floats]:
+def _slopes(curves: Curves, scale: float = 1.0) -> tuple[Floats, Floats]:
     """Leaving and arriving slopes that may be written to."""
-    assert (
-        curves.leaving is not None and curves.arriving is not None
-    )  # both curves of a keyed motion have slopes, or none
+    assert curves.leaving is not None and curves.arriving is not None  # a keyed motion has both slopes or none
     return scale * curves.leaving, scale * curves.arriving
 
 

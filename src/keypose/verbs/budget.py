@@ -22,7 +22,9 @@ from keypose.options import number
 
 FIRST_GLIMPSE, MORE_HARD, MOST_HARD = 24, 8, 40  # frames looked at before all others
 TOGETHER = 16  # selections that are glimpsed at once
-SANE_MEAN_MM = 0.01 * REFERENCE_HEIGHT_MM  # the mean error that a cliff may leave
+SANE_MM = (
+    0.01 * REFERENCE_HEIGHT_MM
+)  # the error that a cliff may leave: mean of straight in-betweens, largest of fitted
 
 
 class Errors(Protocol):
@@ -35,8 +37,8 @@ class Errors(Protocol):
     def greatest_mm(self, selection: Selection) -> float:
         """The largest error of any joint in any frame."""
 
-    def mean_mm(self, selection: Selection) -> float:
-        """The mean error over joints and frames."""
+    def is_sane(self, selection: Selection) -> bool:
+        """Whether the error is under 1 % of the height: the mean one of straight in-betweens, the largest of fitted."""
 
     def first_within(self, ladder: Ladder, tolerance_mm: float, above: int = 0) -> Selection | None:
         """The selection with fewest keys, more than ``above``, that leaves no joint farther off; None if none does."""
@@ -60,9 +62,9 @@ class FittedError:
         """The largest error of any joint in any frame."""
         return float(self._off(selection).max())
 
-    def mean_mm(self, selection: Selection) -> float:
-        """The mean error over joints and frames."""
-        return float(self._off(selection).mean())
+    def is_sane(self, selection: Selection) -> bool:
+        """Whether the largest error is under 1 % of the height."""
+        return self.greatest_mm(selection) <= SANE_MM
 
     def first_within(self, ladder: Ladder, tolerance_mm: float, above: int = 0) -> Selection | None:
         """The selection with fewest keys, more than ``above``, that leaves no joint farther off; None if none does."""
@@ -99,6 +101,10 @@ class LinearError:
     def greatest_mm(self, selection: Selection) -> float:
         """The largest error of any joint in any frame."""
         return float(self._off([selection], self._frames).max())
+
+    def is_sane(self, selection: Selection) -> bool:
+        """Whether the mean error over joints and frames is under 1 % of the height."""
+        return self.mean_mm(selection) <= SANE_MM
 
     def mean_mm(self, selection: Selection) -> float:
         """The mean error over joints and frames."""
@@ -139,7 +145,7 @@ class LinearError:
 
 
 def automatic(ladder: Ladder, errors: Errors | None) -> Selection:
-    """The strongest cliff between one key in 100 and one in 5 frames whose mean error is under 1 % of the height.
+    """The strongest cliff between one key in 100 and one in 5 frames whose error is under 1 % of the height.
 
     Without such a cliff the knee of the logarithmic curve; if that leaves more than 1 %, the number of keys above it at
     which the error falls under 1 %, if there is one. For a plain array, which has no height, the error does not count.
@@ -150,13 +156,13 @@ def automatic(ladder: Ladder, errors: Errors | None) -> Selection:
     for cliff in ladder.cliffs():
         if least <= cliff.keys <= most:
             selection = ladder.at(cliff.keys)
-            if errors is None or errors.mean_mm(selection) <= SANE_MEAN_MM:
+            if errors is None or errors.is_sane(selection):
                 return selection
     knee = ladder.knee(min(least, most), most)
-    if errors is None or errors.mean_mm(ladder.at(knee)) <= SANE_MEAN_MM:
+    if errors is None or errors.is_sane(ladder.at(knee)):
         return ladder.at(knee)
     above = [keys for keys in ladder.counts.tolist() if knee < keys <= most]
-    sane = bisect_left(above, True, key=lambda keys: errors.mean_mm(ladder.at(keys)) <= SANE_MEAN_MM)
+    sane = bisect_left(above, True, key=lambda keys: errors.is_sane(ladder.at(keys)))
     return ladder.at(above[sane] if sane < len(above) else knee)
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from keypose.arrays import Ints, frozen_ints
 from keypose.errors import ModelError, OptionError
-from keypose.inbetween.channels import TURNINGS, Channels, Turning, channels_of
+from keypose.inbetween.channels import TURNINGS, Turning, channels_of
+from keypose.inbetween.costs import inbetween_costs
 from keypose.inbetween.keyed import INTERPOLATIONS, Interpolation, keyed_motion, with_residual
-from keypose.inbetween.polish import polished
+from keypose.inbetween.polish import Polish
 from keypose.methods.salient import available_cores
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
@@ -38,28 +39,59 @@ class _Style:
     threads: int
 
     @property
+    def search(self) -> str:
+        """The in-betweens by whose error keys are chosen."""
+        return "linear" if self.interpolation == "linear" else "bezier"
+
+    @property
     def is_plain(self) -> bool:
-        """Whether spans are just those that keys are chosen by."""
+        """Whether spans are just those that keys are chosen by, but for polish."""
         is_free = not self.shared_tangents and not self.jump_penalty
         return self.interpolation != "natural" and self.rotation == "quaternion" and is_free
 
-    def draw(self, motion: Motion, channels: Channels, keys: Ints, limit_mm: float | None = None) -> KeyedMotion:
-        """The keyed motion; polishing leaves spans alone that it would take beyond ``limit_mm``."""
+
+class _Drawing:
+    """Curves of one style through any keys of one motion."""
+
+    def __init__(self, motion: Motion, style: _Style) -> None:
+        self._motion, self._style = motion, style
+        self._channels = channels_of(motion, style.rotation)
+        can = style.polish and motion.n_frames > 1
+        self._polish = Polish(motion, self._channels, style.polish_weights, style.threads) if can else None
+        self._plain = inbetween_costs(motion, interpolation=style.search) if motion.n_frames > 1 else None
+
+    def through(self, keys: Ints, limit_mm: float | None = None) -> KeyedMotion:
+        """The keyed motion; polishing leaves spans alone that it would take beyond ``limit_mm`` or the worst of all."""
+        style = self._style
         plain = keyed_motion(
-            motion, keys, self.interpolation, channels, shared=self.shared_tangents, jump_penalty=self.jump_penalty
+            self._motion,
+            keys,
+            style.interpolation,
+            self._channels,
+            shared=style.shared_tangents,
+            jump_penalty=style.jump_penalty,
         )
-        if not self.polish:
+        if self._polish is None or self._plain is None:
             return plain
-        worst = np.inf if self.jump_penalty else float(position_errors_mm(motion, plain.sample()).max())
-        return polished(
-            plain,
-            motion,
-            channels,
-            weights=self.polish_weights,
-            jump_penalty=self.jump_penalty,
-            limit_mm=worst if limit_mm is None else limit_mm,
-            threads=self.threads,
-        )
+        if limit_mm is None:
+            limit_mm = np.inf if style.jump_penalty else float(self._plain.of_spans(keys).max(initial=0.0))
+        return self._polish.polished(plain, jump_penalty=style.jump_penalty, limit_mm=limit_mm)
+
+    def within(self, keys: Ints, tolerance_mm: float) -> KeyedMotion | None:
+        """The same if it leaves no joint farther off, as sampled; None if it does."""
+        if self._style.is_plain and self._plain is not None:  # each span for itself, most of them met before
+            costs = self._plain.of_spans(keys)
+            for start, stop, cost in zip(keys[:-1].tolist(), keys[1:].tolist(), costs.tolist(), strict=True):
+                if cost <= tolerance_mm:
+                    continue
+                if self._polish is None or self._polish.error_of_span(start, stop, tolerance_mm) > tolerance_mm:
+                    return None
+        keyed = self.through(keys, tolerance_mm)
+        return keyed if self.greatest_mm(keyed) <= tolerance_mm else None
+
+    def greatest_mm(self, keyed: KeyedMotion) -> float:
+        """The largest error of what is sampled."""
+        return float(position_errors_mm(self._motion, keyed.sample()).max())
 
 
 def unbake(
@@ -100,19 +132,19 @@ def unbake(
         raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives")
     style = _style(interpolation, rotation, shared_tangents, jump_penalty, polish, polish_weights, threads)
     check_budget(keys, tolerance_mm, auto=auto)
-    channels = channels_of(motion, style.rotation)
+    drawing = _Drawing(motion, style)
     if selection is not None:
         if options or max_keys is not None or keys is not None or tolerance_mm is not None or auto:
             raise OptionError(
                 "a selection says which keys: give it without keys=, tolerance_mm=, auto= and other options"
             )
-        keyed = style.draw(motion, channels, frames_of(selection, motion, "selection"))
+        keyed = drawing.through(frames_of(selection, motion, "selection"))
     elif motion.n_frames == 1:
-        keyed = style.draw(motion, channels, np.zeros(1, np.int32))
+        keyed = drawing.through(np.zeros(1, np.int32))
     elif tolerance_mm is not None:
-        keyed = _within(motion, channels, style, tolerance(tolerance_mm), max_keys, options)
+        keyed = _within(motion, drawing, style, tolerance(tolerance_mm), max_keys, options)
     else:
-        keyed = style.draw(motion, channels, _chosen(motion, style, keys, max_keys, options).frames)
+        keyed = drawing.through(_chosen(motion, style, keys, max_keys, options).frames)
     if extremes is not None:
         keyed = replace(keyed, extremes=_marked(keyed.keys, frames_of(extremes, motion, "extremes")))
     return with_residual(keyed, motion) if flag("residual", residual) else keyed
@@ -172,8 +204,7 @@ def _search(motion: Motion, style: _Style, options: Mapping[str, Any]) -> dict[s
         if name in options:
             raise OptionError(f"unbake has no option {name!r}"
                               + ("; for a part of a motion unbake m[100:400]" if name == "frames" else ""))  # fmt: skip
-    how = "linear" if style.interpolation == "linear" else "bezier"
-    found = {**options, "cost": "inbetween", "interpolation": how, "threads": style.threads}
+    found = {**options, "cost": "inbetween", "interpolation": style.search, "threads": style.threads}
     if options.get("loop"):  # a file begins and ends with a key: the seam
         pins = frames_of_options(motion, options, 0, motion.n_frames).get("pins", ())
         found["pins"] = (0, *pins)
@@ -205,13 +236,15 @@ def _chosen(
 
 def _within(
     motion: Motion,
-    channels: Channels,
+    drawing: _Drawing,
     style: _Style,
     tolerance_mm: float,
     max_keys: int | None,
     options: Mapping[str, Any],
 ) -> KeyedMotion:
     """Fewest keys whose curves, as they come out, leave no joint farther off."""
+    if motion.height <= 0:
+        raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm: give keys=")
     # The cost is the error of the spans that keys are chosen by; polish makes it somewhat smaller.
     is_error = style.is_plain and _counts_all(options)
     limit = tolerance_mm * (POLISH_GAIN if style.polish else 1 + 1e-9) if is_error else np.inf
@@ -219,15 +252,14 @@ def _within(
     for top in (max_keys,) if max_keys is not None else (None, motion.n_frames):
         found = _cheap(motion, style, top, options, limit)
         for keys in found.counts[(found.counts > above) & (found.cost_values <= limit)].tolist():
-            keyed = style.draw(motion, channels, found.at(keys).frames, tolerance_mm)
-            if float(position_errors_mm(motion, keyed.sample()).max()) <= tolerance_mm:
+            keyed = drawing.within(found.at(keys).frames, tolerance_mm)
+            if keyed is not None:
                 return keyed
         above = int(found.counts[-1])
         if above == motion.n_frames:
             break
     assert found is not None
-    best = style.draw(motion, channels, found.at(above).frames, tolerance_mm)
-    least = float(position_errors_mm(motion, best.sample()).max())
+    least = drawing.greatest_mm(drawing.through(found.at(above).frames))
     raise OptionError(f"no keys stay within {tolerance_mm:g} mm; with {above} keys the largest error is {least:.4g} mm")
 
 
