@@ -1,7 +1,6 @@
 // Each span is a small nonlinear least-squares problem: two slopes for each turn and shift. Gauss-Newton with damping;
 // what a slope does to the joints below it is known from a few sums over these joints (their weight, their first and
-// second moments, the force and the torque of their errors), as in the dynamics of linked bodies. Only slopes of joints
-// on one chain are coupled, so that elimination from the hands and feet to the root fills nothing in.
+// second moments, the force and the torque of their errors), as in the dynamics of linked bodies.
 #include "polish.hpp"
 
 #include <algorithm>
@@ -9,44 +8,30 @@
 #include <cmath>
 #include <vector>
 
+#include "chain.hpp"
+#include "space.hpp"
+
 namespace keypose {
 namespace {
 
-constexpr std::size_t wide = 8;  // numbers of a handle: both slopes of four channels
 constexpr double most_damping = 1e8, first_damping = 1e-3, least_gain = 1e-4;
-
-struct V3 {
-    double x = 0, y = 0, z = 0;
-};
-V3 operator+(V3 a, V3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-V3 operator-(V3 a, V3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-V3 operator*(double s, V3 a) { return {s * a.x, s * a.y, s * a.z}; }
-double dot(V3 a, V3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-V3 cross(V3 a, V3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-V3 vector_at(const double* v) { return {v[0], v[1], v[2]}; }
-
-struct Q {
-    double w = 1, x = 0, y = 0, z = 0;
-};
-Q operator*(Q a, Q b) {
-    return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-            a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
-}
-V3 turned(Q q, V3 v) {
-    const V3 u{q.x, q.y, q.z}, c = 2 * cross(u, v);
-    return v + q.w * c + cross(u, c);
-}
 
 struct M3 {  // rows
     V3 r[3];
 };
 
-// What can be changed: the slopes of a turn or of a shift.
+// What can be changed: both slopes of the four numbers of a turn, or of the three of a shift.
 struct Handle {
     std::size_t joint;
     bool turns;
-    int parent;  // the handle above it on its chain, or -1
-    std::size_t first_block, depth;  // its blocks: with itself, its parent, ...; how many
+};
+static_assert(wide == 8, "two slopes of four numbers");
+
+// All handles of a figure, and how they hang on each other.
+struct Handles {
+    std::vector<Handle> all;
+    std::vector<Link> links;
+    std::size_t blocks = 0;
 };
 
 // Sums over a joint and all that hangs on it, about the joint.
@@ -56,17 +41,13 @@ struct Load {
     M3 second;
 };
 
-struct Block {
-    double v[wide][wide];
-};
-
 class Span {
 public:
-    Span(const PolishProblem& p, const std::vector<Handle>& handles, std::size_t blocks)
-        : p_(p), c_(p.clip), handles_(handles), blocks_(blocks), right_(handles.size() * wide),
-          step_(handles.size() * wide), slopes_(handles.size() * wide), tried_(handles.size() * wide),
-          spread_(handles.size()), world_(c_.joints), places_(c_.joints), locals_(c_.joints), raw_(c_.joints * 4),
-          loads_(c_.joints), maps_(handles.size() * 12), neighbours_(handles.size() * wide) {}
+    Span(const PolishProblem& p, const Handles& handles)
+        : p_(p), c_(p.clip), handles_(handles.all), links_(handles.links), system_(handles.links, handles.blocks),
+          slopes_(handles_.size() * wide), tried_(handles_.size() * wide), spread_(handles_.size()), world_(c_.joints),
+          locals_(c_.joints), places_(c_.joints), raw_(c_.joints * 4), loads_(c_.joints), maps_(handles_.size() * 12),
+          neighbours_(handles_.size() * wide) {}
 
     // Polishes the span from key k to the next; reads the slopes of the neighbouring spans from `before`.
     void run(std::size_t k, const double* leaving_turns, const double* arriving_turns) {
@@ -84,8 +65,8 @@ public:
         for (std::size_t round = 0; round < p_.rounds; ++round) {
             double found = cost, found_worst = worst;
             for (; damping < most_damping; damping *= 10) {
-                solve(damping);
-                for (std::size_t i = 0; i < slopes_.size(); ++i) tried_[i] = slopes_[i] + step_[i];
+                const std::vector<double>& step = system_.solve(damping);
+                for (std::size_t i = 0; i < slopes_.size(); ++i) tried_[i] = slopes_[i] + step[i];
                 found = judged(tried_, &found_worst);
                 if (found < cost) break;
             }
@@ -216,8 +197,7 @@ private:
     // The normal equations about the slopes at hand.
     void linearise() {
         const std::size_t n = c_.joints;
-        for (auto& block : blocks_) std::fill_n(&block.v[0][0], wide * wide, 0.0);
-        std::fill(right_.begin(), right_.end(), 0.0);
+        system_.clear();
         std::vector<double> spread(handles_.size(), 0.0);
         const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
         for (std::size_t t = from_ + 1; t < to_; ++t) {
@@ -230,7 +210,7 @@ private:
                 const Load& l = loads_[h.joint];
                 const double* mine = &maps_[i * 12];
                 const V3 push = h.turns ? l.torque : l.force;
-                double* right = &right_[i * wide];
+                double* right = system_.right(i);
                 for (std::size_t c = 0; c < 4; ++c) {
                     double pull = mine[c] * push.x + mine[4 + c] * push.y + mine[8 + c] * push.z;
                     if (h.turns)
@@ -239,13 +219,14 @@ private:
                     right[4 + c] += b_ * pull;
                 }
                 if (h.turns) spread[i] += l.second.r[0].x + l.second.r[1].y + l.second.r[2].z;
-                int other = static_cast<int>(i);
-                for (std::size_t d = 0; d < h.depth; ++d, other = handles_[static_cast<std::size_t>(other)].parent) {
+                std::size_t other = i;
+                for (std::size_t d = 0; d < links_[i].depth; ++d) {
                     double k[4][4];
-                    coupled(i, static_cast<std::size_t>(other), k);
+                    coupled(i, other, k);
+                    other = static_cast<std::size_t>(links_[other].parent);
                     if (d == 0 && h.turns)
                         for (int c = 0; c < 4; ++c) k[c][c] += turn_weight;
-                    Block& block = blocks_[h.first_block + d];
+                    Block& block = system_.block(i, d);
                     for (int r = 0; r < 4; ++r)
                         for (int c = 0; c < 4; ++c) {
                             block.v[r][c] += aa * k[r][c];
@@ -262,8 +243,8 @@ private:
             if (!handles_[i].turns) continue;
             for (std::size_t c = 0; c < wide; ++c) {
                 const double weight = (c < 4 ? before_weight_ : after_weight_) * spread_[i];
-                blocks_[handles_[i].first_block].v[c][c] += weight;
-                right_[i * wide + c] += weight * (neighbours_[i * wide + c] - slopes_[i * wide + c]);
+                system_.block(i, 0).v[c][c] += weight;
+                system_.right(i)[c] += weight * (neighbours_[i * wide + c] - slopes_[i * wide + c]);
             }
         }
     }
@@ -349,81 +330,14 @@ private:
                 out[r][c] = mine[r] * half[0][c] + mine[4 + r] * half[1][c] + mine[8 + r] * half[2][c];
     }
 
-    // The step: elimination from the last handle to the first, then back.
-    void solve(double damping) {
-        work_ = blocks_;
-        step_ = right_;
-        for (std::size_t i = handles_.size(); i-- > 0;) {
-            Block& own = work_[handles_[i].first_block];
-            for (std::size_t c = 0; c < wide; ++c) {
-                own.v[c][c] += damping * blocks_[handles_[i].first_block].v[c][c];
-                if (!(own.v[c][c] > 1e-12)) own.v[c][c] = 1;  // the fourth number of a shift, which has none
-            }
-        }
-        for (std::size_t i = handles_.size(); i-- > 0;) {
-            const Handle& h = handles_[i];
-            Block* own = &work_[h.first_block];
-            double* y = &step_[i * wide];
-            factor(own[0]);
-            lower_solved(own[0], y, 1);
-            for (std::size_t d = 1; d < h.depth; ++d) lower_solved(own[0], &own[d].v[0][0], wide);
-            int a = h.parent;
-            for (std::size_t d = 1; d < h.depth; ++d, a = handles_[static_cast<std::size_t>(a)].parent) {
-                const Handle& above = handles_[static_cast<std::size_t>(a)];
-                for (std::size_t e = d; e < h.depth; ++e) reduce(work_[above.first_block + e - d], own[d], own[e]);
-                double* right = &step_[static_cast<std::size_t>(a) * wide];
-                for (std::size_t r = 0; r < wide; ++r)
-                    for (std::size_t c = 0; c < wide; ++c) right[c] -= own[d].v[r][c] * y[r];
-            }
-        }
-        for (std::size_t i = 0; i < handles_.size(); ++i) {
-            const Handle& h = handles_[i];
-            const Block* own = &work_[h.first_block];
-            double* x = &step_[i * wide];
-            int a = h.parent;
-            for (std::size_t d = 1; d < h.depth; ++d, a = handles_[static_cast<std::size_t>(a)].parent) {
-                const double* above = &step_[static_cast<std::size_t>(a) * wide];
-                for (std::size_t r = 0; r < wide; ++r)
-                    for (std::size_t c = 0; c < wide; ++c) x[r] -= own[d].v[r][c] * above[c];
-            }
-            for (std::size_t r = wide; r-- > 0;) {
-                for (std::size_t c = r + 1; c < wide; ++c) x[r] -= own[0].v[c][r] * x[c];
-                x[r] /= own[0].v[r][r];
-            }
-        }
-    }
-
-    static void factor(Block& b) {  // into its lower half
-        for (std::size_t r = 0; r < wide; ++r)
-            for (std::size_t c = 0; c <= r; ++c) {
-                double sum = b.v[r][c];
-                for (std::size_t k = 0; k < c; ++k) sum -= b.v[r][k] * b.v[c][k];
-                b.v[r][c] = r == c ? std::sqrt(std::max(sum, 1e-300)) : sum / b.v[c][c];
-            }
-    }
-
-    static void lower_solved(const Block& l, double* x, std::size_t columns) {
-        for (std::size_t r = 0; r < wide; ++r) {
-            for (std::size_t k = 0; k < r; ++k)
-                for (std::size_t c = 0; c < columns; ++c) x[r * columns + c] -= l.v[r][k] * x[k * columns + c];
-            for (std::size_t c = 0; c < columns; ++c) x[r * columns + c] /= l.v[r][r];
-        }
-    }
-
-    static void reduce(Block& target, const Block& a, const Block& b) {  // target -= a^T b
-        for (std::size_t k = 0; k < wide; ++k)
-            for (std::size_t r = 0; r < wide; ++r)
-                for (std::size_t c = 0; c < wide; ++c) target.v[r][c] -= a.v[k][r] * b.v[k][c];
-    }
-
     const PolishProblem& p_;
     const Clip& c_;
     const std::vector<Handle>& handles_;
-    std::vector<Block> blocks_, work_;
-    std::vector<double> right_, step_, slopes_, tried_, spread_;
-    std::vector<Q> world_;
+    const std::vector<Link>& links_;
+    Chains system_;
+    std::vector<double> slopes_, tried_, spread_;
+    std::vector<Q> world_, locals_;
     std::vector<V3> places_;
-    std::vector<Q> locals_;
     std::vector<double> raw_;
     std::vector<Load> loads_;
     std::vector<double> maps_, neighbours_;
@@ -432,8 +346,7 @@ private:
     bool has_before_ = false, has_after_ = false;
 };
 
-// The handles of a figure, each after the one above it, and how many blocks they have together.
-std::vector<Handle> handles_of(const Clip& clip, std::size_t* blocks) {
+Handles handles_of(const Clip& clip) {
     const std::size_t n = clip.joints;
     std::vector<char> carries(n, 0);
     for (std::size_t j = n; j-- > 0;)
@@ -444,18 +357,18 @@ std::vector<Handle> handles_of(const Clip& clip, std::size_t* blocks) {
             if (!std::equal(values + j * width, values + (j + 1) * width, values + (t * n + j) * width)) return true;
         return false;
     };
-    std::vector<Handle> handles;
+    Handles handles;
     std::vector<int> lowest(n, -1);  // the last handle on the chain that ends in each joint
-    *blocks = 0;
     for (std::size_t j = 0; j < n; ++j) {
         lowest[j] = clip.parents[j] < 0 ? -1 : lowest[static_cast<std::size_t>(clip.parents[j])];
         for (const bool turns : {false, true}) {
             const bool matters = carries[j] || (!turns && clip.weights[j] > 0);
             if (!matters || !(turns ? changes(clip.rotations, 4, j) : changes(clip.translations, 3, j))) continue;
-            const std::size_t depth = lowest[j] < 0 ? 1 : handles[static_cast<std::size_t>(lowest[j])].depth + 1;
-            handles.push_back({j, turns, lowest[j], *blocks, depth});
-            *blocks += depth;
-            lowest[j] = static_cast<int>(handles.size()) - 1;
+            const std::size_t depth = lowest[j] < 0 ? 1 : handles.links[static_cast<std::size_t>(lowest[j])].depth + 1;
+            handles.all.push_back({j, turns});
+            handles.links.push_back({lowest[j], handles.blocks, depth});
+            handles.blocks += depth;
+            lowest[j] = static_cast<int>(handles.all.size()) - 1;
         }
     }
     return handles;
@@ -464,8 +377,7 @@ std::vector<Handle> handles_of(const Clip& clip, std::size_t* blocks) {
 }  // namespace
 
 bool polish(const PolishProblem& problem) {
-    std::size_t blocks;
-    const std::vector<Handle> handles = handles_of(problem.clip, &blocks);
+    const Handles handles = handles_of(problem.clip);
     const std::size_t spans = problem.n_keys - 1, numbers = problem.n_keys * problem.clip.joints * 4;
     // Each span looks at what its neighbours were, so that the order does not matter.
     const std::vector<double> leaving(problem.leaving_turns, problem.leaving_turns + numbers);
@@ -473,7 +385,7 @@ bool polish(const PolishProblem& problem) {
     std::atomic<std::size_t> next{0};
     Team team(std::max(1u, problem.threads), problem.keep_going);
     return team.run([&](unsigned thread) {
-        Span span(problem, handles, blocks);
+        Span span(problem, handles);
         for (std::size_t k; (k = next.fetch_add(1)) < spans && team.goes_on(thread);)
             span.run(k, leaving.data(), arriving.data());
     });

@@ -2,20 +2,13 @@
 
 #include <cmath>
 
+#include "space.hpp"
+
 namespace keypose {
 namespace {
 
-struct Quaternion {
-    double w, x, y, z;
-};
-
-Quaternion operator*(const Quaternion& a, const Quaternion& b) {
-    return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-            a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
-}
-
 // q * (turn about one axis) needs half of the products of a full one.
-Quaternion turned(const Quaternion& q, int axis, double degrees) {
+Q turned(const Q& q, int axis, double degrees) {
     const double half = degrees * (3.14159265358979323846 / 360.0);
     const double c = std::cos(half), s = std::sin(half);
     switch (axis) {
@@ -40,7 +33,7 @@ void poses_from_channels(const double* channels, std::size_t frames, std::size_t
                 const std::int32_t column = position_columns[3 * j + axis];
                 translation[3 * j + axis] = column < 0 ? offsets[3 * j + axis] : row[column];
             }
-            Quaternion q{1, 0, 0, 0};
+            Q q{1, 0, 0, 0};
             for (std::size_t k = 0; k < 3; ++k) {
                 const std::int32_t column = rotation_columns[3 * j + k];
                 if (column >= 0 && row[column] != 0) q = turned(q, rotation_axes[3 * j + k], row[column]);
@@ -60,9 +53,9 @@ void forward_kinematics(const std::int32_t* parents, const double* translations,
         const double* translation = translations + t * joints * 3;
         const double* rotation = rotations + t * joints * 4;
         double* position = world_positions + t * joints * 3;
-        Quaternion* world = reinterpret_cast<Quaternion*>(world_rotations + t * joints * 4);
+        Q* world = reinterpret_cast<Q*>(world_rotations + t * joints * 4);
         for (std::size_t j = 0; j < joints; ++j) {
-            const Quaternion local{rotation[4 * j], rotation[4 * j + 1], rotation[4 * j + 2],
+            const Q local{rotation[4 * j], rotation[4 * j + 1], rotation[4 * j + 2],
                                    rotation[4 * j + 3]};
             const double* v = translation + 3 * j;
             double* p = position + 3 * j;
@@ -71,7 +64,7 @@ void forward_kinematics(const std::int32_t* parents, const double* translations,
                 p[0] = v[0], p[1] = v[1], p[2] = v[2];
                 continue;
             }
-            const Quaternion& q = world[parents[j]];
+            const Q& q = world[parents[j]];
             const double* o = position + 3 * parents[j];
             // v + 2w (u x v) + 2 u x (u x v), with u the vector part
             const double cx = 2 * (q.y * v[2] - q.z * v[1]), cy = 2 * (q.z * v[0] - q.x * v[2]),

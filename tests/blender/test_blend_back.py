@@ -99,8 +99,7 @@ def test_keys_that_an_artist_moved_in_time(shown):
     )
     assert off[: wanted[1]].max() < TOLERANCE_MM
     assert off[wanted[3] :].max() < TOLERANCE_MM
-    print("MOVED", off.max(), found.notes)
-    assert off.max() < 20  # handles are no longer a third of the gap away: the nearest cubics
+    assert off.max() < 5  # handles are no longer a third of the gap away: the nearest cubics
     assert any("no cubics of time" in note for note in found.notes)
 
 
@@ -111,13 +110,7 @@ def test_a_key_that_an_artist_added_to_one_bone(shown):
     assert keyed.keys[2] < added < keyed.keys[3]
     seen = kp.load(_edited(shown, "add_key"))
     off = np.linalg.norm(found.sample().world_positions() - seen.world_positions(), axis=2) * seen.mm_per_unit
-    arm = [
-        seen.skeleton.names.index(name)
-        for name in ("LeftForeArm", "LeftHand", "LeftFingerBase", "LeftHandIndex1", "LThumb")
-    ]
-    print("ADDED", np.delete(off, arm, axis=1).max(), off.max(), found.notes)
-    assert np.delete(off, arm, axis=1).max() < 0.5  # at the new key their quaternions are not of length 1
-    assert off.max() < 20
+    assert off.max() < 0.5  # at the new key quaternions of other bones are not of length 1, ours are
 
 
 @pytest.mark.data

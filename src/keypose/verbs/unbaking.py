@@ -3,95 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from keypose.arrays import Ints, frozen_ints
 from keypose.errors import ModelError, OptionError
-from keypose.inbetween.channels import TURNINGS, Turning, channels_of
-from keypose.inbetween.costs import inbetween_costs
-from keypose.inbetween.keyed import INTERPOLATIONS, Interpolation, keyed_motion, with_residual
-from keypose.inbetween.polish import Polish
-from keypose.methods.salient import available_cores
-from keypose.metrics import position_errors_mm
+from keypose.inbetween.channels import Turning
+from keypose.inbetween.keyed import Interpolation, with_residual
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
-from keypose.options import flag, number, one_of, whole
+from keypose.options import flag, whole
 from keypose.verbs.budget import automatic, tolerance
+from keypose.verbs.drawing import Drawing, Style, style_of
 from keypose.verbs.frames import frames_of_options
 from keypose.verbs.selecting import check_budget, errors_of, ladder, rung
 
 METHOD = "salient"
 POLISH_GAIN = 1.3  # by what polish may shrink the largest error, as far as keys are tried: 1.1 to 1.2 is usual
-
-
-@dataclass(frozen=True)
-class _Style:
-    """How curves are drawn through keys."""
-
-    interpolation: Interpolation
-    rotation: Turning
-    shared_tangents: bool
-    jump_penalty: float
-    polish: bool
-    polish_weights: Mapping[str, float] | None
-    threads: int
-
-    @property
-    def search(self) -> str:
-        """The in-betweens by whose error keys are chosen."""
-        return "linear" if self.interpolation == "linear" else "bezier"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether spans are just those that keys are chosen by, but for polish."""
-        is_free = not self.shared_tangents and not self.jump_penalty
-        return self.interpolation != "natural" and self.rotation == "quaternion" and is_free
-
-
-class _Drawing:
-    """Curves of one style through any keys of one motion."""
-
-    def __init__(self, motion: Motion, style: _Style) -> None:
-        self._motion, self._style = motion, style
-        self._channels = channels_of(motion, style.rotation)
-        can = style.polish and motion.n_frames > 1
-        self._polish = Polish(motion, self._channels, style.polish_weights, style.threads) if can else None
-        self._plain = inbetween_costs(motion, interpolation=style.search) if motion.n_frames > 1 else None
-
-    def through(self, keys: Ints, limit_mm: float | None = None) -> KeyedMotion:
-        """The keyed motion; polishing leaves spans alone that it would take beyond ``limit_mm`` or the worst of all."""
-        style = self._style
-        plain = keyed_motion(
-            self._motion,
-            keys,
-            style.interpolation,
-            self._channels,
-            shared=style.shared_tangents,
-            jump_penalty=style.jump_penalty,
-        )
-        if self._polish is None or self._plain is None:
-            return plain
-        if limit_mm is None:
-            limit_mm = np.inf if style.jump_penalty else float(self._plain.of_spans(keys).max(initial=0.0))
-        return self._polish.polished(plain, jump_penalty=style.jump_penalty, limit_mm=limit_mm)
-
-    def within(self, keys: Ints, tolerance_mm: float) -> KeyedMotion | None:
-        """The same if it leaves no joint farther off, as sampled; None if it does."""
-        if self._style.is_plain and self._plain is not None:  # each span for itself, most of them met before
-            costs = self._plain.of_spans(keys)
-            for start, stop, cost in zip(keys[:-1].tolist(), keys[1:].tolist(), costs.tolist(), strict=True):
-                if cost <= tolerance_mm:
-                    continue
-                if self._polish is None or self._polish.error_of_span(start, stop, tolerance_mm) > tolerance_mm:
-                    return None
-        keyed = self.through(keys, tolerance_mm)
-        return keyed if self.greatest_mm(keyed) <= tolerance_mm else None
-
-    def greatest_mm(self, keyed: KeyedMotion) -> float:
-        """The largest error of what is sampled."""
-        return float(position_errors_mm(self._motion, keyed.sample()).max())
 
 
 def unbake(
@@ -130,9 +59,9 @@ def unbake(
     """
     if not isinstance(motion, Motion):
         raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives")
-    style = _style(interpolation, rotation, shared_tangents, jump_penalty, polish, polish_weights, threads)
+    style = style_of(interpolation, rotation, shared_tangents, jump_penalty, polish, polish_weights, threads)
     check_budget(keys, tolerance_mm, auto=auto)
-    drawing = _Drawing(motion, style)
+    drawing = Drawing(motion, style)
     if selection is not None:
         if options or max_keys is not None or keys is not None or tolerance_mm is not None or auto:
             raise OptionError(
@@ -148,31 +77,6 @@ def unbake(
     if extremes is not None:
         keyed = replace(keyed, extremes=_marked(keyed.keys, frames_of(extremes, motion, "extremes")))
     return with_residual(keyed, motion) if flag("residual", residual) else keyed
-
-
-def _style(
-    interpolation: Interpolation,
-    rotation: Turning,
-    shared_tangents: bool,
-    jump_penalty: float,
-    polish: bool | None,
-    polish_weights: Mapping[str, float] | None,
-    threads: int | None,
-) -> _Style:
-    one_of("interpolation", interpolation, INTERPOLATIONS)
-    one_of("rotation", rotation, TURNINGS)
-    shared, penalty = flag("shared_tangents", shared_tangents), number("jump_penalty", jump_penalty, least=0, most=1e6)
-    if interpolation != "bezier":
-        for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
-            if is_given:
-                raise OptionError(f"{name}= is for interpolation='bezier', whose slopes are free")
-    can = interpolation == "bezier" and rotation == "quaternion" and not shared
-    if polish is not None and flag("polish", polish) and not can:
-        raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free tangents")
-    if polish_weights is not None and (polish is False or not can):
-        raise OptionError("polish_weights= says how to polish, which is off here")
-    cores = available_cores() if threads is None else whole("threads", threads, least=1)
-    return _Style(interpolation, rotation, shared, penalty, can if polish is None else polish, polish_weights, cores)
 
 
 def frames_of(selection: Selection | Sequence[int], motion: Motion, what: str) -> Ints:
@@ -198,7 +102,7 @@ def _marked(keys: Ints, extremes: Ints) -> Any:
     return np.isin(keys, extremes)
 
 
-def _search(motion: Motion, style: _Style, options: Mapping[str, Any]) -> dict[str, Any]:
+def _search(motion: Motion, style: Style, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the search for keys: by the cost of straight spans for straight curves, else of fitted ones."""
     for name in ("cost", "interpolation", "features", "frames", "fps"):
         if name in options:
@@ -211,7 +115,7 @@ def _search(motion: Motion, style: _Style, options: Mapping[str, Any]) -> dict[s
     return found
 
 
-def _climbed(motion: Motion, style: _Style, max_keys: int | None, options: Mapping[str, Any]) -> Ladder:
+def _climbed(motion: Motion, style: Style, max_keys: int | None, options: Mapping[str, Any]) -> Ladder:
     found = ladder(motion, METHOD, max_keys=max_keys, **_search(motion, style, options))
     return _with_seam(found) if options.get("loop") else found
 
@@ -223,7 +127,7 @@ def _with_seam(found: Ladder) -> Ladder:
 
 
 def _chosen(
-    motion: Motion, style: _Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
+    motion: Motion, style: Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
 ) -> Selection:
     if keys is not None:
         wanted = whole("keys", keys, least=1)
@@ -236,8 +140,8 @@ def _chosen(
 
 def _within(
     motion: Motion,
-    drawing: _Drawing,
-    style: _Style,
+    drawing: Drawing,
+    style: Style,
     tolerance_mm: float,
     max_keys: int | None,
     options: Mapping[str, Any],
@@ -263,7 +167,7 @@ def _within(
     raise OptionError(f"no keys stay within {tolerance_mm:g} mm; with {above} keys the largest error is {least:.4g} mm")
 
 
-def _cheap(motion: Motion, style: _Style, max_keys: int | None, options: Mapping[str, Any], limit: float) -> Ladder:
+def _cheap(motion: Motion, style: Style, max_keys: int | None, options: Mapping[str, Any], limit: float) -> Ladder:
     """The ladder as far as it costs at most ``limit``; the whole of it if nothing is so cheap."""
     if np.isfinite(limit):
         try:

@@ -27,6 +27,7 @@ FIRST = 1  # Blender's frame of our frame 0
 VERSION = 1
 START_BYTES = 4 << 30  # address space that Blender takes before it does anything
 LEAST_SECONDS, SECONDS_PER_KEY = 120.0, 2e-5
+MOST_FRAMES = 1_048_574
 GREATEST_FPS = 30_000  # Blender's rate is a whole number over a factor
 LONGEST_NAME = 50  # characters; Blender cuts names at 63 bytes
 STILL_OF_SIZE = 1e-7  # what moves less, in parts of the figure's height, does not move
@@ -100,6 +101,8 @@ def _write(keyed: KeyedMotion, motion: Motion, suffix: str, *, is_dense: bool) -
 
 def scene_of(keyed: KeyedMotion, rig: Rig, *, first: int, metres: float) -> tuple[Facts, Arrays]:
     """What the script in the child makes a scene of: the rig, its keys, rate and range, ``metres`` per Blender unit."""
+    if first + keyed.n_frames > MOST_FRAMES:
+        raise OptionError(f"{keyed.name}: {keyed.n_frames} frames, Blender counts to {MOST_FRAMES}; save it in parts")
     whole = min(max(round(keyed.fps), 1), GREATEST_FPS)
     turns, places = keyed.rotations, keyed.translations
     if not keyed.is_cubic and keyed.rotation_orders is None:  # ours go the short way whatever the signs are

@@ -1,12 +1,13 @@
 """.blend and FBX files without Blender: what is recognised and refused, and that no child process gets past us.
 
-With Blender: tests/blender/test_blend.py and test_fbx_written.py.
+With Blender: tests/blender/test_blend.py, test_blend_back.py and test_fbx_written.py.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -162,11 +163,16 @@ def test_a_child_that_writes_nothing(impostor, tmp_path, body, problem):
     assert not (tmp_path / "x.blend").exists()
 
 
+def test_more_frames_than_blender_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr("keypose.formats.blend.write.MOST_FRAMES", 3)
+    monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", "not started")
+    with pytest.raises(kp.OptionError, match="3 frames, Blender counts to 3"):
+        kp.save(kp.demo_motion()[:3], tmp_path / "x.blend")
+
+
 def test_a_keyed_motion_has_no_first_frame_to_spare(tmp_path):
     keyed = kp.unbake(kp.demo_motion()[:40], keys=5)
     pose = keyed.pose(0)
-    from dataclasses import replace
-
     with pytest.raises(kp.OptionError, match="reference pose of a keyed motion"):
         kp.save(replace(keyed, reference_pose=pose), tmp_path / "x.blend", reference_pose=True)
 

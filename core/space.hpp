@@ -1,0 +1,28 @@
+// Vectors and quaternions, one at a time.
+#pragma once
+
+namespace keypose {
+
+struct V3 {
+    double x = 0, y = 0, z = 0;
+};
+inline V3 operator+(V3 a, V3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+inline V3 operator-(V3 a, V3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+inline V3 operator*(double s, V3 a) { return {s * a.x, s * a.y, s * a.z}; }
+inline double dot(V3 a, V3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+inline V3 cross(V3 a, V3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+inline V3 vector_at(const double* v) { return {v[0], v[1], v[2]}; }
+
+struct Q {
+    double w = 1, x = 0, y = 0, z = 0;
+};
+inline Q operator*(Q a, Q b) {
+    return {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+            a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+inline V3 turned(Q q, V3 v) {
+    const V3 u{q.x, q.y, q.z}, c = 2 * cross(u, v);
+    return v + q.w * c + cross(u, c);
+}
+
+}  // namespace keypose
