@@ -164,7 +164,7 @@ def test_a_child_that_writes_nothing(impostor, tmp_path, body, problem):
 
 
 def test_more_frames_than_blender_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr("keypose.formats.blend.write.MOST_FRAMES", 3)
+    monkeypatch.setattr(sys.modules["keypose.formats.blend.write"], "MOST_FRAMES", 3)
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", "not started")
     with pytest.raises(kp.OptionError, match="3 frames, Blender counts to 3"):
         kp.save(kp.demo_motion()[:3], tmp_path / "x.blend")

@@ -178,8 +178,7 @@ def add_layer(request: Request, given: Arrays, figure: Any, bones: list[str], ac
     figure[STRENGTH] = 0.0
     figure.id_properties_ui(STRENGTH).update(
         min=0.0,
-        max=2.0,
-        soft_max=1.0,
+        max=1.0,  # as far as a constraint goes
         default=0.0,
         description="How much of the captured detail is put back on the keys",
     )
