@@ -18,7 +18,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion
 
 Z_UP_TO_Y_UP = Matrix(((1, 0, 0, 0), (0, 0, 1, 0), (0, -1, 0, 0), (0, 0, 0, 1)))
-ADD_ON = "blender_gltf_tangents"
+ADD_ON = "gltf_tangents"
 
 
 def main(request: str, result: str) -> None:
@@ -27,7 +27,7 @@ def main(request: str, result: str) -> None:
     scene = bpy.context.scene
     scene.render.fps = round(asked["fps"])  # so that keys fall on whole frames
     if asked["tangents"]:
-        sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+        sys.path.append(str(Path(__file__).resolve().parents[2] / "blender"))
         __import__(ADD_ON)
         bpy.context.preferences.addons.new().module = ADD_ON
     bpy.ops.import_scene.gltf(filepath=asked["path"])

@@ -12,12 +12,12 @@ from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion, Residual, Skeleton
 from keypose.model.motion import WHOLE_RATIO_TOLERANCE
 from keypose.options import number, one_of
-from keypose.rotations import IDENTITY, from_matrix, rotate
+from keypose.rotations import rotate
+from keypose.verbs.rest_poses import change_of_rest
 
 Timing: TypeAlias = Literal["auto", "keys", "frames"]
 TIMINGS: tuple[Timing, ...] = get_args(Timing)
 
-REST_TOLERANCE = 2e-3  # of the longest bone: what a bone may differ after a journey through text or float32
 NAMES_SHOWN = 6
 
 
@@ -26,8 +26,9 @@ def rebake(
 ) -> Motion:
     """``edited`` with a share ``residual`` of the detail that ``original_keyed`` has kept: 0 none, 1 all of it.
 
-    The detail turns and shifts each joint in its own frame, so it follows the edit. Joints are matched by name; a
-    figure in other units or with other axes takes the detail scaled and turned, one with other bones is refused.
+    The detail turns and shifts each joint in its own frame, so it follows the edit. Joints are matched by name. The
+    figure may have other units, another way up and joints with other axes, as programs make them: the detail is scaled
+    and turned. One with other bones, or whose file shows it in another rest pose, is refused.
 
     ``timing`` says which detail belongs to which frame: by ``"keys"`` the n-th key of the edit is the n-th of the
     original, wherever it was moved; by ``"frames"`` time is the same in both. ``"auto"`` takes the timing of the
@@ -45,12 +46,12 @@ def rebake(
     one_of("timing", timing, TIMINGS)
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
     partners = _partners(motion.skeleton, original_keyed.skeleton)
-    change = _change_of_rest(motion, original_keyed, partners)
+    change = change_of_rest(motion, original_keyed, partners.ours, partners.theirs)
     sources, held = _sources(edited, original_keyed, kept, timing)
     theirs = partners.theirs
     detail = Residual(
-        turns=give_away(rotate(change.rotation, kept.turns[:, theirs])),
-        shifts=give_away(change.scale * rotate(change.rotation, kept.shifts[:, theirs])),
+        turns=give_away(rotate(change.turns, kept.turns[:, theirs])),
+        shifts=give_away(change.scale * rotate(change.turns, kept.shifts[:, theirs])),
     )
     translations, rotations = motion.translations.copy(), motion.rotations.copy()
     if share:  # without any the edit stays bit by bit
@@ -100,58 +101,6 @@ def _partners(edited: Skeleton, original: Skeleton) -> _Partners:
                           f"({_listed(list(original.names))})")  # fmt: skip
     ours, theirs = np.array(pairs, np.int32).T
     return _Partners(ours, theirs)
-
-
-# How the two figures lie
-
-
-@dataclass(frozen=True)
-class _Change:
-    """What turns and scales the original's bones to those of the edit."""
-
-    rotation: Floats  # (4,) wxyz
-    scale: float
-
-
-def _change_of_rest(edited: Motion, original: KeyedMotion, partners: _Partners) -> _Change:
-    """Found from bones whose two ends have partners; an error where no one turn and scale explains them all."""
-    ours, theirs = edited.skeleton, original.skeleton
-    partner_of = dict(zip(partners.ours.tolist(), partners.theirs.tolist(), strict=True))
-    bones = [(j, k) for j, k in partner_of.items()
-             if ours.parents[j] >= 0 and theirs.parents[k] == partner_of.get(int(ours.parents[j]), -2)]  # fmt: skip
-    to = np.array([ours.offsets[j] for j, _ in bones]).reshape(-1, 3)
-    of = np.array([theirs.offsets[k] for _, k in bones]).reshape(-1, 3)
-    longest = float(np.linalg.norm(of, axis=1).max(initial=0.0))
-    if not longest or not to.any():
-        return _Change(np.array(IDENTITY), _ratio_of_units(edited, original))
-    scale = float(np.linalg.norm(to) / np.linalg.norm(of))
-    if abs(scale - 1) <= REST_TOLERANCE:
-        scale = 1.0
-    for turn in (np.eye(3), _best_turn(of, to)):
-        off = np.linalg.norm(to / scale - of @ turn.T, axis=1) / longest
-        if off.max() <= REST_TOLERANCE:
-            return _Change(from_matrix(turn), scale)
-    worst = int(off.argmax())
-    raise OptionError(
-        f"{edited.name}: at rest {ours.names[bones[worst][0]]} lies elsewhere than in {original.name!r}, by "
-        f"{off[worst]:.1%} of the longest bone, so the detail does not fit; export with the bones that were imported"
-    )
-
-
-def _ratio_of_units(edited: Motion, original: KeyedMotion) -> float:
-    """How much larger numbers are in the edit, as far as both say what their unit is."""
-    if edited.metres_per_unit is None or original.metres_per_unit is None:
-        return 1.0
-    return original.metres_per_unit / edited.metres_per_unit
-
-
-def _best_turn(of: Floats, to: Floats) -> Floats:
-    """The rotation matrix that brings bones ``of`` (B, 3) nearest to ``to``; none if they lie along one line."""
-    u, sizes, vt = np.linalg.svd(to.T @ of)
-    if sizes[1] <= 1e-6 * sizes[0]:
-        return np.eye(3)
-    mirror = np.diag((1.0, 1.0, np.sign(np.linalg.det(u @ vt))))
-    return np.asarray(u @ mirror @ vt)
 
 
 # When
