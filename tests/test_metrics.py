@@ -241,3 +241,28 @@ def test_distances_of_points():
     points = np.random.default_rng(0).normal(size=(4, 5, 3))
     others = np.random.default_rng(1).normal(size=(4, 5, 3))
     np.testing.assert_allclose(distances(points, others), np.linalg.norm(points - others, axis=-1))
+
+
+def test_a_figure_in_another_unit_is_the_same_figure():
+    motion = kp.demo_motion(fps=30)[:40]
+    bones = dataclasses.replace(
+        motion.skeleton, offsets=motion.skeleton.offsets * 100, end_offsets=motion.skeleton.end_offsets * 100
+    )
+    larger = dataclasses.replace(motion, skeleton=bones, translations=motion.translations * 100, reference_pose=None)
+    assert kp.score(motion, larger).max_mm < 1e-6
+    keyed = kp.unbake(larger, keys=8)
+    assert kp.score(motion, keyed).max_mm == pytest.approx(kp.score(larger, keyed).max_mm, rel=1e-3)
+
+
+def test_another_up_axis_is_refused():
+    motion = kp.demo_motion(fps=30)[:5]
+    with pytest.raises(kp.OptionError, match="not the same world"):
+        kp.score(motion, dataclasses.replace(motion, up="Z"))
+
+
+def test_the_worst_place_is_named():
+    motion = kp.demo_motion(fps=30)[:40]
+    keyed = kp.unbake(motion, keys=6)
+    found = kp.score(motion, keyed)
+    errors = position_errors_mm(motion, keyed.sample())
+    assert errors[found.worst_frame, motion.joint(found.worst_joint)] == found.max_mm

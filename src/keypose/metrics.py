@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from keypose.model import KeyedMotion, Motion, Selection
 from keypose.rotations import angle_between
 
 BYTES_PER_VALUE = 4  # a float32, as most formats keep them
+LEAST_BONE, SAME_LENGTH = 0.01, 1e-3  # relative: bones that tell the unit of a figure, lengths that are the same
 LEAST_ACCELERATION_MM = 1e-6  # per frame and frame: below it there is nothing to compare with
 
 
@@ -34,6 +35,8 @@ class Score(Frozen):
     max_deg: float
     foot_slide_mm: float | None  # None: no foot is recognised, or none ever stands
     original_foot_slide_mm: float | None
+    worst_frame: int  # where the largest distance is,
+    worst_joint: str  # and of which joint
     per_joint_mm: Floats  # (J,) mean over frames
     per_frame_mm: Floats  # (T,) mean over joints
     key_acceleration: float | None  # None: without inner keys, or the original does not accelerate at them
@@ -65,7 +68,10 @@ def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
     if not isinstance(original, Motion):
         raise OptionError(f"{type(original).__name__}, expected a Motion as the original")
     rebuilt, keys, stored = _rebuilt(original, other)
+    check_comparable(original, rebuilt)
+    rebuilt = in_units_of(original, rebuilt)
     errors = position_errors_mm(original, rebuilt)
+    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
     degrees = np.rad2deg(angle_between(original.rotations, rebuilt.rotations))
     slide, original_slide = _foot_slides_mm(original, rebuilt)
     return Score(
@@ -76,6 +82,8 @@ def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
         max_deg=float(degrees.max()),
         foot_slide_mm=slide,
         original_foot_slide_mm=original_slide,
+        worst_frame=int(frame),
+        worst_joint=original.skeleton.names[int(joint)],
         per_joint_mm=give_away(errors.mean(axis=0)),
         per_frame_mm=give_away(errors.mean(axis=1)),
         key_acceleration=None if keys is None else _acceleration_ratio(original, rebuilt, keys),
@@ -86,11 +94,34 @@ def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
 
 def position_errors_mm(original: Motion, other: Motion) -> Floats:
     """How far each joint is off in each frame (T, J), in mm on the original's figure scaled to 1.7 m."""
+    check_comparable(original, other)
+    there = in_units_of(original, other).world_positions()
+    return original.mm_per_unit * distances(original.world_positions(), there)
+
+
+def check_comparable(original: Motion, other: Motion) -> None:
+    """Refuses motions whose joints, frames or up axes differ."""
     if other.skeleton.names != original.skeleton.names:
         raise OptionError(f"{original.name!r} and {other.name!r} have different joints")
     if other.n_frames != original.n_frames:
         raise OptionError(f"{original.name!r} has {original.n_frames} frames, {other.name!r} {other.n_frames}")
-    return original.mm_per_unit * distances(original.world_positions(), other.world_positions())
+    if other.up != original.up:
+        raise OptionError(f"{original.name!r} has {original.up} up, {other.name!r} {other.up}: not the same world")
+
+
+def in_units_of(original: Motion, other: Motion) -> Motion:
+    """``other`` scaled where all its bones are longer or shorter by one factor: it is in another unit."""
+    ours, theirs = (np.linalg.norm(motion.skeleton.offsets[1:], axis=1) for motion in (original, other))
+    bones = ours > LEAST_BONE * ours.max(initial=0.0)
+    ratios = theirs[bones] / ours[bones]
+    if not len(ratios) or not ratios.min() > 0 or np.ptp(ratios) > SAME_LENGTH * ratios.mean():
+        return other
+    factor = float(ratios.mean())
+    if abs(factor - 1) <= SAME_LENGTH:
+        return other
+    bones_of = other.skeleton
+    skeleton = replace(bones_of, offsets=bones_of.offsets / factor, end_offsets=bones_of.end_offsets / factor)
+    return replace(other, skeleton=skeleton, translations=give_away(other.translations / factor), reference_pose=None)
 
 
 def distances(points: Floats, others: Floats) -> Floats:

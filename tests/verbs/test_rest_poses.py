@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,9 +18,14 @@ from keypose.rotations import angle_between, conjugate, exp, from_euler, multipl
 from keypose.verbs.rebaking import rebake
 
 
-@pytest.fixture(scope="module")
-def keyed() -> kp.KeyedMotion:
+@cache
+def walk() -> kp.KeyedMotion:
     return kp.unbake(kp.demo_motion(fps=30)[:90], [0, 14, 30, 47, 60, 89])
+
+
+@pytest.fixture
+def keyed() -> kp.KeyedMotion:
+    return walk()
 
 
 def edited(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
@@ -94,11 +100,11 @@ def assert_same_with_axes(keyed: kp.KeyedMotion, rest: kp.Pose, axes: np.ndarray
     scale=st.floats(0.01, 100.0),
     is_reference=st.booleans(),
 )
-def test_any_axes(keyed, seed, angles, scale, is_reference):
+def test_any_axes(seed, angles, scale, is_reference):
     """The file shows how its joints rest; the original does so as its reference pose or by its offsets."""
-    edit = edited(keyed).sample()
+    edit = walk().sample()
     rest = edit[10] if is_reference else unturned(edit)
-    original = replace(keyed, reference_pose=rest) if is_reference else keyed
+    original = replace(walk(), reference_pose=rest) if is_reference else walk()
     world = from_euler(np.array(angles), "ZYX")
     assert_same_with_axes(original, rest, axes_of(edit, seed), world=world, scale=scale)
 

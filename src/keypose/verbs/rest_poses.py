@@ -155,8 +155,6 @@ def _fit(rest: _Rest, its_rest: _Rest, bones: _Bones, ours: Ints, theirs: Ints) 
     if not longest or not to.any():
         return None
     scale = float(np.linalg.norm(to) / np.linalg.norm(of))
-    if abs(scale - 1) <= REST_TOLERANCE:
-        scale = 1.0
     for turn in (np.eye(3), _best_turn(of, to)):
         off = np.linalg.norm(to / scale - of @ turn.T, axis=1) / longest
         if off.max() <= REST_TOLERANCE:

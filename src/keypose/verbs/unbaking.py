@@ -20,6 +20,14 @@ from keypose.verbs.frames import frames_of_options
 from keypose.verbs.selecting import check_budget, errors_of, ladder, rung
 
 METHOD = "salient"
+NOT_HERE = {  # options of select that would mean something else here
+    "method": ": choose by another method first, kp.unbake(m, kp.select(m, 'farthest', keys=8))",
+    "frames": "; for a part of a motion unbake m[100:400]",
+    "cost": ": keys are chosen by the error of the curves that come out",
+    "features": ": keys are chosen by the error of the curves that come out",
+    "smoothing_s": ": keys are chosen by the error of the curves that come out",
+    "fps": "; for another rate unbake m.at_fps(30)",
+}
 POLISH_GAIN = 1.3  # by what polish may shrink the largest error, as far as keys are tried: 1.1 to 1.2 is usual
 
 
@@ -88,7 +96,9 @@ def frames_of(selection: Selection | Sequence[int], motion: Motion, what: str) -
     try:
         frames = frozen_ints(np.unique(np.asarray(selection)), (None,), what)
     except (ModelError, TypeError, ValueError):
-        raise OptionError(f"{what}={selection!r}, expected a Selection or frames such as (0, 30, 88)") from None
+        raise OptionError(
+            f"{what}={selection!r}, expected what kp.select gives, or frames like (0, 30, 88)"
+        ) from None
     if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames:
         outside = frames.tolist()[:1] + frames.tolist()[-1:]
         raise OptionError(f"{what}: frames {outside}, expected at least one of 0 to {motion.n_frames - 1}")
@@ -104,10 +114,9 @@ def _marked(keys: Ints, extremes: Ints) -> Any:
 
 def _search(motion: Motion, style: Style, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the search for keys: by the cost of straight spans for straight curves, else of fitted ones."""
-    for name in ("cost", "interpolation", "features", "frames", "fps"):
+    for name, instead in NOT_HERE.items():
         if name in options:
-            raise OptionError(f"unbake has no option {name!r}"
-                              + ("; for a part of a motion unbake m[100:400]" if name == "frames" else ""))  # fmt: skip
+            raise OptionError(f"unbake has no option {name!r}{instead}")
     found = {**options, "cost": "inbetween", "interpolation": style.search, "threads": style.threads}
     if options.get("loop"):  # a file begins and ends with a key: the seam
         pins = frames_of_options(motion, options, 0, motion.n_frames).get("pins", ())
@@ -131,6 +140,8 @@ def _chosen(
 ) -> Selection:
     if keys is not None:
         wanted = whole("keys", keys, least=1)
+        if wanted > motion.n_frames:
+            raise OptionError(f"keys={wanted}, but {motion.name!r} has only {motion.n_frames} frames")
         if max_keys is not None and wanted > max_keys:
             raise OptionError(f"keys={wanted} is more than max_keys={max_keys}")
         return rung(_climbed(motion, style, max(wanted, 2), {**options, "top_only": True}), wanted)
