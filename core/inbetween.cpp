@@ -24,9 +24,30 @@ KEYPOSE_INLINE Four sine(Four x) {
     return x + x * square * sum;
 }
 
+// Sums over the inner frames of a span, at parts s of it, of its slope functions a = s (1 - s)^2 and b = -s^2 (1 - s):
+// alone, times s, and, inverted, times each other.
+struct Sums {
+    double a, b, a_s, b_s, inverse_aa, inverse_ab, inverse_bb;
+};
+
+KEYPOSE_INLINE Sums sums_of(std::size_t frames) {
+    const double g = static_cast<double>(frames), g3 = g * g * g, g5 = g3 * g * g;
+    const double a = (g - 1 / g) / 12, aa = g / 105 - 1 / (30 * g3) + 1 / (42 * g5);  // bb is the same
+    const double ab = -g / 140 - 1 / (60 * g3) + 1 / (42 * g5);
+    Sums sums = {a, -a, (g - 1 / g3) / 30, -g / 20 + 1 / (12 * g) - 1 / (30 * g3), 0, 0, 0};
+    if (frames == 2) {  // one frame for two slopes: the parabola through it
+        sums.inverse_aa = sums.inverse_bb = 1 / (aa - ab);
+    } else {
+        const double determinant = aa * aa - ab * ab;
+        sums.inverse_aa = sums.inverse_bb = aa / determinant;
+        sums.inverse_ab = -ab / determinant;
+    }
+    return sums;
+}
+
 }  // namespace
 
-Spans::Spans(const Clip& clip, std::size_t reach, InbetweenKind kind)
+Spans::Spans(const Clip& clip, InbetweenKind kind)
     : frames_(clip.frames), kind_(kind),
       errors_(kind.straight ? (kind.mean ? &Spans::errors_straight_mean : &Spans::errors_straight_largest)
                             : (kind.mean ? &Spans::errors_mean : &Spans::errors_largest)) {
@@ -77,23 +98,6 @@ Spans::Spans(const Clip& clip, std::size_t reach, InbetweenKind kind)
                 for (std::size_t t = 0; t < frames_; ++t)
                     targets_[(joints_[static_cast<std::size_t>(place[j])].target + axis) * target_stride_ + t] =
                         clip.positions[(t * n + j) * 3 + axis];
-    gaps_.assign(reach + 1, Gap{});
-    for (std::size_t gap = 2; gap <= reach; ++gap) {
-        Gap& g = gaps_[gap];
-        double aa = 0, ab = 0, bb = 0;
-        for (std::size_t t = 1; t < gap; ++t) {
-            const double s = static_cast<double>(t) / static_cast<double>(gap), a = s * (1 - s) * (1 - s),
-                         b = -s * s * (1 - s);
-            g.a_s += a * s, g.b_s += b * s, g.a += a, g.b += b;
-            aa += a * a, ab += a * b, bb += b * b;
-        }
-        if (gap == 2) {  // one frame for two slopes: the parabola through it
-            g.inverse_aa = 1 / (aa - ab), g.inverse_bb = 1 / (bb - ab);
-        } else {
-            const double determinant = aa * bb - ab * ab;
-            g.inverse_aa = bb / determinant, g.inverse_bb = aa / determinant, g.inverse_ab = -ab / determinant;
-        }
-    }
 }
 
 void Spans::lay_out(Desk& desk) const {
@@ -225,7 +229,7 @@ KEYPOSE_VECTOR void Spans::sum_up_moments(std::size_t k, std::size_t j, Desk& de
     LooseFour *by_a = loose(desk.by_a), *by_b = loose(desk.by_b);
     LooseFour *first = loose(desk.moments[0]), *second = loose(desk.moments[1]), *third = loose(desk.moments[2]);
     const LooseFour *from = row(k), *here = row(k + 1), *to = row(j);
-    const Gap& g = gaps_[j - k];
+    const Sums g = sums_of(j - k);
     const double way = static_cast<double>(j - k - 1), per_gap = 1 / static_cast<double>(j - k);
     const Four w1 = all(way), w2 = all(way * way), w3 = all(way * way * way);
     const Four g1 = all(per_gap), g2 = all(per_gap * per_gap), g3 = all(per_gap * per_gap * per_gap);
@@ -244,7 +248,7 @@ KEYPOSE_VECTOR void Spans::fit(std::size_t k, std::size_t j, Desk& desk) const {
     const LooseFour *from = row(k), *to = row(j), *by_a = loose(desk.by_a), *by_b = loose(desk.by_b);
     LooseFour* const out[4] = {loose(desk.coefficients[0]), loose(desk.coefficients[1]), loose(desk.coefficients[2]),
                                loose(desk.coefficients[3])};
-    const Gap& g = gaps_[j - k];
+    const Sums g = sums_of(j - k);
     for (std::size_t c = 0; c < width_ / lanes; ++c) {
         const Four climb = to[c] - from[c];
         const Four a = by_a[c] - all(g.a_s) * climb, b = by_b[c] - all(g.b_s) * climb;  // beside the chord
@@ -288,7 +292,7 @@ double Spans::cost(std::size_t k, std::size_t j, double limit, Desk& desk) const
         sum_up(k, j, desk);
         fit(k, j, desk);
     }
-    const double most = kind_.mean ? limit * counted_ : limit * limit;
+    const double most = (kind_.mean ? limit * counted_ : limit * limit) * (1 + 1e-12);  // so that a root is above, too
     // Frames that are far from each other together, so that a large error shows soon.
     const std::size_t inner = j - k - 1, stride = (inner + lanes - 1) / lanes;
     double cost = 0;
@@ -341,7 +345,7 @@ double Inbetweens::made_exact(std::size_t k, std::size_t j, double limit) {
 
 bool inbetween_table(const Clip& clip, std::size_t reach, InbetweenKind kind, unsigned threads, bool (*keep_going)(),
                      double* out) {
-    const Spans spans(clip, reach, kind);
+    const Spans spans(clip, kind);
     std::atomic<std::size_t> next{0};
     Team team(std::max(1u, threads), keep_going);
     return team.run([&](unsigned thread) {
@@ -355,9 +359,7 @@ bool inbetween_table(const Clip& clip, std::size_t reach, InbetweenKind kind, un
 }
 
 void inbetween_spans(const Clip& clip, InbetweenKind kind, const std::int32_t* keys, std::size_t count, double* out) {
-    std::size_t reach = 1;
-    for (std::size_t i = 1; i < count; ++i) reach = std::max(reach, static_cast<std::size_t>(keys[i] - keys[i - 1]));
-    const Spans spans(clip, reach, kind);
+    const Spans spans(clip, kind);
     Spans::Desk desk;
     spans.lay_out(desk);
     for (std::size_t i = 1; i < count; ++i)

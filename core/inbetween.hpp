@@ -30,7 +30,7 @@ struct InbetweenKind {
 // The spans between keys of one clip, one after another.
 class Spans {
 public:
-    Spans(const Clip& clip, std::size_t reach, InbetweenKind kind);
+    Spans(const Clip& clip, InbetweenKind kind);
 
     // Room to look at one span in; each thread has its own.
     struct Desk {
@@ -54,9 +54,6 @@ private:
         double offset[3];
         double weight;
         std::size_t target;  // its first row of targets
-    };
-    struct Gap {  // of the least squares of a span
-        double a_s, b_s, a, b, inverse_aa, inverse_ab, inverse_bb;
     };
 
     // The largest weighted squared error of four frames, or their errors summed over joints.
@@ -86,14 +83,13 @@ private:
     std::vector<double> values_;   // (frames, width)
     std::vector<double> targets_;  // (counted joints x 3, frames + padding)
     std::size_t target_stride_ = 0;
-    std::vector<Gap> gaps_;  // by the number of frames
 };
 
 // The same to a search as Chords.
 class Inbetweens {
 public:
     Inbetweens(const Clip& clip, std::size_t reach, const std::vector<std::size_t>& first, InbetweenKind kind)
-        : spans_(clip, reach, kind), frames_(clip.frames), band_(clip.frames, reach, first) {}
+        : spans_(clip, kind), frames_(clip.frames), band_(clip.frames, reach, first) {}
     void prepare(Team& team, unsigned thread);
     const double* row(std::size_t j) const { return band_.row(j); }
     // The cost; or, where it is above `limit`, some lower bound of it that is above, too.

@@ -45,15 +45,14 @@ class Span {
 public:
     Span(const PolishProblem& p, const Handles& handles)
         : p_(p), c_(p.clip), handles_(handles.all), links_(handles.links), system_(handles.links, handles.blocks),
-          slopes_(handles_.size() * wide), tried_(handles_.size() * wide), spread_(handles_.size()), world_(c_.joints),
-          locals_(c_.joints), places_(c_.joints), raw_(c_.joints * 4), loads_(c_.joints), maps_(handles_.size() * 12),
-          neighbours_(handles_.size() * wide) {}
+          slopes_(handles_.size() * wide), tried_(handles_.size() * wide), world_(c_.joints),
+          locals_(c_.joints), places_(c_.joints), raw_(c_.joints * 4), loads_(c_.joints), maps_(handles_.size() * 12) {}
 
-    // Polishes the span from key k to the next; reads the slopes of the neighbouring spans from `before`.
-    void run(std::size_t k, const double* leaving_turns, const double* arriving_turns) {
+    // Polishes the span from key k to the next.
+    void run(std::size_t k) {
         from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
         gap_ = static_cast<double>(to_ - from_);
-        gather(k, leaving_turns, arriving_turns);
+        gather(k);
         scale_ = 1;
         double worst = 0, damping = first_damping;
         judged(slopes_, &worst);
@@ -89,8 +88,7 @@ private:
         return (leaving ? p_.leaving_shifts : p_.arriving_shifts) + (k * c_.joints + h.joint) * 3;
     }
 
-    void gather(std::size_t k, const double* leaving_turns, const double* arriving_turns) {
-        has_before_ = k > 0, has_after_ = k + 2 < p_.n_keys;
+    void gather(std::size_t k) {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             const Handle& h = handles_[i];
             const std::size_t width = h.turns ? 4 : 3;
@@ -98,17 +96,7 @@ private:
             std::fill_n(mine, wide, 0.0);
             std::copy_n(slope(k, h, true), width, mine);
             std::copy_n(slope(k + 1, h, false), width, mine + 4);
-            if (!h.turns) continue;
-            std::copy_n(arriving_turns + (k * c_.joints + h.joint) * 4, 4, &neighbours_[i * wide]);
-            std::copy_n(leaving_turns + ((k + 1) * c_.joints + h.joint) * 4, 4, &neighbours_[i * wide + 4]);
         }
-        const auto cubed = [&](std::size_t key) {  // of the mean gap on both sides
-            const double both = 0.5 * static_cast<double>(p_.keys[key + 1] - p_.keys[key - 1]);
-            return both * both * both;
-        };
-        before_weight_ = has_before_ ? p_.jump_penalty * cubed(k) : 0;
-        after_weight_ = has_after_ ? p_.jump_penalty * cubed(k + 1) : 0;
-        std::fill(spread_.begin(), spread_.end(), -1.0);
     }
 
     void scatter(std::size_t k) const {
@@ -183,13 +171,6 @@ private:
                 }
             }
         }
-        for (std::size_t i = 0; i < handles_.size(); ++i) {
-            if (!handles_[i].turns || spread_[i] < 0) continue;
-            for (std::size_t c = 0; c < wide; ++c) {
-                const double d = neighbours_[i * wide + c] - slopes[i * wide + c];
-                cost += (c < 4 ? before_weight_ : after_weight_) * spread_[i] * d * d;
-            }
-        }
         *worst = std::sqrt(largest);
         return cost;
     }
@@ -198,7 +179,6 @@ private:
     void linearise() {
         const std::size_t n = c_.joints;
         system_.clear();
-        std::vector<double> spread(handles_.size(), 0.0);
         const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
         for (std::size_t t = from_ + 1; t < to_; ++t) {
             pose(t, slopes_);
@@ -218,7 +198,6 @@ private:
                     right[c] += a_ * pull;
                     right[4 + c] += b_ * pull;
                 }
-                if (h.turns) spread[i] += l.second.r[0].x + l.second.r[1].y + l.second.r[2].z;
                 std::size_t other = i;
                 for (std::size_t d = 0; d < links_[i].depth; ++d) {
                     double k[4][4];
@@ -235,16 +214,6 @@ private:
                             block.v[4 + r][4 + c] += bb * k[r][c];
                         }
                 }
-            }
-        }
-        const bool first_time = spread_.empty() || spread_[0] < 0;
-        for (std::size_t i = 0; i < handles_.size(); ++i) {
-            if (first_time) spread_[i] = 4 * spread[i] / (gap_ - 1) + turn_weight;
-            if (!handles_[i].turns) continue;
-            for (std::size_t c = 0; c < wide; ++c) {
-                const double weight = (c < 4 ? before_weight_ : after_weight_) * spread_[i];
-                system_.block(i, 0).v[c][c] += weight;
-                system_.right(i)[c] += weight * (neighbours_[i * wide + c] - slopes_[i * wide + c]);
             }
         }
     }
@@ -335,15 +304,14 @@ private:
     const std::vector<Handle>& handles_;
     const std::vector<Link>& links_;
     Chains system_;
-    std::vector<double> slopes_, tried_, spread_;
+    std::vector<double> slopes_, tried_;
     std::vector<Q> world_, locals_;
     std::vector<V3> places_;
     std::vector<double> raw_;
     std::vector<Load> loads_;
-    std::vector<double> maps_, neighbours_;
+    std::vector<double> maps_;
     std::size_t from_ = 0, to_ = 0;
-    double scale_ = 1, gap_ = 0, climb_ = 0, a_ = 0, b_ = 0, before_weight_ = 0, after_weight_ = 0;
-    bool has_before_ = false, has_after_ = false;
+    double scale_ = 1, gap_ = 0, climb_ = 0, a_ = 0, b_ = 0;
 };
 
 Handles handles_of(const Clip& clip) {
@@ -378,16 +346,13 @@ Handles handles_of(const Clip& clip) {
 
 bool polish(const PolishProblem& problem) {
     const Handles handles = handles_of(problem.clip);
-    const std::size_t spans = problem.n_keys - 1, numbers = problem.n_keys * problem.clip.joints * 4;
-    // Each span looks at what its neighbours were, so that the order does not matter.
-    const std::vector<double> leaving(problem.leaving_turns, problem.leaving_turns + numbers);
-    const std::vector<double> arriving(problem.arriving_turns, problem.arriving_turns + numbers);
+    const std::size_t spans = problem.n_keys - 1;
     std::atomic<std::size_t> next{0};
     Team team(std::max(1u, problem.threads), problem.keep_going);
     return team.run([&](unsigned thread) {
         Span span(problem, handles);
         for (std::size_t k; (k = next.fetch_add(1)) < spans && team.goes_on(thread);)
-            span.run(k, leaving.data(), arriving.data());
+            span.run(k);
     });
 }
 

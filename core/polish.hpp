@@ -16,7 +16,6 @@ struct PolishProblem {
     double* leaving_shifts = nullptr;  // (n_keys, joints, 3)
     double* arriving_shifts = nullptr;
     double lever_mm = 0;      // a turn that is off counts as a point so far away from its joint
-    double jump_penalty = 0;  // on the difference of slopes on the two sides of a key
     double power = 2;         // errors count by this power
     double limit_mm = 0;      // a span whose largest error is above this and grows stays as it was
     std::size_t rounds = 0;

@@ -100,6 +100,13 @@ def test_leaving_out_what_costs_more_changes_nothing_else(measure, objective, in
         kp.ladder(motion, "salient", max_keys=20, limit_mm=1e-6, **how)
 
 
+def test_two_keys_far_apart_take_no_time_for_the_gaps_between():
+    motion = kp.demo_motion(fps=480)
+    costs = inbetween_costs(motion)
+    expected = kp.score(motion, kp.unbake(motion, (0, motion.n_frames - 1), polish=False)).max_mm
+    assert costs.of_spans(np.array([0, motion.n_frames - 1]))[0] == pytest.approx(expected, rel=1e-9)
+
+
 def test_what_the_kernels_cannot_take_is_refused():
     seen = inbetween_costs(made(9, 0))
     flags = np.ones(9, np.uint8), np.zeros(9, np.uint8)
@@ -134,5 +141,8 @@ def test_a_loop_is_cut_at_its_best_place():
         cut = kp.Motion("cut", SKELETON, 30.0, motion.translations[around], motion.rotations[around])
         best = min(best, kp.ladder(cut, "salient", cost="inbetween", max_keys=6).costs[6])
     assert found.costs[5] == pytest.approx(best, rel=1e-9)
+    cheap = kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=6, limit_mm=found.costs[5])
+    assert cheap.counts.tolist() == [n for n in found.counts.tolist() if found.costs[n] <= found.costs[5]]
+    assert kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=5, top_only=True).counts[-1] == 5
     with pytest.raises(kp.OptionError, match="the last pose is"):
         kp.ladder(motion[:20], "salient", cost="inbetween", loop=True)

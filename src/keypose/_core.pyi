@@ -91,7 +91,6 @@ def polish(
     leaving_shifts: NDArray[float64],
     arriving_shifts: NDArray[float64],
     lever_mm: float,
-    jump_penalty: float,
     power: float,
     limit_mm: float,
     rounds: int,

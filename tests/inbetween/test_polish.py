@@ -56,7 +56,6 @@ def test_the_slow_twin_finds_nothing_better(seed, shifting):
         *turns,
         *shifts,
         LEVER_MM,
-        0.0,
         2.0,
         np.inf,
         60,
@@ -112,17 +111,6 @@ def test_the_error_of_a_span_alone_is_that_of_the_whole():
     errors = position_errors_mm(motion, polish.polished(keyed_motion(motion, keys), limit_mm=20.0).sample())
     for a, b in pairwise(keys.tolist()):
         assert polish.error_of_span(a, b, 20.0) == pytest.approx(errors[a : b + 1].max(), rel=1e-9, abs=1e-9)
-
-
-def test_a_jump_penalty_brings_the_slopes_of_a_key_together():
-    motion = walk()
-    plain = keyed_motion(motion, kp.select(motion, keys=16).frames)
-
-    def jump(penalty: float) -> float:
-        keyed = polished(plain, motion, jump_penalty=penalty, limit_mm=np.inf)
-        return float(np.abs(keyed.rotations.arriving - keyed.rotations.leaving)[1:-1].mean())
-
-    assert jump(1e-2) < 0.8 * jump(0.0)
 
 
 def test_feet_count_more_by_default_and_other_weights_can_be_given():

@@ -167,6 +167,18 @@ def test_still_figures_and_huge_turns():
         assert np.abs(np.linalg.norm(turns, axis=-1) - 1).max() < 1e-9
 
 
+def test_a_hold_takes_no_keys_of_its_own():
+    """Keys are a second apart at most where the body moves; where it stands still they need not be."""
+    motion = clip(90)
+    hold = np.concatenate((np.arange(45), np.full(400, 45), np.arange(45, 90)))
+    held = kp.Motion("hold", motion.skeleton, 60.0, motion.translations[hold], motion.rotations[hold])
+    for how in ({"tolerance_mm": 10.0}, {"keys": 14}, {}):
+        keyed = kp.unbake(held, **how)
+        assert int(np.diff(keyed.keys).max()) > 300, how
+    told = kp.unbake(held, tolerance_mm=10.0, greatest_gap_frames=60)
+    assert int(np.diff(told.keys).max()) <= 60 and told.n_keys > kp.unbake(held, tolerance_mm=10.0).n_keys
+
+
 def test_a_pop_of_a_thumb_is_held_over_and_comes_back_with_the_residual():
     motion = clip(120)
     leaf = int(np.flatnonzero(~np.isin(np.arange(motion.n_joints), motion.skeleton.parents))[0])
@@ -197,6 +209,8 @@ def test_a_pop_of_a_thumb_is_held_over_and_comes_back_with_the_residual():
         ({"keys": 9, "joints": "wings"}, "wings"),
         ({"keys": 9, "frames": (0, 50)}, r"unbake m\[100:400\]"),
         ({"keys": 9, "colour": 3}, "no option 'colour'"),
+        ({"keys": 9, "max_keys": "x"}, "max_keys='x', expected a whole number"),
+        ({"keys": 9, "polish": True, "jump_penalty": 0.01}, "free slopes"),
         ({"selection": (0, 5), "keys": 3}, "without keys="),
         ({"selection": (0, 240)}, "0 to 239"),
         ({"selection": ()}, "at least one"),

@@ -18,8 +18,9 @@ from keypose.batch.reading import Reading, frames_meant
 from keypose.errors import OptionError
 from keypose.formats import load_keyed, save
 from keypose.methods import METHODS
-from keypose.metrics import position_errors_mm, score
+from keypose.metrics import score
 from keypose.model import KeyedMotion, Motion
+from keypose.rotations import angle_between
 from keypose.verbs import select, unbake
 
 BEST = "salient"  # the method whose keys ``unbake`` chooses itself, by the error of the very curves that it fits
@@ -61,6 +62,8 @@ class Closeness:
     worst_joint: str  # and of which joint
     mean_deg: float
     max_deg: float
+    worst_turn_frame: int  # where a turn is farthest off,
+    worst_turn_joint: str  # and of which joint
     foot_slide_mm: float | None  # None where no foot ever stands
     original_foot_slide_mm: float | None
     key_acceleration: float | None  # at inner keys, against the capture's; None without
@@ -150,16 +153,18 @@ def _moved(frames: Iterable[int | str], start: int, n_frames: int, rate: float, 
 def closeness(original: Motion, keyed: KeyedMotion) -> Closeness:
     """The score in figures, and where it is worst."""
     found = score(original, keyed)
-    errors = position_errors_mm(original, keyed.sample())
-    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
+    off = angle_between(original.rotations, keyed.sample().rotations)
+    frame, joint = np.unravel_index(int(off.argmax()), off.shape)
     return Closeness(
         mean_mm=found.mean_mm,
         p95_mm=found.p95_mm,
         max_mm=found.max_mm,
-        worst_frame=int(frame),
-        worst_joint=original.skeleton.names[joint],
+        worst_frame=found.worst_frame,
+        worst_joint=found.worst_joint,
         mean_deg=found.mean_deg,
         max_deg=found.max_deg,
+        worst_turn_frame=int(frame),
+        worst_turn_joint=original.skeleton.names[joint],
         foot_slide_mm=found.foot_slide_mm,
         original_foot_slide_mm=found.original_foot_slide_mm,
         key_acceleration=found.key_acceleration,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -27,6 +27,15 @@ Loop = Annotated[
     bool, Parameter(negative="", help="The last pose is the first again: find the best keys on the circle.")
 ]
 Threads = Annotated[int | None, Parameter(help="Processor cores for one clip. Otherwise all for long clips.")]
+Objective = Annotated[
+    Literal["max", "sum"] | None, Parameter(help="The cost of keys: the largest of their spans, or the sum.")
+]
+Measure = Annotated[
+    Literal["max", "mean"] | None,
+    Parameter(
+        help="What the in-betweens of a span cost: their largest error, or the mean of all, best with --objective sum."
+    ),
+]
 Set = Annotated[
     tuple[str, ...],
     Parameter(

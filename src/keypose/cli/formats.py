@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from keypose.cli.options import Json
 
 if TYPE_CHECKING:
     from typing import Any
+
+BLENDER = "bpy"  # Blender's module; another Python may have it
+INTERPRETER = "KEYPOSE_BLENDER_PYTHON"  # names that one
+ANSWER_S = 60.0  # that it has for an answer
 
 
 def formats(*, json: Json = False) -> int:
@@ -30,13 +35,35 @@ def formats(*, json: Json = False) -> int:
     for heading in ("format", "suffixes", "read", "write", "keys", "needs"):
         grid.add_column(heading, overflow="fold", style="cyan" if heading == "format" else None)
     for row in rows:
-        absent = f"not installed: pip install 'keypose[{row['extra']}]'"
-        needs = "" if row["extra"] is None else f"{row['extra']}, " + ("installed" if row["installed"] else absent)
         keys = ", ".join(verb for verb in ("read", "write") if row[f"{verb}_keys"]) or "-"
-        grid.add_row(row["name"], " ".join(row["suffixes"]), _yes(row["read"]), _yes(row["write"]), keys, needs)
+        grid.add_row(row["name"], " ".join(row["suffixes"]), _yes(row["read"]), _yes(row["write"]), keys, _needs(row))
     output.show(grid)
     output.line("keys: whether keys and the curves between them are kept, or every frame")
+    for python in sorted({row["python"] for row in rows if row["python"]}):
+        output.line(f"Blender is that of {INTERPRETER}={python}")
+    for line in _to_install({row["extra"] for row in rows if not row["installed"]}):
+        output.line(line)
     return 0
+
+
+def _needs(row: dict[str, Any]) -> str:
+    if row["extra"] is None:
+        return ""
+    return f"{row['extra']}, {'installed' if row['installed'] else 'not installed'}"
+
+
+def _to_install(extras: set[str]) -> list[str]:
+    """What to type for the extras that are not there; whole lines, so that no terminal breaks a command."""
+    of_blender = _needing(BLENDER)
+    lines = [
+        f"to install {extra}: pip install 'keypose[{extra}]'" + (" (Python 3.11)" if extra in of_blender else "")
+        for extra in sorted(extras)
+    ]
+    if extras & of_blender:
+        lines.append(f"or, for Blender's files and FBX, {INTERPRETER}=a Python that has {BLENDER}")
+        if given := os.environ.get(INTERPRETER):
+            lines.append(f"{INTERPRETER}={given}: does not start, or has no {BLENDER}")
+    return lines
 
 
 def _yes(value: bool) -> str:
@@ -47,10 +74,13 @@ def _rows() -> list[dict[str, Any]]:
     from keypose.batch.keeping import keeps_keys
     from keypose.formats import FORMATS
 
-    extras = _extras()
+    missing = _missing()
+    elsewhere = _other_python() if any(packages == {BLENDER} for packages in missing.values()) else None
     rows = []
     for format_ in FORMATS:
-        extra = next((n for n in extras if any(n.startswith(suffix[1:]) for suffix in format_.suffixes)), None)
+        extra = next((n for n in missing if any(n.startswith(suffix[1:]) for suffix in format_.suffixes)), None)
+        absent = missing[extra] if extra is not None else set()
+        python = elsewhere if absent == {BLENDER} else None
         rows.append(
             {
                 "name": format_.name,
@@ -60,26 +90,54 @@ def _rows() -> list[dict[str, Any]]:
                 "read_keys": format_.read_keyed is not None,
                 "write_keys": keeps_keys(format_),
                 "extra": extra,
-                "installed": extra is None or extras[extra],
+                "installed": not absent or python is not None,
+                "python": python,
             }
         )
     return rows
 
 
-def _extras() -> dict[str, bool]:
-    """The extras of this package by name, and whether all that each asks for is installed."""
+def _packages() -> dict[str, set[str]]:
+    """The extras of this package by name, and the packages that each asks for."""
     import re
-    from importlib.metadata import PackageNotFoundError, distribution, requires
+    from importlib.metadata import requires
 
-    installed: dict[str, bool] = {}
+    packages: dict[str, set[str]] = {}
     for line in requires("keypose") or ():
         found = re.match(r"([A-Za-z0-9._-]+).*extra\s*==\s*['\"]([^'\"]+)['\"]", line)
-        if found is None:
-            continue
-        package, extra = found.groups()
-        try:
-            present = distribution(package) is not None
-        except PackageNotFoundError:
-            present = False
-        installed[extra] = installed.get(extra, True) and present
-    return installed
+        if found is not None:
+            packages.setdefault(found[2], set()).add(found[1])
+    return packages
+
+
+def _needing(package: str) -> set[str]:
+    return {extra for extra, packages in _packages().items() if package in packages}
+
+
+def _missing() -> dict[str, set[str]]:
+    """The extras, and those of the packages that each asks for which are not installed."""
+    return {extra: {name for name in packages if not _is_installed(name)} for extra, packages in _packages().items()}
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        return distribution(package) is not None
+    except PackageNotFoundError:
+        return False
+
+
+def _other_python() -> str | None:
+    """The Python that the environment names for Blender's module, if it has it: it is asked."""
+    import subprocess
+
+    given = os.environ.get(INTERPRETER)
+    if not given:
+        return None
+    question = f"import importlib.util as u, sys; sys.exit(u.find_spec({BLENDER!r}) is None)"
+    try:
+        asked = subprocess.run([given, "-c", question], stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWER_S)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return given if asked.returncode == 0 else None

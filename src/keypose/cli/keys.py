@@ -7,7 +7,19 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from keypose.cli.choosing import Exclude, GreatestGap, Joints, LeastGap, Loop, Pin, Set, Threads, Weight
+from keypose.cli.choosing import (
+    Exclude,
+    GreatestGap,
+    Joints,
+    LeastGap,
+    Loop,
+    Measure,
+    Objective,
+    Pin,
+    Set,
+    Threads,
+    Weight,
+)
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
 
 
@@ -37,9 +49,7 @@ def keys(
     smoothing_s: Annotated[
         float | None, Parameter(help="Smooth the motion before choosing: sigma of a Gaussian, in seconds.")
     ] = None,
-    objective: Annotated[
-        Literal["max", "sum"] | None, Parameter(help="The cost of keys: the largest of their spans, or the sum.")
-    ] = None,
+    objective: Objective = None,
     cost: Annotated[
         Literal["chord", "integrated", "inbetween"] | None,
         Parameter(
@@ -51,6 +61,7 @@ def keys(
         Literal["bezier", "linear"] | None,
         Parameter(help="Which in-betweens --cost inbetween measures: fitted curves, or straight ones."),
     ] = None,
+    measure: Measure = None,
     least_gap_frames: LeastGap = None,
     greatest_gap_frames: GreatestGap = None,
     loop: Loop = False,
@@ -101,6 +112,7 @@ def keys(
             "objective": objective,
             "cost": cost,
             "interpolation": interpolation,
+            "measure": measure,
             "least_gap_frames": least_gap_frames,
             "greatest_gap_frames": greatest_gap_frames,
             "loop": loop,

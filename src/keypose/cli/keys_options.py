@@ -17,6 +17,7 @@ FLAGS = {
     "objective": "--objective",
     "cost": "--cost",
     "interpolation": "--interpolation",
+    "measure": "--measure",
     "pins": "--pin",
     "excluded": "--exclude",
     "least_gap_frames": "--least-gap-frames",

@@ -1,38 +1,47 @@
-"""``keypose rebake``: the captured detail back on top of an edit."""
+"""``keypose rebake``: the captured detail back on top of edits, one or many."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Animation, Json, LimitOption, ReadFps, ReferencePose
-from keypose.cli.targets import Overwrite, Quiet
+from keypose.cli.exits import UsageError
+from keypose.cli.options import Animation, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import Any
 
-    from keypose.batch import Outcome
-    from keypose.batch.rebake import Rebaked, Rebaking
+    from keypose.batch.rebake_plan import Sources
+
+MOST_SHARE = 10.0  # of the detail; who says more means percent
 
 
 def rebake(
     *paths: Annotated[
         str,
-        Parameter(name="EDITED OUT", help="The edited animation, and the file for the result, in any format."),
+        Parameter(
+            name="EDITED OUT",
+            help="The edited animation (or several, folders, patterns in quotes), and last where to: a file for one, "
+            "a folder for more.",
+        ),
     ],
+    to: To = None,
     from_: Annotated[
         str | None,
         Parameter(
             name="--from",
-            help="The .keys.json that unbake wrote. Otherwise the one of EDITED's name beside it.",
+            help="The .keys.json that unbake wrote, or a folder of them. Otherwise the detail that EDITED brings along "
+            "(.blend), or the .keys.json of its name beside it.",
         ),
     ] = None,
     residual: Annotated[
-        float, Parameter(show_default=True, help="How much of the detail: 0 none, 1 all of it, as captured.")
-    ] = 0.7,
+        str,
+        Parameter(show_default=True, help="How much of the detail: 0 none, 1 or 100% all of it, as captured."),
+    ] = "0.7",
     timing: Annotated[
         Literal["auto", "keys", "frames"],
         Parameter(
@@ -45,94 +54,79 @@ def rebake(
     animation: Animation = None,
     read_fps: ReadFps = None,
     overwrite: Overwrite = False,
+    skip_existing: SkipExisting = False,
     limit: LimitOption = (),
+    jobs: Jobs = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Put the captured detail back on top of an edited animation.
+    """Put the captured detail back on top of edited animations.
 
     After unbake you edit a few keys; what was captured between them waits in
     NAME.keys.json. Rebake adds it to the edit in each joint's own frame, so that
-    it follows every change, and writes all frames in the format of OUT.
+    it follows every change, and writes all frames in the format of OUT. Folders
+    and several files go into one folder, in the format that --to says.
 
     For example:
       keypose rebake edited.glb final.glb --from walk.keys.json
       keypose rebake edited.glb final.bvh --from walk.keys.json --residual 1
+      keypose rebake walk_v2.blend final.glb
+      keypose rebake edits/ final/ --to glb --from unbaked/
     """
-    from keypose.batch import map_clips
-    from keypose.batch.rebake import Rebaking, rebake_clip
-    from keypose.cli import output, said
-    from keypose.cli.options import reading_from
-
-    source, target, original = _files(paths, from_, overwrite=overwrite)
-    reading = reading_from(reference_pose, None, "fill", animation, read_fps, limit)
-    job = Rebaking(source, target, original, residual, timing, reading)
-    (outcome,) = (said.heard(source, outcome) for outcome in map_clips(rebake_clip, [job], 1))
-    if json:
-        output.show_json(_document(job, outcome))
-    elif not quiet:
-        said.say_warnings(source, outcome.warnings)
-        if outcome.value is not None:
-            said.say_notes([(source, said.own_notes(outcome.value.notes, outcome.warnings))])
-            _show(job, outcome.value, outcome.seconds)
-    if outcome.failure is None:
-        return 0
-    at = original if outcome.failure.message.startswith(str(original)) else source
-    return said.report_failures([(at, outcome.failure)], quiet=json)
-
-
-def _files(paths: Sequence[str], told: str | None, *, overwrite: bool) -> tuple[Path, Path, Path]:
-    """The edit, the result, and the keys that the edit was made from."""
-    import os
     from pathlib import Path
 
-    from keypose.batch.inputs import ClipFile
-    from keypose.batch.plan import plan_file
-    from keypose.batch.unbake_plan import keys_file_of
-    from keypose.cli.exits import UsageError
-    from keypose.errors import FileError
+    from keypose.batch.inputs import expand
+    from keypose.batch.rebake import Rebaking
+    from keypose.batch.rebake_plan import check_originals, sources_of
+    from keypose.cli import rebake_run
+    from keypose.cli.options import jobs_from, reading_from
+    from keypose.cli.targets import existing_from, plan_from
 
-    if len(paths) != 2 or not all(paths):
+    if len(paths) < 2 or not all(paths):
         raise UsageError("expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json")
-    source, target = map(Path, paths)
-    original = keys_file_of(source) if told is None else Path(told)
-    if original is None or (told is None and not original.is_file()):
-        looked = "" if original is None else f" (there is no {original})"
-        raise UsageError(f"what was {source} made from? Expected --from NAME.keys.json, which unbake wrote{looked}")
-    if os.path.realpath(target) == os.path.realpath(original):
-        raise UsageError(f"{target} holds the captured detail: expected another name for the result")
-    plan_file(ClipFile(source, Path(source.name)), target, "overwrite")
-    if os.path.lexists(target) and not overwrite:
-        raise FileError(f"{target}: exists already; --overwrite replaces it")
-    return source, target, original
+    *names, out = paths
+    existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
+    share = share_from(residual)
+    reading = reading_from(reference_pose, None, "fill", animation, read_fps, limit)
+    inputs = expand(names)
+    if inputs.problems:
+        raise inputs.problems[0]
+    plan = plan_from(inputs, names, out, to, existing, "rebake")
+    told = None if from_ is None else Path(from_)
+    sources = {file.path: sources_of(file, told) for file in inputs.files}
+    _check_found([(t.source, sources[t.source]) for t in plan.targets])
+    check_originals([(t.source, t.target, sources[t.source]) for t in plan.targets])
+    work = [Rebaking(t.source, t.target, sources[t.source], share, timing, reading) for t in plan.targets]
+    one = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
+    return rebake_run.run(work, plan.skipped, jobs_from(jobs, len(work)), one=one, json=json, quiet=quiet)
 
 
-def _show(job: Rebaking, made: Rebaked, seconds: float) -> None:
-    from keypose.cli import output
-    from keypose.cli.clip_view import duration, file_size, labelled
-    from keypose.cli.unbake_view import mm
+def share_from(text: str) -> float:
+    """``0.7`` or ``70%`` as a share."""
+    percent = text.strip().endswith("%")
+    try:
+        share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        share = math.nan
+    if not math.isfinite(share):
+        raise UsageError(f"--residual {text}: expected a number, such as 0.7 or 70%")
+    if share > MOST_SHARE:
+        meant = "" if percent else f"; did you mean {text.strip()}%?"
+        raise UsageError(
+            f"--residual {text}: {share:g} times the detail, expected at most {MOST_SHARE:g}; 1 is all of it{meant}"
+        )
+    return share
 
-    edit = "read frame by frame" if made.keys is None else f"{made.keys} keys, before the edit {made.original_keys}"
-    told = [
-        ("edit", f"{edit}; {made.frames} frames, {duration(made.frames / made.fps)} at {made.fps:.6g} fps"),
-        ("detail", f"{100 * job.residual:g} % of that in {job.original}"),
-        ("written", f"{job.target} ({file_size(made.bytes)}) in {seconds:.2f} s"),
-    ]
-    if made.mean_mm is not None and made.max_mm is not None:
-        moved = f"moves joints by {mm(made.mean_mm)} mm on average, {mm(made.max_mm)} mm at most"
-        told.insert(2, ("", f"{moved} (on a figure of 1.7 m)"))
-    output.show(labelled(str(job.source), told))
 
+def _check_found(edits: Sequence[tuple[Path, Sources]]) -> None:
+    """That there is detail for at least one edit; where others lack it, they fail alone."""
+    from keypose.batch.rebake_plan import may_bring_detail
 
-def _document(job: Rebaking, outcome: Outcome[Rebaked]) -> dict[str, Any]:
-    """The one file for JSON, or why there is none."""
-    from dataclasses import asdict
-
-    from keypose.cli import said
-
-    files = {"source": str(job.source), "target": str(job.target), "from": str(job.original)}
-    if outcome.failure is not None:
-        return files | said.failure_document(outcome.failure) | {"warnings": outcome.warnings}
-    assert outcome.value is not None
-    made = {"residual": job.residual, "timing": job.timing, **asdict(outcome.value)}
-    return files | made | {"seconds": outcome.seconds, "warnings": outcome.warnings}
+    if not edits or any(s.told or s.beside or may_bring_detail(source) for source, s in edits):
+        return
+    source, sources = edits[0]
+    if len(edits) == 1:
+        raise UsageError(f"what was {source} made from? Expected --from NAME.keys.json, which unbake wrote "
+                         f"(there is no {sources.looked})")  # fmt: skip
+    raise UsageError(f"what were these {len(edits)} files made from? Expected --from FOLDER with the NAME.keys.json of "
+                     f"each, which unbake wrote (there is no {sources.looked}, nor any other)")  # fmt: skip

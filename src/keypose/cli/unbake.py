@@ -6,7 +6,19 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.choosing import Exclude, GreatestGap, Joints, LeastGap, Loop, Pin, Set, Threads, Weight
+from keypose.cli.choosing import (
+    Exclude,
+    GreatestGap,
+    Joints,
+    LeastGap,
+    Loop,
+    Measure,
+    Objective,
+    Pin,
+    Set,
+    Threads,
+    Weight,
+)
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
 from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
 
@@ -92,6 +104,8 @@ def unbake(
     exclude: Annotated[Exclude, WHICH] = (),
     joints: Annotated[Joints, WHICH] = (),
     weight: Annotated[Weight, WHICH] = (),
+    objective: Annotated[Objective, WHICH] = None,
+    measure: Annotated[Measure, WHICH] = None,
     least_gap_frames: Annotated[LeastGap, WHICH] = None,
     greatest_gap_frames: Annotated[GreatestGap, WHICH] = None,
     loop: Annotated[Loop, WHICH] = False,
@@ -162,6 +176,8 @@ def unbake(
         {
             "pins": told.frames_from("--pin", pin, contacts=True),
             "excluded": told.frames_from("--exclude", exclude),
+            "objective": objective,
+            "measure": measure,
             "least_gap_frames": least_gap_frames,
             "greatest_gap_frames": greatest_gap_frames,
             "loop": loop,

@@ -21,11 +21,13 @@ from keypose.cli.output import printable
 FRAMES_SHOWN = 24  # of keys
 NEEDLESS = ("written", "mean deg", "max deg", "frames", "slide")  # on a narrow terminal, in this order
 SLIDE = "slide: how far standing feet slide, against the capture"
+POP_DEG = 90.0  # where there are keys enough, no curve is off by so much
+POP = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
 
 
 def block(job: Unbaking, made: Unbaked, seconds: float) -> Group:
     """One clip: what is left of it, how close that comes, where it is, and what to do next."""
-    rows = [("keys", _keys(job, made)), ("at", _key_frames(made)), *closeness_rows(made.closeness)]
+    rows = [("keys", _keys(job, made)), ("at", _key_frames(job, made)), *closeness_rows(made.closeness)]
     for n, text in enumerate(_files(job, made)):
         rows.append(("" if n else "written", text))
     rows.append(("time", f"{seconds:.2f} s"))
@@ -54,6 +56,8 @@ def table(written: Sequence[tuple[Unbaking, Unbaked]], width: int) -> Group:
     parts: list[RenderableType] = [columns.table(names, shown, width)]
     if any(column.heading == "slide" for column in shown):
         parts.append(Text(SLIDE, style="dim"))
+    if any(column.heading == "max deg" for column in shown) and any(c.max_deg > POP_DEG for c in close if c):
+        parts.append(Text(f"max deg above {POP_DEG:.0f}: {POP}", style="dim"))
     return Group(*parts)
 
 
@@ -62,10 +66,12 @@ def summary(written: Sequence[tuple[Unbaking, Unbaked]]) -> list[str]:
     made = [clip for _, clip in written]
     frames, keys = sum(clip.frames for clip in made), sum(len(clip.keys) for clip in made)
     lines = [f"{keys} keys of {frames} frames, {100 * (1 - keys / frames):.1f} % removed"]
-    close = [clip.closeness for clip in made if clip.closeness is not None]
+    close = [(clip.closeness, job.source) for job, clip in written if clip.closeness is not None]
     if close:
-        lines[0] += (f"; median over clips {mm(median(c.mean_mm for c in close))} mm on average, "
-                     f"{mm(median(c.max_mm for c in close))} mm at most (on a figure of 1.7 m)")  # fmt: skip
+        worst, source = max(close, key=lambda each: each[0].max_mm)
+        mean = median(each.mean_mm for each, _ in close)
+        lines.append(f"off by {mm(mean)} mm on average in the median clip, by {mm(worst.max_mm)} mm at most: {source}, "
+                     f"{worst.worst_joint} in frame {worst.worst_frame} (on a figure of 1.7 m)")  # fmt: skip
     folder = _below_common([str(job.target) for job, _ in written])[0] or "."
     size = file_size(sum(clip.bytes + (clip.keys_file_bytes or 0) for clip in made))
     beside = ", with the lossless NAME.keys.json for rebake beside each" if written[0][0].keys_file is not None else ""
@@ -91,12 +97,13 @@ def _keys(job: Unbaking, made: Unbaked) -> str:
     return f"{keys} ({duration(made.frames / made.fps)} at {made.fps:.6g} fps){how}"
 
 
-def _key_frames(made: Unbaked) -> str:
+def _key_frames(job: Unbaking, made: Unbaked) -> str:
     more = len(made.keys) - FRAMES_SHOWN
     return (
         "frames "
         + " ".join(map(str, made.keys[:FRAMES_SHOWN]))
         + (f" and {more} more; --json has all" if more > 0 else "")
+        + ("; Blender counts from 1: frame 0 is its frame 1" if job.target.suffix.lower() == ".blend" else "")
     )
 
 
@@ -107,8 +114,11 @@ def closeness_rows(close: Closeness | None) -> list[tuple[str, str]]:
     rows = [
         ("off", f"{mm(close.mean_mm)} mm on average, 95 % within {mm(close.p95_mm)} mm, {mm(close.max_mm)} mm at most: "
                 f"{close.worst_joint} in frame {close.worst_frame} (on a figure of 1.7 m)"),
-        ("turns", f"{mm(close.mean_deg)} degrees off on average, {mm(close.max_deg)} at most"),
+        ("turns", f"{mm(close.mean_deg)} degrees off on average, {mm(close.max_deg)} at most: "
+                  f"{close.worst_turn_joint} in frame {close.worst_turn_frame}"),
     ]  # fmt: skip
+    if close.max_deg > POP_DEG:
+        rows.append(("", POP))
     if close.foot_slide_mm is not None and close.original_foot_slide_mm is not None:
         rows.append(("feet", f"slide {mm(close.foot_slide_mm)} mm where they stand, "
                              f"in the capture {mm(close.original_foot_slide_mm)} mm"))  # fmt: skip

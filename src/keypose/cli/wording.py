@@ -34,7 +34,7 @@ _OPTIONS = {
 }
 _SETTINGS = (
     "candidates|sigma_s|cut_sigmas|least_gap_s|rank|each_cluster|extremes"
-    "|measure|limit_mm|top_only|least_error|straight_range|straight_s|prominence|jump|error"
+    "|limit_mm|top_only|least_error|straight_range|straight_s|prominence|jump|error"
 )
 _OF_VERBS = r"(?<![\w/\\.=(-])"  # nor within Limits(joints=...)
 _FOR_KEYS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (

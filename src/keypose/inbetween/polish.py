@@ -43,16 +43,14 @@ class Polish:
         self._threads = threads
         self._spans: dict[tuple[int, int], float] = {}
 
-    def polished(self, keyed: KeyedMotion, *, jump_penalty: float = 0.0, limit_mm: float = 0.0) -> KeyedMotion:
+    def polished(self, keyed: KeyedMotion, *, limit_mm: float = 0.0) -> KeyedMotion:
         """``keyed`` with the slopes for which joints are closest to where they were; keys stay as they are.
 
         A span whose largest error would grow, beyond ``limit_mm``, stays as it was.
         """
         if keyed.n_keys < 2 or not keyed.is_cubic:
             return keyed
-        rotations, translations, _ = self._improved(
-            keyed.keys, keyed.rotations, keyed.translations, jump_penalty, limit_mm
-        )
+        rotations, translations, _ = self._improved(keyed.keys, keyed.rotations, keyed.translations, limit_mm)
         return replace(keyed, rotations=rotations, translations=translations)
 
     def error_of_span(self, start: int, stop: int, limit_mm: float) -> float:
@@ -60,17 +58,15 @@ class Polish:
         if (start, stop) not in self._spans:
             keys = np.array((start, stop), np.int32)
             curves = [fitted(values, keys) for values in (self._channels.rotations, self._channels.translations)]
-            *_, worst = self._improved(keys, curves[0], curves[1], 0.0, limit_mm)
+            *_, worst = self._improved(keys, curves[0], curves[1], limit_mm)
             self._spans[start, stop] = float(worst[0])
         return self._spans[start, stop]
 
     def _improved(
-        self, keys: Ints, rotations: Curves, translations: Curves, jump_penalty: float, limit_mm: float
+        self, keys: Ints, rotations: Curves, translations: Curves, limit_mm: float
     ) -> tuple[Curves, Curves, Floats]:
         turns, shifts = _slopes(rotations), _slopes(translations, self._mm)
-        worst = _core.polish(
-            *self._clip, keys, *turns, *shifts, LEVER_MM, jump_penalty, POWER, limit_mm, ROUNDS, self._threads
-        )
+        worst = _core.polish(*self._clip, keys, *turns, *shifts, LEVER_MM, POWER, limit_mm, ROUNDS, self._threads)
         moved = [give_away(slopes / self._mm) for slopes in shifts]
         return (
             Curves(rotations.values, give_away(turns[1]), give_away(turns[0])),

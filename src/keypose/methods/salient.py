@@ -74,7 +74,7 @@ def salient(
     ``measure`` already.
     """
     if not isinstance(features, InbetweenCosts):
-        _refuse_inbetween(features, cost, interpolation, measure, limit_mm)
+        _refuse_inbetween(features, cost, interpolation, measure, limit_mm, flag("top_only", top_only))
     problem = replace(
         _Problem.checked(
             features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, max_keys, threads
@@ -94,7 +94,9 @@ def salient(
     return Ladder.of_paths("salient", features.n_frames, counts, kept, problem.in_units(costs[counts]))
 
 
-def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str, limit_mm: float | None) -> None:
+def _refuse_inbetween(
+    seen: Seen, cost: str, interpolation: str, measure: str, limit_mm: float | None, top_only: bool
+) -> None:
     one_of("cost", cost, COSTS)
     if cost == "inbetween":
         what = "edge costs are costs already" if isinstance(seen, EdgeCosts) else "a plain array has no joints to move"
@@ -104,6 +106,8 @@ def _refuse_inbetween(seen: Seen, cost: str, interpolation: str, measure: str, l
             raise OptionError(f"{name}= is for cost='inbetween'")
     if limit_mm is not None:
         raise OptionError("limit_mm= is for cost='inbetween', whose costs are millimetres")
+    if top_only:
+        raise OptionError("top_only= is for cost='inbetween': other costs take no longer for all")
 
 
 def span_costs(features: Features | InbetweenCosts, keys: Ints, *, cost: str = "chord") -> Floats:
@@ -155,7 +159,9 @@ class _Problem:
         if least > widest:
             raise OptionError(f"least_gap_frames={least}, expected at most {widest} here")
         if greatest_gap_frames is None:
-            greatest = max(least, _usual_gap(features, max_keys)) if isinstance(features, InbetweenCosts) else n
+            greatest = n
+            if isinstance(features, InbetweenCosts):
+                greatest = max(least, usual_gap(n, features.fps, max_keys))
         else:
             greatest = whole("greatest_gap_frames", greatest_gap_frames, least=least)
         pinned, barred = _flags("pins", pins, n), _flags("excluded", excluded, n)
@@ -193,7 +199,7 @@ class _Problem:
             why = f"{int(self.pinned.sum())} pins and gaps of at most {self.greatest_gap} frames"
             raise OptionError(f"{why} need at least {needed} keys of {n} frames, and max_keys is {top}")
         check_paths(top)
-        columns = self.seen.values.shape[1] if isinstance(self.seen, Features) else 0
+        columns = self.seen.values.shape[1] if isinstance(self.seen, Features) else None
         check_memory(n, columns, self.greatest_gap, top, self.threads)
         return top
 
@@ -239,6 +245,8 @@ class _Problem:
             for m in np.flatnonzero(costs[2:] < best[1:]).tolist():
                 best[m + 1] = costs[m + 2]
                 keys[m + 1] = np.sort(around[paths[m + 2][:-1]]).astype(np.int32)
+        top_cost = best[-1] if self.top_only else np.inf
+        best[best > min(self.limit, top_cost)] = np.inf
         return best, keys
 
     def _turns(self) -> Callable[[NDArray[np.intp]], Features | EdgeCosts]:
@@ -277,11 +285,16 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_memory(n_frames: int, columns: int, greatest_gap: int, max_keys: int, threads: int) -> None:
-    """Refuses what does not fit into this machine, before anything is computed."""
+def check_memory(n_frames: int, columns: int | None, greatest_gap: int, max_keys: int, threads: int) -> None:
+    """Refuses what does not fit into this machine, before anything is computed.
+
+    ``columns`` is how many numbers a point has; None where edges do not come from points.
+    """
     band = 2 * greatest_gap + 1
     distances = n_frames * min(n_frames, band) if n_frames <= 2 * band else min(n_frames * band, WINDOW + band * band)
     edges = n_frames * greatest_gap - greatest_gap * greatest_gap // 2
+    if columns is None:
+        distances, columns = 0, 0
     rows = (threads + 1) * 32 + math.isqrt(2 * max_keys)
     parents = min(max_keys * n_frames, max(PARENTS, math.isqrt(2 * max_keys) * n_frames))
     needed = 8 * (distances + edges + n_frames * (columns + rows)) + 4 * parents + 2 * max_keys * max_keys
@@ -294,10 +307,10 @@ def check_memory(n_frames: int, columns: int, greatest_gap: int, max_keys: int, 
         )
 
 
-def _usual_gap(seen: InbetweenCosts, max_keys: int | None) -> int:
-    """A second, or twice the mean gap of so few keys."""
-    few = 0 if max_keys is None else math.ceil(2 * (seen.n_frames - 1) / max(1, max_keys - 1))
-    return max(round(USUAL_GAP_S * seen.fps), few, 2)
+def usual_gap(n_frames: int, fps: float, max_keys: int | None) -> int:
+    """How far keys whose in-betweens are measured may be apart: a second, or twice the mean gap of so few keys."""
+    few = 0 if max_keys is None else math.ceil(2 * (n_frames - 1) / max(1, max_keys - 1))
+    return max(round(USUAL_GAP_S * fps), few, 2)
 
 
 def _flags(what: str, frames: Sequence[int], n_frames: int) -> Bools:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from keypose.arrays import Ints
 from keypose.errors import OptionError
 from keypose.inbetween.channels import TURNINGS, Turning, channels_of
@@ -67,8 +65,8 @@ class Drawing:
         if self._polish is None or self._plain is None:
             return plain
         if limit_mm is None:
-            limit_mm = np.inf if style.jump_penalty else float(self._plain.of_spans(keys).max(initial=0.0))
-        return self._polish.polished(plain, jump_penalty=style.jump_penalty, limit_mm=limit_mm)
+            limit_mm = float(self._plain.of_spans(keys).max(initial=0.0))
+        return self._polish.polished(plain, limit_mm=limit_mm)
 
     def within(self, keys: Ints, tolerance_mm: float) -> KeyedMotion | None:
         """The same if it leaves no joint farther off, as sampled; None if it does."""
@@ -104,9 +102,9 @@ def style_of(
         for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
             if is_given:
                 raise OptionError(f"{name}= is for interpolation='bezier', whose slopes are free")
-    can = interpolation == "bezier" and rotation == "quaternion" and not shared
+    can = interpolation == "bezier" and rotation == "quaternion" and not shared and not penalty
     if polish is not None and flag("polish", polish) and not can:
-        raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free tangents")
+        raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free slopes")
     if polish_weights is not None and (polish is False or not can):
         raise OptionError("polish_weights= says how to polish, which is off here")
     cores = available_cores() if threads is None else whole("threads", threads, least=1)

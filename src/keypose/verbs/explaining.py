@@ -75,8 +75,8 @@ def choose(
     else:
         found = ladder(motion, method, max_keys=max_keys, **options)
         if keys is not None:
-            if keys > found.counts[-1] and max_keys is None:
-                found = ladder(motion, method, max_keys=keys, **options)
+            if max_keys is None and not found.counts[0] <= keys <= found.counts[-1]:
+                found = ladder(motion, method, max_keys=max(2, keys), **options)
             selection, by = rung(found, keys), "keys"
         elif auto or found.natural is None:
             selection, by = automatic(found, errors_of(motion, options)), "auto"

@@ -20,6 +20,7 @@ from keypose.model import KeyedMotion, Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY, angle_between, conjugate, from_matrix, multiply
 
 REST_TOLERANCE = 2e-3  # of the longest bone: what a bone may differ after a journey through text or float32
+ROUNDING = 1e-5  # of the longest bone: no turn is better than a turn that explains no more than this
 SAME_TURN_RAD = 1e-3  # rest poses that explain the movement equally well
 FRAMES_COMPARED = 64
 
@@ -155,10 +156,10 @@ def _fit(rest: _Rest, its_rest: _Rest, bones: _Bones, ours: Ints, theirs: Ints) 
     if not longest or not to.any():
         return None
     scale = float(np.linalg.norm(to) / np.linalg.norm(of))
-    for turn in (np.eye(3), _best_turn(of, to)):
-        off = np.linalg.norm(to / scale - of @ turn.T, axis=1) / longest
-        if off.max() <= REST_TOLERANCE:
-            break
+    turn = _best_turn(of, to)
+    off, off_unturned = (np.linalg.norm(to / scale - of @ t.T, axis=1) / longest for t in (turn, np.eye(3)))
+    if off_unturned.max() <= off.max() + ROUNDING:
+        turn, off = np.eye(3), off_unturned
     turned = multiply(np.broadcast_to(from_matrix(turn), (len(theirs), 4)), its_rest.rotations[theirs])
     return _Fit(Change(multiply(conjugate(rest.rotations[ours]), turned), scale), off)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from keypose.arrays import Ints, frozen_ints
 from keypose.errors import ModelError, OptionError
 from keypose.inbetween.channels import Turning
 from keypose.inbetween.keyed import Interpolation, with_residual
+from keypose.methods.salient import usual_gap
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
 from keypose.options import flag, whole
 from keypose.verbs.budget import automatic, tolerance
@@ -96,9 +97,7 @@ def frames_of(selection: Selection | Sequence[int], motion: Motion, what: str) -
     try:
         frames = frozen_ints(np.unique(np.asarray(selection)), (None,), what)
     except (ModelError, TypeError, ValueError):
-        raise OptionError(
-            f"{what}={selection!r}, expected what kp.select gives, or frames like (0, 30, 88)"
-        ) from None
+        raise OptionError(f"{what}={selection!r}, expected what kp.select gives, or frames like (0, 30, 88)") from None
     if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames:
         outside = frames.tolist()[:1] + frames.tolist()[-1:]
         raise OptionError(f"{what}: frames {outside}, expected at least one of 0 to {motion.n_frames - 1}")
@@ -135,16 +134,52 @@ def _with_seam(found: Ladder) -> Ladder:
     return Ladder.of_paths(METHOD, found.n_frames, found.counts + 1, np.concatenate(paths), found.cost_values)
 
 
+def _widening(motion: Motion, max_keys: int | None, options: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Greatest gaps between keys, and the options with each: what was asked for, else ever wider ones from the usual.
+
+    Keys a second apart are near enough for most motions, and wider gaps take longer to look at. Where the keys that
+    are found are as far apart as they may be, as in a hold, the next gap is worth trying.
+    """
+    told = options.get("greatest_gap_frames")
+    if told is not None:
+        yield motion.n_frames, dict(options)
+        return
+    least = whole("least_gap_frames", options.get("least_gap_frames", 1), least=1)
+    gap = max(least, usual_gap(motion.n_frames, motion.fps, max_keys))
+    while True:
+        yield gap, {**options, "greatest_gap_frames": gap}
+        if gap >= motion.n_frames - 1:
+            return
+        gap *= 2
+
+
+def _is_narrow(keys: Ints, gap: int) -> bool:
+    return len(keys) > 1 and int(np.diff(keys).max()) >= gap
+
+
 def _chosen(
     motion: Motion, style: Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
 ) -> Selection:
+    most = None if max_keys is None else whole("max_keys", max_keys, least=1)
+    wanted = None if keys is None else whole("keys", keys, least=1)
+    if wanted is not None and wanted > motion.n_frames:
+        raise OptionError(f"keys={wanted}, but {motion.name!r} has only {motion.n_frames} frames")
+    if wanted is not None and most is not None and wanted > most:
+        raise OptionError(f"keys={wanted} is more than max_keys={most}")
+    chosen: Selection | None = None
+    for gap, widened in _widening(motion, wanted or most, options):
+        chosen = _chosen_within(motion, style, wanted, most, widened)
+        if not _is_narrow(chosen.frames, gap):
+            break
+    assert chosen is not None
+    return chosen
+
+
+def _chosen_within(
+    motion: Motion, style: Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
+) -> Selection:
     if keys is not None:
-        wanted = whole("keys", keys, least=1)
-        if wanted > motion.n_frames:
-            raise OptionError(f"keys={wanted}, but {motion.name!r} has only {motion.n_frames} frames")
-        if max_keys is not None and wanted > max_keys:
-            raise OptionError(f"keys={wanted} is more than max_keys={max_keys}")
-        return rung(_climbed(motion, style, max(wanted, 2), {**options, "top_only": True}), wanted)
+        return rung(_climbed(motion, style, max(keys, 2), {**options, "top_only": True}), keys)
     search = _search(motion, style, options)
     return automatic(_climbed(motion, style, max_keys, options), errors_of(motion, {**search, "loop": False}))
 
@@ -160,6 +195,26 @@ def _within(
     """Fewest keys whose curves, as they come out, leave no joint farther off."""
     if motion.height <= 0:
         raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm: give keys=")
+    most = None if max_keys is None else whole("max_keys", max_keys, least=1)
+    best: KeyedMotion | None = None
+    for gap, widened in _widening(motion, most, options):
+        found = _fewest(motion, drawing, style, tolerance_mm, most, widened)
+        if best is None or found.n_keys < best.n_keys:
+            best = found
+        if not _is_narrow(found.keys, gap):
+            break
+    assert best is not None
+    return best
+
+
+def _fewest(
+    motion: Motion,
+    drawing: Drawing,
+    style: Style,
+    tolerance_mm: float,
+    max_keys: int | None,
+    options: Mapping[str, Any],
+) -> KeyedMotion:
     # The cost is the error of the spans that keys are chosen by; polish makes it somewhat smaller.
     is_error = style.is_plain and _counts_all(options)
     limit = tolerance_mm * (POLISH_GAIN if style.polish else 1 + 1e-9) if is_error else np.inf

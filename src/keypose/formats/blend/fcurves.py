@@ -65,6 +65,11 @@ class FCurve:
         return np.where(kind == CONSTANT, 0.0, np.where(kind == BEZIER, bent, (y3 - y0) / gap))
 
 
+def key_frames(curves: list[FCurve]) -> Ints:
+    """The frames (K,) at which any curve has a key, wherever they lie."""
+    return np.unique(np.concatenate([np.rint(curve.x) for curve in curves] or [np.zeros(0)])).astype(np.int32)
+
+
 def common_keys(curves: list[FCurve], n_frames: int) -> tuple[Ints, Bools]:
     """The frames (K,) at which any curve has a key, from 0 to ``n_frames - 1``, and which are extremes.
 

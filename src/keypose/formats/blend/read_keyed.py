@@ -1,8 +1,9 @@
 """The keys of a .blend file that Keypose wrote and an artist may have edited, as they are now.
 
 Exact where Blender's curves are cubics of time, as ours are. Where an artist moved handles, or a key away from its
-neighbours' handles, a span is the cubic nearest to what Blender shows on its frames, and a note says how near. What was
-not touched keeps the very numbers that were written, which Blender rounds to 32 bits.
+neighbours' handles, a span is the cubic nearest to what Blender shows on its frames, with breakdowns where that is not
+near enough, and a note says how near. What was not touched keeps the very numbers that were written, which Blender
+rounds to 32 bits. The scene's range is what plays, so it is what is read.
 """
 
 from __future__ import annotations
@@ -12,23 +13,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Floats, Ints, give_away
+from keypose.arrays import Ints
 from keypose.errors import ModelError
 from keypose.formats.base import ReadOptions, Source
-from keypose.formats.blend.fcurves import LINEAR, FCurve, common_keys
+from keypose.formats.blend.detail import following
+from keypose.formats.blend.drawn import MOST_DEG, MOST_MM, SAME, TURN, Drawn, Off
+from keypose.formats.blend.fcurves import LINEAR, FCurve, common_keys, key_frames
 from keypose.formats.blend.own import Own, find_own
 from keypose.formats.blend.read import asked, first_frame, rate
 from keypose.formats.child import Arrays, Facts, floats
-from keypose.inbetween.fitted import fitted
 from keypose.model import Curves, KeyedMotion, Motion, Residual
-from keypose.model.curves import Place
-from keypose.rotations import AXES, ORDERS, angle_between, from_euler, normalise, rotate
+from keypose.rotations import ORDERS, rotate
 
-SAME = 1e-5  # of radians, quaternion components and the figure's size: Blender counts in 32 bits
-WORTH_SAYING_DEG = 0.05
+WORTH_SAYING_MM, WORTH_SAYING_DEG = 0.1, 0.05
+FRAMES_SHOWN = 8
 SEEN_OF_SIZE = 1e-3  # what is farther than this from its keys is moved by something else
 Indices = NDArray[np.intp]
-WHOLE_TURN = 4  # numbers of a turn among a bone's seven, places behind them
 
 
 def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
@@ -42,7 +42,6 @@ def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
         raise source.error("fps= is for files that are sampled; the keys of a .blend file stand on its own frames")
     try:
         keyed, drawn = _keyed(source, options, arrays, facts, own)
-        _say_how_near(source, keyed, drawn)
         _compare_with_shown(source, arrays, drawn, own)
         return replace(keyed, notes=(*own.keyed.notes, *source.notes))
     except ModelError as error:
@@ -58,40 +57,36 @@ def _keyed(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, o
         raise source.error("no frames, expected at least one")
     source.check_size(n_frames, n_joints)
     start = first_frame(facts)
-    curves = _fcurves(source, arrays, own, start, width=3 if orders is not None else WHOLE_TURN)
+    curves = _fcurves(source, arrays, own, start, width=3 if orders is not None else TURN)
     keys, extremes = common_keys(list(curves.values()), n_frames)
     if not len(keys):
         raise source.error("no key on any bone, expected at least one")
-    arriving, leaving = np.zeros((len(keys), n_joints, 7)), np.zeros((len(keys), n_joints, 7))
-    for (joint, channel), curve in curves.items():
-        arriving[:, joint, channel] = curve.slopes(keys.astype(float), before=True)
-        leaving[:, joint, channel] = curve.slopes(keys.astype(float), before=False)
+    there = key_frames(list(curves.values()))
+    _say_what_is_not_played(source, there, n_frames, start)
+    fps = rate(source, options, facts, own)
     straight = all((curve.interpolation == LINEAR).all() for curve in curves.values())
-    turns, places = _in_our_terms(own, orders, dense, arriving, leaving)
+    drawn = Drawn.of(own, orders, curves, dense)
+    translations, rotations = drawn.fitted(keys, straight)
     keyed = KeyedMotion(
         name=own.keyed.name,
         skeleton=own.keyed.skeleton,
-        fps=rate(source, options, facts, own),
+        fps=fps,
         n_frames=n_frames,
         keys=keys,
-        translations=_nearest(places, keys, straight),
-        rotations=_nearest(turns, keys, straight),
+        translations=translations,
+        rotations=rotations,
         rotation_orders=orders,
-        residual=_residual(own, start, n_frames),
+        residual=_residual(source, own, there, start, n_frames, fps),
         extremes=extremes,
         up=own.keyed.up,
         metres_per_unit=own.keyed.metres_per_unit,
         first_frame=own.keyed.first_frame + start - own.first,
         reference_pose=own.keyed.reference_pose,
     )
-    drawn = replace(keyed.sample(), translations=places[0], rotations=_quaternions(turns[0], orders))
-    return keyed if own.is_dense else _with_written_numbers(keyed, own.keyed, start - own.first), drawn
-
-
-def _quaternions(turns: Floats, orders: tuple[str, ...] | None) -> Floats:
-    if orders is None:
-        return normalise(turns)
-    return np.stack([from_euler(turns[:, j], order) for j, order in enumerate(orders)], axis=1)
+    shown = drawn.motion(keyed)
+    keyed = keyed if straight else _with_breakdowns(source, keyed, drawn, shown)
+    _say_how_near(source, keyed, shown)
+    return keyed if own.is_dense else _with_written_numbers(keyed, own.keyed, start - own.first), shown
 
 
 def _rotation_orders(source: Source, facts: Facts, own: Own) -> tuple[str, ...] | None:
@@ -117,82 +112,64 @@ def _fcurves(source: Source, arrays: Arrays, own: Own, start: int, width: int) -
     names, starts = np.unique(table[:, :2], axis=0, return_inverse=True)
     curves = {}
     for k, (bone, channel) in enumerate(names.astype(int).tolist()):
-        if bone in joint_of and (0 <= channel < width or WHOLE_TURN <= channel < 7):
+        if bone in joint_of and (0 <= channel < width or TURN <= channel < 7):
             curves[joint_of[bone], channel] = FCurve.of(table[starts.ravel() == k, 2:])
     return curves
 
 
-_Terms = tuple[Floats, Floats, Floats]  # values of every frame, slopes before and after each key
+def _say_what_is_not_played(source: Source, there: Ints, n_frames: int, start: int) -> None:
+    """A warning where keys lie outside the scene's range: what plays is what is read."""
+    outside = there[(there < 0) | (there >= n_frames)] + start
+    if len(outside):
+        first, last = start, start + n_frames - 1
+        source.warn(f"{len(outside)} of {len(there)} keys are left out: they lie outside frames {first} to {last}, which "
+                    f"the scene plays; for all of them set its range to {min(first, outside[0])} to "
+                    f"{max(last, outside[-1])}")  # fmt: skip
 
 
-def _in_our_terms(
-    own: Own, orders: tuple[str, ...] | None, dense: Floats, arriving: Floats, leaving: Floats
-) -> tuple[_Terms, _Terms]:
-    """Turns and places of joints, of the channels of their bones."""
-    turns = [part[..., :WHOLE_TURN] for part in (dense, arriving, leaving)]
-    if orders is None:
-        turns = [own.turns_from_channels(part) for part in turns]
-    else:
-        columns = np.array([[AXES.index(axis) for axis in order] for order in orders])
-        turns = [np.take_along_axis(part, np.broadcast_to(columns, (*part.shape[:2], 3)), axis=2) for part in turns]
-    places = [own.shifts_from_channels(part[..., WHOLE_TURN:]) for part in (dense, arriving, leaving)]
-    places[0] = places[0] + own.rest.translations
-    return (turns[0], turns[1], turns[2]), (places[0], places[1], places[2])
+def _residual(source: Source, own: Own, there: Ints, start: int, n_frames: int, fps: float) -> Residual | None:
+    """The detail that was written; where as many keys as were written stand elsewhere, it goes along with them."""
+    written = own.keyed
+    if written.residual is None:
+        return None
+    began = float(own.first - start)  # the frame at which the motion began that was written
+    if len(there) != written.n_keys:
+        source.note(f"{len(there)} keys, {written.n_keys} were written: the captured detail stays on its frames")
+    elif not np.array_equal(there, written.keys + began):
+        source.note("the captured detail goes along with the keys that were moved in time")
+        return following(written.residual, written.keys.astype(float), there.astype(float), written.fps / fps, n_frames)
+    return following(written.residual, np.zeros(1), np.array([began]), 1.0, n_frames)
 
 
-def _nearest(terms: _Terms, keys: Ints, straight: bool) -> Curves:
-    """The curves through the keys: with their own slopes where those give what is seen, else with fitted ones."""
-    dense, arriving, leaving = terms
-    lengths = np.linalg.norm(dense, axis=2, keepdims=True) if dense.shape[2] == 4 else np.ones((1, 1, 1))
-    if not (lengths > 0).all():
-        raise ModelError("a bone's quaternion of length 0 among the keys")
-    dense = dense / lengths
-    values = dense[keys]
-    if straight:
-        return Curves(values)
-    if dense.shape[2] == 4:  # of a quaternion that is not of length 1 the slopes are those of its direction
-        at_keys = lengths[keys]
-        arriving, leaving = (_turning(values, slopes / at_keys, at_keys) for slopes in (arriving, leaving))
-    own, near = Curves(values, arriving, leaving), fitted(dense, keys)
-    assert near.arriving is not None and near.leaving is not None
-    place = Place.of(keys, np.arange(len(dense), dtype=np.float64))
-    seen = own.at(place)
-    if dense.shape[2] == 4:
-        seen = normalise(seen)
-    size = 1.0 if dense.shape[2] == 4 else max(1.0, float(np.abs(dense).max()))
-    off = np.abs(seen - dense).max(axis=2)  # (T, J)
-    arriving, leaving = arriving.copy(), leaving.copy()
-    for k in range(len(keys) - 1):
-        wrong = off[keys[k] : keys[k + 1]].max(axis=0) > SAME * size
-        leaving[k, wrong], arriving[k + 1, wrong] = near.leaving[k, wrong], near.arriving[k + 1, wrong]
-    return Curves(values, give_away(arriving), give_away(leaving))
+def _with_breakdowns(source: Source, keyed: KeyedMotion, drawn: Drawn, shown: Motion) -> KeyedMotion:
+    """Further keys in spans that no cubic of time comes near to."""
+    keys = keyed.keys
+    while len(more := Off.of(keyed, shown).breakdowns(keyed.keys)):
+        now = np.union1d(keyed.keys, more).astype(np.int32)
+        extremes = np.zeros(len(now), bool)
+        extremes[np.searchsorted(now, keyed.keys)] = keyed.extremes
+        translations, rotations = drawn.fitted(now, straight=False)
+        keyed = replace(keyed, keys=now, translations=translations, rotations=rotations, extremes=extremes)
+    added = np.setdiff1d(keyed.keys, keys)
+    if len(added):
+        some = ", ".join(map(str, added[:FRAMES_SHOWN].tolist())) + (", ..." if len(added) > FRAMES_SHOWN else "")
+        source.note(f"{len(added)} breakdowns added (at {some}): no cubic of time comes within {MOST_MM:g} mm and "
+                    f"{MOST_DEG:g} degrees of Blender's curves there")  # fmt: skip
+    return keyed
 
 
-def _turning(unit: Floats, slopes: Floats, lengths: Floats) -> Floats:
-    """Slopes of quaternions without what only makes them longer, where they are not of length 1."""
-    longer = np.sum(unit * slopes, axis=2, keepdims=True) * unit
-    return np.where(np.abs(lengths - 1) > SAME, slopes - longer, slopes)
-
-
-def _residual(own: Own, start: int, n_frames: int) -> Residual | None:
-    """The detail that was written; where the scene begins elsewhere, from there."""
-    residual, shift = own.keyed.residual, float(start - own.first)
-    if residual is None or (shift == 0 and n_frames == own.keyed.n_frames):
-        return residual
-    if n_frames == 1:
-        return residual.retimed(np.array([shift]), np.zeros(1))
-    return residual.retimed(np.array([shift, shift + n_frames - 1]), np.array([0.0, n_frames - 1.0]))
-
-
-def _say_how_near(source: Source, keyed: KeyedMotion, drawn: Motion) -> None:
+def _say_how_near(source: Source, keyed: KeyedMotion, shown: Motion) -> None:
     """A note where a keyed motion is not what Blender draws on whole frames."""
-    off = np.rad2deg(angle_between(keyed.sample().rotations, drawn.rotations)).max(axis=0)
-    joints, most = int((off > WORTH_SAYING_DEG).sum()), float(off.max())
-    if joints and keyed.is_cubic:
-        source.note(f"{joints} joints have spans that are no cubics of time (handles not a third of the gap away): "
-                    f"the nearest cubics are up to {most:.2g} degrees off")  # fmt: skip
-    elif joints:
-        source.note(f"straight spans turn evenly here, but not in Blender: up to {most:.2g} degrees apart")
+    off = Off.of(keyed, shown)
+    mm, degrees = float(off.mm.max()), float(off.degrees.max())
+    if mm <= WORTH_SAYING_MM and degrees <= WORTH_SAYING_DEG:
+        return
+    apart = f"up to {mm:.2g} mm (on a figure of 1.7 m) and {degrees:.2g} degrees"
+    if keyed.is_cubic:
+        source.note(f"spans that are no cubics of time in Blender (handles not a third of the gap away) are the nearest "
+                    f"cubics: {apart} off")  # fmt: skip
+    else:
+        source.note(f"straight spans turn evenly here, but not in Blender: {apart} apart")
 
 
 def _with_written_numbers(keyed: KeyedMotion, written: KeyedMotion, shift: int) -> KeyedMotion:

@@ -6,6 +6,7 @@ curve of four quaternion components or three places stays the same curve.
 """
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def write_keys(request: Request, given: Arrays, change: Change, bones: list[str]
     if is_quaternion:
         turns = [change.turns(part) for part in turns]
     places = [change.places(places[0]), *(change.shifts(part) for part in places[1:])]
-    kinds = [request["key_types"][k] for k in given["key_types"].tolist()]
+    kinds = np.array([enum("type", name) for name in request["key_types"]])[given["key_types"]]
     bag = action.layers[0].strips[0].channelbag(slot)
     for j, bone in enumerate(bones):
         group = bag.groups.new(bone)
@@ -109,7 +110,7 @@ def write_residual(request: Request, given: Arrays, change: Change, bones: list[
     if is_quaternion:
         turns = change.own_turns(turns)
     times = np.arange(len(turns)) + float(request["first"])
-    kinds = ["JITTER"] * len(turns)  # Blender's word for baked keys
+    kinds = np.full(len(turns), enum("type", "JITTER"))  # Blender's word for baked keys
     bag = action.layers[0].strips[0].channelbag(slot)
     for j, bone in enumerate(bones):
         group = bag.groups.new(bone)
@@ -133,10 +134,8 @@ def channel_path(bone: str, channel: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
 
 
-def set_keys(curve: Any, times: Any, kinds: list[str], values: Any, arriving: Any = None, leaving: Any = None) -> None:
+def set_keys(curve: Any, times: Any, kinds: Any, values: Any, arriving: Any = None, leaving: Any = None) -> None:
     """Keys with handles a third of the gap away, so that the curve is a cubic of time; straight without slopes."""
-    import bpy
-
     n = len(times)
     gaps = np.diff(times) if n > 1 else np.ones(1)
     before, after = (np.concatenate((gaps[:1], gaps))[:n] / 3, np.concatenate((gaps, gaps[-1:]))[:n] / 3)
@@ -147,20 +146,26 @@ def set_keys(curve: Any, times: Any, kinds: list[str], values: Any, arriving: An
     points = curve.keyframe_points
     points.add(n)
     points.foreach_set("co", pairs(times, values))
-    points.foreach_set("handle_left_type", [enum("handle_left_type", "FREE" if is_cubic else "VECTOR")] * n)
-    points.foreach_set("handle_right_type", [enum("handle_right_type", "FREE" if is_cubic else "VECTOR")] * n)
+    for side in ("handle_left_type", "handle_right_type"):
+        points.foreach_set(side, numbers(n, enum(side, "FREE" if is_cubic else "VECTOR")))
     points.foreach_set("handle_left", pairs(times - before, values - before * arriving))
     points.foreach_set("handle_right", pairs(times + after, values + after * leaving))
-    points.foreach_set("interpolation", [enum("interpolation", "BEZIER" if is_cubic else "LINEAR")] * n)
-    points.foreach_set("type", [bpy.types.Keyframe.bl_rna.properties["type"].enum_items[kind].value for kind in kinds])
+    points.foreach_set("interpolation", numbers(n, enum("interpolation", "BEZIER" if is_cubic else "LINEAR")))
+    points.foreach_set("type", numbers(n, kinds))
     curve.update()
 
 
+@cache
 def enum(prop: str, name: str) -> int:
     """The number behind a name that a key's property may have."""
     import bpy
 
     return int(bpy.types.Keyframe.bl_rna.properties[prop].enum_items[name].value)
+
+
+def numbers(n: int, values: Any) -> Any:
+    """``n`` whole numbers as Blender takes them at once, without looking at each."""
+    return np.broadcast_to(values, n).astype(np.int32)
 
 
 def pairs(x: Any, y: Any) -> Any:

@@ -2,65 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from keypose.arrays import Bools, Floats, Ints, give_away
-from keypose.errors import OptionError
+from keypose.arrays import Floats, give_away
 from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.euler import nearest_angles
+from keypose.inbetween.editing.footing import Footing, footings, goals
 from keypose.inbetween.editing.insert import insert_key
-from keypose.inbetween.editing.limbs import Limb, hinge, limbs
 from keypose.inbetween.editing.poses import World, key_pose, with_pose
 from keypose.inbetween.editing.reach import reaching
 from keypose.inbetween.fitted import fitted
-from keypose.model import Curves, FootContacts, KeyedMotion, Motion, Pose
-from keypose.rotations import sign_continuous
+from keypose.model import Curves, KeyedMotion, Pose
+from keypose.rotations import angle_between, sign_continuous
 
 FOOT_TOLERANCE_MM = 5.0  # how far from its place a standing foot may stray between keys, on a figure of 1.7 m
-
-
-@dataclass(frozen=True)
-class Stand:
-    """A leg, the frames of an edit in which its foot stands, and where it stands."""
-
-    leg: Limb
-    hinge: Floats | None
-    frames: Ints  # (N,) the keys on both sides of the edit's range included
-    is_free: Bools  # (N,) whether the edit may change a frame; not so at these two keys
-    positions: Floats  # (N, 3) of the ankle in the world
-    rotations: Floats  # (N, 4)
-    contact: Bools  # (T,) over the whole motion
+AIR_TOLERANCE_MM = 15.0  # the same for ankles and knees in the air
+import os
+PENALTY = float(os.environ.get('PEN','0.01'))
+IDEAL = {}
+_SAME = 1e-9  # of places (on a figure of 1.7 m) and turns
 
 
 def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) -> Change:
     """``change`` of ``before`` with the feet that stood on the ground put back, as far as the legs reach.
-
-    Contacts are found on the motion before the edit, with its detail. At every key of the edit's range in which a
-    foot stands it gets its old place and turn by moving the leg's joints; in spans in which it stands all the time,
-    the slopes of these joints are fitted to a leg that is put back in every frame. Where the foot still strays by
-    more than ``FOOT_TOLERANCE_MM``, keys are inserted: first where the contact begins and ends, then where it strays
-    most. The foot whose ankle is the joint ``but`` goes free: it was the one to be moved.
     """
-    shown = before.sample(0.0 if before.residual is None else 1.0)
-    mm = shown.mm_per_unit
-    keyed, inserted, missed = change.keyed, 0, change.missed
-    for stand in _stands(before, change, shown.foot_contacts()):
-        if stand.leg.end == but or _strays(keyed.sample(frames=stand.frames), stand).max() * mm < 1e-6:
-            continue
-        while True:
-            keyed = _planted(keyed, stand)
-            dense, misses = _put_back(keyed, stand)
-            keyed = _fitted_to(keyed, stand, dense)
-            # beside keys, the leg could do better than the curve does
-            stray = (_strays(keyed.sample(frames=stand.frames), stand) - misses) * mm
-            stray[np.isin(stand.frames, keyed.keys)] = 0.0
-            if stray.max() <= FOOT_TOLERANCE_MM:
-                break
-            keyed = insert_key(keyed, _next_key(keyed, stand, int(stand.frames[stray.argmax()]))).keyed
-            inserted += 1
-        missed = max(missed, float(misses.max()))
+    legs = [footing for footing in footings(before, change) if footing.leg.end != but]
+    mm = before.sample(frames=before.keys).mm_per_unit
+    bare = change.keyed
+    while True:
+        keyed = bare
+        more: set[int] = set()
+        for footing in legs:
+            keyed, off = _put_back(keyed, bare, footing, mm)
+            more |= _keys_wanted(keyed, footing, off)
+        if not more:
+            break
+        for frame in sorted(more):
+            bare = insert_key(bare, frame).keyed
+    inserted = bare.n_keys - change.keyed.n_keys
+    missed = max([change.missed, *(_missed(keyed, footing) for footing in legs)])
     notes = (
         change.note,
         f"{inserted} {'key' if inserted == 1 else 'keys'} inserted to keep feet planted" if inserted else "",
@@ -68,67 +50,68 @@ def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) ->
     return replace(change, keyed=keyed, missed=missed, note=", ".join(filter(None, notes)))
 
 
-def _stands(before: KeyedMotion, change: Change, seen: FootContacts) -> list[Stand]:
-    legs = {part: leg for part, leg in limbs(before.skeleton).items() if leg.is_leg}
-    if not any(f"{side}_foot" in legs for side in seen.feet):
-        raise OptionError(f"{before.name}: no foot that hangs on a shin and a thigh is recognised, so none can be kept")
-    frames = np.arange(max(0, change.first - 1), min(before.n_frames, change.last + 2), dtype=np.int32)
-    is_free = (frames >= change.first) & (frames <= change.last)
-    old = before.sample(frames=frames)
-    stands = []
-    for column, side in enumerate(seen.feet):
-        contact = seen.touching[:, column]
-        touching = contact[frames]
-        if f"{side}_foot" in legs and touching.any():
-            leg = legs[f"{side}_foot"]
-            places = old.world_positions()[touching, leg.end], old.world_rotations()[touching, leg.end]
-            stands.append(Stand(leg, hinge(before, leg), frames[touching], is_free[touching], *places, contact))
-    return stands
+def _missed(keyed: KeyedMotion, footing: Footing) -> float:
+    if not footing.stands.any():
+        return 0.0
+    now = keyed.sample(frames=footing.frames[footing.stands]).world_positions()[:, footing.leg.end]
+    return float(np.linalg.norm(now - footing.positions[footing.stands], axis=-1).max())
 
 
-def _strays(now: Motion, stand: Stand) -> Floats:
-    """(N,) how far the ankle is from its place."""
-    away: Floats = np.linalg.norm(now.world_positions()[:, stand.leg.end] - stand.positions, axis=-1)
-    return away
+def _put_back(keyed: KeyedMotion, bare: KeyedMotion, footing: Footing, mm: float) -> tuple[KeyedMotion, Floats]:
+    now = bare.sample(frames=footing.frames)
+    world = World(now.world_positions(), now.world_rotations())
+    joints = footing.leg.joints
+    places, turned = goals(footing, world)
+    off = np.linalg.norm(places - world.positions[:, footing.leg.end], axis=-1) * mm / 1700
+    moves = (off > _SAME) | (angle_between(turned, world.rotations[:, footing.leg.end]) > _SAME)
+    if not moves.any():
+        return keyed, np.zeros(len(moves))
+    found, _ = reaching(bare.skeleton, world, footing.leg, footing.hinge, places, turned)
+    turns = np.where(moves[:, None, None], np.stack([found[j] for j in joints], axis=1), now.rotations[:, joints])
+    keyed = _fitted_to(_with_turns(keyed, footing, turns, moves), footing, turns, moves)
+    # how far the curve strays from this
+    rotations = now.rotations.copy()
+    rotations[:, joints] = turns
+    ideal = replace(now, rotations=rotations).world_positions()
+    IDEAL[footing.leg.end] = (footing.frames, ideal)
+    shown = keyed.sample(frames=footing.frames).world_positions()
+    stray = np.linalg.norm(shown - ideal, axis=-1)[:, joints[1:]].max(axis=1) * mm
+    return keyed, stray / np.where(footing.stands, FOOT_TOLERANCE_MM, AIR_TOLERANCE_MM)
 
 
-def _planted(keyed: KeyedMotion, stand: Stand) -> KeyedMotion:
-    """The foot put back at every key of the stand."""
-    turns, _ = _put_back(keyed, stand)
-    for n in np.flatnonzero(np.isin(stand.frames, keyed.keys) & stand.is_free).tolist():
-        key = keyed.key_index(int(stand.frames[n]))
+def _with_turns(keyed: KeyedMotion, footing: Footing, turns: Floats, moves) -> KeyedMotion:
+    for n in np.flatnonzero(np.isin(footing.frames, keyed.keys) & moves).tolist():
+        key = keyed.key_index(int(footing.frames[n]))
         pose = key_pose(keyed, key)
         rotations = pose.rotations.copy()
-        rotations[stand.leg.joints] = turns[n]
+        rotations[footing.leg.joints] = turns[n]
         keyed = with_pose(keyed, key, Pose(pose.translations, rotations)).keyed
     return keyed
 
 
-def _put_back(keyed: KeyedMotion, stand: Stand) -> tuple[Floats, Floats]:
-    """Local turns (N, 3, 4) of the leg's joints that put the foot back in every frame, and how far each misses (N,)."""
-    now = keyed.sample(frames=stand.frames)
-    world = World(now.world_positions(), now.world_rotations())
-    turns, missed = reaching(keyed.skeleton, world, stand.leg, stand.hinge, stand.positions, stand.rotations)
-    return np.stack([turns[j] for j in stand.leg.joints], axis=1), missed
-
-
-def _fitted_to(keyed: KeyedMotion, stand: Stand, turns: Floats) -> KeyedMotion:
-    """The slopes of the leg's joints fitted to ``turns`` (N, 3, 4) in spans in which the foot stands all the time."""
+def _fitted_to(keyed: KeyedMotion, footing: Footing, turns: Floats, moves) -> KeyedMotion:
     curves = keyed.rotations
     if curves.arriving is None or curves.leaving is None:
         return keyed
     arriving, leaving = curves.arriving.copy(), curves.leaving.copy()
-    row_of = {frame: n for n, frame in enumerate(stand.frames.tolist())}
-    for a, (start, stop) in enumerate(zip(keyed.keys[:-1].tolist(), keyed.keys[1:].tolist(), strict=True)):
-        rows = [row_of[frame] for frame in range(start, stop + 1) if frame in row_of]
-        if len(rows) < stop - start + 1 or stop - start < 2:
-            continue
-        for column, j in enumerate(stand.leg.joints):
-            values = _channel(keyed, j, a, turns[rows, column])
+    first, last = int(footing.frames[0]), int(footing.frames[-1])
+    inside = np.flatnonzero((keyed.keys >= first) & (keyed.keys <= last))
+    for column, j in enumerate(footing.leg.joints):
+        runs = []
+        for a in inside[:-1].tolist():
+            start, stop = int(keyed.keys[a]) - first, int(keyed.keys[a+1]) - first
+            if not moves[start:stop+1].any():
+                continue
+            values = _channel(keyed, j, a, turns[start:stop+1, column])
             if np.abs(values[-1] - curves.values[a + 1, j]).max() < 1e-6:  # else the turns went another way round
-                span = fitted(values[:, None], np.array([0, stop - start], np.int32))
-                assert span.leaving is not None and span.arriving is not None
-                leaving[a, j], arriving[a + 1, j] = span.leaving[0, 0], span.arriving[1, 0]
+                if runs and runs[-1][0][-1] == a:
+                    runs[-1][0].append(a+1); runs[-1][1].append(values[1:])
+                else:
+                    runs.append(([a,a+1],[values]))
+        for ks, vals in runs:
+            at = (keyed.keys[ks] - keyed.keys[ks[0]]).astype(np.int32)
+            span = fitted(np.concatenate(vals)[:, None], at, jump_penalty=PENALTY)
+            leaving[ks[:-1], j], arriving[ks[1:], j] = span.leaving[:-1, 0], span.arriving[1:, 0]
     return replace(keyed, rotations=Curves(curves.values, give_away(arriving), give_away(leaving)))
 
 
@@ -143,14 +126,23 @@ def _channel(keyed: KeyedMotion, joint: int, key: int, turns: Floats) -> Floats:
     return np.array(rows)
 
 
-def _next_key(keyed: KeyedMotion, stand: Stand, worst: int) -> int:
-    """Where a key helps most: where the contact begins or ends, if that is in the same span, else at the frame."""
-    span = int(np.searchsorted(keyed.keys, worst))
-    low = int(keyed.keys[span - 1]) if span > 0 else -1
-    high = int(keyed.keys[span]) if span < keyed.n_keys else keyed.n_frames
-    begin, end = worst, worst
-    while begin > low and stand.contact[begin - 1]:
-        begin -= 1
-    while end < high - 1 and stand.contact[end + 1]:
-        end += 1
-    return next((frame for frame in (begin, end) if low < frame < high), worst)
+def _keys_wanted(keyed: KeyedMotion, footing: Footing, off: Floats) -> set[int]:
+    """In each span in which a foot strays too far"""
+    wanted = set()
+    first = int(footing.frames[0])
+    for low, high in zip([-1, *keyed.keys.tolist()], [*keyed.keys.tolist(), keyed.n_frames], strict=True):
+        inside = slice(max(0, low + 1 - first), max(0, high - first))
+        part = off[inside]
+        if len(part) and part.max() > 1:
+            worst = int(part.argmax())
+            stands = footing.stands[inside]
+            begin, end = worst, worst
+            while begin > 0 and stands[begin] and stands[begin - 1]:
+                begin -= 1
+            while end < len(part) - 1 and stands[end] and stands[end + 1]:
+                end += 1
+            at = worst
+            if stands[worst]:
+                at = begin if begin > 0 else end if end < len(part) - 1 else worst
+            wanted.add(first + inside.start + at)
+    return wanted
