@@ -5,10 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-
 import keypose as kp
-from keypose.formats import FORMATS
 
 
 def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> None:
@@ -62,31 +59,3 @@ def test_the_demo_wants_a_folder(keypose, tmp_path: Path) -> None:
     ran = keypose("demo", tmp_path / "file", "--fps", "10")
     assert ran.code == 1
     assert "the folder cannot be made" in ran.err
-
-
-def test_formats_are_those_of_the_table(keypose) -> None:
-    rows = json.loads(keypose("formats", "--json").out)
-    assert [row["name"] for row in rows] == [format_.name for format_ in FORMATS]
-    by_name = {row["name"]: row for row in rows}
-    assert by_name["BVH"]["suffixes"] == [".bvh", ".bvh.gz"]
-    assert by_name["BVH"]["write"]
-    keeping = {name for name, row in by_name.items() if row["write_keys"]}
-    assert {"GLB", "glTF", "Keypose keys"} <= keeping
-    assert not keeping & {"BVH", "USD", "FBX", "C3D"}
-    assert {name for name, row in by_name.items() if row["read_keys"]} >= {"GLB", "glTF", "Keypose keys"}
-    assert (by_name["BVH"]["extra"], by_name["USD"]["extra"], by_name["FBX"]["extra"]) == (None, "usd", "fbx")
-    text = keypose("formats").out
-    assert all(row["name"] in text for row in rows)
-
-
-def test_an_extra_that_is_absent_is_said_with_the_line_to_type(keypose, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.metadata
-
-    real = importlib.metadata.distribution
-
-    def only_keypose(name: str) -> importlib.metadata.Distribution:
-        return real(name if name == "keypose" else "no such package")
-
-    monkeypatch.setattr(importlib.metadata, "distribution", only_keypose)
-    assert not any(row["installed"] for row in json.loads(keypose("formats", "--json").out) if row["extra"])
-    assert "pip install 'keypose[usd]'" in keypose("formats").out

@@ -40,7 +40,7 @@ OPTIONS = sorted({name for method in kp.methods() for name in method.options})
         (["--features", "nothing"], '"root_matched"'),
         (["--set", "objective"], "--set objective: expected NAME=VALUE"),
         (["--set", "objective=sum"], "this has an option of its own, --objective"),
-        (["--set", "nonsense=1"], "--set nonsense is no option of salient; salient has --objective, --cost, --interpolation, --set measure, --set limit_mm"),
+        (["--set", "nonsense=1"], "--set nonsense is no option of salient; salient has --objective, --cost, --interpolation, --measure, --set limit_mm"),
         (["--method", "farthest", "--loop"], "--loop is no option of farthest, but of salient; farthest has none of its own"),
         (["--method", "saliency", "--set", "sigma=1"], "--set sigma is no option of saliency; did you mean sigma_s?"),
         (["--method", "saliency", "--threshold", "1"], "--threshold is no option of saliency, but of refine"),

@@ -88,6 +88,7 @@ def test_json(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
     found = json.loads(ran.out)
     assert (found["source"], found["target"], found["from"]) == (str(edit), str(out), str(keys_file))
     assert (found["residual"], found["timing"], found["keys"], found["original_keys"]) == (1.0, "frames", 30, 30)
+    assert found["timing_asked"] == "frames"
     original = kp.load_keyed(keys_file)
     assert (found["frames"], found["fps"], found["bytes"]) == (original.n_frames, original.fps, out.stat().st_size)
     dense = kp.load_keyed(edit).sample()
@@ -150,7 +151,7 @@ def test_nothing_is_overwritten_unasked(keypose, keys_file: Path, edit: Path, tm
     out.write_text("precious")
     ran = keypose("rebake", edit, out, "--from", keys_file)
     assert (ran.code, out.read_text()) == (1, "precious")
-    assert ran.err.startswith(f"error: {out}: exists already; --overwrite replaces it\n")
+    assert ran.err.startswith(f"error: {out}: exists already; --overwrite replaces it, --skip-existing leaves it out\n")
     ran = keypose("rebake", edit, keys_file, "--from", keys_file, "--overwrite")
     assert ran.code == 2
     assert "holds the captured detail: expected another name" in ran.err
@@ -162,8 +163,10 @@ def test_nothing_is_overwritten_unasked(keypose, keys_file: Path, edit: Path, tm
     [
         ([], 2, "expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json"),
         (["EDIT"], 2, "expected the edited file"),
-        (["EDIT", "x.bvh", "y.bvh"], 2, "expected the edited file"),
-        (["EDIT", "x.bvh"], 2, "Expected --from NAME.keys.json, which unbake wrote"),
+        (["EDIT", "WALK", "y.bvh"], 2, "y.bvh is the name of a file, but is to be a folder"),
+        (["EDIT", "WALK", "y/"], 2, "say the format of the files in it, such as --to glb"),
+        (["EDIT", "x.bvh"], 1, "brings no detail of its own; what was it made from? Expected --from NAME.keys.json"),
+        (["WALK", "x.bvh"], 2, "what was WALK made from? Expected --from NAME.keys.json, which unbake wrote"),
         (["EDIT", "x.bvh", "--from", "KEYS", "--timing", "perhaps"], 2, '"perhaps"'),
         (["EDIT", "x.xyz", "--from", "KEYS"], 1, "cannot write '.xyz'"),
         (["none.bvh", "x.bvh", "--from", "KEYS"], 1, "none.bvh: no such file"),
@@ -171,7 +174,10 @@ def test_nothing_is_overwritten_unasked(keypose, keys_file: Path, edit: Path, tm
         (["EDIT", "x.bvh", "--from", "WALK"], 1, "error: WALK: BVH has no keys apart from its frames"),
         (["EDIT", "x.bvh", "--from", "EDIT"], 1, "no residual was kept, so there is nothing to put back"),
         (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, "--timing keys needs an edit whose file keeps keys"),
-        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 1, "--residual nan, expected a number"),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 2, "--residual nan: expected a number, such as 0.7 or 70%"),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "much"], 2, "--residual much: expected a number"),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "70"], 2, "70 times the detail, expected at most 10; 1 is all of it; did you mean 70%?"),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "2000%"], 2, "--residual 2000%: 20 times the detail, expected at most 10"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip

@@ -16,6 +16,7 @@ import keypose as kp
 from keypose.batch.unbake import Closeness, Unbaked, Unbaking, unbake_clip
 from keypose.cli import unbake_view
 from keypose.metrics import position_errors_mm
+from keypose.rotations import angle_between
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -89,11 +90,14 @@ def test_json_has_what_the_verbs_answer(keypose, walk: Path, motion: kp.Motion, 
     assert made["times_s"] == [frame / 20.0 for frame in made["frames"]]
     assert made["extremes"] == keyed.keys[keyed.extremes].tolist()
     assert made["removed_percent"] == pytest.approx(100 * (1 - 30 / motion.n_frames))
-    figures = {field.name for field in fields(Closeness)} - {"worst_frame", "worst_joint"}
+    figures = {field.name for field in fields(Closeness)} - {"worst_turn_frame", "worst_turn_joint"}
     assert {name: made["score"][name] for name in figures} == {name: getattr(score, name) for name in figures}
     errors = position_errors_mm(motion, keyed.sample())
     joint = motion.joint(made["score"]["worst_joint"])
     assert errors[made["score"]["worst_frame"], joint] == pytest.approx(score.max_mm)
+    frame, joint = made["score"]["worst_turn_frame"], motion.joint(made["score"]["worst_turn_joint"])
+    turns = angle_between(motion.rotations[frame, joint], keyed.sample().rotations[frame, joint])
+    assert np.rad2deg(turns) == pytest.approx(score.max_deg)
     assert made["bytes"] == out.stat().st_size
     assert made["keys_file_bytes"] == (tmp_path / "out.keys.json").stat().st_size
     assert (made["keeps_keys"], made["has_residual"]) == (True, True)
@@ -136,8 +140,8 @@ def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -
         (["--joints", "hands,head"], {"joints": ("hands", "head")}),
         (["--weight", "hands=3,head=2"], {"weights": {"hands": 3.0, "head": 2.0}}),
         (["--least-gap-frames", "3", "--greatest-gap-frames", "12"], {"least_gap_frames": 3, "greatest_gap_frames": 12}),
-        (["--threads", "1", "--set", "objective=sum"], {"threads": 1, "objective": "sum"}),
-        (["--set", "measure=mean", "--set", "objective=sum"], {"measure": "mean", "objective": "sum"}),
+        (["--threads", "1", "--objective", "sum"], {"threads": 1, "objective": "sum"}),
+        (["--measure", "mean", "--objective", "sum"], {"measure": "mean", "objective": "sum"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -210,12 +214,13 @@ def test_a_folder(keypose, clip, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     files = ["a", "deep/b", "deep/er/c"]
     assert names(tmp_path / "out") == sorted(f"{name}{suffix}" for name in files for suffix in (".glb", ".keys.json"))
-    rows = [line.split() for line in ran.out.splitlines() if ".bvh" in line]
+    rows = [line.split() for line in ran.out.splitlines() if ".bvh" in line and ".glb" in line]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         (f"{name}.bvh", str(30 + n), "5", f"{name}.glb") for n, name in enumerate(files)
     ]
     assert "3 of 3 clips unbaked in " in ran.out
-    assert "15 keys of 93 frames, 83.9 % removed; median over clips " in ran.out
+    assert "15 keys of 93 frames, 83.9 % removed\n" in ran.out
+    assert "off by 0.00 mm on average in the median clip, by 0.00 mm at most: " in ran.out
     assert f"written to {tmp_path / 'out'}: " in ran.out
     assert "NAME.keys.json for rebake beside each" in ran.out
 
@@ -325,6 +330,43 @@ def test_a_table_of_short_names_has_every_column(made: tuple[Unbaking, Unbaked])
     ]
     assert lines[4].split()[-2:] == ["-", "a.glb"]
     assert lines[5].split()[-6:] == ["-"] * 5 + ["a.glb"]
+
+
+def test_the_summary_names_the_worst_clip(made: tuple[Unbaking, Unbaked]) -> None:
+    job, clip = made
+    worst = {"a": 5.0, "b": 31.25, "c": 7.0}
+    written = [
+        (replace(job, source=Path(f"{name}.bvh")), replace(clip, closeness=replace(clip.closeness, max_mm=most)))
+        for name, most in worst.items()
+    ]
+    (line,) = [line for line in unbake_view.summary(written) if line.startswith("off ")]
+    mean, at = unbake_view.mm(clip.closeness.mean_mm), clip.closeness
+    assert line == (
+        f"off by {mean} mm on average in the median clip, by 31.2 mm at most: b.bvh, {at.worst_joint} "
+        f"in frame {at.worst_frame} (on a figure of 1.7 m)"
+    )
+
+
+@pytest.mark.parametrize("degrees", [12.0, 179.9])
+def test_a_pop_is_explained(made: tuple[Unbaking, Unbaked], degrees: float) -> None:
+    job, clip = made
+    popped = replace(clip.closeness, max_deg=degrees, worst_turn_joint="LThumb", worst_turn_frame=37)
+    other = replace(clip, closeness=popped)
+    console = Console(width=200, highlight=False)
+    for shown in (unbake_view.table([(job, clip), (job, other)], 200), unbake_view.block(job, other, 1.0)):
+        with console.capture() as text:
+            console.print(shown)
+        assert (unbake_view.POP in text.get()) == (degrees > 90)
+    assert f"{unbake_view.mm(degrees)} at most: LThumb in frame 37" in text.get()
+
+
+def test_a_blend_file_counts_otherwise(made: tuple[Unbaking, Unbaked]) -> None:
+    job, clip = made
+    for target, said in (("walk.blend", True), ("walk.glb", False)):
+        console = Console(width=400, highlight=False)
+        with console.capture() as text:
+            console.print(unbake_view.block(replace(job, target=Path(target)), clip, 1.0))
+        assert ("Blender counts from 1: frame 0 is its frame 1" in text.get()) == said
 
 
 def test_very_many_keys_are_named_in_part(keypose, walk: Path, tmp_path: Path) -> None:

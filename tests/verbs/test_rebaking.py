@@ -106,12 +106,31 @@ def test_a_key_that_was_moved_takes_its_detail_along(keyed):
     )
 
 
-def test_an_edit_that_carries_a_residual_knows_its_own_timing(motion, keyed):
-    """One key removed and another inserted: as many keys as before, but not the same ones."""
-    other = kp.unbake(motion, [0, 30, 38, 47, 60, 89])
-    by_frames = rebake(other, keyed, 1.0, timing="frames").rotations
-    np.testing.assert_array_equal(rebake(other, keyed, 1.0).rotations, by_frames)
-    assert angle_between(rebake(other, keyed, 1.0, timing="keys").rotations, by_frames).max() > 1e-3
+def test_an_edit_that_carries_its_own_detail_gets_that(motion, keyed):
+    edit = kp.edit(keyed)
+    edit.move_key(30, 33)
+    edit.delete_key(47)
+    np.testing.assert_array_equal(rebake(edit.keyed, keyed, 1.0).rotations, edit.keyed.sample(1.0).rotations)
+
+
+def test_as_many_keys_as_before_but_not_the_same_ones(motion, keyed):
+    """One key removed and another inserted: what is at the same frame stays what it was."""
+    other = kp.unbake(motion, [0, 30, 38, 47, 60, 89], residual=False)
+    result = rebake(other, keyed, 1.0)
+    np.testing.assert_array_equal(result.rotations, rebake(other, keyed, 1.0, timing="frames").rotations)
+    assert not any("moved" in note for note in result.notes)
+    by_keys = rebake(other, keyed, 1.0, timing="keys")
+    assert angle_between(by_keys.rotations, result.rotations).max() > 1e-3
+    assert any("moved in time" in note for note in by_keys.notes)
+
+
+def test_all_keys_moved_onto_each_others_frames(motion):
+    """Every key 15 frames later, where the next one was: still the n-th is the n-th."""
+    keyed = kp.unbake(motion, [0, 15, 30, 45, 60])
+    later = replace(keyed, keys=keyed.keys + 15, residual=None)
+    result = rebake(later, keyed, 1.0)
+    np.testing.assert_allclose(result.rotations[15:76], keyed.sample(1.0).rotations[:61], atol=1e-12)
+    assert "rebake: 5 keys were moved in time and took their detail along" in result.notes
 
 
 def test_with_another_number_of_keys_time_is_the_same_in_both(motion, keyed):

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from keypose.batch.convert import make_folder
 from keypose.batch.describe import format_name
-from keypose.batch.likeness import Likeness, likeness
+from keypose.batch.likeness import likeness
 from keypose.batch.reading import Reading
 from keypose.batch.rebake_plan import Sources, same_name
 from keypose.errors import FormatError, OptionError
@@ -16,9 +18,11 @@ from keypose.formats import FORMATS, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion
-from keypose.verbs.rebaking import Timing, rebake
+from keypose.verbs.rebaking import rebake
+from keypose.verbs.retiming import Timing, sources_of
 
 UsedTiming = Literal["keys", "frames", "own"]
+SAME_TURN_RAD = 1e-6
 LEAST_ALIKE = 0.25  # of the keys: an edit leaves most of them as they were
 
 
@@ -39,7 +43,7 @@ class Rebaked:
     """What was written."""
 
     original: str  # the file whose detail it is; the edit itself where that brings its own
-    timing: UsedTiming  # what the detail went by; "own": as the edit keeps it, which has moved it before
+    timing: UsedTiming  # what the detail went by: "keys" where some were moved; "own": as the edit itself has moved it
     frames: int
     fps: float
     keys: int | None  # of the edit; None where it was read frame by frame
@@ -54,8 +58,13 @@ def rebake_clip(job: Rebaking) -> Rebaked:
     """Reads both files, puts the detail back, and writes the result; the folder that it needs is made."""
     keyed, problem = _keys_of_edit(job)
     original, path = _original(job, keyed)
+    is_own = original is keyed
+    if keyed is not None and not is_own and not _same_detail(keyed, original):
+        keyed = replace(keyed, residual=None)  # which was told is meant, not which the edit brings along
     edited = keyed or _frames_of_edit(job, original, problem)
     _doubt(job, edited, original, path)
+    if is_own and job.timing == "frames":
+        original = _as_captured(original)
     result = rebake(edited, original, job.residual, timing=job.timing)
     make_folder(job.target.parent)
     save(result, job.target)
@@ -67,7 +76,7 @@ def rebake_clip(job: Rebaking) -> Rebaked:
         frames=result.n_frames,
         fps=result.fps,
         keys=None if keyed is None else keyed.n_keys,
-        original_keys=None if original is keyed else original.n_keys,
+        original_keys=None if is_own else original.n_keys,
         mean_mm=None if moved is None else float(moved.mean()),
         max_mm=None if moved is None else float(moved.max()),
         bytes=job.target.stat().st_size,
@@ -81,10 +90,11 @@ def used_timing(edited: KeyedMotion | Motion, original: KeyedMotion, asked: Timi
         return asked
     if not isinstance(edited, KeyedMotion):
         return "frames"
-    own, kept = edited.residual, original.residual
-    if own is not None and kept is not None and len(own) == len(kept):
-        return "frames" if own.frames is None else "own"
-    return "keys" if edited.n_keys == original.n_keys else "frames"
+    if edited.residual is not None:
+        return "frames" if edited.residual.frames is None else "own"
+    assert original.residual is not None
+    followed, stayed = (sources_of(edited, original, original.residual, timing)[0] for timing in ("auto", "frames"))
+    return "frames" if np.array_equal(followed, stayed) else "keys"
 
 
 def _keys_of_edit(job: Rebaking) -> tuple[KeyedMotion | None, str]:
@@ -121,11 +131,28 @@ def _original(job: Rebaking, edited: KeyedMotion | None) -> tuple[KeyedMotion, P
     return load_keyed(path, limits=job.reading.limits), path
 
 
+def _same_detail(one: KeyedMotion, other: KeyedMotion) -> bool:
+    """Whether both keep the same detail, at whatever frames."""
+    ours, theirs = one.residual, other.residual
+    return (
+        ours is not None
+        and theirs is not None
+        and ours.turns.shape == theirs.turns.shape
+        and np.allclose(ours.turns, theirs.turns, rtol=0.0, atol=SAME_TURN_RAD)
+    )
+
+
+def _as_captured(original: KeyedMotion) -> KeyedMotion:
+    """With the detail of each frame in its place, wherever keys were moved since."""
+    assert original.residual is not None
+    return replace(original, residual=replace(original.residual, frames=None, sources=None))
+
+
 def _doubt(job: Rebaking, edited: KeyedMotion | Motion, original: KeyedMotion, path: Path) -> None:
     """A warning where the edit has another name than the original and hardly one of its poses."""
     if original is edited or same_name(job.source, path):
         return
-    found: Likeness | None = likeness(edited, original)
+    found = likeness(edited, original)
     if found is not None and found.alike < LEAST_ALIKE * found.keys:
         warn_caller(f"{job.source}: was it made from {path}? Of {found.keys} key poses there, {found.alike} are "
                     f"still the same here; --from names the .keys.json of the edit")  # fmt: skip

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keypose.batch.inputs import KEYS_SUFFIXES, ClipFile, stem
-from keypose.errors import OptionError
 
 BRINGING_DETAIL = (*KEYS_SUFFIXES, ".blend")  # files of these names may hold their own detail
 
@@ -52,12 +51,10 @@ def same_name(source: Path, original: Path) -> bool:
     return name.lower() in (stem(source.name).lower(), source.name.lower())
 
 
-def check_originals(work: Sequence[tuple[Path, Path, Sources]]) -> None:
-    """Refuses to replace a file whose detail is needed; ``work`` has the edits, results and sources."""
+def would_replace_detail(work: Sequence[tuple[Path, Path, Sources]]) -> Path | None:
+    """The first result that would replace a file whose detail is needed; ``work`` has edits, results and sources."""
     needed = set()
     for source, _, sources in work:
         own = source if sources.told is None and may_bring_detail(source) else None
         needed |= {os.path.realpath(path) for path in (sources.told, sources.beside, own) if path is not None}
-    for _, target, _ in work:
-        if os.path.realpath(target) in needed:
-            raise OptionError(f"{target} holds captured detail: expected another name for the result")
+    return next((target for _, target, _ in work if os.path.realpath(target) in needed), None)

@@ -46,8 +46,8 @@ def rebake(
         Literal["auto", "keys", "frames"],
         Parameter(
             show_default=True,
-            help="Detail goes where its keys were moved (keys), or stays in its frames (frames). By itself it goes "
-            "with the keys where the edit has as many as before.",
+            help="The n-th key takes the detail of the n-th before (keys), or detail stays in its frames (frames). By "
+            "itself it goes along with keys that are seen to be moved.",
         ),
     ] = "auto",
     reference_pose: ReferencePose = "auto",
@@ -77,7 +77,7 @@ def rebake(
 
     from keypose.batch.inputs import expand
     from keypose.batch.rebake import Rebaking
-    from keypose.batch.rebake_plan import check_originals, sources_of
+    from keypose.batch.rebake_plan import sources_of, would_replace_detail
     from keypose.cli import rebake_run
     from keypose.cli.options import jobs_from, reading_from
     from keypose.cli.targets import existing_from, plan_from
@@ -95,7 +95,9 @@ def rebake(
     told = None if from_ is None else Path(from_)
     sources = {file.path: sources_of(file, told) for file in inputs.files}
     _check_found([(t.source, sources[t.source]) for t in plan.targets])
-    check_originals([(t.source, t.target, sources[t.source]) for t in plan.targets])
+    taken = would_replace_detail([(t.source, t.target, sources[t.source]) for t in plan.targets])
+    if taken is not None:
+        raise UsageError(f"{taken} holds the captured detail: expected another name for the result")
     work = [Rebaking(t.source, t.target, sources[t.source], share, timing, reading) for t in plan.targets]
     one = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
     return rebake_run.run(work, plan.skipped, jobs_from(jobs, len(work)), one=one, json=json, quiet=quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +23,9 @@ from keypose.cli.running import Run, run_all
 from keypose.cli.unbake_view import mm
 
 NEEDLESS = ("written", "frames", "before", "mean mm")  # on a narrow terminal, in this order
+ON_TIMING = re.compile(
+    "rebake: (every detail stays at its frame|.* moved in time and took .* along|the edit carries its own detail)"
+)
 MOVED = "mm: how far the detail moves joints, on a figure of 1.7 m"
 
 
@@ -46,7 +50,7 @@ def _at_fault(job: Rebaking, message: str) -> Path:
 
 def _say(ran: Run[Rebaking, Rebaked]) -> None:
     said.say_notes(
-        (ran.work[o.index].source, said.own_notes(o.value.notes, o.warnings))
+        (ran.work[o.index].source, said.own_notes(_other_notes(o.value), o.warnings))
         for o in ran.outcomes
         if o.value is not None
     )
@@ -65,6 +69,11 @@ def _say(ran: Run[Rebaking, Rebaked]) -> None:
         output.line(f"{_percent(written[0][0])} of the detail put back{_from_where(written)}; "
                     f"written to {common_folder([str(job.target) for job, _ in written]) or '.'}: "
                     f"{file_size(sum(made.bytes for _, made in written))}")  # fmt: skip
+
+
+def _other_notes(made: Rebaked) -> list[str]:
+    """Without those that say what the detail went by: that is shown in its own place."""
+    return [note for note in made.notes if not ON_TIMING.match(note)]
 
 
 def block(job: Rebaking, made: Rebaked, seconds: float) -> Group:
@@ -89,19 +98,17 @@ def block(job: Rebaking, made: Rebaked, seconds: float) -> Group:
 
 def _timing(job: Rebaking, made: Rebaked) -> str:
     """What the detail went by, and why."""
-    asked = ", as asked" if job.timing != "auto" else ""
+    if job.timing != "auto":
+        return f"by {made.timing}, as asked"
     if made.timing == "own":
-        return "as the edit itself keeps it, moved with its keys"
+        return "as the edit itself keeps it: moved with its keys"
     if made.timing == "keys":
-        return f"by keys{asked}: each takes the detail along that it had before the edit"
-    if asked:
-        return f"by frames{asked}"
+        return "by keys: those that were moved took their detail along"
     if made.keys is None:
-        return "by frames: the edit has no keys of its own"
-    if made.original_keys is None or made.keys == made.original_keys:
-        return "by frames, as the edit itself keeps its detail"
-    return (f"by frames: the edit has {made.keys} keys, before it were {made.original_keys}; "
-            "keys that were moved leave their detail behind")  # fmt: skip
+        return "by frames: the edit has no keys of its own that could have been moved"
+    if made.original_keys in (None, made.keys):
+        return "by frames: no key was moved"
+    return f"by frames: {made.keys} keys now, {made.original_keys} before, and none of these is seen to be moved"
 
 
 def table(written: Sequence[tuple[Rebaking, Rebaked]], width: int) -> Group:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints, give_away
+from keypose.arrays import Ints, give_away
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion, Residual, Skeleton
-from keypose.model.motion import WHOLE_RATIO_TOLERANCE
 from keypose.options import number, one_of
 from keypose.rotations import rotate
 from keypose.verbs.rest_poses import change_of_rest
-
-Timing: TypeAlias = Literal["auto", "keys", "frames"]
-TIMINGS: tuple[Timing, ...] = get_args(Timing)
+from keypose.verbs.retiming import TIMINGS, Timing, sources_of
 
 NAMES_SHOWN = 6
 
@@ -31,8 +27,9 @@ def rebake(
     and turned. One with other bones, or whose file shows it in another rest pose, is refused.
 
     ``timing`` says which detail belongs to which frame: by ``"keys"`` the n-th key of the edit is the n-th of the
-    original, wherever it was moved; by ``"frames"`` time is the same in both. ``"auto"`` takes the timing of the
-    residual that the edit itself carries, if any, else goes by keys if both have as many, else by frames.
+    original, wherever it was moved; by ``"frames"`` time is the same in both. ``"auto"`` takes the detail that the edit
+    itself carries, if it does (what ``kp.edit`` and ``.blend`` files give); else detail goes along with keys that were
+    moved, as far as it can be told which these are, and stays at its frames elsewhere. Notes say which.
     """
     if not isinstance(edited, KeyedMotion | Motion):
         raise OptionError(f"{type(edited).__name__}, expected the edited KeyedMotion or Motion")
@@ -44,10 +41,12 @@ def rebake(
                           "kp.unbake gave, or a file that holds the residual")  # fmt: skip
     share = number("residual", residual)
     one_of("timing", timing, TIMINGS)
+    if timing == "auto" and isinstance(edited, KeyedMotion) and edited.residual is not None:
+        return edited.sample(share)
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
     partners = _partners(motion.skeleton, original_keyed.skeleton)
     change = change_of_rest(motion, original_keyed, partners.ours, partners.theirs)
-    sources, held = _sources(edited, original_keyed, kept, timing)
+    sources, timed = sources_of(edited, original_keyed, kept, timing)
     theirs = partners.theirs
     detail = Residual(
         turns=give_away(rotate(change.turns, kept.turns[:, theirs])),
@@ -62,7 +61,7 @@ def rebake(
         motion,
         translations=give_away(translations),
         rotations=give_away(rotations),
-        notes=(*motion.notes, *partners.notes(motion.skeleton, original_keyed.skeleton), *held),
+        notes=(*motion.notes, *timed, *partners.notes(motion.skeleton, original_keyed.skeleton)),
     )
 
 
@@ -101,33 +100,3 @@ def _partners(edited: Skeleton, original: Skeleton) -> _Partners:
                           f"({_listed(list(original.names))})")  # fmt: skip
     ours, theirs = np.array(pairs, np.int32).T
     return _Partners(ours, theirs)
-
-
-# When
-
-
-def _sources(
-    edited: KeyedMotion | Motion, original: KeyedMotion, detail: Residual, timing: Timing
-) -> tuple[Floats, tuple[str, ...]]:
-    """Which frame of the detail each frame of the edit takes, and a note where it runs out."""
-    frames = np.arange(edited.n_frames, dtype=np.float64)
-    own = edited.residual if isinstance(edited, KeyedMotion) else None
-    if timing == "auto" and own is not None and len(own) == len(detail):
-        return own.source_of(frames), ()
-    rate = original.fps / edited.fps
-    if abs(rate - 1) <= WHOLE_RATIO_TOLERANCE:
-        rate = 1.0
-    if timing == "keys" or (timing == "auto" and isinstance(edited, KeyedMotion) and edited.n_keys == original.n_keys):
-        if not isinstance(edited, KeyedMotion):
-            raise OptionError("timing='keys' needs a KeyedMotion, as kp.load_keyed gives; a Motion goes by frames")
-        if edited.n_keys != original.n_keys:
-            raise OptionError(f"timing='keys' needs as many keys in the edit ({edited.n_keys}) as in the original "
-                              f"({original.n_keys}); use timing='frames'")  # fmt: skip
-        at = np.interp(frames, edited.keys, original.keys)
-        # beyond the keys time goes on
-        at += rate * (np.minimum(0, frames - edited.keys[0]) + np.maximum(0, frames - edited.keys[-1]))
-    else:
-        at = rate * frames
-    late = int((at > original.n_frames - 1 + 1e-6).sum())
-    held = (f"rebake: the last {late} frames lie beyond the original's end and hold its last detail",) if late else ()
-    return detail.source_of(at), held

@@ -124,8 +124,11 @@ def _search(motion: Motion, style: Style, options: Mapping[str, Any]) -> dict[st
 
 
 def _climbed(motion: Motion, style: Style, max_keys: int | None, options: Mapping[str, Any]) -> Ladder:
-    found = ladder(motion, METHOD, max_keys=max_keys, **_search(motion, style, options))
-    return _with_seam(found) if options.get("loop") else found
+    search = _search(motion, style, options)
+    if not options.get("loop"):
+        return ladder(motion, METHOD, max_keys=max_keys, **search)
+    on_circle = None if max_keys is None else max(1, max_keys - 1)  # the seam is a key on both sides
+    return _with_seam(ladder(motion, METHOD, max_keys=on_circle, **search))
 
 
 def _with_seam(found: Ladder) -> Ladder:

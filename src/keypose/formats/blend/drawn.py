@@ -1,8 +1,7 @@
 """What Blender draws of an action, frame by frame, and the cubics over common keys that come nearest to it.
 
 A curve whose handles are a third of the gap away from their keys is a cubic of time, and is taken as it is. Any other,
-as where a key was moved and its handles with it, is fitted on whole frames. Where that leaves a span too far off,
-breakdowns go in between.
+as where a key was moved and its handles with it, is fitted on whole frames.
 """
 
 from __future__ import annotations
@@ -11,20 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keypose.arrays import Floats, Ints, give_away
 from keypose.errors import ModelError
 from keypose.formats.blend.fcurves import FCurve
 from keypose.formats.blend.own import Own
-from keypose.formats.figure.size import metres_per_unit
-from keypose.inbetween.fitted import fitted
+from keypose.inbetween.fitted import basis, fitted
 from keypose.model import Curves, KeyedMotion, Motion
 from keypose.model.curves import Place
-from keypose.rotations import AXES, angle_between, from_euler, normalise
+from keypose.rotations import AXES, from_euler, normalise
 
 SAME = 1e-5  # of radians, quaternion components and the figure's size: Blender counts in 32 bits
-MOST_MM, MOST_DEG = 1.0, 0.5  # that curves may be off, on a figure of 1.7 m, before they get a breakdown
+ROUNDS = 4  # of fitting directions
+SHORTEST = 1e-3  # a quaternion shorter than this counts no more
+RIDGE = 1e-9  # of the equations' size: what the frames leave open stays as it is
 TURN = 4  # numbers of a turn among a bone's seven; places stand behind them
 
 
@@ -56,6 +55,11 @@ class Drawn:
         if self.rotation_orders is not None:
             return shifts, _nearest(self.turns, arriving[0], leaving[0], keys)
         return shifts, _nearest_turns(self.turns, arriving[0], leaving[0], keys)
+
+    def part(self, start: int, stop: int) -> Drawn:
+        """The frames from ``start`` up to ``stop``, that one too, without the curves: all is fitted there."""
+        frames = slice(start, stop + 1)
+        return replace(self, curves={}, turns=self.turns[frames], places=self.places[frames])
 
     def motion(self, like: KeyedMotion) -> Motion:
         """What is drawn on every frame, of the same figure."""
@@ -110,7 +114,35 @@ def _nearest_turns(turns: Floats, arriving: Floats, leaving: Floats, keys: Ints)
     none = np.zeros((1, *factors.shape[1:]))
     arriving = factors * arriving + np.concatenate((none, growth)) * turns[keys]
     leaving = factors * leaving + np.concatenate((growth, none)) * turns[keys]
-    return _chosen(Curves(unit[keys], arriving, leaving), fitted(scaled, keys), keys, unit, is_turn=True)
+    near = _nearer(fitted(scaled, keys), unit, keys)
+    return _chosen(Curves(unit[keys], arriving, leaving), near, keys, unit, is_turn=True)
+
+
+def _nearer(curves: Curves, unit: Floats, keys: Ints) -> Curves:
+    """Quaternion curves whose directions come nearest to ``unit`` (T, J, 4), whatever their lengths.
+
+    Gauss and Newton: what a curve lacks across the wanted direction, by its length, is as good as the angle.
+    """
+    assert curves.arriving is not None and curves.leaving is not None
+    values, arriving, leaving = curves.values, curves.arriving.copy(), curves.leaving.copy()
+    for k, gap in enumerate(np.diff(keys).tolist()):
+        if gap < 3:  # one frame between determines no slopes; the fit goes through it
+            continue
+        climb, a, b = (part[:, None, None] for part in basis(gap))
+        wanted = unit[keys[k] + 1 : keys[k + 1]]
+        across = np.eye(4) - wanted[..., None] * wanted[..., None, :]  # (gap - 1, J, 4, 4)
+        slopes = np.stack((a, b))[..., 0, 0]
+        for _ in range(ROUNDS):
+            found = values[k] + climb * (values[k + 1] - values[k]) + a * leaving[k] + b * arriving[k + 1]
+            weights = 1.0 / np.maximum(np.sum(found * found, axis=2), SHORTEST**2)
+            weighted = across * weights[..., None, None]
+            left = np.einsum("pt,tjcd,tjd->jpc", slopes, weighted, found).reshape(-1, 8)
+            normal = np.einsum("pt,qt,tjcd->jpcqd", slopes, slopes, weighted).reshape(-1, 8, 8)
+            normal += RIDGE * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(8)
+            better = np.linalg.solve(normal, -left[..., None]).reshape(-1, 2, 4)
+            leaving[k] += better[:, 0]
+            arriving[k + 1] += better[:, 1]
+    return Curves(values, give_away(arriving), give_away(leaving))
 
 
 def _chosen(own: Curves, near: Curves, keys: Ints, seen: Floats, *, is_turn: bool) -> Curves:
@@ -127,32 +159,3 @@ def _chosen(own: Curves, near: Curves, keys: Ints, seen: Floats, *, is_turn: boo
         wrong = off[keys[k] : keys[k + 1]].max(axis=0) > SAME * size
         leaving[k, wrong], arriving[k + 1, wrong] = near.leaving[k, wrong], near.arriving[k + 1, wrong]
     return Curves(own.values, give_away(arriving), give_away(leaving))
-
-
-@dataclass(frozen=True)
-class Off:
-    """How far a keyed motion is from what Blender draws, on whole frames."""
-
-    mm: Floats  # (T, J) on a figure of 1.7 m
-    degrees: Floats  # (T, J)
-
-    @staticmethod
-    def of(keyed: KeyedMotion, drawn: Motion) -> Off:
-        """Of one of its motions."""
-        found = keyed.sample()
-        mm = drawn.mm_per_unit if drawn.height > 0 else 1000.0 * metres_per_unit(drawn)
-        return Off(
-            np.linalg.norm(found.world_positions() - drawn.world_positions(), axis=2) * mm,
-            np.rad2deg(angle_between(found.rotations, drawn.rotations)),
-        )
-
-    def breakdowns(self, keys: Ints) -> NDArray[np.intp]:
-        """The worst frame of each span that is too far off; beyond the keys the first or last frame."""
-        worst = np.maximum(self.mm.max(axis=1) / MOST_MM, self.degrees.max(axis=1) / MOST_DEG)  # (T,)
-        first, last = int(keys[0]), int(keys[-1])
-        found = [a + int(worst[a:b].argmax()) for a, b in zip(keys[:-1], keys[1:], strict=True) if worst[a:b].max() > 1]
-        if worst[:first].max(initial=0.0) > 1:
-            found.append(0)
-        if worst[last + 1 :].max(initial=0.0) > 1:
-            found.append(len(worst) - 1)
-        return np.setdiff1d(found, keys).astype(np.intp)

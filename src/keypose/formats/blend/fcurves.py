@@ -65,9 +65,9 @@ class FCurve:
         return np.where(kind == CONSTANT, 0.0, np.where(kind == BEZIER, bent, (y3 - y0) / gap))
 
 
-def key_frames(curves: list[FCurve]) -> Ints:
+def key_frames(curves: list[FCurve]) -> NDArray[np.int64]:
     """The frames (K,) at which any curve has a key, wherever they lie."""
-    return np.unique(np.concatenate([np.rint(curve.x) for curve in curves] or [np.zeros(0)])).astype(np.int32)
+    return np.unique(np.concatenate([np.rint(curve.x) for curve in curves] or [np.zeros(0)])).astype(np.int64)
 
 
 def common_keys(curves: list[FCurve], n_frames: int) -> tuple[Ints, Bools]:

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Ints
 from keypose.errors import ModelError
 from keypose.formats.base import ReadOptions, Source
+from keypose.formats.blend.breakdowns import MOST_DEG, MOST_MM, with_breakdowns
 from keypose.formats.blend.detail import following
-from keypose.formats.blend.drawn import MOST_DEG, MOST_MM, SAME, TURN, Drawn, Off
+from keypose.formats.blend.drawn import SAME, TURN, Drawn
 from keypose.formats.blend.fcurves import LINEAR, FCurve, common_keys, key_frames
 from keypose.formats.blend.own import Own, find_own
 from keypose.formats.blend.read import asked, first_frame, rate
@@ -84,8 +84,7 @@ def _keyed(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, o
         reference_pose=own.keyed.reference_pose,
     )
     shown = drawn.motion(keyed)
-    keyed = keyed if straight else _with_breakdowns(source, keyed, drawn, shown)
-    _say_how_near(source, keyed, shown)
+    keyed = _near_enough(source, keyed, drawn, shown)
     return keyed if own.is_dense else _with_written_numbers(keyed, own.keyed, start - own.first), shown
 
 
@@ -117,17 +116,19 @@ def _fcurves(source: Source, arrays: Arrays, own: Own, start: int, width: int) -
     return curves
 
 
-def _say_what_is_not_played(source: Source, there: Ints, n_frames: int, start: int) -> None:
+def _say_what_is_not_played(source: Source, there: NDArray[np.int64], n_frames: int, start: int) -> None:
     """A warning where keys lie outside the scene's range: what plays is what is read."""
     outside = there[(there < 0) | (there >= n_frames)] + start
     if len(outside):
         first, last = start, start + n_frames - 1
-        source.warn(f"{len(outside)} of {len(there)} keys are left out: they lie outside frames {first} to {last}, which "
-                    f"the scene plays; for all of them set its range to {min(first, outside[0])} to "
+        source.warn(f"{len(outside)} of {len(there)} keys are left out: they lie outside frames {first} to {last}, "
+                    f"which the scene plays; for all of them set its range to {min(first, outside[0])} to "
                     f"{max(last, outside[-1])}")  # fmt: skip
 
 
-def _residual(source: Source, own: Own, there: Ints, start: int, n_frames: int, fps: float) -> Residual | None:
+def _residual(
+    source: Source, own: Own, there: NDArray[np.int64], start: int, n_frames: int, fps: float
+) -> Residual | None:
     """The detail that was written; where as many keys as were written stand elsewhere, it goes along with them."""
     written = own.keyed
     if written.residual is None:
@@ -141,35 +142,20 @@ def _residual(source: Source, own: Own, there: Ints, start: int, n_frames: int, 
     return following(written.residual, np.zeros(1), np.array([began]), 1.0, n_frames)
 
 
-def _with_breakdowns(source: Source, keyed: KeyedMotion, drawn: Drawn, shown: Motion) -> KeyedMotion:
-    """Further keys in spans that no cubic of time comes near to."""
-    keys = keyed.keys
-    while len(more := Off.of(keyed, shown).breakdowns(keyed.keys)):
-        now = np.union1d(keyed.keys, more).astype(np.int32)
-        extremes = np.zeros(len(now), bool)
-        extremes[np.searchsorted(now, keyed.keys)] = keyed.extremes
-        translations, rotations = drawn.fitted(now, straight=False)
-        keyed = replace(keyed, keys=now, translations=translations, rotations=rotations, extremes=extremes)
-    added = np.setdiff1d(keyed.keys, keys)
-    if len(added):
-        some = ", ".join(map(str, added[:FRAMES_SHOWN].tolist())) + (", ..." if len(added) > FRAMES_SHOWN else "")
+def _near_enough(source: Source, keyed: KeyedMotion, drawn: Drawn, shown: Motion) -> KeyedMotion:
+    """``keyed``, with breakdowns where it needs them, and notes of where it is not quite what Blender draws."""
+    closer, off = with_breakdowns(keyed, drawn, shown)
+    if closer is not keyed:
+        added = np.setdiff1d(closer.keys, keyed.keys).tolist()
+        some = ", ".join(map(str, added[:FRAMES_SHOWN])) + (", ..." if len(added) > FRAMES_SHOWN else "")
         source.note(f"{len(added)} breakdowns added (at {some}): no cubic of time comes within {MOST_MM:g} mm and "
                     f"{MOST_DEG:g} degrees of Blender's curves there")  # fmt: skip
-    return keyed
-
-
-def _say_how_near(source: Source, keyed: KeyedMotion, shown: Motion) -> None:
-    """A note where a keyed motion is not what Blender draws on whole frames."""
-    off = Off.of(keyed, shown)
     mm, degrees = float(off.mm.max()), float(off.degrees.max())
-    if mm <= WORTH_SAYING_MM and degrees <= WORTH_SAYING_DEG:
-        return
-    apart = f"up to {mm:.2g} mm (on a figure of 1.7 m) and {degrees:.2g} degrees"
-    if keyed.is_cubic:
-        source.note(f"spans that are no cubics of time in Blender (handles not a third of the gap away) are the nearest "
-                    f"cubics: {apart} off")  # fmt: skip
-    else:
-        source.note(f"straight spans turn evenly here, but not in Blender: {apart} apart")
+    if mm > WORTH_SAYING_MM or degrees > WORTH_SAYING_DEG:
+        what = ("spans that are no cubics of time in Blender (handles not a third of the gap away) are the nearest ones"
+                if keyed.is_cubic else "straight spans turn evenly here, but not in Blender")  # fmt: skip
+        source.note(f"{what}: up to {mm:.2g} mm (on a figure of 1.7 m) and {degrees:.2g} degrees off")
+    return closer
 
 
 def _with_written_numbers(keyed: KeyedMotion, written: KeyedMotion, shift: int) -> KeyedMotion:

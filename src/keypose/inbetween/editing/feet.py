@@ -18,9 +18,9 @@ from keypose.model import Curves, KeyedMotion, Pose
 from keypose.rotations import angle_between, sign_continuous
 
 FOOT_TOLERANCE_MM = 5.0  # how far from its place a standing foot may stray between keys, on a figure of 1.7 m
-AIR_TOLERANCE_MM = 15.0  # the same for ankles and knees in the air
+AIR_TOLERANCE_MM = float(__import__('os').environ.get('AIR','15'))  # the same for ankles and knees in the air
 import os
-PENALTY = float(os.environ.get('PEN','0.01'))
+PENALTY = float(os.environ.get('PEN','0'))
 IDEAL = {}
 _SAME = 1e-9  # of places (on a figure of 1.7 m) and turns
 

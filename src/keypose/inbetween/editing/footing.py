@@ -18,7 +18,7 @@ from keypose.kinematics import heights_above, up_axis
 from keypose.model import KeyedMotion
 from keypose.rotations import conjugate, exp, log, multiply, rotate
 
-FADE_S = 0.25  # before and after a contact
+FADE_S = float(__import__('os').environ.get('FADE','0.25'))  # before and after a contact
 SLACK = 0.01  # of a leg's length: a leg that gets straighter than before and than this leaves is stretched ever less
 _SHARPNESS = 4  # of the floor: how suddenly a foot that comes down with the edit stops there
 
