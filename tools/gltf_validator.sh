@@ -1,27 +1,3 @@
 #!/bin/sh
-# Installs the Khronos glTF validator (npm package gltf-validator, about 2 MB) into a cache shared by all
-# checkouts; the last line printed is the folder that holds it. Run it as often as you like, even twice at once.
-#
-#   KEYPOSE_CACHE    where to keep it, else ~/.cache/keypose
-set -eu
-
-version=2.0.0-dev.3.10
-folder="${KEYPOSE_CACHE:-$HOME/.cache/keypose}/gltf-validator"
-ready="$folder/ready-$version"
-mkdir -p "$folder"
-
-for program in node npm; do
-    if ! command -v "$program" >/dev/null; then
-        echo "$0: no $program, which the glTF validator needs" >&2
-        exit 1
-    fi
-done
-
-exec 9>"$folder/lock"
-flock 9
-
-if ! [ -f "$ready" ] || ! [ -d "$folder/node_modules/gltf-validator" ]; then
-    npm install --prefix "$folder" --no-audit --no-fund --no-package-lock --silent "gltf-validator@$version" >&2
-    : >"$ready"
-fi
-echo "$folder"
+# Installs the Khronos glTF validator (about 2 MB); the last line printed is the folder that holds it. See npm_cache.sh.
+exec "$(dirname "$0")/npm_cache.sh" gltf-validator 2.0.0-dev.3.10

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Installs one npm package into a cache shared by all checkouts; the last line printed is the folder that holds it.
+# Run it as often as you like, even twice at once.
+#
+#   npm_cache.sh PACKAGE VERSION
+#
+#   KEYPOSE_CACHE    where to keep it, else ~/.cache/keypose
+set -eu
+
+package="$1" version="$2"
+folder="${KEYPOSE_CACHE:-$HOME/.cache/keypose}/$package"
+ready="$folder/ready-$version"
+mkdir -p "$folder"
+
+for program in node npm; do
+    if ! command -v "$program" >/dev/null; then
+        echo "$0: no $program, which $package needs" >&2
+        exit 1
+    fi
+done
+
+exec 9>"$folder/lock"
+flock 9
+
+if ! [ -f "$ready" ] || ! [ -d "$folder/node_modules/$package" ]; then
+    npm install --prefix "$folder" --no-audit --no-fund --no-package-lock --silent "$package@$version" >&2
+    : >"$ready"
+fi
+echo "$folder"
