@@ -91,15 +91,17 @@ def test_keys_that_an_artist_moved_in_time(shown):
     keyed, found = shown["walk"].keyed, kp.load_keyed(_edited(shown, "move_key"))
     wanted = keyed.keys.copy()
     wanted[2] += 3
-    assert np.array_equal(found.keys, wanted)
-    assert np.allclose(found.rotations.values, keyed.rotations.values, atol=1e-6)
+    is_wanted = np.isin(found.keys, wanted)
+    assert np.array_equal(found.keys[is_wanted], wanted)
+    assert not found.extremes[~is_wanted].any()  # breakdowns, if any
+    assert np.allclose(found.rotations.values[is_wanted], keyed.rotations.values, atol=1e-6)
     seen = kp.load(_edited(shown, "move_key"))
     off = (
         np.linalg.norm(found.sample().world_positions() - seen.world_positions(), axis=2).max(axis=1) * seen.mm_per_unit
     )
     assert off[: wanted[1]].max() < TOLERANCE_MM
     assert off[wanted[3] :].max() < TOLERANCE_MM
-    assert off.max() < 5  # handles are no longer a third of the gap away: the nearest cubics
+    assert off.max() < 1.01  # handles are no longer a third of the gap away: the nearest cubics
     assert any("no cubics of time" in note for note in found.notes)
 
 
@@ -111,6 +113,8 @@ def test_a_key_that_an_artist_added_to_one_bone(shown):
     seen = kp.load(_edited(shown, "add_key"))
     off = np.linalg.norm(found.sample().world_positions() - seen.world_positions(), axis=2) * seen.mm_per_unit
     assert off.max() < 0.5  # at the new key quaternions of other bones are not of length 1, ours are
+    assert found.residual.frames is None  # nobody knows which of the keys moved, if any
+    assert any("detail stays on its frames" in note for note in found.notes)
 
 
 @pytest.mark.data

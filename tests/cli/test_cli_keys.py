@@ -171,7 +171,7 @@ def test_every_option_of_every_method_can_be_given(keypose, walk: Path, method) 
         told = (
             [FLAGS[name]] if name == "loop" else [FLAGS[name], value] if name in FLAGS else ["--set", f"{name}={value}"]
         )
-        if name == "limit_mm":
+        if name in ("limit_mm", "top_only"):
             told += ["--cost", "inbetween"]
         ran = keypose("keys", walk, "--method", method.name, "--keys", 20, "--json", *told)
         found = document(ran)

@@ -80,6 +80,7 @@ def test_a_wrong_command_line(keypose, walk: Path, told: list[str], said: str) -
         (["--loop"], "expected the same; --features root_matched ignores where the figure stands"),
         (["--method", "saliency", "--set", "sigma_s=x"], ": --set sigma_s='x', expected a number above 0"),
         (["--method", "saliency", "--set", "rank=x"], ": --set rank='x', expected one of auto, joint, body"),
+        (["--set", "top_only=true"], ": --set top_only is for --cost inbetween"),
         (["--tolerance-mm", "0.001", "--max-keys", "4"], ": no selection of 2 to 4 keys stays within 0.001 mm"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

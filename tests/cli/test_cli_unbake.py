@@ -367,6 +367,7 @@ def test_a_blend_file_counts_otherwise(made: tuple[Unbaking, Unbaked]) -> None:
         with console.capture() as text:
             console.print(unbake_view.block(replace(job, target=Path(target)), clip, 1.0))
         assert ("Blender counts from 1: frame 0 is its frame 1" in text.get()) == said
+        assert ("  keypose rebake walk.blend FINAL.glb\n" in text.get()) == said
 
 
 def test_very_many_keys_are_named_in_part(keypose, walk: Path, tmp_path: Path) -> None:

@@ -193,3 +193,19 @@ def test_an_interrupted_run_says_what_is_left(keypose, folder: Path, monkeypatch
     assert names(folder / "out") == ["walk.bvh", "walk.keys.json"]
     assert "interrupted with 1 files to go; --skip-existing goes on from here" in ran.err
     assert "1 of 2 clips unbaked" in ran.out
+
+
+@pytest.mark.parametrize(("target", "least"), [("x.glb", "0.01"), ("x.bvh", "0.001")])
+def test_a_tolerance_below_what_the_format_can_hold(keypose, folder: Path, target: str, least: str) -> None:
+    ran = keypose("unbake", "walk.bvh", target, "--tolerance-mm", "1e-7")
+    assert ran.code != 0 and f"expected more than {least}, or a .keys.json file, which rounds nothing" in ran.err
+    assert target not in names(folder)
+    assert keypose("unbake", "walk.bvh", "x.keys.json", "--tolerance-mm", "1e-7").code == 0
+
+
+@pytest.mark.parametrize("tolerance_mm", [0.1, 5.0])
+def test_the_file_keeps_the_tolerance(keypose, folder: Path, tolerance_mm: float) -> None:
+    capture = kp.load("walk.bvh")
+    for target in ("x.glb", "x.bvh", "x.keys.json"):
+        assert keypose("unbake", "walk.bvh", target, "--tolerance-mm", tolerance_mm, "--overwrite").code == 0
+        assert kp.score(capture, kp.load(target)).max_mm <= tolerance_mm

@@ -121,6 +121,24 @@ def test_notes_that_do_not_fit_are_left_out_aloud(impostor, tmp_path, notes):
         assert kp.load(tmp_path / "x.blend").n_frames == 2
 
 
+@pytest.mark.parametrize("load", [kp.load, kp.load_keyed])
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "is empty"),
+        (b"PK\x03\x04" + bytes(100), "is a zip archive"),
+        (b"BLEND" + bytes(100), "starts with"),
+        (b"\x1f\x8b" + HEAD, "damaged gzip data"),
+    ],
+)
+def test_what_is_no_blend_file_starts_no_blender(impostor, tmp_path, load, data, problem):
+    impostor(f"open({str(tmp_path / 'started')!r}, 'w')")
+    (tmp_path / "x.blend").write_bytes(data)
+    with pytest.raises(kp.FormatError, match=problem):
+        load(tmp_path / "x.blend")
+    assert not (tmp_path / "started").exists()
+
+
 @pytest.mark.parametrize("suffix", [".blend", ".fbx"])
 def test_without_blender(suffix, tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

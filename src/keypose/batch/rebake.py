@@ -13,7 +13,7 @@ from keypose.batch.describe import format_name
 from keypose.batch.likeness import likeness
 from keypose.batch.reading import Reading
 from keypose.batch.rebake_plan import Sources, same_name
-from keypose.errors import FormatError, OptionError
+from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import FORMATS, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import position_errors_mm
@@ -22,7 +22,7 @@ from keypose.verbs.rebaking import rebake
 from keypose.verbs.retiming import Timing, sources_of
 
 UsedTiming = Literal["keys", "frames", "own"]
-SAME_TURN_RAD = 1e-6
+SAME_TURN_RAD, SAME_FRAME = 1e-6, 1e-3
 LEAST_ALIKE = 0.25  # of the keys: an edit leaves most of them as they were
 
 
@@ -94,7 +94,7 @@ def used_timing(edited: KeyedMotion | Motion, original: KeyedMotion, asked: Timi
         return "frames" if edited.residual.frames is None else "own"
     assert original.residual is not None
     followed, stayed = (sources_of(edited, original, original.residual, timing)[0] for timing in ("auto", "frames"))
-    return "frames" if np.array_equal(followed, stayed) else "keys"
+    return "frames" if np.abs(followed - stayed).max() <= SAME_FRAME else "keys"
 
 
 def _keys_of_edit(job: Rebaking) -> tuple[KeyedMotion | None, str]:
@@ -123,6 +123,8 @@ def _original(job: Rebaking, edited: KeyedMotion | None) -> tuple[KeyedMotion, P
     path = job.original.told
     if path is None and edited is not None and edited.residual is not None:
         return edited, job.source
+    if path is not None and job.original.looked is not None and not path.is_file():
+        raise FileError(f"{path}: no such file, expected the keys that {job.source.name} was made from")
     path = path or job.original.beside
     if path is None:
         looked = f", and there is no {job.original.looked}" if job.original.looked else ""

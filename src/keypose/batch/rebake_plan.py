@@ -27,7 +27,7 @@ def sources_of(file: ClipFile, told: Path | None) -> Sources:
         return Sources(told)
     if told is not None:
         there = _keys_of(told / file.relative)
-        return Sources(next((path for path in there if path.is_file()), there[0]))
+        return Sources(next((path for path in there if path.is_file()), there[0]), looked=there[0])
     if file.path.name.lower().endswith(KEYS_SUFFIXES):  # beside it there is only itself
         return Sources()
     there = _keys_of(file.path)

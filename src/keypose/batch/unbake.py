@@ -13,7 +13,7 @@ import numpy as np
 
 from keypose.batch.convert import make_folder, resampled
 from keypose.batch.inputs import KEYS_SUFFIXES
-from keypose.batch.keeping import format_of, keeps_keys
+from keypose.batch.keeping import ROUNDING_MM, format_of, keeps_keys
 from keypose.batch.reading import Reading, frames_meant
 from keypose.errors import OptionError
 from keypose.formats import load_keyed, save
@@ -48,6 +48,13 @@ class Unbaking:
             raise OptionError(
                 f"tolerance_mm={self.tolerance_mm:g}, but {self.method} does not choose keys by the error of curves; "
                 f"expected keys=... with it, or the method {BEST}"
+            )
+        format_ = format_of(self.target)
+        rounding = ROUNDING_MM.get(format_.name, 0.0)
+        if self.tolerance_mm is not None and self.tolerance_mm <= rounding:
+            raise OptionError(
+                f"tolerance_mm={self.tolerance_mm:g}, but {format_.name} rounds its numbers: expected more than "
+                f"{rounding:g}, or a .keys.json file, which rounds nothing"
             )
 
 
@@ -125,7 +132,9 @@ def _unbaked(motion: Motion, job: Unbaking, choosing: Mapping[str, Any]) -> Keye
     nothing_said = job.keys is None and job.tolerance_mm is None
     auto = job.auto or (nothing_said and not METHODS[job.method].has_own_count)
     if job.method == BEST:
-        return unbake(motion, keys=job.keys, tolerance_mm=job.tolerance_mm, auto=auto, **choosing, **job.fitting)
+        rounding = ROUNDING_MM.get(format_of(job.target).name, 0.0)  # so that the file keeps what was promised
+        tolerance_mm = None if job.tolerance_mm is None else job.tolerance_mm - rounding
+        return unbake(motion, keys=job.keys, tolerance_mm=tolerance_mm, auto=auto, **choosing, **job.fitting)
     return unbake(motion, select(motion, job.method, keys=job.keys, auto=auto, **choosing), **job.fitting)
 
 

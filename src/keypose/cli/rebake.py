@@ -94,7 +94,8 @@ def rebake(
     plan = plan_from(inputs, names, out, to, existing, "rebake")
     told = None if from_ is None else Path(from_)
     sources = {file.path: sources_of(file, told) for file in inputs.files}
-    _check_found([(t.source, sources[t.source]) for t in plan.targets])
+    if plan.targets:
+        _check_found([(t.source, sources[t.source]) for t in (*plan.targets, *plan.skipped)])
     taken = would_replace_detail([(t.source, t.target, sources[t.source]) for t in plan.targets])
     if taken is not None:
         raise UsageError(f"{taken} holds the captured detail: expected another name for the result")
@@ -124,7 +125,7 @@ def _check_found(edits: Sequence[tuple[Path, Sources]]) -> None:
     """That there is detail for at least one edit; where others lack it, they fail alone."""
     from keypose.batch.rebake_plan import may_bring_detail
 
-    if not edits or any(s.told or s.beside or may_bring_detail(source) for source, s in edits):
+    if any(s.told or s.beside or may_bring_detail(source) for source, s in edits):
         return
     source, sources = edits[0]
     if len(edits) == 1:

@@ -23,9 +23,7 @@ from keypose.cli.running import Run, run_all
 from keypose.cli.unbake_view import mm
 
 NEEDLESS = ("written", "frames", "before", "mean mm")  # on a narrow terminal, in this order
-ON_TIMING = re.compile(
-    "rebake: (every detail stays at its frame|.* moved in time and took .* along|the edit carries its own detail)"
-)
+ON_TIMING = re.compile(r"rebake: (\d+) keys were moved in time and took their detail along")
 MOVED = "mm: how far the detail moves joints, on a figure of 1.7 m"
 
 
@@ -72,7 +70,7 @@ def _say(ran: Run[Rebaking, Rebaked]) -> None:
 
 
 def _other_notes(made: Rebaked) -> list[str]:
-    """Without those that say what the detail went by: that is shown in its own place."""
+    """Without the one that says what the detail went by: that is shown in its own place."""
     return [note for note in made.notes if not ON_TIMING.match(note)]
 
 
@@ -103,7 +101,8 @@ def _timing(job: Rebaking, made: Rebaked) -> str:
     if made.timing == "own":
         return "as the edit itself keeps it: moved with its keys"
     if made.timing == "keys":
-        return "by keys: those that were moved took their detail along"
+        moved = next((found[1] for note in made.notes if (found := ON_TIMING.match(note))), "some")
+        return f"by keys: {moved} {'was' if moved == '1' else 'were'} moved, and detail went along"
     if made.keys is None:
         return "by frames: the edit has no keys of its own that could have been moved"
     if made.original_keys in (None, made.keys):

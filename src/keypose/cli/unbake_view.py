@@ -151,14 +151,17 @@ def _next(job: Unbaking, made: Unbaked) -> list[str]:
     """How the captured detail comes back after an edit."""
     kept = job.keys_file or job.target
     name = str(job.target).lower()
+    if made.has_residual and name.endswith(".blend"):  # which brings its own
+        return [
+            "next: open it in Blender, edit and save it, and put the captured detail back on top:",
+            f"  keypose rebake {_quoted(job.target)} FINAL.glb",
+        ]
     if not made.has_residual or not str(kept).lower().endswith(KEYS_SUFFIXES):
         return []
-    edited, final = "EDITED.glb", "FINAL.glb"
-    how = "edit the keys, export them, and put the captured detail back on top:"
-    if name.endswith(".blend"):
-        edited = _quoted(job.target)
-        how = "open it in Blender, edit and save it, and put the captured detail back on top:"
-    lines = [f"next: {how}", f"  keypose rebake {edited} {final} --from {_quoted(kept)}"]
+    lines = [
+        "next: edit the keys, export them, and put the captured detail back on top:",
+        f"  keypose rebake EDITED.glb FINAL.glb --from {_quoted(kept)}",
+    ]
     if name.endswith((".glb", ".gltf")):
         blend = _quoted(kept.with_name(kept.name.split(".keys.json")[0] + ".blend"))
         lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend} instead")

@@ -43,6 +43,7 @@ _FOR_KEYS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"weight (?=\S+=[^\s,]+)", "--weight "),
     (rf"({'|'.join(_OPTIONS)})=({_QUOTED}|[^\s,;]*)", lambda found: _option(found[1], found[2])),
     (rf"({_SETTINGS})=(?={_QUOTED}|[^\s,;])", r"--set \1="),
+    (rf"({_SETTINGS})=(?=\s)", r"--set \1"),
 )
 
 

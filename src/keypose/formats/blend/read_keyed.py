@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from keypose.errors import ModelError
 from keypose.formats.base import ReadOptions, Source
 from keypose.formats.blend.breakdowns import MOST_DEG, MOST_MM, with_breakdowns
-from keypose.formats.blend.detail import following
+from keypose.formats.blend.detail import detail_of
 from keypose.formats.blend.drawn import SAME, TURN, Drawn
 from keypose.formats.blend.fcurves import LINEAR, FCurve, common_keys, key_frames
 from keypose.formats.blend.own import Own, find_own
 from keypose.formats.blend.read import asked, first_frame, rate
 from keypose.formats.child import Arrays, Facts, floats
-from keypose.model import Curves, KeyedMotion, Motion, Residual
+from keypose.model import Curves, KeyedMotion, Motion
 from keypose.rotations import ORDERS, rotate
 
 WORTH_SAYING_MM, WORTH_SAYING_DEG = 0.1, 0.05
@@ -63,20 +63,18 @@ def _keyed(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, o
         raise source.error("no key on any bone, expected at least one")
     there = key_frames(list(curves.values()))
     _say_what_is_not_played(source, there, n_frames, start)
-    fps = rate(source, options, facts, own)
     straight = all((curve.interpolation == LINEAR).all() for curve in curves.values())
     drawn = Drawn.of(own, orders, curves, dense)
     translations, rotations = drawn.fitted(keys, straight)
     keyed = KeyedMotion(
         name=own.keyed.name,
         skeleton=own.keyed.skeleton,
-        fps=fps,
+        fps=rate(source, options, facts, own),
         n_frames=n_frames,
         keys=keys,
         translations=translations,
         rotations=rotations,
         rotation_orders=orders,
-        residual=_residual(source, own, there, start, n_frames, fps),
         extremes=extremes,
         up=own.keyed.up,
         metres_per_unit=own.keyed.metres_per_unit,
@@ -84,6 +82,7 @@ def _keyed(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, o
         reference_pose=own.keyed.reference_pose,
     )
     shown = drawn.motion(keyed)
+    keyed = replace(keyed, residual=detail_of(source, own.keyed, own.first - start, there, shown))
     keyed = _near_enough(source, keyed, drawn, shown)
     return keyed if own.is_dense else _with_written_numbers(keyed, own.keyed, start - own.first), shown
 
@@ -124,22 +123,6 @@ def _say_what_is_not_played(source: Source, there: NDArray[np.int64], n_frames: 
         source.warn(f"{len(outside)} of {len(there)} keys are left out: they lie outside frames {first} to {last}, "
                     f"which the scene plays; for all of them set its range to {min(first, outside[0])} to "
                     f"{max(last, outside[-1])}")  # fmt: skip
-
-
-def _residual(
-    source: Source, own: Own, there: NDArray[np.int64], start: int, n_frames: int, fps: float
-) -> Residual | None:
-    """The detail that was written; where as many keys as were written stand elsewhere, it goes along with them."""
-    written = own.keyed
-    if written.residual is None:
-        return None
-    began = float(own.first - start)  # the frame at which the motion began that was written
-    if len(there) != written.n_keys:
-        source.note(f"{len(there)} keys, {written.n_keys} were written: the captured detail stays on its frames")
-    elif not np.array_equal(there, written.keys + began):
-        source.note("the captured detail goes along with the keys that were moved in time")
-        return following(written.residual, written.keys.astype(float), there.astype(float), written.fps / fps, n_frames)
-    return following(written.residual, np.zeros(1), np.array([began]), 1.0, n_frames)
 
 
 def _near_enough(source: Source, keyed: KeyedMotion, drawn: Drawn, shown: Motion) -> KeyedMotion:

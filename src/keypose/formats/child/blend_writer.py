@@ -23,7 +23,7 @@ def write(request: Request, given: Arrays) -> dict[str, Any]:
     """Leaves the file at ``request["out"]``."""
     import bpy
 
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)  # the module never reads a user's settings
     bpy.context.preferences.filepaths.save_version = 0
     set_scene(request)
     figure, bones = build_bones(request, given)

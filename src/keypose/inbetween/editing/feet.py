@@ -3,146 +3,138 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from keypose.arrays import Floats, give_away
+from keypose import kinematics
+from keypose.arrays import Bools, Floats
 from keypose.inbetween.editing.change import Change
-from keypose.inbetween.editing.euler import nearest_angles
-from keypose.inbetween.editing.footing import Footing, footings, goals
+from keypose.inbetween.editing.following import following
+from keypose.inbetween.editing.footing import Footing, footings, goal
 from keypose.inbetween.editing.insert import insert_key
-from keypose.inbetween.editing.poses import World, key_pose, with_pose
+from keypose.inbetween.editing.poses import World
 from keypose.inbetween.editing.reach import reaching
-from keypose.inbetween.fitted import fitted
-from keypose.model import Curves, KeyedMotion, Pose
-from keypose.rotations import angle_between, sign_continuous
+from keypose.model import KeyedMotion
+from keypose.rotations import angle_between, conjugate, multiply, slerp
 
-FOOT_TOLERANCE_MM = 5.0  # how far from its place a standing foot may stray between keys, on a figure of 1.7 m
-AIR_TOLERANCE_MM = float(__import__('os').environ.get('AIR','15'))  # the same for ankles and knees in the air
-import os
-PENALTY = float(os.environ.get('PEN','0'))
-IDEAL = {}
-_SAME = 1e-9  # of places (on a figure of 1.7 m) and turns
+# How far a leg may stray from its place between keys, on a figure of 1.7 m.
+FOOT_TOLERANCE_MM = 5.0  # the ankle in contacts
+AIR_TOLERANCE_MM = 8.0  # the ankle in the air, and the knee: curves that are farther off break at the keys
+# A leg that is all but straight may have its knee on either side; over corrections up to this it goes to the usual one.
+EASY_MM = 3.0
+BREAK = float(__import__('os').environ.get('BRK','0.25'))
+_SAME_MM, _SAME_RAD = 1e-6, 1e-9
+
+
+class PutBack(NamedTuple):
+    """A leg whose foot is where it belongs in every frame."""
+
+    turns: Floats  # (N, M, 4) local, of the joints of its footing
+    positions: Floats  # (N, J, 3) of all joints in the world
+    differs: Bools  # (N,) from the leg that is not put back
 
 
 def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) -> Change:
     """``change`` of ``before`` with the feet that stood on the ground put back, as far as the legs reach.
+
+    Contacts are found on the motion before the edit, with its detail. In all frames of the edit's range legs are posed
+    so that a foot in contact has its old place and turn, and that one in the air goes where the edit takes it, above
+    the floor, with a smooth passage between the two. Keys get these poses, and the slopes of the legs' joints are
+    fitted to them. Where a leg still strays by more than ``FOOT_TOLERANCE_MM`` or ``AIR_TOLERANCE_MM``, keys are
+    inserted: first where a contact begins and ends, then where it strays most. ``missed`` is the farthest that a foot
+    in contact is from its place. The foot whose ankle is the joint ``but`` goes free: it was the one to be moved.
     """
-    legs = [footing for footing in footings(before, change) if footing.leg.end != but]
-    mm = before.sample(frames=before.keys).mm_per_unit
-    bare = change.keyed
+    feet = [footing for footing in footings(before, change) if footing.leg.end != but]
+    bare, frames = change.keyed, set[int]()
     while True:
-        keyed = bare
-        more: set[int] = set()
-        for footing in legs:
-            keyed, off = _put_back(keyed, bare, footing, mm)
-            more |= _keys_wanted(keyed, footing, off)
-        if not more:
-            break
-        for frame in sorted(more):
+        for frame in sorted(frames):
             bare = insert_key(bare, frame).keyed
-    inserted = bare.n_keys - change.keyed.n_keys
-    missed = max([change.missed, *(_missed(keyed, footing) for footing in legs)])
+        keyed, frames = bare, set()
+        for footing in feet:
+            back = put_back(bare, footing)
+            keyed = following(keyed, footing.joints, footing.frames, back.turns, back.differs)
+            frames |= _keys_wanted(keyed, footing, back)
+        if not frames:
+            break
+    inserted = keyed.n_keys - change.keyed.n_keys
     notes = (
         change.note,
         f"{inserted} {'key' if inserted == 1 else 'keys'} inserted to keep feet planted" if inserted else "",
     )
+    missed = max([change.missed, *(_missed(keyed, footing) for footing in feet)])
     return replace(change, keyed=keyed, missed=missed, note=", ".join(filter(None, notes)))
 
 
-def _missed(keyed: KeyedMotion, footing: Footing) -> float:
-    if not footing.stands.any():
-        return 0.0
-    now = keyed.sample(frames=footing.frames[footing.stands]).world_positions()[:, footing.leg.end]
-    return float(np.linalg.norm(now - footing.positions[footing.stands], axis=-1).max())
-
-
-def _put_back(keyed: KeyedMotion, bare: KeyedMotion, footing: Footing, mm: float) -> tuple[KeyedMotion, Floats]:
+def put_back(bare: KeyedMotion, footing: Footing) -> PutBack:
+    """The leg of ``footing`` with its foot where it belongs, given the edited motion ``bare``."""
     now = bare.sample(frames=footing.frames)
     world = World(now.world_positions(), now.world_rotations())
-    joints = footing.leg.joints
-    places, turned = goals(footing, world)
-    off = np.linalg.norm(places - world.positions[:, footing.leg.end], axis=-1) * mm / 1700
-    moves = (off > _SAME) | (angle_between(turned, world.rotations[:, footing.leg.end]) > _SAME)
-    if not moves.any():
-        return keyed, np.zeros(len(moves))
-    found, _ = reaching(bare.skeleton, world, footing.leg, footing.hinge, places, turned)
-    turns = np.where(moves[:, None, None], np.stack([found[j] for j in joints], axis=1), now.rotations[:, joints])
-    keyed = _fitted_to(_with_turns(keyed, footing, turns, moves), footing, turns, moves)
-    # how far the curve strays from this
+    leg, toes, parents = footing.leg, footing.toes, bare.skeleton.parents
+    to = goal(footing, now)
+    way_mm = np.linalg.norm(to.positions - world.positions[:, leg.end], axis=-1) * now.mm_per_unit
+    differs = (way_mm > _SAME_MM) | (angle_between(to.rotations, world.rotations[:, leg.end]) > _SAME_RAD)
+    differs |= (angle_between(to.toe_turns, now.rotations[:, toes]) > _SAME_RAD).any(axis=1)
+    found, _ = reaching(bare.skeleton, world, leg, footing.hinge, to.positions, None)
     rotations = now.rotations.copy()
-    rotations[:, joints] = turns
-    ideal = replace(now, rotations=rotations).world_positions()
-    IDEAL[footing.leg.end] = (footing.frames, ideal)
-    shown = keyed.sample(frames=footing.frames).world_positions()
-    stray = np.linalg.norm(shown - ideal, axis=-1)[:, joints[1:]].max(axis=1) * mm
-    return keyed, stray / np.where(footing.stands, FOOT_TOLERANCE_MM, AIR_TOLERANCE_MM)
+    x = np.minimum(way_mm / EASY_MM, 1.0)[:, None]
+    for j, turn in found.items():
+        rotations[:, j] = slerp(now.rotations[:, j], turn, x * x * (3 - 2 * x))
+    rotations[:, toes] = to.toe_turns
+    _, turned = kinematics.forward(parents, now.translations, rotations)
+    rotations[:, leg.end] = multiply(conjugate(turned[:, parents[leg.end]]), to.rotations)
+    rotations = np.where(differs[:, None, None], rotations, now.rotations)
+    positions, _ = kinematics.forward(parents, now.translations, rotations)
+    return PutBack(rotations[:, footing.joints], positions, differs)
 
 
-def _with_turns(keyed: KeyedMotion, footing: Footing, turns: Floats, moves) -> KeyedMotion:
-    for n in np.flatnonzero(np.isin(footing.frames, keyed.keys) & moves).tolist():
-        key = keyed.key_index(int(footing.frames[n]))
-        pose = key_pose(keyed, key)
-        rotations = pose.rotations.copy()
-        rotations[footing.leg.joints] = turns[n]
-        keyed = with_pose(keyed, key, Pose(pose.translations, rotations)).keyed
-    return keyed
+def _missed(keyed: KeyedMotion, footing: Footing) -> float:
+    """How far the ankle is from its place, at most, over the frames of contact."""
+    now = keyed.sample(frames=footing.frames).world_positions()[:, footing.leg.end]
+    away = np.linalg.norm(now - footing.positions, axis=-1)[footing.stands]
+    return float(away.max(initial=0.0))
 
 
-def _fitted_to(keyed: KeyedMotion, footing: Footing, turns: Floats, moves) -> KeyedMotion:
-    curves = keyed.rotations
-    if curves.arriving is None or curves.leaving is None:
-        return keyed
-    arriving, leaving = curves.arriving.copy(), curves.leaving.copy()
-    first, last = int(footing.frames[0]), int(footing.frames[-1])
-    inside = np.flatnonzero((keyed.keys >= first) & (keyed.keys <= last))
-    for column, j in enumerate(footing.leg.joints):
-        runs = []
-        for a in inside[:-1].tolist():
-            start, stop = int(keyed.keys[a]) - first, int(keyed.keys[a+1]) - first
-            if not moves[start:stop+1].any():
-                continue
-            values = _channel(keyed, j, a, turns[start:stop+1, column])
-            if np.abs(values[-1] - curves.values[a + 1, j]).max() < 1e-6:  # else the turns went another way round
-                if runs and runs[-1][0][-1] == a:
-                    runs[-1][0].append(a+1); runs[-1][1].append(values[1:])
-                else:
-                    runs.append(([a,a+1],[values]))
-        for ks, vals in runs:
-            at = (keyed.keys[ks] - keyed.keys[ks[0]]).astype(np.int32)
-            span = fitted(np.concatenate(vals)[:, None], at, jump_penalty=PENALTY)
-            leaving[ks[:-1], j], arriving[ks[1:], j] = span.leaving[:-1, 0], span.arriving[1:, 0]
-    return replace(keyed, rotations=Curves(curves.values, give_away(arriving), give_away(leaving)))
-
-
-def _channel(keyed: KeyedMotion, joint: int, key: int, turns: Floats) -> Floats:
-    """Turns (N, 4) from a key on as the numbers (N, C) that a joint's curve has, going on from the key's own."""
-    values: Floats = keyed.rotations.values[key, joint]
-    if keyed.rotation_orders is None:
-        return sign_continuous(np.concatenate((values[None], turns[1:])))
-    rows = [values]
-    for turn in turns[1:]:
-        rows.append(nearest_angles(turn[None], keyed.rotation_orders[joint], rows[-1][None])[0])
-    return np.array(rows)
-
-
-def _keys_wanted(keyed: KeyedMotion, footing: Footing, off: Floats) -> set[int]:
-    """In each span in which a foot strays too far"""
+def _keys_wanted(keyed: KeyedMotion, footing: Footing, back: PutBack) -> set[int]:
+    """A frame in each span in which the leg strays too far from ``back``: where a key helps most."""
+    now = keyed.sample(frames=footing.frames)
+    stray_mm = np.linalg.norm(now.world_positions() - back.positions, axis=-1) * now.mm_per_unit
+    allowed_mm = np.where(footing.stands, FOOT_TOLERANCE_MM, AIR_TOLERANCE_MM)
+    too_far = np.maximum(stray_mm[:, footing.leg.end] / allowed_mm, stray_mm[:, footing.leg.middle] / AIR_TOLERANCE_MM)
+    too_far[np.isin(footing.frames, keyed.keys)] = 0.0
+    too_far = np.maximum(too_far, _breaks(keyed, footing, back, now.world_positions()))
+    spans = np.searchsorted(keyed.keys, footing.frames)
     wanted = set()
-    first = int(footing.frames[0])
-    for low, high in zip([-1, *keyed.keys.tolist()], [*keyed.keys.tolist(), keyed.n_frames], strict=True):
-        inside = slice(max(0, low + 1 - first), max(0, high - first))
-        part = off[inside]
-        if len(part) and part.max() > 1:
-            worst = int(part.argmax())
-            stands = footing.stands[inside]
-            begin, end = worst, worst
-            while begin > 0 and stands[begin] and stands[begin - 1]:
-                begin -= 1
-            while end < len(part) - 1 and stands[end] and stands[end + 1]:
-                end += 1
-            at = worst
-            if stands[worst]:
-                at = begin if begin > 0 else end if end < len(part) - 1 else worst
-            wanted.add(first + inside.start + at)
+    for span in np.unique(spans[too_far > 1]).tolist():
+        rows = np.flatnonzero((spans == span) & ~np.isin(footing.frames, keyed.keys))
+        wanted.add(int(footing.frames[rows[_best(too_far[rows], footing.stands[rows])]]))
     return wanted
+
+
+def _breaks(keyed: KeyedMotion, footing: Footing, back: PutBack, shown: Floats) -> Floats:
+    """(N,) beside keys at which the leg's movement breaks more than it does in ``back``, how much of what is allowed."""
+    joints = footing.leg.joints[1:]
+    found = np.zeros(len(footing.frames))
+    if not keyed.is_cubic or len(found) < 3:
+        return found
+    off = (shown - back.positions)[:, joints]
+    allowed = BREAK * np.linalg.norm(np.diff(back.positions[:, joints], n=2, axis=0), axis=-1).max()
+    jumps = np.linalg.norm(np.diff(off, n=2, axis=0), axis=-1).max(axis=1) / allowed
+    aside = np.linalg.norm(off, axis=-1).max(axis=1)
+    for n in np.flatnonzero((jumps > 1) & np.isin(footing.frames[1:-1], keyed.keys)).tolist():
+        worse = n if aside[n] > aside[n + 2] else n + 2
+        found[worse] = jumps[n]
+    return found
+
+
+def _best(too_far: Floats, stands: Bools) -> int:
+    """Of frames between two keys: where the contact in which a foot strays most begins or ends, else the worst."""
+    worst = int(too_far.argmax())
+    if stands[worst]:
+        changes = np.flatnonzero(np.diff(stands.astype(int))) + 1
+        begins, ends = changes[changes <= worst], changes[changes > worst]
+        if len(begins):
+            return int(begins[-1])
+        if len(ends):
+            return int(ends[0]) - 1
+    return worst

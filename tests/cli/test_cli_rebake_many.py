@@ -1,0 +1,305 @@
+"""``keypose rebake`` of folders, of edits that bring their own detail, and of what was not made from what is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.arrays import give_away
+from keypose.batch import rebake as batch
+from keypose.batch.likeness import Likeness, likeness
+from keypose.rotations import from_euler, multiply
+
+KEYS = 12
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+
+
+def same_poses(path: Path, wanted: kp.Motion) -> bool:
+    off = np.abs(kp.load(path).world_positions() - wanted.world_positions()).max()
+    return bool(off * wanted.mm_per_unit < 0.01)
+
+
+def raised(keyed: kp.KeyedMotion, joint: str = "left_upper_arm") -> kp.KeyedMotion:
+    """One joint is turned in every key."""
+    j = keyed.skeleton.joint(joint)
+    values = keyed.rotations.values.copy()
+    values[:, j] = multiply(values[:, j], from_euler(np.array([0.5, 0.0, 0.3]), "XYZ"))
+    return replace(keyed, rotations=keyed.rotations.with_values(give_away(values)))
+
+
+@pytest.fixture(scope="module")
+def takes(motion: kp.Motion) -> dict[str, kp.KeyedMotion]:
+    """Three takes of one figure; the walk, the jump, the kick."""
+    parts = {"a": motion[:80], "b": motion[80:160], "deep/c": motion[160:240]}
+    return {name: kp.unbake(part, keys=KEYS) for name, part in parts.items()}
+
+
+@pytest.fixture
+def folders(takes: dict[str, kp.KeyedMotion], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: what unbake wrote into ``out``, and edits of that in ``edits``."""
+    for name, keyed in takes.items():
+        for folder in ("out", "edits"):
+            (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
+        kp.save(keyed, tmp_path / "out" / f"{name}.glb")
+        kp.save(keyed, tmp_path / "out" / f"{name}.keys.json")
+        kp.save(raised(keyed).sample(), tmp_path / "edits" / f"{name}.bvh")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# Folders
+
+
+def test_a_folder_with_the_keys_beside(keypose, folders: Path, takes: dict[str, kp.KeyedMotion]) -> None:
+    ran = keypose("rebake", "out/", "final/", "--to", "bvh", "--residual", "100%", "--jobs", 1)
+    assert (ran.code, ran.err) == (0, "")
+    assert names(folders / "final") == ["a.bvh", "b.bvh", "deep/c.bvh"]
+    rows = [line.split() for line in ran.out.splitlines() if ".glb" in line]
+    assert [(row[0], row[1], row[2], row[3], row[4], row[-1]) for row in rows] == [
+        (f"{name}.glb", "80", str(KEYS), str(KEYS), "frames", f"{name}.bvh") for name in takes
+    ]
+    assert "3 of 3 clips rebaked in " in ran.out
+    assert "100 % of the detail put back, from out; written to final: " in ran.out
+
+
+def test_a_folder_with_the_keys_in_another(keypose, folders: Path, takes: dict[str, kp.KeyedMotion]) -> None:
+    ran = keypose("rebake", "edits", "final", "--to", "bvh", "--from", "out", "--residual", 1, "--jobs", 1, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
+    assert list(found) == ["rebaked", "failed", "skipped", "left", "interrupted", "seconds"]
+    for made, (name, keyed) in zip(found["rebaked"], takes.items(), strict=True):
+        assert made["from"] == str(Path("out") / f"{name}.keys.json")
+        assert (made["timing"], made["timing_asked"], made["keys"]) == ("frames", "auto", None)
+        assert made["warnings"] == []
+        wanted = kp.rebake(kp.load(folders / "edits" / f"{name}.bvh"), keyed, 1.0)
+        assert same_poses(folders / "final" / f"{name}.bvh", wanted)
+
+
+def test_one_file_of_keys_for_all(keypose, folders: Path) -> None:
+    told = ["--from", "out/a.keys.json", "--to", "bvh", "--json"]
+    ran = keypose("rebake", "edits/a.bvh", "out/a.glb", "final/", *told)  # both would be final/a.bvh
+    assert ran.code == 1
+    assert "would both become" in ran.out
+    ran = keypose("rebake", "edits/a.bvh", "final/", *told)
+    assert ran.code == 0
+    assert [made["from"] for made in json.loads(ran.out)["rebaked"]] == ["out/a.keys.json"]
+
+
+def test_an_edit_without_its_keys_fails_alone(keypose, folders: Path) -> None:
+    (folders / "out" / "b.keys.json").unlink()
+    for told, said in (
+        (["out"], f"error: {Path('out/b.glb')}: brings no detail of its own, and there is no {Path('out/b.keys.json')}; "
+                  "what was it made from? Expected --from NAME.keys.json, which unbake wrote\n"),
+        (["edits", "--from", "out"], f"error: {Path('edits/b.bvh')}: {Path('out/b.keys.json')}: no such file, "
+                                     "expected the keys that b.bvh was made from\n"),
+    ):  # fmt: skip
+        source, *more = told
+        ran = keypose("rebake", source, f"final_{source}", "--to", "bvh", "--jobs", 1, *more)
+        assert (ran.code, ran.err) == (1, said)
+        assert "2 of 3 clips rebaked" in ran.out
+        assert names(folders / f"final_{source}") == ["a.bvh", "deep/c.bvh"]
+    again = keypose("rebake", "out", "final_out", "--to", "bvh", "--skip-existing", "--json", "--jobs", 1)
+    found = json.loads(again.out)
+    assert (again.code, len(found["rebaked"]), len(found["failed"]), len(found["skipped"])) == (1, 0, 1, 2)
+
+
+def test_a_folder_without_any_keys(keypose, folders: Path) -> None:
+    ran = keypose("rebake", "edits", "final", "--to", "bvh")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: what were these 3 files made from? Expected --from FOLDER")
+    assert not (folders / "final").exists()
+    ran = keypose("rebake", "edits", "final")
+    assert ran.code == 2
+    assert "say the format of the files in it, such as --to glb" in ran.err
+
+
+def test_one_file_and_the_folder_of_its_keys(keypose, folders: Path) -> None:
+    ran = keypose("rebake", "edits/a.bvh", "final.bvh", "--from", "out/", "--json")
+    assert (ran.code, json.loads(ran.out)["from"]) == (0, str(Path("out/a.keys.json")))
+    ran = keypose("rebake", "edits/a.bvh", "final.bvh", "--from", "out/", "--skip-existing")
+    assert (ran.code, ran.out) == (0, "1 that exist left out\n")
+    ran = keypose("rebake", "edits/a.bvh", "final.bvh", "--from", "out/", "--skip-existing", "--json")
+    assert json.loads(ran.out) == {"source": "edits/a.bvh", "target": "final.bvh", "skipped": True}
+
+
+def test_detail_that_is_needed_is_never_replaced(keypose, folders: Path) -> None:
+    before = (folders / "out" / "b.keys.json").read_bytes()
+    for told in (["out", "out"], ["edits", "out", "--from", "out"]):
+        ran = keypose("rebake", *told, "--to", "keys.json", "--overwrite")
+        assert ran.code == 2
+        assert "holds the captured detail: expected another name" in ran.err
+    ran = keypose("rebake", "out/b.keys.json", "out/b.keys.json", "--overwrite")
+    assert ran.code == 2
+    assert (folders / "out" / "b.keys.json").read_bytes() == before
+
+
+def test_the_same_in_several_processes(program, folders: Path) -> None:
+    for jobs in (1, 2):
+        ran = program("rebake", "out", f"final{jobs}", "--to", "bvh", "--jobs", jobs, cwd=folders)
+        assert (ran.code, ran.err) == (0, "")
+    for name in names(folders / "final1"):
+        assert (folders / "final1" / name).read_bytes() == (folders / "final2" / name).read_bytes()
+
+
+def test_an_interrupted_run_says_what_is_left(keypose, folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, done = batch.rebake, []
+
+    def rebake(*arguments: object, **options: object) -> kp.Motion:
+        if done:
+            raise KeyboardInterrupt
+        done.append(True)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(batch, "rebake", rebake)
+    ran = keypose("rebake", "out", "final", "--to", "bvh", "--jobs", 1)
+    assert ran.code == 130
+    assert "interrupted with 2 files to go; --skip-existing goes on from here" in ran.err
+    assert names(folders / "final") == ["a.bvh"]
+    ran = keypose("rebake", "out/a.glb", "x.bvh", "--json")
+    assert (ran.code, json.loads(ran.out)["error"]) == (130, "interrupted")
+
+
+# Edits that bring their own detail
+
+
+def test_an_edit_brings_its_detail_under_any_name(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path) -> None:
+    edit = raised(takes["a"])
+    kp.save(edit, tmp_path / "shot_v2.keys.json")
+    ran = keypose("rebake", tmp_path / "shot_v2.keys.json", tmp_path / "final.bvh")
+    assert (ran.code, ran.err) == (0, "")
+    assert f"70 % of that which {tmp_path / 'shot_v2.keys.json'} itself brings along" in ran.out
+    assert "by frames: no key was moved" in ran.out
+    assert same_poses(tmp_path / "final.bvh", edit.sample(0.7))
+
+
+@pytest.mark.parametrize("timing", ["auto", "frames"])
+def test_an_edit_that_has_moved_its_detail(
+    keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path, timing: str
+) -> None:
+    keyed = takes["a"]
+    keys = keyed.keys.copy()
+    keys[5] += 2
+    assert keys[5] < keys[6]
+    detail = keyed.residual.retimed(keyed.keys.astype(float), keys.astype(float))
+    edit = replace(keyed, keys=keys, residual=detail)
+    kp.save(edit, tmp_path / "v2.keys.json")
+    told = ["--residual", 1, "--timing", timing]
+    ran = keypose("rebake", tmp_path / "v2.keys.json", tmp_path / "final.bvh", *told, "--json")
+    found = json.loads(ran.out)
+    assert (found["timing"], found["timing_asked"]) == ("own" if timing == "auto" else "frames", timing)
+    stayed = replace(edit, residual=keyed.residual).sample(1.0)
+    assert same_poses(tmp_path / "final.bvh", edit.sample(1.0)) == (timing == "auto")
+    assert same_poses(tmp_path / "final.bvh", stayed) == (timing == "frames")
+    ran = keypose("rebake", tmp_path / "v2.keys.json", tmp_path / "more.bvh", *told)
+    assert ("as the edit itself keeps it: moved with its keys" in ran.out) == (timing == "auto")
+    assert ("by frames, as asked" in ran.out) == (timing == "frames")
+
+
+def test_what_is_told_goes_before_what_is_brought(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path) -> None:
+    keyed, edit = takes["a"], raised(takes["a"])
+    stronger = replace(keyed, residual=replace(keyed.residual, turns=3 * keyed.residual.turns))
+    kp.save(edit, tmp_path / "v2.keys.json")
+    for name, original in (("same", keyed), ("stronger", stronger)):
+        kp.save(original, tmp_path / f"{name}.keys.json")
+        out = tmp_path / f"{name}.bvh"
+        told = ["--from", tmp_path / f"{name}.keys.json", "--residual", 1]
+        assert keypose("rebake", tmp_path / "v2.keys.json", out, *told, "-q").code == 0
+        assert same_poses(out, kp.rebake(replace(edit, residual=None), original, 1.0))
+
+
+# What the detail goes by
+
+
+def test_which_timing_was_used_is_said(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path) -> None:
+    keyed = replace(takes["a"], residual=None)
+    kp.save(takes["a"], tmp_path / "a.keys.json")
+    keys = keyed.keys.copy()
+    keys[5] += 2
+    kp.save(replace(keyed, keys=keys), tmp_path / "moved.keys.json")
+    kp.save(kp.unbake(keyed.sample(), list(range(80)), residual=False), tmp_path / "dense.keys.json")
+    kp.save(keyed.sample(), tmp_path / "frames.bvh")
+    for edit, timing, said in (
+        ("moved.keys.json", "keys", "by keys: 1 was moved, and detail went along"),
+        ("dense.keys.json", "frames", f"by frames: 80 keys now, {KEYS} before, and none of these is seen to be moved"),
+        ("frames.bvh", "frames", "by frames: the edit has no keys of its own that could have been moved"),
+    ):
+        told = [tmp_path / edit, tmp_path / "x.bvh", "--from", tmp_path / "a.keys.json", "--overwrite"]
+        ran, as_json = keypose("rebake", *told), keypose("rebake", *told, "--json")
+        assert (ran.code, ran.err) == (0, "")
+        assert f"timing   {said}\n" in ran.out
+        assert (json.loads(as_json.out)["timing"], json.loads(as_json.out)["timing_asked"]) == (timing, "auto")
+
+
+@pytest.mark.parametrize("share", ["70%", " 70 %", "0.7"])
+def test_percent(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path, share: str) -> None:
+    kp.save(takes["a"], tmp_path / "a.keys.json")
+    ran = keypose("rebake", tmp_path / "a.keys.json", tmp_path / "x.bvh", "--residual", share, "--json")
+    assert json.loads(ran.out)["residual"] == 0.7
+
+
+# What was not made from what is said
+
+
+def test_another_take_is_doubted(keypose, folders: Path) -> None:
+    ran = keypose("rebake", "edits/b.bvh", "final.bvh", "--from", "out/a.keys.json")
+    assert ran.code == 0
+    assert ran.err.startswith(
+        f"warning: {Path('edits/b.bvh')}: was it made from {Path('out/a.keys.json')}? Of {KEYS} key"
+    )
+    as_json = keypose("rebake", "out/b.glb", "final2.bvh", "--from", "out/a.keys.json", "--json")
+    assert "was it made from" in json.loads(as_json.out)["warnings"][0]
+    (folders / "edits" / "b.bvh").rename(folders / "edits" / "A.BVH")  # called as the keys are: edited all over
+    assert keypose("rebake", "edits/A.BVH", "final3.bvh", "--from", "out/a.keys.json").err == ""
+
+
+def test_an_edit_is_not_doubted(keypose, folders: Path, takes: dict[str, kp.KeyedMotion]) -> None:
+    keyed = takes["a"]
+    kp.save(raised(raised(keyed), "head").sample().at_fps(30), folders / "v2.bvh")
+    kp.save(raised(keyed), folders / "v2.glb")
+    for edit in ("v2.bvh", "v2.glb"):
+        ran = keypose("rebake", edit, "final.bvh", "--from", "out/a.keys.json", "--overwrite")
+        assert (ran.code, ran.err) == (0, "")
+
+
+def test_likeness_counts_poses(takes: dict[str, kp.KeyedMotion]) -> None:
+    a, b = takes["a"], takes["b"]
+    assert likeness(a, a) == likeness(a.sample(), a) == likeness(raised(a), a) == Likeness(KEYS, KEYS)
+    other = likeness(b, a)
+    assert other is not None
+    assert other.alike < KEYS / 4
+    values = a.rotations.values.copy()
+    values[: KEYS // 2] = b.rotations.values[: KEYS // 2]
+    half = likeness(replace(a, rotations=replace(a.rotations, values=give_away(values))), a)
+    assert half is not None
+    assert KEYS // 2 <= half.alike <= KEYS // 2 + KEYS // 4
+    longer = likeness(a.sample()[:40], a)  # keys beyond its end are not asked for
+    assert longer == Likeness(int((a.keys < 40).sum()), int((a.keys < 40).sum()))
+
+
+def test_too_little_to_tell(clip) -> None:
+    small = kp.load(clip(frames=30))
+    keyed = kp.unbake(small, keys=5)
+    assert likeness(small, keyed) is None  # two joints have no angle between bones
+    one = kp.unbake(kp.demo_motion(fps=20.0)[:1])
+    assert likeness(one, one) is None
+
+
+@pytest.mark.data
+def test_real_takes_are_told_apart(keypose, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for take in ("10_01", "10_02"):
+        source = data_dir / "cmu30" / "ball_kick" / f"{take}.bvh"
+        assert keypose("unbake", source, f"{take}.glb", "--keys", 27, "-q").code == 0
+    ran = keypose("rebake", "10_01.glb", "wrong.bvh", "--from", "10_02.keys.json")
+    assert ran.code == 0
+    assert ran.err.startswith("warning: 10_01.glb: was it made from 10_02.keys.json? Of 27 key poses there, ")
+    (tmp_path / "edited.glb").write_bytes((tmp_path / "10_01.glb").read_bytes())
+    assert keypose("rebake", "edited.glb", "right.bvh", "--from", "10_01.keys.json").err == ""
