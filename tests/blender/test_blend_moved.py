@@ -16,13 +16,13 @@ pytestmark = pytest.mark.blender
 
 SAME_MM, NEAR_MM = 0.1, 1.01  # where curves stay cubics of time, and where breakdowns must do
 
-EDIT = """
+EDIT = '''
 import os, sys
 import bpy
 
 source, folder, key, further = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 
-def edit(name, moved, start=0, end=0, keys=None):
+def edit(name, moved, start=0, end=0, keys=None, change=None):
     bpy.ops.wm.open_mainfile(filepath=source)
     figure = next(thing for thing in bpy.data.objects if thing.type == "ARMATURE")
     for curve in figure.animation_data.action.fcurves:
@@ -30,12 +30,22 @@ def edit(name, moved, start=0, end=0, keys=None):
             if keys is None or k in keys:
                 for part in (point.co, point.handle_left, point.handle_right):
                     part.x = moved(part.x)
+        if change is not None:
+            change(curve)
         curve.update()
     scene = bpy.context.scene
     scene.frame_end += end
     scene.frame_start += start
     bpy.ops.wm.save_as_mainfile(filepath=f"{folder}/{name}.blend")
 
+def replaced(curve):
+    """Deletes a key and adds one elsewhere: the next keys are no longer the n-th, though there are as many."""
+    points = curve.keyframe_points
+    frame = points[key].co.x + further
+    points.insert(frame, curve.evaluate(frame))
+    points.remove(points[2])
+
+edit("replaced", lambda x: x, change=replaced)
 edit("further", lambda x: x + further, keys=[key])
 edit("slower", lambda x: 2 * x - 1, end=299)
 edit("cut", lambda x: 2 * x - 1)
@@ -43,7 +53,7 @@ edit("later", lambda x: x + 40, end=40)
 edit("all later", lambda x: x + 40, start=40, end=40)
 edit("second half", lambda x: x, start=150)
 os._exit(0)
-"""
+'''
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +177,11 @@ def test_the_scene_begins_in_the_middle(folder, motion, keyed):
     assert (found.n_frames, found.first_frame) == (150, 150)
     assert off_mm(found.sample(1.0), motion[150:]) < NEAR_MM
     assert not any("goes along" in note for note in found.notes)  # no key was moved
+
+
+def test_a_key_deleted_here_and_one_added_there(edited, keyed):
+    """As many keys, but none was moved: the detail stays where it was."""
+    found = edited("replaced")
+    assert keyed.keys[2] not in found.keys
+    assert found.residual.frames is None
+    assert any("detail stays on its frames" in note for note in found.notes)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from keypose.formats import FORMATS, Format
 
-# How far rounding to the numbers of a format may take a joint, in mm on a figure of 1.7 m within 30 m of the origin; 0 for
-# formats that round nothing. glTF, USD, FBX and Blender have numbers of 32 bits, BVH has six decimals.
+# How far rounding to the numbers of a format may take a joint, in mm on a figure of 1.7 m within 30 m of the origin;
+# formats that round nothing are not here. glTF, USD, FBX and Blender have numbers of 32 bits, BVH has six decimals.
 ROUNDING_MM = {"BVH": 0.001, "glTF": 0.01, "GLB": 0.01, "USD": 0.01, "FBX": 0.02, "Blender": 0.02}
 NOTED_ONLY = ("USD",)  # gets every frame, and a note of which are keys
 

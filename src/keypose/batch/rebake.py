@@ -19,10 +19,10 @@ from keypose.formats.base import warn_caller
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion
 from keypose.verbs.rebaking import rebake
-from keypose.verbs.retiming import Timing, sources_of
+from keypose.verbs.retiming import Timing, clock_of
 
 UsedTiming = Literal["keys", "frames", "own"]
-SAME_TURN_RAD, SAME_FRAME = 1e-6, 1e-3
+SAME_TURN_RAD = 1e-6
 LEAST_ALIKE = 0.25  # of the keys: an edit leaves most of them as they were
 
 
@@ -93,8 +93,7 @@ def used_timing(edited: KeyedMotion | Motion, original: KeyedMotion, asked: Timi
     if edited.residual is not None:
         return "frames" if edited.residual.frames is None else "own"
     assert original.residual is not None
-    followed, stayed = (sources_of(edited, original, original.residual, timing)[0] for timing in ("auto", "frames"))
-    return "frames" if np.abs(followed - stayed).max() <= SAME_FRAME else "keys"
+    return "keys" if clock_of(edited, original, original.residual, "auto").moved_keys else "frames"
 
 
 def _keys_of_edit(job: Rebaking) -> tuple[KeyedMotion | None, str]:

@@ -12,7 +12,7 @@ from keypose.model import KeyedMotion, Motion, Residual, Skeleton
 from keypose.options import number, one_of
 from keypose.rotations import rotate
 from keypose.verbs.rest_poses import change_of_rest
-from keypose.verbs.retiming import TIMINGS, Timing, sources_of
+from keypose.verbs.retiming import TIMINGS, Timing, clock_of
 
 NAMES_SHOWN = 6
 
@@ -46,7 +46,7 @@ def rebake(
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
     partners = _partners(motion.skeleton, original_keyed.skeleton)
     change = change_of_rest(motion, original_keyed, partners.ours, partners.theirs)
-    sources, timed = sources_of(edited, original_keyed, kept, timing)
+    clock = clock_of(edited, original_keyed, kept, timing)
     theirs = partners.theirs
     detail = Residual(
         turns=give_away(rotate(change.turns, kept.turns[:, theirs])),
@@ -55,13 +55,13 @@ def rebake(
     translations, rotations = motion.translations.copy(), motion.rotations.copy()
     if share:  # without any the edit stays bit by bit
         translations[:, partners.ours], rotations[:, partners.ours] = detail.onto(
-            translations[:, partners.ours], rotations[:, partners.ours], sources, share
+            translations[:, partners.ours], rotations[:, partners.ours], clock.sources, share
         )
     return replace(
         motion,
         translations=give_away(translations),
         rotations=give_away(rotations),
-        notes=(*motion.notes, *timed, *partners.notes(motion.skeleton, original_keyed.skeleton)),
+        notes=(*motion.notes, *clock.notes, *partners.notes(motion.skeleton, original_keyed.skeleton)),
     )
 
 

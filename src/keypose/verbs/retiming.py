@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,10 +22,28 @@ ON_FRAME = 1e-3  # frames
 Pair: TypeAlias = tuple[int, int]  # a key of the edit and the key of the original that it was
 
 
-def sources_of(
-    edited: KeyedMotion | Motion, original: KeyedMotion, detail: Residual, timing: Timing
-) -> tuple[Floats, tuple[str, ...]]:
-    """Which frame of the detail each frame of the edit takes, and notes on what was done."""
+class Clock(NamedTuple):
+    """Which frame of the detail each frame of an edit takes."""
+
+    sources: Floats  # (T,)
+    moved_keys: int  # that took their detail along
+    late_frames: int  # that lie beyond the original's end
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is worth a word."""
+        notes = []
+        if self.moved_keys:
+            which = "1 key was" if self.moved_keys == 1 else f"{self.moved_keys} keys were"
+            notes.append(f"rebake: {which} moved in time and took the detail along")
+        if self.late_frames:
+            notes.append(f"rebake: the last {self.late_frames} frames lie beyond the original's end and hold its last "
+                         "detail")  # fmt: skip
+        return tuple(notes)
+
+
+def clock_of(edited: KeyedMotion | Motion, original: KeyedMotion, detail: Residual, timing: Timing) -> Clock:
+    """The clock of the detail of ``original`` in ``edited``."""
     frames = np.arange(edited.n_frames, dtype=np.float64)
     rate = original.fps / edited.fps
     if abs(rate - 1) <= WHOLE_RATIO_TOLERANCE:
@@ -48,11 +66,8 @@ def sources_of(
             np.minimum(0, frames - ours[0]) + np.maximum(0, frames - ours[-1])
         )  # beyond the keys time goes on
         moved = int((np.abs(rate * ours - theirs) > ON_FRAME).sum())
-    notes = [f"rebake: {moved} keys were moved in time and took their detail along"] if moved else []
     late = int((at > original.n_frames - 1 + 1e-6).sum())
-    if late:
-        notes.append(f"rebake: the last {late} frames lie beyond the original's end and hold its last detail")
-    return detail.source_of(at), tuple(notes)
+    return Clock(detail.source_of(at), moved, late)
 
 
 def same_keys(edited: KeyedMotion, original: KeyedMotion, rate: float) -> list[Pair]:
