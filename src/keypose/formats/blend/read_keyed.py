@@ -131,8 +131,8 @@ def _near_enough(source: Source, keyed: KeyedMotion, drawn: Drawn, shown: Motion
     if closer is not keyed:
         added = np.setdiff1d(closer.keys, keyed.keys).tolist()
         some = ", ".join(map(str, added[:FRAMES_SHOWN])) + (", ..." if len(added) > FRAMES_SHOWN else "")
-        source.note(f"{len(added)} breakdowns added (at {some}): no cubic of time comes within {MOST_MM:g} mm and "
-                    f"{MOST_DEG:g} degrees of Blender's curves there")  # fmt: skip
+        source.note(f"{len(added)} breakdown{'s' * (len(added) > 1)} added (at {some}): no cubic of time comes within "
+                    f"{MOST_MM:g} mm and {MOST_DEG:g} degrees of Blender's curves there")  # fmt: skip
     mm, degrees = float(off.mm.max()), float(off.degrees.max())
     if mm > WORTH_SAYING_MM or degrees > WORTH_SAYING_DEG:
         what = ("spans that are no cubics of time in Blender (handles not a third of the gap away) are the nearest ones"

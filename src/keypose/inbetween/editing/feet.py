@@ -32,7 +32,8 @@ class PutBack(NamedTuple):
 
     turns: Floats  # (N, M, 4) local, of the joints of its footing
     positions: Floats  # (N, J, 3) of all joints in the world
-    differs: Bools  # (N,) from the leg that is not put back
+    edited: Floats  # (N, J, 3) of the leg that is not put back
+    differs: Bools  # (N,) from that one
 
 
 def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) -> Change:
@@ -85,7 +86,7 @@ def put_back(bare: KeyedMotion, footing: Footing) -> PutBack:
     rotations[:, leg.end] = multiply(conjugate(turned[:, parents[leg.end]]), to.rotations)
     rotations = np.where(differs[:, None, None], rotations, now.rotations)
     positions, _ = kinematics.forward(parents, now.translations, rotations)
-    return PutBack(rotations[:, footing.joints], positions, differs)
+    return PutBack(rotations[:, footing.joints], positions, world.positions, differs)
 
 
 def _missed(keyed: KeyedMotion, footing: Footing) -> float:
@@ -112,18 +113,20 @@ def _keys_wanted(keyed: KeyedMotion, footing: Footing, back: PutBack) -> set[int
 
 
 def _breaks(keyed: KeyedMotion, footing: Footing, back: PutBack, shown: Floats) -> Floats:
-    """(N,) beside keys at which the leg's movement breaks more than it does in ``back``, how much of what is allowed."""
-    joints = footing.leg.joints[1:]
+    """(N,) beside keys at which the leg is thrown about: how often more than allowed; else 0."""
     found = np.zeros(len(footing.frames))
     if not keyed.is_cubic or len(found) < 3:
         return found
-    off = (shown - back.positions)[:, joints]
-    allowed = BREAK * np.linalg.norm(np.diff(back.positions[:, joints], n=2, axis=0), axis=-1).max()
-    jumps = np.linalg.norm(np.diff(off, n=2, axis=0), axis=-1).max(axis=1) / allowed
-    aside = np.linalg.norm(off, axis=-1).max(axis=1)
-    for n in np.flatnonzero((jumps > 1) & np.isin(footing.frames[1:-1], keyed.keys)).tolist():
-        worse = n if aside[n] > aside[n + 2] else n + 2
-        found[worse] = jumps[n]
+    joints = [footing.leg.middle, *footing.points]
+
+    def bends(positions: Floats) -> Floats:
+        return np.asarray(np.linalg.norm(np.diff(positions[:, joints], n=2, axis=0), axis=-1).max(axis=1))
+
+    allowed = BREAK * max(bends(back.edited).max(), bends(back.positions).max())
+    beyond = bends(shown) / max(allowed, 1e-12)
+    off = np.linalg.norm((shown - back.positions)[:, joints], axis=-1).max(axis=1)
+    for n in np.flatnonzero((beyond > 1) & np.isin(footing.frames[1:-1], keyed.keys)).tolist():
+        found[n if off[n] > off[n + 2] else n + 2] = beyond[n]
     return found
 
 
