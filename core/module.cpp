@@ -244,7 +244,7 @@ Out inbetween_spans(In1i parents, In3 translations, In3 rotations, In3 positions
 using Slopes = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Slopes leaving_turns,
-            Slopes arriving_turns, Slopes leaving_shifts, Slopes arriving_shifts, double lever_mm,
+            Slopes arriving_turns, Slopes leaving_shifts, Slopes arriving_shifts, double lever_mm, double length_mm,
             double power, double limit_mm, std::size_t rounds, unsigned threads) {
     keypose::PolishProblem problem;
     problem.clip = clip_of(parents, translations, rotations, positions, weights);
@@ -262,6 +262,7 @@ Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 wei
     problem.leaving_shifts = leaving_shifts.data();
     problem.arriving_shifts = arriving_shifts.data();
     problem.lever_mm = lever_mm;
+    problem.length_mm = length_mm;
     problem.power = power;
     problem.limit_mm = limit_mm;
     problem.rounds = rounds;
@@ -306,7 +307,7 @@ NB_MODULE(_core, m) {
     m.def("inbetween_spans", &inbetween_spans, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "keys"_a, "Those of the spans between given keys.");
     m.def("polish", &polish, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "keys"_a,
-          "leaving_turns"_a, "arriving_turns"_a, "leaving_shifts"_a, "arriving_shifts"_a, "lever_mm"_a,
+          "leaving_turns"_a, "arriving_turns"_a, "leaving_shifts"_a, "arriving_shifts"_a, "lever_mm"_a, "length_mm"_a,
           "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, 
           "Improves the slopes of curves through keys, in place -> the largest error of each span.");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");

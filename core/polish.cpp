@@ -15,6 +15,8 @@ namespace keypose {
 namespace {
 
 constexpr double most_damping = 1e8, first_damping = 1e-3, least_gain = 1e-4;
+// Of quaternions between keys, and one over the greatest: shorter ones turn too fast, and edits make them swing.
+constexpr double least_length = 0.6;
 
 struct M3 {  // rows
     V3 r[3];
@@ -53,36 +55,48 @@ public:
         from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
         gap_ = static_cast<double>(to_ - from_);
         gather(k);
+        const std::vector<double> before = slopes_;
         scale_ = 1;
-        double worst = 0, damping = first_damping;
-        judged(slopes_, &worst);
-        const double worst_before = p_.worst_mm[k] = worst;
+        judged(slopes_);
+        const double worst_before = p_.worst_mm[k] = worst_;
         if (to_ - from_ < 3) return;  // as many slopes as frames, or more
-        scale_ = std::max(worst * worst, 1e-12);
+        scale_ = std::max(worst_ * worst_, 1e-12);
+        const double shortest = std::min(shortest_, least_length);
+        for (const double stiffer : {1.0, 16.0, 256.0}) {
+            length_weight_ = stiffer * p_.length_mm * p_.length_mm;
+            slopes_ = before;
+            improve();
+            if (shortest_ >= shortest) break;
+        }
+        if (shortest_ < shortest || worst_ > std::max(worst_before, p_.limit_mm)) return;
+        scatter(k);
+        p_.worst_mm[k] = worst_;
+    }
+
+private:
+    void improve() {
+        double damping = first_damping;
         linearise();
-        double cost = judged(slopes_, &worst);
+        double cost = judged(slopes_), worst = worst_, shortest = shortest_;
         for (std::size_t round = 0; round < p_.rounds; ++round) {
-            double found = cost, found_worst = worst;
+            double found = cost;
             for (; damping < most_damping; damping *= 10) {
                 const std::vector<double>& step = system_.solve(damping);
                 for (std::size_t i = 0; i < slopes_.size(); ++i) tried_[i] = slopes_[i] + step[i];
-                found = judged(tried_, &found_worst);
+                found = judged(tried_);
                 if (found < cost) break;
             }
             if (!(found < cost)) break;
             const double gain = (cost - found) / cost;
             slopes_.swap(tried_);
-            cost = found, worst = found_worst;
+            cost = found, worst = worst_, shortest = shortest_;
             damping = std::max(1e-9, damping / 10);
             if (gain < least_gain || round + 1 == p_.rounds) break;
             linearise();
         }
-        if (worst > std::max(worst_before, p_.limit_mm)) return;
-        scatter(k);
-        p_.worst_mm[k] = worst;
+        worst_ = worst, shortest_ = shortest;
     }
 
-private:
     double* slope(std::size_t k, const Handle& h, bool leaving) const {
         if (h.turns) return (leaving ? p_.leaving_turns : p_.arriving_turns) + (k * c_.joints + h.joint) * 4;
         return (leaving ? p_.leaving_shifts : p_.arriving_shifts) + (k * c_.joints + h.joint) * 3;
@@ -150,8 +164,10 @@ private:
 
     V3 off(std::size_t t, std::size_t j) const { return vector_at(c_.positions + (t * c_.joints + j) * 3) - places_[j]; }
 
-    double judged(const std::vector<double>& slopes, double* worst) {
-        double cost = 0, largest = 0;
+    // The sum that is made small; in passing, the largest error and the length of the shortest quaternion, or one over
+    // that of the longest.
+    double judged(const std::vector<double>& slopes) {
+        double cost = 0, largest = 0, shortest = 1;
         const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
         for (std::size_t t = from_ + 1; t < to_; ++t) {
             pose(t, slopes);
@@ -165,13 +181,19 @@ private:
             for (const Handle& h : handles_) {
                 if (!h.turns) continue;
                 const double* wanted = c_.rotations + (t * c_.joints + h.joint) * 4;
+                double along = 1, square = 0;
                 for (std::size_t c = 0; c < 4; ++c) {
-                    const double d = wanted[c] - raw_[h.joint * 4 + c];
+                    const double q = raw_[h.joint * 4 + c], d = wanted[c] - q;
                     cost += turn_weight * d * d;
+                    along -= wanted[c] * q;
+                    square += q * q;
                 }
+                cost += length_weight_ * along * along;
+                shortest = std::min({shortest, square, 1 / std::max(square, 1e-12)});
             }
         }
-        *worst = std::sqrt(largest);
+        worst_ = std::sqrt(largest);
+        shortest_ = std::sqrt(shortest);
         return cost;
     }
 
@@ -191,10 +213,13 @@ private:
                 const double* mine = &maps_[i * 12];
                 const V3 push = h.turns ? l.torque : l.force;
                 double* right = system_.right(i);
+                const double* wanted = c_.rotations + (t * n + h.joint) * 4;
+                const double* raw = &raw_[h.joint * 4];
+                double along = h.turns;
+                for (std::size_t c = 0; c < 4 && h.turns; ++c) along -= wanted[c] * raw[c];
                 for (std::size_t c = 0; c < 4; ++c) {
                     double pull = mine[c] * push.x + mine[4 + c] * push.y + mine[8 + c] * push.z;
-                    if (h.turns)
-                        pull += turn_weight * (c_.rotations[(t * n + h.joint) * 4 + c] - raw_[h.joint * 4 + c]);
+                    if (h.turns) pull += turn_weight * (wanted[c] - raw[c]) + length_weight_ * along * wanted[c];
                     right[c] += a_ * pull;
                     right[4 + c] += b_ * pull;
                 }
@@ -204,7 +229,10 @@ private:
                     coupled(i, other, k);
                     other = static_cast<std::size_t>(links_[other].parent);
                     if (d == 0 && h.turns)
-                        for (int c = 0; c < 4; ++c) k[c][c] += turn_weight;
+                        for (int r = 0; r < 4; ++r) {
+                            k[r][r] += turn_weight;
+                            for (int c = 0; c < 4; ++c) k[r][c] += length_weight_ * wanted[r] * wanted[c];
+                        }
                     Block& block = system_.block(i, d);
                     for (int r = 0; r < 4; ++r)
                         for (int c = 0; c < 4; ++c) {
@@ -311,7 +339,7 @@ private:
     std::vector<Load> loads_;
     std::vector<double> maps_;
     std::size_t from_ = 0, to_ = 0;
-    double scale_ = 1, gap_ = 0, climb_ = 0, a_ = 0, b_ = 0;
+    double length_weight_ = 0, worst_ = 0, shortest_ = 1, scale_ = 1, gap_ = 0, climb_ = 0, a_ = 0, b_ = 0;
 };
 
 Handles handles_of(const Clip& clip) {

@@ -16,6 +16,7 @@ struct PolishProblem {
     double* leaving_shifts = nullptr;  // (n_keys, joints, 3)
     double* arriving_shifts = nullptr;
     double lever_mm = 0;      // a turn that is off counts as a point so far away from its joint
+    double length_mm = 0;     // a quaternion whose length is off by 1 counts as a point so far away
     double power = 2;         // errors count by this power
     double limit_mm = 0;      // a span whose largest error is above this and grows stays as it was
     std::size_t rounds = 0;

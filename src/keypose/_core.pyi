@@ -91,6 +91,7 @@ def polish(
     leaving_shifts: NDArray[float64],
     arriving_shifts: NDArray[float64],
     lever_mm: float,
+    length_mm: float,
     power: float,
     limit_mm: float,
     rounds: int,

@@ -19,6 +19,7 @@ from keypose.options import number
 # A turn that is off counts as a point this far from its joint, lest limbs twist about themselves: at 25 mm
 # the mean error of angles stays about twice that of the plain fit (benchmarks/unbake).
 LEVER_MM = 25.0
+LENGTH_MM = 25.0  # the same for a quaternion that is not of length 1; ever stiffer where one would get much shorter
 ROUNDS = 6
 POWER = 2.5  # errors count a little more than by their square, so that the largest ones shrink too
 USUAL_WEIGHTS = {"feet": 3.0}
@@ -66,7 +67,7 @@ class Polish:
         self, keys: Ints, rotations: Curves, translations: Curves, limit_mm: float
     ) -> tuple[Curves, Curves, Floats]:
         turns, shifts = _slopes(rotations), _slopes(translations, self._mm)
-        worst = _core.polish(*self._clip, keys, *turns, *shifts, LEVER_MM, POWER, limit_mm, ROUNDS, self._threads)
+        worst = _core.polish(*self._clip, keys, *turns, *shifts, LEVER_MM, LENGTH_MM, POWER, limit_mm, ROUNDS, self._threads)
         moved = [give_away(slopes / self._mm) for slopes in shifts]
         return (
             Curves(rotations.values, give_away(turns[1]), give_away(turns[0])),

@@ -20,10 +20,11 @@ from keypose.rotations import angle_between, conjugate, multiply, slerp
 
 # How far a leg may stray from its place between keys, on a figure of 1.7 m.
 FOOT_TOLERANCE_MM = 5.0  # the ankle in contacts
-AIR_TOLERANCE_MM = 8.0  # the ankle in the air, and the knee: curves that are farther off break at the keys
+AIR_TOLERANCE_MM = 8.0  # the ankle in the air, and the knee
+# At keys curves may break: this often the largest acceleration of the leg, as edited or put back frame by frame.
+MOST_BREAK = 1.2
 # A leg that is all but straight may have its knee on either side; over corrections up to this it goes to the usual one.
 EASY_MM = 3.0
-BREAK = float(__import__('os').environ.get('BRK','0.25'))
 _SAME_MM, _SAME_RAD = 1e-6, 1e-9
 
 
@@ -42,9 +43,10 @@ def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) ->
     Contacts are found on the motion before the edit, with its detail. In all frames of the edit's range legs are posed
     so that a foot in contact has its old place and turn, and that one in the air goes where the edit takes it, above
     the floor, with a smooth passage between the two. Keys get these poses, and the slopes of the legs' joints are
-    fitted to them. Where a leg still strays by more than ``FOOT_TOLERANCE_MM`` or ``AIR_TOLERANCE_MM``, keys are
-    inserted: first where a contact begins and ends, then where it strays most. ``missed`` is the farthest that a foot
-    in contact is from its place. The foot whose ankle is the joint ``but`` goes free: it was the one to be moved.
+    fitted to them. Where a leg still strays by more than ``FOOT_TOLERANCE_MM`` or ``AIR_TOLERANCE_MM``, or is thrown
+    about at a key, keys are inserted: first where a contact begins and ends, then where it strays most. ``missed`` is
+    the farthest that a foot in contact is from its place. The foot whose ankle is the joint ``but`` goes free: it was
+    the one to be moved.
     """
     feet = [footing for footing in footings(before, change) if footing.leg.end != but]
     bare, frames = change.keyed, set[int]()
@@ -113,7 +115,7 @@ def _keys_wanted(keyed: KeyedMotion, footing: Footing, back: PutBack) -> set[int
 
 
 def _breaks(keyed: KeyedMotion, footing: Footing, back: PutBack, shown: Floats) -> Floats:
-    """(N,) beside keys at which the leg is thrown about: how often more than allowed; else 0."""
+    """(N,) beside keys at which the leg is thrown about, how many times more than allowed; 0 elsewhere."""
     found = np.zeros(len(footing.frames))
     if not keyed.is_cubic or len(found) < 3:
         return found
@@ -122,7 +124,7 @@ def _breaks(keyed: KeyedMotion, footing: Footing, back: PutBack, shown: Floats) 
     def bends(positions: Floats) -> Floats:
         return np.asarray(np.linalg.norm(np.diff(positions[:, joints], n=2, axis=0), axis=-1).max(axis=1))
 
-    allowed = BREAK * max(bends(back.edited).max(), bends(back.positions).max())
+    allowed = MOST_BREAK * max(bends(back.edited).max(), bends(back.positions).max())
     beyond = bends(shown) / max(allowed, 1e-12)
     off = np.linalg.norm((shown - back.positions)[:, joints], axis=-1).max(axis=1)
     for n in np.flatnonzero((beyond > 1) & np.isin(footing.frames[1:-1], keyed.keys)).tolist():

@@ -21,7 +21,7 @@ from keypose.model import FootContacts, KeyedMotion, Motion
 from keypose.rotations import conjugate, rotate, slerp
 
 FADE_S = 0.3  # before and after a contact: shorter ones throw the foot, longer ones hold it back in its swing
-SLACK = float(__import__('os').environ.get('SLK','0.01'))  # the part of a leg's length that it gives up ever more slowly, since the knee of a straight leg snaps
+SLACK = 0.02  # the part of a leg's length that it gives up ever more slowly, since the knee of a straight leg snaps
 _LEAST_SLACK = 1e-6
 _SHARPNESS = 4  # of the floor: how suddenly a foot that comes down with the edit stops there
 
