@@ -230,6 +230,19 @@ def test_keys_are_inserted_where_contacts_begin_and_end():
     assert_same_outside(keyed, change)
 
 
+@pytest.mark.parametrize(
+    "keys", [range(90), (0, 38, 39, 40, 41, 42, 89), (*range(0, 40, 2), 40, 41, 44, 45, 60, 61, 89)]
+)
+def test_keys_without_frames_between_them(keys):
+    keyed = keyed_of(demo(), keys)
+    for by in ((0, -0.15, 0), (0.1, 0.05, 0)):
+        change = edit(keyed).shift(40, by=by, spread_s=0.2, keep_feet=True)
+        reach = out_of_reach(keyed, change)
+        for side, stray in strays(keyed, change).items():
+            assert (stray <= FOOT_TOLERANCE_MM + EASED_MM + reach[side]).all()
+        assert_same_outside(keyed, change)
+
+
 def test_legs_that_do_not_reach_say_so():
     keyed = demo_keyed()
     change = edit(keyed).shift(40, by=(0, 3, 0), keep_feet=True)

@@ -127,9 +127,11 @@ def _breaks(keyed: KeyedMotion, footing: Footing, back: PutBack, shown: Floats) 
     allowed = MOST_BREAK * max(bends(back.edited).max(), bends(back.positions).max())
     beyond = bends(shown) / max(allowed, 1e-12)
     off = np.linalg.norm((shown - back.positions)[:, joints], axis=-1).max(axis=1)
-    for n in np.flatnonzero((beyond > 1) & np.isin(footing.frames[1:-1], keyed.keys)).tolist():
+    is_key = np.isin(footing.frames, keyed.keys)
+    off[is_key] = 0.0
+    for n in np.flatnonzero((beyond > 1) & is_key[1:-1]).tolist():
         found[n if off[n] > off[n + 2] else n + 2] = beyond[n]
-    return found
+    return np.where(is_key, 0.0, found)
 
 
 def _best(too_far: Floats, stands: Bools) -> int:
