@@ -67,7 +67,9 @@ class Polish:
         self, keys: Ints, rotations: Curves, translations: Curves, limit_mm: float
     ) -> tuple[Curves, Curves, Floats]:
         turns, shifts = _slopes(rotations), _slopes(translations, self._mm)
-        worst = _core.polish(*self._clip, keys, *turns, *shifts, LEVER_MM, LENGTH_MM, POWER, limit_mm, ROUNDS, self._threads)
+        worst = _core.polish(
+            *self._clip, keys, *turns, *shifts, LEVER_MM, LENGTH_MM, POWER, limit_mm, ROUNDS, self._threads
+        )
         moved = [give_away(slopes / self._mm) for slopes in shifts]
         return (
             Curves(rotations.values, give_away(turns[1]), give_away(turns[0])),
