@@ -98,6 +98,20 @@ Spans::Spans(const Clip& clip, InbetweenKind kind)
                 for (std::size_t t = 0; t < frames_; ++t)
                     targets_[(joints_[static_cast<std::size_t>(place[j])].target + axis) * target_stride_ + t] =
                         clip.positions[(t * n + j) * 3 + axis];
+    still_since_ = still_since();
+}
+
+// From which frame on up to each frame all are the same.
+std::vector<std::size_t> Spans::still_since() const {
+    std::vector<std::size_t> since(frames_, 0);
+    for (std::size_t t = 1; t < frames_; ++t) {
+        const double* here = &values_[t * width_];
+        bool same = width_ == 0 || std::equal(here, here + width_, here - width_);
+        for (std::size_t row = 0; row < targets_.size() && same; row += target_stride_)
+            same = targets_[row + t] == targets_[row + t - 1];
+        since[t] = same ? since[t - 1] : t;
+    }
+    return since;
 }
 
 void Spans::lay_out(Desk& desk) const {
@@ -309,6 +323,10 @@ void Spans::bounds(std::size_t j, std::size_t first, double* out, Desk& desk) co
     out[j - 1] = -0.0;
     for (std::size_t k = j - 1; k-- > first;) {
         const std::size_t gap = j - k;
+        if (k >= still_since_[j]) {  // nothing moves: nothing is to be seen
+            out[k] = -0.0;
+            continue;
+        }
         if (kind_.straight) {
             straighten(k, j, desk);
         } else {

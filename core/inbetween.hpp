@@ -69,6 +69,7 @@ private:
     const LooseFour* row(std::size_t frame) const {
         return reinterpret_cast<const LooseFour*>(values_.data() + frame * width_);
     }
+    std::vector<std::size_t> still_since() const;
     void sum_up(std::size_t k, std::size_t j, Desk& desk) const;
     void sum_up_moments(std::size_t k, std::size_t j, Desk& desk) const;
     void fit(std::size_t k, std::size_t j, Desk& desk) const;
@@ -83,6 +84,7 @@ private:
     std::vector<double> values_;   // (frames, width)
     std::vector<double> targets_;  // (counted joints x 3, frames + padding)
     std::size_t target_stride_ = 0;
+    std::vector<std::size_t> still_since_;
 };
 
 // The same to a search as Chords.

@@ -76,7 +76,7 @@ class FittedError:
 
     def _off(self, selection: Selection) -> Floats:
         motion, keys = self._motion, selection.frames - self._start
-        if self._loop:  # cut it open at a key
+        if self._loop and motion.n_frames > 1:  # cut it open at a key
             period = motion.n_frames - 1
             around = np.append(np.arange(keys[0], period), np.arange(keys[0] + 1))
             motion = replace(motion, translations=motion.translations[around], rotations=motion.rotations[around])

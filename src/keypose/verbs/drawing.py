@@ -11,7 +11,7 @@ from keypose.inbetween.channels import TURNINGS, Turning, channels_of
 from keypose.inbetween.costs import inbetween_costs
 from keypose.inbetween.keyed import INTERPOLATIONS, Interpolation, keyed_motion
 from keypose.inbetween.polish import Polish
-from keypose.methods.salient import available_cores
+from keypose.methods.salient import MOST_THREADS, available_cores
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion
 from keypose.options import flag, number, one_of, whole
@@ -107,5 +107,5 @@ def style_of(
         raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free slopes")
     if polish_weights is not None and (polish is False or not can):
         raise OptionError("polish_weights= says how to polish, which is off here")
-    cores = available_cores() if threads is None else whole("threads", threads, least=1)
+    cores = available_cores() if threads is None else min(whole("threads", threads, least=1), MOST_THREADS)
     return Style(interpolation, rotation, shared, penalty, can if polish is None else polish, polish_weights, cores)

@@ -41,10 +41,10 @@ def rebake(
                           "kp.unbake gave, or a file that holds the residual")  # fmt: skip
     share = number("residual", residual)
     one_of("timing", timing, TIMINGS)
-    if timing == "auto" and isinstance(edited, KeyedMotion) and edited.residual is not None:
-        return edited.sample(share)
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
     partners = _partners(motion.skeleton, original_keyed.skeleton)
+    if timing == "auto" and isinstance(edited, KeyedMotion) and edited.residual is not None:
+        return edited.sample(share)
     change = change_of_rest(motion, original_keyed, partners.ours, partners.theirs)
     clock = clock_of(edited, original_keyed, kept, timing)
     theirs = partners.theirs

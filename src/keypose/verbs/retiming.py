@@ -58,7 +58,7 @@ def clock_of(edited: KeyedMotion | Motion, original: KeyedMotion, detail: Residu
         pairs = [(k, k) for k in range(edited.n_keys)]
     elif timing == "auto" and isinstance(edited, KeyedMotion):
         pairs = same_keys(edited, original, rate)
-    at, moved = rate * frames, 0
+    at, moved = rate * frames + _cut(edited, original), 0
     if pairs and isinstance(edited, KeyedMotion):
         ours, theirs = edited.keys[[k for k, _ in pairs]], original.keys[[k for _, k in pairs]]
         at = np.interp(frames, ours, theirs)
@@ -68,6 +68,13 @@ def clock_of(edited: KeyedMotion | Motion, original: KeyedMotion, detail: Residu
         moved = int((np.abs(rate * ours - theirs) > ON_FRAME).sum())
     late = int((at > original.n_frames - 1 + 1e-6).sum())
     return Clock(detail.source_of(at), moved, late)
+
+
+def _cut(edited: KeyedMotion | Motion, original: KeyedMotion) -> int:
+    """How many frames were cut off before a motion that is a part of the original by its numbers of frames."""
+    cut = edited.first_frame - original.first_frame
+    is_part = isinstance(edited, Motion) and 0 < cut <= original.n_frames - edited.n_frames
+    return cut if is_part and edited.name == original.name else 0
 
 
 def same_keys(edited: KeyedMotion, original: KeyedMotion, rate: float) -> list[Pair]:

@@ -29,6 +29,7 @@ NOT_HERE = {  # options of select that would mean something else here
     "smoothing_s": ": keys are chosen by the error of the curves that come out",
     "fps": "; for another rate unbake m.at_fps(30)",
 }
+WIDEST_S = 4.0  # between keys, where a hold is longer and nobody said how far apart they may be
 POLISH_GAIN = 1.3  # by what polish may shrink the largest error, as far as keys are tried: 1.1 to 1.2 is usual
 
 
@@ -77,8 +78,6 @@ def unbake(
                 "a selection says which keys: give it without keys=, tolerance_mm=, auto= and other options"
             )
         keyed = drawing.through(frames_of(selection, motion, "selection"))
-    elif motion.n_frames == 1:
-        keyed = drawing.through(np.zeros(1, np.int32))
     elif tolerance_mm is not None:
         keyed = _within(motion, drawing, style, tolerance(tolerance_mm), max_keys, options)
     else:
@@ -117,7 +116,7 @@ def _search(motion: Motion, style: Style, options: Mapping[str, Any]) -> dict[st
         if name in options:
             raise OptionError(f"unbake has no option {name!r}{instead}")
     found = {**options, "cost": "inbetween", "interpolation": style.search, "threads": style.threads}
-    if options.get("loop"):  # a file begins and ends with a key: the seam
+    if flag("loop", options.get("loop", False)):  # a file begins and ends with a key: the seam
         pins = frames_of_options(motion, options, 0, motion.n_frames).get("pins", ())
         found["pins"] = (0, *pins)
     return found
@@ -125,7 +124,7 @@ def _search(motion: Motion, style: Style, options: Mapping[str, Any]) -> dict[st
 
 def _climbed(motion: Motion, style: Style, max_keys: int | None, options: Mapping[str, Any]) -> Ladder:
     search = _search(motion, style, options)
-    if not options.get("loop"):
+    if not flag("loop", options.get("loop", False)):
         return ladder(motion, METHOD, max_keys=max_keys, **search)
     on_circle = None if max_keys is None else max(1, max_keys - 1)  # the seam is a key on both sides
     return _with_seam(ladder(motion, METHOD, max_keys=on_circle, **search))
@@ -141,7 +140,8 @@ def _widening(motion: Motion, max_keys: int | None, options: Mapping[str, Any]) 
     """Greatest gaps between keys, and the options with each: what was asked for, else ever wider ones from the usual.
 
     Keys a second apart are near enough for most motions, and wider gaps take longer to look at. Where the keys that
-    are found are as far apart as they may be, as in a hold, the next gap is worth trying.
+    are found are as far apart as they may be, as in a hold, the next gap is worth trying, up to some seconds; where
+    there are no keys at all, because many frames are excluded, every gap is.
     """
     told = options.get("greatest_gap_frames")
     if told is not None:
@@ -156,8 +156,9 @@ def _widening(motion: Motion, max_keys: int | None, options: Mapping[str, Any]) 
         gap *= 2
 
 
-def _is_narrow(keys: Ints, gap: int) -> bool:
-    return len(keys) > 1 and int(np.diff(keys).max()) >= gap
+def _is_narrow(keys: Ints, gap: int, fps: float) -> bool:
+    """Whether a wider gap than this one is worth trying."""
+    return len(keys) > 1 and int(np.diff(keys).max()) >= gap and gap < WIDEST_S * fps
 
 
 def _chosen(
@@ -171,8 +172,13 @@ def _chosen(
         raise OptionError(f"keys={wanted} is more than max_keys={most}")
     chosen: Selection | None = None
     for gap, widened in _widening(motion, wanted or most, options):
-        chosen = _chosen_within(motion, style, wanted, most, widened)
-        if not _is_narrow(chosen.frames, gap):
+        try:
+            chosen = _chosen_within(motion, style, wanted, most, widened)
+        except OptionError:
+            if gap >= motion.n_frames - 1:
+                raise
+            continue
+        if not _is_narrow(chosen.frames, gap, motion.fps):
             break
     assert chosen is not None
     return chosen
@@ -201,10 +207,15 @@ def _within(
     most = None if max_keys is None else whole("max_keys", max_keys, least=1)
     best: KeyedMotion | None = None
     for gap, widened in _widening(motion, most, options):
-        found = _fewest(motion, drawing, style, tolerance_mm, most, widened)
+        try:
+            found = _fewest(motion, drawing, style, tolerance_mm, most, widened)
+        except OptionError:
+            if gap >= motion.n_frames - 1:
+                raise
+            continue
         if best is None or found.n_keys < best.n_keys:
             best = found
-        if not _is_narrow(found.keys, gap):
+        if not _is_narrow(found.keys, gap, motion.fps):
             break
     assert best is not None
     return best
