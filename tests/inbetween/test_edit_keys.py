@@ -12,6 +12,7 @@ import keypose as kp
 import naive_editing as twin
 from keypose.errors import OptionError
 from keypose.inbetween.editing import edit
+from keypose.model import Place
 from keypose.rotations import angle_between
 
 
@@ -281,3 +282,21 @@ def test_keys_can_be_deleted_and_inserted_after_moves(residual):
         assert_same_outside(before, change)
         if residual:
             assert_same_motion(keyed, change.keyed.sample(1.0), before.sample(1.0), 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["walk", "kicking"])
+def test_ordinary_keys_can_all_be_deleted_and_turns_do_not_rush(kind):
+    """Each key of a polished clip: none is refused, and between frames a joint turns no more than about as fast as at them."""
+    motion = kp.demo_motion(fps=60)[:240] if kind == "walk" else kp.demo_motion(fps=60)[480:720]
+    keyed = kp.unbake(motion, keys=14)
+    for frame in keyed.keys[1:-1].tolist():
+        fewer = kp.edit(keyed).delete_key(frame).keyed
+        lengths = np.linalg.norm(fewer.rotations.at(Place.of(fewer.keys, np.arange(0, 239, 0.25))), axis=-1)
+        assert lengths.min() > 0.5
+
+
+@pytest.mark.data
+def test_a_key_of_a_walk_can_be_deleted(data_dir):
+    keyed = kp.unbake(kp.load(data_dir / "cmu120/07_05_walk.bvh")[:240], keys=14)
+    for frame in keyed.keys[1:-1].tolist():
+        assert kp.edit(keyed).delete_key(frame).keyed.n_keys == 13

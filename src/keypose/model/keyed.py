@@ -16,7 +16,7 @@ from keypose.model.curves import Curves, Place
 from keypose.model.motion import GREATEST_FPS, LEAST_FPS, MOST_POSES, Motion, Pose
 from keypose.model.residual import Residual
 from keypose.model.skeleton import Skeleton
-from keypose.options import number
+from keypose.options import number, whole
 from keypose.rotations import ORDERS, from_euler, normalise, slerp
 
 
@@ -46,6 +46,7 @@ class KeyedMotion(Frozen):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         self._check_keys()
         self._check_curves()
         self._put("fps", number("fps", self.fps, least=LEAST_FPS, most=GREATEST_FPS))
@@ -65,6 +66,16 @@ class KeyedMotion(Frozen):
             self.name, self.skeleton, self.fps, self.translations.values, self._quaternions(), self.up,
             self.metres_per_unit, self.first_frame, self.reference_pose,
         )  # fmt: skip
+
+    def _check_kinds(self) -> None:
+        for name, kind in (("skeleton", Skeleton), ("translations", Curves), ("rotations", Curves), ("name", str)):
+            if not isinstance(getattr(self, name), kind):
+                found = type(getattr(self, name)).__name__
+                raise ModelError(f"keyed motion: {name} is a {found}, expected {kind.__name__}")
+        if not isinstance(self.residual, Residual | None) or not isinstance(self.reference_pose, Pose | None):
+            raise ModelError("keyed motion: expected a Residual or None, and a Pose or None as reference pose")
+        if isinstance(self.notes, str) or not all(isinstance(note, str) for note in self.notes):
+            raise ModelError("keyed motion: notes, expected several texts")
 
     def _check_keys(self) -> None:
         try:
@@ -141,6 +152,7 @@ class KeyedMotion(Frozen):
 
     def key_index(self, frame: int) -> int:
         """Which key stands at ``frame``; an error that names the nearest keys if none does."""
+        frame = whole("frame", frame)
         found = int(np.searchsorted(self.keys, frame))
         if found < self.n_keys and self.keys[found] == frame:
             return found

@@ -108,6 +108,8 @@ class Skeleton(Frozen):
 
     def joints(self, names: str | tuple[str, ...] | list[str]) -> tuple[int, ...]:
         """The indices of joints named by their own names, body parts or groups (``"hands"``), in file order."""
+        if not isinstance(names, str | tuple | list):
+            raise OptionError(f"joints={names!r}, expected names of joints, body parts or groups")
         wanted: set[int] = set()
         for name in (names,) if isinstance(names, str) else names:
             own = self._own(name)

@@ -23,7 +23,7 @@ def vector(what: str, values: ArrayLike, length: int = 3) -> Floats:
     """``values`` as (length,) finite numbers."""
     try:
         array = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.shape != (length,) or not (np.abs(array) <= GREATEST_NUMBER).all():
         raise OptionError(f"{what}={values!r}, expected {length} numbers")

@@ -18,6 +18,8 @@ from keypose.inbetween.fitted import fitted
 from keypose.model import Curves, KeyedMotion, Place
 from keypose.rotations import normalise
 
+LONG_ENOUGH = 0.6  # of a cubic quaternion that is fitted by its direction
+
 
 def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
     """``keyed`` without the key at ``frame``; one span takes the place of two, fitted to what they did.
@@ -61,12 +63,17 @@ def _without(curves: Curves, keyed: KeyedMotion, key: int, *, quaternions: bool)
 def _merged(did: Floats, *, quaternions: bool) -> Floats:
     """The slopes (2, J, C) at both ends of one span that does what frames ``did`` (N, J, C) do.
 
-    Of quaternions only the direction counts: a key that was inserted can be deleted again without a trace.
+    Of quaternions only the direction counts, so that a key that was inserted can be deleted again without a trace. But
+    where that makes a cubic short, which turns in a rush between frames, its numbers are fitted instead.
     """
     gap = len(did) - 1
-    curves = fitted(did, np.array([0, gap], np.int32))
-    assert curves.arriving is not None and curves.leaving is not None
-    slopes = np.stack((curves.leaving[0], curves.arriving[1]))
-    if quaternions:
-        slopes = pointing(did[1:-1], did[[0, -1]], slopes, np.arange(1, gap) / gap, float(gap))
-    return slopes
+    keys = np.array([0, gap], np.int32)
+    plain = fitted(did, keys)
+    assert plain.arriving is not None and plain.leaving is not None
+    slopes = np.stack((plain.leaving[0], plain.arriving[1]))
+    if not quaternions:
+        return slopes
+    pointed = pointing(did[1:-1], did[[0, -1]], slopes, np.arange(1, gap) / gap, float(gap))
+    length = least_length(Curves(plain.values, pointed, pointed), keys, 0)
+    is_long = length >= np.minimum(LONG_ENOUGH, least_length(plain, keys, 0))
+    return np.where(is_long[:, None], pointed, slopes)
