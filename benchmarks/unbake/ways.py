@@ -25,6 +25,7 @@ EQUAL_KEYS = (
     "salient, chord cost; fitted, shared tangents",
     PUBLISHED,
     OURS_SLERP,
+    "salient, in-between cost; fitted, jump penalty 0.01",
     OURS,
     POLISHED,
 )
@@ -94,7 +95,8 @@ class Ways:
             kp.unbake(self.motion, chord, jump_penalty=0.0, **plain),
         )
         ours = self.ours(keys)
-        cells = [Cell.of(self.motion, each) for each in (*selections, *keyed, ours, *self._both(ours))]
+        smooth = kp.unbake(self.motion, ours, jump_penalty=0.01, residual=False)
+        cells = [Cell.of(self.motion, each) for each in (*selections, *keyed, ours, smooth, *self._both(ours))]
         return dict(zip(EQUAL_KEYS, cells, strict=True))
 
     def as_many_values(self, stored: float) -> dict[str, Cell]:

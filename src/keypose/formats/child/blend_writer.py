@@ -178,7 +178,7 @@ def add_layer(request: Request, given: Arrays, figure: Any, bones: list[str], ac
 
     Each bone has an action constraint that turns and moves it on in its own axes (``q d``): the detail follows edits.
     An NLA track that is combined would be the shorter way, but Blender takes the power of its small turns by an arc
-    cosine in single precision, which makes the figure tremble by half a millimetre.
+    cosine in single precision, which makes the figure tremble.
     """
     figure[STRENGTH] = 0.0
     figure.id_properties_ui(STRENGTH).update(
