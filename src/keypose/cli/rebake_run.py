@@ -23,7 +23,7 @@ from keypose.cli.running import Run, run_all
 from keypose.cli.unbake_view import mm
 
 NEEDLESS = ("written", "frames", "before", "mean mm")  # on a narrow terminal, in this order
-ON_TIMING = re.compile(r"rebake: (\d+) keys? w(?:as|ere) moved in time")
+ON_TIMING = re.compile(r"rebake: (?:(\d+) keys? w(?:as|ere) moved in time|the edit brings its own detail)")
 MOVED = "mm: how far the detail moves joints, on a figure of 1.7 m"
 
 

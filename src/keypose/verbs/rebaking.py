@@ -44,7 +44,8 @@ def rebake(
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
     partners = _partners(motion.skeleton, original_keyed.skeleton)
     if timing == "auto" and isinstance(edited, KeyedMotion) and edited.residual is not None:
-        return edited.sample(share)
+        carried = edited.sample(share)
+        return replace(carried, notes=(*carried.notes, "rebake: the edit brings its own detail, which was put back"))
     change = change_of_rest(motion, original_keyed, partners.ours, partners.theirs)
     clock = clock_of(edited, original_keyed, kept, timing)
     theirs = partners.theirs
