@@ -14,7 +14,7 @@ from __future__ import annotations
 from keypose.errors import ModelError
 from keypose.formats.base import Format, ReadOptions, Source, WriteOptions
 from keypose.formats.blend.rig import make_rig
-from keypose.formats.blend.write import START_BYTES, every_frame_a_key, scene_of
+from keypose.formats.blend.write import START_BYTES, scene_of
 from keypose.formats.child import (
     Arrays,
     Facts,
@@ -32,6 +32,7 @@ from keypose.formats.child.blender import interpreter, missing
 from keypose.formats.child.joints import checked_parents, local_poses, with_end_sites
 from keypose.formats.figure.size import metres_per_unit
 from keypose.formats.jointspace import reference_of
+from keypose.formats.keyed import every_frame_a_key
 from keypose.formats.reference import with_first_pose
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose

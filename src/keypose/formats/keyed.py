@@ -10,10 +10,28 @@ from keypose.arrays import Floats, give_away
 from keypose.formats.base import warn_caller
 from keypose.inbetween.channels import Channels
 from keypose.inbetween.keyed import keyed_motion
-from keypose.model import Curves, KeyedMotion, Pose
+from keypose.model import Curves, KeyedMotion, Motion, Pose
 from keypose.rotations import sign_continuous
 
 WARN_MM = 0.5  # on a figure of 1.7 m
+
+
+def every_frame_a_key(motion: Motion) -> KeyedMotion:
+    """A dense motion as a keyed one whose every frame is a key."""
+    return KeyedMotion(
+        name=motion.name,
+        skeleton=motion.skeleton,
+        fps=motion.fps,
+        n_frames=motion.n_frames,
+        keys=np.arange(motion.n_frames, dtype=np.int32),
+        translations=Curves(motion.translations),
+        rotations=Curves(give_away(sign_continuous(motion.rotations))),
+        up=motion.up,
+        metres_per_unit=motion.metres_per_unit,
+        first_frame=motion.first_frame,
+        reference_pose=motion.reference_pose,
+        notes=motion.notes,
+    )
 
 
 def as_quaternions(keyed: KeyedMotion) -> KeyedMotion:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from keypose.arrays import Bools, Floats, give_away
+from keypose.arrays import Bools, Floats
 from keypose.errors import OptionError
 from keypose.formats import keys_json
 from keypose.formats.base import WriteOptions
@@ -18,6 +18,7 @@ from keypose.formats.blend.rig import Rig, make_rig
 from keypose.formats.child import Arrays, Facts, Library, write_in_child
 from keypose.formats.child.blender import interpreter, missing
 from keypose.formats.figure.size import metres_per_unit
+from keypose.formats.keyed import every_frame_a_key
 from keypose.formats.reference import with_first_pose
 from keypose.model import Curves, KeyedMotion, Motion
 from keypose.model.curves import Place
@@ -49,24 +50,6 @@ def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes
         raise OptionError(f"{keyed.name}: the reference pose of a keyed motion is kept in the .blend file, but not as "
                           f"a frame; for a first frame of it, save keyed.sample()")  # fmt: skip
     return _write(keyed, keyed.sample(), suffix, is_dense=False)
-
-
-def every_frame_a_key(motion: Motion) -> KeyedMotion:
-    """A dense motion as a keyed one."""
-    return KeyedMotion(
-        name=motion.name,
-        skeleton=motion.skeleton,
-        fps=motion.fps,
-        n_frames=motion.n_frames,
-        keys=np.arange(motion.n_frames, dtype=np.int32),
-        translations=Curves(motion.translations),
-        rotations=Curves(give_away(sign_continuous(motion.rotations))),
-        up=motion.up,
-        metres_per_unit=motion.metres_per_unit,
-        first_frame=motion.first_frame,
-        reference_pose=motion.reference_pose,
-        notes=motion.notes,
-    )
 
 
 def _write(keyed: KeyedMotion, motion: Motion, suffix: str, *, is_dense: bool) -> bytes:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Floats, give_away
+from keypose.arrays import Floats
 from keypose.formats.base import WriteOptions
+from keypose.formats.keyed import every_frame_a_key
 from keypose.formats.keys_json.packed import packed
 from keypose.formats.reference import with_first_pose
 from keypose.model import Curves, KeyedMotion, Motion, Pose, Residual, Skeleton
-from keypose.rotations import sign_continuous
 
 FORMAT_NAME = "keypose keys"
 VERSION = 1
@@ -25,21 +25,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     """A dense motion as a keyed one whose every frame is a key."""
     if options.reference_pose and motion.reference_pose is not None:
         motion = with_first_pose(motion, motion.reference_pose)
-    keyed = KeyedMotion(
-        name=motion.name,
-        skeleton=motion.skeleton,
-        fps=motion.fps,
-        n_frames=motion.n_frames,
-        keys=np.arange(motion.n_frames, dtype=np.int32),
-        translations=Curves(motion.translations),
-        rotations=Curves(give_away(sign_continuous(motion.rotations))),
-        up=motion.up,
-        metres_per_unit=motion.metres_per_unit,
-        first_frame=motion.first_frame,
-        reference_pose=motion.reference_pose,
-        notes=motion.notes,
-    )
-    return write_keyed(keyed, suffix, WriteOptions())
+    return write_keyed(every_frame_a_key(motion), suffix, WriteOptions())
 
 
 def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
