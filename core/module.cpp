@@ -12,6 +12,7 @@
 #include "polish.hpp"
 #include "salient.hpp"
 #include "skeleton.hpp"
+#include "swings.hpp"
 #include "text.hpp"
 
 namespace nb = nanobind;
@@ -279,6 +280,34 @@ Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 wei
     return worst;
 }
 
+nb::tuple spans_out(std::unique_ptr<keypose::JointSpans> spans) {
+    keypose::JointSpans* kept = spans.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::JointSpans*>(p); });
+    const auto array = [&](std::vector<std::int32_t>& values) {
+        return nb::ndarray<nb::numpy, std::int32_t>(values.data(), {values.size()}, owner);
+    };
+    return nb::make_tuple(array(kept->joints), array(kept->starts), array(kept->ends));
+}
+
+nb::tuple swing_spans(In3 rotations, std::size_t smoothing, std::size_t half_window, std::size_t least,
+                      double rest_speed, double threshold, bool cosine) {
+    require(rotations.shape(0) >= 1 && rotations.shape(0) < (std::size_t{1} << 31), "there must be a frame");
+    require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
+    require(smoothing >= 1 && half_window >= 1 && least >= 2, "windows must be at least 1 frame, swings 2");
+    keypose::SwingSpans found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = keypose::swing_spans(rotations.data(), rotations.shape(0), rotations.shape(1),
+                                     {smoothing, half_window, least, rest_speed, threshold, cosine}, keep_going);
+    }
+    if (!found.finished) throw nb::python_error();
+    auto* turns = new double[found.turns.size()];
+    Out turns_out = adopt(turns, {found.turns.size() / 3, 3});
+    std::copy(found.turns.begin(), found.turns.end(), turns);
+    return nb::make_tuple(spans_out(std::make_unique<keypose::JointSpans>(std::move(found.swings))), turns_out,
+                          spans_out(std::make_unique<keypose::JointSpans>(std::move(found.rests))));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -310,5 +339,8 @@ NB_MODULE(_core, m) {
           "leaving_turns"_a, "arriving_turns"_a, "leaving_shifts"_a, "arriving_shifts"_a, "lever_mm"_a, "length_mm"_a,
           "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, 
           "Improves the slopes of curves through keys, in place -> the largest error of each span.");
+    m.def("swing_spans", &swing_spans, "rotations"_a, "smoothing"_a, "half_window"_a, "least"_a, "rest_speed"_a,
+          "threshold"_a, "cosine"_a,
+          "Spans in which joints turn about one axis -> ((joints, starts, ends), turns, the same spans of rests).");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

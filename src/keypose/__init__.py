@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Skeleton,
         concatenate,
     )
+    from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
     from keypose.verbs import breakdowns, farthest_search, ladder, methods, rebake, refine_table, select, unbake
 
 __version__ = "0.1.0"
@@ -55,6 +56,7 @@ __all__ = [
     "FormatError",
     "FormatWarning",
     "KeyedMotion",
+    "KeyedSpan",
     "KeyposeError",
     "Ladder",
     "LimitError",
@@ -66,10 +68,14 @@ __all__ = [
     "Pose",
     "RefineTable",
     "Residual",
+    "Rest",
     "Score",
     "Selection",
     "Skeleton",
     "StreamingSaliency",
+    "Swing",
+    "Swings",
+    "Track",
     "UnknownJoint",
     "__version__",
     "breakdowns",
@@ -86,6 +92,7 @@ __all__ = [
     "save",
     "score",
     "select",
+    "swings",
     "unbake",
 ]
 
@@ -123,6 +130,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "Skeleton",
             "concatenate",
         ),
+        "keypose.swings": ("KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
         "keypose.verbs": (
             "breakdowns",
             "farthest_search",
@@ -152,7 +160,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
     from types import ModuleType
 
     class _Package(ModuleType):
-        """Where a room and a verb share a name (``methods``), importing the room must not hide the verb."""
+        """Where a room and a verb share a name (``methods``, ``swings``), importing the room must not hide the verb."""
 
         def __setattr__(self, name: str, value: object) -> None:
             if not (isinstance(value, ModuleType) and name in _ROOM_OF):

@@ -1,6 +1,8 @@
 from numpy import float64, int32, uint8
 from numpy.typing import NDArray
 
+_Spans = tuple[NDArray[int32], NDArray[int32], NDArray[int32]]  # joints, first frames, last frames
+
 def parse_rows(
     text: bytes, start: int, columns: int, expected_rows: int, max_rows: int
 ) -> tuple[NDArray[float64], int, int, str, int, int, int]: ...
@@ -97,3 +99,12 @@ def polish(
     rounds: int,
     threads: int,
 ) -> NDArray[float64]: ...
+def swing_spans(
+    rotations: NDArray[float64],
+    smoothing: int,
+    half_window: int,
+    least: int,
+    rest_speed: float,
+    threshold: float,
+    cosine: bool,
+) -> tuple[_Spans, NDArray[float64], _Spans]: ...

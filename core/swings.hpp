@@ -1,0 +1,32 @@
+// Joint swings: spans of frames in which a joint turns about nearly one axis, after Chia 2009.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace keypose {
+
+struct SwingRule {
+    std::size_t smoothing;    // frames of the box that smooths velocities
+    std::size_t half_window;  // frames on both sides that tell how steady a frame's axis is
+    std::size_t least;        // frames of the shortest swing
+    double rest_speed;        // radians per frame: slower frames are rest
+    double threshold;         // the largest mean difference of a swing's axes from that of its seed
+    bool cosine;              // the difference is 1 - cos of the angle instead of the angle
+};
+
+struct JointSpans {  // sorted by joint, then by start; ends are the last frames
+    std::vector<std::int32_t> joints, starts, ends;
+};
+
+struct SwingSpans {
+    JointSpans swings, rests;
+    std::vector<double> turns;  // (swings, 3): axis times angle, in the joint's own frame
+    bool finished = true;
+};
+
+// rotations: (frames, joints, 4) local, wxyz. `keep_going` is asked after each joint; it may be null.
+SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingRule& rule,
+                       bool (*keep_going)());
+
+}  // namespace keypose

@@ -1,0 +1,12 @@
+"""Joint swings: motion as turns of each joint about nearly one axis (Chia 2009), to play, store and edit.
+
+``segment.py`` finds swings, ``fallback.py`` keys what they describe badly, ``path.py`` keeps where the hips are;
+``noun.py`` holds the result and plays it, ``error.py`` measures it.
+"""
+
+from keypose.swings.noun import Settings, Swings
+from keypose.swings.path import Path
+from keypose.swings.segment import swings
+from keypose.swings.track import KeyedSpan, Rest, Swing, Track
+
+__all__ = ["KeyedSpan", "Path", "Rest", "Settings", "Swing", "Swings", "Track", "swings"]
