@@ -24,6 +24,7 @@ from keypose.swings.path import Path, fit_path
 from keypose.swings.track import KeyedSpan, Track, mean_of, means_of
 
 THRESHOLD = 0.4
+LONGEST_WINDOW_S = 10.0
 GREATEST_THRESHOLD = float(np.pi)  # every axis is that near
 _SMALL = re.compile(r"(?:left_|right_)?(?:toe|big_toe|ball|palm|fingers|thumb|index|middle|ring|pinky)")
 
@@ -39,7 +40,7 @@ def swings(
     rest_rad_per_s: float = 0.003 * 60,
     left_out: str | Sequence[str] | None = None,
     fallback: Fallback | None = None,
-    fallback_deg: float = 3.0,
+    fallback_deg: float = 2.75,
     translation_mm: float = 1.0,
 ) -> Swings:
     """A motion as swings of its joints.
@@ -60,8 +61,8 @@ def swings(
     settings = Settings(
         number("threshold", threshold, least=0.0, most=GREATEST_THRESHOLD),
         one_of("metric", metric, ("angle", "cosine")),  # type: ignore[arg-type]
-        number("smoothing_s", smoothing_s, least=0.0),
-        number("window_s", window_s, above=0.0),
+        number("smoothing_s", smoothing_s, least=0.0, most=LONGEST_WINDOW_S),
+        number("window_s", window_s, above=0.0, most=LONGEST_WINDOW_S),
         number("least_s", least_s, least=0.0),
         number("rest_rad_per_s", rest_rad_per_s, least=0.0),
         None if fallback is None else one_of("fallback", fallback, ("keys",)),  # type: ignore[arg-type]
@@ -97,8 +98,10 @@ def segmented(motion: Motion, settings: Settings, left_out: str | Sequence[str] 
 def left_out_joints(skeleton: Skeleton, names: str | Sequence[str] | None) -> tuple[int, ...]:
     """The joints that are kept frame by frame."""
     if names is not None:
+        if not isinstance(names, str | list | tuple):
+            raise OptionError(f"left_out={names!r}, expected names of joints, body parts or groups")
         wanted = [names] if isinstance(names, str) else list(names)
-        return skeleton.joints(wanted) if wanted else ()
+        return skeleton.joints(wanted)
     parts = skeleton.anatomy.parts
     return tuple(j for j, part in enumerate(parts) if part is not None and _SMALL.match(part))
 

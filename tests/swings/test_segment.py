@@ -1,0 +1,183 @@
+"""Segmentation against its slow twin, against the reference figures, and at its edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keypose as kp
+import naive_swings as naive
+from keypose import _core
+from keypose.rotations import exp, multiply, normalise
+
+RULES = [
+    (10, 10, 8, 0.003, 0.4, False),
+    (3, 4, 2, 0.05, 0.7, False),
+    (1, 1, 2, 0.0, 1.5, True),
+    (6, 8, 5, 0.02, 0.1, True),
+]
+
+
+def wandering(rng: np.random.Generator, frames: int, joints: int) -> np.ndarray:
+    """Rotations (T, J, 4) that swing, rest and change their minds."""
+    rotations = np.empty((frames, joints, 4))
+    for j in range(joints):
+        q = normalise(rng.normal(size=4))
+        axis, speed = rng.normal(size=3), 0.0
+        for t in range(frames):
+            rotations[t, j] = q
+            if rng.random() < 0.08:
+                axis, speed = rng.normal(size=3), float(rng.choice([0.0, 0.001, 0.05, 0.2]))
+            step = speed * axis / np.linalg.norm(axis) + 0.01 * speed * rng.normal(size=3)
+            q = normalise(multiply(q, exp(step)))
+    return rotations
+
+
+def check_as_the_twin(rotations: np.ndarray, rule) -> int:
+    (of, starts, ends), turns, (rest_of, rest_starts, rest_ends) = _core.swing_spans(rotations, *rule)
+    assert (np.diff(of) >= 0).all() and (np.diff(rest_of) >= 0).all()
+    for j in range(rotations.shape[1]):
+        swings, rests = naive.swing_spans(rotations[:, j], *rule)
+        mine = of == j
+        assert list(zip(starts[mine].tolist(), ends[mine].tolist(), strict=True)) == [swing[:2] for swing in swings]
+        if swings:
+            np.testing.assert_allclose(turns[mine], [swing[2] for swing in swings], rtol=0, atol=1e-12)
+        resting = rest_of == j
+        assert list(zip(rest_starts[resting].tolist(), rest_ends[resting].tolist(), strict=True)) == rests
+    return len(starts)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), frames=st.integers(1, 70))
+def test_spans_are_those_of_the_twin(rule, seed, frames):
+    check_as_the_twin(wandering(np.random.default_rng(seed), frames, 2), rule)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("rule", RULES[:2])
+def test_spans_of_a_real_clip_are_those_of_the_twin(rule, data_dir):
+    motion = kp.load(data_dir / "cmu120/swings/35_18.bvh").at_fps(60)
+    assert check_as_the_twin(np.ascontiguousarray(motion.rotations), rule) > 50
+
+
+@pytest.fixture(scope="session")
+def twelve(data_dir):
+    clips = [kp.load(path).at_fps(60) for path in sorted((data_dir / "cmu120/swings").glob("*.bvh"))]
+    assert len(clips) == 12
+    return clips
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("threshold", "reference"),
+    [(0.0, 73.6), (0.2, 29.2), (0.3, 25.1), (0.4, 25.0), (0.5, 26.4), (1.0, 46.0), (2.0, 67.0)],
+)
+def test_error_is_that_of_the_reference(twelve, threshold, reference):
+    mean = np.mean([kp.swings(clip, threshold).error(clip) for clip in twelve])
+    # with nothing allowed, rounding decides which frames are on one axis
+    assert mean == pytest.approx(reference, abs=1.0 if threshold == 0 else 0.25)
+
+
+@pytest.mark.data
+def test_joints_that_are_left_out_and_hips_are_exact(twelve):
+    clip = twelve[0]
+    found = kp.swings(clip, translation_mm=0)
+    played = found.play()
+    out = [j for j, track in enumerate(found.tracks) if track.is_raw(clip.n_frames)]
+    names = [clip.skeleton.names[j] for j in out]
+    assert names == [
+        "LeftToeBase", "RightToeBase", "LeftFingerBase", "LeftHandIndex1", "LThumb", "RightFingerBase",
+        "RightHandIndex1", "RThumb",
+    ]  # fmt: skip
+    np.testing.assert_array_equal(played.rotations[:, out], clip.rotations[:, out])
+    np.testing.assert_array_equal(played.translations, clip.translations)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("tolerance_mm", [0.1, 1.0, 20.0])
+def test_hips_stay_within_the_stated_tolerance(twelve, tolerance_mm):
+    for clip in twelve[:6]:
+        found = kp.swings(clip, translation_mm=tolerance_mm)
+        off = np.linalg.norm(found.play().translations - clip.translations, axis=-1).max() * clip.mm_per_unit
+        assert off <= tolerance_mm
+        assert len(found.paths[0].keys) < clip.n_frames or tolerance_mm < 1
+
+
+@pytest.mark.data
+def test_frame_rates_agree(data_dir):
+    """Windows are times: a clip at 120 fps gives about the swings that it gives at 60."""
+    full = kp.load(data_dir / "cmu120/swings/16_05.bvh")
+    counts = [kp.swings(full.at_fps(fps)).n_swings for fps in (120, 60, 30)]
+    assert max(counts) < 1.2 * min(counts)
+
+
+def test_one_axis_is_one_swing():
+    turn = np.array((0.3, -0.2, 1.1))
+    rotations = exp(np.linspace(0, 1, 31)[:, None] * turn)[:, None]
+    motion = moving(rotations)
+    (swing,) = kp.swings(motion)["bone"]
+    assert (swing.start, swing.end) == (0, 30)
+    assert swing.angle == pytest.approx(np.linalg.norm(turn))
+    np.testing.assert_allclose(swing.axis, turn / np.linalg.norm(turn), atol=1e-12)
+    np.testing.assert_allclose(kp.swings(motion).play().rotations, rotations, atol=1e-12)
+
+
+def test_still_joint_rests_and_holds():
+    motion = moving(np.tile(exp(np.array((0.1, 0.2, 0.3))), (20, 1, 1)))
+    track = kp.swings(motion).track("bone")
+    assert track.n_swings == 0
+    assert [(rest.start, rest.end) for rest in track.rests] == [(0, 19)]
+    np.testing.assert_allclose(kp.swings(motion).play().rotations, motion.rotations, atol=1e-15)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_short_clips(frames):
+    motion = moving(exp(np.linspace(0, 1, frames)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    found = kp.swings(motion)
+    assert found.play().n_frames == frames
+    assert 0 <= found.error(motion) < 30
+
+
+def moving(rotations: np.ndarray) -> kp.Motion:
+    skeleton = kp.Skeleton(("bone",), [-1], [[0.0, 0.0, 0.0]], end_joints=[0], end_offsets=[[0.0, 10.0, 0.0]])
+    return kp.Motion("made", skeleton, 60.0, np.zeros((len(rotations), 1, 3)), rotations)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"threshold": -0.1}, "threshold=-0.1"),
+        ({"threshold": float("nan")}, "threshold=nan"),
+        ({"threshold": "0.4"}, "threshold='0.4'"),
+        ({"metric": "chord"}, "metric='chord', expected one of angle, cosine"),
+        ({"smoothing_s": -1}, "smoothing_s=-1"),
+        ({"window_s": 0}, "window_s=0"),
+        ({"fallback": "swings"}, "fallback='swings', expected one of keys"),
+        ({"fallback": "keys", "fallback_deg": 0}, "fallback_deg=0"),
+        ({"translation_mm": -1}, "translation_mm=-1"),
+        ({"left_out": "wings"}, "no joint or body part 'wings'"),
+        ({"left_out": 3}, "left_out=3"),
+        ({"window_s": 1e9}, "window_s"),
+        ({"smoothing_s": 1e9}, "smoothing_s"),
+    ],
+)
+def test_bad_options_say_what_is_possible(options, said):
+    motion = moving(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    with pytest.raises(kp.KeyposeError, match=said):
+        kp.swings(motion, **options)
+
+
+def test_error_refuses_another_clip():
+    motion = moving(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    found = kp.swings(motion)
+    with pytest.raises(kp.OptionError, match="20 frames, its swings 30"):
+        found.error(motion[:20])
+    with pytest.raises(kp.OptionError, match="expected the Motion"):
+        found.error(found)  # type: ignore[arg-type]
+    with pytest.raises(kp.OptionError, match="per='joint'"):
+        found.error(motion, per="joint")  # type: ignore[arg-type]
+    with pytest.raises(kp.OptionError, match="expected a Motion"):
+        kp.swings(found)  # type: ignore[arg-type]
