@@ -14,7 +14,7 @@ import keypose as kp
 import naive_swings as naive
 from keypose.rotations import angle_between, normalise
 from keypose.swings import Path
-from keypose.swings.track import means_of
+from keypose.swings.track import mean_of, means_of
 
 MEAN = np.array((1.0, 0.0, 0.0, 0.0))
 
@@ -72,11 +72,14 @@ def test_swings_one_by_one_and_back():
 
 def test_means_are_those_of_each_span():
     rng = np.random.default_rng(5)
-    rotations = normalise(rng.normal(size=4) + 0.1 * rng.normal(size=(30, 4))) * rng.choice([-1.0, 1.0], size=(30, 1))
-    starts, ends = np.array([2, 9, 20]), np.array([5, 9, 29])
-    for mean, start, end in zip(means_of(rotations, starts, ends), starts, ends, strict=True):
-        some = [q if q @ rotations[start] >= 0 else -q for q in rotations[start : end + 1]]
+    near = normalise(rng.normal(size=4) + 0.1 * rng.normal(size=(30, 2, 4)))
+    rotations = near * rng.choice([-1.0, 1.0], size=(30, 2, 1))
+    spans = [(0, 2, 5), (0, 9, 9), (1, 0, 29), (1, 20, 29)]  # they may overlap
+    means = means_of(rotations, *np.array(spans).T)
+    for mean, (joint, start, end) in zip(means, spans, strict=True):
+        some = [q if q @ rotations[start, joint] >= 0 else -q for q in rotations[start : end + 1, joint]]
         assert angle_between(mean, normalise(np.mean(some, axis=0))) < 1e-7
+        assert angle_between(mean, mean_of(rotations[start : end + 1])[joint]) < 1e-7
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ def left_out_joints(skeleton: Skeleton, names: str | Sequence[str] | None) -> tu
 
 def thesis_tracks(motion: Motion, settings: Settings, left_out: set[int]) -> list[Track]:
     """A track for each joint: swings and rests, or a key on every frame of joints that are left out."""
-    swung = [j for j in range(motion.n_joints) if j not in left_out]
+    swung = np.array([j for j in range(motion.n_joints) if j not in left_out], np.intp)
     turning = np.ascontiguousarray(motion.rotations[:, swung])
     (of, starts, ends), turns, (rest_of, rest_starts, rest_ends) = _core.swing_spans(
         turning,
@@ -119,32 +119,23 @@ def thesis_tracks(motion: Motion, settings: Settings, left_out: set[int]) -> lis
         settings.threshold,
         settings.metric == "cosine",
     )
+    start_rotations = turning[starts, of]
+    rest_rotations = means_of(turning, rest_of, rest_starts, rest_ends)
+    means = mean_of(motion.rotations)
+    swing_edges = np.searchsorted(of, np.arange(len(swung) + 1)).tolist()
+    rest_edges = np.searchsorted(rest_of, np.arange(len(swung) + 1)).tolist()
     every_frame = np.arange(motion.n_frames, dtype=np.int32)
-    tracks = []
-    swing_edges = np.searchsorted(of, np.arange(len(swung) + 1))
-    rest_edges = np.searchsorted(rest_of, np.arange(len(swung) + 1))
-    place = {j: n for n, j in enumerate(swung)}
-    for j, name in enumerate(motion.skeleton.names):
-        rotations = motion.rotations[:, j]
-        if j in left_out:
-            tracks.append(Track(name, mean_of(rotations), keyed=(KeyedSpan(every_frame, rotations),)))
-            continue
-        some = slice(*swing_edges[place[j] : place[j] + 2].tolist())
-        still = slice(*rest_edges[place[j] : place[j] + 2].tolist())
-        tracks.append(
-            Track(
-                name,
-                mean_of(rotations),
-                starts[some],
-                ends[some],
-                rotations[starts[some]],
-                turns[some],
-                rest_starts[still],
-                rest_ends[still],
-                means_of(rotations, rest_starts[still], rest_ends[still]),
-            )
-        )
-    return tracks
+    tracks: dict[int, Track] = {}
+    for n, j in enumerate(swung.tolist()):
+        some, still = slice(*swing_edges[n : n + 2]), slice(*rest_edges[n : n + 2])
+        tracks[j] = Track(
+            motion.skeleton.names[j], means[j], starts[some], ends[some], start_rotations[some], turns[some],
+            rest_starts[still], rest_ends[still], rest_rotations[still],
+        )  # fmt: skip
+    for j in left_out:
+        span = KeyedSpan(every_frame, motion.rotations[:, j])
+        tracks[j] = Track(motion.skeleton.names[j], means[j], keyed=(span,))
+    return [tracks[j] for j in range(motion.n_joints)]
 
 
 def _contacts(motion: Motion) -> FootContacts:
@@ -155,5 +146,6 @@ def _paths(motion: Motion, tolerance_mm: float) -> list[Path]:
     moving = np.flatnonzero((motion.translations != motion.translations[:1]).any(axis=(0, 2))).tolist()
     if not moving:
         return []
-    tolerance = tolerance_mm / motion.mm_per_unit if tolerance_mm else 0.0
+    # without a height there are no millimetres: then every frame is kept
+    tolerance = tolerance_mm / motion.mm_per_unit if motion.height > 0 else 0.0
     return [fit_path(motion.skeleton.names[j], motion.translations[:, j], tolerance) for j in moving]

@@ -304,20 +304,21 @@ class Track(Frozen):
 
 
 def mean_of(rotations: Floats) -> Floats:
-    """The mean (4,) of rotations (N, 4): that of their quaternions, on the first one's side, scaled to length 1."""
-    return means_of(rotations, np.zeros(1, np.int32), np.array([len(rotations) - 1], np.int32))[0]
+    """The mean (..., 4) of rotations (N, ..., 4): that of their quaternions, on the first one's side, of length 1."""
+    signs = np.where(np.einsum("n...k,...k->n...", rotations, rotations[0]) < 0, -1.0, 1.0)
+    return normalise(np.einsum("n...k,n...->...k", rotations, signs))
 
 
-def means_of(rotations: Floats, starts: Ints, ends: Ints) -> Floats:
-    """The same (R, 4) over spans of frames from ``starts`` to ``ends`` (R,), which do not overlap."""
+def means_of(rotations: Floats, joints: Ints, starts: Ints, ends: Ints) -> Floats:
+    """The same (R, 4) of some ``joints`` (R,) of rotations (T, J, 4) from frames ``starts`` to ``ends`` (R,)."""
     if not len(starts):
         return np.zeros((0, 4))
     lasts = ends - starts + 1
-    frames = np.arange(lasts.sum()) + np.repeat(starts - np.cumsum(lasts) + lasts, lasts)
-    some = rotations[frames]
-    other_side = np.einsum("nk,nk->n", some, np.repeat(rotations[starts], lasts, axis=0)) < 0
-    some[other_side] *= -1.0
-    return normalise(np.add.reduceat(some, np.cumsum(lasts) - lasts))
+    before = np.cumsum(lasts) - lasts
+    some = rotations[np.arange(lasts.sum()) + np.repeat(starts - before, lasts), np.repeat(joints, lasts)]
+    first = np.repeat(rotations[starts, joints], lasts, axis=0)
+    some[np.einsum("nk,nk->n", some, first) < 0] *= -1.0
+    return normalise(np.add.reduceat(some, before))
 
 
 def _turns_between(rotations: Floats) -> Floats:
