@@ -12,6 +12,7 @@
 #include "polish.hpp"
 #include "salient.hpp"
 #include "skeleton.hpp"
+#include "swing_keys.hpp"
 #include "swings.hpp"
 #include "text.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 
 using In1i = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using In2i = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using In1 = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using In2 = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using In3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Out = nb::ndarray<nb::numpy, double>;
@@ -173,7 +175,6 @@ nb::tuple table_paths(In2 costs, std::size_t max_keys, bool sum, std::size_t lea
     return solved(problem, max_keys, sum, least_gap, costs.shape(1), allowed, pinned, threads, most_parents);
 }
 
-using In1 = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 keypose::Clip clip_of(const In1i& parents, const In3& translations, const In3& rotations, const In3& positions,
                       const In1& weights) {
@@ -308,6 +309,42 @@ nb::tuple swing_spans(In3 rotations, std::size_t smoothing, std::size_t half_win
                           spans_out(std::make_unique<keypose::JointSpans>(std::move(found.rests))));
 }
 
+nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In1i ends, In2 first_rotations,
+                     In2 turns, double swing_cost, std::size_t longest) {
+    const std::size_t frames = rotations.shape(0), n = joints.shape(0);
+    require(frames >= 1 && frames < (std::size_t{1} << 31), "there must be a frame");
+    require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
+    require(tolerances.shape(0) == rotations.shape(1), "one tolerance a joint");
+    require(starts.shape(0) == n && ends.shape(0) == n, "a joint, a start and an end for each swing");
+    require(first_rotations.shape(0) == n && first_rotations.shape(1) == 4, "rotations of swings must be (N, 4)");
+    require(turns.shape(0) == n && turns.shape(1) == 3, "turns of swings must be (N, 3)");
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t joint = joints.data()[i], start = starts.data()[i], end = ends.data()[i];
+        require(joint >= 0 && static_cast<std::size_t>(joint) < rotations.shape(1), "a swing of no joint");
+        require(start >= 0 && start < end && static_cast<std::size_t>(end) < frames, "a swing outside the frames");
+        require(!i || joint > joints.data()[i - 1] || (joint == joints.data()[i - 1] && start > ends.data()[i - 1]),
+                "swings must be sorted and must not overlap");
+    }
+    require(longest >= 1, "the longest turn must be at least 1 frame");
+    auto found = std::make_unique<keypose::JointKeys>();
+    {
+        nb::gil_scoped_release unlocked;
+        *found = keypose::joint_keys(
+            rotations.data(), frames, rotations.shape(1),
+            {n, joints.data(), starts.data(), ends.data(), first_rotations.data(), turns.data()},
+            {tolerances.data(), swing_cost, longest}, keep_going);
+    }
+    if (!found->finished) throw nb::python_error();
+    keypose::JointKeys* kept = found.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::JointKeys*>(p); });
+    const std::size_t keys = kept->frames.size();
+    return nb::make_tuple(nb::ndarray<nb::numpy, std::int32_t>(kept->joints.data(), {keys}, owner),
+                          nb::ndarray<nb::numpy, std::int32_t>(kept->frames.data(), {keys}, owner),
+                          Out(kept->rotations.data(), {keys, 4}, owner),
+                          nb::ndarray<nb::numpy, std::uint8_t>(kept->kept.data(), {n}, owner),
+                          Out(kept->played.data(), {frames, rotations.shape(1), 4}, owner));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -342,5 +379,8 @@ NB_MODULE(_core, m) {
     m.def("swing_spans", &swing_spans, "rotations"_a, "smoothing"_a, "half_window"_a, "least"_a, "rest_speed"_a,
           "threshold"_a, "cosine"_a,
           "Spans in which joints turn about one axis -> ((joints, starts, ends), turns, the same spans of rests).");
+    m.def("swing_keys", &swing_keys, "rotations"_a, "tolerances"_a, "joints"_a, "starts"_a, "ends"_a,
+          "first_rotations"_a, "turns"_a, "swing_cost"_a, "longest"_a,
+          "Few keys within a tolerance, around swings -> (joints, frames, rotations, which swings are left, played).");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
 }

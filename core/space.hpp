@@ -1,5 +1,6 @@
 // Vectors and quaternions, one at a time.
 #pragma once
+#include <cmath>
 
 namespace keypose {
 
@@ -23,6 +24,23 @@ inline Q operator*(Q a, Q b) {
 inline V3 turned(Q q, V3 v) {
     const V3 u{q.x, q.y, q.z}, c = 2 * cross(u, v);
     return v + q.w * c + cross(u, c);
+}
+
+// The turn from a to b in the frame of a, as axis times angle.
+inline V3 turn_between(Q a, Q b) {
+    Q d = Q{a.w, -a.x, -a.y, -a.z} * b;
+    if (d.w < 0) d = {-d.w, -d.x, -d.y, -d.z};
+    const V3 v{d.x, d.y, d.z};
+    const double sine = std::sqrt(dot(v, v));
+    return (sine > 1e-12 ? 2 * std::atan2(sine, d.w) / sine : 2.0) * v;
+}
+
+// q and then a turn in its own frame, of length 1.
+inline Q turned_by(Q q, V3 turn) {
+    const double angle = std::sqrt(dot(turn, turn)), factor = angle > 1e-12 ? std::sin(angle / 2) / angle : 0.5;
+    const Q r = q * Q{std::cos(angle / 2), factor * turn.x, factor * turn.y, factor * turn.z};
+    const double scale = 1 / std::sqrt(r.w * r.w + r.x * r.x + r.y * r.y + r.z * r.z);
+    return {scale * r.w, scale * r.x, scale * r.y, scale * r.z};
 }
 
 }  // namespace keypose

@@ -10,15 +10,6 @@
 namespace keypose {
 namespace {
 
-// The turn from a to b in the frame of a, as axis times angle.
-V3 turn_between(Q a, Q b) {
-    Q d = Q{a.w, -a.x, -a.y, -a.z} * b;
-    if (d.w < 0) d = {-d.w, -d.x, -d.y, -d.z};
-    const V3 v{d.x, d.y, d.z};
-    const double sine = std::sqrt(dot(v, v));
-    return (sine > 1e-12 ? 2 * std::atan2(sine, d.w) / sine : 2.0) * v;
-}
-
 double angle(V3 a, V3 b) { return std::acos(std::clamp(dot(a, b), -1.0, 1.0)); }
 
 // One joint, step by step; the arrays are kept from joint to joint.

@@ -7,6 +7,7 @@ Start with ``import keypose as kp``, ``m = kp.load("walk.bvh")``, ``kp.save(m, "
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from keypose.balance import Balance, Tip, balance, tips_over
     from keypose.demo import demo_motion
     from keypose.errors import (
         FileError,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
         OptionError,
         UnknownJoint,
     )
-    from keypose.formats import Limits, load, load_keyed, save
+    from keypose.formats import Limits, load, load_keyed, load_swings, save
     from keypose.inbetween.editing import Change, Edit, edit
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
@@ -40,11 +41,23 @@ if TYPE_CHECKING:
         concatenate,
     )
     from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
-    from keypose.verbs import breakdowns, farthest_search, ladder, methods, rebake, refine_table, select, unbake
+    from keypose.swings.editing import SwingChange, SwingEdit
+    from keypose.verbs import (
+        breakdowns,
+        farthest_search,
+        ladder,
+        methods,
+        rebake,
+        refine_table,
+        select,
+        swings_within,
+        unbake,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Balance",
     "Change",
     "Curves",
     "EdgeCosts",
@@ -74,10 +87,14 @@ __all__ = [
     "Skeleton",
     "StreamingSaliency",
     "Swing",
+    "SwingChange",
+    "SwingEdit",
     "Swings",
+    "Tip",
     "Track",
     "UnknownJoint",
     "__version__",
+    "balance",
     "breakdowns",
     "concatenate",
     "demo_motion",
@@ -86,6 +103,7 @@ __all__ = [
     "ladder",
     "load",
     "load_keyed",
+    "load_swings",
     "methods",
     "rebake",
     "refine_table",
@@ -93,11 +111,14 @@ __all__ = [
     "score",
     "select",
     "swings",
+    "swings_within",
+    "tips_over",
     "unbake",
 ]
 
 if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that every name exists
     _ROOMS = {
+        "keypose.balance": ("Balance", "Tip", "balance", "tips_over"),
         "keypose.demo": ("demo_motion",),
         "keypose.errors": (
             "FileError",
@@ -110,7 +131,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "OptionError",
             "UnknownJoint",
         ),
-        "keypose.formats": ("Limits", "load", "load_keyed", "save"),
+        "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "save"),
         "keypose.inbetween.editing": ("Change", "Edit", "edit"),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),
@@ -131,6 +152,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "concatenate",
         ),
         "keypose.swings": ("KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
+        "keypose.swings.editing": ("SwingChange", "SwingEdit"),
         "keypose.verbs": (
             "breakdowns",
             "farthest_search",
@@ -139,6 +161,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "rebake",
             "refine_table",
             "select",
+            "swings_within",
             "unbake",
         ),
     }
@@ -160,7 +183,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
     from types import ModuleType
 
     class _Package(ModuleType):
-        """Where a room and a verb share a name (``methods``, ``swings``), importing the room must not hide the verb."""
+        """Some rooms and verbs share a name (``methods``, ``swings``): importing the room must not hide the verb."""
 
         def __setattr__(self, name: str, value: object) -> None:
             if not (isinstance(value, ModuleType) and name in _ROOM_OF):

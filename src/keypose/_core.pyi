@@ -108,3 +108,14 @@ def swing_spans(
     threshold: float,
     cosine: bool,
 ) -> tuple[_Spans, NDArray[float64], _Spans]: ...
+def swing_keys(
+    rotations: NDArray[float64],
+    tolerances: NDArray[float64],
+    joints: NDArray[int32],
+    starts: NDArray[int32],
+    ends: NDArray[int32],
+    first_rotations: NDArray[float64],
+    turns: NDArray[float64],
+    swing_cost: float,
+    longest: int,
+) -> tuple[NDArray[int32], NDArray[int32], NDArray[float64], NDArray[uint8], NDArray[float64]]: ...

@@ -17,6 +17,8 @@ def bits(value: object) -> object:
     """A noun as plain values, arrays as type, shape and bytes, so that == compares every bit."""
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, tuple):
+        return tuple(map(bits, value))
     if is_dataclass(value):
         return type(value).__name__, {field.name: bits(getattr(value, field.name)) for field in fields(value)}
     return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import json
 import random
 import sys
@@ -11,10 +10,12 @@ import warnings
 import zlib
 from pathlib import Path
 
+import json_faults
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from json_faults import DELETED
 from keyed_motions import CASES
 
 import keypose as kp
@@ -25,23 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.fuzz.mutate import damage
 
 SOUND = json.loads(json.dumps(document(CASES["cubic"])))
-DELETED = object()
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 def changed(*places_and_values) -> dict:
-    """The sound document with some members replaced: place, value, place, value, ..."""
-    made = copy.deepcopy(SOUND)
-    for place, value in zip(places_and_values[::2], places_and_values[1::2], strict=True):
-        *above, last = place
-        target = made
-        for step in above:
-            target = target[step]
-        if value is DELETED:
-            del target[last]
-        else:
-            target[last] = value
-    return made
+    return json_faults.changed(SOUND, *places_and_values)
 
 
 def loading(folder: Path, content: dict | bytes | str, **options) -> kp.KeyedMotion:
@@ -237,42 +226,12 @@ def test_damaged_files(tmp_path):
     assert {"refused", "loaded"} == set(outcomes)
 
 
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-3, 300)
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(["", "Hips", "XYZ"]),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["joint", "still", "x"]), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
-
-
-def _places(node: object, path: tuple = ()) -> list[tuple]:
-    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    return [path, *(place for key, child in children for place in _places(child, (*path, key)))]
-
-
-PLACES = [place for place in _places(SOUND) if place]
+PLACES = json_faults.places_of(SOUND)
+VALUES = json_faults.any_values(["", "Hips", "XYZ"], ["joint", "still", "x"])
 
 
 @relaxed
 @given(data=st.data())
 def test_any_value_anywhere(data, tmp_path):
-    made = copy.deepcopy(SOUND)
-    for _ in range(data.draw(st.integers(1, 3))):
-        *above, last = data.draw(st.sampled_from(PLACES))
-        target = made
-        for step in above:
-            if not isinstance(target, dict | list):
-                return
-            try:
-                target = target[step]
-            except (LookupError, TypeError):
-                return
-        if isinstance(target, dict) or (isinstance(target, list) and isinstance(last, int) and last < len(target)):
-            target[last] = data.draw(values)
+    made = json_faults.wrong_somewhere(data, SOUND, PLACES, VALUES)
     must_not_break(tmp_path, json.dumps(made).encode())

@@ -84,7 +84,7 @@ def test_a_failed_save_leaves_no_keys_behind(keyed, tmp_path):
 
 
 def test_what_is_no_motion(tmp_path):
-    with pytest.raises(kp.OptionError, match="a Motion or KeyedMotion and a path, in this order"):
+    with pytest.raises(kp.OptionError, match="a Motion, KeyedMotion or Swings and a path, in this order"):
         kp.save([1, 2], tmp_path / "x.keys.json")
 
 

@@ -49,6 +49,14 @@ def _saved_keyed(suffix: str) -> bytes:
         return path.read_bytes()
 
 
+def _saved_swings(suffix: str, **options: object) -> bytes:
+    """A few swings of the demo motion in that format."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"demo{suffix}"
+        kp.save(kp.swings(kp.demo_motion(fps=30)[100:160], **options), path)  # type: ignore[arg-type]
+        return path.read_bytes()
+
+
 def _real(pattern: str, most_bytes: int = SMALL_BYTES) -> list[bytes]:
     files = sorted(DATA.glob(pattern)) if DATA.is_dir() else []
     return [path.read_bytes() for path in files if path.stat().st_size <= most_bytes]
@@ -97,6 +105,11 @@ def _keys_json() -> Seeds:
     return Seeds("x.keys.json", [_saved_keyed(".keys.json"), _saved(".keys.json")])
 
 
+def _swings_json() -> Seeds:
+    kinds: tuple[dict[str, object], ...] = ({}, {"left_out": []}, {"fallback": "keys"}, {"translation_mm": 0.0})
+    return Seeds("x.swings.json", [_saved_swings(".swings.json", **kind) for kind in kinds])
+
+
 def _usda() -> Seeds:
     return Seeds("x.usda", [_saved(".usda"), *_real("usd/*.usda")])
 
@@ -118,11 +131,11 @@ def missing(kind: str) -> str | None:
 
 # How many of ten thousand inputs are of that kind: USD and FBX start a process for each file.
 SHARES = {
-    "bvh": 2600, "bvh.gz": 400, "asf": 900, "amc": 1300, "c3d": 1400, "keys.json": 800, "glb": 1300, "gltf": 1200,
-    "usda": 60, "usdc": 37, "fbx": 3,
+    "bvh": 2200, "bvh.gz": 400, "asf": 900, "amc": 1300, "c3d": 1400, "keys.json": 700, "swings.json": 700, "glb": 1200,
+    "gltf": 1100, "usda": 60, "usdc": 37, "fbx": 3,
 }  # fmt: skip
 KINDS = {
     "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "keys.json": _keys_json,
-    "glb": _glb, "gltf": _gltf, "usda": _usda, "usdc": _usdc, "fbx": _fbx,
+    "swings.json": _swings_json, "glb": _glb, "gltf": _gltf, "usda": _usda, "usdc": _usdc, "fbx": _fbx,
 }  # fmt: skip
 IN_CHILD = ("usda", "usdc", "fbx")  # read in a process of their own, which sets its own limits

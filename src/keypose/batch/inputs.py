@@ -14,6 +14,7 @@ from keypose.formats import readable_suffixes
 SKELETON_SUFFIXES = (".asf", ".asf.gz")
 SKELETON_USER_SUFFIXES = (".amc", ".amc.gz")
 KEYS_SUFFIXES = (".keys.json", ".keys.json.gz")
+SWINGS_SUFFIXES = (".swings.json", ".swings.json.gz")
 
 
 @dataclass(frozen=True)
@@ -117,18 +118,18 @@ def _refuse(error: OSError) -> None:
 def _motion_files(names: Iterable[str]) -> list[str]:
     """Names with a motion suffix, sorted, without those that belong to others.
 
-    ASF files are mere skeletons where AMC files use them, and keys that ``unbake`` wrote beside its result are no clip
-    of their own.
+    ASF files are mere skeletons where AMC files use them. Keys that ``unbake`` wrote beside its result, and swings
+    beside their clip, are no clips of their own.
     """
     motion = sorted(n for n in names if n.lower().endswith(readable_suffixes()) and not n.startswith("."))
     if any(name.lower().endswith(SKELETON_USER_SUFFIXES) for name in motion):
         motion = [name for name in motion if not name.lower().endswith(SKELETON_SUFFIXES)]
-    keys = {name for name in motion if name.lower().endswith(KEYS_SUFFIXES)}
-    if not keys:
+    made = {name for name in motion if name.lower().endswith(KEYS_SUFFIXES + SWINGS_SUFFIXES)}
+    if not made:
         return motion
-    others = [name for name in motion if name not in keys]
+    others = [name for name in motion if name not in made]
     taken = {stem(name) for name in others} | set(others)
-    return [name for name in motion if name not in keys or stem(name) not in taken]
+    return [name for name in motion if name not in made or stem(name) not in taken]
 
 
 def stem(name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keypose.batch.inputs import ClipFile, stem
+from keypose.batch.inputs import SWINGS_SUFFIXES, ClipFile, stem
 from keypose.batch.nearest import did_you_mean
 from keypose.errors import FileError, OptionError
 from keypose.formats import readable_suffixes, writable_suffixes
@@ -33,21 +33,27 @@ class Plan:
     skipped: tuple[Target, ...] = ()
 
 
-def plan_file(file: ClipFile, target: Path, existing: Existing) -> Plan:
-    """One clip to one file, in the format that the target's suffix says."""
+def plan_file(file: ClipFile, target: Path, existing: Existing, more: tuple[str, ...] = ()) -> Plan:
+    """One clip to one file, in the format that the target's suffix says: one for motions, or of ``more``."""
+    known = writable_suffixes() + more
     if not target.suffix:
-        raise OptionError(f"{target} has no suffix, expected one of {', '.join(writable_suffixes())}; "
+        raise OptionError(f"{target} has no suffix, expected one of {', '.join(known)}; "
                           f"a folder is made where --to says the format of the files in it")  # fmt: skip
-    if not target.name.lower().endswith(writable_suffixes()):
-        raise OptionError(f"{target}: {_cannot_write(target.suffix.lower())}")
+    if not target.name.lower().endswith(known):
+        longest = sorted(readable_suffixes(), key=len, reverse=True)
+        suffix = next((s for s in longest if target.name.lower().endswith(s)), target.suffix.lower())
+        raise OptionError(f"{target}: {_cannot_write(suffix, known)}")
     return _settled([Target(file.path, target)], existing)
 
 
-def plan_folder(files: Sequence[ClipFile], folder: Path, suffix: str, existing: Existing) -> Plan:
+def plan_folder(
+    files: Sequence[ClipFile], folder: Path, suffix: str, existing: Existing, more: tuple[str, ...] = ()
+) -> Plan:
     """Many clips into one folder, in the format of ``suffix`` (".glb" or "glb"), in their own sub-folders."""
     suffix = "." + suffix.lower().lstrip(".")
-    if suffix not in writable_suffixes():
-        raise OptionError(f"--to {suffix[1:]}: {_cannot_write(suffix)}")
+    known = writable_suffixes() + more
+    if suffix not in known:
+        raise OptionError(f"--to {suffix[1:]}: {_cannot_write(suffix, known)}")
     if os.path.lexists(folder) and not folder.is_dir():
         raise FileError(f"{folder}: is a file, expected a folder for the converted clips")
     outside = next((file for file in files if ".." in file.relative.parts), None)
@@ -64,8 +70,9 @@ def names_a_file(folder: Path) -> bool:
     return folder.name.lower().endswith(readable_suffixes()) and not os.path.isdir(folder)  # noqa: PTH112 - long names
 
 
-def _cannot_write(suffix: str) -> str:
-    known = writable_suffixes()
+def _cannot_write(suffix: str, known: tuple[str, ...]) -> str:
+    if suffix in SWINGS_SUFFIXES:
+        return f"{suffix} files hold swings, which keypose swings finds and writes: keypose swings IN -o NAME{suffix}"
     if suffix in readable_suffixes():
         return f"{suffix} files can be read, but not written; expected one of {', '.join(known)}"
     return f"cannot write {suffix!r}, expected one of {', '.join(known)}{did_you_mean(suffix, known)}"

@@ -22,7 +22,7 @@ from typing import cast
 from cyclopts import App, CycloptsError, Parameter
 
 import keypose
-from keypose.cli import output, wording
+from keypose.cli import output, typed, wording
 from keypose.cli.convert import convert
 from keypose.cli.demo import demo
 from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
@@ -31,6 +31,7 @@ from keypose.cli.info import info
 from keypose.cli.keys import keys
 from keypose.cli.methods import methods
 from keypose.cli.rebake import rebake
+from keypose.cli.swings import swings
 from keypose.cli.unbake import unbake
 from keypose.errors import FileError, KeyposeError
 
@@ -43,6 +44,7 @@ For example:
   keypose rebake edited.glb final.glb --from walk.keys.json
                                          the captured detail back on the edit
   keypose keys walk.bvh --keys 12        the poses that matter, as a table
+  keypose swings kick.bvh                what each joint does, to play and edit
   keypose convert walk.bvh walk.glb      one file to another format
   keypose unbake --help                  all options of a command
 """
@@ -63,6 +65,7 @@ app.command(convert, usage="Usage: keypose convert [OPTIONS] IN... OUT")
 app.command(unbake, usage="Usage: keypose unbake [OPTIONS] IN... OUT")
 app.command(rebake, usage="Usage: keypose rebake [OPTIONS] EDITED... OUT")
 app.command(keys, usage="Usage: keypose keys [OPTIONS] FILES...")
+app.command(swings, usage="Usage: keypose swings [OPTIONS] FILES...")
 app.command(methods, usage="Usage: keypose methods [OPTIONS]")
 app.command(formats, usage="Usage: keypose formats [OPTIONS]")
 app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
@@ -94,6 +97,7 @@ def _run(tokens: Sequence[str]) -> int:
     """Everything but the output itself may fail in here, and is then said."""
     try:
         _check_current_folder(tokens)
+        typed.remember(tokens)
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:

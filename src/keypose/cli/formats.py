@@ -86,7 +86,7 @@ def _rows() -> list[dict[str, Any]]:
                 "name": format_.name,
                 "suffixes": [*format_.suffixes, *(f"{s}.gz" for s in format_.suffixes if format_.gzip)],
                 "read": True,
-                "write": format_.write is not None,
+                "write": format_.write is not None or format_.write_swings is not None,
                 "read_keys": format_.read_keyed is not None,
                 "write_keys": keeps_keys(format_),
                 "extra": extra,

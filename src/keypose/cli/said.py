@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # each command loads its own alone
     from keypose.batch.describe import ClipInfo
     from keypose.batch.keys import ClipKeys
     from keypose.batch.rebake import Rebaked
+    from keypose.batch.swings import ClipSwings
+    from keypose.batch.swings_edit import Played
     from keypose.batch.unbake import Unbaked
 
 TEXTS_SHOWN = 20  # warnings of one clip, and notes
@@ -26,7 +28,7 @@ NO_SUCH_FILE = ": no such file"
 # Notes that differ from clip to clip only by a name, and what many of them say together.
 KINDS_OF_NOTES = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
 
-Clip = TypeVar("Clip", "ClipInfo", "Converted", "ClipKeys", "Unbaked", "Rebaked")
+Clip = TypeVar("Clip", "ClipInfo", "Converted", "ClipKeys", "Unbaked", "Rebaked", "ClipSwings", "Played")
 
 
 def heard(path: Path, outcome: Outcome[Clip]) -> Outcome[Clip]:

@@ -48,19 +48,28 @@ def existing_from(*, overwrite: bool, skip_existing: bool) -> Existing:
     return "overwrite" if overwrite else "skip" if skip_existing else "refuse"
 
 
-def plan_from(inputs: Inputs, names: Sequence[str], out: str, to: str | None, existing: Existing, command: str) -> Plan:
-    """Where each file goes: to a file, or into a folder."""
+def plan_from(
+    inputs: Inputs,
+    names: Sequence[str],
+    out: str,
+    to: str | None,
+    existing: Existing,
+    command: str,
+    more: tuple[str, ...] = (),
+) -> Plan:
+    """Where each file goes: to a file, or into a folder. ``more`` suffixes than those of motions may be written."""
     from keypose.batch.plan import names_a_file, plan_file, plan_folder
 
     target = Path(out)
     slash = out.endswith(("/", "\\"))
     named_outright = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
     if named_outright and to is None and not slash and not os.path.isdir(out):  # noqa: PTH112 - Path raises for long names
-        return plan_file(inputs.files[0], target, existing)
+        return plan_file(inputs.files[0], target, existing, more)
     if os.path.isfile(out):  # noqa: PTH113
+        given, out_there = (f"-o {out}", "-o out/") if command == "swings" else (f"the last name, {out},", "out/")
         raise UsageError(
-            f"the last name, {out}, is an existing file; where should the results go? "
-            f"Expected a folder there, such as: keypose {command} IN... out/ --to {to or 'glb'}"
+            f"{given} is an existing file; where should the results go? "
+            f"Expected a folder there, such as: keypose {command} IN... {out_there} --to {to or 'glb'}"
         )
     if names_a_file(target) and not slash:
         raise UsageError(
@@ -69,4 +78,4 @@ def plan_from(inputs: Inputs, names: Sequence[str], out: str, to: str | None, ex
         )
     if to is None:
         raise UsageError(f"{out} is to be a folder: say the format of the files in it, such as --to glb")
-    return plan_folder(inputs.files, target, to, existing)
+    return plan_folder(inputs.files, target, to, existing, more)

@@ -13,7 +13,8 @@ from keypose.cli.keys_options import FLAGS
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _START = r"(?<![\w/\\.=-])"  # not within a name
-# Keywords of the verbs that choose keys and fit curves: those with an option of the same meaning, and others (--set).
+# Keywords of the verbs that choose keys, fit curves and find swings: those with an option of the same meaning, and
+# others (--set).
 _OPTIONS = {
     **FLAGS,
     "keys": "--keys",
@@ -31,6 +32,16 @@ _OPTIONS = {
     "polish_weights": "--polish-weight",
     "residual": "--residual",
     "timing": "--timing",
+    "max_deg": "--within-deg",
+    "max_mm": "--within-mm",
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            *("metric", "window_s", "least_s", "rest_rad_per_s", "left_out", "fallback", "fallback_deg"),
+            *("translation_mm", "level", "index", "at_s", "from_s", "to_s", "longer_s", "shorter_s", "wider_deg"),
+            *("narrower_deg", "keep_feet"),
+        )
+    },
 }
 _SETTINGS = (
     "candidates|sigma_s|cut_sigmas|least_gap_s|rank|each_cluster|extremes"
@@ -58,7 +69,10 @@ _REPLACEMENTS = (
         r"a KeyedMotion, as kp\.load_keyed gives; a Motion goes by frames",
         "an edit whose file keeps keys: GLB, .keys.json",
     ),
-    (r"kp\.(unbake|rebake)\b", r"keypose \1"),
+    (r"kp\.(unbake|rebake|swings)\b", r"keypose \1"),
+    (r"Swing\('((?:[^'\\]|\\.)*)', (frames \d+ to \d+), ([\d.]+ degrees)\)", r"the swing of \1 in \2 (\3)"),
+    (r"(factor|degrees)=(?=[^\s,]+, expected)", r"\1 "),
+    (r"by_s=(?=[^\s,]+, expected)", "seconds "),
     (r"asf=\.\.\., at the command line with --asf FILE", "--asf FILE"),
     (r"asf=\.\.\.", "--asf FILE"),
     (r"fps=(?:\.\.\.|(?=\s))", "--read-fps"),

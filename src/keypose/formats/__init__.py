@@ -8,13 +8,24 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, usd
+from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, swings_json, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
 from keypose.model import KeyedMotion, Motion
 from keypose.model.motion import GREATEST_FPS, LEAST_FPS
+from keypose.swings import Swings
 
-__all__ = ["FORMATS", "Format", "Limits", "load", "load_keyed", "readable_suffixes", "save", "writable_suffixes"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Limits",
+    "load",
+    "load_keyed",
+    "load_swings",
+    "readable_suffixes",
+    "save",
+    "writable_suffixes",
+]
 
 FORMATS: tuple[Format, ...] = (
     bvh.FORMAT,
@@ -22,6 +33,7 @@ FORMATS: tuple[Format, ...] = (
     acclaim.ASF,
     c3d.FORMAT,
     keys_json.FORMAT,  # before glTF, which is known by less
+    swings_json.FORMAT,
     *gltf.FORMATS,
     usd.FORMAT,
     fbx.FORMAT,
@@ -74,10 +86,26 @@ def load_keyed(
         keyed = ", ".join(suffix for f in FORMATS if f.read_keyed for suffix in f.suffixes)
         beside = _keys_beside(source.path)
         there = f"its keys are in {beside.name}" if beside.is_file() else "kp.unbake finds keys for them"
+        if format_.read_swings is not None:
+            there += "; kp.load_swings reads its swings"
         raise source.error(f"{format_.name} has no keys apart from its frames, expected one of {keyed}; "
                            f"kp.load reads its frames and {there}")  # fmt: skip
     try:
         return format_.read_keyed(source, options)
+    except ModelError as error:
+        raise source.error(str(error)) from None
+
+
+def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> Swings:
+    """Reads swings that were saved as such (``.swings.json``), as they are; ``kp.load`` gives the motion they play."""
+    source, options = _opened(path, "auto", None, "fill", None, None, limits)
+    format_ = _format_of(source)
+    if format_.read_swings is None:
+        known = ", ".join(suffix for f in FORMATS if f.read_swings for suffix in f.suffixes)
+        raise source.error(f"{format_.name} holds no swings, expected {known}; kp.load reads its frames and kp.swings "
+                           f"finds swings in them")  # fmt: skip
+    try:
+        return format_.read_swings(source, options)
     except ModelError as error:
         raise source.error(str(error)) from None
 
@@ -104,24 +132,29 @@ def _opened(
     return Source(path, read_bytes(path, limits), limits), options
 
 
-def save(motion: Motion | KeyedMotion, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
+def save(motion: Motion | KeyedMotion | Swings, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
     """Writes a motion; the suffix decides the format (``.bvh``, ``.glb``, ``.usda``, ..., also ``.bvh.gz``).
 
     A keyed motion keeps its keys and curves in formats that have such (``.keys.json``, ``.glb``, ...); others get every
-    frame. Beside a BVH file, which has no place for keys, they are written as ``walk.bvh.keys.json``.
+    frame. Beside a BVH file, which has no place for keys, they are written as ``walk.bvh.keys.json``. Swings are kept
+    in ``.swings.json``, which holds nothing else; other formats get the motion that they play.
 
     Atomic: a killed save leaves the old file or none, never half a one. ``reference_pose`` writes the
     pose that ``load`` kept apart as an extra first frame again.
     """
-    if not isinstance(motion, Motion | KeyedMotion):
+    if not isinstance(motion, Motion | KeyedMotion | Swings):
         raise OptionError(
-            f"save takes a Motion or KeyedMotion and a path, in this order, not {type(motion).__name__!r} first"
+            f"save takes a Motion, KeyedMotion or Swings and a path, in this order, not {type(motion).__name__!r} first"
         )
     path = Path(path)
     suffix = _suffix_of(path.name)
     zipped = path.suffix.lower() == ".gz"
     format_ = next((f for f in FORMATS if suffix in f.suffixes), None)
-    if format_ is None or format_.write is None or (zipped and not format_.gzip):
+    if format_ is not None and format_.write is None and format_.write_swings and not isinstance(motion, Swings):
+        raise OptionError(f"{path}: {suffix} holds swings, not a {type(motion).__name__}; kp.swings finds them: "
+                          f"kp.save(kp.swings(motion), path)")  # fmt: skip
+    writes = format_ is not None and (format_.write or format_.write_swings)
+    if format_ is None or not writes or (zipped and not format_.gzip):
         raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, "
                           f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
     options = WriteOptions(reference_pose)
@@ -131,7 +164,11 @@ def save(motion: Motion | KeyedMotion, path: str | PathLike[str], *, reference_p
     write_atomically(path, gzip.compress(data, 6, mtime=0) if zipped else data)
 
 
-def _content(format_: Format, motion: Motion | KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
+def _content(format_: Format, motion: Motion | KeyedMotion | Swings, suffix: str, options: WriteOptions) -> bytes:
+    if isinstance(motion, Swings):
+        if format_.write_swings is not None:
+            return format_.write_swings(motion, suffix, options)
+        motion = motion.play()
     assert format_.write is not None
     if isinstance(motion, Motion):
         return format_.write(motion, suffix, options)
@@ -147,7 +184,7 @@ def readable_suffixes() -> tuple[str, ...]:
 
 
 def writable_suffixes() -> tuple[str, ...]:
-    """The suffixes that ``save`` takes."""
+    """The suffixes that ``save`` takes for a motion."""
     plain = [s for f in FORMATS if f.write for s in f.suffixes]
     return tuple(plain + [f"{s}.gz" for f in FORMATS if f.write and f.gzip for s in f.suffixes])
 

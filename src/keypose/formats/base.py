@@ -12,6 +12,7 @@ from typing import Literal
 
 from keypose.errors import FormatError, FormatWarning, LimitError
 from keypose.model import KeyedMotion, Motion
+from keypose.swings import Swings
 
 logger = logging.getLogger("keypose")
 
@@ -171,6 +172,8 @@ class Format:
     write_keyed: Callable[[KeyedMotion, str, WriteOptions], bytes] | None = None  # else it is written sampled
     keys_beside: bool = False  # has no place for keys: they go into a file of their own beside it
     gzip: bool = False  # a text format that may also come and go as .gz
+    read_swings: Callable[[Source, ReadOptions], Swings] | None = None
+    write_swings: Callable[[Swings, str, WriteOptions], bytes] | None = None  # else the motion that they play
 
 
 SNIFF_BYTES = 4096

@@ -126,6 +126,13 @@ class Part:
             raise self.wrong(key, "a number above 0")
         return float(value)
 
+    def not_negative(self, key: str) -> float:
+        """The finite number ``key``, 0 or above."""
+        value: Any = self.values.get(key)
+        if not _is_number(value) or value < 0:
+            raise self.wrong(key, "a number of at least 0")
+        return float(value)
+
     def flag(self, key: str) -> bool:
         """The member ``key``, true or false."""
         value = self.values.get(key)

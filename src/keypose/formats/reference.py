@@ -49,6 +49,14 @@ def frames_to_skip(rotations: Floats, mode: str) -> int:
     return int(mode == "auto" and is_reference_pose(rotations))
 
 
+def with_pose_apart(motion: Motion, mode: str) -> Motion:
+    """A motion of a file that says itself what its reference pose is: only who insists takes frame 0 for one."""
+    insists = mode != "auto" and motion.reference_pose is None
+    if insists and frames_to_skip(motion.rotations, mode):
+        return replace(motion[1:], reference_pose=motion[0])
+    return motion
+
+
 def with_first_pose(motion: Motion, pose: Pose) -> Motion:
     """The motion with ``pose`` as an extra first frame again."""
     return replace(

@@ -9,6 +9,7 @@ from operator import index
 from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keypose import kinematics
 from keypose.arrays import Bools, Floats, Frozen, frozen_floats, give_away
@@ -173,13 +174,22 @@ class Motion(Frozen):
         if whole >= 1 and abs(ratio - whole) <= WHOLE_RATIO_TOLERANCE * whole:
             return replace(self, fps=fps, translations=self.translations[::whole], rotations=self.rotations[::whole])
         count = int(np.floor((self.n_frames - 1) / ratio * (1 + 1e-12))) + 1
-        at = np.minimum(np.arange(count) * ratio, self.n_frames - 1)
+        return replace(self.at_frames(np.minimum(np.arange(count) * ratio, self.n_frames - 1)), fps=fps)
+
+    def at_frames(self, frames: ArrayLike) -> Motion:
+        """The poses at ``frames`` (N,), whole or not, one after another at the same frame rate.
+
+        Between two frames translations go straight and rotations at constant speed.
+        """
+        at = frozen_floats(frames, (None,), "frames")
+        if not len(at) or at.min() < 0 or at.max() > self.n_frames - 1:
+            raise OptionError(f"expected frames from 0 to {self.n_frames - 1}")
         before = np.minimum(at.astype(int), max(self.n_frames - 2, 0))
         after = np.minimum(before + 1, self.n_frames - 1)
         part = (at - before)[:, None, None]
         translations = self.translations[before] * (1 - part) + self.translations[after] * part
         rotations = normalise(slerp(self.rotations[before], self.rotations[after], part))
-        return replace(self, fps=fps, translations=give_away(translations), rotations=give_away(rotations))
+        return replace(self, translations=give_away(translations), rotations=give_away(rotations))
 
     def __add__(self, other: Motion) -> Motion:
         return concatenate((self, other))

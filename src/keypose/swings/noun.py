@@ -20,6 +20,7 @@ from keypose.swings.track import Swing, Track
 
 if TYPE_CHECKING:
     from keypose.swings.editing import SwingEdit
+    from keypose.swings.size import Size
     from keypose.swings.timeline import Timeline
 
 Metric = Literal["angle", "cosine"]
@@ -37,7 +38,7 @@ class Settings:
     least_s: float = 8 / 60
     rest_rad_per_s: float = 0.003 * 60
     fallback: Fallback | None = None
-    fallback_deg: float = 3.0
+    fallback_deg: float = 2.8
     translation_mm: float = 1.0
 
 
@@ -86,6 +87,11 @@ class Swings(Frozen):
         if self.up not in UPS:
             raise ModelError(f"swings: up axis {self.up!r}, expected one of {', '.join(UPS)}")
         self._put("notes", tuple(self.notes))
+        Motion(  # what a motion of these would refuse, this refuses too
+            self.name, self.skeleton, self.fps, self.places[None],
+            np.array([[track.mean_rotation for track in self.tracks]]), self.up, self.metres_per_unit, self.first_frame,
+            self.reference_pose, self.notes,
+        )  # fmt: skip
 
     # What it is
 
@@ -187,6 +193,12 @@ class Swings(Frozen):
 
         return segmentation_error(motion, self, per=per)
 
+    def size(self) -> Size:
+        """How many bytes they take when they are packed, what for, and which part that is of the raw motion."""
+        from keypose.swings.size import size_of
+
+        return size_of(self)
+
     def timeline(self) -> Timeline:
         """Bars for a picture: when each joint swings, rests or is keyed."""
         from keypose.swings.timeline import timeline
@@ -218,8 +230,12 @@ class Swings(Frozen):
             wider_deg=wider_deg, narrower_deg=narrower_deg,
         )  # fmt: skip
 
-    def edit(self) -> SwingEdit:
-        """Start to edit these swings, which themselves stay as they are."""
+    def edit(self, capture: Motion | None = None) -> SwingEdit:
+        """Start to edit these swings, which themselves stay as they are.
+
+        With the ``capture`` that they were found in, edits are put on top of it, and what swings leave out of it stays:
+        without any edit it plays as it was. Without it, the edited swings are played and nothing else.
+        """
         from keypose.swings.editing import SwingEdit
 
-        return SwingEdit(self)
+        return SwingEdit(self, capture)

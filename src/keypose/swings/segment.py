@@ -40,7 +40,7 @@ def swings(
     rest_rad_per_s: float = 0.003 * 60,
     left_out: str | Sequence[str] | None = None,
     fallback: Fallback | None = None,
-    fallback_deg: float = 2.75,
+    fallback_deg: float = 2.8,
     translation_mm: float = 1.0,
 ) -> Swings:
     """A motion as swings of its joints.

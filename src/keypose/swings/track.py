@@ -20,6 +20,7 @@ from keypose.rotations import conjugate, exp, log, multiply, normalise
 
 UNIT_TOLERANCE = 1e-3  # of lengths: so far off, numbers are no unit quaternion or axis
 GREATEST_ANGLE = 1e6  # radians
+LEAST_ANGLE = 1e-100  # below, numbers are too small to tell an axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class Swing(Frozen):
     def turning(cls, joint: str, start: int, end: int, start_rotation: Floats, turn: Floats) -> Swing:
         """A swing by ``turn`` (3,), axis times angle."""
         angle = float(np.linalg.norm(turn))
-        axis = turn / angle if angle > 0 else np.array((1.0, 0.0, 0.0))
+        axis = turn / angle if angle > LEAST_ANGLE else np.array((1.0, 0.0, 0.0))
         return cls(joint, start, end, start_rotation, axis, angle)
 
 
@@ -240,7 +241,8 @@ class Track(Frozen):
     @property
     def last_frame(self) -> int:
         """The last frame that anything of it covers; -1 without any."""
-        return max([-1, *self.ends[-1:].tolist(), *self.rest_ends[-1:].tolist(), *(s.end for s in self.keyed[-1:])])
+        ends = [*self.ends[-1:].tolist(), *self.rest_ends[-1:].tolist(), *(span.end for span in self.keyed[-1:])]
+        return int(max(ends, default=-1))
 
     def is_raw(self, n_frames: int) -> bool:
         """Whether every frame is a key: nothing is left out."""

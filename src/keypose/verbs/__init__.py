@@ -2,6 +2,20 @@
 
 from keypose.verbs.rebaking import rebake
 from keypose.verbs.selecting import breakdowns, farthest_search, ladder, methods, refine_table, select
+from keypose.verbs.swinging import Sweep, SweepRow, sweep, swings_within
 from keypose.verbs.unbaking import unbake
 
-__all__ = ["breakdowns", "farthest_search", "ladder", "methods", "rebake", "refine_table", "select", "unbake"]
+__all__ = [
+    "Sweep",
+    "SweepRow",
+    "breakdowns",
+    "farthest_search",
+    "ladder",
+    "methods",
+    "rebake",
+    "refine_table",
+    "select",
+    "sweep",
+    "swings_within",
+    "unbake",
+]

@@ -5,17 +5,14 @@ docs/formats.md describes every field. ``write`` and ``read`` are each other's t
 
 from __future__ import annotations
 
-import re
-
+from keypose.formats.as_text import names_itself
 from keypose.formats.base import Format
 from keypose.formats.keys_json.read import read, read_keyed
 from keypose.formats.keys_json.write import FORMAT_NAME, write, write_keyed
 
-_NAMED = re.compile(rb'"format"\s*:\s*"' + FORMAT_NAME.encode() + b'"')
-
 
 def _sniff(head: bytes) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") and _NAMED.search(head) is not None
+    return names_itself(head, FORMAT_NAME)
 
 
 FORMAT = Format("Keypose keys", (".keys.json",), _sniff, read, write, read_keyed, write_keyed, gzip=True)

@@ -15,7 +15,7 @@ from keypose.inbetween.editing.footing import Footing, footings, goal
 from keypose.inbetween.editing.insert import insert_key
 from keypose.inbetween.editing.poses import World
 from keypose.inbetween.editing.reach import reaching
-from keypose.model import KeyedMotion
+from keypose.model import KeyedMotion, Motion
 from keypose.rotations import angle_between, conjugate, multiply, slerp
 
 # How far a leg may stray from its place between keys, on a figure of 1.7 m.
@@ -55,7 +55,7 @@ def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) ->
             bare = insert_key(bare, frame).keyed
         keyed, frames = bare, set()
         for footing in feet:
-            back = put_back(bare, footing)
+            back = put_back(bare.sample(frames=footing.frames), footing)
             keyed = following(keyed, footing.joints, footing.frames, back.turns, back.differs)
             frames |= _keys_wanted(keyed, footing, back)
         if not frames:
@@ -69,16 +69,15 @@ def keep_feet(before: KeyedMotion, change: Change, *, but: int | None = None) ->
     return replace(change, keyed=keyed, missed=missed, note=", ".join(filter(None, notes)))
 
 
-def put_back(bare: KeyedMotion, footing: Footing) -> PutBack:
-    """The leg of ``footing`` with its foot where it belongs, given the edited motion ``bare``."""
-    now = bare.sample(frames=footing.frames)
+def put_back(now: Motion, footing: Footing) -> PutBack:
+    """The leg of ``footing`` with its foot where it belongs, given the edited poses of all its frames."""
     world = World(now.world_positions(), now.world_rotations())
-    leg, toes, parents = footing.leg, footing.toes, bare.skeleton.parents
+    leg, toes, parents = footing.leg, footing.toes, now.skeleton.parents
     to = goal(footing, now)
     way_mm = np.linalg.norm(to.positions - world.positions[:, leg.end], axis=-1) * now.mm_per_unit
     differs = (way_mm > _SAME_MM) | (angle_between(to.rotations, world.rotations[:, leg.end]) > _SAME_RAD)
     differs |= (angle_between(to.toe_turns, now.rotations[:, toes]) > _SAME_RAD).any(axis=1)
-    found, _ = reaching(bare.skeleton, world, leg, footing.hinge, to.positions, None)
+    found, _ = reaching(now.skeleton, world, leg, footing.hinge, to.positions, None)
     rotations = now.rotations.copy()
     x = np.minimum(way_mm / EASY_MM, 1.0)[:, None]
     for j, turn in found.items():

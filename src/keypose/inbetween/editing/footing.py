@@ -17,7 +17,7 @@ from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.limbs import Limb, hangs_on, hinge, limbs
 from keypose.inbetween.editing.poses import World
 from keypose.kinematics import heights_above, up_axis
-from keypose.model import FootContacts, KeyedMotion, Motion
+from keypose.model import KeyedMotion, Motion
 from keypose.rotations import conjugate, rotate, slerp
 
 FADE_S = 0.3  # before and after a contact: shorter ones throw the foot, longer ones hold it back in its swing
@@ -70,35 +70,40 @@ def footings(before: KeyedMotion, change: Change) -> list[Footing]:
     if not sides:
         raise OptionError(f"{before.name}: no foot that hangs on a shin and a thigh is recognised, so none can be kept")
     frames = np.arange(max(0, change.first - 1), min(before.n_frames, change.last + 2), dtype=np.int32)
-    found = [_footing(before, before.sample(), legs[f"{side}_foot"], side, seen, frames) for side in sides]
-    return [footing for footing in found if footing is not None]
+    found = []
+    for side in sides:
+        leg, touching = legs[f"{side}_foot"], seen.touching[:, seen.feet.index(side)]
+        if touching.any():
+            found.append(footing(before.sample(), leg, hinge(before, leg), touching, frames))
+    return found
 
 
-def _footing(
-    before: KeyedMotion, old: Motion, leg: Limb, side: str, seen: FootContacts, frames: Ints
-) -> Footing | None:
-    touching = seen.touching[:, seen.feet.index(side)]
-    if not touching.any():
-        return None
+def footing(
+    old: Motion, leg: Limb, usual: Floats | None, touching: Bools, frames: Ints, fade_s: float = FADE_S
+) -> Footing:
+    """What the foot of ``leg`` did in ``frames`` of the motion before the edit.
+
+    ``usual`` is the leg's hinge; ``touching`` (T,) are all contacts of the foot, at least one.
+    """
     positions = old.world_positions()
-    points = list(before.skeleton.anatomy.feet()[side])
-    toes = [j for j in range(before.n_joints) if hangs_on(before.skeleton, j, leg.end)]
-    heights = heights_above(positions[:, points], before.up)
+    points = next(list(joints) for joints in old.skeleton.anatomy.feet().values() if leg.end in joints)
+    toes = [j for j in range(old.n_joints) if hangs_on(old.skeleton, j, leg.end)]
+    heights = heights_above(positions[:, points], old.up)
     return Footing(
         leg=leg,
-        hinge=hinge(before, leg),
+        hinge=usual,
         toes=toes,
         points=points,
         frames=frames,
         stands=touching[frames],
-        held=held(touching, FADE_S * before.fps)[frames],
+        held=held(touching, fade_s * old.fps)[frames],
         positions=positions[frames, leg.end],
         rotations=old.world_rotations()[frames, leg.end],
         toe_turns=old.rotations[frames][:, toes],
         lengths=np.linalg.norm(positions[frames, leg.end] - positions[frames, leg.upper], axis=-1),
         heights=heights[frames],
         levels=levels(heights, touching)[frames],
-        up=up_axis(before.up),
+        up=up_axis(old.up),
     )
 
 

@@ -11,7 +11,7 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.inbetween.editing.directions import any_square_to, first_direction, square_to, unit
 from keypose.inbetween.editing.poses import World
-from keypose.model import KeyedMotion, Skeleton
+from keypose.model import KeyedMotion, Motion, Skeleton
 from keypose.rotations import conjugate, rotate
 
 _SEGMENTS = {"hand": ("upper_arm", "forearm"), "foot": ("thigh", "shin")}
@@ -28,6 +28,7 @@ class Limb:
     middle: int  # elbow or knee
     end: int  # wrist or ankle
     is_leg: bool
+    one_way: bool = False  # bent the other way than usual it goes back to the usual one, as where it is straight
 
     @property
     def joints(self) -> list[int]:
@@ -78,12 +79,16 @@ def bend(positions: Floats, limb: Limb) -> tuple[Floats, Floats]:
 
 def hinge(keyed: KeyedMotion, limb: Limb) -> Floats | None:
     """The normal (3,) of a limb's plane where it is bent most, as the upper joint sees it; None: never bent."""
-    at_keys = keyed.sample(frames=keyed.keys)
-    normals, sines = bend(at_keys.world_positions(), limb)
+    return hinge_over(keyed.sample(frames=keyed.keys), limb)
+
+
+def hinge_over(motion: Motion, limb: Limb) -> Floats | None:
+    """The same over all frames of a motion."""
+    normals, sines = bend(motion.world_positions(), limb)
     most = int(np.argmax(sines))
     if sines[most] < BENT_SINE:
         return None
-    return rotate(conjugate(at_keys.world_rotations()[most, limb.upper]), normals[most])
+    return rotate(conjugate(motion.world_rotations()[most, limb.upper]), normals[most])
 
 
 def bend_normal(skeleton: Skeleton, world: World, limb: Limb, usual: Floats | None) -> Floats:
@@ -94,6 +99,8 @@ def bend_normal(skeleton: Skeleton, world: World, limb: Limb, usual: Floats | No
     """
     normal, sine = bend(world.positions, limb)
     would = _would_bend(skeleton, world, limb, usual)
+    if limb.one_way:
+        sine = sine * np.maximum(np.sum(normal * would, axis=-1), 0.0)  # as far as it is bent the usual way
     sure = np.clip((sine - STRAIGHT_SINE) / (BENT_SINE - STRAIGHT_SINE), 0.0, 1.0)[..., None]
     return first_direction((1 - sure) * would + sure * normal, would, least=1e-3)
 

@@ -1,17 +1,40 @@
-"""The skeleton in JSON: joints with the names of their parents, and end sites."""
+"""The skeleton in JSON: joints with the names of their parents, and end sites; and one pose of it."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from keypose.formats.document import Part
-from keypose.model import Skeleton
+from keypose.model import Pose, Skeleton
+
+
+def skeleton_document(s: Skeleton) -> dict[str, Any]:
+    """The JSON of a skeleton."""
+    return {
+        "joints": [
+            {
+                "name": name,
+                "parent": s.names[parent] if parent >= 0 else None,
+                "offset": s.offsets[j].tolist(),
+                "rotation_order": s.rotation_orders[j],
+                "channels": list(s.channels[j]),
+            }
+            for j, (name, parent) in enumerate(zip(s.names, s.parents.tolist(), strict=True))
+        ],
+        "end_sites": [
+            {"joint": s.names[joint], "offset": offset}
+            for joint, offset in zip(s.end_joints.tolist(), s.end_offsets.tolist(), strict=True)
+        ],
+    }
 
 
 def read_skeleton(part: Part) -> Skeleton:
-    """The skeleton; the caller has allowed the number of its joints."""
+    """The skeleton, within the limits."""
     part.check_members("joints", "end_sites")
     joints, ends = part.parts("joints"), part.parts("end_sites")
+    part.source.check_joints(len(joints) + len(ends))
     if not joints:
         raise part.wrong("joints", "at least one")
     number: dict[str | None, int] = {None: -1}
@@ -42,3 +65,19 @@ def read_skeleton(part: Part) -> Skeleton:
         end_offsets=np.array([end.row("offset", 3) for end in ends]).reshape(-1, 3),
         end_joints=np.array(end_joints, np.int32),
     )
+
+
+def pose_document(pose: Pose | None) -> dict[str, Any] | None:
+    """The JSON of a pose; null where there is none."""
+    if pose is None:
+        return None
+    return {"translations": pose.translations.tolist(), "rotations": pose.rotations.tolist()}
+
+
+def read_pose(json: Part, key: str, joints: int) -> Pose | None:
+    """The pose ``key`` of so many joints; None where it is null."""
+    if json.values[key] is None:
+        return None
+    part = json.object(key)
+    part.check_members("translations", "rotations")
+    return Pose(part.rows("translations", joints, 3), part.rows("rotations", joints, 4))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import zlib
 from typing import Any
 
 import numpy as np
 
-from keypose.arrays import Floats, give_away
+from keypose.arrays import GREATEST_NUMBER, Floats, give_away
 from keypose.formats.document import Part
 
 
@@ -23,17 +24,18 @@ def packed(values: Floats) -> dict[str, Any]:
     }
 
 
-def shape_of(part: Part, joints: int) -> tuple[int, int, int]:
-    """The shape (frames, ``joints``, 3) that an object states, before anything of it is unpacked."""
+def shape_of(part: Part, *inner: int) -> tuple[int, ...]:
+    """The shape (any, *inner) that an object states, before anything of it is unpacked."""
     shape = part.array("shape")
-    if len(shape) != 3 or not all(type(n) is int for n in shape) or shape[0] < 1 or shape[1:] != [joints, 3]:
-        raise part.wrong("shape", f"[frames, {joints}, 3]")
-    return shape[0], joints, 3
+    whole = len(shape) == 1 + len(inner) and all(type(n) is int for n in shape)
+    if not whole or shape[0] < 1 or shape[1:] != list(inner):
+        raise part.wrong("shape", f"[{', '.join(('frames', *map(str, inner)))}]")
+    return tuple(shape)
 
 
-def unpacked(part: Part, shape: tuple[int, int, int]) -> Floats:
+def unpacked(part: Part, shape: tuple[int, ...]) -> Floats:
     """The array of this shape, whose size the caller has allowed; never more than that is unfolded."""
-    size = 8 * shape[0] * shape[1] * shape[2]
+    size = 8 * math.prod(shape)
     try:
         compressed = base64.b64decode(part.text("data"), validate=True)
     except (binascii.Error, ValueError) as error:
@@ -48,4 +50,9 @@ def unpacked(part: Part, shape: tuple[int, int, int]) -> Floats:
         raise part.source.error(f"{part.place('data')}: {more} the {size} bytes of its shape")
     if zlib.crc32(raw) != part.whole("crc32"):
         raise part.source.error(f"{part.place('data')}: the checksum of its bytes is {zlib.crc32(raw)}, not crc32")
-    return give_away(np.frombuffer(raw, "<f8").astype(np.float64).reshape(shape))
+    values = np.frombuffer(raw, "<f8").astype(np.float64)
+    if not (values.min() >= -GREATEST_NUMBER and values.max() <= GREATEST_NUMBER):  # nor NaN
+        raise part.source.error(
+            f"{part.place('data')}: not all of its numbers are finite and up to {GREATEST_NUMBER:g}"
+        )
+    return give_away(values.reshape(shape))

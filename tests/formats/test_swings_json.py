@@ -1,0 +1,195 @@
+"""``.swings.json``: every bit comes back, and a person can read it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from keyed_motions import bits
+
+import keypose as kp
+from keypose.formats import FORMATS, load_swings, writable_suffixes
+from keypose.formats.swings_json.read import FIELDS
+from keypose.formats.swings_json.write import VERSION
+from keypose.swings import Settings
+from stored_swings import CASES, random_swings
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+relaxed = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("suffix", [".swings.json", ".swings.json.gz", ".SWINGS.JSON"])
+@pytest.mark.parametrize("name", CASES)
+def test_every_bit_comes_back(name, suffix, tmp_path):
+    path = tmp_path / f"a.b{suffix}"
+    kp.save(CASES[name], path)
+    assert bits(load_swings(path)) == bits(CASES[name])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_load_gives_the_motion_that_they_play(name, tmp_path):
+    kp.save(CASES[name], tmp_path / "x.swings.json")
+    assert bits(kp.load(tmp_path / "x.swings.json")) == bits(CASES[name].play())
+    assert bits(kp.load(tmp_path / "x.swings.json", fps=48)) == bits(CASES[name].play(fps=48))
+
+
+@relaxed
+@given(seed=st.integers(0, 2**31), n_frames=st.integers(1, 200))
+def test_anything_comes_back(seed, n_frames, tmp_path):
+    made = random_swings(seed, n_frames)
+    kp.save(made, tmp_path / "x.swings.json")
+    assert bits(load_swings(tmp_path / "x.swings.json")) == bits(made)
+
+
+def test_who_insists_gets_frame_0_as_the_reference_pose(tmp_path):
+    kp.save(CASES["found"], tmp_path / "x.swings.json")
+    motion, whole = kp.load(tmp_path / "x.swings.json", reference_pose="drop"), CASES["found"].play()
+    assert motion.n_frames == whole.n_frames - 1 and motion.first_frame == whole.first_frame + 1
+    np.testing.assert_array_equal(motion.reference_pose.rotations, whole.rotations[0])
+
+
+# Other formats, other nouns
+
+
+@pytest.mark.parametrize("suffix", [s for s in writable_suffixes() if not s.startswith((".fbx", ".blend", ".usd"))])
+def test_other_formats_get_the_motion(suffix, tmp_path):
+    kp.save(CASES["found"], tmp_path / f"x{suffix}")
+    kp.save(CASES["found"].play(), tmp_path / f"y{suffix}")
+    assert (tmp_path / f"x{suffix}").read_bytes() == (tmp_path / f"y{suffix}").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {f"x{suffix}", f"y{suffix}"}  # no keys beside it
+
+
+@pytest.mark.parametrize("suffix", [".swings.json", ".swings.json.gz"])
+def test_it_holds_swings_and_nothing_else(suffix, tmp_path):
+    for motion in (CASES["found"].play(), kp.unbake(CASES["found"].play(), keys=5)):
+        said = rf"\{suffix.removesuffix('.gz')} holds swings, not a {type(motion).__name__}; kp\.swings finds them"
+        with pytest.raises(kp.OptionError, match=said):
+            kp.save(motion, tmp_path / f"x{suffix}")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(kp.OptionError, match="save takes a Motion, KeyedMotion or Swings and a path"):
+        kp.save("x", tmp_path / "x.swings.json")
+
+
+def test_load_keyed_says_what_to_do(tmp_path):
+    kp.save(CASES["found"], tmp_path / "x.swings.json")
+    with pytest.raises(kp.FormatError, match=r"x\.swings\.json: Keypose swings has no keys .* kp\.unbake finds keys for"
+                       r" them; kp\.load_swings reads its swings"):  # fmt: skip
+        kp.load_keyed(tmp_path / "x.swings.json")
+
+
+def test_load_swings_says_what_to_do(tmp_path):
+    kp.save(CASES["found"].play(), tmp_path / "x.bvh")
+    with pytest.raises(kp.FormatError, match=r"x\.bvh: BVH holds no swings, expected \.swings\.json; kp\.load reads its "
+                       r"frames and kp\.swings finds swings in them"):  # fmt: skip
+        load_swings(tmp_path / "x.bvh")
+    with pytest.raises(kp.FileError, match="no such file"):
+        load_swings(tmp_path / "y.swings.json")
+
+
+def test_content_decides_whatever_the_name(tmp_path):
+    kp.save(CASES["found"], tmp_path / "x.swings.json")
+    data = (tmp_path / "x.swings.json").read_bytes()
+    (tmp_path / "y.json").write_bytes(b"\xef\xbb\xbf\n" + data)
+    assert bits(load_swings(tmp_path / "y.json")) == bits(CASES["found"])
+    (tmp_path / "z.keys.json").write_bytes(gzip.compress(data))
+    assert "not what the suffix .keys.json says" in load_swings(tmp_path / "z.keys.json").notes[0]
+    with pytest.raises(kp.OptionError, match="cannot write"):
+        kp.save(CASES["found"], tmp_path / ".swings.json")
+
+
+def test_only_this_format_has_swings():
+    assert (
+        [f.name for f in FORMATS if f.read_swings] == [f.name for f in FORMATS if f.write_swings] == ["Keypose swings"]
+    )
+
+
+# The text
+
+
+def test_a_person_can_read_it(tmp_path):
+    made = CASES["found"]
+    kp.save(made, tmp_path / "x.swings.json")
+    text = (tmp_path / "x.swings.json").read_text()
+    assert max(len(line) for line in text.splitlines() if '"data"' not in line) < 200
+    document = json.loads(text)
+    assert document["version"] == VERSION and document["settings"]["threshold"] == 0.4
+    thigh = next(joint for joint in document["joints"] if joint["joint"] == "LeftUpLeg")
+    swing, own = thigh["swings"][1], made["LeftUpLeg"][1]
+    assert (swing["start"], swing["end"]) == (own.start, own.end)
+    np.testing.assert_array_equal(swing["rotation"], own.start_rotation)
+    np.testing.assert_allclose(swing["turn"], own.axis * own.angle, atol=1e-15)
+    left = next(foot for foot in document["contacts"] if foot["foot"] == "left")
+    touching = made.contacts.touching[:, made.contacts.feet.index("left")]
+    assert [first <= t <= last for t in range(made.n_frames) for first, last in left["touching"]].count(
+        True
+    ) == touching.sum()
+    fingers = next(joint for joint in document["joints"] if joint["joint"] == "LeftHandMiddle1")
+    (span,) = fingers["keys"]
+    assert (span["start"], span["end"]) == (0, made.n_frames - 1) and span["rotations"]["shape"] == [made.n_frames, 4]
+    (hips,) = document["paths"]
+    assert hips["joint"] == "Hips" and len(hips["frames"]) == len(hips["values"]) == len(hips["leaving"])
+
+
+def test_few_keys_are_written_out(tmp_path):
+    track = kp.Track("A", np.array([1.0, 0, 0, 0]), keyed=(kp.KeyedSpan(np.array([2, 3, 8]), np.eye(4)[[0, 1, 0]]),))
+    kp.save(CASES["one joint"].with_tracks({0: track}), tmp_path / "x.swings.json")
+    lines = [line.strip() for line in (tmp_path / "x.swings.json").read_text().splitlines()]
+    keys = '"keys": [{"frames": [2, 3, 8], "rotations": [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]}]'
+    assert keys in lines
+
+
+def test_an_edit_by_hand(tmp_path):
+    """A swing that is changed in the text changes that joint, and nothing else."""
+    made = CASES["found"]
+    kp.save(made, tmp_path / "x.swings.json")
+    document = json.loads((tmp_path / "x.swings.json").read_text())
+    joint = next(joint for joint in document["joints"] if joint["joint"] == "LeftUpLeg")
+    joint["swings"][1]["turn"] = [0, 0.5, 0]
+    (tmp_path / "x.swings.json").write_text(json.dumps(document, indent=4))
+    edited = load_swings(tmp_path / "x.swings.json")
+    assert edited["LeftUpLeg"][1].angle == 0.5
+    others = [name for name in made.skeleton.names if name != "LeftUpLeg"]
+    assert [bits(edited.track(name)) for name in others] == [bits(made.track(name)) for name in others]
+
+
+def test_every_field_is_documented():
+    page = DOCS.read_text().split("## Swings as text")[1].split("\n## ")[0]
+    inner = ("joint", "place", "mean_rotation", "swings", "rests", "keys", "start", "end", "rotation", "turn", "frames",
+             "rotations", "values", "arriving", "leaving", "foot", "touching")  # fmt: skip
+    own = [field.name for field in fields(Settings)]
+    assert [name for name in (*FIELDS, *inner, *own) if f"`{name}`" not in page] == []
+
+
+# Real motion
+
+
+@pytest.mark.data
+@pytest.mark.filterwarnings("ignore::keypose.FormatWarning")
+@pytest.mark.parametrize("options", [{}, {"fallback": "keys"}], ids=str)
+@pytest.mark.parametrize(
+    "file",
+    ["cmu120/49_06_cartwheel.bvh", "asf-amc/09_06.amc", "c3d/optotrak.c3d", "gltf/CesiumMan.glb", "formats/bvh/*.bvh"],
+)
+def test_real_clips(file, options, tmp_path, data_dir):
+    found = sorted(data_dir.glob(file), key=lambda path: path.stat().st_size)[:3]
+    assert found
+    for path in found:
+        made = kp.swings(kp.load(path), **options)
+        kp.save(made, tmp_path / "x.swings.json.gz")
+        again = load_swings(tmp_path / "x.swings.json.gz")
+        assert bits(again) == bits(made)
+        assert bits(again.play()) == bits(made.play())
+
+
+def test_played_bits_are_the_same(tmp_path):
+    made = replace(CASES["found"], name="again")
+    kp.save(made, tmp_path / "x.swings.json")
+    again = load_swings(tmp_path / "x.swings.json")
+    for level in (1.0, 0.5):
+        assert bits(again.play(level, fps=77.7)) == bits(made.play(level, fps=77.7))

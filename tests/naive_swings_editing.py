@@ -1,0 +1,190 @@
+"""Slow, obvious twins of edited swings, and swings made by hand to edit."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+import keypose as kp
+from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
+
+# Rotations here are (w, x, y, z) tuples, multiplied and turned by hand.
+
+
+def product(a, b):
+    (aw, ax, ay, az), (bw, bx, by, bz) = map(float, a), map(float, b)
+    return np.array(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + bw * ax + ay * bz - az * by,
+            aw * by + bw * ay + az * bx - ax * bz,
+            aw * bz + bw * az + ax * by - ay * bx,
+        )
+    )
+
+
+def turned(rotation, axis, angle):
+    return product(rotation, (math.cos(angle / 2), *(math.sin(angle / 2) * np.asarray(axis, float))))
+
+
+def angle_of(a, b) -> float:
+    """The angle between two rotations, in radians."""
+    between = product((a[0], *(-np.array(a[1:]))), b)
+    return 2 * math.atan2(float(np.linalg.norm(between[1:])), abs(float(between[0])))
+
+
+def part_of_the_way(a, b, part: float):
+    """By the formula of spherical interpolation, the shorter way."""
+    cosine = float(np.dot(a, b))
+    b = np.asarray(b) if cosine >= 0 else -np.asarray(b)
+    half = math.acos(min(1.0, abs(cosine)))
+    if half < 1e-9:
+        return np.asarray(a)
+    return (math.sin((1 - part) * half) * np.asarray(a) + math.sin(part * half) * b) / math.sin(half)
+
+
+@lru_cache(maxsize=100)
+def parts(track: Track) -> list:
+    """Swings and keyed spans in order of time."""
+    return sorted((*track.swings, *track.keyed), key=lambda part: part.start)
+
+
+def first_of(part):
+    return part.start_rotation if isinstance(part, Swing) else part.rotations[0]
+
+
+def last_of(part):
+    return turned(part.start_rotation, part.axis, part.angle) if isinstance(part, Swing) else part.rotations[-1]
+
+
+def bridge_at(one, other, frame: int):
+    """Between two parts: evenly from where the one ends to where the other starts."""
+    return part_of_the_way(last_of(one), first_of(other), (frame - one.end) / (other.start - one.end))
+
+
+def rotation_at(track: Track, frame: int):
+    """What a joint does at one frame."""
+    row = parts(track)
+    if not row:
+        return track.mean_rotation
+    if frame <= row[0].start:
+        return first_of(row[0])
+    for n, part in enumerate(row):
+        if part.start <= frame <= part.end:
+            if isinstance(part, Swing):
+                share = (frame - part.start) / (part.end - part.start)
+                return turned(part.start_rotation, part.axis, share * part.angle)
+            frames = part.frames.tolist()
+            k = max(k for k, key in enumerate(frames) if key <= frame)
+            if frames[k] == frame:
+                return part.rotations[k]
+            share = (frame - frames[k]) / (frames[k + 1] - frames[k])
+            return part_of_the_way(part.rotations[k], part.rotations[k + 1], share)
+        if n + 1 < len(row) and part.end < frame < row[n + 1].start:
+            return bridge_at(part, row[n + 1], frame)
+    return last_of(row[-1])
+
+
+def seam_steps(track: Track) -> list[tuple[int, int, float]]:
+    """For each seam its frames and the largest turn from one of them to the next, stepping through what is played."""
+    found = []
+    row = parts(track)
+    for one, other in zip(row[:-1], row[1:], strict=True):
+        played = [last_of(one), *(bridge_at(one, other, f) for f in range(one.end + 1, other.start)), first_of(other)]
+        steps = [angle_of(a, b) for a, b in zip(played[:-1], played[1:], strict=True)]
+        found.append((one.end, other.start, max(steps)))
+    return found
+
+
+def largest_step(motion, joint: int) -> float:
+    """The largest turn of a joint from a frame to the next, by the chord between its quaternions."""
+    rotations = motion.rotations[:, joint]
+    near = np.linalg.norm(rotations[1:] - rotations[:-1], axis=1)
+    far = np.linalg.norm(rotations[1:] + rotations[:-1], axis=1)
+    return float((4 * np.arcsin(np.minimum(1.0, np.minimum(near, far) / 2))).max())
+
+
+@lru_cache(maxsize=20)
+def seam_limits(before: Swings) -> list[float]:
+    """What seams of each joint may not exceed: its largest step or, if it is never faster than rest, the clip's."""
+    motion = before.play()
+    largest = [largest_step(motion, j) for j in range(before.n_joints)]
+    rest = before.settings.rest_rad_per_s / before.fps
+    return [own if own >= rest else max(largest) for own in largest]
+
+
+@lru_cache
+def kicking(data_dir: Path, fallback: str | None = None, first: int = 0, last: int = 1472) -> Swings:
+    motion = kp.load(data_dir / "cmu120" / "135_07_kicking.bvh")
+    return swings(motion[first:last], fallback=fallback)
+
+
+@lru_cache
+def demo() -> Swings:
+    return swings(kp.demo_motion(fps=60)[:200])
+
+
+def by_hand(rows: dict[str, list], n_frames: int = 60, fps: float = 30.0) -> Swings:
+    """The demo's figure, some of whose joints do what is said: ``(start, end, axis, degrees)`` for a swing that goes
+    on from where the part before ends, ``("at", start, end, axis, degrees)`` for one from no turn at all, ``[(frame,
+    axis, degrees), ...]`` for keys, ``("rest", start, end)`` for a rest.
+    """
+    still = demo()
+    tracks = []
+    for name, track in zip(still.skeleton.names, still.tracks, strict=True):
+        own = (1.0, 0.0, 0.0, 0.0)
+        made, keyed, rests = [], [], []
+        for part in rows.get(name, ()):
+            if isinstance(part, list):
+                turns = [turned((1.0, 0.0, 0.0, 0.0), unit(axis), math.radians(degrees)) for _, axis, degrees in part]
+                keyed.append(KeyedSpan(np.array([frame for frame, *_ in part]), np.array(turns)))
+                own = turns[-1]
+            elif part[0] == "rest":
+                rests.append(Rest(name, *part[1:], np.array(own)))
+            else:
+                if part[0] == "at":
+                    own, part = (1.0, 0.0, 0.0, 0.0), part[1:]
+                start, end, axis, degrees = part
+                made.append(Swing(name, start, end, np.array(own), unit(axis), math.radians(degrees)))
+                own = last_of(made[-1])
+        tracks.append(Track.of(name, np.array((1.0, 0.0, 0.0, 0.0)), made, keyed, rests))
+    return Swings(still.name, still.skeleton, fps, n_frames, tuple(tracks), still.places, up=still.up)
+
+
+def unit(axis):
+    return np.array(axis, float) / np.linalg.norm(axis)
+
+
+def assert_sound(now: Swings) -> None:
+    """Parts in order and inside the clip, apart from each other; rotations unit; playback as stepped through."""
+    for track in now.tracks:
+        row = sorted((*track.swings, *track.keyed, *track.rests), key=lambda part: part.start)
+        for one, other in zip(row[:-1], row[1:], strict=True):
+            assert one.end < other.start, (track, one, other)
+        if row:
+            assert row[0].start >= 0 and row[-1].end < now.n_frames, track
+        for values in (track.start_rotations, track.rest_rotations, *(span.rotations for span in track.keyed)):
+            assert np.allclose(np.linalg.norm(values, axis=1), 1.0, rtol=0, atol=1e-12)
+
+
+def assert_seams_hold(before: Swings, now: Swings, quicker: float = 1.0) -> None:
+    """No seam of a changed joint exceeds the limit that the unedited clip sets."""
+    limits = None
+    for j, (old, new) in enumerate(zip(before.tracks, now.tracks, strict=True)):
+        if old is not new:
+            limits = seam_limits(before) if limits is None else limits
+            for first, last, step in seam_steps(new):
+                assert step <= limits[j] * quicker * (1 + 1e-6) + 1e-9, (new, first, last, step, limits[j])
+
+
+def bits(now: Swings) -> list[bytes]:
+    """Every stored number of every track."""
+    arrays = []
+    for track in now.tracks:
+        arrays += [track.starts, track.ends, track.start_rotations, track.turns]
+        arrays += [track.rest_starts, track.rest_ends, track.rest_rotations]
+        arrays += [array for span in track.keyed for array in (span.frames, span.rotations)]
+    return [array.tobytes() for array in arrays]

@@ -1,0 +1,145 @@
+"""Which swings a selection means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import keypose as kp
+import naive_swings_find
+from keypose.errors import OptionError, UnknownJoint
+from keypose.swings import Swing, Swings, Track, swings
+
+DEMO = swings(kp.demo_motion(fps=60))
+SOME_JOINTS = st.sampled_from(("all", "right_leg", ("arms", "head"), "hips", ["left_thigh", "right_thigh"]))
+# no whole frame: whether a swing goes on exactly then is a matter of its own test
+SECONDS = st.integers(0, int(DEMO.duration_s * 1000) - 1).map(lambda ms: ms / 1000 + 1 / 7919)
+LENGTHS = st.integers(1, 2000).map(lambda ms: ms / 1000 + 1 / 7919)
+DEGREES = st.floats(0.01, 200.0)
+ASKED = st.fixed_dictionaries(
+    {},
+    optional={
+        "index": st.integers(-40, 40),
+        "at_s": SECONDS,
+        "from_s": SECONDS,
+        "to_s": SECONDS,
+        "longer_s": LENGTHS,
+        "shorter_s": LENGTHS,
+        "wider_deg": DEGREES,
+        "narrower_deg": DEGREES,
+    },
+)
+
+
+@given(SOME_JOINTS, ASKED)
+def test_it_finds_what_asking_each_swing_finds(joints, asked):
+    for low, high in (("from_s", "to_s"), ("longer_s", "shorter_s"), ("wider_deg", "narrower_deg")):
+        assume(asked.get(low, -1.0) < asked.get(high, np.inf))
+    most = max(DEMO.tracks[j].n_swings for j in DEMO.skeleton.joints(joints))
+    assume(-most <= asked.get("index", 0) < most)
+    assert list(DEMO.find(joints, **asked)) == naive_swings_find.find(DEMO, joints, **asked)
+
+
+def test_without_any_condition_all_are_found_in_order_of_time():
+    found = DEMO.find()
+    assert len(found) == DEMO.n_swings
+    order = [(swing.start, DEMO.skeleton.joint(swing.joint)) for swing in found]
+    assert order == sorted(order)
+    assert set(found) == {swing for track in DEMO.tracks for swing in track.swings}  # the very ones
+
+
+def three(fps: float = 10.0) -> Swings:
+    """The demo's figure for 4 s; its left thigh swings for 0.5 s, 1 s and 0.5 s, by 10, 20 and 30 degrees."""
+    parts = (("left_thigh", (2, 7, 10), (10, 20, 20), (22, 27, 30)), ("right_thigh", (0, 5, 10)))
+    tracks = {}
+    for part, *some in parts:
+        j = DEMO.skeleton.joint(part)
+        name = DEMO.skeleton.names[j]
+        each = [Swing(name, a, b, (1, 0, 0, 0), (1, 0, 0), np.deg2rad(deg)) for a, b, deg in some]
+        tracks[j] = Track.of(name, (1, 0, 0, 0), each)
+    still = tuple(Track(name, (1, 0, 0, 0)) for name in DEMO.skeleton.names)
+    return replace(DEMO, fps=fps, n_frames=40, tracks=still, paths=(), contacts=None).with_tracks(tracks)
+
+
+def starts(found) -> list[int]:
+    return [swing.start for swing in found]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"index": 1}, [10]),
+        ({"index": -1}, [22]),
+        ({"at_s": 1.0}, [10]),
+        ({"at_s": 2.0}, [10]),
+        ({"at_s": 2.1}, []),
+        ({"from_s": 2.0}, [10, 22]),
+        ({"from_s": 2.0, "to_s": 2.0}, [10]),
+        ({"to_s": 0.2}, [2]),
+        ({"to_s": 0.19}, []),
+        ({"longer_s": 0.5}, [10]),
+        ({"longer_s": 0.49}, [2, 10, 22]),
+        ({"shorter_s": 0.5}, []),
+        ({"shorter_s": 1.0}, [2, 22]),
+        ({"wider_deg": 15, "narrower_deg": 25}, [10]),
+        ({"wider_deg": 45}, []),
+        ({"longer_s": 0.2, "wider_deg": 15, "from_s": 2.1}, [22]),
+        ({"index": 0, "from_s": 1.0}, []),
+    ],
+)
+def test_what_each_condition_means(asked, expected):
+    assert starts(three().find("left_thigh", **asked)) == expected
+
+
+def test_a_frame_as_time_means_that_frame_at_every_rate():
+    for fps in (24.0, 30.0, 59.94, 60.0, 119.88, 120.0, 240.0):
+        some = three(fps)
+        for swing in some["left_thigh"]:
+            for frame in (swing.start, swing.end):
+                assert some.find("left_thigh", at_s=frame / fps) == (swing,)
+            lasts = (swing.end - swing.start) / fps
+            assert swing not in some.find(longer_s=lasts) and swing not in some.find(shorter_s=lasts)
+
+
+def test_index_counts_within_each_joint():
+    assert [(s.joint, s.start) for s in three().find("legs", index=0)] == [("RightUpLeg", 0), ("LeftUpLeg", 2)]
+    assert [s.start for s in three().find("legs", index=2)] == [22]  # the other has fewer
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"joints": "left_thigh", "index": 3}, "index=3, but LeftUpLeg has 3 swings: expected -3 to 2"),
+        ({"joints": "legs", "index": -4}, "index=-4, but no joint has more than 3 swings: expected -3 to 2"),
+        ({"joints": "right_thigh", "index": 1}, "index=1, but RightUpLeg has 1 swing: expected -1 to 0"),
+        ({"joints": "hips", "index": 0}, "index=0, expected a joint with swings: Hips has none"),
+        ({"joints": "arms", "index": 0}, "index=0, expected a joint with swings: none of the joints has any"),
+        ({"index": 1.5}, "index=1.5, expected a whole number"),
+        ({"index": True}, "index=True, expected a whole number"),
+        ({"at_s": 4.1}, "at_s=4.1, expected a number from 0 to 4"),
+        ({"at_s": float("nan")}, "at_s=nan, expected a number"),
+        ({"from_s": -1}, "from_s=-1, expected a number from 0 to 4"),
+        ({"to_s": "2"}, "to_s='2', expected a number of at least 0"),
+        ({"from_s": 2, "to_s": 1}, "from_s=2 and to_s=1, expected the first not to be larger"),
+        ({"longer_s": 1, "shorter_s": 1}, "longer_s=1 and shorter_s=1, expected the first to be smaller"),
+        ({"shorter_s": 0}, "shorter_s=0, expected a number above 0"),
+        ({"wider_deg": -1}, "wider_deg=-1, expected a number of at least 0"),
+        ({"wider_deg": 30, "narrower_deg": 20}, "narrower_deg=20, expected the first to be smaller"),
+        ({"narrower_deg": 0}, "narrower_deg=0, expected a number above 0"),
+        ({"joints": ()}, "joints=(), expected names of joints, body parts or groups, at least one"),
+        ({"joints": 3}, "joints=3, expected names"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(asked, message):
+    with pytest.raises(OptionError) as refused:
+        three().find(**asked)
+    assert message in str(refused.value)
+
+
+def test_an_unknown_joint_is_refused_by_name():
+    with pytest.raises(UnknownJoint, match="'tail'"):
+        DEMO.find(["left_leg", "tail"])

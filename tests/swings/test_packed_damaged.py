@@ -1,0 +1,131 @@
+"""Packed swings of strangers: whatever is in a block, Swings or an error that names the byte, in bounded memory."""
+
+from __future__ import annotations
+
+import random
+import sys
+import tracemalloc
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import keypose as kp
+from keypose.rotations import IDENTITY
+from keypose.swings.block import head
+from keypose.swings.packed import MAGIC, pack, unpack
+from stored_swings import CASES, random_swings
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.fuzz.mutate import damage
+
+relaxed = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+SMALL = replace(random_swings(11, 30), contacts=kp.FootContacts(("left",), np.arange(30)[:, None] % 9 > 4))
+
+
+def test_every_flipped_byte_is_noticed():
+    data = pack(SMALL)
+    for at in range(len(data)):
+        for flip in (1, 0x80, 0xFF):
+            with pytest.raises(kp.FormatError, match="packed swings"):
+                unpack(data[:at] + bytes((data[at] ^ flip,)) + data[at + 1 :])
+
+
+def test_cut_short_or_too_long_anywhere():
+    body = pack(SMALL)[:-4]
+    assert unpack(_sealed(body)).n_frames == 30
+    for end in range(len(body)):
+        with pytest.raises(kp.FormatError):
+            unpack(body[:end])
+        with pytest.raises(kp.FormatError):
+            unpack(_sealed(body[:end]))
+    with pytest.raises(kp.FormatError, match=f"packed swings: byte {len(body)}: 1 bytes behind the end"):
+        unpack(_sealed(body + b"\0"))
+
+
+def _sealed(body: bytes) -> bytes:
+    """With a checksum that fits: what is wrong must be found by what it says."""
+    return body + zlib.crc32(body).to_bytes(4, "little")
+
+
+def _must_not_break(data: bytes) -> str:
+    try:
+        unpack(data, where="x.kps", most_bytes=1 << 22)
+    except kp.FormatError as error:
+        assert str(error).startswith("x.kps: ") and len(str(error)) < 700
+        return "refused"
+    return "read"
+
+
+def test_a_hostile_block_ends_in_an_error():
+    bodies = [pack(made)[:-4] for made in (SMALL, CASES["drawn"], CASES["reference pose"], CASES["odd channels"])]
+    rng = random.Random(0)
+    outcomes = [_must_not_break(_sealed(damage(rng.choice(bodies), bodies, rng))) for _ in range(500)]
+    assert set(outcomes) == {"read", "refused"}
+
+
+@relaxed
+@given(tail=st.binary(max_size=400), at=st.integers(5, 900))
+def test_any_bytes_behind_a_sound_start(tail, at):
+    _must_not_break(_sealed(pack(SMALL)[:at] + tail))
+
+
+def test_another_value_of_every_byte():
+    """One byte after the other, with a checksum that fits."""
+    body = pack(SMALL)[:-4]
+    for at in range(5, len(body)):
+        value = (0, 1, 0x7F, 0x80, 0xFF)[at % 5]
+        _must_not_break(_sealed(body[:at] + bytes((value,)) + body[at + 1 :]))
+
+
+def test_memory_is_bounded():
+    """Keys on every frame of joints that keep still take no bytes: a small block could ask for any memory."""
+    n_frames, still = 2_000_000, np.tile(IDENTITY, (2_000_000, 1))
+    track = kp.Track("A", np.array(IDENTITY), keyed=(kp.KeyedSpan(np.arange(n_frames), still),))
+    long = replace(CASES["one joint"], n_frames=n_frames, tracks=(track,))
+    data = pack(long)
+    assert len(data) < 150 and unpack(data).n_frames == n_frames
+    tracemalloc.start()
+    with pytest.raises(kp.FormatError, match="2000000 keys of A take more memory than such a small block may ask for"):
+        unpack(data, most_bytes=1 << 20)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 18
+    tracemalloc.stop()
+    feet = kp.FootContacts(("left",) * 40, np.zeros((n_frames, 40), bool))
+    with pytest.raises(kp.FormatError, match="80000000 contacts of feet take more memory"):
+        unpack(pack(replace(CASES["one joint"], n_frames=n_frames, contacts=feet)), most_bytes=1 << 20)
+
+
+def test_messages():
+    data = pack(SMALL)
+    with pytest.raises(kp.FormatError, match=r"^a\.kps: byte 0: starts with b'GIF8', expected b'KPsw'$"):
+        unpack(b"GIF8" + data[4:], where="a.kps")
+    with pytest.raises(kp.FormatError, match=r"version is 2: it is of a newer Keypose .* update Keypose to read it"):
+        unpack(_sealed(MAGIC + b"\x02" + data[5:-4]))
+    with pytest.raises(kp.FormatError, match="version is 0, expected 1"):
+        unpack(_sealed(MAGIC + b"\x00" + data[5:-4]))
+    with pytest.raises(kp.FormatError, match=r"damaged: the checksum of its bytes is \d+, not \d+"):
+        unpack(data[:30] + b"\x55" + data[31:])
+    with pytest.raises(kp.FormatError, match="5 bytes, expected at least 9"):
+        unpack(data[:5])
+    with pytest.raises(kp.FormatError, match="starts with b''"):
+        unpack(b"")
+    name = len(SMALL.name)
+    with pytest.raises(kp.FormatError, match=f"byte 5: 2097151 bytes of the name, but {len(data) - 10} bytes are left"):
+        unpack(_sealed(data[:5] + b"\xff\xff\x7f" + data[6:-4]))
+    with pytest.raises(kp.FormatError, match=r"byte \d+: frames per second: nan, expected finite numbers"):
+        unpack(_sealed(data[: 6 + name] + np.array([np.nan], "<f8").tobytes() + data[14 + name : -4]))
+    with pytest.raises(kp.FormatError, match=r"packed swings: fps=0\.0, expected a number from 0\.001"):
+        unpack(_sealed(data[: 6 + name] + bytes(8) + data[14 + name : -4]))
+    with pytest.raises(kp.OptionError, match=r"Motion, expected Swings, as kp\.swings gives them"):
+        pack(SMALL.play())
+
+
+def test_too_many_joints(monkeypatch):
+    data = pack(CASES["drawn"])
+    monkeypatch.setattr(head, "MOST_JOINTS", 3)
+    with pytest.raises(kp.FormatError, match=r"byte \d+: 4 joints, expected at most 3"):
+        unpack(data)

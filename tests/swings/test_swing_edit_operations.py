@@ -1,0 +1,340 @@
+"""What each operation does to the swing that is meant, on swings made by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import naive_swings_editing as twin
+from keypose.errors import OptionError, UnknownJoint
+from keypose.rotations import angle_between, exp, multiply, rotate
+from keypose.swings import Swing
+from keypose.swings.editing import SwingEdit
+
+X, Y, Z = np.eye(3)
+ARM, OTHER = "LeftArm", "RightArm"
+# 10 degrees per frame at most; a gap of 5 frames, of 1 frame, of 20
+ROW = [(5, 14, X, 60), (20, 29, Y, 90), (30, 35, X, 20), ("rest", 37, 50), (56, 59, Z, 9)]
+
+
+def edit(**rows) -> SwingEdit:
+    return SwingEdit(twin.by_hand(rows or {ARM: ROW}))
+
+
+def at(edit_or_swings, frame, joint=ARM):
+    now = edit_or_swings.swings if isinstance(edit_or_swings, SwingEdit) else edit_or_swings
+    return twin.rotation_at(now.track(joint), frame)
+
+
+def assert_same_rotation(one, other, within=1e-9):
+    assert twin.angle_of(one, other) < within
+
+
+@pytest.mark.parametrize("factor", (0.0, 0.5, 1.4, -1.0))
+@pytest.mark.parametrize(("about", "part"), (("start", 0.0), ("middle", 0.5), ("end", 1.0)))
+def test_scale_multiplies_the_angle_and_keeps_one_rotation(factor, about, part):
+    e = edit()
+    old = e.swings[ARM][1]
+    e.scale(old, factor, about=about)
+    new = e.swings[ARM][1]
+    assert (new.start, new.end) == (old.start, old.end)
+    assert math.isclose(new.angle, abs(factor) * old.angle, abs_tol=1e-12)
+    if factor:
+        assert np.allclose(new.axis, math.copysign(1, factor) * old.axis, atol=1e-12)
+    kept = twin.turned(old.start_rotation, old.axis, part * old.angle)
+    assert_same_rotation(twin.turned(new.start_rotation, new.axis, part * new.angle), kept)
+
+
+def test_set_angle_is_scale_in_degrees():
+    e, other = edit(), edit()
+    e.set_angle(e.swings[ARM][1], 120, about="middle")
+    other.scale(other.swings[ARM][1], 120 / 90, about="middle")
+    assert math.isclose(e.swings[ARM][1].angle_deg, 120)
+    for frame in range(60):
+        assert_same_rotation(at(e, frame), at(other, frame))
+    e.set_angle(e.swings[ARM][1], -30)
+    assert np.allclose(e.swings[ARM][1].turn, -math.radians(30) * Y)
+
+
+def test_set_axis_and_turn_axis_keep_angle_and_start():
+    e = edit()
+    old = e.swings[ARM][1]
+    e.set_axis(old, (0, 0, -3))
+    new = e.swings[ARM][1]
+    assert np.allclose(new.axis, -Z) and math.isclose(new.angle, old.angle)
+    assert_same_rotation(new.start_rotation, old.start_rotation)
+    e.turn_axis(new, about=X, degrees=30)
+    assert np.allclose(e.swings[ARM][1].axis, rotate(exp(math.radians(30) * X), -Z))
+    with pytest.raises(OptionError, match=r"axis=\(0, 0, 0\), expected a direction"):
+        e.set_axis(e.swings[ARM][1], (0, 0, 0))
+
+
+def test_shift_moves_a_swing_as_it_is():
+    for by in ({"by_frames": 3}, {"by_s": 0.1}):
+        e = edit()
+        old, *others = e.swings[ARM]
+        e.shift(old, **by)
+        new, *after = e.swings[ARM]
+        assert (new.start, new.end) == (old.start + 3, old.end + 3)
+        assert (new.start_rotation == old.start_rotation).all() and np.allclose(new.turn, old.turn, atol=1e-15)
+        assert [swing.turn.tobytes() for swing in after] == [swing.turn.tobytes() for swing in others]
+
+
+def test_a_gap_that_is_wide_enough_takes_all():
+    e = edit()
+    behind = [swing.turn.tobytes() + swing.start_rotation.tobytes() for swing in e.swings[ARM][1:]]
+    e.scale(e.swings[ARM][0], 1.5)  # 30 degrees more over 6 frames: slower than the 10 degrees per frame of before
+    assert [swing.turn.tobytes() + swing.start_rotation.tobytes() for swing in e.swings[ARM][1:]] == behind
+
+
+def test_a_swing_beside_a_narrow_gap_begins_where_it_must_and_ends_where_it_ended():
+    e = edit()
+    old = e.swings[ARM]
+    e.scale(old[1], 1.5)  # 45 degrees more, and 1 frame to the next swing
+    new = e.swings[ARM]
+    assert twin.angle_of(new[2].start_rotation, new[1].end_rotation) < math.radians(10.001)
+    assert_same_rotation(new[2].end_rotation, old[2].end_rotation)
+    assert new[3].turn.tobytes() == old[3].turn.tobytes()
+
+
+def test_what_would_turn_too_fast_is_carried_farther():
+    e = edit(**{ARM: [(5, 14, X, 90), (15, 17, Y, 18), (18, 40, Z, 20), (41, 55, X, 30)]})
+    old = e.swings[ARM]
+    e.scale(old[0], 2)  # 90 degrees more: 3 frames at 10 degrees cannot take them
+    new = e.swings[ARM]
+    assert angle_between(new[1].end_rotation, old[1].end_rotation) > math.radians(30)
+    assert_same_rotation(new[2].end_rotation, old[2].end_rotation)
+    assert new[3].turn.tobytes() == old[3].turn.tobytes()
+    for swing in new[1:3]:
+        assert swing.angle / (swing.end - swing.start) <= math.radians(10) * (1 + 1e-6)
+
+
+def test_at_the_end_of_the_clip_nothing_has_to_come_back():
+    e = edit(**{ARM: [(5, 14, X, 90), (15, 17, Y, 18), (18, 20, Z, 18)]})
+    old = e.swings[ARM]
+    e.scale(old[0], 3)
+    new = e.swings[ARM]
+    assert math.isclose(new[0].angle_deg, 270)
+    assert twin.angle_of(new[2].end_rotation, old[2].end_rotation) > math.radians(80)
+    for swing in new[1:]:
+        assert swing.angle / (swing.end - swing.start) <= math.radians(10) * (1 + 1e-6)
+    twin.assert_seams_hold(e.original, e.swings)
+
+
+def test_two_edited_swings_share_what_they_disagree_by():
+    e = edit(**{ARM: [(5, 14, X, 90), (15, 24, X, 90), (30, 40, Y, 10)]})
+    old = e.swings[ARM]
+    e.scale(old[:2], 2)  # from their own starts: 90 degrees apart, of which a frame takes 10
+    new = e.swings[ARM]
+    assert math.isclose(new[0].angle_deg, 140, abs_tol=1e-6) and math.isclose(new[1].angle_deg, 140, abs_tol=1e-6)
+    assert_same_rotation(new[0].start_rotation, old[0].start_rotation)
+    assert math.isclose(twin.angle_of(new[0].end_rotation, new[1].start_rotation), math.radians(10), abs_tol=1e-6)
+
+
+@pytest.mark.parametrize(("anchor", "frames"), (("start", (20, 33)), ("middle", (18, 31)), ("end", (16, 29))))
+def test_lengthen_and_shorten(anchor, frames):
+    for how in ({"by_frames": 4}, {"by_s": 4 / 30}, {"factor": 13 / 9}):
+        e = edit(**{ARM: [ROW[0], ROW[1]]})
+        old = e.swings[ARM][1]
+        e.lengthen(old, anchor=anchor, **how)
+        slow = e.swings[ARM][1]
+        assert (slow.start, slow.end) == frames
+        assert np.allclose(slow.turn, old.turn, atol=1e-15)
+        assert_same_rotation(slow.start_rotation, old.start_rotation)
+        e.shorten(slow, by_frames=4, anchor=anchor)
+        assert (e.swings[ARM][1].start, e.swings[ARM][1].end) == (20, 29)
+    e = edit(**{ARM: [ROW[0], ROW[1]]})
+    e.lengthen(old, by_frames=4, anchor=anchor, keep="speed")
+    far = e.swings[ARM][1]
+    part = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+    assert math.isclose(far.angle_deg, 90 * 13 / 9)
+    kept = twin.turned(old.start_rotation, old.axis, part * old.angle)
+    assert_same_rotation(twin.turned(far.start_rotation, far.axis, part * far.angle), kept)
+
+
+def test_a_neighbour_in_the_way_is_cut_and_a_rest_too():
+    e = edit()
+    old = e.swings[ARM]
+    e.lengthen(old[1], by_frames=3, anchor="start")
+    new = e.swings[ARM]
+    assert (new[1].end, new[2].start, new[2].end) == (32, 33, 35)
+    e.undo()
+    e.lengthen(old[2], by_frames=10, anchor="start")
+    assert [(rest.start, rest.end) for rest in e.swings.track(ARM).rests] == [(46, 50)]
+    e.lengthen(e.swings[ARM][2], by_frames=9, anchor="start")
+    assert not e.swings.track(ARM).rests
+    twin.assert_sound(e.swings)
+
+
+def test_delete_leaves_an_even_turn():
+    e = edit()
+    old = e.swings
+    e.delete(old[ARM][1])
+    assert len(e.swings[ARM]) == 3
+    first, last = old[ARM][0].end_rotation, old[ARM][2].start_rotation
+    for frame in range(14, 31):
+        assert_same_rotation(at(e, frame), twin.part_of_the_way(first, last, (frame - 14) / 16))
+    e.delete(ARM)
+    assert not e.swings[ARM] and e.last_change.joints == (e.swings.skeleton.joint(ARM),)
+    assert_same_rotation(at(e, 30), (1, 0, 0, 0))
+
+
+def test_copy_to_another_joint_starts_from_what_that_does():
+    e = edit(**{ARM: ROW, OTHER: [(0, 9, Z, 40), [(10, Z, 40), (59, Y, 10)]]})
+    old = e.swings
+    e.copy(old[ARM][1], OTHER)
+    new = e.swings[OTHER]
+    assert [(swing.start, swing.end) for swing in new] == [(0, 9), (20, 29)]
+    assert np.allclose(new[1].turn, old[ARM][1].turn)
+    assert_same_rotation(new[1].start_rotation, at(old, 20, OTHER))
+    assert [(span.start, span.end) for span in e.swings.track(OTHER).keyed] == [(10, 19), (30, 59)]
+    assert_same_rotation(at(e, 15, OTHER), at(old, 15, OTHER))
+    with pytest.raises(
+        OptionError, match=r"frames 5 to 14 of 'RightArm' are taken by Swing\('RightArm', frames 0 to 9"
+    ):
+        e.copy(old[ARM][0], OTHER)
+    e.copy(old[ARM][0], OTHER, replace=True)
+    assert [(swing.start, swing.end) for swing in e.swings[OTHER]] == [(5, 14), (20, 29)]
+    e.copy(old[ARM][0], OTHER, at_s=40 / 30)
+    assert [(swing.start, swing.end) for swing in e.swings[OTHER]] == [(5, 14), (20, 29), (40, 49)]
+
+
+def test_copy_says_what_cannot_be():
+    e = edit()
+    swing = e.swings[ARM][1]
+    with pytest.raises(OptionError, match="copied to its own place"):
+        e.copy(swing)
+    with pytest.raises(OptionError, match="frames 57 to 66: the clip has frames 0 to 59"):
+        e.copy(swing, at_s=1.9)
+    with pytest.raises(OptionError, match="4 swings are meant, expected one"):
+        e.copy(ARM, OTHER)
+    with pytest.raises(UnknownJoint):
+        e.copy(swing, "tail")
+    assert e.history == () and e.swings is e.original
+
+
+def test_mirrored_copy_is_seen_in_the_mirror():
+    """Positions of the mirrored hand are those of the hand, with the sideways coordinate exchanged."""
+    e = edit(**{ARM: [(10, 40, (0.3, 0.5, -0.8), 70)]})
+    e.copy(e.swings[ARM][0], mirror=True)
+    assert len(e.swings[OTHER]) == 1
+    played = e.play()
+    places = played.world_positions() - played.world_positions()[:, :1]
+    left, right = (places[:, played.joint(f"{side}_hand")] for side in ("left", "right"))
+    middle = places[0, played.joint("left_hand")] + places[0, played.joint("right_hand")]
+    side = int(np.argmax(np.abs(left[0] - right[0])))
+    assert np.abs(left - left[0]).max() > 0.3  # m: it does move
+    assert abs(middle[side]) < 1e-6
+    image = left * np.where(np.arange(3) == side, -1.0, 1.0)
+    assert np.allclose(image, right, atol=1e-6)
+
+
+def test_intensify_scales_swings_about_their_middles_and_keys_about_their_mean():
+    e = edit(**{ARM: [(5, 14, X, 40), (20, 29, X, -0.0 + 10)], OTHER: [[(0, X, 0), (10, X, 20), (30, X, -20)]]})
+    e.intensify((ARM, OTHER), 1.5)
+    assert math.isclose(e.swings[ARM][0].angle_deg, 60) and math.isclose(e.swings[ARM][1].angle_deg, 15)
+    assert_same_rotation(twin.turned((1, 0, 0, 0), X, math.radians(-10)), e.swings[ARM][0].start_rotation)
+    keys = e.swings.track(OTHER).keyed[0].rotations
+    for rotation, degrees in zip(keys, (0, 30, -30), strict=True):
+        assert_same_rotation(rotation, twin.turned((1, 0, 0, 0), X, math.radians(degrees)), 1e-3)
+
+
+def test_keys_that_get_far_apart_get_keys_between_them():
+    e = edit(**{OTHER: [[(0, X, -70), (20, X, 70), (40, X, -70)]]})
+    e.intensify(OTHER, 1.5)
+    top, low = twin.turned((1, 0, 0, 0), X, math.radians(70)), twin.turned((1, 0, 0, 0), X, math.radians(-70))
+    assert len(e.swings.track(OTHER).keyed[0].frames) == 5
+    assert twin.angle_of(at(e, 10, OTHER), top) > math.radians(50)
+    assert twin.angle_of(at(e, 20, OTHER), at(e, 40, OTHER)) < twin.angle_of(top, low) * 1.5
+    steps = [twin.angle_of(at(e, frame, OTHER), at(e, frame + 1, OTHER)) for frame in range(40)]
+    assert np.allclose(steps, math.radians(10.5), rtol=0.01)  # 1.5 times 7 degrees, evenly
+
+
+def test_intensify_leaves_hips_alone_unless_they_are_named():
+    rows = {"Hips": [(5, 14, X, 20)], "LeftUpLeg": [(5, 14, X, 20)]}
+    e = edit(**rows)
+    e.intensify("body", 2)
+    assert math.isclose(e.swings["hips"][0].angle_deg, 20) and math.isclose(e.swings["left_thigh"][0].angle_deg, 40)
+    e.intensify(("hips", "arms"), 2)
+    assert math.isclose(e.swings["hips"][0].angle_deg, 40) and math.isclose(e.swings["left_thigh"][0].angle_deg, 40)
+    with pytest.raises(OptionError, match="neither a swing nor a key"):
+        e.intensify("arms", 2)
+
+
+def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
+    e = edit(**{ARM: [(10, 20, X, 60), (27, 37, Y, 60)], OTHER: [(10, 20, X, 60)]})
+    change = e.retime((ARM, OTHER), 2)
+    assert [(swing.start, swing.end) for swing in e.swings[ARM]] == [(5, 23), (24, 42)]
+    assert [(swing.start, swing.end) for swing in e.swings[OTHER]] == [(5, 25)]
+    assert "2 of 3 swings have no room to take 2 times as long" in change.note
+    e.undo()
+    change = e.retime(ARM, 0.5)
+    assert [(swing.start, swing.end) for swing in e.swings[ARM]] == [(12, 17), (29, 34)] and not change.note
+    e.retime(ARM, 0.01)
+    assert [swing.n_frames for swing in e.swings[ARM]] == [3, 3]
+    e.undo()
+    e.retime(ARM, 900)
+    assert e.swings[ARM][0].start == 0 and e.swings[ARM][1].end == 59
+
+
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    (
+        (lambda e, s: e.shift(s[1], by_frames=30), r"Swing\('LeftArm', frames 20 to 29, 90.0 degrees\) cannot go to "
+         r"frames 50 to 59: Swing\('LeftArm', frames 30 to 35, 20.0 degrees\) is in the way; there is room from frame 8 to 32"),
+        (lambda e, s: e.shift(s[0], by_frames=-6), "frames -1 to 8: the clip has frames 0 to 59; there is room from frame 0 to 26"),
+        (lambda e, s: e.shift(s[3], by_s=9), "the clip has frames 0 to 59"),
+        (lambda e, s: e.lengthen(s[:2], by_frames=20), "Swing.'LeftArm', frames 5 to 14.*is in the way|the clip has"),
+        (lambda e, s: e.lengthen(s[:2], by_frames=9, anchor="start"), "frames 5 to 14, 60.0 degrees. cannot go to frames 5 to 23: .*frames 20 to 29"),
+        (lambda e, s: e.lengthen(s[0], factor=0.5), "factor=0.5, expected a number of at least 1"),
+        (lambda e, s: e.shorten(s[0], factor=1.5), "above 0 and at most 1"),
+        (lambda e, s: e.shorten(s[0], by_frames=8), "cannot be shortened to 2 frames, expected at least 3"),
+        (lambda e, s: e.lengthen(s[0], by_frames=-1), "by_frames=-1, expected at least 0"),
+        (lambda e, s: e.lengthen(s[0]), "one way: by_s=, by_frames= or factor="),
+        (lambda e, s: e.shift(s[0], by_s=1, by_frames=1), "one way: by_s= or by_frames="),
+        (lambda e, s: e.shift(s[0], by_frames=2**70), "expected fewer than"),
+        (lambda e, s: e.scale(s[0], float("nan")), "factor=nan, expected a number"),
+        (lambda e, s: e.scale(s[0], 1e9), "too far"),
+        (lambda e, s: e.scale(s[0], 2, about="top"), "about='top', expected one of start, middle, end"),
+        (lambda e, s: e.scale((), 2), "no swing is given"),
+        (lambda e, s: e.scale(3, 2), "3, expected a swing"),
+        (lambda e, s: e.scale([3], 2), "3, expected a swing or the name"),
+        (lambda e, s: e.scale("legs", 2), "'legs': no swing at all; joints with swings are LeftArm"),
+        (lambda e, s: e.scale(Swing(ARM, 6, 14, (1, 0, 0, 0), X, 1), 2), "no swing of 'LeftArm' at frames 6 to 14; its swings are now at frames 5 to 14, 20 to 29"),
+        (lambda e, s: e.retime(factor=0), "factor=0, expected a number above 0"),
+        (lambda e, s: e.retime(), "factor= is missing"),
+        (lambda e, s: e.retime(factor=2, keep="feet"), "keep='feet', expected one of contacts"),
+        (lambda e, s: e.retime(factor=0.1), "LeftArm has 4 swings and 0 keyed spans, which need at least 8 frames; 6 are too few"),
+        (lambda e, s: e.retime(factor=0.001), "leaves no frame"),
+        (lambda e, s: e.undo(), "nothing to undo"),
+        (lambda e, s: e.redo(), "nothing to redo"),
+    ),
+)  # fmt: skip
+def test_what_cannot_be_says_why_and_changes_nothing(operation, said):
+    e = edit()
+    before = twin.bits(e.swings)
+    with pytest.raises(OptionError, match=said):
+        operation(e, e.swings[ARM])
+    assert e.swings is e.original and e.history == () and e.last_change is None
+    assert twin.bits(e.swings) == before
+
+
+def test_an_unknown_name_is_no_joint():
+    e = edit()
+    for operation in (lambda: e.scale("tail", 2), lambda: e.intensify("tail", 2), lambda: e.retime("tail", 2),
+                      lambda: e.scale(Swing("tail", 0, 9, (1, 0, 0, 0), X, 1), 2)):  # fmt: skip
+        with pytest.raises(UnknownJoint, match="tail"):
+            operation()
+    assert e.history == ()
+
+
+def test_full_turns_keep_their_way_round():
+    """A neighbour that turns by 200 degrees still does so after its start was moved."""
+    e = edit(**{ARM: [(5, 14, X, 60), (15, 45, Y, 200)]})
+    e.scale(e.swings[ARM][0], 1.5)
+    new = e.swings[ARM][1]
+    assert 180 < new.angle_deg < 260 and new.axis @ Y > 0.8
+    middle = multiply(new.start_rotation, exp(0.5 * new.turn))
+    assert twin.angle_of(at(e, 30), middle) < 1e-9

@@ -1,0 +1,148 @@
+"""The smallest swings within a bound, and sweeps of the threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.metrics import position_errors_mm
+from keypose.rotations import angle_between
+from keypose.swings.packed import pack, unpack
+from keypose.verbs import sweep, swings_within
+from keypose.verbs.swinging import levers_mm
+
+CLIPS = ["swings/09_02", "49_06_cartwheel"]
+
+
+@pytest.fixture(scope="module", params=CLIPS)
+def clip(request, data_dir) -> kp.Motion:
+    return kp.load(data_dir / "cmu120" / f"{request.param}.bvh").at_fps(60)[:160]
+
+
+def largest_deg(motion: kp.Motion, other: kp.Motion) -> float:
+    return float(np.rad2deg(angle_between(motion.rotations, other.rotations)).max())
+
+
+def largest_mm(motion: kp.Motion, other: kp.Motion) -> float:
+    return float(position_errors_mm(motion, other).max())
+
+
+@pytest.mark.data
+def test_turns_stay_within_degrees_also_from_a_file(clip):
+    sizes = []
+    for bound in (0.3, 2.0, 8.0):
+        found = swings_within(clip, max_deg=bound, thresholds=(0.3, 0.5))
+        assert 0.9 * bound < largest_deg(clip, found.play()) <= bound
+        data = pack(found)
+        assert largest_deg(clip, unpack(data).play()) <= bound
+        assert found.settings.fallback == "keys" and found.settings.fallback_deg == bound
+        sizes.append(len(data))
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > 1.2 * sizes[-1]
+    assert found.n_swings > 0
+
+
+@pytest.mark.data
+def test_places_stay_within_millimetres_also_from_a_file(clip):
+    sizes = []
+    for bound in (3.0, 20.0, 80.0):
+        found = swings_within(clip, max_mm=bound, thresholds=(0.3, 0.5))
+        assert 0.7 * bound < largest_mm(clip, found.play()) <= bound
+        data = pack(found)
+        assert largest_mm(clip, unpack(data).play()) <= bound
+        assert found.settings.translation_mm < bound
+        sizes.append(len(data))
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > 1.2 * sizes[-1]
+
+
+@pytest.mark.data
+def test_the_smallest_of_the_thresholds_is_taken(clip):
+    thresholds = (0.2, 0.4, 1.0)
+    each = [len(pack(swings_within(clip, max_deg=3.0, thresholds=(value,)))) for value in thresholds]
+    found = swings_within(clip, max_deg=3.0, thresholds=thresholds)
+    assert len(pack(found)) == min(each) < max(each)
+    assert found.settings.threshold == thresholds[each.index(min(each))]
+
+
+@pytest.mark.data
+def test_what_swings_take_is_taken_here_too(clip):
+    options = {"metric": "cosine", "least_s": 0.2, "left_out": ["head"], "translation_mm": 0.5}
+    found = swings_within(clip, max_deg=4.0, thresholds=(0.3,), **options)
+    plain = kp.swings(clip, 0.3, fallback="keys", fallback_deg=4.0, **options)
+    assert found.settings == plain.settings
+    raw = [track.joint for track in found.tracks if track.is_raw(clip.n_frames)]
+    assert raw == [clip.skeleton.names[clip.skeleton.joint("head")]]
+    for mine, theirs in zip(found.paths, plain.paths, strict=True):
+        np.testing.assert_array_equal(mine.keys, theirs.keys)
+
+
+@pytest.mark.data
+def test_a_sweep_says_of_each_threshold_what_swings_say(clip):
+    rows = sweep(clip, (0.0, 0.4, 2.0))
+    for row in rows:
+        found = kp.swings(clip, row.threshold)
+        assert (row.error_deg, row.n_swings, row.bytes) == (found.error(clip), found.n_swings, len(pack(found)))
+        assert row.n_keys == 0
+    assert len(rows) == 3 and rows.least_error.threshold == 0.4
+    keyed = sweep(clip, (0.0, 0.4, 2.0), fallback="keys", fallback_deg=3.0)
+    for before, after in zip(rows, keyed, strict=True):
+        found = kp.swings(clip, after.threshold, fallback="keys", fallback_deg=3.0)
+        assert after.error_deg == found.error(clip) < before.error_deg
+        assert after.n_keys > 0
+
+
+def test_levers_are_the_longest_ways_down():
+    offsets = np.array([[0, 0, 0], [0, 10, 0], [0, 0, 30], [5, 0, 0], [0, 40, 0]], float)
+    skeleton = kp.Skeleton(
+        names=("a", "b", "c", "d", "e"),
+        parents=np.array([-1, 0, 1, 0, 3], np.int32),
+        offsets=offsets,
+        end_offsets=np.array([[0, 5.0, 0]]),
+        end_joints=np.array([2], np.int32),
+    )
+    turns = np.tile(np.array((1.0, 0, 0, 0)), (2, 5, 1))
+    motion = kp.Motion(name="x", skeleton=skeleton, fps=30.0, translations=np.tile(offsets, (2, 1, 1)), rotations=turns)
+    ways = np.array([45.0, 35.0, 5.0, 40.0, 0.0])
+    np.testing.assert_allclose(levers_mm(motion), np.maximum(ways * motion.mm_per_unit, 50.0))
+
+
+def test_what_cannot_be_is_refused():
+    motion = kp.demo_motion()[:60]
+    for bounds in ({}, {"max_deg": 1.0, "max_mm": 1.0}):
+        with pytest.raises(kp.OptionError, match="one bound"):
+            swings_within(motion, **bounds)
+    for name in ("max_deg", "max_mm"):
+        for nonsense in (0, -3.0, float("inf"), "5"):
+            with pytest.raises(kp.OptionError, match=name):
+                swings_within(motion, **{name: nonsense})
+        with pytest.raises(kp.OptionError, match=f"{name}=.*larger bound"):
+            swings_within(motion, **{name: 1e-16}, thresholds=(0.4,))
+        with pytest.raises(kp.OptionError, match="thresholds"):
+            swings_within(motion, **{name: 5.0}, thresholds=())
+        with pytest.raises(kp.OptionError, match="thresholds"):
+            swings_within(motion, **{name: 5.0}, thresholds=(0.4, -1.0))
+    with pytest.raises(kp.OptionError, match="less than max_mm"):
+        swings_within(motion, max_mm=2.0, translation_mm=2.0)
+    with pytest.raises(kp.OptionError, match="expected a Motion"):
+        swings_within(kp.swings(motion), max_deg=1.0)
+    with pytest.raises(kp.OptionError, match="fallback"):
+        sweep(motion, (0.4,), fallback="splines")
+    with pytest.raises(kp.OptionError, match="tolerance_deg"):
+        sweep(motion, (0.4,), fallback="keys", fallback_deg=0.0)
+
+
+def test_a_figure_without_height_has_no_millimetres():
+    motion = kp.demo_motion()[:30]
+    flat = replace(
+        motion,
+        skeleton=replace(
+            motion.skeleton, offsets=0 * motion.skeleton.offsets, end_offsets=0 * motion.skeleton.end_offsets
+        ),
+        translations=0 * motion.translations,
+        reference_pose=None,
+    )
+    with pytest.raises(kp.OptionError, match="no height"):
+        swings_within(flat, max_mm=5.0)
+    assert largest_deg(flat, swings_within(flat, max_deg=2.0).play()) <= 2.0
