@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -92,9 +93,9 @@ def seam_steps(track: Track) -> list[tuple[int, int, float]]:
     """For each seam its frames and the largest turn from one of them to the next, stepping through what is played."""
     found = []
     row = parts(track)
-    for one, other in zip(row[:-1], row[1:], strict=True):
+    for one, other in pairwise(row):
         played = [last_of(one), *(bridge_at(one, other, f) for f in range(one.end + 1, other.start)), first_of(other)]
-        steps = [angle_of(a, b) for a, b in zip(played[:-1], played[1:], strict=True)]
+        steps = [angle_of(a, b) for a, b in pairwise(played)]
         found.append((one.end, other.start, max(steps)))
     return found
 
@@ -134,7 +135,7 @@ def by_hand(rows: dict[str, list], n_frames: int = 60, fps: float = 30.0) -> Swi
     """
     still = demo()
     tracks = []
-    for name, track in zip(still.skeleton.names, still.tracks, strict=True):
+    for name in still.skeleton.names:
         own = (1.0, 0.0, 0.0, 0.0)
         made, keyed, rests = [], [], []
         for part in rows.get(name, ()):
@@ -162,7 +163,7 @@ def assert_sound(now: Swings) -> None:
     """Parts in order and inside the clip, apart from each other; rotations unit; playback as stepped through."""
     for track in now.tracks:
         row = sorted((*track.swings, *track.keyed, *track.rests), key=lambda part: part.start)
-        for one, other in zip(row[:-1], row[1:], strict=True):
+        for one, other in pairwise(row):
             assert one.end < other.start, (track, one, other)
         if row:
             assert row[0].start >= 0 and row[-1].end < now.n_frames, track

@@ -5,6 +5,8 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
+
 import keypose as kp
 
 
@@ -15,13 +17,13 @@ def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> N
     report = json.loads(ran.out)
     motion = kp.demo_motion(fps=30.0)
     assert (report["frames"], report["fps"], report["joints"]) == (motion.n_frames, 30.0, motion.n_joints)
-    files = ["demo.bvh", "demo.glb", "demo_unbaked.glb", "demo_unbaked.keys.json"]
-    assert sorted(path.name for path in out.iterdir()) == files
+    files = ["demo.bvh", "demo.glb", "demo_unbaked.glb", "demo_unbaked.keys.json", "demo_stronger.glb"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(files)
     assert all(kp.load(path).n_frames == motion.n_frames for path in out.iterdir())
     written = [step for step in report["steps"] if step["bytes"] is not None]
     assert [step["bytes"] for step in written] == [(out / name).stat().st_size for name in files]
     errors = [step["error_mm"] for step in report["steps"] if step["error_mm"] is not None]
-    assert len(errors) == 5  # of each file, and of the detail put back
+    assert len(errors) == 6  # of each file, and of the detail put back
     assert max(errors) < 0.1
     assert all(step["seconds"] > 0 for step in report["steps"])
     chosen = [step["keys"] for step in report["steps"] if step["keys"] is not None]
@@ -40,13 +42,24 @@ def test_the_demo_does_the_main_job(keypose, tmp_path: Path) -> None:
     assert [step["error_mm"] < 0.01 for step in back] == [True]
 
 
+def test_the_demo_edits_swings(keypose, tmp_path: Path) -> None:
+    report = json.loads(keypose("demo", tmp_path, "--fps", "30", "--json").out)
+    motion = kp.demo_motion(fps=30.0)
+    assert f"found {kp.swings(motion).n_swings} swings" in [step["what"] for step in report["steps"]]
+    stronger = kp.load(tmp_path / "demo_stronger.glb")
+    heights = [
+        np.ptp(clip.world_positions()[:, clip.joint("right_foot"), 1]) / clip.height for clip in (motion, stronger)
+    ]
+    assert heights[1] > 1.1 * heights[0]
+
+
 def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
     ran = keypose("demo", tmp_path, "--fps", "10")
     assert ran.code == 0
     assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
     *_, last = ran.out.splitlines()
     assert last.startswith(f"next: look at {tmp_path / 'demo_unbaked.glb'} beside {tmp_path / 'demo.glb'} in any ")
-    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|put) ", ran.out, re.MULTILINE)) == 13
+    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|found|put) ", ran.out, re.MULTILINE)) == 17
     assert re.search(
         r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", ran.out, re.MULTILINE
     )

@@ -238,7 +238,9 @@ def test_a_retimed_clip_plays_the_same_in_another_time(data_dir, factor, fallbac
     assert change.joints == tuple(range(old.n_joints)) and change.range == (0, new.n_frames - 1)
     assert new.n_frames == round(old.n_frames * factor)
     twin.assert_sound(new)
-    twin.assert_seams_hold(old, new, max(1.0, (old.n_frames - 1) / (new.n_frames - 1)) * (1.0 if factor >= 1 else 1.5))
+    # faster as a whole; and rounding may take half a frame of a gap of 1.5 away
+    quicker = max(1.0, (old.n_frames - 1) / (new.n_frames - 1))
+    twin.assert_seams_hold(old, new, quicker * (1.0 if factor >= 1 else 1.5))
     source = np.linspace(0, old.n_frames - 1, new.n_frames)
     was = [track.sample(source) for track in old.tracks]
     for track, now, there in zip(old.tracks, new.tracks, was, strict=True):

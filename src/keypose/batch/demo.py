@@ -15,6 +15,7 @@ from keypose.batch.unbake import Closeness, closeness
 from keypose.demo import demo_motion
 from keypose.formats import load, load_keyed, save
 from keypose.model import KeyedMotion, Motion
+from keypose.swings import swings
 from keypose.verbs import select, unbake
 from keypose.verbs.rebaking import rebake
 
@@ -52,7 +53,7 @@ class DemoReport:
 
 
 def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
-    """Makes the motion, saves it in ``folder`` and reads it back, chooses keys, unbakes it and puts the detail back."""
+    """Makes the motion, saves it in ``folder`` and reads it back, chooses keys, unbakes and edits it."""
     motion, seconds = _timed(lambda: demo_motion(fps=fps, seed=seed))
     steps = [Step("made the motion", seconds)]
     make_folder(folder)
@@ -65,6 +66,7 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
     steps.append(Step(f"unbaked {motion.n_frames} frames into {keyed.n_keys} keys", seconds))
     for suffix in KEYED_SUFFIXES:
         steps += _there_and_back(keyed, keyed.sample(), folder / f"{KEYED}{suffix}")
+    steps += _stronger(motion, folder / "demo_stronger.glb")
     steps.append(_rebaked(motion, *(folder / f"{KEYED}{suffix}" for suffix in KEYED_SUFFIXES)))
     return DemoReport(
         joints=motion.n_joints,
@@ -84,6 +86,19 @@ def _there_and_back(what: Motion | KeyedMotion, poses: Motion, path: Path) -> li
     return [
         Step(f"wrote {path}", writing, str(path), bytes=path.stat().st_size),
         Step(f"read {path}", reading, str(path), error_mm=_largest_distance_mm(poses, again)),
+    ]
+
+
+def _stronger(motion: Motion, path: Path) -> list[Step]:
+    """The motion as swings, and written with more forceful kicks."""
+    found, finding = _timed(lambda: swings(motion))
+    edit = found.edit(motion)
+    _, editing = _timed(lambda: edit.intensify("right_leg", 1.3))
+    played, playing = _timed(edit.play)
+    return [
+        Step(f"found {found.n_swings} swings", finding),
+        Step("made the right leg's swings 1.3 times as wide, standing feet held", editing + playing),
+        *_there_and_back(played, played, path),
     ]
 
 

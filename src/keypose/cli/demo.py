@@ -20,7 +20,8 @@ def demo(
     """Do the main job on a motion made in code, each step timed.
 
     Makes the motion, saves it, reads it back and chooses its keys; unbakes it
-    into a few keys with curves, saves these, and puts the detail back on them.
+    into a few keys with curves, saves these, finds its swings and edits some,
+    and puts the detail back on the keys.
 
     For example:
       keypose demo
