@@ -55,7 +55,7 @@ def mirrored(keyed: KeyedMotion, pose: Pose) -> Pose:
     """``pose`` with left and right exchanged; the hips stay where they are and face the same way."""
     if len(pose.translations) != keyed.n_joints:
         raise OptionError(f"a pose of {len(pose.translations)} joints, expected {keyed.n_joints}")
-    skeleton, symmetry = keyed.skeleton, symmetry_of(keyed)
+    skeleton, symmetry = keyed.skeleton, symmetry_of(keyed.name, keyed.skeleton, keyed.reference_pose)
     world, rest = world_pose(skeleton, pose), symmetry.world
     turned = multiply(world.rotations, conjugate(rest.rotations))  # from rest to pose, in the world
     hips = spot(skeleton)[0]
@@ -78,19 +78,18 @@ def mirrored(keyed: KeyedMotion, pose: Pose) -> Pose:
     return Pose(translations, rotations)
 
 
-def symmetry_of(keyed: KeyedMotion) -> Symmetry:
+def symmetry_of(name: str, skeleton: Skeleton, reference_pose: Pose | None) -> Symmetry:
     """The more symmetric of the rest pose, all turns nothing, and the reference pose, where there is one."""
-    skeleton = keyed.skeleton
     if len(skeleton.roots) > 1:
-        raise OptionError(f"{keyed.name}: {len(skeleton.roots)} joints have no parent; mirroring needs one figure")
+        raise OptionError(f"{name}: {len(skeleton.roots)} joints have no parent; mirroring needs one figure")
     found = _symmetry(skeleton, Pose(skeleton.offsets, np.tile(IDENTITY, (skeleton.n_joints, 1))))
-    if keyed.reference_pose is not None:
-        other = _symmetry(skeleton, keyed.reference_pose)
+    if reference_pose is not None:
+        other = _symmetry(skeleton, reference_pose)
         if other.asymmetry < 0.5 * found.asymmetry:
             found = other
     if found.asymmetry > MOST_ASYMMETRY:
         raise OptionError(
-            f"{keyed.name}: left and right of its rest pose differ by {found.asymmetry:.0%} of its extent; "
+            f"{name}: left and right of its rest pose differ by {found.asymmetry:.0%} of its extent; "
             f"up to {MOST_ASYMMETRY:.0%} can be mirrored"
         )
     return found

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from keypose.arrays import Floats
 from keypose.inbetween.editing.mirror import symmetry_of
-from keypose.model import Curves, KeyedMotion, Pose
-from keypose.rotations import IDENTITY, conjugate, rotate
+from keypose.rotations import conjugate, rotate
 from keypose.swings.noun import Swings
 
 
@@ -17,23 +14,7 @@ def mirrored_turn(now: Swings, source: int, target: int, turn: Floats) -> Floats
     Turns are compared in the rest pose, whatever axes the joints have. In a mirror an axis keeps its part along the
     mirror's normal, and the part across it changes sign: it comes from the other side, and turns the other way round.
     """
-    symmetry = symmetry_of(_rest(now))
+    symmetry = symmetry_of(now.name, now.skeleton, now.reference_pose)
     world = rotate(symmetry.world.rotations[source], turn)
     image = 2.0 * (world @ symmetry.normal) * symmetry.normal - world
     return rotate(conjugate(symmetry.world.rotations[target]), image)
-
-
-def _rest(now: Swings) -> KeyedMotion:
-    """The figure without any motion."""
-    rest = Pose(now.skeleton.offsets, np.tile(IDENTITY, (now.n_joints, 1)))
-    return KeyedMotion(
-        name=now.name,
-        skeleton=now.skeleton,
-        fps=now.fps,
-        n_frames=1,
-        keys=np.zeros(1, np.int32),
-        translations=Curves(rest.translations[None]),
-        rotations=Curves(rest.rotations[None]),
-        up=now.up,
-        reference_pose=now.reference_pose,
-    )
