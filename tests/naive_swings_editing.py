@@ -66,6 +66,13 @@ def bridge_at(one, other, frame: int):
     return part_of_the_way(last_of(one), first_of(other), (frame - one.end) / (other.start - one.end))
 
 
+def seam(one, other):
+    """The turn from where a part ends to where the next starts, as a rotation with w >= 0."""
+    last = last_of(one)
+    between = product((last[0], *(-np.array(last[1:]))), first_of(other))
+    return between if between[0] >= 0 else -between
+
+
 def rotation_at(track: Track, frame: int):
     """What a joint does at one frame."""
     row = parts(track)

@@ -106,6 +106,7 @@ def unpacked(data: bytes) -> dict:
     clip["settings"] = [block.double() for _ in range(7)]
     words = block.byte()
     clip["metric"], clip["fallback"] = ("angle", "cosine")[words % 2], (None, "keys")[words // 2]
+    clip["left_out"] = [names[j] for j in block.steps(block.whole())]
     clip["contacts"] = None
     if known & 32:
         feet = block.texts()

@@ -65,6 +65,7 @@ def random_swings(seed: int, n_frames: int = 120, **more) -> kp.Swings:
         "places": OFFSETS + rng.normal(0, 1, (4, 3)) * rng.integers(0, 2, (4, 1)),
         "paths": tuple(paths),
         "contacts": contacts if rng.integers(3) else None,
+        "settings": Settings(left_out=tuple(joint for joint in NAMES if rng.integers(2))),
     }
     return kp.Swings(**(fields | more))
 
@@ -104,6 +105,7 @@ CASES = {
             )
             for name in NAMES
         ),
+        settings=Settings(left_out=("LeftHand",)),
     ),
     "one frame": kp.swings(DEMO[:1]),
     "one joint": _still(),
@@ -121,6 +123,8 @@ CASES = {
     ),
     "odd rate": random_swings(7, fps=1 / 0.0083333),
     "reference pose": random_swings(8, reference_pose=kp.Pose(OFFSETS, from_euler(np.full((4, 3), 0.1), "ZXY"))),
-    "odd names": _still(names=('ge\udce4hen "x"\n', "字", "\\", "", " "), settings=Settings(metric="cosine")),
+    "odd names": _still(
+        names=('ge\udce4hen "x"\n', "字", "\\", "", " "), settings=Settings(metric="cosine", left_out=("字", ""))
+    ),
     "odd numbers": _odd_numbers(),
 }

@@ -423,3 +423,15 @@ def test_the_page_has_the_table_and_its_example_runs():
     names: dict[str, object] = {}
     exec(compile(re.findall(r"```python\n(.*?)```", PAGE, re.S)[0], "docs/balance.md", "exec"), names)
     assert isinstance(names["after"], Balance)
+
+
+def test_what_is_of_another_kind_is_refused():
+    motion = kp.demo_motion()[:20]
+    for wrong in (None, 5, kp.swings(motion)):
+        with pytest.raises(kp.OptionError, match=r"expected a Motion, as kp\.load gives it"):
+            kp.balance(wrong)
+    for wrong in (5, "left", np.ones((20, 2), bool)):
+        with pytest.raises(kp.OptionError, match=r"contacts: .*expected FootContacts"):
+            kp.balance(motion, contacts=wrong)
+    with pytest.raises(kp.OptionError, match="Motion, expected a Balance"):
+        kp.tips_over(kp.balance(motion), motion)

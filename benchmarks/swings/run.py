@@ -72,7 +72,7 @@ def _tolerances(clips: list[kp.Motion]) -> dict[str, float]:
     for tolerance in TOLERANCES:
         keyed = [with_keys(clip, some, tolerance) for clip, some in zip(clips, found, strict=True)]
         errors = [some.error(clip) for clip, some in zip(clips, keyed, strict=True)]
-        keys = sum(track.n_keys for some in keyed for track in some.tracks if not track.is_raw(some.n_frames))
+        keys = sum(some.n_keys for some in keyed)
         swings, size = sum(some.n_swings for some in keyed), sum(len(pack(some)) for some in keyed)
         print(f"   {tolerance:>8g} deg{np.mean(errors):>10.2f}{max(errors):>9.2f}{swings:>8}{keys:>7}"
               f"{size / plain:>17.3f}")  # fmt: skip

@@ -82,6 +82,17 @@ def slerp(a: Floats, b: Floats, t: Floats) -> Floats:
     return multiply(a, exp(t * log(multiply(conjugate(a), b))))
 
 
+def at_frames(q: Floats, frames: Floats) -> Floats:
+    """``q`` (T, ..., 4) at ``frames`` (N,), whole or not, at constant speed between two; whole ones as they are."""
+    before = np.minimum(frames.astype(int), max(len(q) - 2, 0))
+    after = np.minimum(before + 1, len(q) - 1)
+    turned: Floats = q[np.where(frames == after, after, before)]
+    off = np.flatnonzero((frames != before) & (frames != after))
+    part = (frames - before)[off].reshape(-1, *(1,) * (q.ndim - 1))
+    turned[off] = normalise(slerp(q[before[off]], q[after[off]], part))
+    return turned
+
+
 def sign_continuous(q: Floats) -> Floats:
     """``q`` (T, ..., 4) with signs chosen so that neighbours along the first axis are less than 180 degrees apart."""
     if len(q) < 2:

@@ -13,13 +13,14 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import keypose as kp
+from keypose.batch import pool
 from keypose.batch.swings import Distance, Finding, JointFigures, SwingsWanted, swings_of_clip
 from keypose.batch.swings_edit import Edited, Played
-from keypose.cli import swings_view
+from keypose.cli import swings_run, swings_view
 from keypose.cli.swings_bars import BLOCKS, PLAIN, Scale, fastest
 from keypose.cli.unbake_view import mm
 from keypose.formats import load_swings
-from keypose.swings.noun import Settings
+from keypose.swings import Settings
 from keypose.swings.size import Size
 from keypose.swings.timeline import Bar, Row
 from keypose.verbs import sweep, swings_within
@@ -122,10 +123,15 @@ def test_settings_are_those_of_the_verb(keypose, kick: Path, capture: kp.Motion)
     line = [text for name, value in told.items() for text in (f"--{name.replace('_', '-')}", value)]
     shown = document(keypose("swings", kick, *line, "--left-out", "head,hands", "--json"))
     wanted = kp.swings(capture, left_out=["head", "hands"], **told)  # type: ignore[arg-type]
-    assert shown["settings"] == asdict(wanted.settings) and shown["settings"] | told == shown["settings"]
+    assert shown["settings"] == asdict(wanted.settings) | {"left_out": list(wanted.settings.left_out)}
+    assert shown["settings"] | told == shown["settings"]
     assert shown["error_deg"] == wanted.error(capture) and shown["n_swings"] == wanted.n_swings
     left_out = {joint["joint"] for joint in shown["joints"] if joint["left_out"]}
-    assert left_out == {capture.skeleton.names[j] for j in capture.skeleton.joints(["head", "hands"])}
+    assert (
+        left_out
+        == {*wanted.settings.left_out}
+        == {capture.skeleton.names[j] for j in capture.skeleton.joints(["head", "hands"])}
+    )
     none = document(keypose("swings", kick, "--left-out", "none", "--json"))
     assert not any(joint["left_out"] for joint in none["joints"])
 
@@ -164,10 +170,28 @@ def test_json_has_all_that_is_known(keypose, kick: Path, capture: kp.Motion, fou
         assert [(r["start"], r["end"]) for r in joint["rests"]] == [(r.start, r.end) for r in track.rests]
     assert len(shown["contacts"]) == len(found.timeline().contacts) > 1
     keyed = document(keypose("swings", kick, "--fallback", "keys", "--json"))
-    tracks = kp.swings(capture, fallback="keys").tracks
+    near = kp.swings(capture, fallback="keys")
+    tracks = [track for j, track in enumerate(near.tracks) if not near.is_left_out(j)]
     spans = [(span["frames"], span["rotations"]) for joint in keyed["joints"] for span in joint["keys"]]
-    assert spans == [(k.frames.tolist(), k.rotations.tolist()) for t in tracks for k in t.keyed if not t.is_raw(160)]
-    assert keyed["n_keys"] == sum(len(frames) for frames, _ in spans) > 0
+    assert spans == [(k.frames.tolist(), k.rotations.tolist()) for t in tracks for k in t.keyed]
+    assert keyed["n_keys"] == near.n_keys == sum(len(frames) for frames, _ in spans) > 0
+
+
+def test_a_joint_with_a_key_on_every_frame_is_not_left_out(keypose, kick: Path, capture: kp.Motion) -> None:
+    line = ("swings", kick, "--range", "40:80", "--within-deg", "1e-4")
+    shown = document(keypose(*line, "--json"))
+    whole = [joint for joint in shown["joints"] if joint["n_keys"] == 40 and not joint["left_out"]]
+    assert len(whole) > 5
+    for joint in whole:
+        frames = [frame for span in joint["keys"] for frame in span["frames"]]
+        assert frames == list(range(40)) and sum(len(span["rotations"]) for span in joint["keys"]) == 40
+    assert [joint["joint"] for joint in shown["joints"] if joint["left_out"]] == shown["settings"]["left_out"]
+    assert shown["settings"]["left_out"] == list(kp.swings(capture).settings.left_out)
+    assert shown["n_keys"] == sum(joint["n_keys"] for joint in shown["joints"] if not joint["left_out"])
+    text = keypose(*line).out
+    assert all(re.search(rf"^ {joint['joint']} .* 40 ", text, re.MULTILINE) for joint in whole)
+    said = re.search(r"kept frame by frame: ([^:]*)$", text)[1].replace("\n", " ").strip()  # type: ignore[index]
+    assert re.split(r",\s+", said) == shown["settings"]["left_out"]
 
 
 def test_the_documents_know_every_key_of_json(keypose, kick: Path, tmp_path: Path) -> None:
@@ -177,10 +201,14 @@ def test_the_documents_know_every_key_of_json(keypose, kick: Path, tmp_path: Pat
     assert set(shown) | set(swept) <= known
     assert set(shown["size"]) | set(shown["score"]) | set(shown["found"][0]) | set(shown["contacts"][0]) <= known
     assert set(swept["sweep"][0]) <= known
+    several = json.loads(keypose("swings", kick, kick, "--range", "40:60", "--sweep", "--json", "-j", 1).out)
+    assert set(several[-1]) | set(several[-1]["mean"][0]) <= known
     for part in (JointFigures, Distance, Size, Edited, Played):
         assert {field.name for field in fields(part)} <= known, part
     written = document(keypose("swings", kick, "--scale", "arms=1.1", "-o", tmp_path / "a.bvh", "--json"))
     assert set(written) | set(written["written"][0]) <= known
+    plain = document(keypose("swings", kick, "-o", tmp_path / "b.bvh", "--json"))["written"][0]
+    assert plain["score"] == shown["score"] and written["written"][0]["score"] is None
 
 
 def test_many_files_are_a_row_each_and_a_bad_one_fails_alone(keypose, capture: kp.Motion, tmp_path: Path) -> None:
@@ -209,6 +237,9 @@ def test_swings_within_a_bound(keypose, kick: Path, capture: kp.Motion) -> None:
         shown = keypose("swings", kick, "--range", "40:80", option, said.split()[0]).out
         assert f"the smallest within {said}" in shown
         assert f"{mm(wanted.error(part))} degrees, all angles of a frame together" in shown
+        assert f"keys where they are off by more than {wanted.settings.fallback_deg:.3g} degrees" in " ".join(
+            shown.split()
+        )
 
 
 def test_a_level_is_a_share_of_the_swings(keypose, kick: Path, capture: kp.Motion, found: kp.Swings) -> None:
@@ -225,6 +256,38 @@ def test_a_sweep_is_that_of_the_verb(keypose, kick: Path, capture: kp.Motion) ->
     shown = keypose(*line).out
     assert f"nearest to the capture at {wanted.least_error.threshold:g}" in shown
     assert all(f"{mm(row.error_deg)}" in shown for row in wanted)
+
+
+def test_sweeps_of_many_files_have_a_mean(keypose, capture: kp.Motion, tmp_path: Path) -> None:
+    parts = {"a.bvh": capture[40:80], "b.bvh": capture[80:110]}
+    for name, part in parts.items():
+        kp.save(part, tmp_path / name)
+    swept = [sweep(kp.load(tmp_path / name)) for name in parts]
+    means = [float(np.mean([each.rows[n].error_deg for each in swept])) for n in range(len(swept[0]))]
+    *clips, last = json.loads(keypose("swings", tmp_path, "--sweep", "--json", "-j", 1).out)
+    assert [clip["sweep"] for clip in clips] == [[asdict(row) for row in each] for each in swept]
+    assert last["clips"] == 2 and [row["error_deg"] for row in last["mean"]] == pytest.approx(means)
+    assert [row["threshold"] for row in last["mean"]] == [row.threshold for row in swept[0]]
+    shown = keypose("swings", tmp_path, "--sweep", "-j", 1).out
+    rows = shown.split("mean of 2 clips")[1]
+    assert all(re.search(rf"^ {row.threshold:g} +{mm(mean)} ", rows, re.MULTILINE)
+               for row, mean in zip(swept[0], means, strict=True))  # fmt: skip
+    nearest = [re.search(rf"^ {name} +(\S+) +(\S+)", shown, re.MULTILINE).groups() for name in parts]  # type: ignore[union-attr]
+    least = [each.least_error for each in swept]
+    assert nearest == [(f"{row.threshold:g}", mm(row.error_deg)) for row in least]
+    (tmp_path / "b.bvh").write_text("HIERARCHY nonsense")
+    some = keypose("swings", tmp_path, "--sweep", "-j", 1)
+    assert some.code == 1 and "mean of 1 clip\n" in some.out
+    assert json.loads(keypose("swings", tmp_path, "--sweep", "--json", "-j", 1).out)[-1]["clips"] == 1
+
+
+def test_what_takes_long_is_done_by_several_processes(keypose, kick: Path, monkeypatch) -> None:
+    told = []
+    monkeypatch.setattr(swings_run, "show", lambda work, problems, jobs, **_: told.append(jobs) or 0)
+    monkeypatch.setattr(pool.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    for more in ((), ("--sweep",), ("--within-deg", 3), ("--sweep", "-j", 1)):
+        assert keypose("swings", kick, kick, *more).code == 0
+    assert told == [1, 2, 2, 1]
 
 
 # How it looks
@@ -328,6 +391,7 @@ def test_swings_are_written_and_read_again(keypose, kick: Path, found: kp.Swings
     assert f"{found.n_swings} of " in ran.out
     shown = document(keypose("swings", out, "--json"))
     assert (shown["error_deg"], shown["score"]) == (None, None) and shown["n_swings"] == found.n_swings
+    assert shown["settings"]["left_out"] == list(found.settings.left_out)
     edited = keypose("swings", out, "--scale", "right_leg=1.2", "-o", tmp_path / "edited.bvh")
     assert edited.code == 0
     editor = found.edit()
@@ -355,6 +419,11 @@ def edited_by(found: kp.Swings, capture: kp.Motion | None, *operations, **play) 
         (["--intensify", "arms=1.5"], [("intensify", "arms", 1.5)]),
         (["--retime", "1.5"], [("retime", "all", 1.5)]),
         (["--retime", "arms=0.8"], [("retime", "arms", 0.8)]),
+        (
+            ["--retime", "1.5", "--from-s", "0.5", "--to-s", "1.5"],
+            [("retime", "all", 1.5, {"from_s": 0.5, "to_s": 1.5})],
+        ),
+        (["--retime", "legs=0.8", "--to-s", "2"], [("retime", "legs", 0.8, {"to_s": 2.0})]),
         (["--scale", "arms=0.5", "--set-angle", "arms=30"], [("scale", "arms", 0.5), ("set_angle", "arms", 30.0)]),
         (["--set-angle", "arms=30", "--scale", "arms=0.5"], [("set_angle", "arms", 30.0), ("scale", "arms", 0.5)]),
         (["--scale=arms=0.5", "--delete", "head", "--scale", "head=2"], None),
@@ -410,14 +479,82 @@ def test_swings_are_copied_to_the_other_side(keypose, kick: Path, found: kp.Swin
     assert len(ours) > 1 and {(s.start, s.end) for s in ours} <= {(s.start, s.end) for s in theirs}
 
 
+def test_copies_say_what_they_replace(keypose, kick: Path, found: kp.Swings, tmp_path: Path) -> None:
+    told = document(keypose("swings", kick, "--mirror-copy", "right_leg", "--json", "-o", tmp_path / "o.bvh"))
+    names = {"right_thigh": "left_thigh", "right_shin": "left_shin", "right_foot": "left_foot"}
+    hit = {
+        (other, n)
+        for ours, other in names.items()
+        for n, swing in enumerate(found[other])
+        if any(swing.start <= our.end and our.start <= swing.end for our in found[ours])
+    }
+    assert len(hit) > 10
+    note = f"{len(hit)} swings of LeftUpLeg, LeftLeg and LeftFoot are replaced"
+    assert told["written"][0]["edits"][0]["note"] == note and note in told["written"][0]["notes"]
+
+
+@pytest.mark.parametrize("which", [{}, {"from_s": 1.0, "to_s": 2.0}, {"at_s": 1.5}, {"wider_deg": 12.0}], ids=str)
+def test_keys_that_an_edit_of_swings_leaves_are_counted(
+    keypose, kick: Path, capture: kp.Motion, tmp_path: Path, which
+) -> None:
+    near = kp.swings(capture, fallback="keys")
+    times = [which.get("at_s", which.get("from_s", 0)) * 30, which.get("at_s", which.get("to_s", 9)) * 30]
+    spans = []
+    for joint in ("RightUpLeg", "RightLeg", "RightFoot"):
+        own = near.find(joint, **which)
+        first, last = (own[0].start, max(s.end for s in own)) if "wider_deg" in which else times
+        frames = set(range(int(first), int(last) + 1))
+        spans += [joint for span in near.track(joint).keyed if frames & set(range(span.start, span.end + 1))]
+    assert spans
+    line = [text for name, value in which.items() for text in (f"--{name.replace('_', '-')}", value)]
+    for edit, more in (
+        ("--scale", f": --intensify changes {'all that a joint does' if which else 'them too'}"),
+        ("--shift", ""),
+    ):
+        told = keypose("swings", kick, "--fallback", "keys", *line, edit, "right_leg=0.05", "-o", tmp_path / "o.bvh",
+                       "--overwrite", "--json")  # fmt: skip
+        (edited,) = document(told)["written"][0]["edits"]
+        count = "1 keyed span of " if len(spans) == 1 else f"{len(spans)} keyed spans of "
+        stay = f"{' is no swing and stays' if len(spans) == 1 else ' are no swings and stay'}{more}"
+        assert re.search(rf"(^|; ){count}(Right\w+(, | and )?)+{stay}$", edited["note"]), edited["note"]
+
+
+def test_keys_of_other_joints_or_left_out_ones_are_no_matter(keypose, kick: Path, tmp_path: Path) -> None:
+    line = ("swings", kick, "--json", "--overwrite", "-o", tmp_path / "o.bvh", "--fallback", "keys")
+    for edit in (("--intensify", "legs=1.1"), ("--retime", "1.2")):
+        assert "keyed" not in document(keypose(*line, *edit))["written"][0]["edits"][0]["note"]
+    plain = keypose(*line[:-2], "--scale", "right_leg=1.1")  # toes are kept frame by frame
+    assert "keyed" not in document(plain)["written"][0]["edits"][0]["note"]
+
+
+def test_feet_are_held_once_and_what_is_written_is_judged(
+    keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path, monkeypatch
+) -> None:
+    calls = []
+    planted = kp.SwingEdit.planted
+    monkeypatch.setattr(kp.SwingEdit, "planted", lambda self, *a: calls.append(a) or planted(self, *a))
+    line = ("swings", kick, "--scale", "torso=-4", "--json", "-o")
+    held = document(keypose(*line, tmp_path / "held.bvh"))["written"][0]
+    assert len(calls) == 1
+    free = document(keypose(*line, tmp_path / "free.bvh", "--no-keep-feet"))["written"][0]
+    assert len(calls) == 1
+    kept = document(keypose(*line, tmp_path / "kept.swings.json"))["written"][0]
+    assert len(calls) == 1
+    for made, source, keep_feet in ((held, capture, True), (free, capture, False), (kept, None, False)):
+        editor = found.edit(source)
+        editor.scale("torso", -4)
+        assert made["tips"] == list(editor.tips(editor.play(keep_feet=keep_feet)))
+    assert held["tips"] != free["tips"] != kept["tips"]
+
+
 def test_what_an_edit_says_reaches_the_reader(
     keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path
 ) -> None:
     crowded = keypose("swings", kick, "--retime", "arms=3", "-o", tmp_path / "crowded.bvh")
     note = found.edit(capture).retime("arms", 3).note
     assert crowded.code == 0 and "no room" in note and crowded.err == f"note: {kick}: {note}\n"
-    line = ("swings", kick, "--scale", "torso=5")
-    change = found.edit(capture).scale("torso", 5)
+    line = ("swings", kick, "--scale", "torso=-4")
+    change = found.edit(capture).scale("torso", -4)
     assert change.tips and change.tips[0].startswith("tips over from ")
     assert change.held is not None and "its leg does not reach it" in change.held.note
     falling = keypose(*line, "-o", tmp_path / "falling.bvh")
@@ -440,6 +577,23 @@ def test_edits_go_on_top_of_the_capture(keypose, kick: Path, capture: kp.Motion,
     kp.save(found, tmp_path / "kick.swings.json")
     again = document(keypose("swings", tmp_path / "kick.swings.json", *line[2:], tmp_path / "again.bvh"))["written"][0]
     assert again["over_capture"] is False and same_motion(tmp_path / "again.bvh", kp.load(tmp_path / "bare.bvh"))
+
+
+def test_a_level_of_what_is_edited(keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path) -> None:
+    """Without a capture beneath it, an edit plays as many swings as one likes."""
+    kp.save(found, tmp_path / "kick.swings.json")
+    told = ("--scale", "arms=1.5", "--level", 0.5, "-o")
+    wanted = edited_by(found, None, ("scale", "arms", 1.5), level=0.5)
+    for source, more in ((tmp_path / "kick.swings.json", ()), (kick, ("--no-detail",))):
+        assert keypose("swings", source, *told, tmp_path / "half.bvh", "--overwrite", *more).code == 0
+        assert same_motion(tmp_path / "half.bvh", wanted)
+    assert keypose("swings", kick, *told, tmp_path / "half.swings.json").code == 0  # swings are what is written
+    editor = found.edit(capture)
+    editor.scale("arms", 1.5)
+    assert same_swings(load_swings(tmp_path / "half.swings.json"), editor.swings.coarser(0.5))
+    both = keypose("swings", tmp_path / "half.swings.json", kick, *told, tmp_path / "both", "--to", "bvh")
+    assert both.code == 2 and f"edits go on top of the whole capture {kick}: add --no-detail" in both.err
+    assert not (tmp_path / "both").exists()
 
 
 def test_many_files_go_into_a_folder(keypose, kick: Path, tmp_path: Path) -> None:

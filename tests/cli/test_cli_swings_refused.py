@@ -38,6 +38,9 @@ OUT = ["-o", "OUT"]  # a file that is not there yet
         (["--delete", "", *OUT], "--delete '': expected no empty part"),
         (["--longer-s", "0.2", *OUT], "--longer-s says which swings an edit means: expected one, such as --scale right_leg=1.3; without -o the swings"),
         (["--longer-s", "0.2", "--retime", "2", *OUT], "--retime 2: takes all that a joint does, but --longer-s means some swings"),
+        (["--from-s", "1", "--longer-s", "0.2", "--retime", "2", *OUT], "but --longer-s means some swings; expected no more than --from-s and --to-s, or another edit"),
+        (["--from-s", "1", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --from-s means some swings; expected another edit"),
+        (["--sweep", "-q"], "--quiet is about what is written: expected -o OUT with it"),
         (["--index", "0", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --index means"),
         (["--level", "1.5"], "--level 1.5: expected a share from 0 to 1"),
         (["--level", "nan"], "--level nan: expected a share from 0 to 1"),
@@ -86,6 +89,9 @@ def test_a_wrong_command_line(keypose, kick: Path, tmp_path: Path, told: list[st
         (["--smoothing-s", "-1"], ": --smoothing-s -1.0, expected a number from 0"),
         (["--window-s", "0"], ": --window-s 0.0, expected a number above 0"),
         (["--least-s", "nan"], ": --least-s nan, expected a number"),
+        (["--least-s", "1e308"], ": --least-s 1e+308, expected a number from 0 to 10"),
+        (["--fallback", "keys", "--fallback-deg", "181"], ": --fallback-deg 181.0, expected a number above 0 and at most 180"),
+        (["--within-deg", "181"], ": --within-deg 181.0, expected a number above 0 and at most 180"),
         (["--rest-rad-per-s", "-1"], ": --rest-rad-per-s -1.0, expected"),
         (["--translation-mm", "-1"], ": --translation-mm -1.0, expected"),
         (["--fallback", "keys", "--fallback-deg", "0"], ": --fallback-deg 0.0, expected a number above 0"),
@@ -101,6 +107,10 @@ def test_a_wrong_command_line(keypose, kick: Path, tmp_path: Path, told: list[st
         (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: a turn by "),
         (["--retime", "-1", *OUT], ": --retime -1: factor -1.0, expected a number above 0"),
         (["--lengthen", "head=0", *OUT], ": --lengthen head=0: factor 0.0, expected a number above 0"),
+        (["--lengthen", "right_leg=-1", *OUT], ": --lengthen right_leg=-1: factor -1.0, expected a number above 0\n"),
+        (["--intensify", "LeftHand=1.2", *OUT], ": --intensify LeftHand=1.2: 'LeftHand': neither a swing nor a key\n"),
+        (["--intensify", "LeftHand,RightHand=1.2", *OUT], "=1.2: 'LeftHand', 'RightHand': neither a swing nor a key\n"),
+        (["--retime", "2", "--from-s", "9", *OUT], ": --retime 2: --from-s 9.0, expected a number from 0 to 4"),
         (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: the swing of RightUpLeg in frames "),
         (["--shift", "right_leg=9", *OUT], "the clip has frames 0 to 119"),
         (["--longer-s", "3", "--scale", "right_leg=2", *OUT], ": --scale right_leg=2: no swing fits, and nothing was changed"),
@@ -117,7 +127,9 @@ def test_what_a_clip_cannot_be_asked(keypose, kick: Path, tmp_path: Path, told: 
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith(f"error: {kick}: ") and ran.err.count("\n") == 1
     assert said in ran.err
-    in_python = re.search(r"(?<![\w-])(?!(?:tail|arms|head|right_leg)=)\w+=", ran.err.removeprefix(f"error: {kick}"))
+    in_python = re.search(
+        r"(?<![\w-])(?!(?:tail|arms|head|right_leg|LeftHand|RightHand)=)\w+=", ran.err.removeprefix(f"error: {kick}")
+    )
     assert in_python is None
     assert not list(tmp_path.iterdir())
 

@@ -119,6 +119,7 @@ def test_a_person_can_read_it(tmp_path):
     assert max(len(line) for line in text.splitlines() if '"data"' not in line) < 200
     document = json.loads(text)
     assert document["version"] == VERSION and document["settings"]["threshold"] == 0.4
+    assert document["settings"]["left_out"] == list(made.settings.left_out) and "LeftHandMiddle1" in text
     thigh = next(joint for joint in document["joints"] if joint["joint"] == "LeftUpLeg")
     swing, own = thigh["swings"][1], made["LeftUpLeg"][1]
     assert (swing["start"], swing["end"]) == (own.start, own.end)
@@ -193,3 +194,23 @@ def test_played_bits_are_the_same(tmp_path):
     again = load_swings(tmp_path / "x.swings.json")
     for level in (1.0, 0.5):
         assert bits(again.play(level, fps=77.7)) == bits(made.play(level, fps=77.7))
+
+
+def test_a_suffix_that_cannot_be_written_is_answered_with_those_that_can(tmp_path):
+    found = kp.swings(kp.demo_motion()[:30])
+    with pytest.raises(
+        kp.OptionError, match=r"cannot write '\.json', expected one of .*\.swings\.json.*\.swings\.json\.gz"
+    ):
+        kp.save(found, tmp_path / "k.json")
+    with pytest.raises(kp.OptionError) as caught:
+        kp.save(found.play(), tmp_path / "k.json")
+    assert ".swings.json" not in str(caught.value) and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", [None, 5, 0.5, [1]], ids=str)
+def test_what_is_no_path_is_refused(wrong):
+    motion = kp.demo_motion()[:3]
+    for use in (kp.load, kp.load_swings, kp.load_keyed, *(lambda path, each=each: kp.save(each, path)
+                                                          for each in (motion, kp.swings(motion)))):  # fmt: skip
+        with pytest.raises(kp.OptionError, match="expected the path of a file"):
+            use(wrong)

@@ -24,6 +24,7 @@ from keypose.formats.base import WriteOptions
 from keypose.formats.swings_json.write import document, write_swings
 from keypose.rotations import IDENTITY
 from keypose.swings import Path as SwingPath
+from keypose.swings import Settings
 from stored_swings import NAMES, random_swings
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -49,7 +50,8 @@ def _sound() -> kp.Swings:
         SwingPath("Spine", np.arange(60), kp.Curves(np.zeros((60, 1, 3)))),
     )
     touching = np.arange(60)[:, None] % 20 > 9
-    return replace(random_swings(0, 60), tracks=tracks, paths=paths, contacts=kp.FootContacts(("left",), touching))
+    return replace(random_swings(0, 60), tracks=tracks, paths=paths, contacts=kp.FootContacts(("left",), touching),
+                   settings=Settings(left_out=("LeftHand",)))  # fmt: skip
 
 
 MADE = _sound()
@@ -95,10 +97,20 @@ FAULTS = {
     "reference_pose.translations": [(("reference_pose",), {"translations": [], "rotations": []})],
     "settings": [(("settings",), v) for v in (3, None, [], DELETED)],
     "settings.threshold": [(("settings", "threshold"), v) for v in (-1, "x", None, True, 1e300, DELETED)],
+    "settings.threshold is 3.2, expected a number from 0 to 3.14159": [(("settings", "threshold"), 3.2)],
+    "settings.least_s is 1000000000.0, expected a number from 0 to 10": [(("settings", "least_s"), 1e9)],
+    "settings.window_s is 0, expected a number above 0 and at most 10": [(("settings", "window_s"), 0)],
+    "settings.fallback_deg is 181, expected a number above 0 and at most 180": [(("settings", "fallback_deg"), 181)],
     "settings.metric is 'sine', expected 'angle' or 'cosine'": [(("settings", "metric"), "sine")],
     "settings.metric": [(("settings", "metric"), v) for v in (3, None, [], DELETED)],
     "settings.fallback is 'none', expected null or 'keys'": [(("settings", "fallback"), "none")],
     "settings.fallback": [(("settings", "fallback"), v) for v in (3, {}, DELETED)],
+    "settings.left_out": [(("settings", "left_out"), v) for v in (3, None, "Hips", {}, DELETED)],
+    "settings.left_out[0] is 3, expected a string": [(("settings", "left_out"), [3])],
+    "settings.left_out[1] is 'Hand', expected the name of a joint": [(("settings", "left_out"), ["LeftHand", "Hand"])],
+    "swings: left_out, expected each joint once, in the skeleton's order": [
+        (("settings", "left_out"), v) for v in (["LeftHand", "Hips"], ["LeftHand", "LeftHand"])
+    ],
     "joints": [(("joints",), v) for v in (3, None, [], DELETED)],
     "joints[3]": [(("joints", 3), 3)],
     "joints[0].joint is 'Spine', expected 'Hips', as the joints are in the order of the skeleton": [((*HIPS, "joint"), "Spine")],

@@ -32,7 +32,7 @@ def test_the_demo_figure_is_mirrored_exactly(frame):
 def test_real_figures_are_mirrored_to_within_their_asymmetry(data_dir, clip):
     motion = kp.load(data_dir / clip)
     keyed = keyed_of(motion, (0, motion.n_frames - 1), residual=False)
-    symmetry = symmetry_of(keyed)
+    symmetry = symmetry_of(keyed.name, keyed.skeleton, keyed.reference_pose)
     extent = np.ptp(symmetry.world.positions, axis=0).max() * motion.mm_per_unit
     for frame in np.linspace(0, motion.n_frames - 1, 12).astype(int).tolist():
         pose = motion[frame]
@@ -44,7 +44,7 @@ def test_real_figures_are_mirrored_to_within_their_asymmetry(data_dir, clip):
 
 def _assert_reflected(keyed, pose, image, tolerance_mm):
     """Joint positions are those of the partners, seen in an upright mirror through the hips that faces as they do."""
-    skeleton, rest = keyed.skeleton, symmetry_of(keyed).rest
+    skeleton, rest = keyed.skeleton, symmetry_of(keyed.name, keyed.skeleton, keyed.reference_pose).rest
     partners = list(skeleton.anatomy.mirrored())
     (old, turns), (new, _), (at_rest, rest_turns) = (twin.world(skeleton, p) for p in (pose, image, rest))
     across = at_rest[skeleton.joint("left_thigh")] - at_rest[skeleton.joint("right_thigh")]

@@ -102,11 +102,10 @@ def test_what_costs_what():
     still = CASES["points"]
     rotations = np.array(IDENTITY)
 
-    def more(track: kp.Track) -> dict[str, int]:
-        before = still.size().parts
-        return {
-            part: n - before[part] for part, n in still.with_tracks({1: track}).size().parts.items() if n > before[part]
-        }
+    def more(track: kp.Track, *left_out: str) -> dict[str, int]:
+        named = replace(still, settings=Settings(left_out=left_out))
+        before, after = named.size().parts, named.with_tracks({1: track}).size().parts
+        return {part: n - before[part] for part, n in after.items() if n > before[part]}
 
     swing, rest = kp.Swing("B", 1, 5, rotations, (0, 0, 1), 1.0), kp.Rest("B", 6, 8, exp(np.array([0.1, 0.2, 0.3])))
     assert more(kp.Track.of("B", rotations, [swing])) == {"swings": 1 + 26}
@@ -114,9 +113,15 @@ def test_what_costs_what():
     assert more(kp.Track.of("B", rotations, rests=[kp.Rest("B", 0, 8, rotations)])) == {"rests": 1 + 2}
     frames = np.arange(9)
     hinge = exp(np.linspace(0.1, 1, 9)[:, None] * (0.6, 0, 0.8))
-    assert more(kp.Track("B", rotations, keyed=(kp.KeyedSpan(frames, hinge),))) == {"left_out": 4 + 12 + 12 + 9 * 4}
-    assert more(kp.Track("B", rotations, keyed=(kp.KeyedSpan(frames[:4], hinge[:4]),))) == {"keys": 4 + 12 + 12 + 4 * 4}
-    assert more(kp.Track("B", rotations, keyed=(kp.KeyedSpan(frames, hinge[:1].repeat(9, 0)),))) == {"left_out": 4 + 12}
+    every, few, same = (
+        kp.Track("B", rotations, keyed=(kp.KeyedSpan(*some),))
+        for some in ((frames, hinge), (frames[:4], hinge[:4]), (frames, hinge[:1].repeat(9, 0)))
+    )
+    assert more(every, "B") == {"left_out": 4 + 12 + 12 + 9 * 4}
+    assert more(every) == more(every, "A", "C") == {"keys": 4 + 12 + 12 + 9 * 4}  # none too many, but not left out
+    assert more(few) == more(few, "B") == {"keys": 4 + 12 + 12 + 4 * 4}
+    assert more(same, "B") == {"left_out": 4 + 12}
+    assert replace(still, settings=Settings(left_out=("A", "C"))).size().header - still.size().header == 2
     places = np.random.default_rng(0).normal(size=(9, 1, 3))
     path = replace(still, paths=(Path("B", frames, kp.Curves(places)),))
     assert path.size().translation - still.size().translation == 1 + 3 + 9 * 12
@@ -183,6 +188,7 @@ def test_the_document_says_how_to_read_it(name):
         getattr(made.settings, n)
         for n in ("threshold", "smoothing_s", "window_s", "least_s", "rest_rad_per_s", "fallback_deg", "translation_mm")
     ]
+    assert tuple(said["left_out"]) == made.settings.left_out
     assert said["names"] == list(made.skeleton.names) and said["parents"] == made.skeleton.parents.tolist()
     assert tuple(map(tuple, said["channels"])) == made.skeleton.channels
     assert tuple(said["rotation_orders"]) == made.skeleton.rotation_orders
@@ -218,7 +224,7 @@ def test_the_document_says_how_to_read_it(name):
 
 
 def test_no_setting_is_forgotten():
-    assert {*head.NUMBERS, "metric", "fallback"} == {field.name for field in fields(Settings)}
+    assert {*head.NUMBERS, "metric", "fallback", "left_out"} == {field.name for field in fields(Settings)}
 
 
 def test_a_place_is_kept_where_it_is_not_the_offset():

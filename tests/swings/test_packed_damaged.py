@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.rotations import IDENTITY
+from keypose.swings import Settings
 from keypose.swings.block import head
 from keypose.swings.packed import MAGIC, pack, unpack
 from stored_swings import CASES, random_swings
@@ -124,8 +125,38 @@ def test_messages():
         pack(SMALL.play())
 
 
+@pytest.mark.parametrize("joints", [(1, 1), (0, 3), (4,)], ids=str)
+def test_left_out_joints_are_those_of_the_skeleton(joints):
+    still, named = (replace(CASES["points"], settings=Settings(left_out=out)) for out in ((), ("A",)))
+    plain, other = pack(still)[:-4], pack(named)[:-4]
+    at = next(at for at in range(5, len(plain)) if plain[at] != other[at])  # how many there are
+    steps = bytes(np.diff(joints, prepend=0).tolist())
+    with pytest.raises(kp.FormatError, match=f"byte {at}: joints that are left out: expected increasing ones up to 2"):
+        unpack(_sealed(plain[:at] + bytes((len(joints),)) + steps + plain[at + 1 :]))
+
+
 def test_too_many_joints(monkeypatch):
     data = pack(CASES["drawn"])
     monkeypatch.setattr(head, "MOST_JOINTS", 3)
     with pytest.raises(kp.FormatError, match=r"byte \d+: 4 joints, expected at most 3"):
         unpack(data)
+
+
+def test_settings_are_named_with_their_byte():
+    body = pack(SMALL)[:-4]
+    first = body.index(np.array([SMALL.settings.threshold, SMALL.settings.smoothing_s], "<f8").tobytes())
+    for n, (name, wrong) in enumerate(
+        (("threshold", 3.2), ("smoothing_s", 11), ("window_s", 0), ("least_s", 1e9), ("rest_rad_per_s", 1e9),
+         ("fallback_deg", 0), ("translation_mm", 1e9))
+    ):  # fmt: skip
+        at = first + 8 * n
+        data = _sealed(body[:at] + np.array([wrong], "<f8").tobytes() + body[at + 8 :])
+        with pytest.raises(kp.FormatError, match=rf"^x\.kps: byte {at}: {name}=.*, expected a number"):
+            unpack(data, where="x.kps")
+
+
+@pytest.mark.parametrize("wrong", [None, 0.5, 10**12, "KPsw", [1, 2]], ids=str)
+def test_what_is_no_bytes_is_refused(wrong):
+    with pytest.raises(kp.OptionError, match=f"{type(wrong).__name__}, expected bytes"):
+        unpack(wrong)
+    assert unpack(bytearray(pack(SMALL))).n_swings == unpack(memoryview(pack(SMALL))).n_swings == SMALL.n_swings

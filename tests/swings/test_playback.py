@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import keypose as kp
 import naive_swings as naive
 from keypose.rotations import angle_between, normalise
-from keypose.swings import Path
+from keypose.swings import Path, Settings
 from keypose.swings.track import mean_of, means_of
 
 MEAN = np.array((1.0, 0.0, 0.0, 0.0))
@@ -150,6 +150,13 @@ def test_nouns_survive_pickling(walk):
         (lambda: kp.Track("arm", MEAN, [5], [4], [MEAN], np.zeros((1, 3))), "ends before it starts"),
         (lambda: kp.Track("arm", MEAN, [5, 0], [7, 2], [MEAN, MEAN], np.zeros((2, 3))), "out of order"),
         (lambda: kp.Track("arm", MEAN, [0], [4], [MEAN], np.full((1, 3), 1e9)), "radians"),
+        (lambda: kp.Track("arm", MEAN, keyed=None), "arm: keyed is NoneType, expected several KeyedSpan"),
+        (lambda: kp.Track("arm", MEAN, keyed=(None,)), "arm: keyed: NoneType among them, expected KeyedSpan"),
+        (lambda: kp.Track.of("arm", MEAN, [3]), "arm: swings: int among them, expected Swing"),
+        (lambda: kp.Track.of("arm", MEAN, rests=3), "arm: rests is int, expected several Rest"),
+        (lambda: kp.Swing.turning("arm", 0, 5, MEAN, None), "turn of a swing"),
+        (lambda: kp.Swing.turning("arm", 0, 5, MEAN, "x"), "turn of a swing: not numbers"),
+        (lambda: kp.Swing.turning("arm", 0, 5, MEAN, (1.0, 2.0)), "turn of a swing: shape"),
     ],
 )
 def test_wrong_states_are_refused(make, said):
@@ -170,3 +177,60 @@ def test_swings_refuse_what_is_outside_the_clip(walk):
         replace(found, paths=found.paths[:1] * 2)
     with pytest.raises(kp.ModelError, match="up axis"):
         replace(found, up="up")  # type: ignore[arg-type]
+    for wrong in (("tail",), ("Head", "Tail")):
+        with pytest.raises(kp.ModelError, match=r"left_out names '(tail|Tail)', expected names of joints"):
+            replace(found, settings=replace(found.settings, left_out=wrong))
+    for wrong in (found.settings.left_out[::-1], found.settings.left_out[:1] * 2):
+        with pytest.raises(kp.ModelError, match="left_out, expected each joint once, in the skeleton's order"):
+            replace(found, settings=replace(found.settings, left_out=wrong))
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("name", (5, None)),
+        ("skeleton", (None, 5)),
+        ("tracks", (None, 5, "x", (None,))),
+        ("paths", (None, 5, ("hips",))),
+        ("contacts", (5, "left", np.zeros((3, 2), bool))),
+        ("settings", (None, 5, {})),
+        ("notes", (None, 5, "said", (3,))),
+        ("reference_pose", (5, np.zeros(3))),
+        ("up", (np.zeros(3), None, 1)),
+        ("n_frames", (None, "9", 2**31)),
+        ("places", (None, "x", np.zeros(2))),
+    ],
+)
+def test_swings_refuse_what_is_of_another_kind(walk, field, values):
+    _, found = walk
+    for wrong in values:
+        with pytest.raises(kp.KeyposeError, match=rf"(swings: |places of joints|n_frames=).*|{field}"):
+            replace(found, **{field: wrong})
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("threshold", (float("nan"), float("inf"), "0.4", True, None, -0.1, 3.2)),
+        ("smoothing_s", (-1, 11)),
+        ("window_s", (0, 11)),
+        ("least_s", (-1, 1e308)),
+        ("rest_rad_per_s", (-1, 1e308)),
+        ("fallback_deg", (0, 181)),
+        ("translation_mm", (-1, 1e308)),
+        ("metric", (None, "sine", 3, ["angle"])),
+        ("fallback", ("curves", 3, False)),
+        ("left_out", ("Head", 5, None, (3,))),
+    ],
+)
+def test_settings_refuse_what_no_swings_are_found_with(walk, field, values):
+    _, found = walk
+    for wrong in values:
+        with pytest.raises(kp.OptionError, match=f"^{field}="):
+            replace(found.settings, **{field: wrong})
+
+
+def test_settings_are_plain_numbers_whatever_they_were_given_as():
+    told = Settings(threshold=1, least_s=np.float32(0.5), left_out=["Head"])  # type: ignore[arg-type]
+    assert (type(told.threshold), type(told.least_s), told.left_out) == (float, float, ("Head",))
+    assert told == Settings(1.0, least_s=0.5, left_out=("Head",)) and pickle.loads(pickle.dumps(told)) == told

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,8 @@ import keypose as kp
 import naive_swings as naive
 from keypose import _core
 from keypose.rotations import exp, multiply, normalise
+from keypose.swings import Settings
+from keypose.swings.segment import segmented
 
 RULES = [
     (10, 10, 8, 0.003, 0.4, False),
@@ -86,12 +91,12 @@ def test_joints_that_are_left_out_and_hips_are_exact(twelve):
     clip = twelve[0]
     found = kp.swings(clip, translation_mm=0)
     played = found.play()
-    out = [j for j, track in enumerate(found.tracks) if track.is_raw(clip.n_frames)]
-    names = [clip.skeleton.names[j] for j in out]
-    assert names == [
+    assert found.settings.left_out == (
         "LeftToeBase", "RightToeBase", "LeftFingerBase", "LeftHandIndex1", "LThumb", "RightFingerBase",
         "RightHandIndex1", "RThumb",
-    ]  # fmt: skip
+    )  # fmt: skip
+    out = [clip.skeleton.joint(name) for name in found.settings.left_out]
+    assert out == [j for j in range(clip.n_joints) if found.is_left_out(j)]
     np.testing.assert_array_equal(played.rotations[:, out], clip.rotations[:, out])
     np.testing.assert_array_equal(played.translations, clip.translations)
 
@@ -112,6 +117,24 @@ def test_frame_rates_agree(data_dir):
     full = kp.load(data_dir / "cmu120/swings/16_05.bvh")
     counts = [kp.swings(full.at_fps(fps)).n_swings for fps in (120, 60, 30)]
     assert max(counts) < 1.2 * min(counts)
+
+
+def test_left_out_joints_are_named_in_the_order_of_the_skeleton():
+    motion = kp.demo_motion()[:60]
+    names = motion.skeleton.names
+    found = kp.swings(motion, left_out=["right_foot", "head", "left_foot", "head"])
+    joints = sorted(motion.skeleton.joints(["right_foot", "head", "left_foot"]))
+    assert found.settings.left_out == tuple(names[j] for j in joints)
+    assert [j for j in range(motion.n_joints) if found.is_left_out(j)] == joints
+    assert kp.swings(motion, left_out=[]).settings.left_out == ()
+    assert segmented(motion, found.settings).settings == found.settings
+
+
+def test_defaults_are_those_of_the_settings():
+    given = {name: option.default for name, option in inspect.signature(kp.swings).parameters.items()}
+    usual = {field.name: field.default for field in fields(Settings)}
+    assert given.pop("left_out") is None and usual.pop("left_out") == ()  # the small joints, whatever their names
+    assert {name: given[name] for name in usual} == usual and set(given) - set(usual) == {"motion"}
 
 
 def test_one_axis_is_one_swing():
@@ -162,6 +185,10 @@ def moving(rotations: np.ndarray) -> kp.Motion:
         ({"left_out": 3}, "left_out=3"),
         ({"window_s": 1e9}, "window_s"),
         ({"smoothing_s": 1e9}, "smoothing_s"),
+        ({"least_s": 1e308}, r"least_s=1e\+308, expected a number from 0 to 10"),
+        ({"rest_rad_per_s": 1e308}, r"rest_rad_per_s=1e\+308"),
+        ({"fallback_deg": 181}, "fallback_deg=181, expected a number above 0 and at most 180"),
+        ({"translation_mm": 1e308}, r"translation_mm=1e\+308"),
     ],
 )
 def test_bad_options_say_what_is_possible(options, said):
@@ -181,3 +208,10 @@ def test_error_refuses_another_clip():
         found.error(motion, per="joint")  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match="expected a Motion"):
         kp.swings(found)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"least_s": 10}, {"rest_rad_per_s": 1e6}, {"translation_mm": 1e6}], ids=str)
+def test_the_largest_settings_are_possible(options):
+    motion = moving(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    assert kp.swings(motion, **options).n_swings == (0 if "translation_mm" not in options else 1)
+    assert kp.swings(motion, fallback="keys", fallback_deg=180).n_keys == 0

@@ -100,7 +100,8 @@ def assert_all_is_well(e: SwingEdit, before: Swings, change) -> None:
     twin.assert_seams_hold(e.original, now)
     old, new = before.play(), now.play()
     for j, (one, other) in enumerate(zip(before.tracks, now.tracks, strict=True)):
-        assert (one is other) == (j not in change.joints)
+        assert (old.rotations[:, j] != new.rotations[:, j]).any() == (j in change.joints)
+        assert one is not other or j not in change.joints
     same = [j for j in range(now.n_joints) if j not in change.joints]
     assert old.rotations[:, same].tobytes() == new.rotations[:, same].tobytes()
     assert old.translations.tobytes() == new.translations.tobytes()
@@ -169,6 +170,53 @@ def test_scale_there_and_back_gives_the_swing_back(swings, which, factor, about)
     assert (new.start, new.end) == (old.start, old.end)
     assert np.allclose(new.turn, old.turn, rtol=0, atol=1e-12)
     assert angle_between(new.start_rotation, old.start_rotation) < 1e-9
+
+
+@st.composite
+def only_swings(draw) -> Swings:
+    """A joint with swings and nothing else, some on each other's heels."""
+    row, frame = [], draw(st.integers(0, 10))
+    for _ in range(draw(st.integers(2, 5))):
+        last = frame + draw(st.integers(2, 12))
+        row.append((frame, last, draw(AXES), draw(st.floats(1, 150))))
+        frame = last + draw(st.sampled_from((1, 1, 2, 5)))
+    return twin.by_hand({"LeftArm": row}, n_frames=100)
+
+
+@given(only_swings(), st.floats(-2, 2), st.sampled_from(("start", "end")), AXES, st.integers(0, 1))
+@settings(max_examples=40, deadline=None)
+def test_swings_that_follow_each_other_turn_as_asked(swings, factor, about, axis, first):
+    """Whatever is asked of them all, seams between them are what they were but for a little that goes back."""
+    e = SwingEdit(swings)
+    usual = max(swing.angle / (swing.end - swing.start) for swing in twin.parts(swings.track("LeftArm")))
+    was = twin.parts(swings.track("LeftArm"))
+    for operation, turn in (
+        (lambda some: e.scale(some, factor, about=about), lambda old: old.turn * factor),
+        (lambda some: e.set_angle(some, 50 * factor, about=about), lambda old: old.axis * math.radians(50 * factor)),
+        (lambda some: e.set_axis(some, axis), lambda old: twin.unit(axis) * old.angle),
+    ):
+        change = operation(was[first:])
+        now = twin.parts(e.swings.track("LeftArm"))
+        for old, new in zip(was[first:], now[first:], strict=True):
+            assert np.allclose(new.turn, turn(old), rtol=0, atol=1e-9)
+        for k in range(first, len(was) - 1):
+            gap = was[k + 1].start - was[k].end
+            back = twin.angle_of(twin.seam(now[k], now[k + 1]), twin.seam(was[k], was[k + 1]))
+            assert back <= 0.5 * usual * gap + 1e-6
+        assert "instead" not in change.note
+        twin.assert_seams_hold(swings, e.swings)
+        e.undo()
+
+
+def test_what_plays_the_same_is_not_named():
+    """A swing by nothing takes the room of a rest: other swings, but the same to see."""
+    row = [(5, 14, (1, 0, 0), 60), ("rest", 16, 30), (31, 40, (1, 0, 0), 0)]
+    e = SwingEdit(twin.by_hand({"Head": row}))
+    change = e.lengthen(e.swings["Head"][1], by_frames=5, anchor="end")
+    assert e.swings.track("Head").rests[0].end == 25 and e.swings is not e.original
+    assert change.joints == () and change.range == (0, -1) and change.note == "plays the same"
+    assert e.play().rotations.tobytes() == e.original.play().rotations.tobytes()
+    assert e.undo() is e.original
 
 
 def test_nothing_to_do_changes_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import time
 from dataclasses import replace
 
@@ -84,6 +85,52 @@ def test_a_neighbour_still_ends_where_it_ended(data_dir):
     change = e.scale(kick, 1.3)
     following = [swing for swing in e.original["right_thigh"] if swing.start > kick.end]
     assert change.first == kick.start + 1 and change.last < following[1].start
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ("49_06_cartwheel", "131_04_dance-hop", "38_03_run-circle"))
+def test_hips_that_are_kept_frame_by_frame_are_not_torn(data_dir, name):
+    """They turn by more than half a circle from their mean."""
+    e = swings(kp.load(data_dir / "cmu120" / f"{name}.bvh"), left_out=["hips"]).edit()
+    hips = e.swings.skeleton.joint("hips")
+    before = twin.largest_step(e.play(), hips)
+    for factor in (1.1, 1.2):
+        e.intensify("hips", factor)
+        assert before < twin.largest_step(e.swings.play(), hips) < (factor + 0.02) * before
+        e.undo()
+
+
+@pytest.mark.data
+def test_neighbours_that_are_all_meant_turn_exactly_as_asked(data_dir):
+    e = SwingEdit(twin.kicking(data_dir))
+
+    def angles(joints):
+        return np.array([swing.angle_deg for swing in e.find(joints)])
+
+    legs = angles("right_leg")
+    for about in ("start", "end"):
+        assert not e.scale("right_leg", 1.3, about=about).note
+        assert np.allclose(angles("right_leg"), 1.3 * legs, rtol=1e-9)
+        e.undo()
+    assert not e.set_angle(e.find("arms"), 10).note
+    assert np.allclose(angles("arms"), 10, rtol=1e-9)
+    e.undo()
+    some = e.find("right_leg", from_s=1, to_s=3)
+    change = e.shift(some, by_frames=2)
+    moved = {(swing.joint, swing.start): swing.turn for swing in e.find("right_leg")}
+    assert not change.note
+    assert all(np.allclose(moved[swing.joint, swing.start + 2], swing.turn, rtol=0, atol=1e-9) for swing in some)
+
+
+@pytest.mark.data
+def test_neighbours_that_share_say_how_far_they_turn_instead(data_dir):
+    e = SwingEdit(twin.kicking(data_dir))
+    change = e.set_angle("right_leg", 10, about="middle")
+    turns = np.array([swing.angle_deg for swing in e.find("right_leg")])
+    others = turns[np.abs(turns - 10) > 0.05]
+    said = re.fullmatch(r"(\d+) of (\d+) swings turn by ([\d.]+) to (\d+) degrees instead", change.note)
+    assert said and int(said[2]) == len(turns) and int(said[1]) >= len(others) > 0
+    assert abs(float(said[3]) - others.min()) < 0.05 and abs(float(said[4]) - others.max()) <= 0.5
 
 
 def speed_of(operation) -> float:
@@ -169,7 +216,10 @@ def test_feet_are_held_after_edits_of_legs_and_hips(data_dir):
     before, contacts = e.original.play(), e.original.contacts
     change = e.scale("left_arm", 1.2)
     assert not change.holds_feet
-    assert e.play().rotations.tobytes() == e.swings.play().rotations.tobytes()
+    hinged = e.hinged()  # nothing but the elbow
+    others = [j for j in range(before.n_joints) if j not in hinged.joints_held]
+    assert set(hinged.joints_held) <= {before.joint("left_forearm")}
+    assert e.play().rotations[:, others].tobytes() == e.swings.play().rotations[:, others].tobytes()
     assert e.scale("left_shin", 1.2).holds_feet and e.scale("left_arm", 1 / 1.2).holds_feet
     side = contacts.feet.index("left")
     stands = contacts.touching[:, side]

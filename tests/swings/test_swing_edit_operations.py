@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import pytest
 import naive_swings_editing as twin
 from keypose.errors import OptionError, UnknownJoint
 from keypose.rotations import angle_between, exp, multiply, rotate
-from keypose.swings import Swing
+from keypose.swings import KeyedSpan, Swing, Track
 from keypose.swings.editing import SwingEdit
+from keypose.swings.track import mean_of, means_of
 
 X, Y, Z = np.eye(3)
 ARM, OTHER = "LeftArm", "RightArm"
@@ -123,14 +125,63 @@ def test_at_the_end_of_the_clip_nothing_has_to_come_back():
     twin.assert_seams_hold(e.original, e.swings)
 
 
-def test_two_edited_swings_share_what_they_disagree_by():
-    e = edit(**{ARM: [(5, 14, X, 90), (15, 24, X, 90), (30, 40, Y, 10)]})
+@pytest.mark.parametrize("about", ("start", "end"))
+def test_two_edited_swings_are_carried_along(about):
+    e = edit(**{ARM: [(5, 14, X, 90), (15, 24, Y, 90), (30, 40, X, 10)]})
     old = e.swings[ARM]
-    e.scale(old[:2], 2)  # from their own starts: 90 degrees apart, of which a frame takes 10
+    change = e.scale(old[:2], 2, about=about)
+    new = e.swings[ARM]
+    assert math.isclose(new[0].angle_deg, 180) and math.isclose(new[1].angle_deg, 180) and not change.note
+    # of 10 degrees that it usually turns in a frame, the seam takes the half to go back to where the joint was
+    assert math.isclose(twin.angle_of(new[0].end_rotation, new[1].start_rotation), math.radians(5), rel_tol=1e-6)
+    if about == "start":
+        assert_same_rotation(new[0].start_rotation, old[0].start_rotation)
+        assert_same_rotation(new[0].end_rotation, twin.turned((1, 0, 0, 0), X, math.pi))
+        assert_same_rotation(new[1].start_rotation, twin.turned((1, 0, 0, 0), X, math.radians(175)))
+    else:
+        assert_same_rotation(new[1].end_rotation, old[1].end_rotation)
+        assert_same_rotation(new[1].start_rotation, twin.turned(old[1].end_rotation, Y, -math.pi))
+
+
+def test_a_swing_that_is_meant_and_stays_as_it_is_is_carried_along_too():
+    e = edit(**{ARM: [(5, 14, X, 90), (15, 24, Y, 40), (25, 34, X, 90)]})
+    change = e.set_angle(ARM, 40)
+    assert [round(swing.angle_deg, 9) for swing in e.swings[ARM]] == [40, 40, 40] and not change.note
+    assert_same_rotation(at(e, 15), twin.turned((1, 0, 0, 0), X, math.radians(45)))  # on the way back to 90
+
+
+def test_swings_that_are_not_meant_or_keys_between_edited_ones_adapt():
+    for between in ((15, 29, Y, 30), [(15, X, 90), (29, X, 80)]):
+        e = edit(**{ARM: [(5, 14, X, 90), between, ("at", 30, 39, Y, 90)]})
+        old = e.swings[ARM]
+        e.scale((old[0], old[-1]), 1.2)
+        new = e.swings[ARM]
+        assert math.isclose(new[0].angle_deg, 108) and math.isclose(new[-1].angle_deg, 108)
+        assert_same_rotation(new[-1].start_rotation, old[-1].start_rotation)
+
+
+@pytest.mark.parametrize("anchor", ("start", "end"))
+def test_neighbours_that_go_on_at_their_speed_are_carried_along(anchor):
+    e = edit(**{ARM: [(5, 14, X, 90), (18, 27, Y, 90)]})
+    old = e.swings[ARM]
+    e.shorten(ARM, factor=6 / 9, anchor=anchor, keep="speed")
+    new = e.swings[ARM]
+    assert [round(swing.angle_deg, 9) for swing in new] == [60, 60]
+    # 30 degrees short, of which the gap of 4 frames takes up 20
+    if anchor == "start":
+        assert_same_rotation(new[1].start_rotation, twin.turned(old[1].start_rotation, X, math.radians(-10)))
+    else:
+        moved = twin.angle_of(new[0].end_rotation, old[0].end_rotation)
+        assert math.isclose(moved, math.radians(10), rel_tol=1e-6)
+
+
+def test_two_swings_edited_about_their_middles_share_what_they_disagree_by():
+    e = edit(**{ARM: [(5, 14, X, 90), (15, 24, X, 90), (30, 40, Y, 10)]})
+    change = e.scale(e.swings[ARM][:2], 2, about="middle")  # 90 degrees apart, of which a frame takes 10
     new = e.swings[ARM]
     assert math.isclose(new[0].angle_deg, 140, abs_tol=1e-6) and math.isclose(new[1].angle_deg, 140, abs_tol=1e-6)
-    assert_same_rotation(new[0].start_rotation, old[0].start_rotation)
     assert math.isclose(twin.angle_of(new[0].end_rotation, new[1].start_rotation), math.radians(10), abs_tol=1e-6)
+    assert change.note == "2 of 2 swings turn by 140 degrees instead" and change.note in repr(change)
 
 
 @pytest.mark.parametrize(("anchor", "frames"), (("start", (20, 33)), ("middle", (18, 31)), ("end", (16, 29))))
@@ -231,14 +282,22 @@ def test_mirrored_copy_is_seen_in_the_mirror():
     assert np.allclose(image, right, atol=1e-6)
 
 
-def test_intensify_scales_swings_about_their_middles_and_keys_about_their_mean():
-    e = edit(**{ARM: [(5, 14, X, 40), (20, 29, X, -0.0 + 10)], OTHER: [[(0, X, 0), (10, X, 20), (30, X, -20)]]})
+def test_intensify_scales_all_that_a_joint_does_about_its_mean():
+    e = edit(**{ARM: [(5, 14, X, 40), (20, 29, X, 10)], OTHER: [[(0, X, 0), (10, X, 20), (30, X, -20)]]})
+    mean = twin.turned((1, 0, 0, 0), X, math.radians(30))
+    arm = e.swings.skeleton.joint(ARM)
+    e = SwingEdit(e.swings.with_tracks({arm: replace(e.swings.tracks[arm], mean_rotation=np.array(mean))}))
     e.intensify((ARM, OTHER), 1.5)
     assert math.isclose(e.swings[ARM][0].angle_deg, 60) and math.isclose(e.swings[ARM][1].angle_deg, 15)
-    assert_same_rotation(twin.turned((1, 0, 0, 0), X, math.radians(-10)), e.swings[ARM][0].start_rotation)
+    # from 0 and 40 degrees, 30 being the mean
+    assert_same_rotation(twin.turned((1, 0, 0, 0), X, math.radians(-15)), e.swings[ARM][0].start_rotation)
+    assert_same_rotation(twin.turned((1, 0, 0, 0), X, math.radians(45)), e.swings[ARM][0].end_rotation)
     keys = e.swings.track(OTHER).keyed[0].rotations
     for rotation, degrees in zip(keys, (0, 30, -30), strict=True):
-        assert_same_rotation(rotation, twin.turned((1, 0, 0, 0), X, math.radians(degrees)), 1e-3)
+        assert_same_rotation(rotation, twin.turned((1, 0, 0, 0), X, math.radians(degrees)))
+    e.intensify(ARM, 0)
+    for frame in (0, 10, 20, 50):
+        assert_same_rotation(at(e, frame), mean)
 
 
 def test_keys_that_get_far_apart_get_keys_between_them():
@@ -250,6 +309,44 @@ def test_keys_that_get_far_apart_get_keys_between_them():
     assert twin.angle_of(at(e, 20, OTHER), at(e, 40, OTHER)) < twin.angle_of(top, low) * 1.5
     steps = [twin.angle_of(at(e, frame, OTHER), at(e, frame + 1, OTHER)) for frame in range(40)]
     assert np.allclose(steps, math.radians(10.5), rtol=0.01)  # 1.5 times 7 degrees, evenly
+
+
+def spinning(total: float, lean: float, n: int = 80):
+    """Keys on every frame of a head that turns evenly by so many degrees, leaning more and less meanwhile."""
+    keys = []
+    for frame in range(n):
+        round_z = twin.turned((1, 0, 0, 0), Z, math.radians(total) * frame / (n - 1))
+        keys.append(twin.turned(round_z, X, math.radians(lean) * (1 + math.sin(0.21 * frame))))
+    still = twin.by_hand({}, n_frames=n)
+    track = Track.of("Head", mean_of(np.array(keys)), keyed=(KeyedSpan(np.arange(n), np.array(keys)),))
+    return still.with_tracks({still.skeleton.joint("Head"): track})
+
+
+@pytest.mark.parametrize("lean", (0.0, 10.0))
+@pytest.mark.parametrize("total", (150, 299, 400, 720, 800, 1080))
+def test_intensify_does_not_tear_keys_that_turn_far(total, lean):
+    swings = spinning(total, lean)
+    e, head = SwingEdit(swings), swings.skeleton.joint("Head")
+    e.intensify("Head", 1.2)
+    before, after = twin.largest_step(swings.play(), head), twin.largest_step(e.swings.play(), head)
+    assert 1.1 * before < after < 1.21 * before
+    if not lean:  # about the middle of the turn
+        for frame in (0, 30, 79):
+            there = twin.turned((1, 0, 0, 0), Z, math.radians(total) * (0.5 + 1.2 * (frame / 79 - 0.5)))
+            assert_same_rotation(at(e, frame, "Head"), there, 1e-6)
+
+
+def test_the_mean_of_a_long_turn_is_its_middle():
+    turns = np.array([twin.turned((1, 0, 0, 0), X, math.radians(degrees)) for degrees in range(300)])
+    middle = twin.turned((1, 0, 0, 0), X, math.radians(149.5))
+    assert_same_rotation(mean_of(turns), middle)
+    both = np.stack((turns, turns[::-1]), axis=1)
+    assert_same_rotation(mean_of(both)[1], middle)
+    means = means_of(both, np.array((0, 0, 1)), np.array((0, 0, 0)), np.array((299, 99, 99)))
+    for mean, degrees in zip(means, (149.5, 49.5, 249.5), strict=True):
+        assert_same_rotation(mean, twin.turned((1, 0, 0, 0), X, math.radians(degrees)))
+    whole = np.array([twin.turned((1, 0, 0, 0), X, math.radians(degrees)) for degrees in range(0, 720, 5)])
+    assert_same_rotation(mean_of(whole), twin.turned((1, 0, 0, 0), X, math.radians(360)))
 
 
 def test_intensify_leaves_hips_alone_unless_they_are_named():

@@ -93,6 +93,23 @@ def test_a_timeline_is_a_value():
         TIMELINE.rows = ()  # type: ignore[misc]
 
 
+def every_frame_keyed(joint: int) -> Track:
+    return Track(DEMO.skeleton.names[joint], DEMO.tracks[joint].mean_rotation, keyed=(
+        KeyedSpan(np.arange(DEMO.n_frames), DEMO_MOTION.rotations[:, joint]),
+    ))  # fmt: skip
+
+
+def test_a_key_on_every_frame_alone_is_not_left_out():
+    foot, hips = DEMO.skeleton.joint("left_foot"), 0
+    some = DEMO.with_tracks({hips: every_frame_keyed(hips)})
+    rows = some.timeline().rows
+    assert rows[foot].left_out and not rows[hips].left_out
+    assert (some.n_keys, DEMO.n_keys) == (DEMO.n_frames, 0)
+    swinging = replace(mixed().tracks[0], joint=DEMO.skeleton.names[foot])
+    edited = DEMO.with_tracks({foot: swinging})  # as by an edit: named, but no longer kept frame by frame
+    assert not edited.timeline().rows[foot].left_out and edited.n_keys == 3
+
+
 @pytest.mark.data
 def test_a_real_clip_has_bars_of_its_own_length(data_dir):
     clip = swings(kp.load(next((data_dir / "cmu120" / "swings").glob("*.bvh"))))

@@ -12,7 +12,7 @@ from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between
 from keypose.swings.packed import pack, unpack
 from keypose.verbs import sweep, swings_within
-from keypose.verbs.swinging import levers_mm
+from keypose.verbs.swinging import levers_mm, mean_sweep
 
 CLIPS = ["swings/09_02", "49_06_cartwheel"]
 
@@ -72,10 +72,26 @@ def test_what_swings_take_is_taken_here_too(clip):
     found = swings_within(clip, max_deg=4.0, thresholds=(0.3,), **options)
     plain = kp.swings(clip, 0.3, fallback="keys", fallback_deg=4.0, **options)
     assert found.settings == plain.settings
-    raw = [track.joint for track in found.tracks if track.is_raw(clip.n_frames)]
-    assert raw == [clip.skeleton.names[clip.skeleton.joint("head")]]
+    head = clip.skeleton.joint("head")
+    assert [j for j in range(clip.n_joints) if found.is_left_out(j)] == [head]
+    assert found.settings.left_out == (clip.skeleton.names[head],)
     for mine, theirs in zip(found.paths, plain.paths, strict=True):
         np.testing.assert_array_equal(mine.keys, theirs.keys)
+
+
+@pytest.mark.data
+def test_a_bound_that_only_keys_on_every_frame_keep_leaves_no_joint_out(data_dir):
+    motion = kp.load(data_dir / "cmu120" / "swings" / "16_02.bvh")[:120]
+    found, plain = swings_within(motion, max_deg=0.001), kp.swings(motion)
+    raw = [j for j, track in enumerate(found.tracks) if track.is_raw(120)]
+    out = [j for j in range(motion.n_joints) if found.is_left_out(j)]
+    assert len(raw) > 2 * len(out) and motion.skeleton.joint("hips") in set(raw) - set(out)
+    assert [motion.skeleton.names[j] for j in out] == list(plain.settings.left_out) == list(found.settings.left_out)
+    assert [row.left_out for row in found.timeline().rows] == [row.left_out for row in plain.timeline().rows]
+    assert found.n_keys == sum(track.n_keys for j, track in enumerate(found.tracks) if j not in out)
+    assert found.size().left_out == plain.size().left_out
+    (row,) = sweep(motion, (0.4,), fallback="keys", fallback_deg=0.001)
+    assert row.n_keys == found.n_keys
 
 
 @pytest.mark.data
@@ -114,7 +130,7 @@ def test_what_cannot_be_is_refused():
         with pytest.raises(kp.OptionError, match="one bound"):
             swings_within(motion, **bounds)
     for name in ("max_deg", "max_mm"):
-        for nonsense in (0, -3.0, float("inf"), "5"):
+        for nonsense in (0, -3.0, float("inf"), "5", 1e308):
             with pytest.raises(kp.OptionError, match=name):
                 swings_within(motion, **{name: nonsense})
         with pytest.raises(kp.OptionError, match=f"{name}=.*larger bound"):
@@ -129,7 +145,7 @@ def test_what_cannot_be_is_refused():
         swings_within(kp.swings(motion), max_deg=1.0)
     with pytest.raises(kp.OptionError, match="fallback"):
         sweep(motion, (0.4,), fallback="splines")
-    with pytest.raises(kp.OptionError, match="tolerance_deg"):
+    with pytest.raises(kp.OptionError, match="fallback_deg=0"):
         sweep(motion, (0.4,), fallback="keys", fallback_deg=0.0)
 
 
@@ -146,3 +162,33 @@ def test_a_figure_without_height_has_no_millimetres():
     with pytest.raises(kp.OptionError, match="no height"):
         swings_within(flat, max_mm=5.0)
     assert largest_deg(flat, swings_within(flat, max_deg=2.0).play()) <= 2.0
+
+
+def test_one_threshold_may_stand_alone():
+    motion = kp.demo_motion()[:60]
+    assert sweep(motion, 0.4) == sweep(motion, np.float64(0.4)) == sweep(motion, (0.4,))
+    alone, listed = (swings_within(motion, max_deg=5, thresholds=some) for some in (0.4, np.array([0.4])))
+    assert pack(alone) == pack(listed)
+    for wrong in (None, "0.4", True, {0.4: 1}, object()):
+        for of in (lambda some: sweep(motion, some), lambda some: swings_within(motion, max_deg=5, thresholds=some)):
+            with pytest.raises(kp.OptionError, match="thresholds="):
+                of(wrong)
+
+
+def test_the_widest_bounds_pack_and_unpack():
+    motion = kp.demo_motion()[:60]
+    for bounds in ({"max_deg": 180.0}, {"max_mm": 1e6}):
+        found = swings_within(motion, **bounds)
+        assert unpack(pack(found)).settings == found.settings
+
+
+def test_the_mean_of_sweeps_is_that_of_each_threshold():
+    motion = kp.demo_motion()
+    parts = [sweep(part, (0.2, 0.4)) for part in (motion[:60], motion[60:150], motion[150:200])]
+    for n, row in enumerate(mean_sweep(parts)):
+        for figure in ("threshold", "error_deg", "n_swings", "n_keys", "bytes"):
+            assert getattr(row, figure) == pytest.approx(np.mean([getattr(part.rows[n], figure) for part in parts]))
+    with pytest.raises(kp.OptionError, match="different thresholds"):
+        mean_sweep([parts[0], sweep(motion[:60], 0.4)])
+    with pytest.raises(kp.OptionError, match="no sweep"):
+        mean_sweep([])

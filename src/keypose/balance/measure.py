@@ -23,6 +23,8 @@ def balance(motion: Motion, *, contacts: FootContacts | None = None) -> Balance:
     Masses are those of people (``segments.py``), so arms and legs must be recognised. ``contacts``: those that the
     motion is meant to have; if they are left out, they are found in it.
     """
+    if not isinstance(motion, Motion):
+        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
     check_body(motion)
     contacts = motion.foot_contacts() if contacts is None else _checked(motion, contacts)
     centre = centre_of_mass(motion)
@@ -69,6 +71,9 @@ def leg_length(motion: Motion) -> float:
 
 
 def _checked(motion: Motion, contacts: FootContacts) -> FootContacts:
+    if not isinstance(contacts, FootContacts):
+        raise OptionError(f"contacts: {type(contacts).__name__}, expected FootContacts, as motion.foot_contacts() "
+                          f"gives them")  # fmt: skip
     known = tuple(motion.skeleton.anatomy.feet())
     strange = [foot for foot in contacts.feet if foot not in known]
     if strange or contacts.touching.shape != (motion.n_frames, len(contacts.feet)):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keypose.arrays import Bools, Floats, Ints, frozen_floats
+from keypose.arrays import Bools, Floats
 from keypose.balance.noun import Balance
-from keypose.errors import ModelError, OptionError
+from keypose.errors import OptionError
+from keypose.model.motion import source_frames
 from keypose.options import number
 
 LEAST_S = 0.1  # for how long a figure must be about to fall
@@ -48,8 +49,12 @@ def tips_over(
     runs or jumps is outside by nature. ``source``: the frame of ``before``, whole or not, that belongs to each frame of
     ``after`` when a clip was retimed. Frames that were in flight before the edit are not judged.
     """
+    for given in (before, after):
+        if not isinstance(given, Balance):
+            raise OptionError(f"{type(given).__name__}, expected a Balance, as kp.balance gives it")
     least_s, worse_mm = number("least_s", least_s, least=0.0), number("worse_mm", worse_mm, least=0.0)
-    rows = _source(before, after, source)
+    at = source_frames(source, before.n_frames, after.n_frames)
+    rows = np.arange(after.n_frames) if at is None else np.floor(at + 0.5).astype(int)
     usual = _least_around(_best(before), max(1, round(AROUND_S * before.fps)))[rows]
     best = _best(after)
     with np.errstate(invalid="ignore"):
@@ -79,22 +84,6 @@ def _runs(values: Bools) -> list[tuple[int, int]]:
     """The first and the last frame of each run of true ``values`` (T,)."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], values, [False])).astype(np.int8)))
     return [(first, past - 1) for first, past in edges.reshape(-1, 2).tolist()]
-
-
-def _source(before: Balance, after: Balance, source: ArrayLike | None) -> Ints:
-    """(T,) the nearest frame of ``before`` for each frame of ``after``."""
-    if source is None:
-        if before.n_frames != after.n_frames:
-            raise OptionError(f"{after.n_frames} frames after {before.n_frames}: say with source= "
-                              "which frame belongs to which")  # fmt: skip
-        return np.arange(after.n_frames, dtype=np.int32)
-    try:
-        at = frozen_floats(source, (after.n_frames,), "source")
-    except ModelError as error:
-        raise OptionError(str(error)) from None
-    if at.min() < 0 or at.max() > before.n_frames - 1:
-        raise OptionError(f"source: frames {at.min():g} to {at.max():g}, expected some of 0 to {before.n_frames - 1}")
-    return np.floor(at + 0.5).astype(np.int32)
 
 
 def _place(margin_mm: float) -> str:

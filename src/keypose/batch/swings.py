@@ -16,7 +16,7 @@ from keypose.errors import OptionError
 from keypose.formats import load_swings
 from keypose.metrics import score
 from keypose.model import Motion
-from keypose.swings import Swing, Swings, Track, swings
+from keypose.swings import Swing, Swings, swings
 from keypose.swings.size import Size
 from keypose.verbs.swinging import Sweep, sweep, swings_within
 
@@ -84,7 +84,7 @@ class JointFigures:
 
     joint: str
     part: str | None
-    left_out: bool  # every frame is kept
+    left_out: bool  # kept frame by frame from the start
     n_swings: int
     n_rests: int
     n_keys: int
@@ -120,7 +120,7 @@ class ClipSwings:
     settings: Mapping[str, Any]
     error_deg: float | None  # None, as the next two, where the file holds swings and no capture
     error_per_angle_deg: float | None
-    distance: Distance | None  # None also for a figure without height
+    score: Distance | None  # None also for a figure without height
     size: Size
     joints: tuple[JointFigures, ...]  # those that were asked for
     swings: Swings | None  # None where only figures of all together are wanted
@@ -143,11 +143,11 @@ def swings_of_clip(wanted: SwingsWanted) -> ClipSwings:
         n_frames=found.n_frames,
         fps=found.fps,
         n_swings=found.n_swings,
-        n_keys=sum(track.n_keys for track in found.tracks if not _left_out(found, track)),
+        n_keys=found.n_keys,
         settings=asdict(found.settings),
         error_deg=None if motion is None else found.error(motion),
         error_per_angle_deg=None if motion is None else found.error(motion, per="angle"),
-        distance=None if motion is None else distance(motion, found.play()),
+        score=None if motion is None else distance(motion, found.play()),
         size=found.size(),
         joints=tuple(joint_figures(found, j) for j in found.skeleton.joints(wanted.joints)),
         swings=found if wanted.whole else None,
@@ -165,7 +165,7 @@ def joint_figures(found: Swings, joint: int) -> JointFigures:
     return JointFigures(
         joint=track.joint,
         part=found.skeleton.anatomy.parts[joint],
-        left_out=_left_out(found, track),
+        left_out=found.is_left_out(joint),
         n_swings=track.n_swings,
         n_rests=len(track.rest_starts),
         n_keys=track.n_keys,
@@ -184,10 +184,6 @@ def distance(motion: Motion, played: Motion) -> Distance | None:
         return None
     off = score(motion, played)
     return Distance(off.mean_mm, off.p95_mm, off.max_mm, off.worst_frame, off.worst_joint)
-
-
-def _left_out(found: Swings, track: Track) -> bool:
-    return not track.n_swings and track.is_raw(found.n_frames)
 
 
 def _listed(found: Swings, joints: tuple[str, ...], which: Mapping[str, Any]) -> tuple[tuple[int, Swing], ...]:

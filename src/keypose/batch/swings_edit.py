@@ -11,13 +11,16 @@ import numpy as np
 
 from keypose.batch.convert import make_folder
 from keypose.batch.swings import Distance, Finding, distance, holds_swings
+from keypose.batch.swings_notes import kept_keys, replaced_swings
 from keypose.errors import KeyposeError, OptionError
 from keypose.formats import save
 from keypose.model import Motion
+from keypose.options import number
 from keypose.swings import Swing, Swings
 from keypose.swings.editing import SwingChange, SwingEdit
 
 FEET_NOTE = "swings are written as they were edited; feet are held only where a motion is written"
+PART_OPTIONS = ("from_s", "to_s")  # of ``find``: those that a retime takes too
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class Step:
     joints: tuple[str, ...]
     amount: float | None
     said: str
+
+    @property
+    def is_of_clip(self) -> bool:
+        """Whether it goes by the clock of all joints, not by swings."""
+        return self.verb == "retime" and self.joints == ("all",)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,11 @@ class Playing:
     which: Mapping[str, Any] = field(default_factory=dict)  # options of ``find``: the swings that edits mean
     keep_feet: bool | None = None  # None: where an edit concerns legs or hips
     detail: bool = True  # edits go on top of the capture, if there is one
+
+    @property
+    def over_capture(self) -> bool:
+        """Whether what is written is a capture with edits on top of it."""
+        return self.detail and bool(self.steps) and not holds_swings(self.source) and not holds_swings(self.target)
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ class Played:
     tips: tuple[str, ...]  # when the figure tips over that stood before
     error_deg: float | None  # None, as the next two, after an edit, or without a capture
     error_per_angle_deg: float | None
-    distance: Distance | None
+    score: Distance | None
     over_capture: bool  # whether the edits are on top of the capture, else on what the swings play
     stored_bytes: int  # of the swings, packed,
     raw_bytes: int  # and of all frames
@@ -80,25 +93,26 @@ class Played:
 def play_clip(job: Playing) -> Played:
     """Finds, edits, plays and writes one clip; the folders that its target needs are made."""
     capture, found = job.finding.swings(job.source)
-    over = job.detail and capture is not None and bool(job.steps)
-    editor = SwingEdit(found, capture if over else None)
+    editor = SwingEdit(found, capture if job.over_capture else None)
     edits = tuple(_edited(editor, step, job.which) for step in job.steps)
     last = editor.last_change
     swings = editor.swings.coarser(job.level) if job.level < 1 else editor.swings
     held_mm, notes = None, [*found.notes, *(edit.note for edit in edits if edit.note)]
+    holds_feet = (last is not None and last.holds_feet) if job.keep_feet is None else job.keep_feet
+    motion = editor.play(job.level, keep_feet=False)
     make_folder(job.target.parent)
     if holds_swings(job.target):
-        if last is not None and last.holds_feet and job.keep_feet is not False:
+        if last is not None and holds_feet:
             notes.append(FEET_NOTE)
         save(swings, job.target)
     else:
-        motion = editor.play(job.level, keep_feet=job.keep_feet)
-        if (last is not None and last.holds_feet) if job.keep_feet is None else job.keep_feet:
-            held_mm = _feet_moved_mm(editor.play(job.level, keep_feet=False), motion)
-            if last is not None and last.held is not None and last.held.note:
-                notes.append(last.held.note)
+        if holds_feet:
+            planted = editor.planted(job.level)
+            held_mm = _feet_moved_mm(motion, planted.motion)
+            motion = planted.motion
+            notes += [planted.note] if planted.note else []
         save(motion, job.target)
-    tips = () if last is None else last.tips
+    tips = () if last is None else editor.tips(motion)
     as_captured = None if edits else capture
     size = swings.size()
     return Played(
@@ -111,8 +125,8 @@ def play_clip(job: Playing) -> Played:
         tips=tips,
         error_deg=None if as_captured is None else swings.error(as_captured),
         error_per_angle_deg=None if as_captured is None else swings.error(as_captured, per="angle"),
-        distance=None if as_captured is None else distance(as_captured, swings.play()),
-        over_capture=over and not holds_swings(job.target),
+        score=None if as_captured is None else distance(as_captured, swings.play()),
+        over_capture=job.over_capture,
         stored_bytes=size.total,
         raw_bytes=size.raw_bytes,
         bytes=job.target.stat().st_size,
@@ -123,12 +137,14 @@ def play_clip(job: Playing) -> Played:
 def _edited(editor: SwingEdit, step: Step, which: Mapping[str, Any]) -> Edited:
     """Does one edit; what cannot be is said with the edit that asked for it."""
     try:
-        meant = editor.find(step.joints, **which)
-        if which and not meant:
+        now, meant = editor.swings, editor.find(step.joints, **which)
+        if which and not meant and not step.is_of_clip:
             raise OptionError("no swing fits, and nothing was changed")
-        changes = [do() for do in _operations(editor, step, meant if which else step.joints, meant)]
+        changes = [do() for do in _operations(editor, step, which, meant)]
     except KeyposeError as error:
         raise OptionError(f"{step.said}: {error}") from None
+    more = [] if step.is_of_clip or step.verb == "intensify" else [kept_keys(now, step.verb, step.joints, meant, which)]
+    more += [replaced_swings(now, meant)] if step.verb == "mirror_copy" else []
     touched = sorted({j for change in changes for j in change.joints})
     moved = [change for change in changes if change.last >= change.first]
     return Edited(
@@ -137,21 +153,25 @@ def _edited(editor: SwingEdit, step: Step, which: Mapping[str, Any]) -> Edited:
         joints=tuple(editor.swings.skeleton.names[j] for j in touched),
         start=min((change.first for change in moved), default=0),
         end=max((change.last for change in moved), default=-1),
-        note="; ".join(dict.fromkeys(change.note for change in changes if change.note)),
+        note="; ".join(dict.fromkeys(note for note in (*(change.note for change in changes), *more) if note)),
     )
 
 
 def _operations(
-    editor: SwingEdit, step: Step, which: Sequence[Swing] | Sequence[str], meant: Sequence[Swing]
+    editor: SwingEdit, step: Step, selection: Mapping[str, Any], meant: Sequence[Swing]
 ) -> list[Callable[[], SwingChange]]:
     """What the editor has to do for one edit, one after another."""
     amount = step.amount
+    which: Sequence[Swing] | Sequence[str] = meant if selection else step.joints
     if step.verb == "mirror_copy":
         _check_one_side(editor.swings, meant, step.joints)
         return [lambda swing=swing: editor.copy(swing, mirror=True, replace=True) for swing in meant]  # type: ignore[misc]
     assert amount is not None or step.verb == "delete"
     joints = step.joints[0] if len(step.joints) == 1 else step.joints
+    if step.verb == "lengthen":
+        number("factor", amount, above=0.0)
     stretch = editor.lengthen if (amount or 0.0) >= 1 else editor.shorten
+    part = {name: selection[name] for name in PART_OPTIONS if name in selection}
     known: dict[str, Callable[[], SwingChange]] = {
         "scale": lambda: editor.scale(which, amount),  # type: ignore[arg-type]
         "set_angle": lambda: editor.set_angle(which, amount),  # type: ignore[arg-type]
@@ -159,7 +179,7 @@ def _operations(
         "lengthen": lambda: stretch(which, factor=amount),
         "delete": lambda: editor.delete(which),
         "intensify": lambda: editor.intensify(joints, amount),  # type: ignore[arg-type]
-        "retime": lambda: editor.retime(joints, amount),
+        "retime": lambda: editor.retime(joints, amount, **part),
     }
     return [known[step.verb]]
 

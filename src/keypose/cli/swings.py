@@ -83,7 +83,9 @@ def swings(
         float, Parameter(show_default=True, help="The share of swings to play, largest angles first."), CLOSENESS
     ] = 1.0,
     sweep: Annotated[
-        bool, Parameter(negative="", help="Show size against error for thresholds from 0 to 2."), CLOSENESS
+        bool,
+        Parameter(negative="", help="Show size against error for thresholds from 0 to 2; of several files the means."),
+        CLOSENESS,
     ] = False,
     joints: Annotated[
         tuple[str, ...],
@@ -115,7 +117,10 @@ def swings(
     ] = (),
     retime: Annotated[
         Edits,
-        Parameter(negative="", help="Let all take longer, FACTOR, or what some joints do, JOINTS=FACTOR."),
+        Parameter(
+            negative="",
+            help="Let all take longer, FACTOR, or what some joints do, JOINTS=FACTOR; or from --from-s to --to-s.",
+        ),
         EDITING,
     ] = (),
     delete: Annotated[Edits, Parameter(negative="", help="Take swings out, JOINTS."), EDITING] = (),
@@ -170,10 +175,12 @@ def swings(
       keypose swings kick.bvh --scale right_leg=1.3 -o out.bvh
       keypose swings kick.bvh --from-s 1 --to-s 2 --shift arms=0.1 -o out.bvh
       keypose swings walk.bvh --retime 1.5 --intensify arms=0.6 -o calm.bvh
+      keypose swings kick.bvh --retime 1.5 --from-s 0.5 --to-s 1.5 -o slow.bvh
       keypose swings walk.bvh --fallback keys -o walk.swings.json
       keypose swings takes/ --json > swings.json
     """
     from keypose.batch.inputs import SWINGS_SUFFIXES, expand
+    from keypose.batch.pool import CLIPS_PER_WORKER
     from keypose.batch.swings import Finding, SwingsWanted
     from keypose.batch.swings_edit import Playing
     from keypose.cli import swings_options as told
@@ -230,7 +237,7 @@ def swings(
         others={"--level": level != 1, "--joints": joints, **{told.flag_of(name): True for name in which}},
     )
     told.check_edits(steps, which, output)
-    told.check_detail(steps, no_detail=no_detail, level=level)
+    told.check_detail(steps, no_detail=no_detail)
     told.check_writing(
         output,
         showing={"--sweep": sweep, "--joints": joints},
@@ -251,7 +258,10 @@ def swings(
         one_file = len(files) == 1 and [str(file.path) for file in inputs.files] == [str(Path(files[0]))]
         whole = json or one_file or bool(which)
         work = [SwingsWanted(file.path, finding, share, only, which, sweep, whole) for file in inputs.files]
-        return swings_run.show(work, inputs.problems, jobs_from(jobs, len(work)), json=json, one_file=one_file)
+        # a worker starts sooner than a clip is tried at many thresholds
+        tries = sweep or within_deg is not None or within_mm is not None
+        workers = jobs_from(jobs, len(work) * (CLIPS_PER_WORKER if tries else 1))
+        return swings_run.show(work, inputs.problems, workers, json=json, one_file=one_file)
     existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
     if inputs.problems:
         raise inputs.problems[0]
@@ -259,4 +269,5 @@ def swings(
     playing = [
         Playing(t.source, t.target, finding, share, steps, which, keep_feet, not no_detail) for t in plan.targets
     ]
+    told.check_level(playing)
     return swings_run.write(playing, plan.skipped, jobs_from(jobs, len(playing)), json=json, quiet=quiet)

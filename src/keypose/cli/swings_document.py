@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ from keypose.batch.swings_edit import Played, Playing
 from keypose.cli import said
 from keypose.swings import Swing, Swings
 from keypose.swings.size import Size
+from keypose.verbs.swinging import mean_sweep
 
 
 def of_clip(job: SwingsWanted, outcome: Outcome[ClipSwings]) -> dict[str, Any]:
@@ -34,7 +36,7 @@ def of_clip(job: SwingsWanted, outcome: Outcome[ClipSwings]) -> dict[str, Any]:
         "n_keys": clip.n_keys,
         "error_deg": clip.error_deg,
         "error_per_angle_deg": clip.error_per_angle_deg,
-        "score": None if clip.distance is None else asdict(clip.distance),
+        "score": None if clip.score is None else asdict(clip.score),
         "size": of_size(clip.size),
         "joints": [_joint(clip.swings, joint) for joint in clip.joints],
         "paths": [{"joint": path.joint, "frames": path.keys.tolist()} for path in clip.swings.paths],
@@ -48,6 +50,12 @@ def of_clip(job: SwingsWanted, outcome: Outcome[ClipSwings]) -> dict[str, Any]:
     if clip.sweep is not None:
         document["sweep"] = [asdict(row) for row in clip.sweep]
     return document
+
+
+def of_mean(clips: Sequence[ClipSwings]) -> list[dict[str, Any]]:
+    """The means of several sweeps, as one more document behind those of the clips; nothing without any sweep."""
+    swept = [clip.sweep for clip in clips if clip.sweep is not None]
+    return [{"clips": len(swept), "mean": [asdict(row) for row in mean_sweep(swept)]}] if swept else []
 
 
 def of_written(job: Playing, made: Played) -> dict[str, Any]:

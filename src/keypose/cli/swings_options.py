@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from keypose.cli import typed
@@ -11,7 +11,7 @@ from keypose.cli.exits import UsageError
 from keypose.cli.keys_options import names_from
 
 if TYPE_CHECKING:
-    from keypose.batch.swings_edit import Step
+    from keypose.batch.swings_edit import Playing, Step
 
 # Each edit, and what it takes beside joints; edits are done in the order in which they are typed.
 EDITS = {
@@ -25,7 +25,8 @@ EDITS = {
     "--mirror-copy": None,
 }
 EXAMPLES = {"FACTOR": "right_leg=1.3", "DEGREES": "head=20", "SECONDS": "left_arm=-0.1"}
-OF_JOINTS = ("--intensify", "--retime")  # which take all that a joint does, not single swings
+# Edits that take all that a joint does, not single swings; and what may be said of when.
+OF_JOINTS: dict[str, tuple[str, ...]] = {"--intensify": (), "--retime": ("from_s", "to_s")}
 
 
 def steps_from(given: Mapping[str, Sequence[str]]) -> tuple[Step, ...]:
@@ -71,14 +72,21 @@ def check_edits(steps: Sequence[Step], which: Mapping[str, Any], out: str | None
         raise UsageError(f"{steps[0].said}: where should the edited motion go? Expected -o OUT, such as -o edited.bvh")
     if not which or out is None:
         return
-    option = flag_of(next(iter(which)))
     if not steps:
+        option = flag_of(next(iter(which)))
         raise UsageError(f"{option} says which swings an edit means: expected one, such as --scale right_leg=1.3; "
                          f"without -o the swings that fit are listed")  # fmt: skip
     for step in steps:
-        if step.said.split()[0] in OF_JOINTS:
-            raise UsageError(f"{step.said}: takes all that a joint does, but {option} means some swings; "
-                             f"expected another edit, such as --scale or --lengthen")  # fmt: skip
+        option = step.said.split()[0]
+        unused = [name for name in which if name not in OF_JOINTS.get(option, which)]
+        if unused:
+            raise UsageError(f"{step.said}: takes all that a joint does, but {flag_of(unused[0])} means some swings; "
+                             f"expected {_instead(option)}, such as --scale or --lengthen")  # fmt: skip
+
+
+def _instead(option: str) -> str:
+    times = " and ".join(flag_of(name) for name in OF_JOINTS[option])
+    return f"no more than {times}, or another edit" if times else "another edit"
 
 
 def check_modes(
@@ -134,9 +142,15 @@ def flag_of(keyword: str) -> str:
     return f"--{keyword.replace('_', '-')}"
 
 
-def check_detail(steps: Sequence[Any], *, no_detail: bool, level: float) -> None:
-    """Edits go on top of the whole capture, or not."""
+def check_detail(steps: Sequence[Any], *, no_detail: bool) -> None:
+    """That --no-detail is said of an edit."""
     if no_detail and not steps:
         raise UsageError("--no-detail says what is edited, but there is no edit, as --scale right_leg=1.3")
-    if steps and not no_detail and level != 1:
-        raise UsageError("--level plays fewer swings, but edits go on top of the whole capture: add --no-detail")
+
+
+def check_level(playing: Iterable[Playing]) -> None:
+    """That no edit goes on top of a capture of which all is played, where fewer swings are wanted."""
+    for job in playing:
+        if job.level != 1 and job.over_capture:
+            raise UsageError(f"--level plays fewer swings, but edits go on top of the whole capture {job.source}: "
+                             f"add --no-detail")  # fmt: skip

@@ -30,6 +30,7 @@ def show(work: Sequence[SwingsWanted], problems: Sequence[FileError], jobs: int,
     if json:
         documents = [swings_document.of_clip(work[o.index], o) for o in outcomes]
         documents += [said.problem_document(problem) for problem in problems]
+        documents += swings_document.of_mean([o.value for o in outcomes if o.value is not None])
         output.show_json(documents[0] if one_file else documents)
     else:
         _show(work, outcomes, one_file=one_file)
@@ -45,8 +46,10 @@ def _show(work: Sequence[SwingsWanted], outcomes: Sequence[Outcome[ClipSwings]],
     found = [(work[o.index], o, o.value) for o in outcomes if o.value is not None]
     said.say_notes((job.path, said.own_notes(clip.notes, outcome.warnings)) for job, outcome, clip in found)
     out = output.console()
-    if found and not one_file and not any(clip.listed is not None or clip.sweep is not None for _, _, clip in found):
-        output.show(swings_view.table([clip for _, _, clip in found], out.width))
+    if found and not one_file and not any(clip.listed is not None for _, _, clip in found):
+        clips = [clip for _, _, clip in found]
+        many = swings_view.sweeps if clips[0].sweep is not None else swings_view.table
+        output.show(many(clips, out.width))
         return
     for n, (job, _, clip) in enumerate(found):
         if n:

@@ -17,7 +17,7 @@ from keypose.cli.columns import Column
 from keypose.cli.output import printable
 from keypose.cli.unbake_view import mm
 from keypose.swings.size import Size
-from keypose.verbs.swinging import Sweep
+from keypose.verbs.swinging import MeanRow, SweepRow, mean_sweep
 
 ALL = ("all",)
 NEEDLESS_OF_WRITTEN = ("written", "frames", "mean mm")
@@ -30,7 +30,7 @@ def view(clip: ClipSwings, wanted: SwingsWanted, width: int, *, plain: bool) -> 
     """Everything that is said of one clip."""
     if clip.sweep is not None:
         title = Text(printable(clip.path), style="bold", overflow="fold")
-        return Group(title, sweep_table(clip.sweep, clip.size.raw_bytes, width))
+        return Group(title, sweep_table(clip.sweep.rows, clip.size.raw_bytes, width))
     parts: list[RenderableType] = [labelled(clip.path, summary(clip, wanted))]
     if clip.listed is not None:
         return Group(*parts, swings_table.listed(clip, width))
@@ -46,7 +46,7 @@ def summary(clip: ClipSwings, wanted: SwingsWanted) -> list[tuple[str, str]]:
     return [
         ("frames", f"{clip.n_frames} at {clip.fps:.6g} fps, {duration(clip.n_frames / clip.fps)}"),
         ("swings", f"{clip.n_swings}{of}{keys}; {_how(clip, wanted)}"),
-        *error_rows(clip.error_deg, clip.error_per_angle_deg, clip.distance),
+        *error_rows(clip.error_deg, clip.error_per_angle_deg, clip.score),
         ("stored", size_line(clip.size)),
     ]
 
@@ -82,8 +82,8 @@ def table(clips: Sequence[ClipSwings], width: int) -> Group:
         Column("swings", [str(clip.n_swings) for clip in clips], right=True),
         Column("off deg", [_figure(clip.error_deg) for clip in clips], right=True),
         Column("per angle", [_figure(clip.error_per_angle_deg) for clip in clips], right=True),
-        Column("mean mm", [_figure(getattr(clip.distance, "mean_mm", None)) for clip in clips], right=True),
-        Column("max mm", [_figure(getattr(clip.distance, "max_mm", None)) for clip in clips], right=True),
+        Column("mean mm", [_figure(getattr(clip.score, "mean_mm", None)) for clip in clips], right=True),
+        Column("max mm", [_figure(getattr(clip.score, "max_mm", None)) for clip in clips], right=True),
         Column("stored", [file_size(clip.size.total) for clip in clips], right=True),
         Column("of raw", [f"{100 * clip.size.ratio:.0f} %" for clip in clips], right=True),
     ]
@@ -96,15 +96,32 @@ def table(clips: Sequence[ClipSwings], width: int) -> Group:
     return Group(columns.table(first, shown, width), Text(total + off))
 
 
-def sweep_table(swept: Sweep, raw_bytes: int, width: int) -> Group:
+def sweeps(clips: Sequence[ClipSwings], width: int) -> Group:
+    """Many clips: where each is nearest, and the means of all of them, threshold by threshold."""
+    swept = [clip.sweep for clip in clips if clip.sweep is not None]
+    least = [each.least_error for each in swept]
+    names = Column("clip", _below_common([clip.path for clip in clips]))
+    others = [
+        Column("nearest at", [f"{row.threshold:g}" for row in least], right=True),
+        Column("off deg", [mm(row.error_deg) for row in least], right=True),
+        Column("swings", [str(row.n_swings) for row in least], right=True),
+        Column("stored", [file_size(row.bytes) for row in least], right=True),
+    ]
+    raw_bytes = float(np.mean([clip.size.raw_bytes for clip in clips]))
+    title = Text(f"mean of {counted(len(clips), 'clip')}", style="bold")
+    means = sweep_table(mean_sweep(swept), raw_bytes, width)
+    return Group(columns.table(names, others, width), Text(""), title, means)
+
+
+def sweep_table(rows: Sequence[SweepRow | MeanRow], raw_bytes: float, width: int) -> Group:
     """Size against error, for each threshold; the least error is marked."""
-    rows, least = list(swept), swept.least_error
+    least = min(rows, key=lambda row: row.error_deg)
     first = Column("threshold", [f"{row.threshold:g}" for row in rows])
     others = [
         Column("off deg", [mm(row.error_deg) for row in rows], right=True),
-        Column("swings", [str(row.n_swings) for row in rows], right=True),
-        *([Column("keys", [str(row.n_keys) for row in rows], right=True)] if any(row.n_keys for row in rows) else []),
-        Column("stored", [file_size(row.bytes) for row in rows], right=True),
+        Column("swings", [f"{row.n_swings:.0f}" for row in rows], right=True),
+        *([Column("keys", [f"{row.n_keys:.0f}" for row in rows], right=True)] if any(r.n_keys for r in rows) else []),
+        Column("stored", [file_size(round(row.bytes)) for row in rows], right=True),
         Column("of raw", [f"{100 * row.bytes / max(1, raw_bytes):.0f} %" for row in rows], right=True),
     ]
     styles = ["bold" if row is least else "" for row in rows]
@@ -114,7 +131,7 @@ def sweep_table(swept: Sweep, raw_bytes: int, width: int) -> Group:
 
 def _how(clip: ClipSwings, wanted: SwingsWanted) -> str:
     """By what they were found."""
-    threshold = f"threshold {clip.settings['threshold']:g}"
+    threshold = f"threshold {clip.settings['threshold']:.3g}"
     finding = wanted.finding
     if finding.max_deg is not None:
         how = f"the smallest within {finding.max_deg:g} degrees ({threshold})"
@@ -123,8 +140,8 @@ def _how(clip: ClipSwings, wanted: SwingsWanted) -> str:
     else:
         how = threshold
     if clip.settings["fallback"] is not None:
-        how += f", keys where they are off by more than {clip.settings['fallback_deg']:g} degrees"
-    return how + (f"; the {100 * wanted.level:g} % with the largest angles" if wanted.level < 1 else "")
+        how += f", keys where they are off by more than {clip.settings['fallback_deg']:.3g} degrees"
+    return how + (f"; the {100 * wanted.level:.3g} % with the largest angles" if wanted.level < 1 else "")
 
 
 def counted(number: int, what: str) -> str:
@@ -138,7 +155,7 @@ def _figure(value: float | None) -> str:
 
 def written_block(job: Playing, made: Played, seconds: float) -> Group:
     """One clip that was written: what was changed, how near it is, and where it is."""
-    how = f", {100 * job.level:g} % of them with the largest angles" if job.level < 1 else ""
+    how = f", {100 * job.level:.3g} % of them with the largest angles" if job.level < 1 else ""
     rows = [
         ("frames", f"{made.n_frames} at {made.fps:.6g} fps, {duration(made.n_frames / made.fps)}"),
         ("swings", f"{made.n_swings} of {counted(made.n_joints, 'joint')}{how}"),
@@ -146,7 +163,7 @@ def written_block(job: Playing, made: Played, seconds: float) -> Group:
     ]
     if made.edits:
         rows.append(("feet", _feet(made)))
-    rows += error_rows(made.error_deg, made.error_per_angle_deg, made.distance)
+    rows += error_rows(made.error_deg, made.error_per_angle_deg, made.score)
     rows.append(("written", f"{job.target} ({file_size(made.bytes)}) in {seconds:.2f} s"))
     return labelled(str(job.source), rows)
 
@@ -177,7 +194,7 @@ def written_table(written: Sequence[tuple[Playing, Played]], width: int) -> Grou
             if edited
             else [
                 Column("off deg", [_figure(clip.error_deg) for clip in made], right=True),
-                Column("mean mm", [_figure(getattr(clip.distance, "mean_mm", None)) for clip in made], right=True),
+                Column("mean mm", [_figure(getattr(clip.score, "mean_mm", None)) for clip in made], right=True),
             ]
         ),
         Column("size", [file_size(clip.bytes) for clip in made], right=True),

@@ -120,7 +120,7 @@ def _opened(
     limits: Limits | None,
 ) -> tuple[Source, ReadOptions]:
     """The bytes of a file and how to read them, checked."""
-    path = Path(path)
+    path = _path_of(path)
     limits = limits or Limits()
     if gaps not in ("fill", "refuse"):
         raise OptionError(f"gaps={gaps!r}, expected 'fill' or 'refuse'")
@@ -146,7 +146,7 @@ def save(motion: Motion | KeyedMotion | Swings, path: str | PathLike[str], *, re
         raise OptionError(
             f"save takes a Motion, KeyedMotion or Swings and a path, in this order, not {type(motion).__name__!r} first"
         )
-    path = Path(path)
+    path = _path_of(path)
     suffix = _suffix_of(path.name)
     zipped = path.suffix.lower() == ".gz"
     format_ = next((f for f in FORMATS if suffix in f.suffixes), None)
@@ -155,8 +155,8 @@ def save(motion: Motion | KeyedMotion | Swings, path: str | PathLike[str], *, re
                           f"kp.save(kp.swings(motion), path)")  # fmt: skip
     writes = format_ is not None and (format_.write or format_.write_swings)
     if format_ is None or not writes or (zipped and not format_.gzip):
-        raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, "
-                          f"expected one of {', '.join(writable_suffixes())}")  # fmt: skip
+        known = ", ".join(writable_suffixes(swings=isinstance(motion, Swings)))
+        raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, expected one of {known}")
     options = WriteOptions(reference_pose)
     data = _content(format_, motion, suffix, options)
     if isinstance(motion, KeyedMotion) and format_.keys_beside:
@@ -183,10 +183,17 @@ def readable_suffixes() -> tuple[str, ...]:
     return tuple(plain + [f"{s}.gz" for f in FORMATS if f.gzip for s in f.suffixes])
 
 
-def writable_suffixes() -> tuple[str, ...]:
-    """The suffixes that ``save`` takes for a motion."""
-    plain = [s for f in FORMATS if f.write for s in f.suffixes]
-    return tuple(plain + [f"{s}.gz" for f in FORMATS if f.write and f.gzip for s in f.suffixes])
+def writable_suffixes(*, swings: bool = False) -> tuple[str, ...]:
+    """The suffixes that ``save`` takes for a motion or, with more of them, for ``swings``."""
+    written = [f for f in FORMATS if f.write or (swings and f.write_swings)]
+    return tuple([s for f in written for s in f.suffixes] + [f"{s}.gz" for f in written if f.gzip for s in f.suffixes])
+
+
+def _path_of(path: str | PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise OptionError(f"path={path!r}, expected the path of a file") from None
 
 
 def _suffix_of(name: str) -> str:

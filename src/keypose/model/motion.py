@@ -16,7 +16,7 @@ from keypose.arrays import Bools, Floats, Frozen, frozen_floats, give_away
 from keypose.errors import ModelError, OptionError
 from keypose.kinematics import REFERENCE_HEIGHT_MM, UPS, Up
 from keypose.model.skeleton import Skeleton
-from keypose.rotations import normalise, slerp, to_euler, unwrap_euler
+from keypose.rotations import at_frames, normalise, to_euler, unwrap_euler
 
 # A ratio of frame rates this close to a whole number takes the very frames (.0083333 s is meant as 120 fps).
 WHOLE_RATIO_TOLERANCE = 1e-3
@@ -188,7 +188,7 @@ class Motion(Frozen):
         after = np.minimum(before + 1, self.n_frames - 1)
         part = (at - before)[:, None, None]
         translations = self.translations[before] * (1 - part) + self.translations[after] * part
-        rotations = normalise(slerp(self.rotations[before], self.rotations[after], part))
+        rotations = at_frames(self.rotations, at)
         return replace(self, translations=give_away(translations), rotations=give_away(rotations))
 
     def __add__(self, other: Motion) -> Motion:
@@ -284,6 +284,21 @@ class Motion(Frozen):
             self.world_positions()[:, np.array(columns)], self.fps, self.up, self.mm_per_unit / 1000.0
         )
         return FootContacts(tuple(feet), give_away(touching))
+
+
+def source_frames(source: ArrayLike | None, before: int, after: int) -> Floats | None:
+    """How a motion was retimed: which of ``before`` frames, whole or not, each of ``after`` was; None: the same one."""
+    if source is None:
+        if before != after:
+            raise OptionError(f"{after} frames after {before}: say with source= which frame belongs to which")
+        return None
+    try:
+        at = frozen_floats(source, (after,), "source")
+    except ModelError as error:
+        raise OptionError(str(error)) from None
+    if at.min() < 0 or at.max() > before - 1:
+        raise OptionError(f"source: frames {at.min():g} to {at.max():g}, expected some of 0 to {before - 1}")
+    return at
 
 
 def concatenate(motions: Sequence[Motion]) -> Motion:

@@ -4,9 +4,10 @@
 ``noun.py`` holds the result and plays it, ``error.py`` measures it.
 """
 
-from keypose.swings.noun import Settings, Swings
+from keypose.swings.noun import Swings
 from keypose.swings.path import Path
 from keypose.swings.segment import swings
+from keypose.swings.settings import Settings
 from keypose.swings.track import KeyedSpan, Rest, Swing, Track
 
 __all__ = ["KeyedSpan", "Path", "Rest", "Settings", "Swing", "Swings", "Track", "swings"]

@@ -16,30 +16,15 @@ from keypose.model import FootContacts, Motion, Pose, Skeleton
 from keypose.model.motion import GREATEST_FPS, LEAST_FPS, MOST_POSES
 from keypose.options import number, whole
 from keypose.swings.path import Path
-from keypose.swings.track import Swing, Track
+from keypose.swings.settings import USUAL, Settings
+from keypose.swings.track import Swing, Track, several
 
 if TYPE_CHECKING:
     from keypose.swings.editing import SwingEdit
     from keypose.swings.size import Size
     from keypose.swings.timeline import Timeline
 
-Metric = Literal["angle", "cosine"]
-Fallback = Literal["keys"]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How swings were found; ``kp.swings`` says what each means."""
-
-    threshold: float = 0.4
-    metric: Metric = "angle"
-    smoothing_s: float = 10 / 60
-    window_s: float = 20 / 60
-    least_s: float = 8 / 60
-    rest_rad_per_s: float = 0.003 * 60
-    fallback: Fallback | None = None
-    fallback_deg: float = 2.8
-    translation_mm: float = 1.0
+MOST_FRAMES = (1 << 31) - 1  # what tracks can count
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +43,7 @@ class Swings(Frozen):
     places: Floats  # (J, 3) local translations, file units, of joints without a path
     paths: tuple[Path, ...] = ()
     contacts: FootContacts | None = None  # of the motion they were found in; None: not known
-    settings: Settings = Settings()
+    settings: Settings = USUAL
     up: Up = "Y"
     metres_per_unit: float | None = None
     first_frame: int = 0
@@ -66,16 +51,18 @@ class Swings(Frozen):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         self._put("n_frames", whole("n_frames", self.n_frames, least=1))
+        if self.n_frames > MOST_FRAMES:
+            raise ModelError(f"swings: {self.n_frames} frames, expected at most {MOST_FRAMES}")
         self._put("fps", number("fps", self.fps, least=LEAST_FPS, most=GREATEST_FPS))
-        self._put("tracks", tuple(self.tracks))
-        self._put("paths", tuple(self.paths))
         self._put("places", frozen_floats(self.places, (self.skeleton.n_joints, 3), "places of joints"))
         if tuple(track.joint for track in self.tracks) != self.skeleton.names:
             raise ModelError("swings: expected one track for each joint, in the skeleton's order")
         order = [self._index_of.get(path.joint, -1) for path in self.paths]
         if -1 in order or order != sorted(set(order)):
             raise ModelError("swings: paths, expected at most one for each joint, in the skeleton's order")
+        self._check_left_out()
         for track in self.tracks:
             if track.last_frame >= self.n_frames:
                 raise ModelError(f"{track.joint}: something outside the clip, expected frames 0 to {self.n_frames - 1}")
@@ -84,14 +71,37 @@ class Swings(Frozen):
                 raise ModelError(f"{path.joint}: a path outside the clip, expected frames 0 to {self.n_frames - 1}")
         if self.contacts is not None and self.contacts.touching.shape != (self.n_frames, len(self.contacts.feet)):
             raise ModelError(f"swings: contacts {self.contacts.touching.shape}, expected one row for each frame")
-        if self.up not in UPS:
-            raise ModelError(f"swings: up axis {self.up!r}, expected one of {', '.join(UPS)}")
-        self._put("notes", tuple(self.notes))
         Motion(  # what a motion of these would refuse, this refuses too
             self.name, self.skeleton, self.fps, self.places[None],
             np.array([[track.mean_rotation for track in self.tracks]]), self.up, self.metres_per_unit, self.first_frame,
             self.reference_pose, self.notes,
         )  # fmt: skip
+
+    def _check_kinds(self) -> None:
+        """That each field is of its kind at all; what it holds is looked at later."""
+        one = {
+            "name": str,
+            "skeleton": Skeleton,
+            "settings": Settings,
+            "contacts": FootContacts,
+            "reference_pose": Pose,
+        }
+        for field, kind in one.items():
+            given = getattr(self, field)
+            if not isinstance(given, kind) and not (given is None and field in ("contacts", "reference_pose")):
+                raise ModelError(f"swings: {field} is {type(given).__name__}, expected {kind.__name__}")
+        for field, kind in {"tracks": Track, "paths": Path, "notes": str}.items():
+            self._put(field, several(getattr(self, field), kind, f"swings: {field}"))
+        if not isinstance(self.up, str) or self.up not in UPS:
+            raise ModelError(f"swings: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+
+    def _check_left_out(self) -> None:
+        for name in self.settings.left_out:
+            if name not in self._index_of:
+                raise ModelError(f"swings: left_out names {name!r}, expected names of joints of the skeleton")
+        order = [self._index_of[name] for name in self.settings.left_out]
+        if order != sorted(set(order)):
+            raise ModelError("swings: left_out, expected each joint once, in the skeleton's order")
 
     # What it is
 
@@ -106,6 +116,11 @@ class Swings(Frozen):
         return sum(track.n_swings for track in self.tracks)
 
     @property
+    def n_keys(self) -> int:
+        """How many keys there are in all, those of left-out joints not counted."""
+        return sum(track.n_keys for j, track in enumerate(self.tracks) if not self.is_left_out(j))
+
+    @property
     def n_joints(self) -> int:
         """How many joints there are, end sites not counted."""
         return self.skeleton.n_joints
@@ -114,12 +129,23 @@ class Swings(Frozen):
     def _index_of(self) -> Mapping[str, int]:
         return {name: j for j, name in enumerate(self.skeleton.names)}
 
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        return frozenset(self.settings.left_out)
+
+    def is_left_out(self, joint: int) -> bool:
+        """Whether a joint was left out when swings were found, and is still kept frame by frame.
+
+        One that merely has a key on every frame, since nothing less was near enough, was not left out.
+        """
+        track = self.tracks[joint]
+        return track.joint in self._left_out and track.is_raw(self.n_frames)
+
     def __len__(self) -> int:
         return self.n_swings
 
     def __repr__(self) -> str:
-        keys = sum(track.n_keys for track in self.tracks)
-        return (f"Swings({self.name!r}, {self.n_swings} swings of {self.n_joints} joints, {keys} keys, "
+        return (f"Swings({self.name!r}, {self.n_swings} swings of {self.n_joints} joints, {self.n_keys} keys, "
                 f"{self.n_frames} frames at {self.fps:g} fps)")  # fmt: skip
 
     def __getitem__(self, joint: str) -> tuple[Swing, ...]:

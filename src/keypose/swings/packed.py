@@ -39,8 +39,8 @@ def packed_parts(swings: Swings) -> tuple[bytes, Counter[str]]:
     write_head(out, swings)
     means = np.array([log(track.mean_rotation) for track in swings.tracks])
     out.rows_unlike(means, np.zeros(means.shape))
-    for track in swings.tracks:
-        write_track(out, track, swings.n_frames)
+    for j, track in enumerate(swings.tracks):
+        write_track(out, track, left_out=swings.is_left_out(j))
     with out.counted_as("translation"):
         index = {joint: j for j, joint in enumerate(swings.skeleton.names)}
         moving = np.array([index[path.joint] for path in swings.paths], np.int64)
@@ -61,7 +61,7 @@ def unpack(data: bytes, *, where: str = "packed swings", most_bytes: int = MOST_
     What takes next to nothing there, as a key on every frame of a joint that keeps still, may take up to ``most_bytes``
     of memory here, or 100 times the size of the block.
     """
-    body = _checked(bytes(data), where)
+    body = _checked(_bytes_of(data), where)
     block = Reader(body, where, max(most_bytes, 100 * len(body)))
     block.take(len(MAGIC) + 1, "the magic")
     try:
@@ -71,6 +71,13 @@ def unpack(data: bytes, *, where: str = "packed swings", most_bytes: int = MOST_
     if block.left:
         raise block.error(f"{block.left} bytes behind the end")
     return swings
+
+
+def _bytes_of(data: bytes) -> bytes:
+    try:
+        return bytes(memoryview(data))  # of a number, bytes() would make as many
+    except TypeError:
+        raise OptionError(f"{type(data).__name__}, expected bytes, as pack gives them") from None
 
 
 def _checked(data: bytes, where: str) -> bytes:

@@ -17,31 +17,28 @@ import numpy as np
 from keypose import _core
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion, Skeleton
-from keypose.options import number, one_of
 from keypose.swings.fallback import with_keys
-from keypose.swings.noun import Fallback, Metric, Settings, Swings
+from keypose.swings.noun import Swings
 from keypose.swings.path import Path, fit_path
+from keypose.swings.settings import Fallback, Metric, Settings
 from keypose.swings.track import KeyedSpan, Track, mean_of, means_of
 
-THRESHOLD = 0.4
-LONGEST_WINDOW_S = 10.0
-GREATEST_THRESHOLD = float(np.pi)  # every axis is that near
 _SMALL = re.compile(r"(?:left_|right_)?(?:toe|big_toe|ball|palm|fingers|thumb|index|middle|ring|pinky)")
 
 
 def swings(
     motion: Motion,
-    threshold: float = THRESHOLD,
+    threshold: float = Settings.threshold,
     *,
-    metric: Metric = "angle",
-    smoothing_s: float = 10 / 60,
-    window_s: float = 20 / 60,
-    least_s: float = 8 / 60,
-    rest_rad_per_s: float = 0.003 * 60,
+    metric: Metric = Settings.metric,
+    smoothing_s: float = Settings.smoothing_s,
+    window_s: float = Settings.window_s,
+    least_s: float = Settings.least_s,
+    rest_rad_per_s: float = Settings.rest_rad_per_s,
     left_out: str | Sequence[str] | None = None,
-    fallback: Fallback | None = None,
-    fallback_deg: float = 2.8,
-    translation_mm: float = 1.0,
+    fallback: Fallback | None = Settings.fallback,
+    fallback_deg: float = Settings.fallback_deg,
+    translation_mm: float = Settings.translation_mm,
 ) -> Swings:
     """A motion as swings of its joints.
 
@@ -59,29 +56,28 @@ def swings(
     if not isinstance(motion, Motion):
         raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
     settings = Settings(
-        number("threshold", threshold, least=0.0, most=GREATEST_THRESHOLD),
-        one_of("metric", metric, ("angle", "cosine")),  # type: ignore[arg-type]
-        number("smoothing_s", smoothing_s, least=0.0, most=LONGEST_WINDOW_S),
-        number("window_s", window_s, above=0.0, most=LONGEST_WINDOW_S),
-        number("least_s", least_s, least=0.0),
-        number("rest_rad_per_s", rest_rad_per_s, least=0.0),
-        None if fallback is None else one_of("fallback", fallback, ("keys",)),  # type: ignore[arg-type]
-        number("fallback_deg", fallback_deg, above=0.0),
-        number("translation_mm", translation_mm, least=0.0),
+        threshold=threshold,
+        metric=metric,
+        smoothing_s=smoothing_s,
+        window_s=window_s,
+        least_s=least_s,
+        rest_rad_per_s=rest_rad_per_s,
+        fallback=fallback,
+        fallback_deg=fallback_deg,
+        translation_mm=translation_mm,
+        left_out=_left_out_names(motion.skeleton, left_out),
     )
-    return segmented(motion, settings, left_out)
+    return segmented(motion, settings)
 
 
-def segmented(motion: Motion, settings: Settings, left_out: str | Sequence[str] | None = None) -> Swings:
+def segmented(motion: Motion, settings: Settings) -> Swings:
     """The same with all settings in one."""
-    out = set(left_out_joints(motion.skeleton, left_out))
-    tracks = thesis_tracks(motion, settings, out)
     found = Swings(
         name=motion.name,
         skeleton=motion.skeleton,
         fps=motion.fps,
         n_frames=motion.n_frames,
-        tracks=tuple(tracks),
+        tracks=thesis_tracks(motion, settings),
         places=motion.translations[0],
         paths=tuple(_paths(motion, settings.translation_mm)),
         contacts=_contacts(motion),
@@ -95,20 +91,22 @@ def segmented(motion: Motion, settings: Settings, left_out: str | Sequence[str] 
     return found if settings.fallback is None else with_keys(motion, found, settings.fallback_deg)
 
 
-def left_out_joints(skeleton: Skeleton, names: str | Sequence[str] | None) -> tuple[int, ...]:
-    """The joints that are kept frame by frame."""
-    if names is not None:
-        if not isinstance(names, str | list | tuple):
-            raise OptionError(f"left_out={names!r}, expected names of joints, body parts or groups")
-        wanted = [names] if isinstance(names, str) else list(names)
-        return skeleton.joints(wanted)
-    parts = skeleton.anatomy.parts
-    return tuple(j for j, part in enumerate(parts) if part is not None and _SMALL.match(part))
+def _left_out_names(skeleton: Skeleton, wanted: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The joints that are kept frame by frame, in the skeleton's order."""
+    if wanted is None:
+        parts = skeleton.anatomy.parts
+        joints = {j for j, part in enumerate(parts) if part is not None and _SMALL.match(part)}
+    elif isinstance(wanted, str | list | tuple):
+        joints = set(skeleton.joints([wanted] if isinstance(wanted, str) else list(wanted)))
+    else:
+        raise OptionError(f"left_out={wanted!r}, expected names of joints, body parts or groups")
+    return tuple(skeleton.names[j] for j in sorted(joints))
 
 
-def thesis_tracks(motion: Motion, settings: Settings, left_out: set[int]) -> list[Track]:
+def thesis_tracks(motion: Motion, settings: Settings) -> tuple[Track, ...]:
     """A track for each joint: swings and rests, or a key on every frame of joints that are left out."""
-    swung = np.array([j for j in range(motion.n_joints) if j not in left_out], np.intp)
+    names, out = motion.skeleton.names, frozenset(settings.left_out)
+    swung = np.array([j for j, name in enumerate(names) if name not in out], np.intp)
     turning = np.ascontiguousarray(motion.rotations[:, swung])
     (of, starts, ends), turns, (rest_of, rest_starts, rest_ends) = _core.swing_spans(
         turning,
@@ -129,13 +127,13 @@ def thesis_tracks(motion: Motion, settings: Settings, left_out: set[int]) -> lis
     for n, j in enumerate(swung.tolist()):
         some, still = slice(*swing_edges[n : n + 2]), slice(*rest_edges[n : n + 2])
         tracks[j] = Track(
-            motion.skeleton.names[j], means[j], starts[some], ends[some], start_rotations[some], turns[some],
+            names[j], means[j], starts[some], ends[some], start_rotations[some], turns[some],
             rest_starts[still], rest_ends[still], rest_rotations[still],
         )  # fmt: skip
-    for j in left_out:
-        span = KeyedSpan(every_frame, motion.rotations[:, j])
-        tracks[j] = Track(motion.skeleton.names[j], means[j], keyed=(span,))
-    return [tracks[j] for j in range(motion.n_joints)]
+    for j, name in enumerate(names):
+        if name in out:
+            tracks[j] = Track(name, means[j], keyed=(KeyedSpan(every_frame, motion.rotations[:, j]),))
+    return tuple(tracks[j] for j in range(motion.n_joints))
 
 
 def _contacts(motion: Motion) -> FootContacts:

@@ -18,7 +18,7 @@ class Size:
     swings: int
     rests: int
     keys: int  # where swings describe a joint badly
-    left_out: int  # joints that are kept frame by frame: fingers, toes
+    left_out: int  # joints that are kept frame by frame from the start: fingers, toes
     translation: int  # where joints are that move about
     header: int  # the clip, its skeleton, contacts of feet, what each joint has
     raw_bytes: int  # 4 for each rotation and position channel of the skeleton in each frame

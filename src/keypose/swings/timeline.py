@@ -43,7 +43,7 @@ class Row:
 
     joint: str
     part: str | None  # the body part, where it is recognised
-    left_out: bool  # every frame is a key, as of fingers and toes
+    left_out: bool  # kept frame by frame from the start, as fingers and toes are
     bars: tuple[Bar, ...]
 
     def frames(self, kind: Kind) -> int:
@@ -81,9 +81,8 @@ class Timeline:
 def timeline(swings: Swings) -> Timeline:
     """The bars of all joints, and the feet's contacts in the motion that the swings were found in."""
     rows = []
-    for track, part in zip(swings.tracks, swings.skeleton.anatomy.parts, strict=True):
-        left_out = not track.n_swings and track.is_raw(swings.n_frames)
-        rows.append(Row(track.joint, part, left_out, _bars(track, swings.fps)))
+    for j, (track, part) in enumerate(zip(swings.tracks, swings.skeleton.anatomy.parts, strict=True)):
+        rows.append(Row(track.joint, part, swings.is_left_out(j), _bars(track, swings.fps)))
     contacts = () if swings.contacts is None else _standings(swings.contacts, swings.fps)
     return Timeline(swings.name, swings.fps, swings.n_frames, swings.duration_s, tuple(rows), contacts)
 

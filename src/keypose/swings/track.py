@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints, frozen_floats, frozen_ints, give_away
 from keypose.errors import ModelError
 from keypose.options import whole
-from keypose.rotations import conjugate, exp, log, multiply, normalise
+from keypose.rotations import conjugate, exp, log, multiply, normalise, sign_continuous
 
 UNIT_TOLERANCE = 1e-3  # of lengths: so far off, numbers are no unit quaternion or axis
 GREATEST_ANGLE = 1e6  # radians
 LEAST_ANGLE = 1e-100  # below, numbers are too small to tell an axis
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +74,7 @@ class Swing(Frozen):
     @classmethod
     def turning(cls, joint: str, start: int, end: int, start_rotation: Floats, turn: Floats) -> Swing:
         """A swing by ``turn`` (3,), axis times angle."""
+        turn = frozen_floats(turn, (3,), "turn of a swing")
         angle = float(np.linalg.norm(turn))
         axis = turn / angle if angle > LEAST_ANGLE else np.array((1.0, 0.0, 0.0))
         return cls(joint, start, end, start_rotation, axis, angle)
@@ -162,7 +166,7 @@ class Track(Frozen):
         r = len(self.rest_starts)
         self._put("rest_ends", frozen_ints(self.rest_ends, (r,), "ends of rests"))
         self._put("rest_rotations", _unit(self.rest_rotations, (r, 4), "rotations of rests"))
-        self._put("keyed", tuple(self.keyed))
+        self._put("keyed", several(self.keyed, KeyedSpan, f"{self.joint}: keyed"))
         if (self.ends <= self.starts).any() or (self.rest_ends < self.rest_starts).any():
             raise ModelError(f"{self.joint}: a swing or rest that ends before it starts")
         if n and np.abs(self.turns).max() > GREATEST_ANGLE:
@@ -194,8 +198,8 @@ class Track(Frozen):
         rests: Iterable[Rest] = (),
     ) -> Track:
         """A track of swings and rests one by one, in any order."""
-        swings = sorted(swings, key=lambda swing: swing.start)
-        rests = sorted(rests, key=lambda rest: rest.start)
+        swings = sorted(several(swings, Swing, f"{joint}: swings"), key=lambda swing: swing.start)
+        rests = sorted(several(rests, Rest, f"{joint}: rests"), key=lambda rest: rest.start)
         return cls(
             joint,
             mean_rotation,
@@ -206,7 +210,7 @@ class Track(Frozen):
             np.array([rest.start for rest in rests], np.int32),
             np.array([rest.end for rest in rests], np.int32),
             np.array([rest.rotation for rest in rests]).reshape(-1, 4),
-            tuple(keyed),
+            several(keyed, KeyedSpan, f"{joint}: keyed"),
         )
 
     # What it is
@@ -305,10 +309,25 @@ class Track(Frozen):
         return sampled
 
 
+def several(values: Iterable[Kind], kind: type[Kind], what: str) -> tuple[Kind, ...]:
+    """``values``, all of one kind."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ModelError(f"{what} is {type(values).__name__}, expected several {kind.__name__}")
+    given = tuple(values)
+    for each in given:
+        if not isinstance(each, kind):
+            raise ModelError(f"{what}: {type(each).__name__} among them, expected {kind.__name__}")
+    return given
+
+
 def mean_of(rotations: Floats) -> Floats:
-    """The mean (..., 4) of rotations (N, ..., 4): that of their quaternions, on the first one's side, of length 1."""
-    signs = np.where(np.einsum("n...k,...k->n...", rotations, rotations[0]) < 0, -1.0, 1.0)
-    return normalise(np.einsum("n...k,n...->...k", rotations, signs))
+    """The mean (..., 4) of rotations (N, ..., 4) in a row: that of their quaternions, of length 1.
+
+    Each counts on the side of the one before it, so that of a turn by more than half a circle it is the middle.
+    """
+    total = sign_continuous(rotations).sum(axis=0)
+    none = np.linalg.norm(total, axis=-1, keepdims=True) < 1e-9 * len(rotations)  # whole turns: they cancel out
+    return normalise(np.where(none, rotations[len(rotations) // 2], total))
 
 
 def means_of(rotations: Floats, joints: Ints, starts: Ints, ends: Ints) -> Floats:
@@ -318,8 +337,11 @@ def means_of(rotations: Floats, joints: Ints, starts: Ints, ends: Ints) -> Float
     lasts = ends - starts + 1
     before = np.cumsum(lasts) - lasts
     some = rotations[np.arange(lasts.sum()) + np.repeat(starts - before, lasts), np.repeat(joints, lasts)]
-    first = np.repeat(rotations[starts, joints], lasts, axis=0)
-    some[np.einsum("nk,nk->n", some, first) < 0] *= -1.0
+    flips = np.zeros(len(some), int)
+    flips[1:] = np.einsum("nk,nk->n", some[1:], some[:-1]) < 0
+    flips[before] = 0  # each span begins on its own side
+    turned = np.cumsum(flips)
+    some[(turned - np.repeat(turned[before], lasts)) % 2 == 1] *= -1.0
     return normalise(np.add.reduceat(some, before))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
@@ -16,9 +16,10 @@ from keypose.model import Motion
 from keypose.options import number, one_of
 from keypose.rotations import angle_between
 from keypose.swings.fallback import Keying, with_keys
-from keypose.swings.noun import Fallback, Metric, Settings, Swings
+from keypose.swings.noun import Swings
 from keypose.swings.packed import pack
-from keypose.swings.segment import GREATEST_THRESHOLD, left_out_joints, swings, thesis_tracks
+from keypose.swings.segment import swings, thesis_tracks
+from keypose.swings.settings import FARTHEST_MM, WIDEST_TURN_DEG, Fallback, Metric, Settings, setting
 
 WITHIN = (0.2, 0.4, 0.7, 1.0)  # thresholds that are tried for a bound; near 0 hardly anything is a swing
 SWEEP = (0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
@@ -30,7 +31,7 @@ USED_UP = 0.95  # of a bound in mm: near enough
 MOST_TRIES = 10  # to use it up
 
 
-class Finding(TypedDict, total=False):
+class SwingOptions(TypedDict, total=False):
     """What ``swings`` takes besides threshold and fallback."""
 
     metric: Metric
@@ -53,6 +54,20 @@ class SweepRow:
     bytes: int  # packed
 
 
+FIGURES = ("error_deg", "n_swings", "n_keys", "bytes")
+
+
+@dataclass(frozen=True)
+class MeanRow:
+    """What one threshold makes of several motions, on average."""
+
+    threshold: float
+    error_deg: float
+    n_swings: float
+    n_keys: float
+    bytes: float
+
+
 @dataclass(frozen=True)
 class Sweep:
     """Size against error, threshold by threshold."""
@@ -71,22 +86,35 @@ class Sweep:
         return len(self.rows)
 
 
+def mean_sweep(sweeps: Sequence[Sweep]) -> tuple[MeanRow, ...]:
+    """The means over several sweeps of the same thresholds: the thesis's Figure 18."""
+    if not sweeps:
+        raise OptionError("no sweep, expected at least one")
+    if len({tuple(row.threshold for row in each) for each in sweeps}) > 1:
+        raise OptionError("sweeps of different thresholds, expected the same ones for a mean")
+    rows = zip(*sweeps, strict=True)
+    return tuple(
+        MeanRow(some[0].threshold, *(float(np.mean([getattr(row, figure) for row in some])) for figure in FIGURES))
+        for some in rows
+    )
+
+
 def sweep(
     motion: Motion,
-    thresholds: Sequence[float] = SWEEP,
+    thresholds: float | Sequence[float] = SWEEP,
     *,
     fallback: Fallback | None = None,
     fallback_deg: float = Settings.fallback_deg,
-    **options: Unpack[Finding],
+    **options: Unpack[SwingOptions],
 ) -> Sweep:
     """Swings at each of some thresholds: how far they are off and how large they are. Options as for ``swings``."""
     keys = None if fallback is None else one_of("fallback", fallback, ("keys",))
+    setting("fallback_deg", fallback_deg)
     rows = []
     for found in _at_thresholds(motion, thresholds, options):
         shown = found if keys is None else with_keys(motion, found, fallback_deg)
-        n_keys = sum(track.n_keys for track in shown.tracks if not track.is_raw(shown.n_frames))
-        row = SweepRow(found.settings.threshold, shown.error(motion), shown.n_swings, n_keys, len(pack(shown)))
-        rows.append(row)
+        figures = shown.error(motion), shown.n_swings, shown.n_keys, len(pack(shown))
+        rows.append(SweepRow(found.settings.threshold, *figures))
     return Sweep(tuple(rows))
 
 
@@ -95,8 +123,8 @@ def swings_within(
     *,
     max_deg: float | None = None,
     max_mm: float | None = None,
-    thresholds: Sequence[float] = WITHIN,
-    **options: Unpack[Finding],
+    thresholds: float | Sequence[float] = WITHIN,
+    **options: Unpack[SwingOptions],
 ) -> Swings:
     """The smallest swings, by what they take to store, that stay within a bound in every frame.
 
@@ -110,11 +138,11 @@ def swings_within(
     if (max_deg is None) == (max_mm is None):
         raise OptionError("swings_within: expected one bound, max_deg= (of turns) or max_mm= (of places)")
     if max_deg is not None:
-        bound = number("max_deg", max_deg, above=0.0)
+        bound = number("max_deg", max_deg, above=0.0, most=WIDEST_TURN_DEG)
         best = _smallest(_within_deg(motion, found, bound) for found in _at_thresholds(motion, thresholds, options))
         said = f"max_deg={bound:g}"
     else:
-        bound = number("max_mm", max_mm, above=0.0)
+        bound = number("max_mm", max_mm, above=0.0, most=FARTHEST_MM)
         best = _smallest(_within_mm(motion, thresholds, options, bound))
         said = f"max_mm={bound:g}"
     if best is None:
@@ -127,17 +155,24 @@ def _smallest(some: Iterator[Swings | None]) -> Swings | None:
     return min((found for found in some if found is not None), key=lambda found: len(pack(found)), default=None)
 
 
-def _at_thresholds(motion: Motion, thresholds: Sequence[float], options: Finding) -> Iterator[Swings]:
+def _at_thresholds(motion: Motion, thresholds: float | Sequence[float], options: SwingOptions) -> Iterator[Swings]:
     """Swings as found at each threshold; what does not depend on it is found once."""
-    wanted = [number("thresholds", value, least=0.0, most=GREATEST_THRESHOLD) for value in thresholds]
-    if not wanted:
-        raise OptionError("thresholds: none, expected at least one from 0 to pi")
+    wanted = _numbers(thresholds)
     first = swings(motion, wanted[0], **options)
     yield first
-    left_out = set(left_out_joints(motion.skeleton, options.get("left_out")))
     for threshold in wanted[1:]:
         settings = replace(first.settings, threshold=threshold)
-        yield replace(first, settings=settings, tracks=tuple(thesis_tracks(motion, settings, left_out)))
+        yield replace(first, settings=settings, tracks=thesis_tracks(motion, settings))
+
+
+def _numbers(thresholds: float | Sequence[float]) -> list[float]:
+    """One threshold or several, checked."""
+    if not np.iterable(thresholds) or isinstance(thresholds, str | bytes | Mapping):
+        return [setting("threshold", thresholds, said="thresholds")]
+    wanted = [setting("threshold", value, said="thresholds") for value in thresholds]
+    if not wanted:
+        raise OptionError("thresholds: none, expected at least one from 0 to pi")
+    return wanted
 
 
 def _said(keyed: Swings, widest_deg: float) -> Swings:
@@ -151,11 +186,13 @@ def _within_deg(motion: Motion, found: Swings, bound: float) -> Swings | None:
     return keyed if off.max() <= bound else None
 
 
-def _within_mm(motion: Motion, thresholds: Sequence[float], options: Finding, bound: float) -> Iterator[Swings | None]:
+def _within_mm(
+    motion: Motion, thresholds: float | Sequence[float], options: SwingOptions, bound: float
+) -> Iterator[Swings | None]:
     """At each threshold, what uses up the bound; all tolerances are one scale, found once and then corrected."""
     if motion.height <= 0:
         raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm: give max_deg=")
-    if number("translation_mm", options.get("translation_mm", 0.0), least=0.0) >= bound:
+    if setting("translation_mm", options.get("translation_mm", 0.0)) >= bound:
         raise OptionError(f"translation_mm={options['translation_mm']:g}, expected less than max_mm={bound:g}")
     options = {"translation_mm": TRANSLATION_SHARE * bound, **options}
     levers = levers_mm(motion)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from keypose.arrays import Floats, Ints, give_away
+from keypose.errors import OptionError
 from keypose.formats.as_text import clip
 from keypose.formats.as_text.packed import shape_of, unpacked
 from keypose.formats.base import ReadOptions, Source
@@ -16,11 +17,12 @@ from keypose.formats.reference import with_pose_apart
 from keypose.formats.swings_json.write import FORMAT_NAME, VERSION
 from keypose.model import Curves, FootContacts, Motion
 from keypose.swings import KeyedSpan, Path, Settings, Swings, Track
+from keypose.swings.settings import FALLBACKS, METRICS, setting
 from keypose.swings.track import GREATEST_ANGLE
 
 FIELDS = (*clip.FIELDS, "settings", "joints", "paths", "contacts")
 SETTINGS = tuple(field.name for field in fields(Settings))
-_WORDS = {"metric": ("angle", "cosine"), "fallback": (None, "keys")}
+_WORDS = {"metric": METRICS, "fallback": FALLBACKS}
 
 
 def read(source: Source, options: ReadOptions) -> Motion:
@@ -44,7 +46,7 @@ def _swings(source: Source) -> Swings:
     room = _Room(source, head["n_frames"])
     return Swings(
         **head,
-        settings=_settings(json.object("settings")),
+        settings=_settings(json.object("settings"), frozenset(names)),
         tracks=tuple(_track(part, name, room) for part, name in zip(joints, names, strict=True)),
         places=np.array([part.row("place", 3) for part in joints]),
         paths=tuple(_path(part, frozenset(names), room) for part in json.parts("paths")),
@@ -65,7 +67,7 @@ class _Room:
         self.source.check_keys(self.keys, self.n_frames, 1)
 
 
-def _settings(part: Part) -> Settings:
+def _settings(part: Part, names: frozenset[str]) -> Settings:
     part.check_members(*SETTINGS)
     values: dict[str, Any] = {name: part.values[name] for name in SETTINGS}
     for name, value in values.items():
@@ -73,9 +75,23 @@ def _settings(part: Part) -> Settings:
             if not isinstance(value, str | None) or value not in _WORDS[name]:
                 known = " or ".join("null" if word is None else repr(word) for word in _WORDS[name])
                 raise part.wrong(name, known)
+        elif name == "left_out":
+            values[name] = _left_out(part, names)
         else:
             values[name] = part.not_negative(name)
+            try:
+                setting(name, values[name])
+            except OptionError as error:
+                raise part.wrong(name, str(error).partition(", expected ")[2]) from None
     return Settings(**values)
+
+
+def _left_out(part: Part, names: frozenset[str]) -> tuple[str, ...]:
+    found = part.texts("left_out")
+    for k, name in enumerate(found):
+        if name not in names:
+            raise part.source.error(f"{part.place('left_out')}[{k}] is {name[:80]!r}, expected the name of a joint")
+    return found
 
 
 def _track(part: Part, joint: str, room: _Room) -> Track:

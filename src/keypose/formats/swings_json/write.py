@@ -36,8 +36,8 @@ def document(swings: Swings) -> dict[str, Any]:
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    words = {"metric": settings.metric, "fallback": settings.fallback}
-    return {name: words[name] if name in words else float(value) for name, value in vars(settings).items()}
+    others = {"metric": settings.metric, "fallback": settings.fallback, "left_out": list(settings.left_out)}
+    return {name: others[name] if name in others else float(value) for name, value in vars(settings).items()}
 
 
 def _joint(track: Track, place: list[float]) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keypose.arrays import Bools, Floats, Ints, frozen_floats, give_away
-from keypose.errors import ModelError, OptionError
+from keypose.arrays import Bools, Floats, Ints, give_away
+from keypose.errors import OptionError
 from keypose.inbetween.editing.feet import put_back
 from keypose.inbetween.editing.footing import FADE_S, Footing, footing
 from keypose.inbetween.editing.limbs import Limb, hinge_over, limbs
 from keypose.model import FootContacts, Motion
+from keypose.model.motion import source_frames
 from keypose.options import number
-from keypose.rotations import normalise, slerp
+from keypose.rotations import normalise
 
 MISSED_MM = 1.0  # on a figure of 1.7 m: what is less needs no words
 
@@ -63,10 +64,11 @@ def plant_feet(
     known = limbs(before.skeleton)
     # An edited knee may be bent backwards; put back as bent as before, it would snap where it passes through straight.
     legs = {side: replace(known[f"{side}_foot"], one_way=True) for side in sides if f"{side}_foot" in known}
-    at = _source(before, after, source)
+    at = source_frames(source, before.n_frames, after.n_frames)
     if not legs:
         return Planted(after, note="no foot that hangs on a shin and a thigh is recognised, so none is planted")
-    old = before if at is None and before.fps == after.fps else _retimed(before, at, after.fps)
+    old = before if at is None else before.at_frames(at)
+    old = old if old.fps == after.fps else replace(old, fps=after.fps)
     rotations, moved, missed_mm = after.rotations.copy(), [], 0.0
     for side, leg in legs.items():
         stands = contacts.touching[:, contacts.feet.index(side)]
@@ -135,34 +137,3 @@ def _sides(contacts: FootContacts, feet: Iterable[str] | None) -> tuple[str, ...
     if unknown:
         raise OptionError(f"feet={unknown[0]!r}, expected any of {', '.join(contacts.feet) or 'none'}")
     return wanted
-
-
-def _source(before: Motion, after: Motion, source: ArrayLike | None) -> Floats | None:
-    """The frames of ``before``, one for each frame of ``after``; None: the same ones."""
-    if source is None:
-        if before.n_frames != after.n_frames:
-            raise OptionError(f"{after.n_frames} frames after {before.n_frames}: say with source= "
-                              "which frame belongs to which")  # fmt: skip
-        return None
-    try:
-        at = frozen_floats(source, (after.n_frames,), "source")
-    except ModelError as error:
-        raise OptionError(str(error)) from None
-    if at.min() < 0 or at.max() > before.n_frames - 1:
-        raise OptionError(f"source: frames {at.min():g} to {at.max():g}, expected some of 0 to {before.n_frames - 1}")
-    return at
-
-
-def _retimed(before: Motion, at: Floats | None, fps: float) -> Motion:
-    """The poses of ``before`` at frames ``at`` (N,), whole or not."""
-    if at is None:
-        return replace(before, fps=fps)
-    low = np.floor(at).astype(int)
-    high = np.minimum(low + 1, before.n_frames - 1)
-    part = (at - low)[:, None, None]
-    translations, rotations = before.translations[low], before.rotations[low]
-    if part.any():
-        translations = np.where(part > 0, (1 - part) * translations + part * before.translations[high], translations)
-        turned = normalise(slerp(rotations, before.rotations[high], part))
-        rotations = np.where(part > 0, turned, rotations)
-    return replace(before, fps=fps, translations=give_away(translations), rotations=give_away(rotations))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from keypose.arrays import Floats, give_away
+from keypose.errors import OptionError
 from keypose.kinematics import UPS
 from keypose.model import FootContacts, Pose, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
@@ -14,11 +15,10 @@ from keypose.rotations import ORDERS, log
 from keypose.swings.block.numbers import folded_sign, unfolded_sign
 from keypose.swings.block.reader import GREATEST_FRAME, Reader
 from keypose.swings.block.writer import Writer
-from keypose.swings.noun import Fallback, Metric, Settings, Swings
+from keypose.swings.noun import Swings
+from keypose.swings.settings import FALLBACKS, METRICS, Settings, setting
 
 NUMBERS = ("threshold", "smoothing_s", "window_s", "least_s", "rest_rad_per_s", "fallback_deg", "translation_mm")
-METRICS = get_args(Metric)
-FALLBACKS: tuple[Fallback | None, ...] = (None, "keys")
 CHANNELS = POSITION_CHANNELS + ROTATION_CHANNELS
 MOST_JOINTS = 10_000
 LISTED = 3  # the usual kinds of channels are 0 to 2; all others are listed
@@ -39,7 +39,7 @@ def write_head(out: Writer, swings: Swings) -> None:
     if pose is not None:
         out.rows_unlike(pose.translations, swings.skeleton.offsets)
         out.rows_unlike(log(pose.rotations), np.zeros((swings.n_joints, 3)))
-    _write_settings(out, swings.settings)
+    _write_settings(out, swings.settings, swings.skeleton.names)
     if contacts is not None:
         _write_contacts(out, contacts)
 
@@ -58,7 +58,7 @@ def read_head(block: Reader) -> dict[str, Any]:
     head["notes"] = block.texts("note")
     head["skeleton"] = skeleton = _read_skeleton(block)
     head["reference_pose"] = _read_pose(block, skeleton.offsets) if known & 16 else None
-    head["settings"] = _read_settings(block)
+    head["settings"] = _read_settings(block, skeleton.names)
     head["contacts"] = _read_contacts(block, n_frames) if known & 32 else None
     return head
 
@@ -122,19 +122,36 @@ def _read_pose(block: Reader, offsets: Floats) -> Pose:
     return Pose(translations, block.as_rotations(turns, "reference pose"))
 
 
-def _write_settings(out: Writer, settings: Settings) -> None:
+def _write_settings(out: Writer, settings: Settings, names: tuple[str, ...]) -> None:
     out.doubles(getattr(settings, name) for name in NUMBERS)
     out.byte(METRICS.index(settings.metric) | FALLBACKS.index(settings.fallback) << 1)
+    left_out = frozenset(settings.left_out)
+    joints = [j for j, name in enumerate(names) if name in left_out]
+    out.whole(len(joints))
+    out.wholes(np.diff(joints, prepend=0))
 
 
-def _read_settings(block: Reader) -> Settings:
+def _read_settings(block: Reader, names: tuple[str, ...]) -> Settings:
     start = block.at
     numbers = block.doubles(len(NUMBERS), "settings")
-    if min(numbers) < 0:
-        raise block.error(f"a setting is {min(numbers):g}, expected none below 0", start)
-    words = block.byte("the metric and fallback", 3)
     kept: dict[str, Any] = dict(zip(NUMBERS, numbers, strict=True))
-    return Settings(**kept, metric=METRICS[words & 1], fallback=FALLBACKS[words >> 1])
+    for n, (name, value) in enumerate(kept.items()):
+        try:
+            setting(name, value)
+        except OptionError as error:
+            raise block.error(str(error), start + 8 * n) from None
+    words = block.byte("the metric and fallback", 3)
+    return Settings(
+        **kept, metric=METRICS[words & 1], fallback=FALLBACKS[words >> 1], left_out=_read_left_out(block, names)
+    )
+
+
+def _read_left_out(block: Reader, names: tuple[str, ...]) -> tuple[str, ...]:
+    start, what = block.at, "joints that are left out"
+    joints = np.cumsum(block.wholes(block.count(what, 1), what))
+    if len(joints) and (joints[-1] >= len(names) or (np.diff(joints) <= 0).any()):
+        raise block.error(f"{what}: expected increasing ones up to {len(names) - 1}", start)
+    return tuple(names[j] for j in joints.tolist())
 
 
 def _write_contacts(out: Writer, contacts: FootContacts) -> None:

@@ -18,8 +18,8 @@ EVERY_FRAME, CUBIC = 4, 8  # beside the number of angles of keys
 KEY_BYTES = 64  # of memory that one key takes when it is read
 
 
-def write_track(out: Writer, track: Track, n_frames: int) -> None:
-    """All but the mean rotation, which is in a table of all joints."""
+def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
+    """All but the mean rotation, which is in a table of all joints; keys of one that is left out count as that."""
     rests_are_mean = bool((np.float32(log(track.rest_rotations)) == np.float32(log(track.mean_rotation))).all())
     has = SWINGS * bool(track.n_swings) | RESTS * bool(len(track.rest_starts)) | KEYS * bool(track.keyed)
     out.byte(has | RESTS_ARE_MEAN * (rests_are_mean and bool(has & RESTS)))
@@ -33,7 +33,7 @@ def write_track(out: Writer, track: Track, n_frames: int) -> None:
             if not rests_are_mean:
                 out.floats(log(track.rest_rotations))
     if has & KEYS:
-        with out.counted_as("left_out" if track.is_raw(n_frames) else "keys"):
+        with out.counted_as("left_out" if left_out else "keys"):
             out.whole(len(track.keyed))
             for span in track.keyed:
                 angles, numbers = turns.folded(span.rotations)

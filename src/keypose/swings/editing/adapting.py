@@ -31,7 +31,7 @@ def adapted(track: Track, before: Sequence[Piece], row: Sequence[Piece], pace: P
     """
     course = course_of(row)
     nodes = np.cumsum([0, *(len(piece.frames) for piece in row)]).tolist()
-    allowed = _allowed(course, _steps_by_frame(before, course), pace)
+    allowed = _allowed(course, row, before, pace)
     rotations, hurried = course.rotations.copy(), False
     for first, behind in _free_runs(row):
         left = _demand(track, row[first - 1], end=True) if first > 0 else None
@@ -70,21 +70,23 @@ def _free_runs(row: Sequence[Piece]) -> Iterator[tuple[int, int]]:
         yield first, len(row)
 
 
-def _steps_by_frame(before: Sequence[Piece], course: Course) -> Floats:
-    """How far the joint turned from each frame to the next (T,) before the edit."""
-    old = course_of(before)
-    last = int(max(course.frames.max(initial=0), old.frames.max(initial=0)))
-    steps = np.zeros(last + 1)
+def _steps_by_frame(old: Course, last: int) -> Floats:
+    """How far the joint turned from each frame to the next (T,) before the edit; at least until frame ``last``."""
+    steps = np.zeros(max(last, int(old.frames.max(initial=0))) + 1)
     if len(old.turns):
         steps[old.frames[0] : old.frames[-1]] = np.repeat(old.steps(), np.diff(old.frames))
     return steps
 
 
-def _allowed(course: Course, were: Floats, pace: Pace) -> Floats:
-    """How far each turn may go in a frame (N - 1,): as fast as usual, or as it was before."""
+def _allowed(course: Course, row: Sequence[Piece], before: Sequence[Piece], pace: Pace) -> Floats:
+    """How far each turn may go in a frame (N - 1,): as fast as usual, or as it was before, then or at this seam."""
+    old = course_of(before)
+    were, seams = _steps_by_frame(old, int(course.frames.max(initial=0))), old.steps()[old.bridges]
     allowed = np.maximum(course.steps(), pace.usual)
-    for k in np.flatnonzero(course.bridges).tolist():
+    for k, one, other in zip(np.flatnonzero(course.bridges).tolist(), row, row[1:], strict=False):
         fastest = float(were[course.frames[k] : course.frames[k + 1]].max(initial=0.0))
+        if one.place >= 0 and other.place == one.place + 1:
+            fastest = max(fastest, float(seams[one.place]))
         allowed[k] = min(pace.limit, max(pace.usual, fastest))
     return allowed
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from keypose.balance import balance, tips_over
-from keypose.model import FootContacts, Motion
+from keypose.model import Motion
+from keypose.swings.editing.feet import contacts_of
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 
@@ -15,10 +14,8 @@ def tips(before: Unedited, now: Swings, played: Motion) -> tuple[str, ...]:
 
     Feet count as standing when they stood before all edits.
     """
-    was = before.balance
+    was = before.original.balance
     if was is None:
         return ()
-    source, contacts = before.source(now), before.contacts
-    if source is not None:
-        contacts = FootContacts(contacts.feet, contacts.touching[np.floor(source + 0.5).astype(int)])
-    return tuple(str(tip) for tip in tips_over(was, balance(played, contacts=contacts), source=source))
+    after = balance(played, contacts=contacts_of(before, now))
+    return tuple(str(tip) for tip in tips_over(was, after, source=before.source))

@@ -27,9 +27,9 @@ class SwingChange:
     swings: Swings
     first: int  # the first and the last frame that may differ; last before first: none does
     last: int
-    joints: tuple[int, ...]  # those touched
+    joints: tuple[int, ...]  # those that play otherwise on some frame
     note: str = ""  # what the operation has to say
-    before: Unedited | None = None  # all operations
+    before: Unedited | None = None  # what all operations started from
     holds_feet: bool = False  # when played, because this operation or one before it moved legs or hips
 
     @property
@@ -37,9 +37,9 @@ class SwingChange:
         """The first and the last frame that may differ."""
         return self.first, self.last
 
-    @cached_property
+    @property
     def held(self) -> Planted | None:
-        """The motion with feet held where they stood; None: no operation moved legs or hips."""
+        """The motion with feet held where they stood, made anew; None: no operation moved legs or hips."""
         if not self.holds_feet or self.before is None:
             return None
         return with_feet_held(self.before, self.swings, self.before.shown(self.swings))
@@ -47,8 +47,9 @@ class SwingChange:
     @property
     def played(self) -> Motion:
         """The motion after the operation, feet held where they stood if legs or hips were moved."""
-        if self.held is not None:
-            return self.held.motion
+        held = self.held
+        if held is not None:
+            return held.motion
         return self.swings.play() if self.before is None else self.before.shown(self.swings)
 
     @cached_property
@@ -60,21 +61,23 @@ class SwingChange:
         where = f"frames {self.first} to {self.last}" if self.joints else "nothing"
         names = ", ".join(self.swings.skeleton.names[j] for j in self.joints[:4])
         more = f" and {len(self.joints) - 4} more" if len(self.joints) > 4 else ""
-        said = "".join(f", {text}" for text in ((f"{names}{more}" if names else ""), self.note, *self.tips) if text)
+        known = self.__dict__.get("tips", ())  # asking anew would take long
+        said = "".join(f", {text}" for text in ((f"{names}{more}" if names else ""), self.note, *known) if text)
         return f"SwingChange({where}{said})"
 
 
 def changed(now: Swings, tracks: Mapping[int, Track], note: str = "") -> SwingChange:
-    """``now`` with other tracks; those that play the same on every frame do not count."""
+    """``now`` with other tracks. Those that play the same on every frame, with other rests, say, are not named."""
     frames = np.arange(now.n_frames, dtype=np.float64)
-    first, last, touched = now.n_frames, -1, {}
-    for j, track in tracks.items():
-        if track is now.tracks[j]:
-            continue
-        differ = np.flatnonzero((track.sample(frames) != now.tracks[j].sample(frames)).any(axis=1))
-        touched[j] = track
-        if len(differ):
-            first, last = min(first, int(differ[0])), max(last, int(differ[-1]))
-    if not touched:
+    others = {j: track for j, track in tracks.items() if track is not now.tracks[j]}
+    if not others:
         return SwingChange(now, 0, -1, (), note or "nothing to change")
-    return SwingChange(now.with_tracks(touched), min(first, max(last, 0)), last, tuple(sorted(touched)), note)
+    differ = {
+        j: np.flatnonzero((track.sample(frames) != now.tracks[j].sample(frames)).any(axis=1))
+        for j, track in others.items()
+    }
+    touched = tuple(sorted(j for j, some in differ.items() if len(some)))
+    if not touched:
+        return SwingChange(now.with_tracks(others), 0, -1, (), note or "plays the same")
+    first, last = min(int(differ[j][0]) for j in touched), max(int(differ[j][-1]) for j in touched)
+    return SwingChange(now.with_tracks(others), first, last, touched, note)

@@ -9,10 +9,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from keypose.errors import OptionError
+from keypose.inbetween.editing.hinges import Hinged
+from keypose.inbetween.editing.planting import Planted
 from keypose.model import Motion
 from keypose.options import flag
+from keypose.swings.editing.balancing import tips
 from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.copying import copy, delete
+from keypose.swings.editing.detail import reach
 from keypose.swings.editing.feet import moves_feet, with_feet_held
 from keypose.swings.editing.intensify import Joints, intensify
 from keypose.swings.editing.retime import Kept as KeptFeet
@@ -41,14 +45,14 @@ class SwingEdit:
             raise OptionError(f"{type(swings).__name__} cannot be edited, expected Swings, as kp.swings makes them")
         if capture is not None:
             check_same(capture, swings)
-        self._before = Unedited(swings, capture)
+        self._origin = Unedited.of(swings, capture)
         self._done: list[tuple[str, SwingChange]] = []
         self._undone: list[tuple[str, SwingChange]] = []
 
     @property
     def original(self) -> Swings:
         """The swings before all edits."""
-        return self._before.swings
+        return self._origin.original.swings
 
     @property
     def swings(self) -> Swings:
@@ -82,6 +86,12 @@ class SwingEdit:
     def __repr__(self) -> str:
         return f"SwingEdit({self.swings!r}, {len(self._done)} done, {len(self._undone)} undone)"
 
+    @property
+    def _before(self) -> Unedited:
+        """What the edit started from, on the clock of what it is now."""
+        last = self.last_change
+        return self._origin if last is None or last.before is None else last.before
+
     def find(
         self,
         joints: Joints = "all",
@@ -104,18 +114,29 @@ class SwingEdit:
     def play(self, level: float = 1.0, *, fps: float | None = None, keep_feet: bool | None = None) -> Motion:
         """The motion as it is now; ``level`` and ``fps`` as in ``Swings.play``.
 
-        Over a capture that is the capture with the edits on top, else what the swings play.
+        Over a capture that is the capture with the edits on top, else what the swings play. Knees and elbows that were
+        edited are held in what they can do.
         ``keep_feet`` holds feet that stood on the ground where they stood before all edits. None: if any operation
         moved a leg or the hips.
         """
         last = self.last_change
         held = (last is not None and last.holds_feet) if keep_feet is None else flag("keep_feet", keep_feet)
-        if not held and self._before.capture is None:
+        if not self._done and self._before.original.capture is None and not held:
             return self.swings.play(level, fps=fps)
-        motion = self._before.shown(self.swings, level)
-        if held:
-            motion = with_feet_held(self._before, self.swings, motion).motion
+        motion = self.planted(level).motion if held else self._before.shown(self.swings, level)
         return motion if fps is None else motion.at_fps(fps)
+
+    def planted(self, level: float = 1.0) -> Planted:
+        """The motion as it is now with feet held, and how far that was possible."""
+        return with_feet_held(self._before, self.swings, self._before.shown(self.swings, level))
+
+    def hinged(self, level: float = 1.0) -> Hinged:
+        """The motion as it is now, feet going free, and which knees and elbows had to be held in what they can do."""
+        return self._before.hinged(self.swings, level)
+
+    def tips(self, played: Motion | None = None) -> tuple[str, ...]:
+        """When the figure tips over, in what ``play`` gives or in ``played``, that stood before all edits."""
+        return tips(self._before, self.swings, self.play() if played is None else played)
 
     # How far swings turn, and about what
 
@@ -197,17 +218,27 @@ class SwingEdit:
         return self._do(intensify, (joints, factor))
 
     def retime(
-        self, joints: Joints = "all", factor: float | None = None, *, keep: KeptFeet | None = "contacts"
+        self,
+        joints: Joints = "all",
+        factor: float | None = None,
+        *,
+        from_s: float | None = None,
+        to_s: float | None = None,
+        keep: KeptFeet | None = "contacts",
     ) -> SwingChange:
-        """Let the whole clip, or all swings of some joints, take ``factor`` times as long."""
-        return self._do(retime, (joints, factor), keep=keep)
+        """Let the whole clip or a part of it, or all swings of some joints, take ``factor`` times as long."""
+        return self._do(retime, (joints, factor), from_s=from_s, to_s=to_s, keep=keep)
 
     def _do(self, operation: Callable[..., SwingChange], given: tuple[Any, ...], **options: Any) -> SwingChange:
         now, last = self.swings, self.last_change
         change = operation(now, self._before, *given, **options)
+        before = self._before if change.before is None else change.before
         goes_free = operation is retime and options["keep"] is None
         held = (last is not None and last.holds_feet) or (not goes_free and moves_feet(now.skeleton, change.joints))
-        change = replace(change, before=self._before, holds_feet=held)
+        first, last_frame = change.range
+        if before.original.capture is not None:
+            first, last_frame = reach(now, change.swings, change.joints, change.range)
+        change = replace(change, first=first, last=last_frame, before=before, holds_feet=held)
         self._done.append((spelled(now, operation, given, options), change))
         self._undone.clear()
         return change

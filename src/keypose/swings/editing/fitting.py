@@ -2,29 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import TypeAlias
 
+import numpy as np
+
+from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
 from keypose.swings.editing.adapting import adapted
 from keypose.swings.editing.change import SwingChange, changed
-from keypose.swings.editing.pieces import Piece, pieces_of, places_of_swings, track_of
+from keypose.swings.editing.fading import Pace
+from keypose.swings.editing.pieces import NO_TURN, Piece, Point, pieces_of, places_of_swings, track_of
 from keypose.swings.editing.room import with_room
 from keypose.swings.editing.selection import Which, chosen
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 
+EASED = 0.5  # of a joint's usual speed: how fast it goes back at seams to where it was
+OTHERWISE = np.deg2rad(0.05)  # so far off, a swing does not turn as asked
+
 Rows: TypeAlias = Mapping[int, tuple[list[Piece], Sequence[Piece]]]
 
 
-def each_swing(now: Swings, before: Unedited, which: Which, edit: Callable[[Piece], Piece]) -> SwingChange:
-    """The swings meant, each edited by itself; the others adapt."""
+def each_swing(
+    now: Swings, before: Unedited, which: Which, edit: Callable[[Piece], Piece], about: Point
+) -> SwingChange:
+    """The swings meant, each edited about one of its points; the others adapt.
+
+    Of those that follow each other, the next one is carried along with the end of the one before or, about their
+    ends, the one before with the start of the next: so each turns as it is edited to. What they are carried by would
+    add up over a long clip, so the joint goes back a little at each seam, no faster than it usually turns. About their
+    middles neither comes first, and they share what they disagree by.
+    """
     rows = {}
     for j, some in chosen(now, which).items():
         old = pieces_of(now.tracks[j])
         places = places_of_swings(old)
-        meant = {places[index] for index in some}
-        rows[j] = (old, [edit(piece) if place in meant else piece for place, piece in enumerate(old)])
+        rows[j] = (old, _edited(old, {places[index] for index in some}, edit, about, before.pace(now, j)))
     return fitted_in(now, before, rows)
+
+
+def _edited(
+    old: Sequence[Piece], meant: Set[int], edit: Callable[[Piece], Piece], about: Point, pace: Pace
+) -> list[Piece]:
+    """The row ``old`` with pieces at some places edited; the very pieces where no edit makes any difference."""
+    row = list(old)
+    step = -1 if about == "end" else 1  # where the next one is
+    for place in sorted(meant, reverse=about == "end"):
+        beside = place - step
+        if about != "middle" and beside in meant:
+            row[place] = _carried(old[beside], row[beside], old[place], pace)
+        row[place] = edit(row[place])
+    if all(one is other for one, other in zip(old, row, strict=True)):
+        return row
+    return [replace(piece, fixed=True) if place in meant else piece for place, piece in enumerate(row)]
+
+
+def _carried(was: Piece, now: Piece, piece: Piece, pace: Pace) -> Piece:
+    """A piece turned, in the parent's frame, by what the end beside it of another was, less what the seam takes up."""
+    tip, own = (-1, 0) if was.start < piece.start else (0, -1)
+    carried = log(multiply(now.rotations[tip], conjugate(was.rotations[tip])))
+    angle = float(np.linalg.norm(carried))
+    if angle <= NO_TURN:
+        return piece
+    gap = abs(int(piece.frames[own]) - int(was.frames[tip]))
+    seam = float(angle_between(was.rotations[tip], piece.rotations[own])) / gap
+    back = max(0.0, min(EASED * pace.usual, pace.usual - seam)) * gap
+    left = carried * max(0.0, 1.0 - back / angle)
+    return replace(piece, rotations=normalise(multiply(exp(left), piece.rotations)))
 
 
 def fitted_in(now: Swings, before: Unedited, rows: Rows, note: str = "") -> SwingChange:
@@ -33,15 +78,31 @@ def fitted_in(now: Swings, before: Unedited, rows: Rows, note: str = "") -> Swin
     A row that holds the very pieces leaves its joint as it is.
     """
     tracks, hurried = {}, []
+    others: list[float] = []  # how far swings turn that were asked to turn otherwise
+    fixed = 0
     for j, (old, row) in rows.items():
         if len(old) == len(row) and all(one is other for one, other in zip(old, row, strict=True)):
             continue
         track = now.tracks[j]
         after, hurry = adapted(track, old, with_room(track, old, row, now.n_frames), before.pace(now, j))
         tracks[j] = track_of(track, after)
+        asked = [(piece.turn, done.turn) for piece, done in zip(row, after, strict=True) if piece.fixed]
+        turns = [(one, other) for one, other in asked if one is not None and other is not None]
+        others += [float(np.linalg.norm(other)) for one, other in turns if np.linalg.norm(other - one) > OTHERWISE]
+        fixed += len(turns)
         if hurry:
             hurried.append(track.joint)
+    notes = [note] if note else []
+    if others:
+        notes.append(f"{len(others)} of {fixed} swings turn by {_degrees(others)} degrees instead")
     if hurried:
-        fast = f"{', '.join(hurried)}: between edited swings there is too little room to turn as slowly as before"
-        note = f"{note}; {fast}" if note else fast
-    return changed(now, tracks, note)
+        named = ", ".join(hurried)
+        notes.append(f"{named}: between edited swings there is too little room to turn as slowly as before")
+    return changed(now, tracks, "; ".join(notes))
+
+
+def _degrees(angles: Sequence[float]) -> str:
+    """From the least to the largest, in degrees."""
+    ends = np.rad2deg((min(angles), max(angles))).tolist()
+    least, most = (f"{angle:.2g}" if angle < 10 else f"{angle:.0f}" for angle in ends)
+    return least if least == most else f"{least} to {most}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints
 from keypose.rotations import conjugate, exp, log, multiply, normalise
 from keypose.swings.track import KeyedSpan, Swing, Track
+
+Point: TypeAlias = Literal["start", "middle", "end"]  # of a piece
 
 NO_TURN = 1e-9  # radians: turns below are taken for none
 

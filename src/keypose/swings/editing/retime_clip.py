@@ -2,74 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints
+from keypose.arrays import Ints
 from keypose.errors import OptionError
 from keypose.model import Curves, FootContacts
-from keypose.model.motion import MOST_POSES
-from keypose.swings.editing.change import SwingChange
+from keypose.swings.editing.clock import Clock
 from keypose.swings.editing.pieces import Piece, bare_track, cut_rests, pieces_of, with_rests
 from keypose.swings.noun import Swings
 from keypose.swings.path import Path
 from keypose.swings.track import Track
 
 
-@dataclass(frozen=True)
-class Clock:
-    """Frames before and after: the first and the last one stay the first and the last."""
-
-    before: int  # frames
-    after: int
-
-    def moved(self, frames: Ints) -> Ints:
-        """Where frames (N,) go, rounded."""
-        ratio = (self.after - 1) / max(1, self.before - 1)
-        return np.asarray(np.floor(frames * ratio + 0.5), np.int32)
-
-    def source(self, frames: Floats) -> Floats:
-        """Where frames (N,) come from, whole or not."""
-        return np.asarray(frames * ((self.before - 1) / max(1, self.after - 1)))
-
-
-def retimed_clip(now: Swings, times: float) -> SwingChange:
-    """Everything takes ``times`` as long: swings, rests, keys, paths and contacts."""
-    n_frames = int(np.floor(now.n_frames * times + 0.5))
-    if n_frames == now.n_frames:
-        return SwingChange(now, 0, -1, (), "nothing to change")
-    if n_frames < 1:
-        raise OptionError(f"factor={times:g} leaves no frame of {now.n_frames}")
-    if n_frames * now.n_joints > MOST_POSES:
-        raise OptionError(f"factor={times:g} makes {n_frames} frames: too many")
-    clock = Clock(now.n_frames, n_frames)
+def retimed(now: Swings, clock: Clock) -> Swings:
+    """Everything on another clock: swings, rests, keys, paths and contacts."""
+    n_frames = clock.n_frames
     contacts = now.contacts
     if contacts is not None:
         nearest = np.floor(clock.source(np.arange(n_frames, dtype=np.float64)) + 0.5).astype(int)
         contacts = FootContacts(contacts.feet, contacts.touching[nearest])
-    after = replace(
+    return replace(
         now,
         n_frames=n_frames,
         tracks=tuple(_retimed_track(track, clock) for track in now.tracks),
         paths=tuple(_retimed_path(path, clock) for path in now.paths),
         contacts=contacts,
     )
-    return SwingChange(after, 0, n_frames - 1, tuple(range(now.n_joints)))
 
 
 def _retimed_track(track: Track, clock: Clock) -> Track:
     row = pieces_of(track)
     ends = np.array(sorted({frame for piece in row for frame in (piece.start, piece.end)}), np.int32)
-    if len(ends) > clock.after:
+    if len(ends) > clock.n_frames:
         raise OptionError(
             f"{track.joint} has {track.n_swings} swings and {len(track.keyed)} keyed spans, which need at least "
-            f"{len(ends)} frames; {clock.after} are too few"
+            f"{len(ends)} frames; {clock.n_frames} are too few"
         )
-    goes_to = dict(zip(ends.tolist(), _in_order(clock.moved(ends), clock.after).tolist(), strict=True))
+    goes_to = dict(zip(ends.tolist(), _in_order(clock.moved(ends), clock.n_frames).tolist(), strict=True))
     moved = [_retimed_piece(track, piece, goes_to[piece.start], goes_to[piece.end]) for piece in row]
     # one that ended where the next began is to do so again
-    stops = np.minimum(clock.moved(track.rest_ends + 1), clock.after) - 1
+    stops = np.minimum(clock.moved(track.rest_ends + 1), clock.n_frames) - 1
     return with_rests(
         bare_track(track, moved), cut_rests(clock.moved(track.rest_starts), stops, moved), track.rest_rotations
     )
@@ -93,7 +67,7 @@ def _retimed_path(path: Path, clock: Clock) -> Path:
     keys = clock.moved(path.keys)
     dense = len(keys) > 1 and not path.curves.is_cubic and (np.diff(path.keys) == 1).all()
     if dense or (np.diff(keys) == 0).any():
-        frames = np.arange(clock.after, dtype=np.float64)
+        frames = np.arange(clock.n_frames, dtype=np.float64)
         return Path(path.joint, frames.astype(np.int32), Curves(path.sample(clock.source(frames))[:, None]))
     curves = path.curves
     if curves.arriving is None or curves.leaving is None:

@@ -10,10 +10,10 @@ from keypose.errors import OptionError
 from keypose.options import number, one_of, whole
 from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.fitting import each_swing
-from keypose.swings.editing.pieces import Piece
+from keypose.swings.editing.pieces import Piece, Point
 from keypose.swings.editing.room import LEAST_FRAMES
 from keypose.swings.editing.selection import Which
-from keypose.swings.editing.turning import POINTS, Point, turn_of, turned_about
+from keypose.swings.editing.turning import POINTS, turn_of, turned_about
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 
@@ -30,6 +30,7 @@ def shift(now: Swings, before: Unedited, which: Which, *, by_s: Any = None, by_f
         before,
         which,
         lambda piece: turned_about(piece, "start", turn_of(piece), (piece.start + by, piece.end + by)),
+        "start",
     )
 
 
@@ -99,7 +100,7 @@ def _stretched(
         return turned_about(piece, anchor, turn if keep == "angle" else turn * ((old + more) / old),
                             anchored(piece, anchor, more))  # fmt: skip
 
-    return each_swing(now, before, which, stretched)
+    return each_swing(now, before, which, stretched, anchor)
 
 
 def anchored(piece: Piece, anchor: Point, more: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +15,12 @@ from keypose.rotations import exp, multiply, normalise, rotate
 from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.fitting import each_swing
 from keypose.swings.editing.pieces import Piece, swing_piece
+from keypose.swings.editing.pieces import Point as Point
 from keypose.swings.editing.selection import Which
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 from keypose.swings.track import GREATEST_ANGLE, LEAST_ANGLE
 
-Point: TypeAlias = Literal["start", "middle", "end"]
 POINTS: tuple[Point, ...] = get_args(Point)
 _PARTS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
@@ -32,28 +32,32 @@ def scale(now: Swings, before: Unedited, which: Which, factor: Any, *, about: Po
     """
     times = number("factor", factor)
     one_of("about", about, POINTS)
-    return each_swing(now, before, which, lambda piece: turned_about(piece, about, turn_of(piece) * times))
+    return each_swing(now, before, which, lambda piece: turned_about(piece, about, turn_of(piece) * times), about)
 
 
 def set_angle(now: Swings, before: Unedited, which: Which, degrees: Any, *, about: Point = "start") -> SwingChange:
     """Swings through another angle about the same axis; a negative one the other way."""
     angle = float(np.deg2rad(number("degrees", degrees)))
     one_of("about", about, POINTS)
-    return each_swing(now, before, which, lambda piece: turned_about(piece, about, _axis(turn_of(piece)) * angle))
+    return each_swing(
+        now, before, which, lambda piece: turned_about(piece, about, _axis(turn_of(piece)) * angle), about
+    )
 
 
 def set_axis(now: Swings, before: Unedited, which: Which, axis: ArrayLike) -> SwingChange:
     """Swings about another axis (3,), in the joint's own frame, through the same angle from the same start."""
     unit = _direction("axis", axis)
     return each_swing(
-        now, before, which, lambda piece: turned_about(piece, "start", unit * np.linalg.norm(turn_of(piece)))
+        now, before, which, lambda piece: turned_about(piece, "start", unit * np.linalg.norm(turn_of(piece))), "start"
     )
 
 
 def turn_axis(now: Swings, before: Unedited, which: Which, *, about: ArrayLike, degrees: Any) -> SwingChange:
     """Swings whose axes are turned by ``degrees`` about a direction (3,) in the joint's own frame."""
     tilt = exp(_direction("about", about) * np.deg2rad(number("degrees", degrees)))
-    return each_swing(now, before, which, lambda piece: turned_about(piece, "start", rotate(tilt, turn_of(piece))))
+    return each_swing(
+        now, before, which, lambda piece: turned_about(piece, "start", rotate(tilt, turn_of(piece))), "start"
+    )
 
 
 def turned_about(piece: Piece, about: Point, turn: Floats, frames: tuple[int, int] | None = None) -> Piece:

@@ -1,8 +1,9 @@
-"""Swings before all edits, with what edits ask of them again and again."""
+"""What an edit started from, on the clock of what it has become: what edits ask of it again and again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,10 +11,13 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.balance import Balance, balance
 from keypose.errors import OptionError
+from keypose.inbetween.editing.hinges import Hinged, hold_hinges
 from keypose.model import FootContacts, Motion
 from keypose.swings.editing.bounds import Bounds, bounds_of
+from keypose.swings.editing.clock import Clock
 from keypose.swings.editing.detail import over_capture
 from keypose.swings.editing.fading import LEAST_FADE_S, Pace
+from keypose.swings.editing.retime_clip import retimed
 from keypose.swings.noun import Swings
 
 
@@ -21,27 +25,65 @@ from keypose.swings.noun import Swings
 class Unedited:
     """The swings that an edit started from, and the capture that it is put on top of, if there is one."""
 
-    swings: Swings
-    capture: Motion | None = None
+    original: Origin
+    base: Swings  # the unedited swings, retimed as the whole clip was since
+    source: Floats | None = None  # (T,) the frame, whole or not, that each frame was before that; None: the same
+    gains: Mapping[int, float] = field(default_factory=dict)  # of joints: how many times their captured detail
 
-    @cached_property
-    def bare(self) -> Motion:
-        """What the swings play."""
-        return self.swings.play()
+    @classmethod
+    def of(cls, swings: Swings, capture: Motion | None) -> Unedited:
+        """Before any operation."""
+        return cls(Origin(swings, capture), swings)
 
-    @property
-    def played(self) -> Motion:
-        """The motion before all edits: the capture or, without one, what the swings play."""
-        return self.bare if self.capture is None else self.capture
+    def on(self, clock: Clock) -> Unedited:
+        """The same with the whole clip retimed."""
+        came = clock.source(np.arange(clock.n_frames, dtype=np.float64))
+        source = came if self.source is None else np.interp(came, np.arange(len(self.source)), self.source)
+        return replace(self, base=retimed(self.base, clock), source=source)
+
+    def gained(self, joints: Iterable[int], factor: float) -> Unedited:
+        """The same with the detail of some joints scaled."""
+        return replace(self, gains={**self.gains, **{j: factor * self.gains.get(j, 1.0) for j in joints}})
 
     def shown(self, now: Swings, level: float = 1.0) -> Motion:
         """What edited swings ``now`` play, on top of the capture if there is one; feet go where they go."""
-        after = now.play(level)
-        if self.capture is None:
-            return after
+        return self.hinged(now, level).motion
+
+    def hinged(self, now: Swings, level: float = 1.0) -> Hinged:
+        """The same, and which knees and elbows had to be held in what they can do."""
+        touched = [j for j, track in enumerate(now.tracks) if track is not self.base.tracks[j]]
+        motion = self._unhinged(now, level)
+        if not touched:
+            return Hinged(motion)
+        return hold_hinges(self.original.played, motion, source=self.source, joints=touched)
+
+    def _unhinged(self, now: Swings, level: float) -> Motion:
+        capture = self.original.capture
+        if capture is None:
+            return now.play(level)
         if level != 1:
             raise OptionError(f"level={level:g} leaves swings out, but over a capture all is played: expected 1")
-        return over_capture(self.capture, self.bare, after, self.source(now))
+        return over_capture(capture, self.base, now, self.source, self.gains)
+
+    def pace(self, now: Swings, joint: int) -> Pace:
+        """How fast a joint of ``now``, which may have been retimed as a whole, may turn at seams."""
+        quicker = 1.0 if self.source is None else max(1.0, float(np.diff(self.source).max(initial=1.0)))
+        bounds = self.original.bounds
+        limit, usual = bounds.limits[joint] * quicker, bounds.paces[joint] * quicker
+        return Pace(float(limit), float(usual), LEAST_FADE_S * now.fps)
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Before all edits."""
+
+    swings: Swings
+    capture: Motion | None
+
+    @cached_property
+    def played(self) -> Motion:
+        """The capture or, without one, what the swings play."""
+        return self.swings.play() if self.capture is None else self.capture
 
     @cached_property
     def contacts(self) -> FootContacts:
@@ -58,16 +100,6 @@ class Unedited:
             return None
 
     @cached_property
-    def _bounds(self) -> Bounds:
+    def bounds(self) -> Bounds:
+        """How fast joints turn."""
         return bounds_of(self.swings)
-
-    def pace(self, now: Swings, joint: int) -> Pace:
-        """How fast a joint of ``now``, which may have been retimed as a whole, may turn at seams."""
-        quicker = max(1.0, (self.swings.n_frames - 1) / max(1, now.n_frames - 1))
-        limit, usual = self._bounds.limits[joint] * quicker, self._bounds.paces[joint] * quicker
-        return Pace(float(limit), float(usual), LEAST_FADE_S * now.fps)
-
-    def source(self, now: Swings) -> Floats | None:
-        """The frame here that belongs to each frame (T,) of ``now``; None: the same ones."""
-        last = self.swings.n_frames - 1
-        return None if now.n_frames == last + 1 else np.linspace(0.0, last, now.n_frames)
