@@ -281,12 +281,14 @@ def test_sweeps_of_many_files_have_a_mean(keypose, capture: kp.Motion, tmp_path:
     assert json.loads(keypose("swings", tmp_path, "--sweep", "--json", "-j", 1).out)[-1]["clips"] == 1
 
 
-def test_what_takes_long_is_done_by_several_processes(keypose, kick: Path, monkeypatch) -> None:
-    told = []
+def test_what_takes_long_is_done_by_several_processes(keypose, kick: Path, tmp_path: Path, monkeypatch) -> None:
+    told: list[int] = []
+    for name in ("a.bvh", "b.bvh"):
+        (tmp_path / name).write_bytes(kick.read_bytes())
     monkeypatch.setattr(swings_run, "show", lambda work, problems, jobs, **_: told.append(jobs) or 0)
     monkeypatch.setattr(pool.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     for more in ((), ("--sweep",), ("--within-deg", 3), ("--sweep", "-j", 1)):
-        assert keypose("swings", kick, kick, *more).code == 0
+        assert keypose("swings", tmp_path, *more).code == 0
     assert told == [1, 2, 2, 1]
 
 
@@ -509,9 +511,9 @@ def test_keys_that_an_edit_of_swings_leaves_are_counted(
     line = [text for name, value in which.items() for text in (f"--{name.replace('_', '-')}", value)]
     for edit, more in (
         ("--scale", f": --intensify changes {'all that a joint does' if which else 'them too'}"),
-        ("--shift", ""),
+        ("--delete", ""),
     ):
-        told = keypose("swings", kick, "--fallback", "keys", *line, edit, "right_leg=0.05", "-o", tmp_path / "o.bvh",
+        told = keypose("swings", kick, "--fallback", "keys", *line, edit, "right_leg=1.05" if more else "right_leg", "-o", tmp_path / "o.bvh",
                        "--overwrite", "--json")  # fmt: skip
         (edited,) = document(told)["written"][0]["edits"]
         count = "1 keyed span of " if len(spans) == 1 else f"{len(spans)} keyed spans of "

@@ -104,15 +104,15 @@ def test_a_wrong_command_line(keypose, kick: Path, tmp_path: Path, told: list[st
         (["--narrower-deg", "0"], ": --narrower-deg 0.0, expected a number above 0"),
         (["--range", "900:"], ": --range 900: holds no frame"),
         (["--scale", "tail=2", *OUT], ": --scale tail=2: no joint or body part 'tail'"),
-        (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: a turn by "),
+        (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: factor 1000000000.0, expected a number from "),
         (["--retime", "-1", *OUT], ": --retime -1: factor -1.0, expected a number above 0"),
         (["--lengthen", "head=0", *OUT], ": --lengthen head=0: factor 0.0, expected a number above 0"),
         (["--lengthen", "right_leg=-1", *OUT], ": --lengthen right_leg=-1: factor -1.0, expected a number above 0\n"),
         (["--intensify", "LeftHand=1.2", *OUT], ": --intensify LeftHand=1.2: 'LeftHand': neither a swing nor a key\n"),
-        (["--intensify", "LeftHand,RightHand=1.2", *OUT], "=1.2: 'LeftHand', 'RightHand': neither a swing nor a key\n"),
         (["--retime", "2", "--from-s", "9", *OUT], ": --retime 2: --from-s 9.0, expected a number from 0 to 4"),
-        (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: the swing of RightUpLeg in frames "),
-        (["--shift", "right_leg=9", *OUT], "the clip has frames 0 to 119"),
+        (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: seconds 9.0, expected a number from -4 to 4"),
+        (["--shift", "right_leg=3.9", *OUT], ": --shift right_leg=3.9: the swing of RightUpLeg in frames "),
+        (["--shift", "right_leg=3.9", *OUT], "the clip has frames 0 to 119"),
         (["--longer-s", "3", "--scale", "right_leg=2", *OUT], ": --scale right_leg=2: no swing fits, and nothing was changed"),
         (["--mirror-copy", "legs", *OUT], ": --mirror-copy legs: LeftUpLeg and RightUpLeg are both to be copied, expected joints of one side"),
         (["--mirror-copy", "hips", *OUT], ": --mirror-copy hips: Hips has no other side"),
@@ -128,7 +128,7 @@ def test_what_a_clip_cannot_be_asked(keypose, kick: Path, tmp_path: Path, told: 
     assert ran.err.startswith(f"error: {kick}: ") and ran.err.count("\n") == 1
     assert said in ran.err
     in_python = re.search(
-        r"(?<![\w-])(?!(?:tail|arms|head|right_leg|LeftHand|RightHand)=)\w+=", ran.err.removeprefix(f"error: {kick}")
+        r"(?<![\w-])(?!(?:tail|arms|head|right_leg|LeftHand)=)\w+=", ran.err.removeprefix(f"error: {kick}")
     )
     assert in_python is None
     assert not list(tmp_path.iterdir())

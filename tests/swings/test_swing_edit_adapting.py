@@ -271,11 +271,19 @@ def test_keys_fade_over_a_while_and_no_farther():
     twin.assert_seams_hold(swings, e.swings)
 
 
-def test_several_edits_that_overlap_name_both():
-    row = [(0, 9, (1, 0, 0), 10), (20, 29, (1, 0, 0), 10)]
+@pytest.mark.parametrize(
+    ("anchor", "wanted"),
+    (("start", [(5, 25), (36, 56)]), ("middle", [(0, 20), (31, 51)]), ("end", [(3, 23), (34, 54)])),
+)
+def test_swings_that_follow_each_other_are_lengthened_as_one(anchor, wanted):
+    first = {"start": 5, "middle": 11, "end": 25}[anchor]
+    row = [(first, first + 9, (1, 0, 0), 10), (first + 20, first + 29, (1, 0, 0), 10)]
     e = SwingEdit(twin.by_hand({"Head": row}))
-    with pytest.raises(OptionError, match=r"frames 0 to 9.*cannot go to frames 0 to 20: .*frames 20 to 29"):
-        e.lengthen("Head", by_frames=11, anchor="start")
+    e.lengthen("Head", by_frames=11, anchor=anchor)
+    assert [(swing.start, swing.end) for swing in e.swings["Head"]] == wanted
+    twin.assert_seams_hold(e.original, e.swings)
+    with pytest.raises(OptionError, match=r"frames .* cannot go to frames .*the clip has frames 0 to 59"):
+        e.lengthen("Head", by_frames=11, anchor=anchor)
 
 
 def test_parts_are_of_known_kinds():

@@ -30,7 +30,7 @@ def test_every_example_runs():
     assert (again.play().rotations == sw.play().rotations).all()
     assert repr(sw["right_thigh"][0]).startswith("Swing('RightUpLeg', frames 35 to 43, ")
     assert isinstance(e, SwingEdit) and isinstance(change, SwingChange)
-    assert len(e.history) == 1 + 9 and e.history[-1] == "retime('all', 1.25)"
+    assert len(e.history) == 1 + 10 and e.history[-1] == "retime('all', 1.25)"
     assert any(tip.startswith("tips over from ") for tip in change.tips)
     m, kick = names["m"], names["kick"]
     assert len({swing.joint for swing in kick}) == 3

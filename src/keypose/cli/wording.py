@@ -49,8 +49,6 @@ _SETTINGS = (
 )
 _OF_VERBS = r"(?<![\w/\\.=(-])"  # nor within Limits(joints=...)
 _FOR_KEYS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    # joints that an edit names itself, not an option
-    (rf"joints=(\(?(?:{_QUOTED}|, ?)*\)?)(?=: neither )", lambda found: ", ".join(re.findall(_QUOTED, found[1]))),
     (r"frames=\(start, stop\)", "--range START:END"),
     (r"(pins|excluded): (?=frame )", lambda found: FLAGS[found[1]] + ": "),
     (r"weight (?=\S+=[^\s,]+)", "--weight "),

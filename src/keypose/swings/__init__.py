@@ -1,7 +1,7 @@
 """Joint swings: motion as turns of each joint about nearly one axis (Chia 2009), to play, store and edit.
 
 ``segment.py`` finds swings, ``fallback.py`` keys what they describe badly, ``path.py`` keeps where the hips are;
-``noun.py`` holds the result and plays it, ``error.py`` measures it.
+``settings.py`` says how they are found, ``noun.py`` holds the result and plays it, ``error.py`` measures it.
 """
 
 from keypose.swings.noun import Swings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -25,9 +26,11 @@ Rows: TypeAlias = Mapping[int, tuple[list[Piece], Sequence[Piece]]]
 
 
 def each_swing(
-    now: Swings, before: Unedited, which: Which, edit: Callable[[Piece], Piece], about: Point
+    now: Swings, before: Unedited, which: Which, edit: Callable[[list[Piece]], list[Piece]], about: Point
 ) -> SwingChange:
     """The swings meant, each edited about one of its points; the others adapt.
+
+    ``edit`` takes those of a joint that follow each other, one after another as they are, and gives them back edited.
 
     Of those that follow each other, the next one is carried along with the end of the one before or, about their
     ends, the one before with the start of the next: so each turns as it is edited to. What they are carried by would
@@ -43,30 +46,44 @@ def each_swing(
 
 
 def _edited(
-    old: Sequence[Piece], meant: Set[int], edit: Callable[[Piece], Piece], about: Point, pace: Pace
+    old: Sequence[Piece], meant: Set[int], edit: Callable[[list[Piece]], list[Piece]], about: Point, pace: Pace
 ) -> list[Piece]:
     """The row ``old`` with pieces at some places edited; the very pieces where no edit makes any difference."""
     row = list(old)
-    step = -1 if about == "end" else 1  # where the next one is
-    for place in sorted(meant, reverse=about == "end"):
-        beside = place - step
-        if about != "middle" and beside in meant:
-            row[place] = _carried(old[beside], row[beside], old[place], pace)
-        row[place] = edit(row[place])
+    for run in _runs(meant):
+        row[run.start : run.stop] = edit(row[run.start : run.stop])
+        if about != "middle":
+            order = list(reversed(run)) if about == "end" else list(run)
+            for first, following in pairwise(order):
+                row[following] = _carried(old[first], row[first], old[following], row[following], pace)
     if all(one is other for one, other in zip(old, row, strict=True)):
         return row
     return [replace(piece, fixed=True) if place in meant else piece for place, piece in enumerate(row)]
 
 
-def _carried(was: Piece, now: Piece, piece: Piece, pace: Pace) -> Piece:
-    """A piece turned, in the parent's frame, by what the end beside it of another was, less what the seam takes up."""
-    tip, own = (-1, 0) if was.start < piece.start else (0, -1)
+def _runs(places: Set[int]) -> list[range]:
+    """Places in a row that follow each other, together."""
+    runs: list[range] = []
+    for place in sorted(places):
+        if runs and runs[-1].stop == place:
+            runs[-1] = range(runs[-1].start, place + 1)
+        else:
+            runs.append(range(place, place + 1))
+    return runs
+
+
+def _carried(was: Piece, now: Piece, old: Piece, piece: Piece, pace: Pace) -> Piece:
+    """``piece``, edited from ``old``, turned in the parent's frame by what the end beside it of another was turned by.
+
+    Less what the seam between them takes up.
+    """
+    tip, own = (-1, 0) if was.start < old.start else (0, -1)
     carried = log(multiply(now.rotations[tip], conjugate(was.rotations[tip])))
     angle = float(np.linalg.norm(carried))
     if angle <= NO_TURN:
         return piece
-    gap = abs(int(piece.frames[own]) - int(was.frames[tip]))
-    seam = float(angle_between(was.rotations[tip], piece.rotations[own])) / gap
+    gap = abs(int(old.frames[own]) - int(was.frames[tip]))
+    seam = float(angle_between(was.rotations[tip], old.rotations[own])) / gap
     back = max(0.0, min(EASED * pace.usual, pace.usual - seam)) * gap
     left = carried * max(0.0, 1.0 - back / angle)
     return replace(piece, rotations=normalise(multiply(exp(left), piece.rotations)))

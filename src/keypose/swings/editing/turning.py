@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -22,6 +23,7 @@ from keypose.swings.noun import Swings
 from keypose.swings.track import GREATEST_ANGLE, LEAST_ANGLE
 
 POINTS: tuple[Point, ...] = get_args(Point)
+GREATEST_FACTOR, GREATEST_DEG = 1000.0, 36_000.0
 _PARTS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
@@ -30,34 +32,35 @@ def scale(now: Swings, before: Unedited, which: Which, factor: Any, *, about: Po
 
     The rotation at the start, middle or end of each swing stays.
     """
-    times = number("factor", factor)
+    times = number("factor", factor, least=-GREATEST_FACTOR, most=GREATEST_FACTOR)
     one_of("about", about, POINTS)
-    return each_swing(now, before, which, lambda piece: turned_about(piece, about, turn_of(piece) * times), about)
+    return _turned(now, before, which, lambda turn: turn * times, about)
 
 
 def set_angle(now: Swings, before: Unedited, which: Which, degrees: Any, *, about: Point = "start") -> SwingChange:
     """Swings through another angle about the same axis; a negative one the other way."""
-    angle = float(np.deg2rad(number("degrees", degrees)))
+    angle = float(np.deg2rad(number("degrees", degrees, least=-GREATEST_DEG, most=GREATEST_DEG)))
     one_of("about", about, POINTS)
-    return each_swing(
-        now, before, which, lambda piece: turned_about(piece, about, _axis(turn_of(piece)) * angle), about
-    )
+    return _turned(now, before, which, lambda turn: _axis(turn) * angle, about)
 
 
 def set_axis(now: Swings, before: Unedited, which: Which, axis: ArrayLike) -> SwingChange:
     """Swings about another axis (3,), in the joint's own frame, through the same angle from the same start."""
     unit = _direction("axis", axis)
-    return each_swing(
-        now, before, which, lambda piece: turned_about(piece, "start", unit * np.linalg.norm(turn_of(piece))), "start"
-    )
+    return _turned(now, before, which, lambda turn: unit * np.linalg.norm(turn), "start")
 
 
 def turn_axis(now: Swings, before: Unedited, which: Which, *, about: ArrayLike, degrees: Any) -> SwingChange:
     """Swings whose axes are turned by ``degrees`` about a direction (3,) in the joint's own frame."""
-    tilt = exp(_direction("about", about) * np.deg2rad(number("degrees", degrees)))
-    return each_swing(
-        now, before, which, lambda piece: turned_about(piece, "start", rotate(tilt, turn_of(piece))), "start"
+    tilt = exp(
+        _direction("about", about) * np.deg2rad(number("degrees", degrees, least=-GREATEST_DEG, most=GREATEST_DEG))
     )
+    return _turned(now, before, which, lambda turn: rotate(tilt, turn), "start")
+
+
+def _turned(now: Swings, before: Unedited, which: Which, made: Callable[[Floats], Floats], about: Point) -> SwingChange:
+    """Each swing by the turn (3,) that is ``made`` of its own."""
+    return each_swing(now, before, which, lambda run: [turned_about(p, about, made(turn_of(p))) for p in run], about)
 
 
 def turned_about(piece: Piece, about: Point, turn: Floats, frames: tuple[int, int] | None = None) -> Piece:
@@ -70,7 +73,7 @@ def turned_about(piece: Piece, about: Point, turn: Floats, frames: tuple[int, in
     if (start, end) == (piece.start, piece.end) and (turn == old).all():
         return piece
     if np.abs(turn).max() > GREATEST_ANGLE:
-        raise OptionError(f"a turn by {np.rad2deg(np.linalg.norm(turn)):.3g} degrees: too far")
+        raise OptionError(f"a swing that turns too far, expected at most {GREATEST_ANGLE:g} radians")
     part = _PARTS[about]
     if part == 0.0 or (turn == old).all():
         first = piece.rotations[0]
