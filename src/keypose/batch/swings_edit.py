@@ -99,13 +99,15 @@ def play_clip(job: Playing) -> Played:
     swings = editor.swings.coarser(job.level) if job.level < 1 else editor.swings
     held_mm, notes = None, [*found.notes, *(edit.note for edit in edits if edit.note)]
     holds_feet = (last is not None and last.holds_feet) if job.keep_feet is None else job.keep_feet
-    motion = editor.play(job.level, keep_feet=False)
+    hinged = editor.hinged(job.level)
+    motion = hinged.motion
     make_folder(job.target.parent)
     if holds_swings(job.target):
         if last is not None and holds_feet:
             notes.append(FEET_NOTE)
         save(swings, job.target)
     else:
+        notes += [hinged.note] if hinged.note else []
         if holds_feet:
             planted = editor.planted(job.level)
             held_mm = _feet_moved_mm(motion, planted.motion)

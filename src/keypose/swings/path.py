@@ -27,6 +27,8 @@ class Path(Frozen):
         keys = frozen_ints(self.keys, (None,), "keys of a path")
         if not len(keys) or keys[0] < 0 or (np.diff(keys) <= 0).any():
             raise ModelError(f"{self.joint}: keys of a path, expected increasing frames")
+        if not isinstance(self.curves, Curves):
+            raise ModelError(f"{self.joint}: a path of {type(self.curves).__name__}, expected Curves")
         if self.curves.values.shape != (len(keys), 1, 3):
             raise ModelError(f"{self.joint}: path {self.curves.values.shape}, expected {(len(keys), 1, 3)}")
         self._put("keys", keys)
