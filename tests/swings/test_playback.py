@@ -14,7 +14,7 @@ import keypose as kp
 import naive_swings as naive
 from keypose.rotations import angle_between, normalise
 from keypose.swings import Path, Settings
-from keypose.swings.track import mean_of, means_of
+from keypose.swings.means import mean_of, means_of
 
 MEAN = np.array((1.0, 0.0, 0.0, 0.0))
 

@@ -13,7 +13,7 @@ from keypose.errors import OptionError, UnknownJoint
 from keypose.rotations import angle_between, exp, multiply, rotate
 from keypose.swings import KeyedSpan, Swing, Track
 from keypose.swings.editing import SwingEdit
-from keypose.swings.track import mean_of, means_of
+from keypose.swings.means import mean_of, means_of
 
 X, Y, Z = np.eye(3)
 ARM, OTHER = "LeftArm", "RightArm"

@@ -13,7 +13,7 @@ from keypose.arrays import Bools, Floats, Frozen, Ints, frozen, frozen_floats, f
 from keypose.errors import ModelError, OptionError
 from keypose.kinematics import UPS, Up
 from keypose.model.curves import Curves, Place
-from keypose.model.motion import GREATEST_FPS, LEAST_FPS, MOST_POSES, Motion, Pose
+from keypose.model.motion import GREATEST_FPS, LEAST_FPS, Motion, Pose, frames_at_rate
 from keypose.model.residual import Residual
 from keypose.model.skeleton import Skeleton
 from keypose.options import number, whole
@@ -170,7 +170,11 @@ class KeyedMotion(Frozen):
         if share and self.residual is None:
             raise OptionError(f"{self.name}: no residual was kept, so only residual=0 can be sampled")
         rate = self.fps if fps is None else number("fps", fps, least=LEAST_FPS, most=GREATEST_FPS)
-        at = self._frames_at(rate) if frames is None else self._checked_frames(frames)
+        at = (
+            frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
+            if frames is None
+            else self._checked_frames(frames)
+        )
         place = Place.of(self.keys, at)
         translations, rotations = self.translations.at(place), self._turns_at(place)
         if share and self.residual is not None:
@@ -187,13 +191,6 @@ class KeyedMotion(Frozen):
             reference_pose=self.reference_pose,
             notes=self.notes,
         )
-
-    def _frames_at(self, fps: float) -> Floats:
-        ratio = self.fps / fps
-        if self.n_frames / ratio * self.n_joints > MOST_POSES:
-            raise OptionError(f"{fps:g} frames per second make {self.n_frames / ratio:.3g} frames: too many")
-        count = int(np.floor((self.n_frames - 1) / ratio * (1 + 1e-12))) + 1
-        return np.asarray(np.minimum(np.arange(count) * ratio, self.n_frames - 1.0))
 
     def _checked_frames(self, frames: ArrayLike) -> Floats:
         at = frozen_floats(frames, (None,), "frames")

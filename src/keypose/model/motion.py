@@ -167,14 +167,12 @@ class Motion(Frozen):
         """
         if isinstance(fps, str) or not LEAST_FPS <= fps <= GREATEST_FPS:
             raise OptionError(f"{fps!r} frames per second, expected {LEAST_FPS:g} to {GREATEST_FPS:g}")
-        if self.duration_s * fps * self.n_joints > MOST_POSES:
-            raise OptionError(f"{fps:g} frames per second make {self.duration_s * fps:.3g} frames: too many")
+        frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, fps)
         ratio = self.fps / fps
         whole = round(ratio)
         if whole >= 1 and abs(ratio - whole) <= WHOLE_RATIO_TOLERANCE * whole:
             return replace(self, fps=fps, translations=self.translations[::whole], rotations=self.rotations[::whole])
-        count = int(np.floor((self.n_frames - 1) / ratio * (1 + 1e-12))) + 1
-        return replace(self.at_frames(np.minimum(np.arange(count) * ratio, self.n_frames - 1)), fps=fps)
+        return replace(self.at_frames(frames), fps=fps)
 
     def at_frames(self, frames: ArrayLike) -> Motion:
         """The poses at ``frames`` (N,), whole or not, one after another at the same frame rate.
@@ -284,6 +282,15 @@ class Motion(Frozen):
             self.world_positions()[:, np.array(columns)], self.fps, self.up, self.mm_per_unit / 1000.0
         )
         return FootContacts(tuple(feet), give_away(touching))
+
+
+def frames_at_rate(n_frames: int, n_joints: int, fps: float, rate: float) -> Floats:
+    """Where frames at another ``rate`` lie among ``n_frames`` at ``fps``, (N,), from the first to about the last."""
+    ratio = fps / rate
+    if n_frames / ratio * n_joints > MOST_POSES:
+        raise OptionError(f"{rate:g} frames per second make {n_frames / ratio:.3g} frames: too many")
+    count = int(np.floor((n_frames - 1) / ratio * (1 + 1e-12))) + 1
+    return np.asarray(np.minimum(np.arange(count) * ratio, n_frames - 1.0))
 
 
 def source_frames(source: ArrayLike | None, before: int, after: int) -> Floats | None:

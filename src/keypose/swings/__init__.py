@@ -5,9 +5,10 @@
 """
 
 from keypose.swings.noun import Swings
+from keypose.swings.parts import KeyedSpan, Rest, Swing
 from keypose.swings.path import Path
 from keypose.swings.segment import swings
 from keypose.swings.settings import Settings
-from keypose.swings.track import KeyedSpan, Rest, Swing, Track
+from keypose.swings.track import Track
 
 __all__ = ["KeyedSpan", "Path", "Rest", "Settings", "Swing", "Swings", "Track", "swings"]

@@ -9,7 +9,8 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints
 from keypose.rotations import conjugate, log, multiply
-from keypose.swings.track import KeyedSpan, Track
+from keypose.swings.parts import KeyedSpan
+from keypose.swings.track import Track
 
 ALONG = 0.75  # of a turn's frames that lie in one swing: then it is what is left of that swing
 

@@ -10,7 +10,8 @@ from keypose.arrays import Bools
 from keypose.errors import OptionError
 from keypose.options import number, whole
 from keypose.swings.noun import Swings
-from keypose.swings.track import Swing, Track
+from keypose.swings.parts import Swing
+from keypose.swings.track import Track
 
 SAME_FRAME = 1e-6  # frames: a time that was made of a frame by division means that frame
 

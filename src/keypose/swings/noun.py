@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, frozen_floats, give_away
-from keypose.errors import ModelError, OptionError
+from keypose.errors import ModelError
 from keypose.kinematics import UPS, Up
 from keypose.model import FootContacts, Motion, Pose, Skeleton
-from keypose.model.motion import GREATEST_FPS, LEAST_FPS, MOST_POSES
+from keypose.model.motion import GREATEST_FPS, LEAST_FPS, frames_at_rate
 from keypose.options import number, whole
+from keypose.swings.parts import Swing, several
 from keypose.swings.path import Path
 from keypose.swings.settings import USUAL, Settings
-from keypose.swings.track import Swing, Track, several
+from keypose.swings.track import Track
 
 if TYPE_CHECKING:
     from keypose.swings.editing import SwingEdit
@@ -170,7 +171,7 @@ class Swings(Frozen):
         """
         shown = self if number("level", level, least=0.0, most=1.0) == 1 else self.coarser(level)
         rate = self.fps if fps is None else number("fps", fps, least=LEAST_FPS, most=GREATEST_FPS)
-        frames = shown._frames_at(rate)
+        frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
         translations = np.tile(self.places, (len(frames), 1, 1))
         for path in shown.paths:
             translations[:, self._index_of[path.joint]] = path.sample(frames)
@@ -199,13 +200,6 @@ class Swings(Frozen):
         parts = np.split(kept, ends[:-1])
         dropped = {j: np.flatnonzero(~part).tolist() for j, part in enumerate(parts) if not part.all()}
         return self.with_tracks({j: self.tracks[j].without(some) for j, some in dropped.items()})
-
-    def _frames_at(self, fps: float) -> Floats:
-        ratio = self.fps / fps
-        if self.n_frames / ratio * self.n_joints > MOST_POSES:
-            raise OptionError(f"{fps:g} frames per second make {self.n_frames / ratio:.3g} frames: too many")
-        count = int(np.floor((self.n_frames - 1) / ratio * (1 + 1e-12))) + 1
-        return np.asarray(np.minimum(np.arange(count) * ratio, self.n_frames - 1.0))
 
     # What others make of it
 

@@ -18,10 +18,12 @@ from keypose import _core
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion, Skeleton
 from keypose.swings.fallback import with_keys
+from keypose.swings.means import mean_of, means_of
 from keypose.swings.noun import Swings
+from keypose.swings.parts import KeyedSpan
 from keypose.swings.path import Path, fit_path
 from keypose.swings.settings import Fallback, Metric, Settings
-from keypose.swings.track import KeyedSpan, Track, mean_of, means_of
+from keypose.swings.track import Track
 
 _SMALL = re.compile(r"(?:left_|right_)?(?:toe|big_toe|ball|palm|fingers|thumb|index|middle|ring|pinky)")
 

@@ -10,122 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
-from keypose.arrays import Floats, Frozen, Ints, frozen_floats, frozen_ints, give_away
+from keypose.arrays import Floats, Frozen, Ints, frozen_floats, frozen_ints
 from keypose.errors import ModelError
-from keypose.options import whole
-from keypose.rotations import conjugate, exp, log, multiply, normalise, sign_continuous
-
-UNIT_TOLERANCE = 1e-3  # of lengths: so far off, numbers are no unit quaternion or axis
-GREATEST_ANGLE = 1e6  # radians
-LEAST_ANGLE = 1e-100  # below, numbers are too small to tell an axis
-
-Kind = TypeVar("Kind")
-
-
-@dataclass(frozen=True, eq=False)
-class Swing(Frozen):
-    """One joint turning about one axis: ``start_rotation`` times a turn about ``axis`` that grows to ``angle``."""
-
-    joint: str
-    start: int  # frame
-    end: int  # the last frame, at which the whole angle is reached
-    start_rotation: Floats  # (4,) local, unit wxyz
-    axis: Floats  # (3,) unit, in the joint's own frame
-    angle: float  # radians, not negative
-
-    def __post_init__(self) -> None:
-        self._put("start", whole("start", self.start))
-        self._put("end", whole("end", self.end))
-        self._put("start_rotation", _unit(self.start_rotation, (4,), "start rotation of a swing"))
-        self._put("axis", _unit(self.axis, (3,), "axis of a swing"))
-        angle = float(frozen_floats([self.angle], (1,), "angle of a swing")[0])
-        if self.end <= self.start or not 0 <= angle <= GREATEST_ANGLE:
-            raise ModelError(f"swing of {self.joint!r}: frames {self.start} to {self.end}, {angle:g} radians; expected "
-                             f"an end after the start and an angle that is not negative")  # fmt: skip
-        self._put("angle", angle)
-
-    @property
-    def n_frames(self) -> int:
-        """How many frames it lasts, first and last included."""
-        return self.end - self.start + 1
-
-    @property
-    def angle_deg(self) -> float:
-        """The angle in degrees."""
-        return float(np.rad2deg(self.angle))
-
-    @property
-    def turn(self) -> Floats:
-        """The whole turn (3,) as axis times angle."""
-        return np.asarray(self.axis * self.angle)
-
-    @property
-    def end_rotation(self) -> Floats:
-        """The local rotation (4,) at the last frame."""
-        return normalise(multiply(self.start_rotation, exp(self.turn)))
-
-    def __repr__(self) -> str:
-        return f"Swing({self.joint!r}, frames {self.start} to {self.end}, {self.angle_deg:.1f} degrees)"
-
-    @classmethod
-    def turning(cls, joint: str, start: int, end: int, start_rotation: Floats, turn: Floats) -> Swing:
-        """A swing by ``turn`` (3,), axis times angle."""
-        turn = frozen_floats(turn, (3,), "turn of a swing")
-        angle = float(np.linalg.norm(turn))
-        axis = turn / angle if angle > LEAST_ANGLE else np.array((1.0, 0.0, 0.0))
-        return cls(joint, start, end, start_rotation, axis, angle)
-
-
-@dataclass(frozen=True, eq=False)
-class Rest(Frozen):
-    """A joint that hardly turns, and its mean rotation meanwhile."""
-
-    joint: str
-    start: int  # frame
-    end: int  # the last frame
-    rotation: Floats  # (4,) local, unit wxyz
-
-    def __post_init__(self) -> None:
-        self._put("start", whole("start", self.start))
-        self._put("end", whole("end", self.end))
-        self._put("rotation", _unit(self.rotation, (4,), "rotation of a rest"))
-        if self.end < self.start:
-            raise ModelError(f"rest of {self.joint!r}: frames {self.start} to {self.end}, expected them in order")
-
-    def __repr__(self) -> str:
-        return f"Rest({self.joint!r}, frames {self.start} to {self.end})"
-
-
-@dataclass(frozen=True, eq=False)
-class KeyedSpan(Frozen):
-    """A span that is kept by keys: rotations at some frames, turning evenly from one to the next, the shorter way."""
-
-    frames: Ints  # (K,) increasing
-    rotations: Floats  # (K, 4) local, unit wxyz
-
-    def __post_init__(self) -> None:
-        frames = frozen_ints(self.frames, (None,), "key frames")
-        if not len(frames) or (np.diff(frames) <= 0).any():
-            raise ModelError("keyed span: expected at least one frame, and increasing ones")
-        self._put("frames", frames)
-        self._put("rotations", _unit(self.rotations, (len(frames), 4), "rotations of keys"))
-
-    @property
-    def start(self) -> int:
-        """The first frame."""
-        return int(self.frames[0])
-
-    @property
-    def end(self) -> int:
-        """The last frame."""
-        return int(self.frames[-1])
-
-    def __repr__(self) -> str:
-        return f"KeyedSpan({len(self.frames)} keys, frames {self.start} to {self.end})"
+from keypose.rotations import conjugate, exp, log, multiply, normalise
+from keypose.swings.parts import GREATEST_ANGLE, KeyedSpan, Rest, Swing, several, unit_rows
 
 
 def _no_frames() -> Ints:
@@ -156,16 +47,16 @@ class Track(Frozen):
     keyed: tuple[KeyedSpan, ...] = ()
 
     def __post_init__(self) -> None:
-        self._put("mean_rotation", _unit(self.mean_rotation, (4,), "mean rotation"))
+        self._put("mean_rotation", unit_rows(self.mean_rotation, (4,), "mean rotation"))
         self._put("starts", frozen_ints(self.starts, (None,), "starts of swings"))
         n = len(self.starts)
         self._put("ends", frozen_ints(self.ends, (n,), "ends of swings"))
-        self._put("start_rotations", _unit(self.start_rotations, (n, 4), "start rotations of swings"))
+        self._put("start_rotations", unit_rows(self.start_rotations, (n, 4), "start rotations of swings"))
         self._put("turns", frozen_floats(self.turns, (n, 3), "turns of swings"))
         self._put("rest_starts", frozen_ints(self.rest_starts, (None,), "starts of rests"))
         r = len(self.rest_starts)
         self._put("rest_ends", frozen_ints(self.rest_ends, (r,), "ends of rests"))
-        self._put("rest_rotations", _unit(self.rest_rotations, (r, 4), "rotations of rests"))
+        self._put("rest_rotations", unit_rows(self.rest_rotations, (r, 4), "rotations of rests"))
         self._put("keyed", several(self.keyed, KeyedSpan, f"{self.joint}: keyed"))
         if (self.ends <= self.starts).any() or (self.rest_ends < self.rest_starts).any():
             raise ModelError(f"{self.joint}: a swing or rest that ends before it starts")
@@ -309,52 +200,6 @@ class Track(Frozen):
         return sampled
 
 
-def several(values: Iterable[Kind], kind: type[Kind], what: str) -> tuple[Kind, ...]:
-    """``values``, all of one kind."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ModelError(f"{what} is {type(values).__name__}, expected several {kind.__name__}")
-    given = tuple(values)
-    for each in given:
-        if not isinstance(each, kind):
-            raise ModelError(f"{what}: {type(each).__name__} among them, expected {kind.__name__}")
-    return given
-
-
-def mean_of(rotations: Floats) -> Floats:
-    """The mean (..., 4) of rotations (N, ..., 4) in a row: that of their quaternions, of length 1.
-
-    Each counts on the side of the one before it, so that of a turn by more than half a circle it is the middle.
-    """
-    total = sign_continuous(rotations).sum(axis=0)
-    none = np.linalg.norm(total, axis=-1, keepdims=True) < 1e-9 * len(rotations)  # whole turns: they cancel out
-    return normalise(np.where(none, rotations[len(rotations) // 2], total))
-
-
-def means_of(rotations: Floats, joints: Ints, starts: Ints, ends: Ints) -> Floats:
-    """The same (R, 4) of some ``joints`` (R,) of rotations (T, J, 4) from frames ``starts`` to ``ends`` (R,)."""
-    if not len(starts):
-        return np.zeros((0, 4))
-    lasts = ends - starts + 1
-    before = np.cumsum(lasts) - lasts
-    some = rotations[np.arange(lasts.sum()) + np.repeat(starts - before, lasts), np.repeat(joints, lasts)]
-    flips = np.zeros(len(some), int)
-    flips[1:] = np.einsum("nk,nk->n", some[1:], some[:-1]) < 0
-    flips[before] = 0  # each span begins on its own side
-    turned = np.cumsum(flips)
-    some[(turned - np.repeat(turned[before], lasts)) % 2 == 1] *= -1.0
-    return normalise(np.add.reduceat(some, before))
-
-
 def _turns_between(rotations: Floats) -> Floats:
     """(K, 3) from each of rotations (K, 4) to the next; from the last one none."""
     return np.concatenate((log(multiply(conjugate(rotations[:-1]), rotations[1:])), np.zeros((1, 3))))
-
-
-def _unit(values: Floats, shape: tuple[int | None, ...], what: str) -> Floats:
-    """Rows of length 1, read-only; those that are nearly so are scaled."""
-    array = frozen_floats(values, shape, what)
-    lengths = np.linalg.norm(array, axis=-1, keepdims=True)
-    off = np.abs(lengths - 1).max(initial=0.0)
-    if off > UNIT_TOLERANCE:
-        raise ModelError(f"{what}: a length of {lengths.flat[np.abs(lengths - 1).argmax()]:g}, expected 1")
-    return array if off < 1e-12 else give_away(array / lengths)

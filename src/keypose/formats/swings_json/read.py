@@ -17,8 +17,8 @@ from keypose.formats.reference import with_pose_apart
 from keypose.formats.swings_json.write import FORMAT_NAME, VERSION
 from keypose.model import Curves, FootContacts, Motion
 from keypose.swings import KeyedSpan, Path, Settings, Swings, Track
+from keypose.swings.parts import GREATEST_ANGLE
 from keypose.swings.settings import FALLBACKS, METRICS, setting
-from keypose.swings.track import GREATEST_ANGLE
 
 FIELDS = (*clip.FIELDS, "settings", "joints", "paths", "contacts")
 SETTINGS = tuple(field.name for field in fields(Settings))

@@ -10,8 +10,9 @@ from keypose.rotations import log
 from keypose.swings.block import turns
 from keypose.swings.block.reader import Reader
 from keypose.swings.block.writer import Writer
+from keypose.swings.parts import KeyedSpan
 from keypose.swings.path import Path
-from keypose.swings.track import KeyedSpan, Track
+from keypose.swings.track import Track
 
 SWINGS, RESTS, RESTS_ARE_MEAN, KEYS = 1, 2, 4, 8  # what a track has
 EVERY_FRAME, CUBIC = 4, 8  # beside the number of angles of keys

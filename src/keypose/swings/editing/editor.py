@@ -28,7 +28,7 @@ from keypose.swings.editing.turning import Point, scale, set_angle, set_axis, tu
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.error import check_same
 from keypose.swings.noun import Swings
-from keypose.swings.track import Swing
+from keypose.swings.parts import Swing
 
 
 class SwingEdit:

@@ -17,8 +17,10 @@ from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.fitting import fitted_in
 from keypose.swings.editing.pieces import Piece, nearest_branch, pieces_of, swing_piece
 from keypose.swings.editing.unedited import Unedited
+from keypose.swings.means import mean_of
 from keypose.swings.noun import Swings
-from keypose.swings.track import KeyedSpan, Track, mean_of
+from keypose.swings.parts import KeyedSpan
+from keypose.swings.track import Track
 
 Joints = str | tuple[str, ...] | list[str]
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints
 from keypose.rotations import conjugate, exp, log, multiply, normalise
-from keypose.swings.track import KeyedSpan, Swing, Track
+from keypose.swings.parts import KeyedSpan, Swing
+from keypose.swings.track import Track
 
 Point: TypeAlias = Literal["start", "middle", "end"]  # of a piece
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from keypose.errors import OptionError
 from keypose.swings.noun import Swings
-from keypose.swings.track import Swing
+from keypose.swings.parts import Swing
 
 Which: TypeAlias = Swing | str | Sequence[Swing | str]
 

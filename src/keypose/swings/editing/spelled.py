@@ -9,7 +9,7 @@ import numpy as np
 
 from keypose.swings.editing.selection import place_of
 from keypose.swings.noun import Swings
-from keypose.swings.track import Swing
+from keypose.swings.parts import Swing
 
 
 def spelled(now: Swings, operation: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> str:

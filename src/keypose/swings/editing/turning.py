@@ -20,7 +20,7 @@ from keypose.swings.editing.pieces import Point as Point
 from keypose.swings.editing.selection import Which
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
-from keypose.swings.track import GREATEST_ANGLE, LEAST_ANGLE
+from keypose.swings.parts import GREATEST_ANGLE, LEAST_ANGLE
 
 POINTS: tuple[Point, ...] = get_args(Point)
 GREATEST_FACTOR, GREATEST_DEG = 1000.0, 36_000.0
