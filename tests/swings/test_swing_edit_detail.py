@@ -7,7 +7,6 @@ import pytest
 
 import keypose as kp
 from keypose.rotations import angle_between, conjugate, multiply
-from keypose.swings.editing.clock import warp
 from keypose.swings.editing.feet import contacts_of
 
 EDITS = [
@@ -66,7 +65,7 @@ def test_nothing_jumps(kick, found, edit):
     for j in change.joints:
         turns = played.rotations[:, j], kick.rotations[:, j], bare.rotations[:, j]
         edited, captured, swung = map(steps_deg, turns)
-        came = warp(found.tracks[j], editor.swings.tracks[j], kick.n_frames)
+        came = change.before.warps.get(j)
         faster = 1.0 if came is None else max(1.0, np.diff(came).max())
         farther = change.before.gains.get(j, 1.0)
         assert faster < 1.6 and edited <= 1.2 * max(faster * farther * captured, swung)
@@ -127,6 +126,98 @@ def test_detail_moves_with_swings_that_are_moved(kick, found):
     played = editor.play().rotations[inner + 4, j]
     assert np.rad2deg(angle_between(played, kick.rotations[inner, j])).max() < 1
     assert np.rad2deg(angle_between(played, kick.rotations[inner + 4, j])).max() > 3
+
+
+@pytest.mark.data
+def test_what_was_moved_stays_moved_whatever_comes_and_goes(kick, found):
+    """Other swings of the joint are taken away and put in: detail stays with what it belongs to."""
+    editor = found.edit(kick)
+    j = kick.joint("left_forearm")
+    swing = next(s for s in found["left_forearm"] if s.n_frames > 20)
+    editor.shift(swing, by_frames=4)
+    inner = np.arange(swing.start + 8, swing.end - 3)
+    for operation in (
+        lambda: editor.delete(editor.find("left_forearm", index=-1)),
+        lambda: editor.copy(editor.find("right_forearm", index=-1)[0], "left_forearm", replace=True),
+        lambda: editor.retime("all", 1.5, from_s=8.0, to_s=9.0),
+    ):
+        before = editor.play(keep_feet=False)
+        change = operation()
+        played = editor.play(keep_feet=False)
+        first, last = change.range
+        assert first > inner[-1] + 4 and first <= last
+        np.testing.assert_array_equal(played.rotations[:first], before.rotations[:first])
+        if played.n_frames == before.n_frames:
+            np.testing.assert_array_equal(played.rotations[last + 1 :], before.rotations[last + 1 :])
+        off = angle_between(played.rotations[inner + 4, j], kick.rotations[inner, j])
+        assert np.rad2deg(off).max() < 1
+
+
+@pytest.fixture(scope="module")
+def mixed(data_dir) -> tuple[kp.Motion, kp.Swings]:
+    motion = kp.load(data_dir / "cmu120/86_01_mixed-jumps-kicks-punches.bvh")[3600:4400].at_fps(60)
+    return motion, kp.swings(motion)
+
+
+@pytest.mark.data
+def test_what_goes_on_in_a_gap_is_not_rushed(mixed):
+    """Swings that grow into gaps make the capture between them at most twice as fast."""
+    motion, found = mixed
+    editor = found.edit(motion)
+    change = editor.retime("arms", 1.3)
+    played = editor.play()
+    for j in change.joints:
+        came = change.before.warps.get(j)
+        assert came is None or (np.diff(came).max() <= 2 + 1e-9 and np.diff(came).min() >= -1e-9)
+        swung = steps_deg(editor.swings.play().rotations[:, j])
+        assert steps_deg(played.rotations[:, j]) <= 2.2 * max(steps_deg(motion.rotations[:, j]), swung)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("factor", [0.0, 0.5])
+def test_calming_makes_no_pop(kick, found, mixed, factor):
+    for motion, swings in ((kick, found), mixed):
+        editor = swings.edit(motion)
+        change = editor.intensify("arms", factor)
+        for j in change.joints:
+            calm = steps_deg(editor.play().rotations[:, j])
+            assert calm <= 1.3 * factor * steps_deg(motion.rotations[:, j]) + 1e-6
+
+
+@pytest.mark.data
+def test_nothing_is_left_of_a_swing_that_is_deleted(mixed):
+    """The joint turns evenly over the gap: no wobble stays of how the swing was captured."""
+    motion, found = mixed
+    editor = found.edit(motion)
+    swing = max(found["right_forearm"], key=lambda each: each.angle)
+    j = motion.joint("right_forearm")
+    editor.delete(swing)
+    inner = np.arange(swing.start, swing.end + 1)
+    played, bare = (each.rotations[inner, j] for each in (editor.hinged().motion, editor.swings.play()))
+    assert swing.angle_deg > 40 and np.rad2deg(angle_between(played, bare)).max() < 2
+
+
+@pytest.mark.data
+def test_edited_swings_know_when_feet_stand(kick, found):
+    editor = found.edit(kick)
+    editor.shift(editor.find(["right_thigh", "right_shin"], from_s=0.4, to_s=0.9), by_frames=3)
+    wanted = contacts_of(editor.last_change.before, editor.swings)
+    np.testing.assert_array_equal(editor.swings.contacts.touching, wanted.touching)
+    assert (wanted.touching != found.contacts.touching).any()
+
+
+def test_intensify_goes_about_the_mean_also_where_a_swing_turns_right_through_it():
+    """The demo's arm swings by 196 degrees: nothing moves farther than its share of the way from the mean."""
+    motion = kp.demo_motion(fps=60.0)
+    found = kp.swings(motion)
+    j = motion.skeleton.names.index("RightArm")
+    assert found.tracks[j].angles.max() > np.pi
+    for factor in (0.6, 1.4):
+        editor = found.edit(motion)
+        editor.intensify("RightArm", factor)
+        off = angle_between(editor.play().rotations[:, j], motion.rotations[:, j])
+        far = angle_between(motion.rotations[:, j], found.tracks[j].mean_rotation)
+        assert off.max() <= 0.4 * far.max() * 1.25
 
 
 @pytest.mark.data

@@ -128,7 +128,7 @@ def test_neighbours_that_share_say_how_far_they_turn_instead(data_dir):
     change = e.set_angle("right_leg", 10, about="middle")
     turns = np.array([swing.angle_deg for swing in e.find("right_leg")])
     others = turns[np.abs(turns - 10) > 0.05]
-    said = re.fullmatch(r"(\d+) of (\d+) swings turn by ([\d.]+) to (\d+) degrees instead", change.note)
+    said = re.fullmatch(r"(\d+) of (\d+) swings turn by ([\d.]+) to (\d+) degrees instead, .*", change.note)
     assert said and int(said[2]) == len(turns) and int(said[1]) >= len(others) > 0
     assert abs(float(said[3]) - others.min()) < 0.05 and abs(float(said[4]) - others.max()) <= 0.5
 
@@ -339,3 +339,18 @@ def test_edits_go_on_after_a_retimed_clip():
     e.scale("legs", 1.3)
     twin.assert_sound(e.swings)
     assert e.play().n_frames == round(0.6 * e.original.n_frames)
+
+
+def test_a_part_that_is_retimed_leaves_the_rest_as_it_was():
+    found = kp.swings(kp.demo_motion(fps=60.0)[0:240])
+    e = SwingEdit(found)
+    change = e.retime("all", 1.5, from_s=2.0, to_s=3.0)
+    before, after = found.play(), e.swings.play()
+    assert after.n_frames == 270 and change.first <= 120
+    np.testing.assert_array_equal(after.rotations[: change.first], before.rotations[: change.first])
+    raw = [j for j in range(found.n_joints) if found.is_left_out(j)]
+    assert raw
+    np.testing.assert_array_equal(after.rotations[:121, raw], before.rotations[:121, raw])
+    np.testing.assert_array_equal(after.rotations[210:, raw], before.rotations[180:, raw])
+    with pytest.raises(OptionError, match="one frame, which cannot take longer"):
+        SwingEdit(kp.swings(kp.demo_motion(fps=60.0)[0:1])).retime("all", 3)

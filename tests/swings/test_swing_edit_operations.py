@@ -181,7 +181,10 @@ def test_two_swings_edited_about_their_middles_share_what_they_disagree_by():
     new = e.swings[ARM]
     assert math.isclose(new[0].angle_deg, 140, abs_tol=1e-6) and math.isclose(new[1].angle_deg, 140, abs_tol=1e-6)
     assert math.isclose(twin.angle_of(new[0].end_rotation, new[1].start_rotation), math.radians(10), abs_tol=1e-6)
-    assert change.note == "2 of 2 swings turn by 140 degrees instead" and change.note in repr(change)
+    assert (
+        change.note == "2 of 2 swings turn by 140 degrees instead, to meet those beside them"
+        and change.note in repr(change)
+    )
 
 
 @pytest.mark.parametrize(("anchor", "frames"), (("start", (20, 33)), ("middle", (18, 31)), ("end", (16, 29))))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints, frozen_floats
-from keypose.swings.track import Track
+from keypose.swings.editing.pieces import Piece
+
+FASTEST = 2.0  # times as fast: what the capture shows in between would jump
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,28 +40,27 @@ class Clock(Frozen):
         """Where frames (N,) come from, whole or not."""
         return np.asarray(np.interp(frames, self.after, self.before))
 
+    def into(self, frames: Floats) -> Floats:
+        """Where frames (N,), whole or not, go."""
+        return np.asarray(np.interp(frames, self.before, self.after))
 
-def warp(before: Track, now: Track, n_frames: int) -> Floats | None:
-    """The frame (T,), whole or not, of one joint before an edit that belongs to each frame now; None: the same ones.
 
-    Told by what swings and keyed spans became, evenly between their ends. Where some were added or taken away, nothing
-    is known, and frames stay.
+def warp(old: Sequence[Piece], row: Sequence[Piece], n_frames: int) -> Floats | None:
+    """The frame (T,), whole or not, of a joint before an operation that belongs to each frame after it; None: the same.
+
+    Swings take their time along, and between them it goes on evenly, but never more than ``FASTEST`` times as fast, as
+    over a gap that has become narrow; keys stay where they are.
     """
-    if before.n_swings != now.n_swings or len(before.keyed) != len(now.keyed):
+    knots = {0.0: 0.0, n_frames - 1.0: n_frames - 1.0}
+    for piece in row:
+        was = old[piece.place] if piece.turn is not None and piece.place >= 0 else piece
+        knots |= {float(piece.start): float(was.start), float(piece.end): float(was.end)}
+    after = np.array(sorted(knots))
+    before = np.maximum.accumulate([knots[frame] for frame in after.tolist()])
+    if (before == after).all():
         return None
-    was, is_now = _ends(before), _ends(now)
-    order = np.argsort(was)
-    was, is_now = was[order], is_now[order]
-    if (was == is_now).all() or (np.diff(is_now) <= 0).any():
-        return None
-    ends = np.array((0.0, n_frames - 1.0))
-    outside = ends[~np.isin(ends, is_now)]
-    was, is_now = np.concatenate((was, outside)), np.concatenate((is_now, outside))
-    by_time = np.argsort(is_now)
-    return np.asarray(np.interp(np.arange(n_frames), is_now[by_time], np.maximum.accumulate(was[by_time])))
-
-
-def _ends(track: Track) -> Floats:
-    """First and last frames of all swings and keyed spans; one of a span that has a single key."""
-    keyed = [frame for span in track.keyed for frame in sorted({span.start, span.end})]
-    return np.concatenate((track.starts, track.ends, keyed)).astype(np.float64)
+    frames = np.arange(n_frames, dtype=np.float64)
+    came = np.interp(frames, after, before)
+    ahead = came - FASTEST * frames  # the nearest curves below and above that are slow enough, and half way between
+    below, above = np.minimum.accumulate(ahead), np.maximum.accumulate(ahead[::-1])[::-1]
+    return np.asarray((below + above) / 2.0 + FASTEST * frames)

@@ -16,8 +16,7 @@ from keypose.options import flag
 from keypose.swings.editing.balancing import tips
 from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.copying import copy, delete
-from keypose.swings.editing.detail import reach
-from keypose.swings.editing.feet import moves_feet, with_feet_held
+from keypose.swings.editing.feet import contacts_of, moves_feet, with_feet_held
 from keypose.swings.editing.intensify import Joints, intensify
 from keypose.swings.editing.retime import Kept as KeptFeet
 from keypose.swings.editing.retime import retime
@@ -25,7 +24,7 @@ from keypose.swings.editing.selection import Which
 from keypose.swings.editing.spelled import spelled
 from keypose.swings.editing.timing import Kept, lengthen, shift, shorten
 from keypose.swings.editing.turning import Point, scale, set_angle, set_axis, turn_axis
-from keypose.swings.editing.unedited import Unedited
+from keypose.swings.editing.unedited import Unedited, reach
 from keypose.swings.error import check_same
 from keypose.swings.noun import Swings
 from keypose.swings.parts import Swing
@@ -236,9 +235,12 @@ class SwingEdit:
         goes_free = operation is retime and options["keep"] is None
         held = (last is not None and last.holds_feet) or (not goes_free and moves_feet(now.skeleton, change.joints))
         first, last_frame = change.range
-        if before.original.capture is not None:
-            first, last_frame = reach(now, change.swings, change.joints, change.range)
-        change = replace(change, first=first, last=last_frame, before=before, holds_feet=held)
+        if before.original.capture is not None and change.swings.n_frames == now.n_frames:
+            first, last_frame = reach(now.n_frames, now.fps, change.range, self._before, before)
+        swings = change.swings
+        if swings.contacts is not None and before.warps:
+            swings = replace(swings, contacts=contacts_of(before, swings))
+        change = replace(change, swings=swings, first=first, last=last_frame, before=before, holds_feet=held)
         self._done.append((spelled(now, operation, given, options), change))
         self._undone.clear()
         return change

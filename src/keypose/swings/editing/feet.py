@@ -9,7 +9,6 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.inbetween.editing.planting import Planted, plant_feet
 from keypose.model import FootContacts, Motion, Skeleton
-from keypose.swings.editing.clock import warp
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 
@@ -63,7 +62,7 @@ def _leg_source(before: Unedited, now: Swings, side: str) -> Floats | None:
     frames = np.arange(now.n_frames, dtype=np.float64)
     parts = now.skeleton.anatomy.parts
     leg = [j for j, part in enumerate(parts) if part in (f"{side}_thigh", f"{side}_shin")]
-    came = [warp(before.base.tracks[j], now.tracks[j], now.n_frames) for j in leg]
+    came = [before.warps.get(j) for j in leg]
     if all(each is None for each in came):
         return None
     mean = np.mean([frames if each is None else each for each in came], axis=0)

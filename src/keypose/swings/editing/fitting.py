@@ -9,9 +9,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from keypose.arrays import Floats
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
 from keypose.swings.editing.adapting import adapted
 from keypose.swings.editing.change import SwingChange, changed
+from keypose.swings.editing.clock import warp
 from keypose.swings.editing.fading import Pace
 from keypose.swings.editing.pieces import NO_TURN, Piece, Point, pieces_of, places_of_swings, track_of
 from keypose.swings.editing.room import with_room
@@ -20,6 +22,7 @@ from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 
 EASED = 0.5  # of a joint's usual speed: how fast it goes back at seams to where it was
+FADED_S = 0.15  # before and after a swing that was taken away: over which detail goes and comes back
 OTHERWISE = np.deg2rad(0.05)  # so far off, a swing does not turn as asked
 
 Rows: TypeAlias = Mapping[int, tuple[list[Piece], Sequence[Piece]]]
@@ -89,12 +92,13 @@ def _carried(was: Piece, now: Piece, old: Piece, piece: Piece, pace: Pace) -> Pi
     return replace(piece, rotations=normalise(multiply(exp(left), piece.rotations)))
 
 
-def fitted_in(now: Swings, before: Unedited, rows: Rows, note: str = "") -> SwingChange:
+def fitted_in(now: Swings, before: Unedited, rows: Rows, note: str = "", *, exact: bool = True) -> SwingChange:
     """``now`` with other pieces of some joints: of each those before, and those meant, fixed where the edit made them.
 
+    If they were asked for exactly, the note says which turn otherwise.
     A row that holds the very pieces leaves its joint as it is.
     """
-    tracks, hurried = {}, []
+    tracks, warps, shares, hurried = {}, {}, {}, []
     others: list[float] = []  # how far swings turn that were asked to turn otherwise
     fixed = 0
     for j, (old, row) in rows.items():
@@ -103,6 +107,10 @@ def fitted_in(now: Swings, before: Unedited, rows: Rows, note: str = "") -> Swin
         track = now.tracks[j]
         after, hurry = adapted(track, old, with_room(track, old, row, now.n_frames), before.pace(now, j))
         tracks[j] = track_of(track, after)
+        came = warp(old, after, now.n_frames)
+        if came is not None:
+            warps[j] = came
+        shares[j] = _detail_left(old, after, now)
         asked = [(piece.turn, done.turn) for piece, done in zip(row, after, strict=True) if piece.fixed]
         turns = [(one, other) for one, other in asked if one is not None and other is not None]
         others += [float(np.linalg.norm(other)) for one, other in turns if np.linalg.norm(other - one) > OTHERWISE]
@@ -110,12 +118,28 @@ def fitted_in(now: Swings, before: Unedited, rows: Rows, note: str = "") -> Swin
         if hurry:
             hurried.append(track.joint)
     notes = [note] if note else []
-    if others:
-        notes.append(f"{len(others)} of {fixed} swings turn by {_degrees(others)} degrees instead")
+    if others and exact:
+        met = f"{len(others)} of {fixed} swings turn by {_degrees(others)} degrees instead"
+        notes.append(f"{met}, to meet those beside them")
     if hurried:
         named = ", ".join(hurried)
         notes.append(f"{named}: between edited swings there is too little room to turn as slowly as before")
-    return changed(now, tracks, "; ".join(notes))
+    change = changed(now, tracks, "; ".join(notes))
+    return replace(change, before=before.warped(warps, shares)) if tracks else change
+
+
+def _detail_left(old: Sequence[Piece], row: Sequence[Piece], now: Swings) -> Floats:
+    """(T,) the share of the detail that stays: none where a swing was taken away or put in, which it does not fit."""
+    kept = {piece.place for piece in row}
+    spans = [(piece.start, piece.end) for piece in old if piece.place not in kept]
+    spans += [(piece.start, piece.end) for piece in row if piece.place < 0]
+    frames = np.arange(now.n_frames, dtype=np.float64)
+    left = np.ones(now.n_frames)
+    for start, end in spans:
+        away = np.maximum(np.maximum(start - frames, frames - end), 0.0) / (FADED_S * now.fps)
+        part = np.clip(away, 0.0, 1.0)
+        left = np.minimum(left, part * part * (3.0 - 2.0 * part))
+    return left
 
 
 def _degrees(angles: Sequence[float]) -> str:

@@ -12,12 +12,12 @@ from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
 from keypose.model import Skeleton
 from keypose.options import number
-from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise, rotate
+from keypose.rotations import angle_between, conjugate, log, multiply
 from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.fitting import fitted_in
 from keypose.swings.editing.pieces import Piece, nearest_branch, pieces_of, swing_piece
+from keypose.swings.editing.scaling import scaled_about
 from keypose.swings.editing.unedited import Unedited
-from keypose.swings.means import mean_of
 from keypose.swings.noun import Swings
 from keypose.swings.parts import KeyedSpan
 from keypose.swings.track import Track
@@ -40,11 +40,11 @@ def intensify(now: Swings, before: Unedited, joints: Joints, factor: Any) -> Swi
     for j in _but_roots(now.skeleton, joints):
         old = pieces_of(now.tracks[j])
         if old:
-            rows[j] = (old, _intense(now.tracks[j], old, times))
+            rows[j] = (old, _intense(now.tracks[j], old, times, now.n_frames))
     if not rows:
         raise OptionError(f"{joints!r}: neither a swing nor a key")
-    change = fitted_in(now, before, rows)
-    return change if times == 1 else replace(change, before=before.gained(rows, times))
+    change = fitted_in(now, before, rows, exact=False)
+    return change if times == 1 else replace(change, before=(change.before or before).gained(rows, times))
 
 
 def _but_roots(skeleton: Skeleton, joints: Joints) -> list[int]:
@@ -56,14 +56,15 @@ def _but_roots(skeleton: Skeleton, joints: Joints) -> list[int]:
     return sorted(wanted)
 
 
-def _intense(track: Track, old: Sequence[Piece], times: float) -> list[Piece]:
-    """Pieces whose nodes are farther from the mean of the joint, or nearer."""
+def _intense(track: Track, old: Sequence[Piece], times: float, n_frames: int) -> list[Piece]:
+    """Pieces whose nodes are farther from the mean of the joint, or nearer.
+
+    All frames are looked at, since from node to node a turn may go either way round.
+    """
     if times == 1.0:
         return list(old)
-    row = [_denser(piece, times) for piece in old]
-    rotations = np.concatenate([piece.rotations for piece in row])
-    scaled = np.split(_scaled(track.mean_rotation, rotations, times), np.cumsum([len(p.frames) for p in row])[:-1])
-    return [_through(piece, nodes, times) for piece, nodes in zip(row, scaled, strict=True)]
+    scaled = scaled_about(track.mean_rotation, track.sample(np.arange(n_frames, dtype=np.float64)), times)
+    return [_through(piece, scaled[piece.frames], times) for piece in (_denser(piece, times) for piece in old)]
 
 
 def _through(piece: Piece, nodes: Floats, times: float) -> Piece:
@@ -86,60 +87,6 @@ def _denser(piece: Piece, times: float) -> Piece:
     more = [np.linspace(a, b, n + 1).round() for a, b, n in spans if n > 1]
     frames = np.union1d(piece.frames, np.concatenate(more)).astype(np.int32)
     return replace(piece, frames=frames, rotations=_between_keys(piece, frames))
-
-
-def _scaled(mean: Floats, rotations: Floats, times: float) -> Floats:
-    """Rotations (K, 4), one after another, farther from the mean (4,); from their own where they turn right round."""
-    off, is_far = _from_mean(mean, rotations)
-    if not is_far:
-        return normalise(multiply(mean, exp(times * off)))
-    mean = mean_of(rotations)
-    off, _ = _from_mean(mean, rotations)
-    both = (_scaled_round(mean, rotations, times), normalise(multiply(mean, exp(times * off))))
-    wanted = times * _largest_step(rotations)
-    return min(both, key=lambda some: abs(_largest_step(some) - wanted))
-
-
-def _from_mean(mean: Floats, rotations: Floats) -> tuple[Floats, bool]:
-    """Turns (K, 3) from the mean (4,) to rotations (K, 4), that go on from key to key; and whether any is far.
-
-    Far ones are more than half a turn away.
-    """
-    turns = log(multiply(conjugate(mean), rotations))
-    if (np.linalg.norm(np.diff(turns, axis=0), axis=1) <= np.pi).all():
-        return turns, False
-    way = _followed(turns, 0)
-    # from the key nearest to the mean on; where it comes by more than once, from that in the middle of the way
-    aside = np.linalg.norm(turns, axis=1) + 0.1 * np.linalg.norm(way - way.mean(axis=0), axis=1)
-    return _followed(turns, int(aside.argmin())), True
-
-
-def _followed(turns: Floats, at: int) -> Floats:
-    """Turns (K, 3) that end as the given ones do, each as near as can be to the one beside it, from key ``at`` on."""
-    turns = turns.copy()
-    for k in range(at + 1, len(turns)):
-        turns[k] = nearest_branch(turns[k : k + 1], turns[k - 1 : k])[0]
-    for k in range(at - 1, -1, -1):
-        turns[k] = nearest_branch(turns[k : k + 1], turns[k + 1 : k + 2])[0]
-    return turns
-
-
-def _scaled_round(mean: Floats, rotations: Floats, times: float) -> Floats:
-    """Rotations (K, 4) farther from their mean (4,), those round the axis that they mostly turn about by themselves.
-
-    Near whole turns away from the mean the axis of a turn can be any, and a slight lean would be taken for a great one.
-    """
-    steps = log(multiply(rotations[1:], conjugate(rotations[:-1])))
-    axis = rotate(conjugate(mean), np.linalg.eigh(steps.T @ steps)[1][:, -1])
-    off = multiply(conjugate(mean), rotations)
-    angles = np.unwrap(2.0 * np.arctan2(off[:, 1:] @ axis, off[:, 0]))
-    leans = log(multiply(exp(-angles[:, None] * axis), off))
-    angles -= 2 * np.pi * np.round(angles.mean() / (2 * np.pi))
-    return normalise(multiply(mean, multiply(exp(times * angles[:, None] * axis), exp(times * leans))))
-
-
-def _largest_step(rotations: Floats) -> float:
-    return float(angle_between(rotations[:-1], rotations[1:]).max())
 
 
 def _between_keys(piece: Piece, frames: Ints) -> Floats:

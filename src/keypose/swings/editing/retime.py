@@ -13,7 +13,7 @@ from keypose.options import number, one_of
 from keypose.swings.editing.change import SwingChange
 from keypose.swings.editing.clock import Clock
 from keypose.swings.editing.fitting import fitted_in
-from keypose.swings.editing.pieces import Piece, pieces_of, places_of_swings
+from keypose.swings.editing.pieces import Piece, course_of, pieces_of, places_of_swings
 from keypose.swings.editing.retime_clip import retimed
 from keypose.swings.editing.room import LEAST_FRAMES
 from keypose.swings.editing.selection import chosen
@@ -21,6 +21,8 @@ from keypose.swings.editing.timing import anchored
 from keypose.swings.editing.turning import turn_of, turned_about
 from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
+from keypose.swings.path import Path
+from keypose.swings.track import Track
 
 Joints = str | tuple[str, ...] | list[str]
 Kept: TypeAlias = Literal["contacts"]
@@ -68,9 +70,11 @@ def retime(
 
 def _whole_clip(now: Swings, before: Unedited, times: float, from_s: float | None, to_s: float | None) -> SwingChange:
     last = now.n_frames - 1
+    if last == 0:
+        raise OptionError(f"{now.name} has one frame, which cannot take longer")
     start = 0 if from_s is None else round(number("from_s", from_s, least=0.0, most=now.duration_s) * now.fps)
     end = last if to_s is None else min(last, round(number("to_s", to_s, least=0.0, most=now.duration_s) * now.fps))
-    if end <= start and last > 0:
+    if end <= start:
         raise OptionError(f"from_s={from_s}, to_s={to_s}: expected a part of the clip, from 0 to {now.duration_s:g} s")
     whole = (start, end) == (0, last)
     part = round(now.n_frames * times) - 1 if whole else round((end - start) * times)
@@ -84,7 +88,18 @@ def _whole_clip(now: Swings, before: Unedited, times: float, from_s: float | Non
     knots = np.array((0, start, end, last), np.float64)
     clock = Clock(*_distinct(knots, knots + np.array((0, 0, 1, 1)) * (n_frames - now.n_frames)))
     after = retimed(now, clock)
-    return SwingChange(after, start, n_frames - 1, tuple(range(now.n_joints)), before=before.on(clock))
+    first = min([start, *(_begun(track, start) for track in now.tracks), *(_before_key(p, start) for p in now.paths)])
+    return SwingChange(after, first, n_frames - 1, tuple(range(now.n_joints)), before=before.on(clock))
+
+
+def _begun(track: Track, frame: int) -> int:
+    """Where the even turn began that a joint is in at a frame: it ends later now, and so differs from its start on."""
+    nodes = course_of(pieces_of(track)).frames
+    return int(nodes[nodes <= frame].max(initial=0)) if len(nodes) else frame
+
+
+def _before_key(path: Path, frame: int) -> int:
+    return int(path.keys[path.keys <= frame].max(initial=0))
 
 
 def _distinct(frames: Floats, become: Floats) -> tuple[Floats, Floats]:

@@ -41,7 +41,7 @@ def _retimed_track(track: Track, clock: Clock) -> Track:
             f"{len(ends)} frames; {clock.n_frames} are too few"
         )
     goes_to = dict(zip(ends.tolist(), _in_order(clock.moved(ends), clock.n_frames).tolist(), strict=True))
-    moved = [_retimed_piece(track, piece, goes_to[piece.start], goes_to[piece.end]) for piece in row]
+    moved = [_retimed_piece(track, piece, goes_to[piece.start], goes_to[piece.end], clock) for piece in row]
     # one that ended where the next began is to do so again
     stops = np.minimum(clock.moved(track.rest_ends + 1), clock.n_frames) - 1
     return with_rests(
@@ -49,16 +49,18 @@ def _retimed_track(track: Track, clock: Clock) -> Track:
     )
 
 
-def _retimed_piece(track: Track, piece: Piece, start: int, end: int) -> Piece:
-    ends = np.array((start, end), np.int32)
+def _retimed_piece(track: Track, piece: Piece, start: int, end: int, clock: Clock) -> Piece:
     if piece.turn is not None:
-        return replace(piece, frames=ends)
+        return replace(piece, frames=np.array((start, end), np.int32))
     if len(piece.frames) == piece.n_frames:  # every frame is a key, and is to be one again
         frames = np.arange(start, end + 1, dtype=np.int32)
-        return replace(piece, frames=frames, rotations=track.sample(np.linspace(piece.start, piece.end, len(frames))))
-    part = (piece.frames - piece.start) / (piece.end - piece.start)
-    frames, kept = np.unique(np.floor(start + part * (end - start) + 0.5).astype(np.int32), return_index=True)
-    kept[-1] = len(part) - 1  # of keys that fall on one another the first stays, but the ends do in any case
+        came = np.clip(clock.source(frames.astype(np.float64)), piece.start, piece.end)
+        came[0], came[-1] = piece.start, piece.end
+        return replace(piece, frames=frames, rotations=track.sample(came))
+    moved = np.clip(clock.moved(piece.frames), start, end)
+    moved[0], moved[-1] = start, end
+    frames, kept = np.unique(moved, return_index=True)
+    kept[-1] = len(moved) - 1  # of keys that fall on one another the first stays, but the ends do in any case
     return replace(piece, frames=frames, rotations=piece.rotations[kept])
 
 
