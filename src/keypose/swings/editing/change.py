@@ -16,6 +16,8 @@ from keypose.swings.editing.unedited import Unedited
 from keypose.swings.noun import Swings
 from keypose.swings.track import Track
 
+LONG = 60_000  # frames x joints: beyond, a change is shown without asking whether the figure tips over
+
 
 @dataclass(frozen=True, eq=False)
 class SwingChange:
@@ -61,7 +63,8 @@ class SwingChange:
         where = f"frames {self.first} to {self.last}" if self.joints else "nothing"
         names = ", ".join(self.swings.skeleton.names[j] for j in self.joints[:4])
         more = f" and {len(self.joints) - 4} more" if len(self.joints) > 4 else ""
-        known = self.__dict__.get("tips", ())  # asking anew would take long
+        is_long = self.swings.n_frames * self.swings.n_joints > LONG
+        known = self.__dict__.get("tips", ()) if is_long else self.tips
         said = "".join(f", {text}" for text in ((f"{names}{more}" if names else ""), self.note, *known) if text)
         return f"SwingChange({where}{said})"
 
