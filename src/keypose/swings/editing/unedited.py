@@ -65,12 +65,13 @@ class Unedited:
     def hinged(self, now: Swings, level: float = 1.0) -> Hinged:
         """The same, and which knees and elbows had to be held in what they can do."""
         touched = [j for j, track in enumerate(now.tracks) if track is not self.base.tracks[j]]
-        motion = self._unhinged(now, level)
+        motion = self.unheld(now, level)
         if not touched:
             return Hinged(motion)
         return hold_hinges(self.original.played, motion, source=self.source, joints=touched)
 
-    def _unhinged(self, now: Swings, level: float) -> Motion:
+    def unheld(self, now: Swings, level: float = 1.0) -> Motion:
+        """The same with knees and elbows as the edit has them."""
         capture = self.original.capture
         if capture is None:
             return now.play(level)
