@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from edit_cases import KINDS, assert_same_outside, assert_sound, bits, demo, demo_keyed, keyed_of, kicking, walk
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import keypose as kp
@@ -316,6 +316,7 @@ def test_the_floor_is_what_contacts_tell(touching, seed):
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10))
+@example(2.4e-258, 1.2e-142)
 def test_a_lifted_point_is_above_the_floor_and_not_above_where_it_was(drop, room):
     lifted = float(lift(np.array([[drop]]), np.array([[room]]))[0])
     assert 0 <= lifted <= max(drop, 0.0) + 1e-12

@@ -143,8 +143,10 @@ def lift(drop: Floats, room: Floats) -> Floats:
     Each point then comes down by about the smaller of the two, with a smooth passage from one to the other.
     """
     drop, room = np.maximum(drop, 0.0), np.maximum(room, 0.0)
-    both = (drop**_SHARPNESS + room**_SHARPNESS) ** (1 / _SHARPNESS)
-    lifts: Floats = drop - drop * room / np.where(both > 0, both, 1.0)
+    larger = np.maximum(drop, room)
+    larger = np.where(larger > 0, larger, 1.0)  # powers of tiny numbers would be nothing
+    both = ((drop / larger) ** _SHARPNESS + (room / larger) ** _SHARPNESS) ** (1 / _SHARPNESS)
+    lifts: Floats = drop - drop * (room / larger) / np.where(both > 0, both, 1.0)
     return np.asarray(lifts.max(axis=1))
 
 
