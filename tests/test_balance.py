@@ -6,7 +6,6 @@ import pickle
 import re
 import time
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -16,54 +15,18 @@ from hypothesis import strategies as st
 
 import keypose as kp
 import naive_balance as twin
-from keypose.balance import Balance, balance, tips_over
-from keypose.balance.body import forwards
+from balance_cases import demo, real
+from keypose.balance import Balance, balance
 from keypose.balance.measure import VELOCITY_S
 from keypose.balance.segments import EAR_ALONG, SEGMENTS
 from keypose.balance.support import HEEL_BEHIND_MM, TOES_AHEAD_MM, WIDTH_MM, convex_hulls, margins
 from keypose.balance.tipping import AROUND_S, LEAST_S, WORSE_MM
 from keypose.errors import OptionError
-from keypose.inbetween.editing.planting import plant_feet
 from keypose.kinematics import UPS, heights_above, up_axis
-from keypose.rotations import conjugate, exp, log, multiply, normalise, rotate, sign_continuous
+from keypose.rotations import exp, multiply, rotate
 
 # Winter's body segment lengths, in parts of the height of a person.
 LEG_OF_STATURE, ANKLE_OF_STATURE = 0.491, 0.039
-CLIPS = ("07_05_walk", "135_07_kicking", "38_03_run-circle", "49_02_jump-hop", "49_06_cartwheel", "131_04_dance-hop")
-
-
-@lru_cache
-def real(data_dir, name, first=0, last=None):
-    return kp.load(data_dir / "cmu120" / f"{name}.bvh")[first:last]
-
-
-@lru_cache
-def demo():
-    return kp.demo_motion(fps=60)
-
-
-def leaning(motion, degrees):
-    """The body above the hip joints leans forwards by so many degrees; the legs stay as they are."""
-    root = motion.skeleton.roots[0]
-    axis, sign = up_axis(motion.up)
-    turn = exp(np.deg2rad(degrees) * np.cross(sign * np.eye(3)[axis], forwards(motion)))
-    world = motion.world_positions()
-    hips = (world[:, motion.joint("left_thigh")] + world[:, motion.joint("right_thigh")]) / 2
-    rotations, translations = motion.rotations.copy(), motion.translations.copy()
-    rotations[:, root] = normalise(multiply(turn, rotations[:, root]))
-    translations[:, root] = hips + rotate(turn, translations[:, root] - hips)
-    leant = replace(motion, rotations=rotations, translations=translations)
-    return plant_feet(motion, leant, np.ones((motion.n_frames, 2), bool)).motion
-
-
-def scaled(motion, joint, factor):
-    """A joint whose turns from its mean are larger by a factor."""
-    j = motion.joint(joint)
-    turns = sign_continuous(motion.rotations[:, j])
-    mean = normalise(turns.mean(axis=0))
-    rotations = motion.rotations.copy()
-    rotations[:, j] = normalise(multiply(mean, exp(factor * log(multiply(conjugate(mean), turns)))))
-    return replace(motion, rotations=rotations)
 
 
 def test_the_segments_are_the_whole_body():
@@ -322,93 +285,6 @@ def test_a_thousand_frames_are_measured_in_no_time():
 
 # Tipping over
 
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", CLIPS)
-def test_nothing_tips_that_is_hardly_edited(data_dir, name):
-    motion = real(data_dir, name)
-    contacts = motion.foot_contacts()
-    before = balance(motion, contacts=contacts)
-    assert tips_over(before, before) == ()
-    edits = [leaning(motion, 12), leaning(motion, -12)]
-    edits += [plant_feet(motion, scaled(motion, part, 1.2), contacts).motion for part in ("spine", "left_upper_arm")]
-    for edited in edits:
-        assert tips_over(before, balance(edited, contacts=contacts)) == ()
-
-
-@pytest.mark.data
-def test_who_stands_and_leans_too_far_tips(data_dir):
-    motion = real(data_dir, "49_02_jump-hop", 0, 100)
-    contacts = kp.FootContacts(("left", "right"), np.ones((100, 2), bool))
-    before = balance(motion, contacts=contacts)
-    (tip,) = tips_over(before, balance(leaning(motion, 40), contacts=contacts))
-    assert (tip.start, tip.end) == (0, 99) and tip.after_mm < -20 and tip.before_mm > 60
-    assert str(tip) == (
-        f"tips over from 0.00 to 0.82 s: the centre of mass is {-tip.after_mm:.0f} mm outside the feet, "
-        f"{tip.before_mm:.0f} mm inside before"
-    )
-    assert tips_over(before, balance(leaning(motion, 15), contacts=contacts)) == ()
-    # half as fast, and the lean begins in the middle
-    source = np.arange(199) / 2
-    slow = np.floor(source + 0.5).astype(int)
-    leant = leaning(motion, 40)
-    mixed = np.where(source[:, None, None] > 50, leant.rotations[slow], motion.rotations[slow])
-    moved = np.where(source[:, None, None] > 50, leant.translations[slow], motion.translations[slow])
-    after = balance(
-        replace(motion, rotations=mixed, translations=moved),
-        contacts=kp.FootContacts(contacts.feet, np.ones((199, 2), bool)),
-    )
-    (tip,) = tips_over(before, after, source=source)
-    assert 95 < tip.start < 115 and tip.end == 198
-    with pytest.raises(OptionError, match="199 frames after 100: say with source="):
-        tips_over(before, after)
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["135_07_kicking", "86_01_mixed-jumps-kicks-punches"])
-def test_a_kick_made_larger_tips_only_if_the_standing_foot_goes_too(data_dir, name):
-    motion = real(data_dir, name, 0, 1400)
-    contacts = motion.foot_contacts()
-    before = balance(motion, contacts=contacts)
-    for factor, falls in ((1.1, False), (2.0, True)):
-        larger = scaled(scaled(motion, "right_thigh", factor), "left_thigh", factor)
-        assert bool(tips_over(before, balance(larger, contacts=contacts))) == falls
-        kept = plant_feet(motion, larger, contacts).motion
-        assert tips_over(before, balance(kept, contacts=contacts)) == ()
-
-
-@pytest.mark.data
-def test_spans_like_the_twin(data_dir):
-    motion = real(data_dir, "86_01_mixed-jumps-kicks-punches", 0, 1200)
-    contacts = motion.foot_contacts()
-    before, after = balance(motion, contacts=contacts), balance(leaning(motion, 45), contacts=contacts)
-    best = [np.maximum(b.margin_mm, b.extrapolated_margin_mm).tolist() for b in (before, after)]
-    wanted = twin.tipping(*best, motion.fps, WORSE_MM)
-    found = tips_over(before, after, least_s=0)
-    shown = np.zeros(len(wanted), bool)
-    for tip in found:
-        shown[tip.start : tip.end + 1] = True
-        assert tip.start <= tip.worst <= tip.end and not (wanted[tip.start - 1] if tip.start else False)
-        assert tip.after_mm == after.margin_mm[tip.start : tip.end + 1].min() == after.margin_mm[tip.worst]
-        assert tip.before_mm == before.margin_mm[tip.worst]
-    assert shown.tolist() == wanted and shown.any() and not shown.all()
-    longer = tips_over(before, after)
-    assert longer == tuple(tip for tip in found if tip.end + 1 - tip.start >= 12) and len(longer) > 0
-
-
-def test_tips_are_asked_for_properly():
-    found = balance(demo()[:60])
-    for options, words in (
-        ({"source": np.arange(60) + 1.0}, "expected some of 0 to 59"),
-        ({"source": np.zeros(3)}, r"shape \(3,\)"),
-        ({"least_s": -1}, "least_s=-1"),
-        ({"worse_mm": "much"}, "worse_mm='much'"),
-    ):
-        with pytest.raises(OptionError, match=words):
-            tips_over(found, found, **options)
-
-
-# docs/balance.md
 
 PAGE = (Path(__file__).parents[1] / "docs" / "balance.md").read_text()
 

@@ -101,3 +101,21 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def motion(walk: Path) -> kp.Motion:
     """What is in that file."""
     return kp.load(walk)
+
+
+@pytest.fixture(scope="session")
+def kick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A part of the demo motion in which the figure jumps and kicks."""
+    path = tmp_path_factory.mktemp("swings") / "kick.bvh"
+    kp.save(kp.demo_motion(fps=30.0)[200:360], path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def capture(kick: Path) -> kp.Motion:
+    return kp.load(kick)
+
+
+@pytest.fixture(scope="session")
+def found(capture: kp.Motion) -> kp.Swings:
+    return kp.swings(capture)

@@ -41,11 +41,7 @@ def _heard(path: Path, outcome: Outcome[Converted]) -> Outcome[Converted]:
 
 
 def _say(ran: Run[Conversion, Converted]) -> None:
-    said.say_notes(
-        (ran.work[o.index].source, said.own_notes(o.value.notes, o.warnings))
-        for o in ran.outcomes
-        if o.value is not None
-    )
+    ran.say_notes(lambda made: made.notes)
     written = ran.written
     if len(ran.work) == 1 and written:
         job, made = written[0]
@@ -57,7 +53,7 @@ def _say(ran: Run[Conversion, Converted]) -> None:
         parts.append(clip_view.file_size(sum(made.bytes for _, made in written)))
     if ran.skipped:
         parts.append(f"{len(ran.skipped)} that exist left out")
-    if parts and (len(ran.work) > 1 or ran.skipped):
+    if parts and ran.is_about_many:
         output.line(", ".join(parts))
 
 

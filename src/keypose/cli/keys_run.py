@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
-from keypose.batch import Outcome, map_clips
+from keypose.batch import Outcome
 from keypose.batch.keys import ClipKeys, KeysWanted, keys_of_clip
 from keypose.cli import keys_view, output, said
-from keypose.cli.exits import FAILED
-from keypose.cli.progress import Progress
+from keypose.cli.looking import finish, found, look
 from keypose.errors import FileError
 
 
@@ -19,36 +17,24 @@ def run(
     work: Sequence[KeysWanted], problems: Sequence[FileError], jobs: int, *, json: bool, plot: bool, one_file: bool
 ) -> int:
     """Chooses the keys of all clips and shows them; the exit code."""
-    outcomes: list[Outcome[ClipKeys]] = []
-    progress = Progress("Choosing", [job.path for job in work], quiet=json)
-    results = map_clips(keys_of_clip, work, jobs, on_start=progress.begin)
-    with progress, closing(results):
-        for outcome in results:
-            outcomes.append(said.heard(work[outcome.index].path, outcome))
-            progress.done(outcome)
-    outcomes.sort(key=lambda outcome: outcome.index)
-    if json:
-        documents = [_document(work[o.index], o) for o in outcomes]
-        documents += [said.problem_document(problem) for problem in problems]
-        output.show_json(documents[0] if one_file else documents)
-    else:
-        _show(work, outcomes, plot=plot)
-        for problem in problems:
-            output.error(str(problem))
-    code = said.report_failures([(work[o.index].path, o.failure) for o in outcomes if o.failure], quiet=json)
-    return code or (FAILED if problems else 0)
+    outcomes = look("Choosing", keys_of_clip, work, jobs, json=json)
+    return finish(
+        work,
+        outcomes,
+        problems,
+        lambda: [_document(work[o.index], o) for o in outcomes],
+        lambda: _show(found(work, outcomes), plot=plot),
+        json=json,
+        one_file=one_file,
+    )
 
 
-def _show(work: Sequence[KeysWanted], outcomes: Sequence[Outcome[ClipKeys]], *, plot: bool) -> None:
-    for outcome in outcomes:
-        said.say_warnings(work[outcome.index].path, outcome.warnings)
-    found = [(work[o.index], o, o.value) for o in outcomes if o.value is not None]
-    said.say_notes((job.path, said.own_notes(clip.notes, outcome.warnings)) for job, outcome, clip in found)
+def _show(clips: Sequence[tuple[KeysWanted, ClipKeys]], *, plot: bool) -> None:
     out = output.console()
-    for n, (job, _, clip) in enumerate(found):
+    for n, (job, clip) in enumerate(clips):
         if n:
             output.line("")
-        plain, is_last = not out.encoding.startswith("utf"), n == len(found) - 1
+        plain, is_last = not out.encoding.startswith("utf"), n == len(clips) - 1
         output.show(keys_view.view(clip, job, out.width, legend=is_last, plot=plot, plain=plain))
 
 

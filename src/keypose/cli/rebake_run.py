@@ -47,21 +47,15 @@ def _at_fault(job: Rebaking, message: str) -> Path:
 
 
 def _say(ran: Run[Rebaking, Rebaked]) -> None:
-    said.say_notes(
-        (ran.work[o.index].source, said.own_notes(_other_notes(o.value), o.warnings))
-        for o in ran.outcomes
-        if o.value is not None
-    )
+    ran.say_notes(_other_notes)
     written = ran.written
     if len(ran.work) == 1 and written:
         output.show(block(*written[0], ran.seconds))
         return
     if written:
         output.show(table(written, output.console().width))
-    parts = [f"{len(written)} of {len(ran.work)} clips rebaked in {ran.seconds:.2f} s"] if ran.work else []
-    if ran.skipped:
-        parts.append(f"{len(ran.skipped)} that exist left out")
-    if parts and (len(ran.work) > 1 or ran.skipped):
+    parts = ran.counted("rebaked")
+    if parts and ran.is_about_many:
         output.line(", ".join(parts))
     if written:
         output.line(f"{_percent(written[0][0])} of the detail put back{_from_where(written)}; "

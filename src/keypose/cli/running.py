@@ -47,6 +47,24 @@ class Run(Generic[Work, Made]):
         """What was done, with its result."""
         return [(self.work[o.index], o.value) for o in self.outcomes if o.value is not None]
 
+    @property
+    def is_about_many(self) -> bool:
+        """Whether there was more to do than one clip."""
+        return len(self.work) > 1 or bool(self.skipped)
+
+    def say_notes(self, notes: Callable[[Made], Sequence[str]]) -> None:
+        """What readers and the work noticed, but for what was said as a warning already."""
+        said.say_notes(
+            (self.work[o.index].source, said.own_notes(notes(o.value), o.warnings))
+            for o in self.outcomes
+            if o.value is not None
+        )
+
+    def counted(self, done: str) -> list[str]:
+        """How many clips were ``done`` and how many left out, as parts of a sentence."""
+        parts = [f"{len(self.written)} of {len(self.work)} clips {done} in {self.seconds:.2f} s"] if self.work else []
+        return parts + ([f"{len(self.skipped)} that exist left out"] if self.skipped else [])
+
     def code(self, *, json: bool) -> int:
         """Says what failed and what is left to do; the exit code."""
         failures = [(self.work[o.index].source, o.failure) for o in self.outcomes if o.failure]

@@ -23,21 +23,15 @@ def run(work: Sequence[Unbaking], skipped: Sequence[Target], jobs: int, *, json:
 
 
 def _say(ran: Run[Unbaking, Unbaked]) -> None:
-    said.say_notes(
-        (ran.work[o.index].source, said.own_notes(o.value.notes, o.warnings))
-        for o in ran.outcomes
-        if o.value is not None
-    )
+    ran.say_notes(lambda made: made.notes)
     written = ran.written
     if len(ran.work) == 1 and written:
         output.show(unbake_view.block(*written[0], ran.seconds))
         return
     if written:
         output.show(unbake_view.table(written, output.console().width))
-    parts = [f"{len(written)} of {len(ran.work)} clips unbaked in {ran.seconds:.2f} s"] if ran.work else []
-    if ran.skipped:
-        parts.append(f"{len(ran.skipped)} that exist left out")
-    if parts and (len(ran.work) > 1 or ran.skipped):
+    parts = ran.counted("unbaked")
+    if parts and ran.is_about_many:
         output.line(", ".join(parts))
     if written:
         for line in unbake_view.summary(written):

@@ -1,0 +1,268 @@
+"""``keypose swings -o``: what it plays and edits is what the verbs do."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from swings_cases import document, same_motion, same_swings
+
+import keypose as kp
+from keypose.cli.unbake_view import mm
+from keypose.formats import load_swings
+
+
+@pytest.mark.parametrize("suffix", [".bvh", ".glb", ".bvh.gz"])
+def test_the_played_motion_is_written(keypose, kick: Path, found: kp.Swings, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / "new" / f"out{suffix}"
+    ran = keypose("swings", kick, "-o", out, "--level", 0.5)
+    assert (ran.code, ran.err) == (0, "")
+    wanted = found.play(0.5)
+    if suffix != ".glb":  # which has its own axes and units
+        assert same_motion(out, wanted)
+    assert kp.load(out).n_frames == wanted.n_frames
+    assert "50 % of them with the largest angles" in ran.out and f"{out} (" in ran.out
+    assert f"{mm(found.coarser(0.5).error(kp.load(kick)))} degrees" in ran.out
+
+
+def test_swings_are_written_and_read_again(keypose, kick: Path, found: kp.Swings, tmp_path: Path) -> None:
+    out = tmp_path / "kick.swings.json"
+    assert keypose("swings", kick, "-o", out).code == 0
+    assert same_swings(load_swings(out), found)
+    ran = keypose("swings", out)
+    assert (ran.code, ran.err) == (0, "") and "degrees, all angles" not in ran.out
+    assert f"{found.n_swings} of " in ran.out
+    shown = document(keypose("swings", out, "--json"))
+    assert (shown["error_deg"], shown["score"]) == (None, None) and shown["n_swings"] == found.n_swings
+    assert shown["settings"]["left_out"] == list(found.settings.left_out)
+    edited = keypose("swings", out, "--scale", "right_leg=1.2", "-o", tmp_path / "edited.bvh")
+    assert edited.code == 0
+    editor = found.edit()
+    editor.scale("right_leg", 1.2)
+    assert same_motion(tmp_path / "edited.bvh", editor.play())
+
+
+def edited_by(found: kp.Swings, capture: kp.Motion | None, *operations, **play) -> kp.Motion:
+    editor = found.edit(capture)
+    for name, *given in operations:
+        getattr(editor, name)(*(each for each in given if not isinstance(each, dict)),
+                              **next((each for each in given if isinstance(each, dict)), {}))  # fmt: skip
+    return editor.play(**play)
+
+
+@pytest.mark.parametrize(
+    ("line", "operations"),
+    [
+        (["--scale", "right_leg=1.3"], [("scale", "right_leg", 1.3)]),
+        (["--scale", "left_arm,right_arm=0.5"], [("scale", ("left_arm", "right_arm"), 0.5)]),
+        (["--set-angle", "left_upper_arm=25"], [("set_angle", "left_upper_arm", 25.0)]),
+        (["--shift", "left_arm=-0.0334"], [("shift", "left_arm", {"by_s": -0.0334})]),
+        (["--lengthen", "head=0.7"], [("shorten", "head", {"factor": 0.7})]),
+        (["--delete", "arms"], [("delete", "arms")]),
+        (["--intensify", "arms=1.5"], [("intensify", "arms", 1.5)]),
+        (["--retime", "1.5"], [("retime", "all", 1.5)]),
+        (["--retime", "arms=0.8"], [("retime", "arms", 0.8)]),
+        (
+            ["--retime", "1.5", "--from-s", "0.5", "--to-s", "1.5"],
+            [("retime", "all", 1.5, {"from_s": 0.5, "to_s": 1.5})],
+        ),
+        (["--retime", "legs=0.8", "--to-s", "2"], [("retime", "legs", 0.8, {"to_s": 2.0})]),
+        (["--scale", "arms=0.5", "--set-angle", "arms=30"], [("scale", "arms", 0.5), ("set_angle", "arms", 30.0)]),
+        (["--set-angle", "arms=30", "--scale", "arms=0.5"], [("set_angle", "arms", 30.0), ("scale", "arms", 0.5)]),
+        (["--scale=arms=0.5", "--delete", "head", "--scale", "head=2"], None),
+    ],
+    ids=lambda value: " ".join(value) if value and isinstance(value[0], str) else "",
+)
+def test_edits_are_those_of_the_library_in_the_order_typed(
+    keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path, line: list[str], operations
+) -> None:
+    out = tmp_path / "out.bvh"
+    ran = keypose("swings", kick, *line, "-o", out)
+    if operations is None:  # what was deleted cannot be scaled: the edits came in that order
+        assert ran.code == 1 and "--scale head=2: 'head': no swing at all" in ran.err and not out.exists()
+        return
+    assert ran.code == 0, ran.err
+    assert same_motion(out, edited_by(found, capture, *operations))
+    assert ran.out.count(" edit ") == len(operations)
+
+
+def test_an_edit_means_the_swings_that_fit(
+    keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path
+) -> None:
+    ran = keypose(
+        "swings", kick, "--longer-s", 0.2, "--from-s", 1, "--scale", "right_leg=0.6", "-o", tmp_path / "o.bvh"
+    )
+    chosen = found.find("right_leg", longer_s=0.2, from_s=1)
+    assert 0 < len(chosen) < len(found.find("right_leg"))
+    assert same_motion(tmp_path / "o.bvh", edited_by(found, capture, ("scale", chosen, 0.6)))
+    assert f"--scale right_leg=0.6: {len(chosen)} swings; " in ran.out
+
+
+def test_feet_are_held_unless_told_otherwise(
+    keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path
+) -> None:
+    line = ("swings", kick, "--scale", "right_leg=0.8")
+    held = document(keypose(*line, "-o", tmp_path / "held.bvh", "--json"))["written"][0]
+    free = document(keypose(*line, "--no-keep-feet", "-o", tmp_path / "free.bvh", "--json"))["written"][0]
+    assert held["feet_held_mm"] > 1 and free["feet_held_mm"] is None
+    assert same_motion(tmp_path / "free.bvh", edited_by(found, capture, ("scale", "right_leg", 0.8), keep_feet=False))
+    assert same_motion(tmp_path / "held.bvh", edited_by(found, capture, ("scale", "right_leg", 0.8)))
+    assert not same_motion(
+        tmp_path / "held.bvh", edited_by(found, capture, ("scale", "right_leg", 0.8), keep_feet=False)
+    )
+    assert f"moved an ankle by {mm(held['feet_held_mm'])} mm at most" in keypose(*line, "-o", tmp_path / "2.bvh").out
+    noted = keypose(*line, "-o", tmp_path / "held.swings.json")
+    assert "feet are held only where a motion is written" in noted.err
+
+
+def test_swings_are_copied_to_the_other_side(keypose, kick: Path, found: kp.Swings, tmp_path: Path) -> None:
+    out = tmp_path / "o.swings.json"
+    assert keypose("swings", kick, "--mirror-copy", "right_forearm", "-o", out).code == 0
+    ours, theirs = found["right_forearm"], load_swings(out)["left_forearm"]
+    assert len(ours) > 1 and {(s.start, s.end) for s in ours} <= {(s.start, s.end) for s in theirs}
+
+
+def test_copies_say_what_they_replace(keypose, kick: Path, found: kp.Swings, tmp_path: Path) -> None:
+    told = document(keypose("swings", kick, "--mirror-copy", "right_leg", "--json", "-o", tmp_path / "o.bvh"))
+    names = {"right_thigh": "left_thigh", "right_shin": "left_shin", "right_foot": "left_foot"}
+    hit = {
+        (other, n)
+        for ours, other in names.items()
+        for n, swing in enumerate(found[other])
+        if any(swing.start <= our.end and our.start <= swing.end for our in found[ours])
+    }
+    assert len(hit) > 10
+    note = f"{len(hit)} swings of LeftUpLeg, LeftLeg and LeftFoot are replaced"
+    assert told["written"][0]["edits"][0]["note"] == note and note in told["written"][0]["notes"]
+
+
+@pytest.mark.parametrize("which", [{}, {"from_s": 1.0, "to_s": 2.0}, {"at_s": 1.5}, {"wider_deg": 12.0}], ids=str)
+def test_keys_that_an_edit_of_swings_leaves_are_counted(
+    keypose, kick: Path, capture: kp.Motion, tmp_path: Path, which
+) -> None:
+    near = kp.swings(capture, fallback="keys")
+    times = [which.get("at_s", which.get("from_s", 0)) * 30, which.get("at_s", which.get("to_s", 9)) * 30]
+    spans = []
+    for joint in ("RightUpLeg", "RightLeg", "RightFoot"):
+        own = near.find(joint, **which)
+        first, last = (own[0].start, max(s.end for s in own)) if "wider_deg" in which else times
+        frames = set(range(int(first), int(last) + 1))
+        spans += [joint for span in near.track(joint).keyed if frames & set(range(span.start, span.end + 1))]
+    assert spans
+    line = [text for name, value in which.items() for text in (f"--{name.replace('_', '-')}", value)]
+    for edit, more in (
+        ("--scale", f": --intensify changes {'all that a joint does' if which else 'them too'}"),
+        ("--delete", ""),
+    ):
+        told = keypose("swings", kick, "--fallback", "keys", *line, edit, "right_leg=1.05" if more else "right_leg", "-o", tmp_path / "o.bvh",
+                       "--overwrite", "--json")  # fmt: skip
+        (edited,) = document(told)["written"][0]["edits"]
+        count = "1 keyed span of " if len(spans) == 1 else f"{len(spans)} keyed spans of "
+        stay = f"{' is no swing and stays' if len(spans) == 1 else ' are no swings and stay'}{more}"
+        assert re.search(rf"(^|; ){count}(Right\w+(, | and )?)+{stay}$", edited["note"]), edited["note"]
+
+
+def test_keys_of_other_joints_or_left_out_ones_are_no_matter(keypose, kick: Path, tmp_path: Path) -> None:
+    line = ("swings", kick, "--json", "--overwrite", "-o", tmp_path / "o.bvh", "--fallback", "keys")
+    for edit in (("--intensify", "legs=1.1"), ("--retime", "1.2")):
+        assert "keyed" not in document(keypose(*line, *edit))["written"][0]["edits"][0]["note"]
+    plain = keypose(*line[:-2], "--scale", "right_leg=1.1")  # toes are kept frame by frame
+    assert "keyed" not in document(plain)["written"][0]["edits"][0]["note"]
+
+
+def test_feet_are_held_once_and_what_is_written_is_judged(
+    keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path, monkeypatch
+) -> None:
+    calls = []
+    planted = kp.SwingEdit.planted
+    monkeypatch.setattr(kp.SwingEdit, "planted", lambda self, *a: calls.append(a) or planted(self, *a))
+    line = ("swings", kick, "--scale", "torso=-4", "--json", "-o")
+    held = document(keypose(*line, tmp_path / "held.bvh"))["written"][0]
+    assert len(calls) == 1
+    free = document(keypose(*line, tmp_path / "free.bvh", "--no-keep-feet"))["written"][0]
+    assert len(calls) == 1
+    kept = document(keypose(*line, tmp_path / "kept.swings.json"))["written"][0]
+    assert len(calls) == 1
+    for made, source, keep_feet in ((held, capture, True), (free, capture, False), (kept, None, False)):
+        editor = found.edit(source)
+        editor.scale("torso", -4)
+        assert made["tips"] == list(editor.tips(editor.play(keep_feet=keep_feet)))
+    assert held["tips"] != free["tips"] != kept["tips"]
+
+
+def test_what_an_edit_says_reaches_the_reader(
+    keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path
+) -> None:
+    crowded = keypose("swings", kick, "--retime", "arms=3", "-o", tmp_path / "crowded.bvh")
+    note = found.edit(capture).retime("arms", 3).note
+    assert crowded.code == 0 and "no room" in note and crowded.err == f"note: {kick}: {note}\n"
+    line = ("swings", kick, "--scale", "torso=-4")
+    change = found.edit(capture).scale("torso", -4)
+    assert change.tips and change.tips[0].startswith("tips over from ")
+    assert change.held is not None and "its leg does not reach it" in change.held.note
+    falling = keypose(*line, "-o", tmp_path / "falling.bvh")
+    notes = [change.held.note, *change.tips]
+    assert falling.code == 0 and falling.err == "".join(f"note: {kick}: {note}\n" for note in notes)
+    told = document(keypose(*line, "-o", tmp_path / "again.bvh", "--json"))["written"][0]
+    assert told["tips"] == list(change.tips) and told["notes"] == notes
+
+
+def test_edits_go_on_top_of_the_capture(keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path) -> None:
+    line = ("swings", kick, "--scale", "head=1.5", "--json", "-o")
+    over = document(keypose(*line, tmp_path / "over.bvh"))["written"][0]
+    bare = document(keypose(*line, tmp_path / "bare.bvh", "--no-detail"))["written"][0]
+    assert (over["over_capture"], bare["over_capture"]) == (True, False)
+    assert same_motion(tmp_path / "over.bvh", edited_by(found, capture, ("scale", "head", 1.5)))
+    assert same_motion(tmp_path / "bare.bvh", edited_by(found, None, ("scale", "head", 1.5)))
+    legs = capture.joints("legs")
+    edited = kp.load(tmp_path / "over.bvh")
+    assert np.abs(edited.world_positions()[:, legs] - capture.world_positions()[:, legs]).max() < 1e-4
+    kp.save(found, tmp_path / "kick.swings.json")
+    again = document(keypose("swings", tmp_path / "kick.swings.json", *line[2:], tmp_path / "again.bvh"))["written"][0]
+    assert again["over_capture"] is False and same_motion(tmp_path / "again.bvh", kp.load(tmp_path / "bare.bvh"))
+
+
+def test_a_level_of_what_is_edited(keypose, kick: Path, capture: kp.Motion, found: kp.Swings, tmp_path: Path) -> None:
+    """Without a capture beneath it, an edit plays as many swings as one likes."""
+    kp.save(found, tmp_path / "kick.swings.json")
+    told = ("--scale", "arms=1.5", "--level", 0.5, "-o")
+    wanted = edited_by(found, None, ("scale", "arms", 1.5), level=0.5)
+    for source, more in ((tmp_path / "kick.swings.json", ()), (kick, ("--no-detail",))):
+        assert keypose("swings", source, *told, tmp_path / "half.bvh", "--overwrite", *more).code == 0
+        assert same_motion(tmp_path / "half.bvh", wanted)
+    assert keypose("swings", kick, *told, tmp_path / "half.swings.json").code == 0  # swings are what is written
+    editor = found.edit(capture)
+    editor.scale("arms", 1.5)
+    assert same_swings(load_swings(tmp_path / "half.swings.json"), editor.swings.coarser(0.5))
+    both = keypose("swings", tmp_path / "half.swings.json", kick, *told, tmp_path / "both", "--to", "bvh")
+    assert both.code == 2 and f"edits go on top of the whole capture {kick}: add --no-detail" in both.err
+    assert not (tmp_path / "both").exists()
+
+
+def test_many_files_go_into_a_folder(keypose, kick: Path, tmp_path: Path) -> None:
+    takes = tmp_path / "takes"
+    takes.mkdir()
+    for name in ("a.bvh", "b.bvh"):
+        (takes / name).write_bytes(kick.read_bytes())
+    ran = keypose("swings", takes, "--scale", "arms=1.2", "-o", tmp_path / "out", "--to", "swings.json", "-j", 1)
+    assert ran.code == 0 and sorted(p.name for p in (tmp_path / "out").iterdir()) == ["a.swings.json", "b.swings.json"]
+    assert "2 of 2 clips written" in ran.out and "edited" in ran.out
+    again = keypose("swings", takes, "-o", tmp_path / "out", "--to", "swings.json")
+    assert again.code == 1 and "exists already" in again.err
+    skipped = keypose("swings", takes, "-o", tmp_path / "out", "--to", "swings.json", "--skip-existing")
+    assert skipped.code == 0 and "2 that exist left out" in skipped.out
+    assert (
+        keypose("swings", takes, "-o", tmp_path / "out", "--to", "swings.json", "--overwrite", "-q", "-j", 1).out == ""
+    )
+
+
+def test_swings_beside_their_clip_are_no_clip_of_their_own(keypose, capture: kp.Motion, tmp_path: Path) -> None:
+    kp.save(capture[40:80], tmp_path / "a.bvh")
+    assert keypose("swings", tmp_path, "-o", tmp_path, "--to", "swings.json").code == 0
+    assert [clip["path"] for clip in json.loads(keypose("info", tmp_path, "--json").out)] == [str(tmp_path / "a.bvh")]
+    (tmp_path / "a.bvh").unlink()
+    (found,) = json.loads(keypose("info", tmp_path, "--json").out)
+    assert found["path"] == str(tmp_path / "a.swings.json") and found["frames"] == 40
