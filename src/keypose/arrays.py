@@ -80,6 +80,12 @@ def give_away(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def runs(flags: Bools) -> list[tuple[int, int]]:
+    """Each longest run of true ``flags`` (T,): where it starts, and where it has stopped."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
+
+
 def _writable_elsewhere(array: NDArray[Any]) -> bool:
     """Whether another array, a mapped file or a buffer still leads to this memory; our kernels keep no way to it."""
     base = array.base

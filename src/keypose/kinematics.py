@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from keypose import _core
-from keypose.arrays import Bools, Floats, Ints
+from keypose.arrays import Bools, Floats, Ints, runs
 from keypose.rotations import rotate
 
 Up = Literal["X", "Y", "Z", "-X", "-Y", "-Z"]
@@ -119,10 +119,9 @@ def stances(feet: Sequence[Floats], touching: Bools, up: Up) -> tuple[Stance, ..
     """
     found = []
     for foot, points in enumerate(feet):
-        for start, end in _runs(touching[:, foot]):
-            if touching[start, foot]:
-                strays = [_strays(points[:, point], start, end, up).mean() for point in range(points.shape[1])]
-                found.append(Stance(foot, int(np.argmin(strays)), start, end))
+        for start, end in runs(touching[:, foot]):
+            strays = [_strays(points[:, point], start, end, up).mean() for point in range(points.shape[1])]
+            found.append(Stance(foot, int(np.argmin(strays)), start, end))
     return tuple(found)
 
 
@@ -144,15 +143,9 @@ def _strays(points: Floats, start: int, end: int, up: Up) -> Floats:
     return np.asarray(np.linalg.norm(off, axis=-1))
 
 
-def _runs(values: Bools) -> list[tuple[int, int]]:
-    """The first frame and the frame after the last of each run of equal ``values`` (T,)."""
-    edges = np.flatnonzero(np.diff(values.astype(np.int8))) + 1
-    return list(zip([0, *edges.tolist()], [*edges.tolist(), len(values)], strict=True))
-
-
 def _fill_runs(values: Bools, of: bool, *, shorter_than: float, inner_only: bool) -> None:
     """Inverts, in place, the runs of ``of`` that are too short."""
-    for start, end in _runs(values):
+    for start, end in runs(values == of):
         touches_an_end = start == 0 or end == len(values)
-        if values[start] == of and end - start < shorter_than and not (inner_only and touches_an_end):
+        if end - start < shorter_than and not (inner_only and touches_an_end):
             values[start:end] = not of

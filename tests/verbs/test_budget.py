@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.arrays import runs
 from keypose.errors import OptionError
 from keypose.inbetween import linear
 from keypose.methods import METHODS
 from keypose.model import Ladder
 from keypose.verbs.budget import LinearError, automatic
-from keypose.verbs.contacts import contact_frames, runs
+from keypose.verbs.contacts import contact_frames
 
 
 @pytest.fixture(scope="module")

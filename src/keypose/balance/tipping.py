@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keypose.arrays import Bools, Floats
+from keypose.arrays import Bools, Floats, runs
 from keypose.balance.noun import Balance
 from keypose.errors import OptionError
 from keypose.model.motion import source_frames
@@ -60,11 +60,11 @@ def tips_over(
     with np.errstate(invalid="ignore"):
         tips: Bools = after.supported & before.supported[rows] & (best < 0) & (best < usual - worse_mm)
     found = []
-    for start, end in _runs(tips):
-        if (end + 1 - start) / after.fps >= least_s * (1 - 1e-9):
-            worst = start + int(np.argmin(after.margin_mm[start : end + 1]))
+    for start, stop in runs(tips):
+        if (stop - start) / after.fps >= least_s * (1 - 1e-9):
+            worst = start + int(np.argmin(after.margin_mm[start:stop]))
             margins = float(before.margin_mm[rows[worst]]), float(after.margin_mm[worst])
-            found.append(Tip(start, end, worst, *margins, after.fps))
+            found.append(Tip(start, stop - 1, worst, *margins, after.fps))
     return tuple(found)
 
 
@@ -78,12 +78,6 @@ def _least_around(margins: Floats, reach: int) -> Floats:
     filled = np.where(np.isnan(margins), np.inf, margins)
     padded = np.pad(filled, reach, constant_values=np.inf)
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).min(axis=1))
-
-
-def _runs(values: Bools) -> list[tuple[int, int]]:
-    """The first and the last frame of each run of true ``values`` (T,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], values, [False])).astype(np.int8)))
-    return [(first, past - 1) for first, past in edges.reshape(-1, 2).tolist()]
 
 
 def _place(margin_mm: float) -> str:

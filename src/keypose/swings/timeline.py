@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
+from keypose.arrays import runs
 from keypose.model import FootContacts
 from keypose.swings.noun import Swings
 from keypose.swings.track import Track
@@ -102,7 +101,6 @@ def _bars(track: Track, fps: float) -> tuple[Bar, ...]:
 def _standings(contacts: FootContacts, fps: float) -> tuple[Standing, ...]:
     found = []
     for f, foot in enumerate(contacts.feet):
-        edges = np.diff(np.concatenate(([False], contacts.touching[:, f], [False])).astype(np.int8))
-        for start, after in zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True):
-            found.append(Standing(foot, start, after - 1, start / fps, (after - 1) / fps))
+        for start, stop in runs(contacts.touching[:, f]):
+            found.append(Standing(foot, start, stop - 1, start / fps, (stop - 1) / fps))
     return tuple(sorted(found, key=lambda span: (span.start, span.foot)))

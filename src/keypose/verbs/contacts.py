@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from keypose.arrays import Bools
+from keypose.arrays import runs
 from keypose.errors import OptionError
 from keypose.features import body_root
 from keypose.kinematics import heights_above
@@ -31,9 +31,3 @@ def contact_frames(motion: Motion) -> tuple[int, ...]:
         if start > 0 and stop < motion.n_frames and stop - start >= LEAST_FLIGHT_S * motion.fps:
             found.add(start + int(np.argmax(heights[start:stop])))
     return tuple(sorted(found))
-
-
-def runs(flags: Bools) -> list[tuple[int, int]]:
-    """Each longest run of true flags as (start, stop)."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]

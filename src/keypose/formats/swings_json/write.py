@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints
+from keypose.arrays import Floats, Ints, runs
 from keypose.formats.as_text.clip import clip_document
 from keypose.formats.as_text.layout import text_of
 from keypose.formats.as_text.packed import packed
@@ -85,6 +85,5 @@ def _contacts(contacts: FootContacts | None) -> list[dict[str, Any]] | None:
         return None
     feet = []
     for foot, touching in zip(contacts.feet, np.asarray(contacts.touching, bool).T, strict=True):
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], touching, [False]))))
-        feet.append({"foot": foot, "touching": (edges.reshape(-1, 2) - (0, 1)).tolist()})
+        feet.append({"foot": foot, "touching": [[start, stop - 1] for start, stop in runs(touching)]})
     return feet

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keypose.arrays import Bools, Floats, Ints
+from keypose.arrays import Bools, Floats, Ints, runs
 from keypose.errors import OptionError
 from keypose.inbetween.editing.change import Change
 from keypose.inbetween.editing.limbs import Limb, hangs_on, hinge, limbs
@@ -166,8 +166,8 @@ def held(touching: Bools, fade_frames: float) -> Floats:
 
 def levels(heights: Floats, touching: Bools) -> Floats:
     """(T, P) the least ``heights`` (T, P) of points in each contact, changing evenly from one contact to the next."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], touching, [False])).astype(int)))
-    runs = edges.reshape(-1, 2) - (0, 1)  # first and last frames
-    lowest = np.array([heights[first : last + 1].min(axis=0) for first, last in runs.tolist()])
-    columns = [np.interp(np.arange(len(heights)), runs.ravel(), np.repeat(column, 2)) for column in lowest.T]
+    contacts = np.array(runs(touching))
+    lowest = np.array([heights[start:stop].min(axis=0) for start, stop in contacts.tolist()])
+    ends = (contacts - (0, 1)).ravel()  # first and last frames
+    columns = [np.interp(np.arange(len(heights)), ends, np.repeat(column, 2)) for column in lowest.T]
     return np.stack(columns, axis=1)
