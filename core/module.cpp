@@ -9,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "kps_module.hpp"
+#include "lossless_module.hpp"
 #include "polish.hpp"
 #include "salient.hpp"
 #include "skeleton.hpp"
@@ -383,4 +385,6 @@ NB_MODULE(_core, m) {
           "first_rotations"_a, "turns"_a, "swing_cost"_a, "longest"_a,
           "Few keys within a tolerance, around swings -> (joints, frames, rotations, which swings are left, played).");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
+    bind_lossless(m);
+    bind_kps(m);
 }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         UnknownJoint,
     )
     from keypose.formats import Limits, load, load_keyed, load_swings, save
+    from keypose.formats.kps import open_kps
     from keypose.inbetween.editing import Change, Edit, edit
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         Skeleton,
         concatenate,
     )
+    from keypose.storage import Damage, StoredMotion
     from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
     from keypose.swings.editing import SwingChange, SwingEdit
     from keypose.verbs import (
@@ -60,6 +62,7 @@ __all__ = [
     "Balance",
     "Change",
     "Curves",
+    "Damage",
     "EdgeCosts",
     "Edit",
     "FarthestSearch",
@@ -85,6 +88,7 @@ __all__ = [
     "Score",
     "Selection",
     "Skeleton",
+    "StoredMotion",
     "StreamingSaliency",
     "Swing",
     "SwingChange",
@@ -105,6 +109,7 @@ __all__ = [
     "load_keyed",
     "load_swings",
     "methods",
+    "open_kps",
     "rebake",
     "refine_table",
     "save",
@@ -132,6 +137,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "UnknownJoint",
         ),
         "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "save"),
+        "keypose.formats.kps": ("open_kps",),
         "keypose.inbetween.editing": ("Change", "Edit", "edit"),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),
@@ -151,6 +157,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "Skeleton",
             "concatenate",
         ),
+        "keypose.storage": ("Damage", "StoredMotion"),
         "keypose.swings": ("KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
         "keypose.swings.editing": ("SwingChange", "SwingEdit"),
         "keypose.verbs": (

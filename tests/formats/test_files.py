@@ -17,7 +17,7 @@ import keypose as kp
 from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
 from keypose.formats.files import write_atomically
 
-OWN = [suffix for suffix in writable_suffixes() if suffix not in (".fbx", ".blend")]  # these: tests/blender
+OWN = [suffix for suffix in writable_suffixes() if suffix not in (".fbx", ".blend", ".kps")]  # tests/blender, /storage
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def test_who_insists_gets_frame_0_as_the_reference_pose(tmp_path):
 # Other formats, other nouns
 
 
-@pytest.mark.parametrize("suffix", [s for s in writable_suffixes() if not s.startswith((".fbx", ".blend", ".usd"))])
+@pytest.mark.parametrize("suffix", [s for s in writable_suffixes() if not s.startswith((".fbx", ".blend", ".usd", ".kps"))])
 def test_other_formats_get_the_motion(suffix, tmp_path):
     kp.save(CASES["found"], tmp_path / f"x{suffix}")
     kp.save(CASES["found"].play(), tmp_path / f"y{suffix}")
@@ -85,7 +85,7 @@ def test_load_keyed_says_what_to_do(tmp_path):
 
 def test_load_swings_says_what_to_do(tmp_path):
     kp.save(CASES["found"].play(), tmp_path / "x.bvh")
-    with pytest.raises(kp.FormatError, match=r"x\.bvh: BVH holds no swings, expected \.swings\.json; kp\.load reads its "
+    with pytest.raises(kp.FormatError, match=r"x\.bvh: BVH holds no swings, expected \.swings\.json, \.kps; kp\.load reads its "
                        r"frames and kp\.swings finds swings in them"):  # fmt: skip
         load_swings(tmp_path / "x.bvh")
     with pytest.raises(kp.FileError, match="no such file"):
@@ -103,10 +103,9 @@ def test_content_decides_whatever_the_name(tmp_path):
         kp.save(CASES["found"], tmp_path / ".swings.json")
 
 
-def test_only_this_format_has_swings():
-    assert (
-        [f.name for f in FORMATS if f.read_swings] == [f.name for f in FORMATS if f.write_swings] == ["Keypose swings"]
-    )
+def test_only_these_formats_have_swings():
+    keeping = ["Keypose swings", "Keypose storage"]
+    assert [f.name for f in FORMATS if f.read_swings] == [f.name for f in FORMATS if f.write_swings] == keeping
 
 
 # The text

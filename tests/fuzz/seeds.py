@@ -110,6 +110,11 @@ def _swings_json() -> Seeds:
     return Seeds("x.swings.json", [_saved_swings(".swings.json", **kind) for kind in kinds])
 
 
+def _kps() -> Seeds:
+    """Half of the damaged ones get checksums that fit again (worker), so that what stands behind these is tried, too."""
+    return Seeds("x.kps", [_saved(".kps"), _saved_keyed(".kps"), _saved_swings(".kps")])
+
+
 def _usda() -> Seeds:
     return Seeds("x.usda", [_saved(".usda"), *_real("usd/*.usda")])
 
@@ -131,11 +136,11 @@ def missing(kind: str) -> str | None:
 
 # How many of ten thousand inputs are of that kind: USD and FBX start a process for each file.
 SHARES = {
-    "bvh": 2200, "bvh.gz": 400, "asf": 900, "amc": 1300, "c3d": 1400, "keys.json": 700, "swings.json": 700, "glb": 1200,
+    "bvh": 2200, "bvh.gz": 400, "asf": 900, "amc": 1300, "c3d": 1400, "keys.json": 700, "swings.json": 400, "kps": 300, "glb": 1200,
     "gltf": 1100, "usda": 60, "usdc": 37, "fbx": 3,
 }  # fmt: skip
 KINDS = {
     "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "keys.json": _keys_json,
-    "swings.json": _swings_json, "glb": _glb, "gltf": _gltf, "usda": _usda, "usdc": _usdc, "fbx": _fbx,
+    "swings.json": _swings_json, "kps": _kps, "glb": _glb, "gltf": _gltf, "usda": _usda, "usdc": _usdc, "fbx": _fbx,
 }  # fmt: skip
 IN_CHILD = ("usda", "usdc", "fbx")  # read in a process of their own, which sets its own limits

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.fuzz.mutate import damage
 from tests.fuzz.seeds import IN_CHILD, seeds
+from tests.storage.sealing import sealed
 
 import keypose as kp
 
@@ -26,6 +27,8 @@ def one_input(kind: str, number: int) -> tuple[bytes, str]:
     files = seeds(kind)
     rng = random.Random(f"{kind}:{number}")
     data = damage(rng.choice(files.contents), files.contents, rng)
+    if kind == "kps" and rng.random() < 0.5:
+        data = sealed(data)
     return data, files.name
 
 

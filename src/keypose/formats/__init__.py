@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, swings_json, usd
+from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, kps, swings_json, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
 from keypose.formats.files import read_bytes, write_atomically
 from keypose.model import KeyedMotion, Motion
@@ -34,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     c3d.FORMAT,
     keys_json.FORMAT,  # before glTF, which is known by less
     swings_json.FORMAT,
+    kps.FORMAT,
     *gltf.FORMATS,
     usd.FORMAT,
     fbx.FORMAT,
@@ -76,7 +77,7 @@ def load_keyed(
     fps: float | None = None,
     limits: Limits | None = None,
 ) -> KeyedMotion:
-    """Reads the keys of a file that has some, as they are: sparse glTF and ``.keys.json``.
+    """Reads the keys of a file that has some, as they are: sparse glTF, ``.keys.json`` and ``.kps``.
 
     ``animation`` and ``fps`` as for ``load``; every key must fall on a frame.
     """
@@ -97,7 +98,7 @@ def load_keyed(
 
 
 def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> Swings:
-    """Reads swings that were saved as such (``.swings.json``), as they are; ``kp.load`` gives the motion they play."""
+    """Reads swings that were saved as such (``.swings.json``, ``.kps``); ``kp.load`` gives the motion they play."""
     source, options = _opened(path, "auto", None, "fill", None, None, limits)
     format_ = _format_of(source)
     if format_.read_swings is None:
@@ -132,15 +133,27 @@ def _opened(
     return Source(path, read_bytes(path, limits), limits), options
 
 
-def save(motion: Motion | KeyedMotion | Swings, path: str | PathLike[str], *, reference_pose: bool = False) -> None:
+def save(
+    motion: Motion | KeyedMotion | Swings,
+    path: str | PathLike[str],
+    *,
+    reference_pose: bool = False,
+    tolerance_mm: float | None = None,
+    lossless: bool = False,
+    keyed: KeyedMotion | None = None,
+    swings: Swings | None = None,
+) -> None:
     """Writes a motion; the suffix decides the format (``.bvh``, ``.glb``, ``.usda``, ..., also ``.bvh.gz``).
 
     A keyed motion keeps its keys and curves in formats that have such (``.keys.json``, ``.glb``, ...); others get every
     frame. Beside a BVH file, which has no place for keys, they are written as ``walk.bvh.keys.json``. Swings are kept
-    in ``.swings.json``, which holds nothing else; other formats get the motion that they play.
+    in ``.swings.json``, which holds nothing else, and in ``.kps``; other formats get the motion that they play.
 
     Atomic: a killed save leaves the old file or none, never half a one. ``reference_pose`` writes the
     pose that ``load`` kept apart as an extra first frame again.
+
+    For ``.kps`` only: no point of the figure, on a figure of 1.7 m, is farther off than ``tolerance_mm`` (by default
+    1), or every number comes back (``lossless``); ``keyed`` and ``swings`` are kept beside the frames.
     """
     if not isinstance(motion, Motion | KeyedMotion | Swings):
         raise OptionError(
@@ -157,7 +170,9 @@ def save(motion: Motion | KeyedMotion | Swings, path: str | PathLike[str], *, re
     if format_ is None or not writes or (zipped and not format_.gzip):
         known = ", ".join(writable_suffixes(swings=isinstance(motion, Swings)))
         raise OptionError(f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, expected one of {known}")
-    options = WriteOptions(reference_pose)
+    options = WriteOptions(reference_pose, tolerance_mm, lossless, keyed, swings)
+    if format_ is not kps.FORMAT:
+        kps.refuse_options(path, suffix, options)
     data = _content(format_, motion, suffix, options)
     if isinstance(motion, KeyedMotion) and format_.keys_beside:
         write_atomically(_keys_beside(path), _content(keys_json.FORMAT, motion, ".keys.json", options))

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Literal
 
 from keypose.errors import FormatError, FormatWarning, LimitError
+from keypose.limits import MOTION_BYTES_PER_JOINT as MOTION_BYTES_PER_JOINT
+from keypose.limits import SMALL_MOTION_BYTES as SMALL_MOTION_BYTES
+from keypose.limits import Limits as Limits
 from keypose.model import KeyedMotion, Motion
 from keypose.swings import Swings
 
 logger = logging.getLogger("keypose")
 
-MOTION_BYTES_PER_JOINT = 200  # one joint in one frame: 56 in the motion, the rest on the way to it
 KEYED_BYTES_PER_JOINT = 600  # one joint at one key: 168 in its curves, with slopes; the rest on the way to them
-SMALL_MOTION_BYTES = 512 << 20  # this much is fine however small the file was: a few keys may last long
 MOST_WARNINGS = 20  # of one file
 LONGEST_MESSAGE = 600  # characters
 _PACKAGE = str(Path(__file__).resolve().parents[1])
@@ -40,21 +41,6 @@ def shown(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How much a file may ask for. Real files stay far below; a hostile one is refused early.
-
-    With the defaults, reading takes at most ``expansion`` times the size of the (decompressed) file, or
-    512 MB, of memory. End sites count as joints.
-    """
-
-    joints: int = 10_000
-    depth: int = 1_000  # joints from the root to the deepest one
-    frames: int = 5_000_000  # 11 hours at 120 fps
-    bytes: int = 4 << 30  # of the file, after decompression
-    expansion: int = 100  # memory of the motion per byte of the file
-
-
-@dataclass(frozen=True)
 class ReadOptions:
     """The keywords of ``load``; each reader takes those that concern it."""
 
@@ -70,6 +56,10 @@ class WriteOptions:
     """The keywords of ``save``; each writer takes those that concern it."""
 
     reference_pose: bool = False  # write the reference pose as an extra first frame
+    tolerance_mm: float | None = None  # of a stored motion; None: the default one
+    lossless: bool = False
+    keyed: KeyedMotion | None = None  # kept beside the frames of a stored motion
+    swings: Swings | None = None
 
 
 @dataclass

@@ -50,15 +50,7 @@ class _Hierarchy:
 
 def read(source: Source, options: ReadOptions) -> Motion:
     """A motion from the text of a BVH file."""
-    motion_at = _MOTION.search(source.data)
-    if motion_at is None:
-        lines = source.data.count(b"\n") + 1
-        raise source.error("no MOTION section, expected one after the hierarchy", line=lines)
-    header = source.data[: motion_at.start()].removeprefix(_BOM)
-    hierarchy = _read_hierarchy(source, header.decode("utf-8", "surrogateescape"))
-    columns = sum(map(len, hierarchy.channels))
-    frames, fps, start = _read_motion_header(source, motion_at.end())
-    channels = _read_rows(source, hierarchy, start, columns, frames)
+    hierarchy, channels, fps, _ = _read_sections(source)
     skeleton = _skeleton(source, hierarchy)
     translations, rotations = _core.poses_from_channels(channels, *_column_tables(skeleton), skeleton.offsets)
     del channels
@@ -78,6 +70,25 @@ def read(source: Source, options: ReadOptions) -> Motion:
         reference_pose=reference,
         notes=tuple(source.notes),
     )
+
+
+def channel_values(source: Source) -> tuple[Floats, str]:
+    """Every number of the MOTION section (T, channels), and the word for the frame time, as they stand in the file."""
+    _, channels, _, frame_time = _read_sections(source)
+    return channels, frame_time
+
+
+def _read_sections(source: Source) -> tuple[_Hierarchy, Floats, float, str]:
+    """The skeleton, the channel values (T, columns), frames per second and the word for the frame time."""
+    motion_at = _MOTION.search(source.data)
+    if motion_at is None:
+        lines = source.data.count(b"\n") + 1
+        raise source.error("no MOTION section, expected one after the hierarchy", line=lines)
+    header = source.data[: motion_at.start()].removeprefix(_BOM)
+    hierarchy = _read_hierarchy(source, header.decode("utf-8", "surrogateescape"))
+    columns = sum(map(len, hierarchy.channels))
+    frames, fps, frame_time, start = _read_motion_header(source, motion_at.end())
+    return hierarchy, _read_rows(source, hierarchy, start, columns, frames), fps, frame_time
 
 
 def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
@@ -177,8 +188,8 @@ def _read_properties(
         at += 2 + count
 
 
-def _read_motion_header(source: Source, at: int) -> tuple[int, float, int]:
-    """The number of frames and the frame rate that the file states, and where the numbers begin."""
+def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
+    """The number of frames, the frame rate and the frame time that the file states, and where the numbers begin."""
     line = source.data.count(b"\n", 0, at) + 1
     frames_found = _FRAMES.match(source.data, at)
     if frames_found is None or not frames_found[1].isdigit() or len(frames_found[1]) > 12:
@@ -192,11 +203,11 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, int]:
     frame_time = _number(source, word, "Frame Time", line)
     if frame_time == 0:
         source.warn(f"Frame Time is 0; {DEFAULT_FPS:g} fps is assumed", line=line)
-        return int(frames_found[1]), DEFAULT_FPS, time_found.end()
+        return int(frames_found[1]), DEFAULT_FPS, word, time_found.end()
     if not 1.0 / GREATEST_FPS <= frame_time <= 1.0 / LEAST_FPS:
         expected = f"{1.0 / GREATEST_FPS:g} to {1.0 / LEAST_FPS:g} seconds"
         raise source.error(f"Frame Time: {frame_time:g}, expected {expected}", line=line)
-    return int(frames_found[1]), _frame_rate(word, frame_time), time_found.end()
+    return int(frames_found[1]), _frame_rate(word, frame_time), word, time_found.end()
 
 
 def _frame_rate(word: str, frame_time: float) -> float:

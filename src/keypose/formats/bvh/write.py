@@ -30,7 +30,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
         motion = turned_upright(motion)  # BVH has no word for the up axis: people expect Y
     euler = motion.euler_curves()
     channels = _channels_needed(motion, euler)
-    lines = ["HIERARCHY", *_hierarchy_lines(motion, channels), "MOTION"]
+    lines = ["HIERARCHY", *hierarchy_lines(motion, channels), "MOTION"]
     lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.15g}", ""]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
     return text + _core.format_rows(_channel_rows(motion, euler, channels), _decimals(motion))
@@ -66,8 +66,10 @@ def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
     return needed
 
 
-def _hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]]) -> list[str]:
+def hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]], *, exact: bool = False) -> list[str]:
+    """The joints with these ``channels``; ``exact``: offsets to the last bit, else to nine digits."""
     s = motion.skeleton
+    triple = _exact_triple if exact else _short_triple
     names, _ = numbered([_one_line(name) for name in s.names])
     children: list[list[int]] = [[] for _ in s.names]
     for j, parent in enumerate(s.parents.tolist()):
@@ -83,10 +85,10 @@ def _hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]]) -> list[st
         j, depth = item
         indent = "\t" * depth
         lines += [f"{indent}{'JOINT' if depth else 'ROOT'} {names[j]}", f"{indent}{{"]
-        lines.append(f"{indent}\tOFFSET {_triple(s.offsets[j])}")
+        lines.append(f"{indent}\tOFFSET {triple(s.offsets[j])}")
         lines.append(f"{indent}\tCHANNELS {' '.join((str(len(channels[j])), *channels[j]))}")
         for e in np.flatnonzero(s.end_joints == j):
-            lines += [f"{indent}\tEnd Site", f"{indent}\t{{", f"{indent}\t\tOFFSET {_triple(s.end_offsets[e])}"]
+            lines += [f"{indent}\tEnd Site", f"{indent}\t{{", f"{indent}\t\tOFFSET {triple(s.end_offsets[e])}"]
             lines.append(f"{indent}\t}}")
         todo.append(f"{indent}}}")
         todo += [(child, depth + 1) for child in reversed(children[j])]
@@ -99,13 +101,17 @@ def _one_line(name: str) -> str:
     return " ".join(re.sub(r"[{}]", "_", name).split()) or "joint"
 
 
-def _triple(vector: Floats) -> str:
+def _short_triple(vector: Floats) -> str:
     return " ".join(f"{x:.9g}" for x in (vector + 0.0).tolist())
+
+
+def _exact_triple(vector: Floats) -> str:
+    return " ".join(map(repr, vector.tolist()))
 
 
 def _channel_rows(motion: Motion, euler: Floats, channels: list[tuple[str, ...]]) -> Floats:
     columns = []
-    for j in _file_order(motion.skeleton.parents.tolist()):
+    for j in file_order(motion.skeleton.parents.tolist()):
         for channel in channels[j]:
             if channel in POSITION_CHANNELS:
                 columns.append(motion.translations[:, j, AXES.index(channel[0])])
@@ -114,7 +120,7 @@ def _channel_rows(motion: Motion, euler: Floats, channels: list[tuple[str, ...]]
     return np.stack(columns, axis=1) if columns else np.zeros((motion.n_frames, 0))
 
 
-def _file_order(parents: list[int]) -> list[int]:
+def file_order(parents: list[int]) -> list[int]:
     """Depth first: the order in which the hierarchy is written."""
     children: dict[int, list[int]] = {}
     for j, parent in enumerate(parents):

@@ -29,7 +29,7 @@ def n_numbers(angles: int, keys: int) -> int:
 def folded(rotations: Floats) -> tuple[int, Floats32]:
     """How many angles (0 to 3) rotations (K, 4) have, and the fewest numbers that give them back."""
     keys = len(rotations)
-    for angles, find in enumerate((_still, _one_axis, _two_axes)):
+    for angles, find in enumerate((_still, _one_axis, two_axes)):
         if n_numbers(angles, keys) < n_numbers(FREE, keys) or not angles:
             found: Floats32 = find(rotations).astype(np.float32)
             if angle_between(unfolded(angles, found.astype(np.float64), keys), rotations).max() <= ACCURACY_RAD:
@@ -60,29 +60,29 @@ def _still(rotations: Floats) -> Floats:
 def _one_axis(rotations: Floats) -> Floats:
     """Base, axis, angles: ``R = B exp(a v)``."""
     turns = log(multiply(conjugate(rotations[:1]), rotations))
-    axis = np.linalg.svd(_some(turns), full_matrices=False)[2][0]
+    axis = np.linalg.svd(some_of(turns), full_matrices=False)[2][0]
     return np.concatenate((log(rotations[0]), axis, turns @ axis))
 
 
-def _two_axes(rotations: Floats) -> Floats:
+def two_axes(rotations: Floats) -> Floats:
     """Base, two axes, pairs of angles: ``R = exp(a u) B exp(b v)``."""
-    some = to_matrix(_some(rotations)).reshape(-1, 9)
+    some = to_matrix(some_of(rotations)).reshape(-1, 9)
     null = np.linalg.svd(np.column_stack((some, np.ones(len(some)))), full_matrices=False)[2][-1]  # 10 rows or more
     u, _, v = np.linalg.svd(null[:9].reshape(3, 3))
     first, second = u[:, 0], v[0]
     base = rotations[0]
     swung = rotate(rotations, np.broadcast_to(second, (len(rotations), 3)))
     back = rotate(conjugate(rotations), np.broadcast_to(first, (len(rotations), 3)))
-    pairs = np.stack((_about(first, swung[:1], swung), _about(second, back, back[:1])), axis=1)
+    pairs = np.stack((angles_about(first, swung[:1], swung), angles_about(second, back, back[:1])), axis=1)
     return np.concatenate((log(base), first, second, pairs.ravel()))
 
 
-def _about(axis: Floats, before: Floats, after: Floats) -> Floats:
+def angles_about(axis: Floats, before: Floats, after: Floats) -> Floats:
     """Angles (K,) about ``axis`` from ``before`` to ``after``, (K, 3) or one for all."""
     ahead, side = before - (before @ axis)[:, None] * axis, np.cross(axis, before)
     return np.asarray(np.arctan2(np.sum(after * side, axis=1), np.sum(after * ahead, axis=1)))
 
 
-def _some(rows: Floats) -> Floats:
+def some_of(rows: Floats) -> Floats:
     """Rows of the whole, evenly chosen."""
     return np.asarray(rows[np.linspace(0, len(rows) - 1, min(len(rows), LOOKED_AT)).astype(int)])

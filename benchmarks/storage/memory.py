@@ -1,0 +1,69 @@
+"""The most memory that playing a long clip takes, group by group, in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+
+import keypose as kp
+
+NUMBER_BYTES = 8
+LONG_S, SHORT_S, TINY_S = 600.0, 60.0, 1 / 15  # the last are two frames
+
+CHILD = """
+import sys
+from pathlib import Path
+import numpy as np
+import keypose as kp
+
+def kilobytes(what):
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if what in line)
+
+kp.open_kps(sys.argv[2]).motion()  # two frames: all that is loaded once
+Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+before = kilobytes("VmRSS")
+with kp.open_kps(sys.argv[1]) as stored:
+    t, far = 0.0, 0.0
+    while t < stored.duration_s:
+        second = stored[t : t + 1.0]
+        far = max(far, float(np.abs(second.translations).max()))
+        t += 1.0
+    print(kilobytes("VmHWM") - before)
+"""
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Bytes beyond what there was after a clip of two frames."""
+
+    seconds: float
+    file_bytes: int
+    clip_bytes: int  # all frames as numbers
+    group_bytes: int  # those of one second
+    peak_bytes: int
+
+
+def long_clip(paths: list[Path], seconds: float = LONG_S) -> kp.Motion:
+    """Clips of one corpus after another, again from the first, until it is so long."""
+    parts, total = [], 0.0
+    for path in cycle(paths):
+        parts.append(kp.load(path))
+        total += parts[-1].duration_s
+        if total >= seconds:
+            whole = kp.concatenate(parts)
+            return whole[: round(seconds * whole.fps)]
+    raise AssertionError("no clips")
+
+
+def peak(path: Path, tiny: Path) -> Peak | None:
+    """Of playing ``path`` after ``tiny``; None: this system does not tell (it has no /proc/self/clear_refs)."""
+    if not Path("/proc/self/clear_refs").exists():
+        return None
+    found = subprocess.run([sys.executable, "-c", CHILD, path, tiny], capture_output=True, text=True, check=True)
+    with kp.open_kps(path) as stored:
+        frame_bytes = 7 * NUMBER_BYTES * stored.n_joints
+        clip_bytes, group_bytes = frame_bytes * stored.n_frames, round(frame_bytes * stored.fps)
+        return Peak(stored.duration_s, path.stat().st_size, clip_bytes, group_bytes, 1024 * int(found.stdout))

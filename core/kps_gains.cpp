@@ -1,0 +1,120 @@
+#include "kps_gains.hpp"
+
+#include <array>
+
+namespace keypose::kps {
+namespace {
+
+using Matrix = std::array<double, 36>;  // symmetric, over the six numbers of an Error
+
+struct Skew {
+    double m[3][3];  // m e = o x e
+    explicit Skew(V3 o) : m{{0, -o.z, o.y}, {o.z, 0, -o.x}, {-o.y, o.x, 0}} {}
+};
+
+// A point at `o` from its joint is off by place - o x turn.
+void add_point(Matrix& s, V3 o, double weight) {
+    const Skew x(o);
+    for (int i = 0; i < 3; ++i) {
+        s[7 * i] += weight;
+        for (int k = 0; k < 3; ++k) {
+            s[6 * i + 3 + k] -= weight * x.m[i][k];
+            s[6 * (3 + k) + i] -= weight * x.m[i][k];
+            double square = 0;
+            for (int m = 0; m < 3; ++m) square += x.m[m][i] * x.m[m][k];
+            s[6 * (3 + i) + 3 + k] += weight * square;
+        }
+    }
+}
+
+// What a joint's error costs, seen from the joint it hangs on at the distance `o`.
+void add_kid(Matrix& parent, const Matrix& kid, V3 o) {
+    const Skew x(o);
+    double moved[6][6];  // kid * A, A = [1, -x; 0, 1]
+    for (int r = 0; r < 6; ++r) {
+        for (int c = 0; c < 3; ++c) {
+            moved[r][c] = kid[6 * r + c];
+            double sum = kid[6 * r + 3 + c];
+            for (int m = 0; m < 3; ++m) sum -= kid[6 * r + m] * x.m[m][c];
+            moved[r][3 + c] = sum;
+        }
+    }
+    for (int c = 0; c < 6; ++c) {
+        for (int r = 0; r < 3; ++r) {
+            parent[6 * r + c] += moved[r][c];
+            double sum = moved[3 + r][c];
+            for (int m = 0; m < 3; ++m) sum -= x.m[m][r] * moved[m][c];
+            parent[6 * (3 + r) + c] += sum;
+        }
+    }
+}
+
+// Takes out of `s` what a change along gain.change makes up for.
+void settle(Matrix& s, Gain& gain) {
+    double along[6];
+    gain.curvature = 0;
+    for (int r = 0; r < 6; ++r) {
+        along[r] = 0;
+        for (int c = 0; c < 6; ++c) along[r] += s[6 * r + c] * gain.change[c];
+        gain.curvature += gain.change[r] * along[r];
+    }
+    const double inverse = gain.curvature > 1e-12 ? 1 / gain.curvature : 0;
+    for (int r = 0; r < 6; ++r) {
+        gain.answer[r] = -along[r] * inverse;
+        for (int c = 0; c < 6; ++c) s[6 * r + c] -= along[r] * along[c] * inverse;
+    }
+}
+
+}  // namespace
+
+Figure::Figure(const std::int32_t* parents_, int joints, const std::int32_t* end_joints_, const double* end_offsets_, int n_ends,
+               double mm_per_unit_, const Clip& clip)
+    : parents(parents_, parents_ + joints), end_joints(end_joints_, end_joints_ + n_ends), kids(joints), ends(joints),
+      mm_per_unit(mm_per_unit_) {
+    for (int e = 0; e < n_ends; ++e) {
+        end_offsets.push_back(mm_per_unit * vector_at(end_offsets_ + 3 * e));
+        ends[end_joints[e]].push_back(e);
+    }
+    for (int joint = joints - 1; joint >= 0; --joint) {
+        if (parents[joint] < 0) continue;
+        auto& siblings = kids[parents[joint]];
+        siblings.push_back(joint);
+        if (clip.charts[joint].numbers() == 0) siblings.insert(siblings.end(), kids[joint].begin(), kids[joint].end());
+    }
+}
+
+void gains(const Clip& clip, const Figure& figure, const Original& original, const Weights& weights, Gain* out) {
+    std::vector<Matrix> cost(figure.joints());
+    for (int joint = 0; joint < figure.joints(); ++joint) {
+        cost[joint].fill(0);
+        for (int i = 0; i < 3; ++i) {
+            cost[joint][7 * i] = 7 * weights.joints[joint];
+            cost[joint][7 * (i + 3)] = 4 * kArm * kArm * weights.joints[joint];
+        }
+    }
+    for (std::size_t e = 0; e < figure.end_joints.size(); ++e) {
+        const int joint = figure.end_joints[e];
+        add_point(cost[joint], turned(original.turn(joint), figure.end_offsets[e]), weights.ends[e]);
+    }
+    for (int joint = figure.joints() - 1; joint >= 0; --joint) {
+        const int parent = figure.parents[joint], first = clip.layout.first_track[joint];
+        const int moving = clip.moves[joint] ? 3 : 0;
+        for (int track = clip.layout.first_track[joint + 1] - 1; track >= first; --track) {
+            const int which = track - first;
+            V3 place{}, turn{};
+            if (which < moving) {
+                const V3 axis{which == 0 ? 1.0 : 0.0, which == 1 ? 1.0 : 0.0, which == 2 ? 1.0 : 0.0};
+                place = figure.mm_per_unit * (parent < 0 ? axis : turned(original.turn(parent), axis));
+            } else {
+                turn = turned(original.turn(joint), change_of(clip.charts[joint], original.numbers + first + moving, which - moving));
+            }
+            Gain& gain = out[track];
+            const double change[6] = {place.x, place.y, place.z, turn.x, turn.y, turn.z};
+            for (int i = 0; i < 6; ++i) gain.change[i] = change[i];
+            settle(cost[joint], gain);
+        }
+        if (parent >= 0) add_kid(cost[parent], cost[joint], original.position(joint) - original.position(parent));
+    }
+}
+
+}  // namespace keypose::kps

@@ -1,0 +1,241 @@
+// What Python sees of clips within a tolerance: checks shapes, releases the lock, calls the kernels.
+#include "kps_module.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "kps_encode.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace keypose;
+
+namespace {
+
+template <class T, std::size_t N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T>;
+using Numbers = Out<std::int64_t>;
+
+constexpr int kMostFrames = 1 << 27;
+
+void require(bool condition, const char* message) {
+    if (!condition) throw std::invalid_argument(message);
+}
+
+template <class T>
+Out<T> adopt(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(kept->data(), shape, owner);
+}
+
+nb::bytes as_bytes(const std::vector<std::uint8_t>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+const std::uint8_t* start_of(const nb::bytes& bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.c_str()); }
+
+// Charts (joints, 14): kind, base (4), three axes.
+kps::Clip make_clip(In<std::int32_t, 1> parents, In<double, 2> charts, In<std::uint8_t, 1> moves, In<double, 2> places,
+                    In<std::int32_t, 1> steps, In<std::int64_t, 1> centres, In<std::int32_t, 1> track_priors,
+                    In<std::int32_t, 1> level_priors) {
+    const std::size_t joints = parents.shape(0);
+    require(charts.shape(0) == joints && charts.shape(1) == 14, "charts must be (joints, 14)");
+    require(moves.shape(0) == joints && places.shape(0) == joints && places.shape(1) == 3, "one place a joint");
+    require(level_priors.shape(0) == kps::kLevels, "one prior a level");
+    kps::Clip clip;
+    clip.moves.assign(moves.data(), moves.data() + joints);
+    clip.layout.first_track.push_back(0);
+    for (std::size_t j = 0; j < joints; ++j) {
+        const double* c = charts.data() + 14 * j;
+        require(c[0] >= 0 && c[0] <= 4, "an unknown kind of chart");
+        require(parents.data()[j] < static_cast<int>(j), "parents come first");
+        kps::Chart chart{static_cast<kps::Kind>(static_cast<int>(c[0])), Q{c[1], c[2], c[3], c[4]}, vector_at(c + 5), vector_at(c + 8), vector_at(c + 11)};
+        clip.charts.push_back(chart);
+        clip.places.push_back(vector_at(places.data() + 3 * j));
+        clip.layout.first_track.push_back(clip.layout.first_track.back() + (moves.data()[j] ? 3 : 0) + chart.numbers());
+        int elder = parents.data()[j];
+        while (elder >= 0 && clip.layout.first_track[elder + 1] == clip.layout.first_track[elder]) elder = parents.data()[elder];
+        clip.layout.elder.push_back(elder);
+    }
+    const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
+    require(steps.shape(0) == tracks && centres.shape(0) == tracks && track_priors.shape(0) == tracks, "one step, centre and prior a track");
+    for (std::size_t k = 0; k < tracks; ++k) {
+        require(std::abs(steps.data()[k]) <= 4096, "a step beyond all measure");
+        require(std::abs(centres.data()[k]) < kps::kMostUnits, "a centre beyond all measure");
+        clip.units.push_back(kps::power_of_eighths(steps.data()[k]) / kps::kUnitsPerStep);
+    }
+    clip.centres.assign(centres.data(), centres.data() + tracks);
+    clip.layout.track_prior.assign(track_priors.data(), track_priors.data() + tracks);
+    std::copy_n(level_priors.data(), kps::kLevels, clip.layout.level_prior);
+    return clip;
+}
+
+Numbers decode_pose(const kps::Clip& clip, nb::bytes bytes) {
+    std::vector<std::int64_t> numbers(clip.tracks());
+    {
+        nb::gil_scoped_release unlocked;
+        kps::decode_pose(clip, start_of(bytes), bytes.size(), numbers.data());
+    }
+    return adopt(std::move(numbers), {static_cast<std::size_t>(clip.tracks())});
+}
+
+Numbers decode_body(const kps::Clip& clip, int frames, nb::bytes bytes, In<std::int64_t, 1> pose, std::optional<In<std::int64_t, 1>> next) {
+    const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
+    require(frames >= 1 && frames <= kMostFrames, "frames must be positive and not too many");
+    require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
+    std::vector<std::int64_t> numbers(tracks * frames);
+    {
+        nb::gil_scoped_release unlocked;
+        std::copy_n(pose.data(), tracks, numbers.data());
+        kps::decode_body(clip, frames, start_of(bytes), bytes.size(), next ? next->data() : nullptr, numbers.data());
+    }
+    return adopt(std::move(numbers), {static_cast<std::size_t>(frames), tracks});
+}
+
+nb::tuple poses(const kps::Clip& clip, In<std::int64_t, 2> numbers) {
+    const std::size_t frames = numbers.shape(0), tracks = static_cast<std::size_t>(clip.tracks()), joints = static_cast<std::size_t>(clip.joints());
+    require(numbers.shape(1) == tracks, "numbers must be (frames, tracks)");
+    std::vector<double> translations(frames * joints * 3), rotations(frames * joints * 4);
+    {
+        nb::gil_scoped_release unlocked;
+        for (std::size_t t = 0; t < frames; ++t) {
+            clip.pose(numbers.data() + tracks * t, translations.data() + 3 * joints * t, rotations.data() + 4 * joints * t);
+        }
+    }
+    return nb::make_tuple(adopt(std::move(translations), {frames, joints, 3}), adopt(std::move(rotations), {frames, joints, 4}));
+}
+
+// The original's frames, in mm and in the numbers of its tracks.
+struct Frames {
+    In<double, 3> positions, turns, translations;
+    In<double, 2> numbers;
+
+    kps::Originals originals(const kps::Clip& clip) const {
+        const std::size_t frames = positions.shape(0), joints = static_cast<std::size_t>(clip.joints());
+        require(frames >= 1 && positions.shape(1) == joints && positions.shape(2) == 3, "positions must be (frames, joints, 3)");
+        require(turns.shape(0) == frames && turns.shape(1) == joints && turns.shape(2) == 4, "turns must be (frames, joints, 4)");
+        require(translations.shape(0) == frames && translations.shape(1) == joints && translations.shape(2) == 3,
+                "translations must be (frames, joints, 3)");
+        require(numbers.shape(0) == frames && numbers.shape(1) == static_cast<std::size_t>(clip.tracks()), "numbers must be (frames, tracks)");
+        return {positions.data(), turns.data(), translations.data(), numbers.data(), static_cast<int>(frames)};
+    }
+};
+
+kps::Figure make_figure(const kps::Clip& clip, In<std::int32_t, 1> parents, In<std::int32_t, 1> end_joints, In<double, 2> end_offsets, double mm_per_unit) {
+    require(parents.shape(0) == static_cast<std::size_t>(clip.joints()), "one parent a joint");
+    require(end_offsets.shape(0) == end_joints.shape(0) && end_offsets.shape(1) == 3, "one offset an end site");
+    const auto* ends = end_joints.data();
+    require(std::all_of(ends, ends + end_joints.shape(0), [&](int j) { return j >= 0 && j < clip.joints(); }), "an end site of no joint");
+    return kps::Figure(parents.data(), clip.joints(), ends, end_offsets.data(), static_cast<int>(end_joints.shape(0)), mm_per_unit, clip);
+}
+
+nb::tuple chosen(const kps::Clip& clip, kps::Choice&& choice, std::size_t frames) {
+    const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
+    if (!choice.found) choice.residuals.assign(frames * tracks, 0), choice.numbers.assign(frames * tracks, 0);
+    return nb::make_tuple(choice.found, choice.order, choice.grain, adopt(std::move(choice.residuals), {frames, tracks}),
+                          adopt(std::move(choice.numbers), {frames, tracks}));
+}
+
+Out<double> curvatures(const kps::Clip& clip, const kps::Figure& figure, const Frames& frames) {
+    const kps::Originals originals = frames.originals(clip);
+    std::vector<double> sums;
+    {
+        nb::gil_scoped_release unlocked;
+        sums = kps::curvatures(clip, figure, originals);
+    }
+    return adopt(std::move(sums), {static_cast<std::size_t>(clip.tracks())});
+}
+
+nb::tuple choose_pose(const kps::Clip& clip, const kps::Figure& figure, const Frames& frames, double tolerance_mm) {
+    const kps::Originals originals = frames.originals(clip);
+    kps::Choice choice;
+    {
+        nb::gil_scoped_release unlocked;
+        choice = kps::choose_pose(clip, figure, originals, tolerance_mm);
+    }
+    return chosen(clip, std::move(choice), 1);
+}
+
+nb::tuple choose_body(const kps::Clip& clip, const kps::Figure& figure, const Frames& frames, In<std::int64_t, 1> pose,
+                      std::optional<In<std::int64_t, 1>> next, double tolerance_mm, int order, double kept, int grain) {
+    const kps::Originals originals = frames.originals(clip);
+    const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
+    require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
+    require(order >= 0 && order < kps::kOrders, "an unknown order of frames");
+    kps::Choice choice;
+    {
+        nb::gil_scoped_release unlocked;
+        choice = kps::choose_body(clip, figure, originals, pose.data(), next ? next->data() : nullptr, tolerance_mm, kps::Manner{order, kept}, grain);
+    }
+    return chosen(clip, std::move(choice), static_cast<std::size_t>(originals.frames));
+}
+
+void check_residuals(const std::int32_t* residuals, std::size_t count) {
+    require(std::all_of(residuals, residuals + count, [](std::int64_t r) { return std::abs(r) < kps::kMostResidual; }), "a residual beyond all measure");
+}
+
+void check_grain(int grain) { require(grain >= kps::kLeastGrain && grain <= kps::kMostGrain, "a grain beyond all measure"); }
+
+nb::bytes write_pose(const kps::Clip& clip, int grain, In<std::int32_t, 1> residuals) {
+    require(residuals.shape(0) == static_cast<std::size_t>(clip.tracks()), "one residual a track");
+    check_grain(grain);
+    check_residuals(residuals.data(), residuals.shape(0));
+    std::vector<std::uint8_t> bytes = kps::write_pose(clip.layout, residuals.data());
+    bytes.insert(bytes.begin(), static_cast<std::uint8_t>(grain - kps::kLeastGrain));
+    return as_bytes(bytes);
+}
+
+nb::bytes write_body(const kps::Clip& clip, int order, int grain, In<std::int32_t, 2> residuals, bool next) {
+    require(residuals.shape(1) == static_cast<std::size_t>(clip.tracks()), "residuals must be (frames, tracks)");
+    require(order >= 0 && order < kps::kOrders && residuals.shape(0) <= kMostFrames, "an unknown order of frames");
+    check_grain(grain);
+    check_residuals(residuals.data(), residuals.shape(0) * residuals.shape(1));
+    if (residuals.shape(0) <= 1) return nb::bytes("", 0);
+    std::vector<std::uint8_t> bytes;
+    {
+        nb::gil_scoped_release unlocked;
+        bytes = kps::write_body(clip.layout, kps::schedule(static_cast<int>(residuals.shape(0)), next, order), residuals.data());
+    }
+    const auto head = static_cast<std::uint8_t>(grain - kps::kLeastGrain);
+    if (order == 0) bytes.insert(bytes.begin(), head);
+    else bytes.insert(bytes.begin(), {static_cast<std::uint8_t>(head | 0x80), static_cast<std::uint8_t>(order)});
+    return as_bytes(bytes);
+}
+
+// Frames as (at, level) in the order in which they are coded.
+Out<std::int32_t> frame_levels(int frames, bool next, int order) {
+    require(frames >= 1 && frames <= kMostFrames && order >= 0 && order < kps::kOrders, "an unknown order of frames");
+    std::vector<std::int32_t> levels(frames, kps::kPose);
+    for (const kps::Frame& frame : kps::schedule(frames, next, order)) levels[frame.at] = frame.level;
+    return adopt(std::move(levels), {static_cast<std::size_t>(frames)});
+}
+
+}  // namespace
+
+void bind_kps(nb::module_& m) {
+    nb::class_<kps::Clip>(m, "KpsClip", "A clip as its decoder knows it.")
+        .def_prop_ro("tracks", &kps::Clip::tracks)
+        .def("decode_pose", &decode_pose, "bytes"_a, "The numbers (tracks) of a group's first frame.")
+        .def("decode_body", &decode_body, "frames"_a, "bytes"_a, "pose"_a, "next"_a.none(), "The numbers (frames, tracks) of a group.")
+        .def("poses", &poses, "numbers"_a, "Numbers (frames, tracks) -> translations (frames, joints, 3), rotations (frames, joints, 4).")
+        .def("write_pose", &write_pose, "grain"_a, "residuals"_a)
+        .def("write_body", &write_body, "order"_a, "grain"_a, "residuals"_a, "next"_a);
+    m.def("kps_clip", &make_clip, "parents"_a, "charts"_a, "moves"_a, "places"_a, "steps"_a, "centres"_a, "track_priors"_a, "level_priors"_a);
+    nb::class_<kps::Figure>(m, "KpsFigure", "The points that a tolerance is promised for.");
+    m.def("kps_figure", &make_figure, "clip"_a, "parents"_a, "end_joints"_a, "end_offsets"_a, "mm_per_unit"_a);
+    nb::class_<Frames>(m, "KpsFrames", "Frames of the original.")
+        .def("__init__", [](Frames* self, In<double, 3> positions, In<double, 3> turns, In<double, 3> translations, In<double, 2> numbers) {
+                new (self) Frames{positions, turns, translations, numbers};
+            }, "positions"_a, "turns"_a, "translations"_a, "numbers"_a);
+    m.def("kps_curvatures", &curvatures, "clip"_a, "figure"_a, "frames"_a, "How much each track moves the points: mm squared, summed over points and frames.");
+    m.def("kps_choose_pose", &choose_pose, "clip"_a, "figure"_a, "frames"_a, "tolerance_mm"_a, "found, order, grain, residuals (1, tracks), numbers (1, tracks).");
+    m.def("kps_choose_body", &choose_body, "clip"_a, "figure"_a, "frames"_a, "pose"_a, "next"_a.none(), "tolerance_mm"_a, "order"_a, "kept"_a, "grain"_a,
+          "found, order, grain, residuals (frames, tracks), numbers (frames, tracks).");
+    m.def("kps_frame_levels", &frame_levels, "frames"_a, "next"_a, "order"_a, "The level of each frame of a group.");
+}

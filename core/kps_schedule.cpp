@@ -1,0 +1,91 @@
+#include "kps_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace keypose::kps {
+namespace {
+
+// The polynomial through the known frames, in whole parts of 2^14; the nearest frame takes what rounding leaves.
+void interpolate(Frame& frame, int nearest) {
+    std::int64_t left = 1 << kWeightBits;
+    for (int i = 0; i < frame.count; ++i) {
+        double above = 1, below = 1;
+        for (int k = 0; k < frame.count; ++k) {
+            if (k == i) continue;
+            above *= frame.at - frame.from[k];
+            below *= frame.from[i] - frame.from[k];
+        }
+        frame.weight[i] = static_cast<std::int64_t>(std::floor(above / below * (1 << kWeightBits) + 0.5));
+        left -= frame.weight[i];
+    }
+    frame.weight[nearest] += left;
+}
+
+void copy_of(Frame& frame, int from) {
+    frame.count = 1;
+    frame.from[0] = from;
+    frame.weight[0] = 1 << kWeightBits;
+}
+
+std::vector<Frame> by_halves(int frames, bool next) {
+    std::vector<Frame> order;
+    int end = frames;
+    if (!next) {
+        end = frames - 1;
+        Frame last;
+        last.at = end;
+        last.level = kLastFrame;
+        copy_of(last, 0);
+        order.push_back(last);
+    }
+    int stride = 1, level = 0;
+    while (2 * static_cast<std::int64_t>(stride) < end) stride *= 2, ++level;
+    for (; stride >= 1; stride /= 2, --level) {
+        int before = -1, before_that = -1;
+        for (std::int64_t at = stride; at < end; at += 2 * static_cast<std::int64_t>(stride)) {
+            Frame frame;
+            frame.at = static_cast<int>(at);
+            frame.level = std::min(level, kCoarsest);
+            const std::int64_t right = std::min<std::int64_t>(at + stride, end), far = at + 3 * static_cast<std::int64_t>(stride);
+            int nearest = 0;
+            if (at >= 3 * static_cast<std::int64_t>(stride)) frame.from[frame.count++] = static_cast<int>(at - 3 * stride), nearest = 1;
+            frame.from[frame.count++] = static_cast<int>(at - stride);
+            frame.from[frame.count++] = static_cast<int>(right);
+            // The end counts in place of a farther frame if it is not too near the one before: weights would grow large.
+            if (far <= end || end - right >= stride) frame.from[frame.count++] = static_cast<int>(std::min<std::int64_t>(far, end));
+            interpolate(frame, nearest);
+            frame.before = before, frame.before_that = before_that;
+            before_that = before, before = frame.at;
+            order.push_back(frame);
+        }
+    }
+    return order;
+}
+
+std::vector<Frame> onward(int frames, bool straight) {
+    std::vector<Frame> order;
+    for (int at = 1; at < frames; ++at) {
+        Frame frame;
+        frame.at = at;
+        frame.level = kOnward;
+        copy_of(frame, at - 1);
+        if (straight && at > 1) {
+            frame.count = 2;
+            frame.from[1] = at - 2;
+            frame.weight[0] = 2 << kWeightBits, frame.weight[1] = -(1 << kWeightBits);
+        }
+        frame.before = at > 1 ? at - 1 : -1, frame.before_that = at > 2 ? at - 2 : -1;
+        order.push_back(frame);
+    }
+    return order;
+}
+
+}  // namespace
+
+std::vector<Frame> schedule(int frames, bool next, int order) {
+    if (frames <= 1) return {};
+    return order == 0 ? by_halves(frames, next) : onward(frames, order == 2);
+}
+
+}  // namespace keypose::kps

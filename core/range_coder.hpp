@@ -1,0 +1,109 @@
+// A binary range coder and its adaptive models, in whole numbers alone: the same bytes on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace keypose {
+
+// The probability that a bit is 1, in parts of 2^16, learnt from the bits it has seen: fast at first, then slower.
+struct Bit {
+    std::uint16_t one = 1 << 15;
+    std::uint16_t seen = 0;  // how sure it is of itself; grows to `limit`
+
+    static constexpr int kLeast = 32;  // neither answer is ever ruled out
+
+    std::uint32_t probability() const { return one; }
+
+    void learn(bool bit, int limit) {
+        static constexpr std::uint32_t kReciprocal[33] = {
+            32768, 26214, 21845, 18725, 16384, 13107, 10923, 9362, 8192, 7282, 6554, 5958, 5461, 5041, 4681, 4369, 4096,
+            3855, 3641, 3449, 3277, 3121, 2979, 2849, 2731, 2621, 2521, 2427, 2341, 2260, 2185, 2114, 2048};
+        const std::int32_t target = bit ? (1 << 16) - kLeast : kLeast;
+        const std::int32_t way = target - static_cast<std::int32_t>(one);
+        const std::int64_t step = static_cast<std::int64_t>(way) * kReciprocal[seen];
+        one = static_cast<std::uint16_t>(static_cast<std::int32_t>(one) + static_cast<std::int32_t>(step / (1 << 16)));
+        if (seen < limit) ++seen;
+    }
+};
+
+class RangeEncoder {
+public:
+    // `one`: the probability that the bit is 1, in parts of 2^16, from 1 to 2^16 - 1.
+    void encode(bool bit, std::uint32_t one) {
+        const std::uint32_t middle = low_ + static_cast<std::uint32_t>((static_cast<std::uint64_t>(high_ - low_) * one) >> 16);
+        if (bit) high_ = middle;
+        else low_ = middle + 1;
+        while (((low_ ^ high_) & 0xff000000u) == 0) {
+            bytes_.push_back(static_cast<std::uint8_t>(high_ >> 24));
+            low_ <<= 8;
+            high_ = (high_ << 8) | 0xffu;
+        }
+    }
+
+    void encode(bool bit, Bit& model, int limit) {
+        encode(bit, model.probability());
+        model.learn(bit, limit);
+    }
+
+    // The bytes, as few as tell the end from any other: a reader takes what is missing for zeros.
+    std::vector<std::uint8_t> finish() {
+        for (int keep = 0; keep <= 4; ++keep) {
+            const std::uint64_t grain = 1ull << (32 - 8 * keep);
+            const std::uint64_t value = (low_ + grain - 1) / grain * grain;
+            if (value > high_) continue;
+            for (int k = 0; k < keep; ++k) bytes_.push_back(static_cast<std::uint8_t>(value >> (24 - 8 * k)));
+            break;
+        }
+        while (!bytes_.empty() && bytes_.back() == 0) bytes_.pop_back();
+        return std::move(bytes_);
+    }
+
+private:
+    std::uint32_t low_ = 0, high_ = 0xffffffffu;
+    std::vector<std::uint8_t> bytes_;
+};
+
+class RangeDecoder {
+public:
+    RangeDecoder(const std::uint8_t* bytes, std::size_t count) : at_(bytes), end_(bytes + count) {
+        for (int k = 0; k < 4; ++k) value_ = (value_ << 8) | next();
+    }
+
+    bool decode(std::uint32_t one) {
+        const std::uint32_t middle = low_ + static_cast<std::uint32_t>((static_cast<std::uint64_t>(high_ - low_) * one) >> 16);
+        const bool bit = value_ <= middle;
+        if (bit) high_ = middle;
+        else low_ = middle + 1;
+        while (((low_ ^ high_) & 0xff000000u) == 0) {
+            low_ <<= 8;
+            high_ = (high_ << 8) | 0xffu;
+            value_ = (value_ << 8) | next();
+        }
+        return bit;
+    }
+
+    bool decode(Bit& model, int limit) {
+        const bool bit = decode(model.probability());
+        model.learn(bit, limit);
+        return bit;
+    }
+
+    // How many bytes were taken beyond the end: more than four, and the data cannot be what was written.
+    std::size_t beyond() const { return beyond_; }
+
+private:
+    std::uint32_t next() {
+        if (at_ < end_) return *at_++;
+        ++beyond_;
+        return 0;
+    }
+
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
+    std::size_t beyond_ = 0;
+    std::uint32_t low_ = 0, high_ = 0xffffffffu, value_ = 0;
+};
+
+}  // namespace keypose

@@ -1,0 +1,144 @@
+"""Keys and swings in compressed files: taken along, kept, and given back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from storage_cases import damaged_copy, document, names
+
+import keypose as kp
+from keypose.batch.storage_check import same
+from keypose.storage.error import largest_error
+
+
+@pytest.fixture(scope="module")
+def keyed(capture: kp.Motion) -> kp.KeyedMotion:
+    return kp.unbake(capture, keys=8)
+
+
+# In
+
+
+def test_keys_and_swings_beside_a_clip_go_along(keypose, kick: Path, capture, keyed, found, tmp_path: Path) -> None:
+    takes = tmp_path / "takes"
+    takes.mkdir()
+    source = takes / "kick.bvh"
+    source.write_bytes(kick.read_bytes())
+    kp.save(keyed, takes / "kick.bvh.keys.json")
+    kp.save(found, takes / "kick.swings.json")
+    ran = keypose("compress", source, tmp_path / "kick.kps")
+    assert ran.code == 0
+    assert [line.removeprefix(f"note: {source}: ") for line in ran.err.splitlines()] == [
+        "the keys in kick.bvh.keys.json beside it are taken along",
+        "the swings in kick.swings.json beside it are taken along",
+    ]
+    assert f"8 keys and {found.n_swings} swings" in ran.out
+    kept, whole = kp.load_keyed(tmp_path / "kick.kps"), kp.load_keyed(takes / "kick.bvh.keys.json")
+    assert whole.residual is not None and same(kept, replace(whole, residual=None))
+    # the detail is in the frames, and comes back from there
+    assert keypose("restore", tmp_path / "kick.kps", tmp_path / "back" / "kick.bvh").code == 0
+    back = kp.load_keyed(tmp_path / "back" / "kick.bvh.keys.json")
+    assert back.notes == whole.notes and same(replace(back, residual=None), kept)
+    assert largest_error(capture, back.sample(1.0)).mm <= 1.001
+    assert same(kp.load_swings(tmp_path / "kick.kps"), kp.load_swings(takes / "kick.swings.json"), rounded=True)
+    assert largest_error(capture, kp.load(tmp_path / "kick.kps")).mm <= 1
+    # told where they are, in a folder, or not to
+    (made,) = document(keypose("compress", takes, tmp_path / "many", "--json"))["compressed"]
+    assert (made["keys"], made["swings"]) == (8, found.n_swings)
+    (made,) = document(keypose("compress", takes, tmp_path / "none", "--no-keys", "--json"))["compressed"]
+    assert (made["keys"], made["swings"]) == (None, None)
+    told = ("--keyed", takes / "kick.bvh.keys.json", "--swings", takes, "--json")
+    (made,) = document(keypose("compress", kick, tmp_path / "told.kps", *told))["compressed"]
+    assert (made["keys"], made["swings"]) == (8, found.n_swings)
+
+
+def test_keys_of_another_clip_stay_where_they_are(keypose, clip, keyed, tmp_path: Path) -> None:
+    source = clip("walk.bvh")
+    kp.save(keyed, tmp_path / "walk.keys.json")
+    ran = keypose("compress", source, tmp_path / "walk.kps")
+    assert (ran.code, ran.err) == (0, f"note: {source}: the keys in walk.keys.json beside it stay there: other joints "
+                                      "than in the clip\n")  # fmt: skip
+    ran = keypose("compress", source, tmp_path / "x.kps", "--keyed", tmp_path / "walk.keys.json")
+    assert ran.code == 1 and "so its keys are not those of walk" in ran.err
+    assert not (tmp_path / "x.kps").exists()
+
+
+def test_keys_or_swings_alone_are_kept_as_they_are(keypose, keyed, found: kp.Swings, tmp_path: Path) -> None:
+    kp.save(keyed, tmp_path / "k.keys.json")
+    kp.save(found, tmp_path / "s.swings.json")
+    ran = keypose("compress", tmp_path / "k.keys.json", tmp_path / "k.kps")
+    assert ran.code == 0 and "kept exactly; read back" in ran.out
+    assert same(kp.load_keyed(tmp_path / "k.kps"), kp.load_keyed(tmp_path / "k.keys.json"))
+    (made,) = document(keypose("compress", tmp_path / "s.swings.json", tmp_path / "s.kps", "--json"))["compressed"]
+    assert (made["tolerance_mm"], made["lossless"], made["swings"]) == (None, False, found.n_swings)
+    assert same(kp.load_swings(tmp_path / "s.kps"), kp.load_swings(tmp_path / "s.swings.json"), rounded=True)
+
+
+def test_what_is_compressed_already_can_be_compressed_again(keypose, capture, keyed, tmp_path: Path) -> None:
+    kp.save(capture, tmp_path / "one.kps", tolerance_mm=1.0, keyed=keyed)
+    ran = keypose("compress", tmp_path / "one.kps", tmp_path / "two.kps", "--tolerance-mm", 5)
+    assert ran.code == 0
+    assert ran.err == (f"note: {tmp_path / 'one.kps'}: its frames are within 1 mm of the original already, and errors "
+                       "add up\n")  # fmt: skip
+    assert same(kp.load_keyed(tmp_path / "two.kps"), keyed)
+    assert largest_error(capture, kp.load(tmp_path / "two.kps")).mm <= 6
+
+
+# And out
+
+
+def test_keys_and_swings_come_back_beside(
+    keypose, capture: kp.Motion, keyed: kp.KeyedMotion, found: kp.Swings, tmp_path: Path
+) -> None:
+    stored = tmp_path / "kick.kps"
+    kp.save(capture, stored, tolerance_mm=1.0, keyed=keyed, swings=found)
+    (made,) = document(keypose("restore", stored, tmp_path / "out" / "kick.bvh", "--json"))["restored"]
+    assert names(tmp_path / "out") == ["kick.bvh", "kick.bvh.keys.json", "kick.bvh.swings.json"]
+    assert made["keys_file"] == str(tmp_path / "out" / "kick.bvh.keys.json")
+    assert made["swings_file"] == str(tmp_path / "out" / "kick.bvh.swings.json")
+    assert same(kp.load_keyed(made["keys_file"]), keyed)
+    assert same(kp.load_swings(made["swings_file"]), kp.load_swings(stored))
+    # and into the file itself where that is what it is for
+    assert keypose("restore", stored, tmp_path / "k.keys.json", "--no-keys").code == 0
+    assert same(kp.load_keyed(tmp_path / "k.keys.json"), keyed)
+    assert keypose("restore", stored, tmp_path / "s.swings.json", "--no-keys").code == 0
+    assert kp.load_swings(tmp_path / "s.swings.json").n_swings == found.n_swings
+    # what is there stays, and what is not wanted is not written
+    (tmp_path / "out" / "kick.bvh").unlink()
+    ran = keypose("restore", stored, tmp_path / "out" / "kick.bvh")
+    assert ran.code == 1 and "kick.bvh.keys.json: exists already; --overwrite replaces it" in ran.err
+    assert not (tmp_path / "out" / "kick.bvh").exists()
+    ran = keypose("restore", stored, tmp_path / "n.bvh", "--no-keys")
+    assert ran.code == 0 and "holds keys and swings too: not written, as --no-keys says" in ran.err
+    ran = keypose("restore", stored, tmp_path / "p.bvh", "--to-s", 1)
+    assert ran.code == 0 and "holds keys and swings too: of a part they are not written" in ran.err
+    assert names(tmp_path) == sorted(["k.keys.json", "kick.kps", "n.bvh", "out/kick.bvh.keys.json",
+                                      "out/kick.bvh.swings.json", "p.bvh", "s.swings.json"])  # fmt: skip
+
+
+def test_keys_alone_go_into_formats_that_keep_them(keypose, keyed: kp.KeyedMotion, tmp_path: Path) -> None:
+    kp.save(keyed, tmp_path / "k.kps")
+    assert keypose("restore", tmp_path / "k.kps", tmp_path / "k.glb").code == 0
+    assert kp.load_keyed(tmp_path / "k.glb").keys.tolist() == keyed.keys.tolist()
+    ran = keypose("restore", tmp_path / "k.kps", tmp_path / "k.bvh")
+    assert ran.code == 0 and "as its keys or swings play" in ran.out
+    assert names(tmp_path) == ["k.bvh", "k.bvh.keys.json", "k.glb", "k.kps"]
+    ran = keypose("restore", tmp_path / "k.kps", tmp_path / "k.swings.json")
+    assert ran.code == 1 and "holds no swings" in ran.err
+
+
+def test_damaged_keys_do_not_hold_back_the_frames(keypose, capture: kp.Motion, keyed, tmp_path: Path) -> None:
+    stored, out = tmp_path / "kick.kps", tmp_path / "kick.bvh"
+    kp.save(capture, stored, tolerance_mm=1.0, keyed=keyed)
+    damaged_copy(stored, stored, -20)
+    ran = keypose("restore", stored, out)
+    assert ran.code == 1 and "the keys are damaged" in ran.err and not out.exists()
+    command = re.search(r"the frames are sound: keypose (.*)$", ran.err, re.MULTILINE)
+    assert command is not None and command[1].endswith(" --no-keys")
+    assert keypose(*command[1].split()).code == 0
+    assert kp.load(out).n_frames == capture.n_frames
+    ran = keypose("verify", stored)
+    assert ran.code == 1 and "the keys are damaged" in ran.err

@@ -1,0 +1,36 @@
+"""The largest error of a stored motion, point by point: matrices, loops, nothing clever."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import naive
+
+
+def points(skeleton, translations, rotations, arm: float):
+    """Every point of every frame: (frame, joint's name, what it is, where it is)."""
+    positions, matrices = naive.forward(skeleton.parents, translations, rotations)
+    for t in range(len(positions)):
+        for j, name in enumerate(skeleton.names):
+            yield t, name, "joint", positions[t, j]
+            for sign, mark in ((1.0, "+"), (-1.0, "-")):
+                for axis, letter in zip(np.eye(3), "XYZ", strict=True):
+                    yield t, name, f"3 cm along {mark}{letter}", positions[t, j] + matrices[t, j] @ (sign * arm * axis)
+        for j, offset in zip(skeleton.end_joints, skeleton.end_offsets, strict=True):
+            yield t, skeleton.names[j], "end site", positions[t, j] + matrices[t, j] @ offset
+
+
+def distances_mm(original, decoded, mm_per_unit: float):
+    """How far each point is off: (mm, frame, joint's name, what it is)."""
+    arm = 30.0 / mm_per_unit
+    ours = points(original.skeleton, original.translations, original.rotations, arm)
+    theirs = points(decoded.skeleton, decoded.translations, decoded.rotations, arm)
+    for (t, name, what, here), (_, _, _, there) in zip(ours, theirs, strict=True):
+        yield mm_per_unit * math.dist(here, there), t, name, what
+
+
+def largest_error(original, decoded, mm_per_unit: float):
+    """The largest of them, the first of several."""
+    return max(distances_mm(original, decoded, mm_per_unit), key=lambda found: found[0])

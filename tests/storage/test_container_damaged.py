@@ -1,0 +1,201 @@
+"""Stored files of strangers and from broken disks: what is read is right, everything else a clear error in bounded memory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from headers import read_back, tiny_motion
+from hypothesis import HealthCheck, settings
+from sealing import sealed
+
+import keypose as kp
+from keypose.formats.kps import _text_of
+from keypose.storage import stored_bytes, swings_bytes
+from keypose.storage.container import VERSION
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+pytestmark = pytest.mark.usefixtures("raw")
+relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+
+
+MOTION = tiny_motion()  # 4 groups of 2 frames
+
+
+@pytest.fixture
+def data() -> bytes:
+    return stored_bytes(MOTION)
+
+
+def outcome(data: bytes, original: kp.Motion = MOTION) -> str:
+    """Reads all that can be read: what was asked for comes back, or there is an error of ours, in good words."""
+    try:
+        stored = kp.open_kps(data)
+    except kp.KeyposeError as error:
+        assert isinstance(error, kp.FormatError) and str(error).startswith("<bytes>: ") and len(str(error)) < 900
+        return "no header"
+    damage = stored.damage()
+    for start_s, end_s in stored.sound():
+        part = stored[start_s:end_s]
+        first = part.first_frame - original.first_frame
+        assert np.array_equal(part.translations, original.translations[first : first + part.n_frames])
+    if not damage:
+        return "sound"
+    with pytest.raises(kp.FormatError, match=f"{len(damage)} of {stored.n_groups} groups cannot be read"):
+        stored.motion()
+    return f"{len(damage)} groups"
+
+
+def test_every_flipped_byte_is_noticed(data):
+    contents = read_back(data)
+    outcomes = set()
+    for at in range(len(data)):
+        for flip in (1 << at % 8, 0xFF) if at % 4 == 0 else (1 << at % 8,):
+            found = outcome(data[:at] + bytes((data[at] ^ flip,)) + data[at + 1 :])
+            assert found == "no header" if at < contents.start else found in ("1 groups", "2 groups")
+            outcomes.add(found)
+    assert outcomes == {"no header", "1 groups", "2 groups"}
+
+
+def test_cut_short_anywhere(data):
+    contents = read_back(data)
+    for end in range(len(data)):
+        found = outcome(data[:end])
+        if end < contents.start:
+            assert found == "no header"
+        else:
+            complete = sum(contents.group(g)[1] <= end for g in range(4))
+            assert found == f"{4 - complete} groups"
+
+
+def test_a_tail_that_belongs_to_nobody(data):
+    assert outcome(data + b"tail") == "sound"
+
+
+def test_damage_is_named(data, tmp_path):
+    contents = read_back(data)
+    body, pose = contents.group(1)[0] + contents.clip.pose_bytes[1], contents.group(3)[0]
+    path = tmp_path / "broken.kps"
+    path.write_bytes(data[:body] + b"\xff" + data[body + 1 : pose] + b"\xff" + data[pose + 1 :])
+    with kp.open_kps(path) as stored:
+        assert [(d.group, d.start_s, d.end_s) for d in stored.damage()] == [(1, 1, 2), (2, 2, 3), (3, 3, 4)]
+        assert stored.damage()[0].what == "its bytes, or those of the pose of group 2 that it needs, are damaged"
+        assert str(stored.damage()[2]) == "group 3 (3 to 4 s): its bytes are damaged"
+        assert stored.sound() == ((0.0, 1.0),)
+        assert np.array_equal(stored[0:1].translations, MOTION.translations[:2])
+        with pytest.raises(kp.FormatError, match=r"group 2 \(2 to 3 s\): its bytes, or those of the pose of group 3"):
+            stored[2:3]
+    with pytest.raises(kp.FormatError) as caught:
+        kp.load(path)
+    assert str(caught.value).startswith(
+        f"{path}: 3 of 4 groups cannot be read: group 1 (1 to 2 s): its bytes, or those"
+    )
+    assert str(caught.value).endswith(f"The rest is sound: kp.open_kps('{path}')[0:1] reads it")
+
+
+def test_what_is_missing_is_named(data):
+    contents = read_back(data)
+    start, end = contents.group(1)
+    with pytest.raises(
+        kp.FormatError, match=r"groups 2 to 3 \(2 to 4 s\): missing. The rest is sound: .*\[0:1\] reads it$"
+    ):
+        kp.open_kps(data[: end - contents.clip.pose_bytes[2]]).motion()
+    with pytest.raises(kp.FormatError, match=r"group 1 \(1 to 2 s\): the pose of group 2 that it needs is missing"):
+        kp.open_kps(data[: end - 3]).motion()
+    with pytest.raises(kp.FormatError, match=r"group 1 \(1 to 2 s\): only 7 of its \d+ bytes are there"):
+        kp.open_kps(data[: start + 7]).motion()
+    with pytest.raises(kp.FormatError, match=r"4 of 4 groups cannot be read: groups 0 to 3 \(0 to 4 s\): missing$"):
+        kp.open_kps(data[: contents.start]).motion()
+
+    def cut(start: int, stop: int) -> bytes:
+        return data[:end][start:stop]
+
+    with pytest.raises(kp.FormatError, match=r"^cut: group 2 .*; what \.sound\(\) names can still be read$"):
+        kp.open_kps(cut).motion()
+    assert kp.open_kps(cut).sound() == ((0.0, 2.0),)
+
+
+def test_many_damaged_groups_are_told_in_few_words():
+    motion = tiny_motion(80)
+    data = bytearray(stored_bytes(motion))
+    contents = read_back(bytes(data))
+    for g in range(1, 40, 3):
+        data[contents.group(g)[0] + contents.clip.pose_bytes[g]] ^= 1
+    with pytest.raises(
+        kp.FormatError, match=r"13 of 40 groups cannot be read: .*; and 8 more\. The rest is sound"
+    ) as caught:
+        kp.open_kps(bytes(data)).motion()
+    assert (
+        "and so do the other spans that .sound() names, 14 in all" in str(caught.value) and len(str(caught.value)) < 900
+    )
+
+
+def test_a_newer_version_is_refused(data):
+    newer = data[:3] + bytes((VERSION + 1,)) + data[4:]
+    with pytest.raises(kp.FormatError, match=f"version is {VERSION + 1}: it is of a newer Keypose than this one, which reads "
+                                             f"version {VERSION}; update Keypose to read it"):  # fmt: skip
+        kp.open_kps(newer)
+    with pytest.raises(kp.FormatError, match="version is 0, expected 1"):
+        kp.open_kps(sealed(data[:3] + b"\0" + data[4:]))
+
+
+def test_what_is_no_such_file(data):
+    with pytest.raises(kp.FormatError, match=r"byte 0: starts with b'GIF', expected b'KPS'"):
+        kp.open_kps(b"GIF89a")
+    for short in (b"", b"K", b"KPS", data[:4], data[:5], data[:9]):
+        with pytest.raises(kp.FormatError, match=r"cut short|starts with"):
+            kp.open_kps(short)
+    with pytest.raises(kp.FormatError, match="the length of the header is damaged"):
+        kp.open_kps(data[:4] + b"\xff" * 20)
+    with pytest.raises(kp.FormatError, match=r"cut short: its header has 268435455 bytes"):
+        kp.open_kps(data[:4] + b"\xff\xff\xff\x7f" + data[5:])
+    with pytest.raises(kp.FormatError, match="the header is damaged: its checksum"):
+        kp.open_kps(data[:20] + b"\x55" + data[21:])
+
+
+# Keys and swings
+
+
+def _with_blocks() -> tuple[bytes, kp.KeyedMotion]:
+    keyed = kp.unbake(MOTION, [0, 3, 7])
+    return stored_bytes(MOTION, keys=_text_of(keyed), swings=kp.swings(MOTION)), keyed
+
+
+def test_damaged_keys_leave_the_frames_alone():
+    data, _ = _with_blocks()
+    contents = read_back(data)
+    for at, what in ((contents.keys()[0], "keys"), (contents.swings()[0] + 9, "swings")):
+        stored = kp.open_kps(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :])
+        assert np.array_equal(stored.motion().translations, MOTION.translations)
+        assert [(d.group, str(d)) for d in stored.damage()] == [
+            (None, f"the {what} are damaged (bytes {getattr(contents, what)()[0]} to {getattr(contents, what)()[1]} of "
+                   f"the file)"),
+        ]  # fmt: skip
+        assert stored.sound() == ((0.0, 4.0),)
+        with pytest.raises(kp.FormatError, match=f"the {what} are damaged"):
+            getattr(stored, "keyed" if what == "keys" else what)()
+    cut = kp.open_kps(data[: contents.swings()[0] + 5])
+    assert cut.keyed() is not None
+    with pytest.raises(kp.FormatError, match=rf"the swings are missing: the file ends after \d+ of {len(data)} bytes"):
+        cut.swings()
+
+
+def test_keys_that_unfold_to_a_bomb(monkeypatch):
+    monkeypatch.setattr("keypose.storage.blocks.FREE_BYTES", 1000)
+    data = stored_bytes(MOTION, keys=bytes(1 << 20))
+    with pytest.raises(kp.LimitError, match="the keys unfold to more than"):
+        kp.open_kps(data).keyed()
+
+
+def test_a_file_that_holds_nothing(data):
+    sw = kp.swings(MOTION)
+    data = swings_bytes(sw)
+    stored = kp.open_kps(data)
+    assert not stored.has_frames and stored.sound() == ((0.0, 4.0),) and stored.n_groups == 0
+    broken = kp.open_kps(data[:-1])
+    assert broken.sound() == () and len(broken.damage()) == 1
+    with pytest.raises(kp.FormatError, match="the swings are missing"):
+        broken.motion()

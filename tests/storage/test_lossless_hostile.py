@@ -1,0 +1,119 @@
+"""Lossless bytes of strangers: a clear error or some numbers, never a crash, an endless loop or endless memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lossless_motions import skeleton_of
+from test_lossless import from_angles, walking
+
+from keypose import _core
+from keypose.arrays import GREATEST_NUMBER
+from keypose.storage.groups import CodingError
+from keypose.storage.lossless import LosslessDecoder, encode_lossless
+
+relaxed = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+MOTION = from_angles(walking(45))
+CODED = encode_lossless(MOTION)
+
+
+def outcome(clip: bytes, bodies: tuple[bytes, ...], n_frames: int = MOTION.n_frames) -> str:
+    """Sound numbers, or a CodingError in good words."""
+    try:
+        decoder = LosslessDecoder(MOTION.skeleton, MOTION.fps, n_frames, clip)
+        decoder.reference_pose()
+        for g, body in enumerate(bodies):
+            translations, rotations = decoder.group(g, b"", body, None)
+            assert (np.abs(translations) <= GREATEST_NUMBER).all()
+            assert np.allclose(np.linalg.norm(rotations, axis=-1), 1)
+        decoder.channels(bodies)
+    except CodingError as error:
+        assert 10 < len(str(error)) < 200
+        return "refused"
+    return "read"
+
+
+def test_what_was_written_is_read():
+    assert outcome(CODED.clip, CODED.bodies) == "read"
+
+
+def test_every_byte_changed():
+    for at in range(len(CODED.clip)):
+        for change in (1, 255):
+            outcome(CODED.clip[:at] + bytes([CODED.clip[at] ^ change]) + CODED.clip[at + 1 :], CODED.bodies)
+    body = CODED.bodies[0]
+    for at in range(len(body)):
+        outcome(CODED.clip, (body[:at] + bytes([body[at] ^ 255]) + body[at + 1 :],), 30)
+
+
+def test_bytes_that_end_too_early_are_refused():
+    for length in range(0, len(CODED.clip) - 4, 3):
+        assert outcome(CODED.clip[:length], CODED.bodies) == "refused"
+    for length in range(0, len(CODED.bodies[0]) - 4, 7):
+        assert outcome(CODED.clip, (CODED.bodies[0][:length], *CODED.bodies[1:])) == "refused"
+
+
+@given(clip=st.binary(max_size=300), body=st.binary(max_size=60))
+@relaxed
+def test_anything_as_clip_and_body(clip, body):
+    outcome(clip, (body,) * len(CODED.bodies))
+    outcome(CODED.clip, (body,) * len(CODED.bodies))
+
+
+@given(
+    plan=st.lists(st.one_of(st.integers(-3, 12), st.integers(-(2**63), 2**63 - 1)), max_size=60),
+    data=st.binary(max_size=40),
+    frames=st.integers(0, 300),
+)
+@relaxed
+def test_any_plan_is_refused_or_followed(plan, data, frames):
+    try:
+        numbers = _core.lossless_decode(np.array(plan, np.int64), data, frames)
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert numbers.shape[1] == frames
+
+
+def test_many_frames_of_few_bytes_are_refused_before_memory_is_taken():
+    plan = np.array([0, 0, 0, 0, 0, 0, 0, 1, 0, 0] * 100, np.int64)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="too few bytes"):
+        _core.lossless_decode(plan, b"\x01" * 50, 10**12)
+    decoder = LosslessDecoder(MOTION.skeleton, 1e9, 10**9, CODED.clip)  # all in one group
+    with pytest.raises(CodingError, match="too few bytes"):
+        decoder.group(0, b"", CODED.bodies[0], None)
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+
+
+def test_columns_are_none_that_come_later():
+    sound = np.zeros(10, np.int64)
+    assert _core.lossless_decode(sound, _core.lossless_encode(sound, np.array([[7, -5]])), 2).tolist() == [[7, -5]]
+    for plan in ([0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 5], [0, 0, 0]):
+        with pytest.raises(ValueError, match="plan"):
+            _core.lossless_decode(np.array(plan, np.int64), b"\x80", 1)
+
+
+def test_a_pose_apart_or_bytes_where_nothing_changes_are_refused():
+    decoder = LosslessDecoder(MOTION.skeleton, MOTION.fps, MOTION.n_frames, CODED.clip)
+    with pytest.raises(CodingError, match="pose"):
+        decoder.group(0, b"x", CODED.bodies[0], None)
+    still = from_angles(np.zeros((3, 9)))
+    coded = encode_lossless(still)
+    with pytest.raises(CodingError, match="nothing changes"):
+        LosslessDecoder(still.skeleton, still.fps, 3, coded.clip).group(0, b"", b"\x80", None)
+
+
+def test_another_skeleton_is_refused_or_gives_sound_numbers():
+    for joints in (1, 2, 5):
+        skeleton = skeleton_of([("Zrotation", "Xrotation", "Yrotation")] * joints)
+        try:
+            decoder = LosslessDecoder(skeleton, MOTION.fps, MOTION.n_frames, CODED.clip)
+            decoder.group(0, b"", CODED.bodies[0], None)
+        except CodingError:
+            pass
