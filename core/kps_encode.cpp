@@ -24,7 +24,15 @@ public:
           weights_(frames_, Weights(figure)), gains_(frames_ * tracks_), positions_(frames_ * joints_), turns_(frames_ * joints_) {
         choice_.residuals.assign(frames_ * tracks_, 0);
         choice_.numbers.assign(frames_ * tracks_, 0);
-        for (int frame = 0; frame < frames_; ++frame) make_gains(frame);
+        first_lever_.push_back(0);
+        for (int joint = 0; joint < joints_; ++joint) {
+            first_lever_.push_back(first_lever_.back() + 3 + figure.kids[joint].size() + figure.ends[joint].size());
+        }
+        levers_.reserve(frames_ * first_lever_.back());
+        for (int frame = 0; frame < frames_; ++frame) {
+            make_gains(frame);
+            make_levers(frame);
+        }
     }
 
     // Poses frame `at` from the numbers it has.
@@ -48,6 +56,7 @@ public:
 
 private:
     void make_gains(int at) { gains(clip_, figure_, original(at), weights_[at], gains_.data() + tracks_ * at); }
+    void make_levers(int at);
     void place(int at, int joint);
     Error error_before(int at, int joint) const;
     double reach(int at, int joint, const Error& error) const;
@@ -66,6 +75,8 @@ private:
     std::vector<double> care_;
     std::vector<Weights> weights_;
     std::vector<Gain> gains_;
+    std::vector<std::size_t> first_lever_;  // of each joint, and one more
+    std::vector<V3> levers_;  // of each frame and joint: its three arms, then from it to the joints and end sites that it moves
     std::vector<V3> positions_;  // as decoded, mm
     std::vector<Q> turns_;
     Choice choice_;
@@ -111,36 +122,50 @@ Error Group::error_before(int at, int joint) const {
     return error;
 }
 
+void Group::make_levers(int at) {
+    const Original o = original(at);
+    for (int joint = 0; joint < joints_; ++joint) {
+        for (int axis = 0; axis < 3; ++axis) levers_.push_back(turned(o.turn(joint), arm(axis)));
+        for (const int kid : figure_.kids[joint]) levers_.push_back(o.position(kid) - o.position(joint));
+        for (const int end : figure_.ends[joint]) levers_.push_back(turned(o.turn(joint), figure_.end_offsets[end]));
+    }
+}
+
 // The largest error among the points that a joint's turn decides, as part of the tolerance.
 double Group::reach(int at, int joint, const Error& error) const {
-    const Original o = original(at);
     const V3 place{error.v[0], error.v[1], error.v[2]}, turn{error.v[3], error.v[4], error.v[5]};
+    const V3* lever = levers_.data() + at * first_lever_.back() + first_lever_[joint];
+    const V3* end = levers_.data() + at * first_lever_.back() + first_lever_[joint + 1];
     double most = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-        const V3 off = cross(turn, turned(o.turn(joint), arm(axis)));
+    for (int axis = 0; axis < 3; ++axis, ++lever) {
+        const V3 off = cross(turn, *lever);
         most = std::max(most, largest(place + off, place - off));
     }
-    for (const int kid : figure_.kids[joint]) {
-        const V3 off = place + cross(turn, o.position(kid) - o.position(joint));
-        most = std::max(most, dot(off, off));
-    }
-    for (const int end : figure_.ends[joint]) {
-        const V3 off = place + cross(turn, turned(o.turn(joint), figure_.end_offsets[end]));
+    for (; lever < end; ++lever) {
+        const V3 off = place + cross(turn, *lever);
         most = std::max(most, dot(off, off));
     }
     return std::sqrt(most) / tolerance_;
 }
 
-// Bits of a residual whose size is expected to be `expected`.
-double bits(std::int64_t size, double expected) {
-    const double factor = expected / (1 + expected);
-    return -std::log2((1 - factor) / (1 + factor)) - static_cast<double>(size) * std::log2(factor);
-}
+// Bits of residuals whose size is expected to be `expected`: so many for none, so many more for each step.
+struct Bits {
+    double none, each;
+    explicit Bits(double expected) {
+        const double factor = expected / (1 + expected);
+        none = -std::log2((1 - factor) / (1 + factor)), each = -std::log2(factor);
+    }
+};
 
 void Group::choose(int at, int joint, const std::int64_t* predicted, std::int64_t units, double care, const double* expected) {
     const int first = clip_.layout.first_track[joint], count = clip_.layout.first_track[joint + 1] - first;
     const Error before = error_before(at, joint);
     const Original o = original(at);
+    double none[6], each[6];
+    for (int i = 0; i < count; ++i) {
+        const Bits bits(expected[i]);
+        none[i] = bits.none, each[i] = bits.each;
+    }
     double least = std::numeric_limits<double>::infinity();
     std::int64_t best[6] = {};
     // Each number is rounded to the nearest, or by one less; later numbers make up for earlier ones.
@@ -163,7 +188,7 @@ void Group::choose(int at, int joint, const std::int64_t* predicted, std::int64_
             }
             const double off = static_cast<double>(predicted[i] + units * residual[i]) * unit - o.numbers[track];
             for (int k = 0; k < 6; ++k) error.v[k] += gain.change[k] * off;
-            cost += bits(std::abs(residual[i]), expected[i]);
+            cost += none[i] + each[i] * static_cast<double>(std::abs(residual[i]));
         }
         if (!new_one) continue;
         const double far = reach(at, joint, error);

@@ -129,18 +129,20 @@ class Clip:
     def group(self, body: bytes, frames: int) -> tuple[list, list]:
         """Translations and rotations of a group's frames."""
         coded = iter(wholes([c for c in self.columns if c["constant"] is None], body, frames))
-        return self._poses([[c["constant"]] * frames if c["constant"] is not None else next(coded) for c in self.columns])
+        constants = {i: [c["constant"]] * frames for i, c in enumerate(self.columns) if c["constant"] is not None}
+        return self._poses([constants.get(i) or next(coded) for i in range(len(self.columns))], frames)
 
     def reference(self) -> tuple[list, list]:
-        return self._poses([c["row apart"] for c in self.columns])
+        return self._poses([c["row apart"] for c in self.columns], 1)
 
-    def _poses(self, numbers: list[list[int]]) -> tuple[list, list]:
+    def _poses(self, numbers: list[list[int]], rows: int) -> tuple[list, list]:
         columns: dict[int, list[float]] = {}
         for at, c, own in zip(self.order, self.columns, numbers, strict=True):
             columns[at] = [spelt(c, number) for number in own]
-        return tuple(zip(*map(self._pose, zip(*(columns[at] for at in sorted(columns)), strict=True)), strict=True))
+        poses = [self._pose([columns[at][row] for at in sorted(columns)]) for row in range(rows)]
+        return [translations for translations, _ in poses], [rotations for _, rotations in poses]
 
-    def _pose(self, row: tuple[float, ...]) -> tuple[list, list]:
+    def _pose(self, row: list[float]) -> tuple[list, list]:
         values = iter(row)
         translations, rotations = [], []
         for j, (moving, free) in enumerate(self.joints):

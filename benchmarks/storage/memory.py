@@ -26,11 +26,12 @@ kp.open_kps(sys.argv[2]).motion()  # two frames: all that is loaded once
 Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
 before = kilobytes("VmRSS")
 with kp.open_kps(sys.argv[1]) as stored:
+    step = float(sys.argv[3])
     t, far = 0.0, 0.0
     while t < stored.duration_s:
-        second = stored[t : t + 1.0]
-        far = max(far, float(np.abs(second.translations).max()))
-        t += 1.0
+        some = stored[t : t + step]
+        far = max(far, float(np.abs(some.translations).max()))
+        t += step
     print(kilobytes("VmHWM") - before)
 """
 
@@ -43,7 +44,8 @@ class Peak:
     file_bytes: int
     clip_bytes: int  # all frames as numbers
     group_bytes: int  # those of one second
-    peak_bytes: int
+    peak_bytes: int  # second by second
+    at_once_bytes: int  # all frames together
 
 
 def long_clip(paths: list[Path], seconds: float = LONG_S) -> kp.Motion:
@@ -62,8 +64,13 @@ def peak(path: Path, tiny: Path) -> Peak | None:
     """Of playing ``path`` after ``tiny``; None: this system does not tell (it has no /proc/self/clear_refs)."""
     if not Path("/proc/self/clear_refs").exists():
         return None
-    found = subprocess.run([sys.executable, "-c", CHILD, path, tiny], capture_output=True, text=True, check=True)
     with kp.open_kps(path) as stored:
-        frame_bytes = 7 * NUMBER_BYTES * stored.n_joints
+        seconds, frame_bytes = stored.duration_s, 7 * NUMBER_BYTES * stored.n_joints
         clip_bytes, group_bytes = frame_bytes * stored.n_frames, round(frame_bytes * stored.fps)
-        return Peak(stored.duration_s, path.stat().st_size, clip_bytes, group_bytes, 1024 * int(found.stdout))
+    by_second, at_once = (_peak_bytes(path, tiny, step) for step in (1.0, seconds))
+    return Peak(seconds, path.stat().st_size, clip_bytes, group_bytes, by_second, at_once)
+
+
+def _peak_bytes(path: Path, tiny: Path, step_s: float) -> int:
+    command = [sys.executable, "-c", CHILD, path, tiny, str(step_s)]
+    return 1024 * int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -175,7 +175,7 @@ def _memory(peaks: Sequence[Peak | None], figures: dict[str, float]) -> list[str
         lines.append(
             f"memory, second by second through {found.seconds:.0f} s ({found.file_bytes / 1e6:.2f} MB stored, "
             f"{found.clip_bytes / 1e6:.1f} MB of numbers, {found.group_bytes / 1e3:.0f} kB a second): "
-            f"{found.peak_bytes / 1e6:.2f} MB at the peak"
+            f"{found.peak_bytes / 1e6:.2f} MB at the peak; all at once {found.at_once_bytes / 1e6:.1f} MB"
         )
     return lines
 

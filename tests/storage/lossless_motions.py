@@ -67,7 +67,9 @@ def strange_motions(draw) -> kp.Motion:
     channels = draw(st.lists(st.sampled_from(CHANNEL_SETS), min_size=1, max_size=4))
     parents = [draw(st.integers(-1, j - 1)) for j in range(len(channels))]
     n_frames, joints = draw(st.integers(1, 24)), len(channels)
-    number = st.one_of(st.sampled_from(STRANGE), st.floats(-1e15, 1e15), st.integers(-5000, 5000).map(lambda k: k / 100))
+    number = st.one_of(
+        st.sampled_from(STRANGE), st.floats(-1e15, 1e15), st.integers(-5000, 5000).map(lambda k: k / 100)
+    )
     translations = draw(arrays.arrays(float, (n_frames, joints, 3), elements=number, fill=st.sampled_from(STRANGE)))
     if draw(st.booleans()):
         translations = np.round(np.cumsum(np.clip(translations, -1, 1), axis=0), 3)
@@ -76,7 +78,9 @@ def strange_motions(draw) -> kp.Motion:
     if draw(st.booleans()):
         translations[:, 0] = skeleton.offsets[0]
     pose = Pose(translations[-1], rotations[0]) if draw(st.booleans()) else None
-    return kp.Motion("strange", skeleton, draw(st.sampled_from([1.0, 5.0, 7.5, 30.0])), translations, rotations, reference_pose=pose)
+    return kp.Motion(
+        "strange", skeleton, draw(st.sampled_from([1.0, 5.0, 7.5, 30.0])), translations, rotations, reference_pose=pose
+    )
 
 
 def _rotations(draw, n_frames: int, joints: int) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import naive_storage_lossless as naive
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from lossless_motions import assert_back, decoded, size, skeleton_of, strange_motions
 
 import keypose as kp
+import naive_storage_lossless as naive
 from keypose import _core
 from keypose.model import Pose
 from keypose.storage.groups import LOSSLESS, group_bounds
@@ -99,7 +99,11 @@ def test_gimbal_lock_falls_back_to_quaternions_of_that_joint():
     motion = from_angles(angles)
     coded = encode_lossless(motion)
     assert_back(motion, coded)
-    assert LosslessDecoder(motion.skeleton, motion.fps, motion.n_frames, coded.clip)._layout.free == (True, False, False)
+    assert LosslessDecoder(motion.skeleton, motion.fps, motion.n_frames, coded.clip)._layout.free == (
+        True,
+        False,
+        False,
+    )
 
 
 def test_columns_of_one_joint_tell_each_other():

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lossless_motions import STRANGE
-from naive_storage_lossless import of_rung, rung, spelt
 
 from keypose import _core
 from keypose.storage.lossless.misses import quarters, rungs
 from keypose.storage.lossless.spelling import DECIMAL, DOUBLE, SCALED, SINGLE, Spelling, same_bits, spellings
+from naive_storage_lossless import of_rung, rung, spelt
 
 relaxed = settings(deadline=None, max_examples=60)
 
@@ -47,7 +47,12 @@ def test_multiples_of_a_scale_are_found_also_where_one_column_is_coarser():
         assert same_bits(spelling.values(spelling.wholes(column)), column).all()
 
 
-@given(st.lists(st.one_of(st.sampled_from(STRANGE), st.floats(-1e15, 1e15), st.decimals(-999, 999, places=3).map(float)), min_size=1))
+NUMBERS = st.one_of(
+    st.sampled_from(STRANGE), st.floats(-1e15, 1e15), st.integers(-999999, 999999).map(lambda k: k / 1000)
+)
+
+
+@given(st.lists(NUMBERS, min_size=1))
 @relaxed
 def test_every_spelling_gives_back_the_bits_in_order(values):
     column = np.array(values)
@@ -55,9 +60,16 @@ def test_every_spelling_gives_back_the_bits_in_order(values):
     wholes = spelling.wholes(column)
     assert same_bits(spelling.values(wholes), column).all()
     in_order = np.argsort(column, kind="stable")
-    assert (np.diff(wholes[in_order]) >= np.where(column[in_order][1:] == 0, -1, 0)).all()  # 0.0 and -0.0 compare as equal
-    as_dict = {"spelling": spelling.kind, "decimals": spelling.decimals, "scale": spelling.scale, "zeros": int(spelling.signed_zeros)}
-    assert [spelt(as_dict, int(k)).hex() for k in wholes] == [float(x).hex() for x in column]
+    assert (
+        np.diff(wholes[in_order]) >= np.where(column[in_order][1:] == 0, -1, 0)
+    ).all()  # 0.0 and -0.0 compare as equal
+    slow = {
+        "spelling": spelling.kind,
+        "decimals": spelling.decimals,
+        "scale": spelling.scale,
+        "zeros": spelling.signed_zeros,
+    }
+    assert [spelt(slow, int(k)).hex() for k in wholes] == [float(x).hex() for x in column]
 
 
 @given(st.integers(-(2**50), 2**50), st.integers(1, 15))
@@ -75,7 +87,7 @@ def test_rungs_agree_with_the_twin_and_lead_back(number, digits):
 @relaxed
 def test_quarters_of_octaves(number):
     exact = 4 * np.log2(number)
-    assert exact - 1.3 < quarters(number) <= exact + 1e-9
+    assert exact - 1.35 < quarters(number) <= exact + 1e-9
 
 
 def test_text_of_columns_gives_back_the_numbers():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from keypose.batch.reading import Reading
+from keypose.batch.storage_facts import StoredFacts, facts_in, is_stored, sound_part
 from keypose.errors import FileError
 from keypose.formats import FORMATS
 from keypose.formats.base import SNIFF_BYTES
@@ -66,13 +67,25 @@ class ClipInfo:
     rotation_orders: dict[str, int]  # how many joints turn in that order
     notes: tuple[str, ...]
     tree: tuple[JointInfo, ...] = ()
+    stored: StoredFacts | None = None  # of a file that was compressed
 
 
 def describe_clip(question: Question) -> ClipInfo:
     """Reads one file and describes it."""
+    if is_stored(question.path):
+        return _describe_stored(question)
     motion = question.reading.load(question.path)
     with np.errstate(over="ignore", invalid="ignore"):  # absurd offsets have no height; that is no fault of ours
         return describe(motion, question.path, tree=question.tree)
+
+
+def _describe_stored(question: Question) -> ClipInfo:
+    """A compressed file: what the header says, also where groups are damaged."""
+    facts = facts_in(question.path, question.reading.limits)
+    if not facts.damage:
+        return replace(describe(question.reading.load(question.path), question.path, tree=question.tree), stored=facts)
+    info = describe(sound_part(question.path, question.reading.limits), question.path, tree=question.tree)
+    return replace(info, frames=facts.n_frames, duration_s=facts.n_frames / info.fps, stored=facts)
 
 
 def describe(motion: Motion, path: Path, *, tree: bool = False) -> ClipInfo:

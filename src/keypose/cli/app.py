@@ -31,6 +31,9 @@ from keypose.cli.info import info
 from keypose.cli.keys import keys
 from keypose.cli.methods import methods
 from keypose.cli.rebake import rebake
+from keypose.cli.storage_compress import compress
+from keypose.cli.storage_restore import restore
+from keypose.cli.storage_verify import verify
 from keypose.cli.swings import swings
 from keypose.cli.unbake import unbake
 from keypose.errors import FileError, KeyposeError
@@ -46,6 +49,8 @@ For example:
   keypose keys walk.bvh --keys 12        the poses that matter, as a table
   keypose swings kick.bvh                what each joint does, to play and edit
   keypose convert walk.bvh walk.glb      one file to another format
+  keypose compress takes/ archive/       small files within a promised error
+  keypose restore walk.kps walk.bvh      and back, whole or in part
   keypose unbake --help                  all options of a command
 """
 
@@ -66,6 +71,9 @@ app.command(unbake, usage="Usage: keypose unbake [OPTIONS] IN... OUT")
 app.command(rebake, usage="Usage: keypose rebake [OPTIONS] EDITED... OUT")
 app.command(keys, usage="Usage: keypose keys [OPTIONS] FILES...")
 app.command(swings, usage="Usage: keypose swings [OPTIONS] FILES...")
+app.command(compress, usage="Usage: keypose compress [OPTIONS] IN... OUT")
+app.command(restore, usage="Usage: keypose restore [OPTIONS] IN... OUT")
+app.command(verify, usage="Usage: keypose verify [OPTIONS] FILES...")
 app.command(methods, usage="Usage: keypose methods [OPTIONS]")
 app.command(formats, usage="Usage: keypose formats [OPTIONS]")
 app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")

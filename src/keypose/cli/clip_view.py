@@ -14,6 +14,7 @@ from keypose.batch.describe import ClipInfo, JointInfo
 from keypose.cli import columns
 from keypose.cli.columns import Column
 from keypose.cli.output import printable
+from keypose.cli.storage_rows import stored_rows
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
 NAMES_SHOWN = 8  # of joints that were not recognised
@@ -27,6 +28,7 @@ def block(clip: ClipInfo, notes: Sequence[str]) -> Group:
     rows = [
         ("format", clip.format),
         ("size", file_size(clip.bytes)),
+        *([] if clip.stored is None else stored_rows(clip.stored)),
         ("frames", f"{clip.frames} at {clip.fps:.6g} fps{_numbering(clip)}"),
         ("duration", duration(clip.duration_s)),
         ("joints", f"{clip.joints}, and {clip.end_sites} end sites" if clip.end_sites else str(clip.joints)),

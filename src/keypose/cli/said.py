@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # each command loads its own alone
     from keypose.batch.describe import ClipInfo
     from keypose.batch.keys import ClipKeys
     from keypose.batch.rebake import Rebaked
+    from keypose.batch.storage_compress import Compressed
+    from keypose.batch.storage_restore import Restored
+    from keypose.batch.storage_verify import Verified
     from keypose.batch.swings import ClipSwings
     from keypose.batch.swings_edit import Played
     from keypose.batch.unbake import Unbaked
@@ -28,7 +31,19 @@ NO_SUCH_FILE = ": no such file"
 # Notes that differ from clip to clip only by a name, and what many of them say together.
 KINDS_OF_NOTES = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
 
-Clip = TypeVar("Clip", "ClipInfo", "Converted", "ClipKeys", "Unbaked", "Rebaked", "ClipSwings", "Played")
+Clip = TypeVar(
+    "Clip",
+    "ClipInfo",
+    "Converted",
+    "ClipKeys",
+    "Unbaked",
+    "Rebaked",
+    "ClipSwings",
+    "Played",
+    "Compressed",
+    "Restored",
+    "Verified",
+)
 
 
 def heard(path: Path, outcome: Outcome[Clip]) -> Outcome[Clip]:
@@ -63,8 +78,8 @@ def document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
         return {"path": str(path), **failure_document(outcome.failure), "warnings": list(outcome.warnings)}
     assert outcome.value is not None
     found = asdict(outcome.value)
-    tree = found.pop("tree")
-    return found | {"warnings": list(outcome.warnings)} | ({"tree": tree} if tree else {})
+    more = {name: found.pop(name) for name in ("stored", "tree")}
+    return found | {"warnings": list(outcome.warnings)} | {name: value for name, value in more.items() if value}
 
 
 def failure_document(failure: Failure) -> dict[str, str]:

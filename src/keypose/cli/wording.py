@@ -32,6 +32,7 @@ _OPTIONS = {
     "polish_weights": "--polish-weight",
     "residual": "--residual",
     "timing": "--timing",
+    "lossless": "--lossless",
     "max_deg": "--within-deg",
     "max_mm": "--within-mm",
     **{
@@ -64,6 +65,14 @@ def _option(keyword: str, value: str) -> str:
 
 
 _REPLACEMENTS = (
+    (
+        rf"kp\.open_kps\(({_QUOTED})\)\[([\d.]+):([\d.]+)\] reads it, and so do .* (\d+) in all",
+        r"keypose restore \1 OUT --from-s \2 --to-s \3 gets it; keypose verify \1 names all \4 parts",
+    ),
+    (
+        rf"kp\.open_kps\(({_QUOTED})\)\[([\d.]+):([\d.]+)\] reads it",
+        r"keypose restore \1 OUT --from-s \2 --to-s \3 gets it",
+    ),
     (r"kp\.load reads its frames and ", ""),
     (
         r"a KeyedMotion, as kp\.load_keyed gives; a Motion goes by frames",

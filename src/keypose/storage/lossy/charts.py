@@ -8,8 +8,9 @@ from keypose.arrays import Floats
 from keypose.kinematics import up_axis
 from keypose.model import Motion
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, rotate
+from keypose.storage.lossy.bones import bone_frames
 from keypose.storage.lossy.grid import direction, quaternion, to_grid
-from keypose.storage.lossy.plan import COARSE_BITS, JointPlan, Turn, bone_frames
+from keypose.storage.lossy.plan import COARSE_BITS, JointPlan, Turn
 from keypose.swings.block.turns import angles_about, two_axes
 
 NEGLIGIBLE = 0.02  # part of the tolerance that a simpler spelling may cost
@@ -18,7 +19,7 @@ LEAST_FRAMES = 12  # for two axes to show
 
 
 def fine_bits(tolerance_mm: float) -> int:
-    """Bits of directions and turns that stay the same: fine enough to cost a hundredth of the tolerance at half a metre."""
+    """Bits of directions and turns that stay the same: they cost a hundredth of the tolerance at half a metre."""
     return int(np.clip(np.ceil(17 - np.log2(tolerance_mm)), 8, 36))
 
 

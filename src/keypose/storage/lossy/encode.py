@@ -42,7 +42,7 @@ class Manner(NamedTuple):
 MANNERS = (Manner(0, 0.65), Manner(0, 0.9), Manner(1, 0.65), Manner(2, 0.65))
 
 
-class EncodingFailed(KeyposeError):
+class EncodingError(KeyposeError):
     """No steps were fine enough for the tolerance."""
 
 
@@ -87,7 +87,9 @@ def encode(motion: Motion, tolerance_mm: float, *, progress: Progress | None = N
             aim *= 0.9 * tolerance_mm / worst
         else:
             plan = replace(plan, steps=tuple(step - FINER_EIGHTHS for step in plan.steps))
-    raise EncodingFailed(f"{motion.name}: no steps are fine enough for {tolerance_mm:g} mm; lossless=True keeps every number")
+    raise EncodingError(
+        f"{motion.name}: no steps are fine enough for {tolerance_mm:g} mm; lossless=True keeps every number"
+    )
 
 
 class _Clip:
@@ -104,7 +106,10 @@ class _Clip:
         tracks = plan.n_tracks
         plan = replace(plan, steps=(0,) * tracks, centres=(0,) * tracks, track_priors=(0,) * tracks)
         kernel, figure = self._kernels(plan)
-        total = sum((_core.kps_curvatures(kernel, figure, frames) for frames in map(self._frames, range(len(self._bounds)))), np.zeros(tracks))
+        total = sum(
+            (_core.kps_curvatures(kernel, figure, frames) for frames in map(self._frames, range(len(self._bounds)))),
+            np.zeros(tracks),
+        )
         curvature = np.maximum(total / self._motion.n_frames, 1e-30)
         exponents = np.rint(8 * np.log2(tolerance_mm * np.sqrt(POINTS_PER_TRACK / curvature))).astype(int)
         return self._with_centres(replace(plan, steps=tuple(exponents.tolist())))
@@ -168,7 +173,11 @@ class _Clip:
         kernel = plan.kernel(s)
         ends = np.ascontiguousarray(s.end_joints, np.int32)
         figure = _core.kps_figure(
-            kernel, np.ascontiguousarray(s.parents, np.int32), ends, np.ascontiguousarray(s.end_offsets), self._mm_per_unit
+            kernel,
+            np.ascontiguousarray(s.parents, np.int32),
+            ends,
+            np.ascontiguousarray(s.end_offsets),
+            self._mm_per_unit,
         )
         return kernel, figure
 

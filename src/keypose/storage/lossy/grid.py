@@ -1,4 +1,4 @@
-"""Fixed turns and directions in few whole numbers, and back by nothing but products and roots: alike on every machine."""
+"""Fixed turns and directions in few whole numbers, and back by products and roots alone: alike on every machine."""
 
 from __future__ import annotations
 

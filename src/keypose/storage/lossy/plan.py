@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import isfinite
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from keypose import _core
 from keypose.arrays import Floats
 from keypose.model import Skeleton
 from keypose.storage.groups import CodingError
+from keypose.storage.lossy.bones import bone_frames
 from keypose.storage.lossy.grid import MOST_BITS, direction, quaternion
 
 LEVELS = 11  # eight halvings, the last frame of all, the first of a group, frames in their own order
@@ -71,7 +73,7 @@ class JointPlan:
         return quaternion(self.base, COARSE_BITS if self.turn is Turn.FREE else bits)
 
     def chart(self, bits: int, bone: Floats) -> Floats:
-        """(14,) the kind, the base, three axes, as the kernels take them; ``bone``: see ``bone_frame``."""
+        """(14,) the kind, the base, three axes, as the kernels take them; ``bone``: see ``bone_frames``."""
         axes = np.zeros((3, 3))
         if self.turn is Turn.HINGE:
             axes[1] = direction(self.axes[0], bits)
@@ -104,7 +106,9 @@ class Plan:
         """The clip for the kernels."""
         bones = bone_frames(skeleton)
         charts = [joint.chart(self.bits, bone) for joint, bone in zip(self.joints, bones, strict=True)]
-        places = [o if j.place is None else j.place for j, o in zip(self.joints, skeleton.offsets.tolist(), strict=True)]
+        places = [
+            o if j.place is None else j.place for j, o in zip(self.joints, skeleton.offsets.tolist(), strict=True)
+        ]
         return _core.kps_clip(
             np.ascontiguousarray(skeleton.parents, np.int32),
             np.array(charts),
@@ -202,19 +206,24 @@ def _put_grid(out: _core.NumbersOut, numbers: tuple[int, ...], kind: _Kind, *, s
 def _take_joint(numbers: _Numbers, bits: int) -> JointPlan:
     code = numbers.take(_Kind.TURN, 0, 5)
     turn = Turn.FIXED if code == 5 else Turn(code)
-    base = IDENTITY
+    base: tuple[int, ...] = IDENTITY
     if code == 5 or turn in (Turn.HINGE, Turn.PAIR, Turn.FREE):
         base = _take_grid(numbers, 3, bits, coarse=turn is Turn.FREE)
-    axes = tuple((*_take_grid(numbers, 2, bits), numbers.take(_Kind.SIGN, 0, 1)) for _ in range(turn.tracks % 3 if turn else 0))
+    axes = tuple((*_take_grid(numbers, 2, bits), numbers.take(_Kind.SIGN, 0, 1)) for _ in range(turn.tracks % 3))
     up = numbers.take(_Kind.UP, 0, 2) if turn is Turn.UPRIGHT else 2
     where = _Place(numbers.take(_Kind.PLACE, 0, 2))
     place = None
     if where is _Place.ELSEWHERE:
-        coordinates = [struct.unpack("<d", struct.pack("<q", numbers.take(_Kind.PLACED, -(1 << 63), (1 << 63) - 1)))[0] for _ in range(3)]
-        if not np.isfinite(coordinates).all():
-            raise CodingError("a joint's place is not a number")
-        place = (coordinates[0], coordinates[1], coordinates[2])
+        place = (_take_double(numbers), _take_double(numbers), _take_double(numbers))
     return JointPlan(turn, base, axes, up, where is _Place.MOVES, place)
+
+
+def _take_double(numbers: _Numbers) -> float:
+    bits = numbers.take(_Kind.PLACED, -(1 << 63), (1 << 63) - 1)
+    value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
+    if not isfinite(value):
+        raise CodingError("a joint's place is not a number")
+    return value
 
 
 def _take_grid(numbers: _Numbers, others: int, bits: int, *, coarse: bool = False) -> tuple[int, ...]:
@@ -222,28 +231,3 @@ def _take_grid(numbers: _Numbers, others: int, bits: int, *, coarse: bool = Fals
     most = 1 << ((COARSE_BITS if coarse else bits) - 1)
     kind = _Kind.COARSE if coarse else _Kind.FINE
     return (largest, *(numbers.take(kind, -most, most) for _ in range(others)))
-
-
-def bone_frames(skeleton: Skeleton) -> Floats:
-    """(J, 3, 3) for each joint three axes at right angles, the first along its longest bone.
-
-    By sums, products, quotients and roots alone, one after another.
-    """
-    frames = np.tile(np.eye(3), (skeleton.n_joints, 1, 1))
-    longest = np.zeros(skeleton.n_joints)
-    parents = skeleton.parents.tolist() + skeleton.end_joints.tolist()
-    for joint, offset in zip(parents, skeleton.offsets.tolist() + skeleton.end_offsets.tolist(), strict=True):
-        x, y, z = offset
-        square = x * x + y * y + z * z
-        if joint < 0 or square <= longest[joint] or not 1e-200 < square < 1e200:
-            continue
-        longest[joint] = square
-        length = square**0.5
-        x, y, z = x / length, y / length, z / length
-        least = min(range(3), key=lambda axis: abs((x, y, z)[axis]))
-        # across = bone x axis, over the length of that; third = bone x across
-        across = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[least]
-        norm = (across[0] * across[0] + across[1] * across[1] + across[2] * across[2]) ** 0.5
-        a, b, c = across[0] / norm, across[1] / norm, across[2] / norm
-        frames[joint] = (x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)
-    return frames

@@ -1,0 +1,33 @@
+"""Axes that go with the bones: a turn about a bone moves far less than one across it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from keypose.arrays import Floats
+from keypose.model import Skeleton
+
+
+def bone_frames(skeleton: Skeleton) -> Floats:
+    """(J, 3, 3) for each joint three axes at right angles, the first along its longest bone.
+
+    By sums, products, quotients and roots alone, one after another.
+    """
+    frames = np.tile(np.eye(3), (skeleton.n_joints, 1, 1))
+    longest = np.zeros(skeleton.n_joints)
+    parents = skeleton.parents.tolist() + skeleton.end_joints.tolist()
+    for joint, offset in zip(parents, skeleton.offsets.tolist() + skeleton.end_offsets.tolist(), strict=True):
+        x, y, z = offset
+        square = x * x + y * y + z * z
+        if joint < 0 or square <= longest[joint] or not 1e-200 < square < 1e200:
+            continue
+        longest[joint] = square
+        length = square**0.5
+        x, y, z = x / length, y / length, z / length
+        least = min(range(3), key=lambda axis: abs((x, y, z)[axis]))
+        # across = bone x axis, over the length of that; third = bone x across
+        across = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[least]
+        norm = (across[0] * across[0] + across[1] * across[1] + across[2] * across[2]) ** 0.5
+        a, b, c = across[0] / norm, across[1] / norm, across[2] / norm
+        frames[joint] = (x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)
+    return frames

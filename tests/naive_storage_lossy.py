@@ -1,0 +1,212 @@
+"""Groups within a tolerance read number by number, as docs/kps-coding.md says; no checks, only plain values."""
+
+from __future__ import annotations
+
+from math import floor, sqrt
+
+from naive_range_coder import Model, Reader, WholesIn
+
+BITS, TURN, PLACE, PLACED, LARGEST, FINE, COARSE, SIGN, UP, STEP, SHIFT_STEP, CENTRE, PRIOR, LEVEL = range(14)
+FIXED, HINGE, PAIR, FREE, UPRIGHT, FIXED_TURN = range(6)
+TRACKS_OF_TURN = [0, 1, 2, 3, 3, 0]
+
+
+class Clip:
+    """What all groups share: the joints' turns and places, and of each track its joint, step, centre and prior."""
+
+    def __init__(self, skeleton, data: bytes) -> None:
+        self.skeleton = skeleton
+        self.take = WholesIn(data).take
+        self.bits = self.take(BITS)
+        self.joints = [self._joint() for _ in skeleton.names]
+        self.tracks = []
+        last = {STEP: 0, SHIFT_STEP: 0}
+        for j, joint in enumerate(self.joints):
+            sorts = [SHIFT_STEP] * 3 * (joint["place"] == 2) + [STEP] * TRACKS_OF_TURN[joint["turn"]]
+            for sort in sorts:
+                last[sort] += self.take(sort)
+                centre = 4096 * self.take(CENTRE) if sort == SHIFT_STEP else 0
+                self.tracks.append({"joint": j, "step": last[sort], "centre": centre, "prior": self.take(PRIOR)})
+        self.level_priors = [self.take(LEVEL) for _ in range(11)]
+
+    def _joint(self) -> dict:
+        joint: dict = {"turn": self.take(TURN), "base": None, "axes": []}
+        if joint["turn"] in (HINGE, PAIR, FREE, FIXED_TURN):
+            joint["base"] = self._unit(4, COARSE if joint["turn"] == FREE else FINE)
+        for _ in range({HINGE: 1, PAIR: 2}.get(joint["turn"], 0)):
+            axis = self._unit(3, FINE)
+            joint["axes"].append([-a for a in axis] if self.take(SIGN) else axis)
+        if joint["turn"] == UPRIGHT:
+            joint["up"] = self.take(UP)
+        joint["place"] = self.take(PLACE)
+        if joint["place"] == 1:
+            joint["placed"] = [self.take(PLACED) for _ in range(3)]
+        return joint
+
+    def _unit(self, count: int, kind: int) -> list[float]:
+        largest = self.take(LARGEST)
+        bits = 8 if kind == COARSE else self.bits
+        others = [self.take(kind) * 0.7071067811865476 / 2 ** (bits - 1) for _ in range(count - 1)]
+        others.insert(largest, sqrt(1 - sum(x * x for x in others)))
+        return others
+
+    # Numbers of the tracks
+
+    def pose(self, data: bytes) -> list[int]:
+        grain = data[0] % 128 - 48
+        section = Section(self, data[1:])
+        return [t["centre"] + r * weight(grain, 9) for t, r in zip(self.tracks, section.frame(9), strict=True)]
+
+    def body(self, data: bytes, frames: int, pose: list[int], next_pose: list[int] | None) -> list[list[int]]:
+        order, start = (data[1], 2) if data[0] >= 128 else (0, 1)
+        grain = data[0] % 128 - 48
+        section = Section(self, data[start:])
+        known = {0: pose}
+        if next_pose is not None:
+            known[frames] = next_pose
+        for frame, level, weights in schedule(frames, next_pose is not None, order):
+            residuals = section.frame(level)
+            known[frame] = [
+                (sum(w * known[at][k] for at, w in weights.items()) + 2**13 >> 14) + r * weight(grain, level)
+                for k, r in enumerate(residuals)
+            ]
+        return [known[frame] for frame in range(frames)]
+
+
+def weight(grain: int, level: int) -> int:
+    """How many units a residual stands for."""
+    finer = min(level, 3) if level <= 7 else 0
+    return max(1, floor(64 * power(grain - finer) + 0.5))
+
+
+def power(eighths: int) -> float:
+    return 2.0 ** (eighths % 8 / 8) * 2.0 ** (eighths // 8)
+
+
+def schedule(frames: int, has_next: bool, order: int):
+    """The frames of a body in the order of coding: frame, level, and the frames that it is predicted from with weights."""
+    if order:
+        for frame in range(1, frames):
+            two = order == 2 and frame >= 2
+            yield frame, 10, {frame - 1: 2**15, frame - 2: -(2**14)} if two else {frame - 1: 2**14}
+        return
+    end = frames if has_next else frames - 1
+    if not has_next and end > 0:
+        yield end, 8, {0: 2**14}
+    stride = 1
+    while 2 * stride < end:
+        stride *= 2
+    while stride:
+        for frame in range(stride, end, 2 * stride):
+            yield frame, min(stride.bit_length() - 1, 7), halfway(frame, stride, end)
+        stride //= 2
+
+
+def halfway(frame: int, stride: int, end: int) -> dict[int, int]:
+    after = min(frame + stride, end)
+    points = [frame - stride, after]
+    if frame >= 3 * stride:
+        points.insert(0, frame - 3 * stride)
+    if frame + 3 * stride <= end:
+        points.append(frame + 3 * stride)
+    elif end - after >= stride:
+        points.append(end)
+    weights = {}
+    for at in points:
+        above = below = 1.0
+        for other in points:
+            if other != at:
+                above *= frame - other
+                below *= at - other
+        weights[at] = floor(above / below * 2**14 + 0.5)
+    weights[frame - stride] += 2**14 - sum(weights.values())
+    return weights
+
+
+class Section:
+    """The residuals of a pose or of a body, and all that is learnt on the way."""
+
+    def __init__(self, clip: Clip, data: bytes) -> None:
+        self.clip, self.reader = clip, Reader(data)
+        self.sizes = {c: [Model(one, 20, 32) for one in starts(c)] for c in range(128)}
+        self.signs = [Model(seen=20, limit=32) for _ in range(3)]
+        self.averages = {}
+        for level, prior in enumerate(clip.level_priors):
+            for k, track in enumerate(clip.tracks):
+                half, odd = divmod(max(-16, min(48, track["prior"] + prior)), 2)
+                base = 362 if odd else 256
+                self.averages[level, k] = max(1, base << half if half >= 0 else base >> -half)
+        self.before: dict[int, list[list[int]]] = {level: [] for level in range(11)}  # residuals, frame by frame
+
+    def frame(self, level: int) -> list[int]:
+        residuals: list[int] = []
+        averages: list[int] = []  # before they learn from this frame
+        earlier = self.before[level]
+        for k in range(len(self.clip.tracks)):
+            average = self.averages[level, k]
+            found, expected = 128, 128
+            for other, own in self._beside(k):
+                found += 256 * abs(residuals[other])
+                expected += averages[other] if own else self.averages[level, other]
+            found = min(found, 8 * expected)
+            parts = [(2, average), (6, average * found // expected)]
+            parts += [(2, 256 * abs(earlier[-1][k]))] if len(earlier) >= 1 else []
+            parts += [(1, 256 * abs(earlier[-2][k]))] if len(earlier) >= 2 else []
+            size = sum(w * part for w, part in parts) // sum(w for w, _ in parts)
+            residual = self._residual(size, earlier[-1][k] if earlier else 0)
+            residuals.append(residual)
+            averages.append(average)
+            way = 256 * abs(residual) - average
+            step = abs(way) // (min(len(earlier), 16) + 6)
+            self.averages[level, k] += step if way > 0 else -step
+        earlier.append(residuals)
+        return residuals
+
+    def _beside(self, track: int) -> list[tuple[int, bool]]:
+        joint_of = [t["joint"] for t in self.clip.tracks]
+        joint = joint_of[track]
+        above = self.clip.skeleton.parents[joint]
+        while above >= 0 and above not in joint_of:
+            above = self.clip.skeleton.parents[above]
+        return [(k, joint_of[k] == joint) for k in range(track) if joint_of[k] in (above, joint)]
+
+    def _residual(self, expected: int, before: int) -> int:
+        models = self.sizes[class_of(expected)]
+        bit = self.reader.bit
+        chosen = 0
+        while chosen < 47 and bit(models[chosen]):
+            chosen += 1
+        size = begin(chosen)
+        for digit in reversed(range(width(chosen).bit_length() - 1)):
+            size += bit() << digit
+        sign = self.signs[0 if before == 0 else 1 if before > 0 else 2]
+        return -size if size and bit(sign) else size
+
+
+def class_of(expected: int) -> int:
+    expected = max(4, min(expected, 2**34 - 1))
+    digits = expected.bit_length()
+    return 4 * (digits - 3) + (expected >> digits - 3) % 4
+
+
+def begin(chosen: int) -> int:
+    return chosen if chosen < 2 else 2 + chosen % 2 << chosen // 2 - 1
+
+
+def width(chosen: int) -> int:
+    return 1 if chosen < 2 else 1 << chosen // 2 - 1
+
+
+def starts(class_: int) -> list[int]:
+    """How likely each bin is passed at first."""
+    middle = (4 + class_ % 4 + 0.5) * 2.0 ** (class_ // 4) / 256
+    factor = (sqrt(1 + middle * middle) - 1) / middle
+    passed = []
+    for chosen in range(48):
+        likely = factor
+        if chosen == 0:
+            likely = 2 * factor / (1 + factor)
+        for _ in range(width(chosen).bit_length() - 1):
+            likely *= likely
+        passed.append(max(96, min(65440, floor(likely * 65536 + 0.5))))
+    return passed
