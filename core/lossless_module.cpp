@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "channel_text.hpp"
-#include "least_squares.hpp"
+#include "fitting.hpp"
 #include "lossless.hpp"
 #include "whole_numbers.hpp"
 
@@ -20,6 +20,7 @@ using Plan = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::devi
 using Numbers = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Target = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Decimals = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::size_t kKinds = 32;  // of numbers that a stream tells apart
@@ -68,7 +69,7 @@ nb::bytes format_columns(Values values, Decimals decimals) {
     return nb::bytes(text.data(), text.size());
 }
 
-nb::ndarray<nb::numpy, double> nested_fits(Values features, Target target, std::vector<std::size_t> counts) {
+nb::ndarray<nb::numpy, double> trusting_fits(Values features, Target target, std::vector<std::size_t> counts) {
     const std::size_t rows = features.shape(0), columns = features.shape(1);
     require(target.shape(0) == rows, "one target a row");
     require(std::all_of(counts.begin(), counts.end(), [&](std::size_t n) { return n <= columns; }), "too many columns");
@@ -76,9 +77,15 @@ nb::ndarray<nb::numpy, double> nested_fits(Values features, Target target, std::
     nb::capsule owner(weights, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     {
         nb::gil_scoped_release unlocked;
-        *weights = keypose::nested_fits(features.data(), target.data(), rows, columns, counts);
+        *weights = keypose::trusting_fits(features.data(), target.data(), rows, columns, counts);
     }
     return nb::ndarray<nb::numpy, double>(weights->data(), {weights->size()}, owner);
+}
+
+double miss_bits(Plan misses, Flags first) {
+    require(first.shape(0) == misses.shape(0), "one flag a miss");
+    nb::gil_scoped_release unlocked;
+    return keypose::miss_bits(misses.data(), first.data(), misses.shape(0));
 }
 
 // A few numbers of several kinds, each kind learnt apart.
@@ -127,8 +134,9 @@ void bind_lossless(nb::module_& m) {
     m.def("lossless_decode", &decode, "plan"_a, "bytes"_a, "frames"_a, "The numbers (columns, frames) again.");
     m.def("format_columns", &format_columns, "values"_a, "decimals"_a,
           "Rows of numbers as text, so many decimals of each column; below 0: as few digits as tell the number.");
-    m.def("nested_fits", &nested_fits, "features"_a, "target"_a, "counts"_a,
-          "Least-squares weights of the first so many columns of features, for each count, one after another.");
+    m.def("trusting_fits", &trusting_fits, "features"_a, "target"_a, "counts"_a,
+          "Weights of the first so many columns of features that come nearest to target, for each count, one after another.");
+    m.def("miss_bits", &miss_bits, "misses"_a, "first"_a, "About how many bits misses take.");
     nb::class_<NumbersOut>(m, "NumbersOut")
         .def(nb::init<>())
         .def("put", &NumbersOut::put, "kind"_a, "number"_a)

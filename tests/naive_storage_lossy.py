@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from math import floor, sqrt
 
 from naive_range_coder import Model, Reader, WholesIn
+from naive_turns import bone_axes, exp, plus, power_of_eighths, scaled, times, unit
 
 BITS, TURN, PLACE, PLACED, LARGEST, FINE, COARSE, SIGN, UP, STEP, SHIFT_STEP, CENTRE, PRIOR, LEVEL = range(14)
 FIXED, HINGE, PAIR, FREE, UPRIGHT, FIXED_TURN = range(6)
@@ -40,22 +42,65 @@ class Clip:
             joint["up"] = self.take(UP)
         joint["place"] = self.take(PLACE)
         if joint["place"] == 1:
-            joint["placed"] = [self.take(PLACED) for _ in range(3)]
+            joint["placed"] = [struct.unpack("<d", struct.pack("<q", self.take(PLACED)))[0] for _ in range(3)]
         return joint
 
     def _unit(self, count: int, kind: int) -> list[float]:
         largest = self.take(LARGEST)
         bits = 8 if kind == COARSE else self.bits
         others = [self.take(kind) * 0.7071067811865476 / 2 ** (bits - 1) for _ in range(count - 1)]
-        others.insert(largest, sqrt(1 - sum(x * x for x in others)))
+        squares = 0.0
+        for other in others:  # not sum(), which newer Pythons round otherwise
+            squares += other * other
+        others.insert(largest, sqrt(1 - squares))
         return others
+
+    # Translations and rotations
+
+    def group(self, pose: bytes, body: bytes, frames: int, next_pose: bytes | None) -> tuple[list, list]:
+        """Translations and rotations of the frames of a group."""
+        after = None if next_pose is None else self.pose(next_pose)
+        translations, rotations = [], []
+        for numbers in self.body(body, frames, self.pose(pose), after):
+            values = [n * (power_of_eighths(t["step"]) / 64) for n, t in zip(numbers, self.tracks, strict=True)]
+            places, turns = self.frame(values)
+            translations.append(places)
+            rotations.append(turns)
+        return translations, rotations
+
+    def frame(self, values: list[float]) -> tuple[list, list]:
+        """Where each joint is and how it turns, by the values of all tracks in radians and file units."""
+        places, turns = [], []
+        for j, joint in enumerate(self.joints):
+            own = [v for v, track in zip(values, self.tracks, strict=True) if track["joint"] == j]
+            if joint["place"] == 2:
+                places.append(own[:3])
+                own = own[3:]
+            else:
+                places.append(joint["placed"] if joint["place"] == 1 else self.skeleton.offsets[j].tolist())
+            turns.append(self.turn(j, own))
+        return places, turns
+
+    def turn(self, j: int, own: list[float]) -> list[float]:
+        kind, base, axes = (self.joints[j][name] for name in ("turn", "base", "axes"))
+        if kind == HINGE:
+            return unit(times(base, exp(scaled(own[0], axes[0]))))
+        if kind == PAIR:
+            return unit(times(times(exp(scaled(own[0], axes[0])), base), exp(scaled(own[1], axes[1]))))
+        if kind == FREE:
+            bone, across, third = bone_axes(self.skeleton, j)
+            return unit(times(base, exp(plus(scaled(own[0], bone), plus(scaled(own[1], across), scaled(own[2], third))))))
+        if kind == UPRIGHT:
+            up, after, last = ([float(i == (self.joints[j]["up"] + k) % 3) for i in range(3)] for k in range(3))
+            return unit(times(exp(scaled(own[0], up)), exp(plus(scaled(own[1], after), scaled(own[2], last)))))
+        return base or [1.0, 0.0, 0.0, 0.0]
 
     # Numbers of the tracks
 
     def pose(self, data: bytes) -> list[int]:
         grain = data[0] % 128 - 48
         section = Section(self, data[1:])
-        return [t["centre"] + r * weight(grain, 9) for t, r in zip(self.tracks, section.frame(9), strict=True)]
+        return [t["centre"] + r * weight(grain, 9) for t, r in zip(self.tracks, section.frame(9, 0), strict=True)]
 
     def body(self, data: bytes, frames: int, pose: list[int], next_pose: list[int] | None) -> list[list[int]]:
         order, start = (data[1], 2) if data[0] >= 128 else (0, 1)
@@ -64,8 +109,8 @@ class Clip:
         known = {0: pose}
         if next_pose is not None:
             known[frames] = next_pose
-        for frame, level, weights in schedule(frames, next_pose is not None, order):
-            residuals = section.frame(level)
+        for frame, level, stride, weights in schedule(frames, next_pose is not None, order):
+            residuals = section.frame(level, stride)
             known[frame] = [
                 (sum(w * known[at][k] for at, w in weights.items()) + 2**13 >> 14) + r * weight(grain, level)
                 for k, r in enumerate(residuals)
@@ -76,29 +121,25 @@ class Clip:
 def weight(grain: int, level: int) -> int:
     """How many units a residual stands for."""
     finer = min(level, 3) if level <= 7 else 0
-    return max(1, floor(64 * power(grain - finer) + 0.5))
-
-
-def power(eighths: int) -> float:
-    return 2.0 ** (eighths % 8 / 8) * 2.0 ** (eighths // 8)
+    return max(1, floor(64 * power_of_eighths(grain - finer) + 0.5))
 
 
 def schedule(frames: int, has_next: bool, order: int):
-    """The frames of a body in the order of coding: frame, level, and the frames that it is predicted from with weights."""
+    """The frames of a body in the order of coding: frame, level, stride, and the frames with weights that predict it."""
     if order:
         for frame in range(1, frames):
             two = order == 2 and frame >= 2
-            yield frame, 10, {frame - 1: 2**15, frame - 2: -(2**14)} if two else {frame - 1: 2**14}
+            yield frame, 10, 1, {frame - 1: 2**15, frame - 2: -(2**14)} if two else {frame - 1: 2**14}
         return
     end = frames if has_next else frames - 1
     if not has_next and end > 0:
-        yield end, 8, {0: 2**14}
+        yield end, 8, end, {0: 2**14}
     stride = 1
     while 2 * stride < end:
         stride *= 2
     while stride:
         for frame in range(stride, end, 2 * stride):
-            yield frame, min(stride.bit_length() - 1, 7), halfway(frame, stride, end)
+            yield frame, min(stride.bit_length() - 1, 7), stride, halfway(frame, stride, end)
         stride //= 2
 
 
@@ -136,12 +177,13 @@ class Section:
                 half, odd = divmod(max(-16, min(48, track["prior"] + prior)), 2)
                 base = 362 if odd else 256
                 self.averages[level, k] = max(1, base << half if half >= 0 else base >> -half)
-        self.before: dict[int, list[list[int]]] = {level: [] for level in range(11)}  # residuals, frame by frame
+        self.learnt = [0] * 11  # frames of each level
+        self.before: dict[tuple[int, int], list[list[int]]] = {}  # residuals of each level and stride, frame by frame
 
-    def frame(self, level: int) -> list[int]:
+    def frame(self, level: int, stride: int) -> list[int]:
         residuals: list[int] = []
         averages: list[int] = []  # before they learn from this frame
-        earlier = self.before[level]
+        earlier = self.before.setdefault((level, stride), [])
         for k in range(len(self.clip.tracks)):
             average = self.averages[level, k]
             found, expected = 128, 128
@@ -157,9 +199,10 @@ class Section:
             residuals.append(residual)
             averages.append(average)
             way = 256 * abs(residual) - average
-            step = abs(way) // (min(len(earlier), 16) + 6)
+            step = abs(way) // (min(self.learnt[level], 16) + 6)
             self.averages[level, k] += step if way > 0 else -step
         earlier.append(residuals)
+        self.learnt[level] += 1
         return residuals
 
     def _beside(self, track: int) -> list[tuple[int, bool]]:

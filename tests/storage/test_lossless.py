@@ -188,20 +188,37 @@ def test_numbers_of_kinds_come_back_and_the_twin_reads_them(numbers):
 
 @given(st.integers(2, 40), st.integers(1, 6), st.integers(0, 2**32))
 @relaxed
-def test_nested_fits_are_least_squares(rows, columns, seed):
+def test_fits_are_least_squares_of_rows_by_how_far_off_they_were(rows, columns, seed):
     rng = np.random.default_rng(seed)
     features, target = rng.normal(size=(rows, columns)), rng.normal(size=rows)
     counts = [n for n in range(1, columns + 1) if n <= rows]
-    weights = np.split(_core.nested_fits(features, target, counts), np.cumsum(counts)[:-1])
+    weights = np.split(_core.trusting_fits(features, target, counts), np.cumsum(counts)[:-1])
+    off = np.abs(target - features[:, : counts[-1]] @ np.linalg.lstsq(features[:, : counts[-1]], target, rcond=None)[0])
+    trust = 1 / np.sqrt(off + np.sort(off)[rows // 2] + 1e-6 * np.abs(target).max())
+    scaled, wanted = features * trust[:, None], target * trust
     for n, found in zip(counts, weights, strict=True):
-        best = np.linalg.lstsq(features[:, :n], target, rcond=None)[0]
-        left = [np.linalg.norm(target - features[:, :n] @ w) for w in (found, best)]
-        assert left[0] <= left[1] * (1 + 1e-6) + 1e-9
+        best = np.linalg.lstsq(scaled[:, :n], wanted, rcond=None)[0]
+        left = [np.linalg.norm(wanted - scaled[:, :n] @ w) for w in (found, best)]
+        assert left[0] <= left[1] * (1 + 1e-5) + 1e-6
+
+
+@given(st.lists(st.tuples(st.integers(-(2**62), 2**62), st.booleans()), min_size=1, max_size=40))
+@relaxed
+def test_bits_of_misses_are_those_of_the_twin(rows):
+    misses = np.array([miss for miss, _ in rows])
+    first = np.array([True, *(flag for _, flag in rows[1:])])
+    sizes = np.abs(misses.astype(float))
+    bits = 0.0
+    for t in range(len(rows)):
+        before = [0.0 if first[k] else sizes[k] for k in range(max(0, t - 6), t)]
+        spread = 0.05 + (sizes[first].mean() if first[t] else sum(before) / max(1, len(before)))
+        bits += np.log2(1 + 2 * spread) + 2 * np.log2(1 + sizes[t] / (2 * spread + 0.5))
+    assert _core.miss_bits(misses, first.view(np.uint8)) == pytest.approx(bits, rel=1e-9)
 
 
 def test_a_column_that_others_tell_gets_no_weight():
     features = np.ones((9, 3))
     features[:, 1] = np.arange(9.0)
     features[:, 2] = 2 * features[:, 1] - 3
-    weights = _core.nested_fits(features, 5 * features[:, 1] + 1, [3])
+    weights = _core.trusting_fits(features, 5 * features[:, 1] + 1, [3])
     assert np.allclose(weights, (1, 5, 0))

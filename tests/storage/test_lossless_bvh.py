@@ -187,21 +187,32 @@ def test_a_table_that_no_file_holds_is_refused(values, frame_time, apart):
         ChannelTable(values, frame_time, apart)
 
 
+def cut(path: Path, folder: Path, most_rows: int) -> Path:
+    """The file with fewer rows, if it has many: its numbers are of one kind."""
+    lines = path.read_bytes().split(b"\n")
+    start = next((i for i, line in enumerate(lines) if line.strip().lower().startswith(b"frame time")), len(lines))
+    if len(lines) - start < 2 * most_rows:
+        return path
+    (folder / path.name).write_bytes(b"\n".join(lines[: start + 1 + most_rows]) + b"\n")
+    return folder / path.name
+
+
 @pytest.mark.data
-def test_the_numbers_of_every_exporters_file_come_back(data_dir):
+def test_the_numbers_of_every_exporters_file_come_back(data_dir, tmp_path):
     files = [*(data_dir / "formats/bvh").glob("*.bvh"), *(data_dir / "malformed").glob("*/*.bvh")]
     checked = 0
     for path in sorted(files):
+        part = cut(path, tmp_path, 60)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kp.FormatWarning)
             try:
-                motion, text = restored(path)
+                motion, text = restored(part)
             except kp.FormatError:
                 continue
-        channels = file_channels(path, motion)
+        channels = file_channels(part, motion)
         assert [[x.hex() for x in row] for row in channels.values.tolist()] == numbers_in(text)[2], path
         if path.parent.name == "bvh":
-            original = path.read_bytes().decode("utf-8-sig")
+            original = part.read_bytes().decode("utf-8-sig")
             assert numbers_in(text) == numbers_in(original), path
         checked += 1
     assert checked >= 35

@@ -19,8 +19,8 @@ from keypose.storage.lossless import ChannelTable
 def file_channels(path: str | PathLike[str], motion: Motion, *, limits: Limits | None = None) -> ChannelTable | None:
     """The numbers of the BVH file that ``motion`` was read from, as they stand there.
 
-    With them, ``kp.save(motion, "x.kps", lossless=True, channels=...)`` keeps also angles beyond 180 degrees and those
-    in gimbal lock. None: the file is no BVH file.
+    With them (``keypose.storage.stored_bytes(motion, lossless=True, channels=...)``) a stored motion keeps also angles
+    beyond 180 degrees and those in gimbal lock. None: the file is no BVH file.
     """
     limits = limits or Limits()
     source = _Quiet(Path(path), read_bytes(Path(path), limits), limits)

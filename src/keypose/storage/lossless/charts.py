@@ -15,7 +15,7 @@ from keypose.storage.lossless.spelling import Wholes
 
 UNIT_BITS = 24
 PART_BITS = 4
-DEGREES = (1, 2, 3, 5)
+DEGREES = (1, 3, 5)
 GRAINS = (0, 3, 6, 9, 12, 15)  # how coarse coefficients may be, in powers of two
 
 

@@ -13,7 +13,7 @@ from keypose.storage.lossless.past import ALL_LAGS, FEW_LAGS, Past, best_past, f
 from keypose.storage.lossless.plan import ROUGH_BITS, Column, Predictor, full_turn
 from keypose.storage.lossless.spelling import DECIMAL, Spelling, Wholes
 
-MOST_FRAMES = 12000  # on which predictors are fitted
+MOST_FRAMES = 3000  # on which predictors are fitted
 NARROW = 1 << 51  # below it, numbers are foretold with weights and charts
 MOST_DIGITS = 15
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,6 @@ from numpy.typing import NDArray
 from keypose import _core
 from keypose.arrays import Bools, Floats
 from keypose.storage.lossless.spelling import Wholes
-
-_NEAR = 6  # frames before, whose misses tell how large the next one will be
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,22 +33,21 @@ class Frames:
         steps[self.first] = 0
         return steps
 
+    @cached_property
+    def known(self) -> Bools:
+        """Which frames have a step before them."""
+        return np.asarray(self.place >= 2)
+
     def past(self, steps: Wholes, count: int) -> Floats:
-        """The ``count`` steps before each frame (N, count), the latest first; 0 before the group's second frame."""
-        past = np.zeros((len(steps), count))
+        """The ``count`` steps before each frame (count, N), the latest first; 0 before the group's second frame."""
+        past = np.zeros((count, len(steps)))
         for k in range(1, count + 1):
-            past[k:, k - 1] = np.where(self.place[k:] > k, steps[:-k], 0)
+            np.copyto(past[k - 1, k:], steps[:-k], where=self.place[k:] > k)
         return past
 
-    def bits(self, misses: Wholes | Floats) -> float:
-        """About how many bits the misses (N,) take: as numbers whose spread is that of the few before them."""
-        sizes = np.abs(misses).astype(float)
-        sums = np.concatenate(([0.0], np.cumsum(np.where(self.first, 0.0, sizes))))
-        frames = np.arange(len(sizes))
-        since = np.maximum(frames - _NEAR, 0)
-        spread = (sums[frames] - sums[since]) / np.maximum(frames - since, 1) + 0.05
-        spread[self.first] = sizes[self.first].mean() + 0.05
-        return float(np.sum(np.log2(1 + 2 * spread) + 2 * np.log2(1 + sizes / (2 * spread + 0.5))))
+    def bits(self, misses: Wholes) -> float:
+        """About how many bits the misses (N,) take."""
+        return _core.miss_bits(misses, self.first.view(np.uint8))
 
 
 def fitting_frames(bounds: list[tuple[int, int]], most: int) -> Frames:
@@ -66,14 +64,11 @@ def fitting_frames(bounds: list[tuple[int, int]], most: int) -> Frames:
 def nested_fits(features: Floats, target: Floats, counts: list[int]) -> list[Floats]:
     """The weights with which the first so many ``features`` (N, K) come nearest to ``target`` (N,), for each count.
 
-    Fitted twice, the second time with less trust in rows that were far off: a large miss costs few bits more than a
-    small one.
+    Rows that are far off are trusted less: a large miss costs few bits more than a small one.
     """
-    first = _core.nested_fits(np.ascontiguousarray(features), target, counts[-1:])
-    off = np.abs(target - features[:, : counts[-1]] @ first)
-    trust = 1.0 / np.sqrt(off + np.median(off) + 1e-6 * np.abs(target).max() + 1e-300)
-    weights = _core.nested_fits(features * trust[:, None], target * trust, counts)
-    return np.split(weights, np.cumsum(counts)[:-1])
+    weights = _core.trusting_fits(np.ascontiguousarray(features), target, counts)
+    ends = accumulate(counts)
+    return [weights[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
 
 def quarters(size: float) -> int:

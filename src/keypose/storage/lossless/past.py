@@ -15,7 +15,7 @@ SHIFT = 8
 WEIGHT_BITS, HELPER_BITS = 10, 15  # that a weight takes, and a helper with its weight
 MOST_HELP = 1 << 14  # weight of a helper; more is chance
 LEAST_LIKENESS = 0.05  # of what was missed in another column, for it to be tried as a helper
-FEW_LAGS = (0, 1, 2, 3)  # among which charts are compared
+FEW_LAGS = (0, 2)  # among which charts are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +37,8 @@ def best_past(frames: Frames, rest: Wholes, level: int, lag_counts: tuple[int, .
     most = max(lag_counts) - 1
     past = frames.past(steps, max(most, 0))
     fits: list[Floats] = []
-    if most > 0:
-        known = frames.place >= 2
-        fits = nested_fits(past[known], steps[known].astype(float), list(range(1, most + 1))) if known.any() else []
+    if most > 0 and frames.known.any():
+        fits = nested_fits(past.T[frames.known], steps[frames.known].astype(float), list(range(1, most + 1)))
     found = []
     for lags in lag_counts:
         if lags > 1 and len(fits) < lags - 1:
@@ -53,14 +52,16 @@ def best_past(frames: Frames, rest: Wholes, level: int, lag_counts: tuple[int, .
 
 
 def foretold(past: Floats, weights: tuple[int, ...], shift: int) -> Wholes:
-    """What the steps before (N, K), weighed, foretell of the next step."""
-    half = 1 << (shift - 1) if shift else 0
-    return (past[:, : len(weights)].astype(np.int64) @ np.array(weights, np.int64) + half) >> shift
+    """What the steps before (K, N), weighed, foretell of the next step."""
+    total = np.full(past.shape[1], 0.5)
+    for weight, steps in zip(weights, past, strict=False):
+        total += (weight / (1 << shift)) * steps
+    return np.asarray(np.floor(total).astype(np.int64))
 
 
 def with_helpers(frames: Frames, rest: Wholes, level: int, past: Past, others: Wholes) -> Past:
     """``past`` with those of ``others`` (C, N), the misses of columns before, that are worth their weight."""
-    known = frames.place >= 2
+    known = frames.known
     if not len(others) or known.sum() < 8:
         return past
     lags = max(past.lags, 1) if past.lags else 0
@@ -77,15 +78,15 @@ def with_helpers(frames: Frames, rest: Wholes, level: int, past: Past, others: W
         if likeness[nearest] < LEAST_LIKENESS:
             break
         tried = [*chosen, nearest]
-        features = np.concatenate((own, others[tried].T.astype(float)), axis=1)
-        weights = _whole_weights(nested_fits(features[known], target[known], [features.shape[1]])[0])
+        features = np.concatenate((own, others[tried].astype(float)))
+        weights = _whole_weights(nested_fits(features.T[known], target[known], [len(features)])[0])
         helped = np.where(frames.first, 0, foretold(features, weights, SHIFT))
         misses = np.where(frames.first, rest - level, target.astype(np.int64) - helped)
-        bits = frames.bits(misses) + WEIGHT_BITS * own.shape[1] + HELPER_BITS * len(tried)
-        if bits >= best.bits or max(map(abs, weights[own.shape[1] :])) > MOST_HELP:
+        bits = frames.bits(misses) + WEIGHT_BITS * len(own) + HELPER_BITS * len(tried)
+        if bits >= best.bits or max(map(abs, weights[len(own) :])) > MOST_HELP:
             break
-        helpers = tuple(zip(tried, weights[own.shape[1] :], strict=True))
-        best, chosen = Past(lags, SHIFT, weights[: own.shape[1]], helpers, misses, bits), tried
+        helpers = tuple(zip(tried, weights[len(own) :], strict=True))
+        best, chosen = Past(lags, SHIFT, weights[: len(own)], helpers, misses, bits), tried
     return best
 
 
@@ -105,7 +106,7 @@ def fixed_past(frames: Frames, numbers: Wholes, level: int) -> Past:
 
 
 def _whole_weights(weights: Floats) -> tuple[int, ...]:
-    return tuple(int(w) for w in np.clip(np.rint(weights * (1 << SHIFT)), -MOST_WEIGHT, MOST_WEIGHT))
+    return tuple(max(-MOST_WEIGHT, min(MOST_WEIGHT, round(w * (1 << SHIFT)))) for w in weights.tolist())
 
 
 ALL_LAGS = tuple(range(MOST_LAGS + 1))
