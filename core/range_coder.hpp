@@ -47,8 +47,9 @@ public:
         model.learn(bit, limit);
     }
 
-    // The bytes, as few as tell the end from any other: a reader takes what is missing for zeros.
+    // The bytes, with as few at the end as tell it from any other: a reader takes up to four that are missing for zeros.
     std::vector<std::uint8_t> finish() {
+        const std::size_t whole = bytes_.size();
         for (int keep = 0; keep <= 4; ++keep) {
             const std::uint64_t grain = 1ull << (32 - 8 * keep);
             const std::uint64_t value = (low_ + grain - 1) / grain * grain;
@@ -56,7 +57,7 @@ public:
             for (int k = 0; k < keep; ++k) bytes_.push_back(static_cast<std::uint8_t>(value >> (24 - 8 * k)));
             break;
         }
-        while (!bytes_.empty() && bytes_.back() == 0) bytes_.pop_back();
+        while (bytes_.size() > whole && bytes_.back() == 0) bytes_.pop_back();
         return std::move(bytes_);
     }
 

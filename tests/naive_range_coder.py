@@ -59,7 +59,8 @@ class Writer:
             unit = 256 ** (4 - count)
             number = -(-self.range.low // unit) * unit
             if number <= self.range.high:
-                return bytes(self.data + number.to_bytes(4, "big")[:count]).rstrip(b"\0")
+                data = bytes(self.data + number.to_bytes(4, "big")[:count])
+                return data[: max(len(data.rstrip(b"\0")), len(data) - 12)]
         raise AssertionError("four bytes are always enough")
 
 
@@ -141,6 +142,10 @@ class WholesIn:
         size = int("".join(map(str, digits)) or "0", 2)
         models.last = signed(-size if size and read(models.side()) else size)
         return models.last
+
+    def finished(self) -> bool:
+        """Whether the bytes end here."""
+        return self.reader.bit() == 0 and self.reader.missing <= 4
 
 
 def signed(number: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from math import floor, sqrt
 
 from naive_range_coder import Model, Reader, WholesIn
@@ -18,7 +19,8 @@ class Clip:
 
     def __init__(self, skeleton, data: bytes) -> None:
         self.skeleton = skeleton
-        self.take = WholesIn(data).take
+        numbers = WholesIn(data)
+        self.take, self.finished = numbers.take, numbers.finished
         self.bits = self.take(BITS)
         self.joints = [self._joint() for _ in skeleton.names]
         self.tracks = []
@@ -28,7 +30,8 @@ class Clip:
             for sort in sorts:
                 last[sort] += self.take(sort)
                 centre = 4096 * self.take(CENTRE) if sort == SHIFT_STEP else 0
-                self.tracks.append({"joint": j, "step": last[sort], "centre": centre, "prior": self.take(PRIOR)})
+                track = {"joint": j, "turns": sort == STEP, "step": last[sort], "centre": centre, "prior": self.take(PRIOR)}
+                self.tracks.append(track)
         self.level_priors = [self.take(LEVEL) for _ in range(11)]
 
     def _joint(self) -> dict:
@@ -62,11 +65,14 @@ class Clip:
         after = None if next_pose is None else self.pose(next_pose)
         translations, rotations = [], []
         for numbers in self.body(body, frames, self.pose(pose), after):
-            values = [n * (power_of_eighths(t["step"]) / 64) for n, t in zip(numbers, self.tracks, strict=True)]
-            places, turns = self.frame(values)
+            places, turns = self.frame(self.values(numbers))
             translations.append(places)
             rotations.append(turns)
         return translations, rotations
+
+    def values(self, numbers: list[int]) -> list[float]:
+        """Radians and file units."""
+        return [n * (power_of_eighths(t["step"]) / 64) for n, t in zip(numbers, self.tracks, strict=True)]
 
     def frame(self, values: list[float]) -> tuple[list, list]:
         """Where each joint is and how it turns, by the values of all tracks in radians and file units."""
@@ -174,7 +180,7 @@ class Section:
         self.averages = {}
         for level, prior in enumerate(clip.level_priors):
             for k, track in enumerate(clip.tracks):
-                half, odd = divmod(max(-16, min(48, track["prior"] + prior)), 2)
+                half, odd = divmod(max(-16, min(40, track["prior"] + prior)), 2)
                 base = 362 if odd else 256
                 self.averages[level, k] = max(1, base << half if half >= 0 else base >> -half)
         self.learnt = [0] * 11  # frames of each level
@@ -188,17 +194,17 @@ class Section:
             average = self.averages[level, k]
             found, expected = 128, 128
             for other, own in self._beside(k):
-                found += 256 * abs(residuals[other])
+                found += size_of(residuals[other])
                 expected += averages[other] if own else self.averages[level, other]
             found = min(found, 8 * expected)
             parts = [(2, average), (6, average * found // expected)]
-            parts += [(2, 256 * abs(earlier[-1][k]))] if len(earlier) >= 1 else []
-            parts += [(1, 256 * abs(earlier[-2][k]))] if len(earlier) >= 2 else []
+            parts += [(2, size_of(earlier[-1][k]))] if len(earlier) >= 1 else []
+            parts += [(1, size_of(earlier[-2][k]))] if len(earlier) >= 2 else []
             size = sum(w * part for w, part in parts) // sum(w for w, _ in parts)
             residual = self._residual(size, earlier[-1][k] if earlier else 0)
             residuals.append(residual)
             averages.append(average)
-            way = 256 * abs(residual) - average
+            way = size_of(residual) - average
             step = abs(way) // (min(self.learnt[level], 16) + 6)
             self.averages[level, k] += step if way > 0 else -step
         earlier.append(residuals)
@@ -206,6 +212,7 @@ class Section:
         return residuals
 
     def _beside(self, track: int) -> list[tuple[int, bool]]:
+        """The tracks that tell how large this one is, and whether they are of the same joint."""
         joint_of = [t["joint"] for t in self.clip.tracks]
         joint = joint_of[track]
         above = self.clip.skeleton.parents[joint]
@@ -226,6 +233,10 @@ class Section:
         return -size if size and bit(sign) else size
 
 
+def size_of(residual: int) -> int:
+    return 256 * min(abs(residual), 2**20)
+
+
 def class_of(expected: int) -> int:
     expected = max(4, min(expected, 2**34 - 1))
     digits = expected.bit_length()
@@ -240,7 +251,8 @@ def width(chosen: int) -> int:
     return 1 if chosen < 2 else 1 << chosen // 2 - 1
 
 
-def starts(class_: int) -> list[int]:
+@cache
+def starts(class_: int) -> tuple[int, ...]:
     """How likely each bin is passed at first."""
     middle = (4 + class_ % 4 + 0.5) * 2.0 ** (class_ // 4) / 256
     factor = (sqrt(1 + middle * middle) - 1) / middle
@@ -252,4 +264,4 @@ def starts(class_: int) -> list[int]:
         for _ in range(width(chosen).bit_length() - 1):
             likely *= likely
         passed.append(max(96, min(65440, floor(likely * 65536 + 0.5))))
-    return passed
+    return tuple(passed)

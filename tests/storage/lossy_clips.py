@@ -1,0 +1,163 @@
+"""Codings of clips that no encoder would think of, made by the slow twin's own writer, and motions of every kind."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import naive_storage_lossy as naive
+import numpy as np
+from hypothesis import strategies as st
+from naive_range_coder import WholesOut
+
+import keypose as kp
+from keypose import _core
+from keypose.rotations import exp, multiply
+from keypose.storage.lossy.plan import Plan
+
+SHIFT, TURN = "shift", "turn"
+LARGEST_RESIDUAL = 2**24 - 1
+
+
+@dataclass(frozen=True)
+class Made:
+    """A skeleton and the coding of a clip of it."""
+
+    skeleton: kp.Skeleton
+    data: bytes
+
+    @property
+    def kernel(self) -> _core.KpsClip:
+        return Plan.from_bytes(self.data, self.skeleton.n_joints).kernel(self.skeleton)
+
+    @property
+    def twin(self) -> naive.Clip:
+        return naive.Clip(self.skeleton, self.data)
+
+
+coordinates = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-110]), st.floats(-20, 20))
+offsets = st.lists(coordinates, min_size=3, max_size=3)
+
+
+@st.composite
+def skeletons(draw, most: int = 5) -> kp.Skeleton:
+    count = draw(st.integers(1, most))
+    parents = [draw(st.integers(-1, j - 1)) for j in range(count)]
+    ends = draw(st.lists(st.integers(0, count - 1), max_size=2))
+    return kp.Skeleton(
+        names=tuple(f"joint{j}" for j in range(count)),
+        parents=parents,
+        offsets=[draw(offsets) for _ in range(count)],
+        end_joints=np.array(ends, np.int32),
+        end_offsets=np.array([draw(offsets) for _ in ends]).reshape(-1, 3),
+    )
+
+
+@st.composite
+def clips(draw, steps: st.SearchStrategy[int] | None = None, least_bits: int = 2) -> Made:
+    """Any turns, places, steps and priors."""
+    skeleton = draw(skeletons())
+    steps = steps or st.integers(-130, -20)
+    out = WholesOut()
+    bits = draw(st.integers(least_bits, 40))
+    out.put(naive.BITS, bits)
+    tracks: list[str] = []
+    for _ in skeleton.names:
+        tracks += _put_joint(draw, out, bits)
+    last = {SHIFT: 0, TURN: 0}
+    for sort in tracks:
+        step = draw(steps)
+        out.put(naive.SHIFT_STEP if sort == SHIFT else naive.STEP, step - last[sort])
+        last[sort] = step
+        if sort == SHIFT:
+            out.put(naive.CENTRE, draw(st.integers(-(2**10), 2**10)))
+        out.put(naive.PRIOR, draw(st.integers(-30, 60)))
+    for _ in range(11):
+        out.put(naive.LEVEL, draw(st.integers(-30, 60)))
+    return Made(skeleton, out.finish())
+
+
+def _put_joint(draw, out: WholesOut, bits: int) -> list[str]:
+    """Writes a joint; the sorts of its tracks."""
+    turn = draw(st.integers(0, 5))
+    out.put(naive.TURN, turn)
+    if turn in (naive.HINGE, naive.PAIR, naive.FREE, naive.FIXED_TURN):
+        _put_unit(draw, out, 4, naive.COARSE if turn == naive.FREE else naive.FINE, 8 if turn == naive.FREE else bits)
+    for _ in range({naive.HINGE: 1, naive.PAIR: 2}.get(turn, 0)):
+        _put_unit(draw, out, 3, naive.FINE, bits)
+        out.put(naive.SIGN, draw(st.integers(0, 1)))
+    if turn == naive.UPRIGHT:
+        out.put(naive.UP, draw(st.integers(0, 2)))
+    place = draw(st.integers(0, 2))
+    out.put(naive.PLACE, place)
+    if place == 1:
+        for _ in range(3):
+            out.put(naive.PLACED, struct.unpack("<q", struct.pack("<d", draw(st.floats(-1e6, 1e6))))[0])
+    return [SHIFT] * 3 * (place == 2) + [TURN] * naive.TRACKS_OF_TURN[turn]
+
+
+def _put_unit(draw, out: WholesOut, count: int, kind: int, bits: int) -> None:
+    out.put(naive.LARGEST, draw(st.integers(0, count - 1)))
+    most = int(0.8 * 2 ** (bits - 1))
+    for _ in range(count - 1):
+        out.put(kind, draw(st.integers(-most, most)))
+
+
+def residuals(draw, shape: tuple[int, int], most: int = LARGEST_RESIDUAL) -> np.ndarray:
+    """Any whole numbers: many small, some as large as there are, in runs and alone."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    spread = draw(st.sampled_from([0, 1, 4, 12, 24]))
+    sizes = np.minimum(2.0 ** (spread * rng.random(shape)) - 1, most).astype(np.int32)
+    sizes[rng.random(shape) < draw(st.sampled_from([0.0, 0.05, 1.0]))] = most
+    signs = rng.choice([1, -1], shape) if draw(st.booleans()) else np.full(shape, -1)
+    return np.ascontiguousarray(sizes * signs, np.int32)
+
+
+@dataclass(frozen=True)
+class Sections:
+    """A group of frames as bytes, and the residuals that they were made of."""
+
+    pose: bytes
+    body: bytes
+    next_pose: bytes | None
+    frames: int
+    order: int
+    grain: int
+    residuals: np.ndarray  # (frames, tracks); of the first frame those of the body, which nobody writes
+
+
+@st.composite
+def sections(draw, kernel: _core.KpsClip, most_frames: int = 24, coarsest: int = 16) -> Sections:
+    """Sections of any grain and order."""
+    tracks = kernel.tracks
+    frames, order = draw(st.integers(1, most_frames)), draw(st.integers(0, 2))
+    grains = st.integers(-48, coarsest)
+    rows = residuals(draw, (frames, tracks))
+    has_next, grain = draw(st.booleans()), draw(grains)
+    pose, after = (kernel.write_pose(draw(grains), residuals(draw, (1, tracks))[0]) for _ in range(2))
+    body = kernel.write_body(order, grain, rows, has_next)
+    return Sections(pose, body, after if has_next else None, frames, order, grain, rows)
+
+
+def exotic_motion(n_frames: int = 45) -> kp.Motion:
+    """Two roots, one of them upright; hinges, pairs, free and fixed turns; joints that move, or stand elsewhere."""
+    t = np.linspace(0, 3, n_frames)
+    wave = np.stack([np.sin(t * (1 + 0.3 * k) + k) for k in range(12)], axis=1)
+    names = ("root", "hinge", "pair", "free", "still", "turned", "elsewhere", "sliding", "other root", "kid", "leaf")
+    parents = [-1, 0, 1, 2, 3, 3, 0, 0, -1, 8, 9]
+    rng = np.random.default_rng(3)
+    skeleton = kp.Skeleton(
+        names, parents, rng.normal(0, 10, (11, 3)), end_joints=[5, 10, 10], end_offsets=rng.normal(0, 5, (3, 3))
+    )
+    vectors = np.zeros((n_frames, 11, 3))
+    vectors[:, 1] = wave[:, :1] * [0.6, 0.8, 0.0]
+    vectors[:, 3] = 0.5 * wave[:, 1:4]
+    vectors[:, 5] = [0.3, -0.2, 0.9]
+    vectors[:, 8:11] = 0.4 * wave[:, 3:12].reshape(n_frames, 3, 3)
+    rotations = exp(vectors)
+    rotations[:, 0] = multiply(exp(np.outer(6 * t, [0, 1, 0])), exp(0.1 * np.delete(wave[:, :3], 1, 1) @ np.eye(3)[[0, 2]]))
+    rotations[:, 2] = multiply(exp(np.outer(wave[:, 5], [1, 0, 0])), exp(np.outer(0.7 * wave[:, 6], [0, 0.6, 0.8])))
+    translations = np.tile(skeleton.offsets, (n_frames, 1, 1))
+    translations[:, [0, 7, 8]] += 20 * wave[:, [[0, 1, 2], [3, 4, 5], [6, 7, 8]]]
+    translations[:, 6] += [1.0, 2.0, -3.0]
+    return kp.Motion("exotic", skeleton, 20.0, translations, rotations)

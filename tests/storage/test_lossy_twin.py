@@ -1,0 +1,160 @@
+"""What docs/kps-coding.md says is what the decoder does: a reader written from the page alone gives the same bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import naive_storage_lossy as naive
+import naive_turns
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lossy_clips import Made, clips, exotic_motion, residuals, sections
+
+import keypose as kp
+from keypose.storage.codec import LossyDecoder, encode
+from keypose.storage.groups import Coded, CodingError, group_bounds
+from keypose.storage.lossy.bones import bone_frames
+from keypose.storage.lossy.grid import quaternion
+
+relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+
+
+def assert_twin_agrees(motion: kp.Motion, coded: Coded) -> None:
+    """The numbers of all tracks, and every bit of the poses."""
+    made = Made(motion.skeleton, coded.clip)
+    kernel, twin = made.kernel, made.twin
+    decoder = LossyDecoder(motion.skeleton, motion.fps, motion.n_frames, coded.clip)
+    for g, (start, stop) in enumerate(group_bounds(motion.n_frames, motion.fps)):
+        pose, body = coded.poses[g], coded.bodies[g]
+        following = coded.poses[g + 1] if g + 1 < len(coded.poses) else None
+        first, after = twin.pose(pose), None if following is None else twin.pose(following)
+        assert kernel.decode_pose(pose).tolist() == first
+        next_row = None if after is None else np.array(after)
+        numbers = twin.body(body, stop - start, first, after)
+        assert kernel.decode_body(stop - start, body, np.array(first, np.int64), next_row).tolist() == numbers
+        for ours, theirs in zip(
+            twin.group(pose, body, stop - start, following), decoder.group(g, pose, body, following), strict=True
+        ):
+            assert np.array(ours).tobytes() == theirs.tobytes()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("clip", "tolerance_mm"),
+    [("jumping/13_11", 1.0), ("running/16_55", 0.1), ("golf_swing/64_01", 5.0), ("ball_kick/10_02", 0.01)],
+)
+def test_real_clips(data_dir, clip, tolerance_mm):
+    motion = kp.load(data_dir / "cmu30" / f"{clip}.bvh")[:44]
+    assert_twin_agrees(motion, encode(motion, tolerance_mm))
+
+
+@pytest.mark.parametrize("tolerance_mm", [0.1, 3.0])
+def test_turns_and_places_of_every_kind(tolerance_mm):
+    motion = exotic_motion()
+    coded = encode(motion, tolerance_mm)
+    twin = Made(motion.skeleton, coded.clip).twin
+    assert {joint["turn"] for joint in twin.joints} == set(range(6))
+    assert {joint["place"] for joint in twin.joints} == {0, 1, 2}
+    assert_twin_agrees(motion, coded)
+
+
+@pytest.mark.parametrize("n_frames", [1, 2, 3, 7, 29, 31])
+def test_short_clips(n_frames):
+    motion = exotic_motion(31)[:n_frames]
+    assert_twin_agrees(motion, encode(motion, 1.0))
+
+
+def test_long_groups_of_fast_cameras():
+    """At 300 frames a second strides of 128 and 256 share a level."""
+    motion = replace(exotic_motion(620), fps=300.0)
+    motion = kp.Motion("two", kp.Skeleton(("a", "b"), [-1, 0], np.eye(3)[:2]), 300.0, *(
+        np.ascontiguousarray(values[:, :2]) for values in (motion.translations, motion.rotations)
+    ))  # fmt: skip
+    assert_twin_agrees(motion, encode(motion, 1.0))
+
+
+@given(st.data())
+@relaxed
+def test_any_numbers_that_can_be_spelled(data):
+    made = data.draw(clips())
+    kernel, twin = made.kernel, made.twin
+    made_of = data.draw(sections(kernel))
+    first = twin.pose(made_of.pose)
+    after = None if made_of.next_pose is None else twin.pose(made_of.next_pose)
+    numbers = twin.body(made_of.body, made_of.frames, first, after)
+    assert kernel.decode_pose(made_of.pose).tolist() == first
+    if any(abs(n) > 2**44 for row in numbers for n in row):
+        return
+    next_row = None if after is None else np.array(after, np.int64)
+    found = kernel.decode_body(made_of.frames, made_of.body, np.array(first, np.int64), next_row)
+    assert found.tolist() == numbers
+    values = [twin.values(row) for row in numbers]
+    turns = [v for row in values for v, track in zip(row, twin.tracks, strict=True) if track["turns"]]
+    if any(abs(turn) > 2**20 for turn in turns):
+        with pytest.raises(RuntimeError, match="beyond all measure"):
+            kernel.poses(found)
+        return
+    for ours, theirs in zip(zip(*map(twin.frame, values), strict=True), kernel.poses(found), strict=True):
+        assert np.array(ours).tobytes() == theirs.tobytes()
+
+
+@given(st.data())
+@settings(relaxed, max_examples=8)
+def test_long_groups_that_can_be_spelled(data):
+    made = data.draw(clips())
+    kernel, twin = made.kernel, made.twin
+    frames, has_next = data.draw(st.integers(250, 600)), data.draw(st.booleans())
+    if not 0 < kernel.tracks <= 6:
+        return
+    rows = residuals(data.draw, (frames, kernel.tracks), 5000)
+    body = kernel.write_body(0, -10, rows, has_next)
+    pose = np.zeros(kernel.tracks, np.int64)
+    after = pose + 77 if has_next else None
+    found = kernel.decode_body(frames, body, pose, after)
+    assert found.tolist() == twin.body(body, frames, pose.tolist(), None if after is None else after.tolist())
+
+
+@given(bits=st.integers(2, 40), seed=st.integers(0, 2**32 - 1))
+@relaxed
+def test_squares_are_added_one_after_another(bits, seed):
+    """Python 3.12 adds floats up otherwise where it is asked for a sum."""
+    most = int(0.8 * 2 ** (bits - 1))
+    others = np.random.default_rng(seed).integers(-most, most, 3, endpoint=True).tolist()
+    scale = 0.7071067811865476 / 2 ** (bits - 1)
+    a, b, c = (n * scale for n in others)
+    assert quaternion((0, *others), bits).tolist() == [sqrt(1.0 - (a * a + b * b + c * c)), a, b, c]
+
+
+def test_bones_by_roots_not_powers():
+    """A power of 1/2 is not always the root, and not the same on every machine."""
+    rng = np.random.default_rng(0)
+    rows = [row for row in rng.normal(0, 5, (60_000, 3)).tolist() if _square(row) ** 0.5 != sqrt(_square(row))][:20]
+    assert len(rows) >= 10
+    skeleton = kp.Skeleton(tuple(f"j{k}" for k in range(len(rows) + 1)), range(-1, len(rows)), [[0, 0, 0], *rows])
+    for joint, axes in enumerate(bone_frames(skeleton)):
+        assert axes.tolist() == naive_turns.bone_axes(skeleton, joint)
+
+
+def _square(row: list[float]) -> float:
+    x, y, z = row
+    return x * x + y * y + z * z
+
+
+@given(seed=st.integers(0, 2**32 - 1), size=st.sampled_from([1e-12, 1e-9, 1e-4, 1.0, 10.0, 1e4, 5e5]))
+@relaxed
+def test_sine_and_cosine_are_right(seed, size):
+    for angle in np.random.default_rng(seed).uniform(0, size, 20).tolist():
+        sine, cosine = naive_turns.sine_cosine(angle)
+        assert abs(sine - np.sin(angle)) < 5e-16 and abs(cosine - np.cos(angle)) < 5e-16
+
+
+def test_refused_by_the_decoder():
+    motion = exotic_motion(5)
+    coded = encode(motion, 1.0)
+    for clip in (b"", coded.clip[:-4], coded.clip[:10], b"\xff" * 40, bytes(40)):
+        with pytest.raises(CodingError):
+            LossyDecoder(motion.skeleton, motion.fps, motion.n_frames, clip)
+    assert naive.Clip(motion.skeleton, coded.clip).finished()
