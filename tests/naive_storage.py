@@ -37,7 +37,7 @@ def check(data: bytes) -> bytes:
 
 
 def bounds(n_frames: int, fps: float) -> list[tuple[int, int]]:
-    size = max(1, round(Fraction(fps)))
+    size = min(max(1, round(Fraction(fps))), 480)
     count = max(1, floor(Fraction(n_frames, size) + Fraction(1, 2)))
     return [(g * size, (g + 1) * size if g < count - 1 else n_frames) for g in range(count)]
 

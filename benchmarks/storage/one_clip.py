@@ -40,6 +40,7 @@ class Stored:
     path: Path
     seconds: float
     raw_bytes: int
+    header_bytes: int  # of what is no frame: names, bones, channels, rate
     bytes: dict[tuple[str, float], int] = field(default_factory=dict)
     errors_mm: dict[tuple[str, float], float] = field(default_factory=dict)
     encode_s: dict[tuple[str, float], float] = field(default_factory=dict)
@@ -59,12 +60,12 @@ class Job:
 def stored(job: Job) -> Stored:
     """Stores a clip in all designs; of clips that are held out only as text, ACL-like and as we do."""
     motion = kp.load(job.path)
-    out = Stored(job.corpus, job.path, motion.duration_s, RAW_BYTES * motion.n_joints * motion.n_frames)
+    head = header_bytes(motion)
+    out = Stored(job.corpus, job.path, motion.duration_s, RAW_BYTES * motion.n_joints * motion.n_frames, head)
     _texts(out)
     _ours(out, job, motion)
-    head = header_bytes(motion)
     for tolerance_mm in TOLERANCES_MM:
-        _acl_like(out, motion, tolerance_mm, head)
+        _acl_like(out, motion, tolerance_mm)
         if job.corpus != HELD_OUT:
             found = fitted_keys.store(motion, tolerance_mm)
             out.bytes[KEYS, tolerance_mm], out.errors_mm[KEYS, tolerance_mm] = head + found.n_bytes, found.error_mm
@@ -111,9 +112,9 @@ def _texts(out: Stored) -> None:
         out.bytes[XZ, 0.0] = len(lzma.compress(text, preset=9))
 
 
-def _acl_like(out: Stored, motion: kp.Motion, tolerance_mm: float, head: int) -> None:
+def _acl_like(out: Stored, motion: kp.Motion, tolerance_mm: float) -> None:
     data = acl_like.encode(motion, tolerance_mm)
-    out.bytes[ACL, tolerance_mm] = head + len(data)
+    out.bytes[ACL, tolerance_mm] = out.header_bytes + len(data)
     out.errors_mm[ACL, tolerance_mm] = largest_error_mm(motion, acl_like.decode(data, motion))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -72,7 +73,16 @@ def test_cut_short_anywhere(data):
 
 
 def test_a_tail_that_belongs_to_nobody(data):
-    assert outcome(data + b"tail") == "sound"
+    for more, told in ((b"tail", "4 bytes"), (b"\0", "1 byte")):
+        stored = kp.open_kps(data + more)
+        (found,) = stored.damage()
+        assert str(found) == f"{told} too many behind its end, which is at byte {len(data)}"
+        assert found.group is None and found.loses_nothing and stored.sound() == ((0.0, 4.0),)
+        assert np.array_equal(stored.motion().translations, MOTION.translations)
+    alone = kp.open_kps(swings_bytes(kp.swings(MOTION)) + b"tail")
+    assert len(alone.damage()) == 1 and alone.sound() == ((0.0, 4.0),)
+    far = kp.open_kps(lambda start, stop: (data + b"tail")[start:stop])
+    assert far.damage() == ()  # nobody knows how long it is
 
 
 def test_damage_is_named(data, tmp_path):
@@ -143,10 +153,19 @@ def test_a_newer_version_is_refused(data):
 
 
 def test_what_is_no_such_file(data):
-    with pytest.raises(kp.FormatError, match=r"byte 0: starts with b'GIF', expected b'KPS'"):
-        kp.open_kps(b"GIF89a")
-    for short in (b"", b"K", b"KPS", data[:4], data[:5], data[:9]):
-        with pytest.raises(kp.FormatError, match=r"cut short|starts with"):
+    for wrong, what in (
+        (b"", "is empty, expected a .kps file"),
+        (b"GIF89a", "is no .kps file: it starts with b'GIF89a'"),
+        (b"HIERARCHY\nROOT Hips\n{\n", "is no .kps file: it is BVH, which kp.load reads"),
+        (b"<!DOCTYPE html>", "is no .kps file: it is an HTML page, probably a download that went wrong"),
+        (gzip.compress(data), "is no .kps file: it is compressed by gzip: unpack it first"),
+        (b"  \n", "is no .kps file: it holds nothing but blanks"),
+    ):
+        with pytest.raises(kp.FormatError) as caught:
+            kp.open_kps(wrong)
+        assert str(caught.value) == f"<bytes>: {what}"
+    for short in (b"K", b"KPS", data[:4], data[:5], data[:9]):
+        with pytest.raises(kp.FormatError, match=r"cut short"):
             kp.open_kps(short)
     with pytest.raises(kp.FormatError, match="the length of the header is damaged"):
         kp.open_kps(data[:4] + b"\xff" * 20)

@@ -12,6 +12,7 @@ from headers import clip_of, read_back, written
 import keypose as kp
 from keypose.storage import stored_bytes
 from keypose.storage.container import FIRST_READ
+from keypose.storage.groups import group_count
 
 pytestmark = pytest.mark.usefixtures("raw")
 MOTION = kp.demo_motion(fps=20)[:148]  # 6 groups of 20 frames and a last one of 28
@@ -66,7 +67,9 @@ def test_any_span_of_seconds(data):
     ("times", "message"),
     [
         (slice(3, 2), "seconds 3 to 2 of 7.4 hold no frame"),
-        (slice(7.5, 9), "hold no frame"),
+        (slice(7.5, 9), "second 7.5 is behind the end: the motion has 7.4 s"),
+        (slice(20.0, None), "second 20 is behind the end: the motion has 7.4 s"),
+        (slice(None, 0), "seconds 0 to 0 of 7.4 hold no frame"),
         (slice(2.01, 2.02), "hold no frame"),
         (slice(-1, 2), "start of the seconds=-1, expected a number of at least 0"),
         (slice(0, float("nan")), "stop of the seconds=nan"),
@@ -188,7 +191,7 @@ def test_frames_take_no_more_memory_than_the_limits_allow():
     n_frames = 4_000_000
     clip = clip_of(motion, coded)
     vars_ = {name: getattr(clip, name) for name in vars(clip)} | {"n_frames": n_frames, "fps": 1e6}
-    count = 4
+    count = group_count(n_frames, 1e6)
     vars_ |= {"pose_bytes": (0,) * count, "body_bytes": (0,) * count, "coding_bytes": 4}
     data = written(type(clip)(**vars_), type(coded)(1, b"raw!", (b"",) * count, (b"",) * count), None, None)
     stored = kp.open_kps(data)

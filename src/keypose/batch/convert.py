@@ -9,9 +9,12 @@ from keypose.batch.inputs import KEYS_SUFFIXES
 from keypose.batch.keeping import format_of, keeps_keys
 from keypose.batch.reading import Reading, frames_meant
 from keypose.errors import FileError, LimitError
-from keypose.formats import Limits, load_keyed, save
+from keypose.formats import Limits, kps, load_keyed, save
 from keypose.model import KeyedMotion, Motion
 from keypose.model.motion import GREATEST_FPS
+from keypose.storage import open_kps
+
+STORED = kps.FORMAT.name
 
 
 @dataclass(frozen=True)
@@ -35,17 +38,31 @@ class Converted:
     bytes: int
     notes: tuple[str, ...]
     reference_pose: bool = False  # written as frame 0
+    pose_in_its_place: bool = False  # the format keeps it apart from the frames
+    tolerance_mm: float | None = None  # how far frames may be off; None: they are as they were
 
 
 def convert_clip(job: Conversion) -> Converted:
     """Reads, cuts, resamples and writes one clip; the folders that its target needs are made."""
     motion = _read(job)
     make_folder(job.target.parent)
-    with_pose = job.write_reference_pose and motion.reference_pose is not None
+    stored = format_of(job.target).name == STORED
+    with_pose = job.write_reference_pose and motion.reference_pose is not None and not stored
     save(motion, job.target, reference_pose=with_pose)
     return Converted(
-        motion.n_frames + with_pose, motion.fps, job.target.stat().st_size, motion.notes, reference_pose=with_pose
+        motion.n_frames + with_pose,
+        motion.fps,
+        job.target.stat().st_size,
+        motion.notes,
+        reference_pose=with_pose,
+        pose_in_its_place=stored,
+        tolerance_mm=_tolerance_of(job.target) if stored else None,
     )
+
+
+def _tolerance_of(path: Path) -> float | None:
+    with open_kps(path) as stored:
+        return stored.tolerance_mm
 
 
 def _read(job: Conversion) -> Motion | KeyedMotion:

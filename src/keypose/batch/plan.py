@@ -115,8 +115,10 @@ def _without(targets: Sequence[Target], some: Sequence[Target]) -> list[Target]:
 
 def _both_become(one: Target, other: Target) -> str:
     if _same(one.target) == _same(other.target):
-        return (f"{one.source} and {other.source} would both become {other.target}: "
-                f"convert them apart, or name the one folder that holds both")  # fmt: skip
+        both = f"{one.source} and {other.source} would both become {other.target}"
+        if _same(one.source.parent) == _same(other.source.parent):
+            return f"{both}: expected one of them, or rename one"
+        return f"{both}: expected each in a run and a folder of its own, or the one folder named that holds both"
     return (f"{one.source} and {other.source} would become {one.target} and {other.target}, "
             f"which are one file on other systems: rename one, or convert them apart")  # fmt: skip
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keypose.batch.inputs import KEYS_SUFFIXES, SWINGS_SUFFIXES, ClipFile, stem
-from keypose.batch.storage_detail import without_detail
 from keypose.batch.storage_facts import is_stored
 from keypose.errors import FileError, OptionError
 from keypose.formats import Limits, load_keyed, load_swings
 from keypose.model import KeyedMotion, Motion
 from keypose.storage import open_kps
+from keypose.storage.detail import without_detail
 from keypose.swings import Swings
 
 SAME_RATE = 1e-3  # relative: .0083333 s and 1/120 s are one
@@ -71,7 +71,7 @@ def held_alone(path: Path, limits: Limits) -> KeyedMotion | Swings | None:
 def taken_along(motion: Motion, source: Path, keys: Beside | None, swings: Beside | None, limits: Limits) -> Along:
     """What the clip's own file holds, or what is beside it and fits; what does not stays there, and a note says so."""
     notes: list[str] = []
-    held = _held(source, limits, notes) if is_stored(source) else Along()
+    held = _held(motion, source, limits) if is_stored(source) else Along()
     keyed, found = held.keyed, held.swings
     if keys is not None and (keyed is None or keys.told):
         read = load_keyed(keys.path, limits=limits)
@@ -82,12 +82,11 @@ def taken_along(motion: Motion, source: Path, keys: Beside | None, swings: Besid
     return Along(keyed, found, tuple(notes))
 
 
-def _held(source: Path, limits: Limits, notes: list[str]) -> Along:
+def _held(motion: Motion, source: Path, limits: Limits) -> Along:
     """What a compressed file holds that is compressed again."""
     with open_kps(source, limits=limits) as stored:
-        if stored.tolerance_mm is not None:
-            notes.append(f"its frames are within {stored.tolerance_mm:g} mm of the original already, and errors add up")
-        return Along(stored.keyed(), stored.swings())
+        keyed = stored.keyed()
+        return Along(None if keyed is None else without_detail(keyed, motion), stored.swings())
 
 
 def _fits(what: KeyedMotion | Swings, motion: Motion, where: Beside, notes: list[str]) -> bool:

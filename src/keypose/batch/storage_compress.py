@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from keypose.batch.convert import make_folder
 from keypose.batch.reading import Reading
 from keypose.batch.storage_along import Along, Beside, held_alone, taken_along
 from keypose.batch.storage_check import check_along, read_back
-from keypose.batch.storage_facts import RAW_BYTES, is_stored
+from keypose.batch.storage_facts import RAW_BYTES, is_stored, near_before, without_nearness
 from keypose.batch.storage_place import in_place_when_done, without_pose_note
 from keypose.batch.storage_verbatim import check_numbers, numbers_of
 from keypose.formats import save
@@ -53,6 +54,8 @@ class Compressed:
     swings: int | None
     beside_bytes: int  # of the file that are for these
     has_frames: bool  # False: it holds keys or swings alone
+    lossless: bool  # also where a tolerance was asked for and every number takes no more bytes
+    source_tolerance_mm: float | None  # how near what was read is to its own original, if it was compressed before
     verified: bool
     error: LargestError | None  # None where every number is kept, or nothing was read back
     notes: tuple[str, ...]
@@ -68,8 +71,11 @@ class Compressed:
         return RAW_BYTES * self.n_joints * self.n_frames
 
 
-def compress_clip(job: Compression) -> Compressed:
-    """Reads one clip, writes it, and reads it back; the folders that its target needs are made."""
+def compress_clip(job: Compression, progress: Callable[[float], None] | None = None) -> Compressed:
+    """Reads one clip, writes it, and reads it back; the folders that its target needs are made.
+
+    ``progress`` is told which part of it is coded, from 0 to 1.
+    """
     source_bytes = job.source.stat().st_size if job.source.is_file() else 0  # a target may be in its place
     alone = held_alone(job.source, job.reading.limits)
     if alone is not None:
@@ -81,24 +87,34 @@ def compress_clip(job: Compression) -> Compressed:
         channels = numbers_of(job.source, motion, job.reading.limits, stored=is_stored(job.source))
     make_folder(job.target.parent)
     with in_place_when_done(job.target) as waiting:
-        _write(job, motion, along, channels, waiting)
+        write_atomically(waiting, _coded(job, motion, along, channels, progress))
         with open_kps(waiting, limits=job.reading.limits) as stored:
-            error, n_groups = None, stored.n_groups
+            error, n_groups, lossless = None, stored.n_groups, stored.lossless
             if job.verify:
                 error = read_back(stored, motion, job.target)
                 check_numbers(stored, channels, job.target)
                 check_along(stored, along.keyed, along.swings, job.target)
         size = waiting.stat().st_size
-    return _made(job, motion, along, source_bytes, size, n_groups, error)
+    made = _made(job, motion, along, source_bytes, size)
+    return replace(made, n_groups=n_groups, lossless=lossless, error=error)
 
 
-def _write(job: Compression, motion: Motion, along: Along, channels: ChannelTable | None, path: Path) -> None:
-    if job.tolerance_mm is not None:
-        save(motion, path, tolerance_mm=job.tolerance_mm, keyed=along.keyed, swings=along.swings)
-        return
-    keys = None if along.keyed is None else _text_of(along.keyed)
-    data = stored_bytes(motion, lossless=True, channels=channels, keys=keys, swings=along.swings)
-    write_atomically(path, data)
+def _coded(
+    job: Compression,
+    motion: Motion,
+    along: Along,
+    channels: ChannelTable | None,
+    progress: Callable[[float], None] | None,
+) -> bytes:
+    return stored_bytes(
+        motion,
+        tolerance_mm=job.tolerance_mm,
+        lossless=job.tolerance_mm is None,
+        channels=channels,
+        keys=None if along.keyed is None else _text_of(along.keyed),
+        swings=along.swings,
+        progress=progress,
+    )
 
 
 def _text_of(keyed: KeyedMotion) -> bytes:
@@ -121,31 +137,27 @@ def _keep(job: Compression, alone: KeyedMotion | Swings, source_bytes: int) -> C
             with open_kps(waiting, limits=job.reading.limits) as stored:
                 check_along(stored, along.keyed, along.swings, job.target)
         size = waiting.stat().st_size
-    return _made(job, alone, along, source_bytes, size, 0, None)
+    return _made(job, alone, along, source_bytes, size)
 
 
 def _made(
-    job: Compression,
-    what: Motion | KeyedMotion | Swings,
-    along: Along,
-    source_bytes: int,
-    size: int,
-    n_groups: int,
-    error: LargestError | None,
+    job: Compression, what: Motion | KeyedMotion | Swings, along: Along, source_bytes: int, size: int
 ) -> Compressed:
     return Compressed(
         name=what.name,
         n_frames=what.n_frames,
         fps=what.fps,
         n_joints=what.skeleton.n_joints,
-        n_groups=n_groups,
+        n_groups=0,
         source_bytes=source_bytes,
         bytes=size,
         keys=None if along.keyed is None else along.keyed.n_keys,
         swings=None if along.swings is None else along.swings.n_swings,
         beside_bytes=_bytes_of(along),
         has_frames=isinstance(what, Motion),
+        lossless=False,
+        source_tolerance_mm=near_before(what.notes),
         verified=job.verify,
-        error=error,
-        notes=(*without_pose_note(what.notes), *along.notes),
+        error=None,
+        notes=(*without_nearness(without_pose_note(what.notes)), *along.notes),
     )

@@ -18,6 +18,8 @@ def told_of(stored: StoredMotion, damage: Sequence[Damage], source: Path, target
     groups = [each for each in damage if each.group is not None]
     others = [each for each in damage if each.group is None]
     if not groups:
+        if all(each.loses_nothing for each in others):
+            return "; ".join(map(str, others)) + "; all of the motion can be read"
         hint = f"; the frames are sound: {_restore(source, target or _any_target(source))} --no-keys"
         return "; ".join(map(str, others)) + (hint if stored.has_frames else "")
     told = [f"{len(groups)} of {stored.n_groups} groups cannot be read: {summary(groups)}", *map(str, others)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from keypose.formats import Limits, kps
 from keypose.formats.base import SNIFF_BYTES
 from keypose.model import Motion
 from keypose.storage import Damage, StoredMotion, open_kps
+from keypose.storage.lasting import NEARNESS
 
 RAW_BYTES = 40  # of one joint in one frame: rotation, translation and scale in float32, as engines count
 
@@ -19,6 +21,7 @@ class StoredFacts:
     """What is in a stored file besides a motion."""
 
     tolerance_mm: float | None  # None: lossless, or no frames of its own
+    source_tolerance_mm: float | None  # how near to the original what was stored was itself, if compressed before
     lossless: bool
     has_frames: bool
     n_frames: int
@@ -27,7 +30,7 @@ class StoredFacts:
     keys: int | None  # that it holds
     swings: int | None
     raw_bytes: int  # of all joints and frames as plain numbers
-    ratio: float  # of these to the bytes of the file
+    ratio: float | None  # of these to the bytes of the file; None: parts of it are missing or damaged
     damage: tuple[Damage, ...]  # groups that cannot be read
 
 
@@ -40,14 +43,26 @@ def is_stored(path: Path) -> bool:
         return False
 
 
+def near_before(notes: Iterable[str]) -> float | None:
+    """Within how many mm of its original a motion is by its notes, since it was stored before; None: it was not."""
+    found = [float(match[1]) for note in notes if (match := NEARNESS.fullmatch(note))]
+    return sum(found) if found else None
+
+
+def without_nearness(notes: Iterable[str]) -> tuple[str, ...]:
+    """What readers noticed, but for how near the motion is to its original, which results tell by themselves."""
+    return tuple(note for note in notes if not NEARNESS.fullmatch(note))
+
+
 def facts_of(stored: StoredMotion, path: Path) -> StoredFacts:
     """What the header of a file tells, and which groups are damaged."""
     damage = stored.damage()
-    beside_sound = all(each.group is not None for each in damage)
-    keyed, swings = (stored.keyed(), stored.swings()) if beside_sound else (None, None)
+    beside_sound = all(each.group is not None or each.loses_nothing for each in damage)
+    keyed, swings = (stored.keyed(read_frames=False), stored.swings()) if beside_sound else (None, None)
     raw = RAW_BYTES * stored.skeleton.n_joints * stored.n_frames
     return StoredFacts(
         tolerance_mm=stored.tolerance_mm,
+        source_tolerance_mm=near_before(stored.notes),
         lossless=stored.lossless,
         has_frames=stored.has_frames,
         n_frames=stored.n_frames,
@@ -56,7 +71,7 @@ def facts_of(stored: StoredMotion, path: Path) -> StoredFacts:
         keys=None if keyed is None else keyed.n_keys,
         swings=None if swings is None else swings.n_swings,
         raw_bytes=raw,
-        ratio=raw / path.stat().st_size,
+        ratio=None if damage else raw / path.stat().st_size,
         damage=damage,
     )
 

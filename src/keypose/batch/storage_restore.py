@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from keypose.batch.inputs import KEYS_SUFFIXES, SWINGS_SUFFIXES
 from keypose.batch.keeping import format_of, keeps_keys
 from keypose.batch.storage_channels import within_channels
 from keypose.batch.storage_damage import told_of
-from keypose.batch.storage_detail import with_detail
+from keypose.batch.storage_facts import near_before, without_nearness
 from keypose.batch.storage_place import in_place_when_done, without_pose_note
 from keypose.batch.storage_verbatim import save_numbers
 from keypose.errors import FileError, FormatError, LimitError, OptionError
@@ -54,6 +55,7 @@ class Restored:
     bytes: int
     lossless: bool
     tolerance_mm: float | None
+    source_tolerance_mm: float | None  # how near to the original what was stored was itself, if compressed before
     reference_pose: bool  # written as frame 0
     keys_file: str | None
     swings_file: str | None
@@ -92,10 +94,11 @@ def restore_clip(job: Restoring) -> Restored:
         bytes=job.target.stat().st_size,
         lossless=facts.lossless,
         tolerance_mm=facts.tolerance_mm,
+        source_tolerance_mm=near_before(facts.notes),
         reference_pose=pose,
         keys_file=written.get(KeyedMotion),
         swings_file=written.get(Swings),
-        notes=(*without_pose_note(what.notes), *_left_out(facts, what, along, job, pose=pose)),
+        notes=(*without_nearness(without_pose_note(what.notes)), *_left_out(facts, what, along, job, pose=pose)),
     )
 
 
@@ -108,20 +111,19 @@ def _content(stored: StoredMotion, job: Restoring) -> Motion | KeyedMotion | Swi
             why = "holds no swings" if swings is None else "its swings cannot be cut in time"
             raise OptionError(f"{job.source}: {why}; expected a format of motions, in which keypose swings finds some")
         return swings
-    takes_keys = name.endswith(KEYS_SUFFIXES) or (not stored.has_frames and keeps_keys(format_of(job.target)))
-    keyed = _keys_of(stored) if takes_keys and job.whole else None
+    only_keys = name.endswith(KEYS_SUFFIXES)
+    takes_keys = only_keys or (not stored.has_frames and keeps_keys(format_of(job.target)))
+    keyed = stored.keyed() if takes_keys and job.whole else None
     if keyed is not None:
         return keyed
+    if only_keys:  # every frame as a key would be a large file that nothing takes for keys
+        why = "its keys cannot be cut in time" if stored.has_keys else "holds no keys"
+        unbake = f"keypose unbake {shlex.quote(str(job.source))} {shlex.quote(str(job.target))}"
+        raise OptionError(f"{job.source}: {why}; expected a format of motions, or to find keys: {unbake}")
     motion = stored.motion() if job.whole else stored[job.from_s : job.to_s]
     if stored.tolerance_mm is None or format_of(job.target).name != BY_CHANNELS:
         return motion
     return within_channels(motion, stored.tolerance_mm)
-
-
-def _keys_of(stored: StoredMotion) -> KeyedMotion | None:
-    """The keys in a file; detail that was left to the frames is put back from there."""
-    keyed = stored.keyed()
-    return with_detail(keyed, stored.motion()) if keyed is not None and stored.has_frames else keyed
 
 
 def _along(
@@ -130,7 +132,7 @@ def _along(
     """The keys and swings that the target does not hold itself, and where they go."""
     if not job.beside or not job.whole:
         return []
-    keyed = None if isinstance(what, KeyedMotion) else _keys_of(stored)
+    keyed = None if isinstance(what, KeyedMotion) else stored.keyed()
     swings = None if isinstance(what, Swings) else stored.swings()
     name = job.target.name.removesuffix(".gz")
     found = [(keyed, job.target.with_name(name + KEYS_SUFFIXES[0])),

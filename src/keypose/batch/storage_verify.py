@@ -8,7 +8,8 @@ from pathlib import Path
 from keypose.batch.reading import Reading
 from keypose.batch.storage_check import largest_off, read_back
 from keypose.batch.storage_damage import told_of
-from keypose.batch.storage_facts import StoredFacts, facts_of
+from keypose.batch.storage_facts import StoredFacts, facts_of, is_stored
+from keypose.batch.storage_verbatim import check_numbers, numbers_of
 from keypose.errors import FormatError
 from keypose.storage import StoredMotion, open_kps
 from keypose.storage.error import LargestError
@@ -37,6 +38,7 @@ class Verified:
     stored: StoredFacts
     problem: str  # what is wrong with it; empty: nothing
     error: LargestError | None  # against the original; None where there is none, or every number is the same
+    same: bool | None  # every number of it is that of the original; None: nothing was compared
     notes: tuple[str, ...]
 
     @property
@@ -49,11 +51,12 @@ def verify_clip(job: Verifying) -> Verified:
     """Decodes everything that a file holds."""
     with open_kps(job.path, limits=job.reading.limits) as stored:
         facts = facts_of(stored, job.path)
-        problem, error = "", None
+        problem, error, same = "", None, None
         if facts.damage:
             problem = told_of(stored, facts.damage, job.path)
         elif job.against is not None:
             error, problem = _held_against(stored, job)
+            same = not problem and error is None
         else:
             _read_all(stored)
         return Verified(
@@ -66,6 +69,7 @@ def verify_clip(job: Verifying) -> Verified:
             stored=facts,
             problem=problem,
             error=error,
+            same=same,
             notes=stored.notes,
         )
 
@@ -84,7 +88,11 @@ def _held_against(stored: StoredMotion, job: Verifying) -> tuple[LargestError | 
     assert job.against is not None
     original = job.reading.load(job.against)
     try:
-        return read_back(stored, original, job.path), ""
+        error = read_back(stored, original, job.path)
+        if stored.lossless and stored.channels() is not None:
+            limits = job.reading.limits
+            check_numbers(stored, numbers_of(job.against, original, limits, stored=is_stored(job.against)), job.path)
+        return error, ""
     except FormatError as error:
         beyond = stored.n_frames == original.n_frames and stored.skeleton.names == original.skeleton.names
         return largest_off(stored, original) if beyond else None, error.problem

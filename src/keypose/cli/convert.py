@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from keypose.cli.exits import UsageError
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
 from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
 
@@ -55,6 +56,7 @@ def convert(
     from keypose.batch.inputs import expand
     from keypose.cli import convert_run
     from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
+    from keypose.cli.storage_targets import is_stored
     from keypose.cli.targets import existing_from, names_and_out, plan_from
 
     names, out = names_and_out(paths, "convert")
@@ -65,5 +67,9 @@ def convert(
     if inputs.problems:
         raise inputs.problems[0]
     plan = plan_from(inputs, names, out, to, existing, "convert")
+    for t in (*plan.targets, *plan.skipped):
+        if is_stored(t.source) and is_stored(t.target):
+            raise UsageError(f"{t.source} is compressed already: expected another format than .kps; compressed again, "
+                             f"its errors add up: keypose compress IN.kps OUT.kps --tolerance-mm NUMBER")  # fmt: skip
     work = [Conversion(t.source, t.target, reading, frames, fps, write_reference_pose) for t in plan.targets]
     return convert_run.run(work, plan.skipped, jobs_from(jobs, len(work)), json=json, quiet=quiet)

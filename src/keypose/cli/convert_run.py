@@ -35,7 +35,7 @@ def _heard(path: Path, outcome: Outcome[Converted]) -> Outcome[Converted]:
     made = outcome.value
     if made is None:
         return outcome
-    in_its_place = () if made.reference_pose else (NOT_WRITTEN,)
+    in_its_place = () if made.reference_pose or made.pose_in_its_place else (NOT_WRITTEN,)
     notes = (in_its_place if KEPT_APART.fullmatch(note) else (note,) for note in made.notes)
     return replace(outcome, value=replace(made, notes=tuple(chain.from_iterable(notes))))
 
@@ -46,7 +46,8 @@ def _say(ran: Run[Conversion, Converted]) -> None:
     if len(ran.work) == 1 and written:
         job, made = written[0]
         size = clip_view.file_size(made.bytes)
-        output.line(f"{job.target}: {made.frames} frames at {made.fps:.6g} fps, {size}, in {ran.seconds:.2f} s")
+        output.line(f"{job.target}: {made.frames} frames at {made.fps:.6g} fps, {size}, in {ran.seconds:.2f} s"
+                    f"{_near([made])}")  # fmt: skip
         return
     parts = [f"{len(written)} of {len(ran.work)} files converted in {ran.seconds:.2f} s"] if ran.work else []
     if written:
@@ -54,7 +55,13 @@ def _say(ran: Run[Conversion, Converted]) -> None:
     if ran.skipped:
         parts.append(f"{len(ran.skipped)} that exist left out")
     if parts and ran.is_about_many:
-        output.line(", ".join(parts))
+        output.line(", ".join(parts) + _near([made for _, made in written]))
+
+
+def _near(made: Sequence[Converted]) -> str:
+    """How far results may be off, where frames are not kept as they were."""
+    most = max((clip.tolerance_mm for clip in made if clip.tolerance_mm is not None), default=None)
+    return "" if most is None else f"; within {most:g} mm (keypose compress takes another tolerance)"
 
 
 def _document(job: Conversion, made: Converted) -> dict[str, Any]:
@@ -63,5 +70,6 @@ def _document(job: Conversion, made: Converted) -> dict[str, Any]:
         "fps": made.fps,
         "bytes": made.bytes,
         "reference_pose": made.reference_pose,
+        "tolerance_mm": made.tolerance_mm,
         "notes": made.notes,
     }

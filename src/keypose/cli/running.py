@@ -63,7 +63,12 @@ class Run(Generic[Work, Made]):
     def counted(self, done: str) -> list[str]:
         """How many clips were ``done`` and how many left out, as parts of a sentence."""
         parts = [f"{len(self.written)} of {len(self.work)} clips {done} in {self.seconds:.2f} s"] if self.work else []
-        return parts + ([f"{len(self.skipped)} that exist left out"] if self.skipped else [])
+        return parts + self.left_out
+
+    @property
+    def left_out(self) -> list[str]:
+        """How many were there already, as a part of a sentence; empty: none."""
+        return [f"{len(self.skipped)} that exist left out"] if self.skipped else []
 
     def code(self, *, json: bool) -> int:
         """Says what failed and what is left to do; the exit code."""
@@ -71,6 +76,8 @@ class Run(Generic[Work, Made]):
         code = said.report_failures(failures, quiet=json)
         if not self.interrupted:
             return code
+        if not json and len(self.work) == 1 and not self.outcomes:
+            output.note(f"interrupted; {self.work[0].target} was not written")
         if not json and len(self.work) > 1:
             left = len(self.work) - len(self.outcomes)
             output.note(f"interrupted with {left} files to go; --skip-existing goes on from here")
@@ -106,12 +113,22 @@ def run_all(
     *,
     json: bool,
     quiet: bool,
+    in_parts: Callable[[Work, Callable[[float], None]], Made] | None = None,
 ) -> Run[Work, Made]:
-    """Does all the work; ``heard`` turns each outcome into the words of the command line."""
+    """Does all the work; ``heard`` turns each outcome into the words of the command line.
+
+    ``in_parts`` does the same as ``function`` for a clip that is the only one, and tells which part of it is done.
+    """
     start = time.perf_counter()
     outcomes: list[Outcome[Made]] = []
     interrupted = False
     progress = Progress(verb, [job.source for job in work], quiet=quiet)
+    if in_parts is not None and len(work) == 1:
+        told = in_parts
+
+        def function(job: Work) -> Made:
+            return told(job, progress.part)
+
     results = map_clips(function, work, jobs, on_start=progress.begin)
     try:
         with progress, closing(results):

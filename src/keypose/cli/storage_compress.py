@@ -118,7 +118,7 @@ def compress(
         for t in plan.targets
     ]
     workers = jobs_from(jobs, CLIPS_PER_WORKER * len(work))  # a worker starts sooner than a clip is compressed
-    return storage_run.compress(work, plan.skipped, workers, json=json, quiet=quiet)
+    return storage_run.compress(work, plan.skipped, tolerance, workers, json=json, quiet=quiet)
 
 
 def tolerance_from(tolerance_mm: float | None, *, lossless: bool) -> float | None:

@@ -6,22 +6,50 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from keypose.batch import Outcome
 from keypose.batch.plan import Target
 from keypose.batch.storage_compress import Compressed, Compression, compress_clip
 from keypose.batch.storage_restore import Restored, Restoring, restore_clip
 from keypose.cli import output, said, storage_view
 from keypose.cli.clip_view import common_folder, duration, file_size
 from keypose.cli.running import Run, run_all
+from keypose.cli.storage_kept import differing, kept_at
 from keypose.cli.storage_rows import nearness
 
 
-def compress(work: Sequence[Compression], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
-    """Compresses all, and says what became of it; the exit code."""
-    ran = run_all("Compressing", compress_clip, work, skipped, jobs, said.heard, json=json, quiet=quiet)
+def compress(
+    work: Sequence[Compression],
+    skipped: Sequence[Target],
+    tolerance_mm: float | None,
+    jobs: int,
+    *,
+    json: bool,
+    quiet: bool,
+) -> int:
+    """Compresses all, and says what became of it; the exit code.
+
+    ``tolerance_mm``: what was asked for, None: lossless; ``skipped`` files may have been made otherwise.
+    """
+    kept = [kept_at(t, tolerance_mm) for t in skipped]
+    ran = run_all(
+        "Compressing",
+        compress_clip,
+        work,
+        skipped,
+        jobs,
+        said.heard,
+        json=json,
+        quiet=quiet,
+        in_parts=compress_clip,
+    )
     if json:
-        output.show_json(ran.document("compressed", _compressed_document) | {"total": _total_document(ran)})
+        told = ran.document("compressed", _compressed_document)
+        told["skipped"] = [each | there.document() for each, there in zip(told["skipped"], kept, strict=True)]
+        output.show_json(told | {"total": _total_document(ran)})
     elif not quiet:
         _say_compressed(ran)
+        for text in differing(kept):
+            output.warning(text)
     return ran.code(json=json)
 
 
@@ -30,10 +58,12 @@ def _say_compressed(ran: Run[Compression, Compressed]) -> None:
     written = ran.written
     if len(ran.work) == 1 and written:
         output.show(storage_view.block(*written[0], ran.seconds))
+        for part in ran.left_out:
+            output.line(part)
         return
     if written:
         output.show(storage_view.table(written, output.console().width))
-    parts = ran.counted("compressed")
+    parts = ran.counted("compressed") + _with_warnings(ran.outcomes)
     if parts and ran.is_about_many:
         output.line(", ".join(parts))
     if written:
@@ -41,11 +71,18 @@ def _say_compressed(ran: Run[Compression, Compressed]) -> None:
             output.line(line)
 
 
+def _with_warnings(outcomes: Sequence[Outcome[Any]]) -> list[str]:
+    """How many clips were read with warnings, as a part of a sentence; empty: none."""
+    warned = sum(bool(outcome.warnings) for outcome in outcomes)
+    return [f"{warned} {'clip' if warned == 1 else 'clips'} with warnings"] if warned else []
+
+
 def _compressed_document(job: Compression, made: Compressed) -> dict[str, Any]:
     """One clip for JSON."""
     return {
-        "tolerance_mm": job.tolerance_mm if made.has_frames else None,
-        "lossless": made.has_frames and job.tolerance_mm is None,
+        "tolerance_mm": None if made.lossless or not made.has_frames else job.tolerance_mm,
+        "lossless": made.lossless,
+        "source_tolerance_mm": made.source_tolerance_mm,
         "n_frames": made.n_frames,
         "fps": made.fps,
         "duration_s": made.duration_s,
@@ -107,8 +144,12 @@ def _say_restored(ran: Run[Restoring, Restored]) -> None:
         for what, path in (("keys", made.keys_file), ("swings", made.swings_file)):
             if path is not None:
                 output.line(f"{path}: its {what}")
+        for part in ran.left_out:
+            output.line(part)
         return
-    parts = ran.counted("restored")
+    parts = ran.counted("restored") + _with_warnings(ran.outcomes)
+    if noted := sum(bool(made.notes) for _, made in written):
+        parts.append(f"{noted} with notes")
     if written:
         seconds = sum(made.n_frames / made.fps for _, made in written)
         folder = common_folder([str(job.target) for job, _ in written]) or "."

@@ -63,7 +63,20 @@ def originals_of(files: Sequence[ClipFile], against: Path) -> list[Path]:
     """
     if not against.is_dir():
         return [against] * len(files)
-    there = {file.relative.with_name(stem(file.relative.name)): file.path
-             for file in expand([str(against)]).files if not is_stored(file.path)}  # fmt: skip
-    places = [file.relative.with_name(stem(file.relative.name)) for file in files]
-    return [there.get(place, against / f"{place}.bvh") for place in places]
+    there = _by_place(against)
+    return [there.get(_place(file), against / f"{_place(file)}.bvh") for file in files]
+
+
+def without_compressed(files: Sequence[ClipFile], against: Path) -> list[Path]:
+    """The originals in a folder of which there is no compressed file at their place."""
+    places = {_place(file) for file in files}
+    return [path for place, path in _by_place(against).items() if place not in places]
+
+
+def _by_place(folder: Path) -> dict[Path, Path]:
+    return {_place(file): file.path for file in expand([str(folder)]).files if not is_stored(file.path)}
+
+
+def _place(file: ClipFile) -> Path:
+    """Where a file is in its folder, whatever its format."""
+    return file.relative.with_name(stem(file.relative.name))

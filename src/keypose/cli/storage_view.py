@@ -53,9 +53,7 @@ def block(job: Compression, made: Compressed, seconds: float) -> Group:
     rows = [
         ("motion", f"{made.n_frames} frames, {duration(made.duration_s)} at {made.fps:.6g} fps, "
                    f"{made.n_joints} joints"),
-        ("size", f"{file_size(made.source_bytes)} became {file_size(made.bytes)}: "
-                 f"{_times(made.source_bytes, made.bytes)} smaller than the file, "
-                 f"{_times(made.raw_bytes, made.bytes)} than {RAW}"),
+        ("size", f"{file_size(made.source_bytes)} became {file_size(made.bytes)}: {_smaller(made, 'the file')}"),
         ("off", _off(job, made)),
     ]  # fmt: skip
     if with_it := _with(made):
@@ -74,9 +72,9 @@ def table(written: Sequence[tuple[Compression, Compressed]], width: int) -> Grou
         Column("joints", [str(clip.n_joints) for clip in made], right=True),
         Column("before", [file_size(clip.source_bytes) for clip in made], right=True),
         Column("after", [file_size(clip.bytes) for clip in made], right=True),
-        Column("smaller", [_times(clip.source_bytes, clip.bytes) for clip in made], right=True),
-        Column("raw", [_times(clip.raw_bytes, clip.bytes) for clip in made], right=True),
-        Column("max mm", [_cell(job, clip) for job, clip in written], right=True),
+        Column("smaller", [_cell_times(clip.source_bytes, clip.bytes) for clip in made], right=True),
+        Column("raw", [_cell_times(clip.raw_bytes, clip.bytes) for clip in made], right=True),
+        Column("max mm", [_cell(clip) for clip in made], right=True),
         Column("with", [_with(clip) or "-" for clip in made]),
         Column("written", [printable(name) for name in targets]),
     ]
@@ -91,12 +89,15 @@ def summary(written: Sequence[tuple[Compression, Compressed]], seconds: float) -
     all_ = total(written)
     lines = [
         f"{duration(all_.duration_s)} of motion: {file_size(all_.source_bytes)} became {file_size(all_.bytes)}, "
-        f"{_times(all_.source_bytes, all_.bytes)} smaller than the files, "
-        f"{_times(all_.raw_bytes, all_.bytes)} than {RAW}"
+        f"{_smaller(all_, 'the files')}"
     ]
     if all_.worst is not None:
         source, error = all_.worst
         lines.append(f"off by {_mm(error.mm)} mm at most: {source}, {_where(error)} (on a figure of 1.7 m)")
+    before = [clip.source_tolerance_mm for _, clip in written if clip.source_tolerance_mm is not None]
+    if before:
+        lines.append(f"{len(before)} of them {'was' if len(before) == 1 else 'were'} compressed before, within "
+                     f"{max(before):g} mm of the original: errors add up")  # fmt: skip
     lines.append(f"{'all were read back' if all_.verified else 'not read back'}; written to "
                  f"{common_folder([str(job.target) for job, _ in written]) or '.'}, "
                  f"{_speed(all_.duration_s, seconds)}")  # fmt: skip
@@ -107,12 +108,14 @@ def _off(job: Compression, made: Compressed) -> str:
     read = "read back" if made.verified else "not read back"
     if not made.has_frames:
         return f"nothing: {'keys are kept exactly' if made.keys else 'swings are kept to 32 bits'}; {read}"
-    if job.tolerance_mm is None:
-        return f"nothing: every number is kept; {read}"
+    before = made.source_tolerance_mm
+    since = "" if before is None else f" of {job.source.name}, which is itself within {before:g} mm of its original"
+    if made.lossless:
+        return f"nothing: every number{since} is kept; {read}"
     if made.error is None:
-        return f"{job.tolerance_mm:g} mm at most, as promised; {read}"
+        return f"{job.tolerance_mm:g} mm at most{since}, as promised; {read}"
     return (f"{_mm(made.error.mm)} mm at most: {_where(made.error)}, on a figure of 1.7 m; {read}, "
-            f"within {job.tolerance_mm:g} mm")  # fmt: skip
+            f"within {job.tolerance_mm:g} mm{since}")  # fmt: skip
 
 
 def _where(error: LargestError) -> str:
@@ -120,10 +123,10 @@ def _where(error: LargestError) -> str:
     return f"{error.joint}{point} in frame {error.frame}"
 
 
-def _cell(job: Compression, made: Compressed) -> str:
+def _cell(made: Compressed) -> str:
     if made.error is not None:
         return _mm(made.error.mm)
-    return "0" if job.tolerance_mm is None or not made.has_frames else "-"
+    return "0" if made.lossless or not made.has_frames else "-"
 
 
 def _with(made: Compressed) -> str:
@@ -134,8 +137,24 @@ def _mm(value: float) -> str:
     return f"{value:.3g}"
 
 
+def _smaller(made: Compressed | Total, file: str) -> str:
+    """How many times smaller it is than the file and than plain numbers, or larger."""
+    file_way, raw_way = _way(made.source_bytes, made.bytes), _way(made.raw_bytes, made.bytes)
+    than_raw = "than" if raw_way == file_way else f"{raw_way} than"
+    return (f"{_times(made.source_bytes, made.bytes)} {file_way} than {file}, "
+            f"{_times(made.raw_bytes, made.bytes)} {than_raw} {RAW}")  # fmt: skip
+
+
+def _way(before: int, after: int) -> str:
+    return "larger" if after > before else "smaller"
+
+
+def _cell_times(before: int, after: int) -> str:
+    return _times(before, after) + (" larger" if after > before else "")
+
+
 def _times(before: int, after: int) -> str:
-    ratio = before / after
+    ratio = max(before, after) / min(before, after) if before else 0.0
     return f"{ratio:.0f} x" if ratio >= 100 else f"{ratio:.3g} x"
 
 

@@ -10,9 +10,10 @@ from typing import Literal
 from keypose.errors import FormatError, ModelError, OptionError
 from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, kps, swings_json, usd
 from keypose.formats.base import SNIFF_BYTES, Format, Limits, ReadOptions, Source, WriteOptions
-from keypose.formats.files import read_bytes, write_atomically
+from keypose.formats.files import GZIP_MAGIC, read_bytes, write_atomically
 from keypose.model import KeyedMotion, Motion
 from keypose.model.motion import GREATEST_FPS, LEAST_FPS
+from keypose.storage.container import name_others_with
 from keypose.swings import Swings
 
 __all__ = [
@@ -234,6 +235,25 @@ _NOT_MOTION = (
 )
 
 
+def _no_motion(head: bytes) -> str | None:
+    """What a file is that begins so and is in no format of ours, where that is known."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if not start:
+        return "holds nothing but blanks" if head else "is empty"
+    return next((what for magic, what in _NOT_MOTION if start.startswith(magic)), None)
+
+
+def _not_stored(head: bytes) -> str | None:
+    """What a file is that begins so and was to be ``.kps``."""
+    if head.startswith(GZIP_MAGIC):
+        return "is compressed by gzip: unpack it first"
+    name = next((f.name for f in FORMATS if f.sniff(head)), None)
+    return _no_motion(head) if name is None else f"is {name}, which kp.load reads"
+
+
+name_others_with(_not_stored)
+
+
 def _format_of(source: Source) -> Format:
     head = source.data[:SNIFF_BYTES]
     for format_ in FORMATS:
@@ -242,9 +262,6 @@ def _format_of(source: Source) -> Format:
             if suffix and suffix not in format_.suffixes:
                 source.note(f"the content is {format_.name}, not what the suffix {suffix} says")
             return format_
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    found = next((what for magic, what in _NOT_MOTION if start.startswith(magic)), None)
-    if not start:
-        found = "is empty" if not source.data else "holds nothing but blanks"
+    found = _no_motion(head)
     known = ", ".join(dict.fromkeys(f.name for f in FORMATS))
     raise FormatError(source.path, f"{found or f'starts with {head[:24]!r}'}, expected one of {known}")

@@ -20,6 +20,7 @@ from keypose.options import flag
 from keypose.storage import StoredMotion, keys_bytes, open_kps, stored_bytes, swings_bytes
 from keypose.storage.blocks import read_keys_with
 from keypose.storage.container import MAGIC
+from keypose.storage.detail import without_detail
 from keypose.storage.sources import Ranges
 from keypose.swings import Swings
 
@@ -75,7 +76,7 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
     for what, kind, beside in (("keyed", KeyedMotion, options.keyed), ("swings", Swings, options.swings)):
         if beside is not None:
             _check_beside(motion, what, kind, beside)
-    keys = None if options.keyed is None else _text_of(options.keyed)
+    keys = None if options.keyed is None else _text_of(without_detail(options.keyed, motion))
     return stored_bytes(
         motion,
         tolerance_mm=options.tolerance_mm,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -20,8 +21,12 @@ MAGIC = b"KPS"
 VERSION = 1
 HEAD_CHECK_BYTES, CHECK_BYTES = 4, 3
 FIRST_READ = 4096  # mostly the whole header
+SHOWN_BYTES = 12  # of a file that is something else
 LONGEST_LENGTH = 4  # bytes: a header of up to 256 MB
 SECTION_BYTES, SECTION_BYTES_PER_JOINT = 1 << 16, 512  # more than any encoder writes for a frame
+
+Namer = Callable[[bytes], str | None]  # of the first bytes: "is BVH"
+_NAMERS: list[Namer] = []
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +137,22 @@ def contents_of(source: Ranges, limits: Limits) -> Contents:
 
 
 def _check_start(source: Ranges, start: bytes) -> None:
-    if start[: len(MAGIC)] != MAGIC:
-        raise FormatError(source.name, f"starts with {start[: len(MAGIC)]!r}, expected {MAGIC!r}", byte=0)
+    if not start:
+        raise FormatError(source.name, "is empty, expected a .kps file")
+    if not start.startswith(MAGIC[: len(start)]):
+        what = next((found for namer in _NAMERS if (found := namer(start))), f"starts with {start[:SHOWN_BYTES]!r}")
+        raise FormatError(source.name, f"is no .kps file: it {what}")
     if len(start) <= len(MAGIC):
         raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, before its version")
     version = start[len(MAGIC)]
     if version > VERSION:
         raise FormatError(source.name, f"version is {version}: it is of a newer Keypose than this one, which reads "
                                        f"version {VERSION}; update Keypose to read it")  # fmt: skip
+
+
+def name_others_with(namer: Namer) -> None:
+    """Says who knows what a file is that is none of these: formats, which are above this room."""
+    _NAMERS[:] = [namer]
 
 
 def _length(source: Ranges, start: bytes) -> tuple[int, int]:

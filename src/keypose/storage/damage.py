@@ -11,12 +11,17 @@ MOST_NAMED = 5  # of many that are damaged
 
 @dataclass(frozen=True)
 class Damage:
-    """A part of a file that cannot be read; the others can."""
+    """A part of a file that cannot be read, though others can; or bytes behind its end, which are no part of it."""
 
-    group: int | None  # counted from 0; None: keys or swings, which are kept beside the frames
+    group: int | None  # counted from 0; None: keys or swings beside the frames, or bytes behind the end
     start_s: float
     end_s: float
     what: str  # "its bytes are damaged"
+
+    @property
+    def loses_nothing(self) -> bool:
+        """Whether all of the motion can be read despite it: so it is with bytes behind the end."""
+        return self.group is None and self.start_s == self.end_s
 
     def __str__(self) -> str:
         if self.group is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOST_GROUP_FRAMES = 480  # however fast the camera: what is decoded together stays small
 NO_FRAMES, WITHIN_TOLERANCE, LOSSLESS = 0, 1, 2  # kinds of files
 
 
@@ -22,8 +23,8 @@ class Coded:
 
 
 def group_frames(fps: float) -> int:
-    """How many frames a group has: the whole number nearest to ``fps`` (of two, the even one), at least one."""
-    return max(1, round(fps))
+    """How many frames a group has: the whole number nearest to ``fps`` (of two, the even one), from 1 to 480."""
+    return min(max(1, round(fps)), MOST_GROUP_FRAMES)
 
 
 def group_bounds(n_frames: int, fps: float) -> list[tuple[int, int]]:

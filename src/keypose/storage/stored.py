@@ -12,12 +12,14 @@ from keypose.arrays import give_away
 from keypose.errors import FormatError, LimitError, ModelError, OptionError
 from keypose.limits import SMALL_MOTION_BYTES, Limits
 from keypose.model import KeyedMotion, Motion
-from keypose.options import number, whole
+from keypose.options import flag, number, whole
 from keypose.storage.blocks import inflated, keys_of
 from keypose.storage.container import check, contents_of
 from keypose.storage.damage import Damage, seconds, spans, summary
+from keypose.storage.detail import left_to_frames, with_detail
 from keypose.storage.facts import Facts
 from keypose.storage.groups import group_frames
+from keypose.storage.lasting import with_nearness
 from keypose.storage.reading import Groups
 from keypose.storage.sources import ByteSource, ranges_of
 from keypose.swings import Swings
@@ -82,13 +84,20 @@ class StoredMotion(Facts):
         start = 0 if start_s is None else ceil(start_s * self.fps - FRAME_TOLERANCE)
         stop = self.n_frames if stop_s is None else min(self.n_frames, ceil(stop_s * self.fps - FRAME_TOLERANCE))
         if start >= stop:
-            raise OptionError(f"seconds {times_s.start} to {times_s.stop} of {seconds(self.duration_s)} hold no frame")
+            if start >= self.n_frames:
+                raise OptionError(f"second {start_s:g} is behind the end: the motion has {seconds(self.duration_s)} s")
+            raise OptionError(f"seconds {start_s or 0.0:g} to {stop_s:g} of {seconds(self.duration_s)} hold no frame")
         return self.frames(start, stop)
 
     def frames(self, start: int = 0, stop: int | None = None) -> Motion:
-        """Frames ``start`` up to ``stop``; only their groups are read. Their numbering goes on in ``first_frame``."""
+        """Frames ``start`` up to ``stop``; only their groups are read. Their numbering goes on in ``first_frame``.
+
+        Of a file within a tolerance they have a note that says how far they may be off the original.
+        """
         start = whole("start", start, least=0)
         stop = self.n_frames if stop is None else min(whole("stop", stop, least=0), self.n_frames)
+        if start >= self.n_frames:
+            raise OptionError(f"frame {start} is behind the end: the motion has {self.n_frames} frames")
         if start >= stop:
             raise OptionError(f"frames {start} to {stop} of {self.n_frames} hold no frame")
         if not self.has_frames:
@@ -106,10 +115,12 @@ class StoredMotion(Facts):
             low, high = max(begin, start), min(end, stop)
             for into, found in zip((translations, rotations), self._groups.frames(g, data), strict=True):
                 into[low - start : high - start] = found[low - begin : high - begin]
+        off_mm = self.tolerance_mm
+        notes = self.notes if off_mm is None else with_nearness(self.notes, off_mm, self.name)
         try:
             return Motion(
                 self.name, self.skeleton, self.fps, give_away(translations), give_away(rotations), self.up,
-                self.metres_per_unit, self.first_frame + start, self.reference_pose, self.notes,
+                self.metres_per_unit, self.first_frame + start, self.reference_pose, notes,
             )  # fmt: skip
         except ModelError as error:
             raise FormatError(self._source.name, shown(str(error))) from None
@@ -138,11 +149,33 @@ class StoredMotion(Facts):
 
     # What is kept beside them
 
-    def keyed(self) -> KeyedMotion | None:
-        """The keys that are kept in the file, as they were; None: it has none."""
+    def keyed(self, *, read_frames: bool = True) -> KeyedMotion | None:
+        """The keys and curves that are kept in the file, as they were; None: it has none.
+
+        The captured detail of keys beside frames is what the curves leave out of these: all of them are read for it,
+        and with it ``sample(1.0)`` plays them. Without ``read_frames`` only the keys are read, and it stays left out.
+        """
         if not self.has_keys:
             return None
-        return keys_of(inflated(self._block("keys"), self._source.name), self._source.name, self._limits)
+        where = self._source.name
+        keyed = keys_of(inflated(self._block("keys"), where), where, self._limits)
+        made_of_frames = flag("read_frames", read_frames) and self.has_frames and left_to_frames(keyed)
+        return self._with_detail(keyed) if made_of_frames else keyed
+
+    def _with_detail(self, keyed: KeyedMotion) -> KeyedMotion:
+        """The keys with the detail that was left to the frames."""
+        if (keyed.n_frames, keyed.n_joints) != (self.n_frames, self.n_joints):
+            raise FormatError(self._source.name, f"keys of {keyed.n_frames} frames and {keyed.n_joints} joints beside "
+                                                 f"{self.n_frames} and {self.n_joints}")  # fmt: skip
+        try:
+            return with_detail(keyed, self.motion())
+        except LimitError:
+            raise
+        except FormatError as error:
+            instead = "the keys without the captured detail, which is in the frames: .keyed(read_frames=False)"
+            raise FormatError(self._source.name, f"{error.problem}; {instead}") from None
+        except ModelError as error:
+            raise FormatError(self._source.name, shown(str(error))) from None
 
     def swings(self) -> Swings | None:
         """The swings that are kept in the file, within rounding to 32 bits; None: it has none."""
@@ -165,7 +198,7 @@ class StoredMotion(Facts):
     # What is wrong with it
 
     def damage(self) -> tuple[Damage, ...]:
-        """All that cannot be read, groups first; reads the whole file."""
+        """All that cannot be read, groups first, and bytes that are too many; reads the whole file."""
         found = [self._groups.damage(g, data) for g, data in self._groups.read(0, self.n_groups - 1)]
         for what, there in (("keys", self.has_keys), ("swings", self.has_swings)):
             if there:
@@ -173,12 +206,16 @@ class StoredMotion(Facts):
                     self._block(what)
                 except FormatError as error:
                     found.append(Damage(None, 0.0, self.duration_s, error.problem))
+        if self._source.size is not None and (more := self._source.size - self.n_bytes) > 0:
+            told = f"{more} byte{'s' * (more > 1)} too many behind its end, which is at byte {self.n_bytes}"
+            found.append(Damage(None, self.duration_s, self.duration_s, told))
         return tuple(damage for damage in found if damage is not None)
 
     def sound(self) -> tuple[tuple[float, float], ...]:
         """The spans of seconds (start, end) that can be read; reads the whole file."""
         if not self.has_frames:
-            return () if self.damage() else ((0.0, self.duration_s),)
+            lost = any(not damage.loses_nothing for damage in self.damage())
+            return () if lost else ((0.0, self.duration_s),)
         bad = {damage.group for damage in self.damage() if damage.group is not None}
         return spans(((first / self.fps, after / self.fps) for first, after in self._groups.bounds), bad)
 

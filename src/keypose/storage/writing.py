@@ -10,7 +10,7 @@ from keypose.model import KeyedMotion, Motion
 from keypose.options import number
 from keypose.storage.blocks import deflated
 from keypose.storage.container import written
-from keypose.storage.groups import NO_FRAMES, Coded
+from keypose.storage.groups import NO_FRAMES, WITHIN_TOLERANCE, Coded
 from keypose.storage.head.clips import Clip
 from keypose.swings import Swings
 from keypose.swings.packed import pack
@@ -50,7 +50,8 @@ def stored_bytes(
         from keypose.storage.codec import encode
 
         coded = encode(motion, tolerance, progress=progress)
-    return _file(motion, motion.n_frames, coded, tolerance, keys, swings)
+    kept = tolerance if coded.kind == WITHIN_TOLERANCE else None  # the codec may find that lossless takes no more
+    return _file(motion, motion.n_frames, coded, kept, keys, swings)
 
 
 def keys_bytes(keyed: KeyedMotion, text: bytes) -> bytes:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from keypose import _core, kinematics
 from keypose.arrays import Floats
-from keypose.errors import KeyposeError
 from keypose.model import Motion
 from keypose.storage.error import errors_mm, mm_per_unit_of
 from keypose.storage.groups import WITHIN_TOLERANCE, Coded, group_bounds
+from keypose.storage.lossless import encode_lossless
 from keypose.storage.lossy.charts import fine_bits, spelled
 from keypose.storage.lossy.decode import LossyDecoder
-from keypose.storage.lossy.plan import CENTRE_UNITS, LEVELS, Plan
+from keypose.storage.lossy.plan import CENTRE_UNITS, LEVELS, MOST_CENTRE, MOST_STEP, Plan
 
 POSE_LEVEL = 9
 FIRST_GRAIN = 8
@@ -27,6 +27,8 @@ UNITS_PER_STEP = 64
 ATTEMPTS = 8
 FINER_EIGHTHS = 12  # how much finer steps get where the first ones cannot hold the tolerance
 LEAST_PRIOR, MOST_PRIOR = -16, 40  # half doublings
+RAW_BYTES_PER_JOINT = 40  # rotation, translation and scale as floats of 4 bytes
+WORTH_A_TRY = 14  # times smaller than raw: below, lossless may take fewer bytes
 ROUNDING = 1e-6  # of the tolerance, kept for the rounding of whoever measures again
 
 Progress = Callable[[float], None]  # told the part that is done, from 0 to 1
@@ -40,10 +42,6 @@ class Manner(NamedTuple):
 
 
 MANNERS = (Manner(0, 0.65), Manner(0, 0.9), Manner(1, 0.65), Manner(2, 0.65))
-
-
-class EncodingError(KeyposeError):
-    """No steps were fine enough for the tolerance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +69,36 @@ class _Group:
 
 
 def encode(motion: Motion, tolerance_mm: float, *, progress: Progress | None = None) -> Coded:
-    """Groups that decode within ``tolerance_mm`` at every point, as the decoder's own output was found to be."""
+    """Groups that decode within ``tolerance_mm`` at every point, as the decoder's own output was found to be.
+
+    Where the tolerance asks for so much that keeping every number takes no more, that is done: ``kind`` tells.
+    """
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such numbers are found out below
+            coded = _within(motion, tolerance_mm, progress or (lambda part: None))
+    except _NotFineEnough:
+        return encode_lossless(motion)
+    if _bytes(coded) * WORTH_A_TRY < RAW_BYTES_PER_JOINT * motion.n_frames * motion.n_joints:
+        return coded
+    return min(coded, encode_lossless(motion), key=_bytes)
+
+
+class _NotFineEnough(Exception):  # noqa: N818 - never leaves this file
+    """No steps hold the tolerance."""
+
+
+def _bytes(coded: Coded) -> int:
+    return len(coded.clip) + sum(map(len, coded.poses)) + sum(map(len, coded.bodies))
+
+
+def _within(motion: Motion, tolerance_mm: float, progress: Progress) -> Coded:
     mm_per_unit = mm_per_unit_of(motion)
     joints, numbers = spelled(motion, tolerance_mm, mm_per_unit)
     clip = _Clip(motion, numbers, mm_per_unit)
     plan = clip.with_steps(Plan(fine_bits(tolerance_mm), joints), tolerance_mm)
     aim = tolerance_mm * (1 - ROUNDING)
     for _ in range(ATTEMPTS):
-        groups = clip.chosen(plan, aim, progress or (lambda part: None))
+        groups = clip.chosen(plan, aim, progress)
         if groups is not None:
             coded = clip.coded(plan, groups)
             worst = _worst_mm(motion, coded, mm_per_unit)
@@ -87,9 +107,7 @@ def encode(motion: Motion, tolerance_mm: float, *, progress: Progress | None = N
             aim *= 0.9 * tolerance_mm / worst
         else:
             plan = replace(plan, steps=tuple(step - FINER_EIGHTHS for step in plan.steps))
-    raise EncodingError(
-        f"{motion.name}: no steps are fine enough for {tolerance_mm:g} mm; lossless=True keeps every number"
-    )
+    raise _NotFineEnough
 
 
 class _Clip:
@@ -111,7 +129,10 @@ class _Clip:
             np.zeros(tracks),
         )
         curvature = np.maximum(total / self._motion.n_frames, 1e-30)
-        exponents = np.rint(8 * np.log2(tolerance_mm * np.sqrt(POINTS_PER_TRACK / curvature))).astype(int)
+        exponents = np.rint(8 * np.log2(tolerance_mm * np.sqrt(POINTS_PER_TRACK / curvature)))
+        if not np.all(np.abs(exponents) < MOST_STEP // 2):  # figures of 1e-150 units, or not a number
+            raise _NotFineEnough
+        exponents = exponents.astype(int)
         return self._with_centres(replace(plan, steps=tuple(exponents.tolist())))
 
     def _with_centres(self, plan: Plan) -> Plan:
@@ -121,7 +142,10 @@ class _Clip:
             for i in range(joint.tracks):
                 unit = 2.0 ** (plan.steps[track] / 8) / UNITS_PER_STEP
                 moved = joint.moves and i < 3
-                centres.append(round(float(self._numbers[:, track].mean()) / unit / CENTRE_UNITS) if moved else 0)
+                middle = float(self._numbers[:, track].mean()) / unit / CENTRE_UNITS if moved else 0.0
+                if not abs(middle) <= MOST_CENTRE:
+                    raise _NotFineEnough
+                centres.append(round(middle))
                 track += 1
         return replace(plan, centres=tuple(centres))
 
@@ -188,6 +212,8 @@ class _Clip:
         shifts = m.translations[start:stop] * self._mm_per_unit
         turns = np.ascontiguousarray(m.rotations[start:stop])
         positions, world_turns = kinematics.forward(m.skeleton.parents, shifts, turns)
+        if not np.isfinite(positions).all():
+            raise _NotFineEnough
         return _core.KpsFrames(positions, world_turns, shifts, np.ascontiguousarray(self._numbers[start:stop]))
 
 

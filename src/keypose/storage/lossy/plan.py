@@ -20,6 +20,7 @@ LEVELS = 11  # eight halvings, the last frame of all, the first of a group, fram
 COARSE_BITS = 8  # of the base of a free turn: it need only be near
 CENTRE_UNITS = 4096
 MOST_STEP = 4096
+MOST_CENTRE = 1 << 30
 IDENTITY = (0, 0, 0, 0)
 
 
@@ -150,7 +151,7 @@ class Plan:
             if abs(step[kind]) > MOST_STEP:
                 raise CodingError("a step beyond all measure")
             steps.append(step[kind])
-            centres.append(numbers.take(_Kind.CENTRE, -(1 << 30), 1 << 30) if kind is _Kind.SHIFT_STEP else 0)
+            centres.append(numbers.take(_Kind.CENTRE, -MOST_CENTRE, MOST_CENTRE) if kind is _Kind.SHIFT_STEP else 0)
             priors.append(numbers.take(_Kind.PRIOR, -1000, 1000))
         levels = tuple(numbers.take(_Kind.LEVEL, -1000, 1000) for _ in range(LEVELS))
         return Plan(bits, plan.joints, tuple(steps), tuple(centres), tuple(priors), levels)

@@ -1,4 +1,4 @@
-"""Keys beside frames need not bring the captured detail: the frames have it, and it is found in them again."""
+"""Captured detail of keys that are kept beside frames: the frames have it, so it is found in them again."""
 
 from __future__ import annotations
 
@@ -26,9 +26,14 @@ def without_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
     return replace(keyed, residual=None, notes=(*keyed.notes, IN_FRAMES))
 
 
+def left_to_frames(keyed: KeyedMotion) -> bool:
+    """Whether the detail of ``keyed`` was left to the frames beside it."""
+    return keyed.residual is None and IN_FRAMES in keyed.notes
+
+
 def with_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
     """``keyed`` with what its curves leave out of ``motion``, where its detail was left to the frames."""
-    if IN_FRAMES not in keyed.notes:
+    if not left_to_frames(keyed):
         return keyed
     notes = tuple(note for note in keyed.notes if note != IN_FRAMES)
     return replace(with_residual(keyed, motion), notes=notes)
