@@ -181,7 +181,7 @@ void Group::choose(int at, int joint, const std::int64_t* predicted, std::int64_
             for (int k = 0; k < 6; ++k) target += gain.answer[k] * error.v[k];
             const double unit = clip_.units[track];
             const double wanted = (target / unit - static_cast<double>(predicted[i])) / static_cast<double>(units);
-            residual[i] = static_cast<std::int64_t>(std::llrint(std::clamp(wanted, -2.0 * kMostResidual, 2.0 * kMostResidual)));
+            residual[i] = static_cast<std::int64_t>(std::llrint(std::clamp(wanted, -1.0 * kMostResidual, 1.0 * kMostResidual)));
             if (shorter >> i & 1) {
                 new_one = residual[i] != 0;
                 residual[i] += residual[i] > 0 ? -1 : 1;

@@ -13,7 +13,7 @@ namespace keypose::kps {
 namespace {
 
 constexpr int kClasses = 132;  // of expected sizes, four to each doubling, from 4/256
-constexpr int kBins = 48;      // 0, 1, 2, 3, then two to each doubling
+constexpr int kBins = 60;      // 0, 1, 2, 3, then two to each doubling
 constexpr int kLimit = 32, kTrust = 20;  // how slow models get, how sure they are at first
 // What the expected size is a weighted mean of: the track's average, that times what is found beside it, the last two.
 constexpr int kAverage = 2, kBeside = 6, kBefore = 2, kBeforeThat = 1;

@@ -9,7 +9,7 @@
 
 namespace keypose::kps {
 
-constexpr std::int64_t kMostResidual = 1 << 24;
+constexpr std::int64_t kMostResidual = 1 << 30;
 
 // The numbers of one frame, joint by joint, and what is known about them before a group is read.
 struct Layout {

@@ -109,6 +109,8 @@ class Clip:
         return [t["centre"] + r * weight(grain, 9) for t, r in zip(self.tracks, section.frame(9, 0), strict=True)]
 
     def body(self, data: bytes, frames: int, pose: list[int], next_pose: list[int] | None) -> list[list[int]]:
+        if frames == 1:
+            return [pose]
         order, start = (data[1], 2) if data[0] >= 128 else (0, 1)
         grain = data[0] % 128 - 48
         section = Section(self, data[start:])
@@ -257,7 +259,7 @@ def starts(class_: int) -> tuple[int, ...]:
     middle = (4 + class_ % 4 + 0.5) * 2.0 ** (class_ // 4) / 256
     factor = (sqrt(1 + middle * middle) - 1) / middle
     passed = []
-    for chosen in range(48):
+    for chosen in range(60):
         likely = factor
         if chosen == 0:
             likely = 2 * factor / (1 + factor)

@@ -77,24 +77,23 @@ def test_json_has_what_was_done(keypose, kick: Path, capture: kp.Motion, tmp_pat
     assert keypose("compress", kick, tmp_path / "q.kps", "-q") == type(ran)(0, "", "")
 
 
-def test_the_documents_know_every_key_of_the_json(keypose, clip, tmp_path: Path) -> None:
+def test_the_documents_know_every_key_of_the_json(keypose, kick: Path, tmp_path: Path) -> None:
     section = DOCS.read_text().split("## `keypose compress`")[1].split("\n## ")[0]
     told = set(re.findall(r"`(\w+)`", section))
-    found = document(keypose("compress", clip(), tmp_path / "x.kps", "--json"))
+    found = document(keypose("compress", kick, tmp_path / "x.kps", "--json"))
     (made,) = found["compressed"]
     assert {*found, *made, *found["total"], *made["largest_error"]} <= told
 
 
-def test_without_reading_back_nothing_is_said_of_the_error(keypose, clip, tmp_path: Path) -> None:
-    walk = clip()
-    ran = keypose("compress", walk, tmp_path / "walk.kps", "--no-verify")
+def test_without_reading_back_nothing_is_said_of_the_error(keypose, kick: Path, tmp_path: Path) -> None:
+    ran = keypose("compress", kick, tmp_path / "walk.kps", "--no-verify")
     assert ran.code == 0 and "1 mm at most, as promised; not read back" in ran.out
-    (made,) = document(keypose("compress", walk, tmp_path / "x.kps", "--no-verify", "--json"))["compressed"]
+    (made,) = document(keypose("compress", kick, tmp_path / "x.kps", "--no-verify", "--json"))["compressed"]
     assert (made["verified"], made["largest_error"]) == (False, None)
 
 
 def test_a_file_that_does_not_keep_its_promise_is_not_kept(
-    keypose, clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    keypose, kick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from keypose.batch import storage_check
 
@@ -104,15 +103,15 @@ def test_a_file_that_does_not_keep_its_promise_is_not_kept(
         found = true_error(*motions, mm_per_unit=mm_per_unit)
         return replace(found, mm=found.mm + 1)
 
-    walk, old = clip(), tmp_path / "old.kps"
+    old = tmp_path / "old.kps"
     old.write_bytes(b"precious")
     monkeypatch.setattr(storage_check, "largest_error", farther)
     for target in (tmp_path / "new.kps", old):
-        ran = keypose("compress", walk, target, "--overwrite")
+        ran = keypose("compress", kick, target, "--overwrite")
         assert ran.code == 1
         assert f"{target}: read back, it is off by " in ran.err
         assert ran.err.rstrip().endswith("more than 1 mm")
-    assert names(tmp_path) == ["old.kps", "walk.bvh"] and old.read_bytes() == b"precious"
+    assert names(tmp_path) == ["old.kps"] and old.read_bytes() == b"precious"
 
 
 # Many files

@@ -37,11 +37,11 @@ def test_keys_and_swings_beside_a_clip_go_along(keypose, kick: Path, capture, ke
     ]
     assert f"8 keys and {found.n_swings} swings" in ran.out
     kept, whole = kp.load_keyed(tmp_path / "kick.kps"), kp.load_keyed(takes / "kick.bvh.keys.json")
-    assert whole.residual is not None and same(kept, replace(whole, residual=None))
+    assert whole.residual is not None and same(replace(kept, residual=None), replace(whole, residual=None))
     # the detail is in the frames, and comes back from there
     assert keypose("restore", tmp_path / "kick.kps", tmp_path / "back" / "kick.bvh").code == 0
     back = kp.load_keyed(tmp_path / "back" / "kick.bvh.keys.json")
-    assert back.notes == whole.notes and same(replace(back, residual=None), kept)
+    assert back.notes == whole.notes and same(back, kept)
     assert largest_error(capture, back.sample(1.0)).mm <= 1.001
     assert same(kp.load_swings(tmp_path / "kick.kps"), kp.load_swings(takes / "kick.swings.json"), rounded=True)
     assert largest_error(capture, kp.load(tmp_path / "kick.kps")).mm <= 1
@@ -80,10 +80,10 @@ def test_keys_or_swings_alone_are_kept_as_they_are(keypose, keyed, found: kp.Swi
 def test_what_is_compressed_already_can_be_compressed_again(keypose, capture, keyed, tmp_path: Path) -> None:
     kp.save(capture, tmp_path / "one.kps", tolerance_mm=1.0, keyed=keyed)
     ran = keypose("compress", tmp_path / "one.kps", tmp_path / "two.kps", "--tolerance-mm", 5)
-    assert ran.code == 0
-    assert ran.err == (f"note: {tmp_path / 'one.kps'}: its frames are within 1 mm of the original already, and errors "
-                       "add up\n")  # fmt: skip
-    assert same(kp.load_keyed(tmp_path / "two.kps"), keyed)
+    assert (ran.code, ran.err) == (0, "")
+    kept = kp.load_keyed(tmp_path / "two.kps")
+    assert same(replace(kept, residual=None), replace(keyed, residual=None))
+    assert largest_error(capture, kept.sample(1.0)).mm <= 6
     assert largest_error(capture, kp.load(tmp_path / "two.kps")).mm <= 6
 
 
@@ -99,11 +99,12 @@ def test_keys_and_swings_come_back_beside(
     assert names(tmp_path / "out") == ["kick.bvh", "kick.bvh.keys.json", "kick.bvh.swings.json"]
     assert made["keys_file"] == str(tmp_path / "out" / "kick.bvh.keys.json")
     assert made["swings_file"] == str(tmp_path / "out" / "kick.bvh.swings.json")
-    assert same(kp.load_keyed(made["keys_file"]), keyed)
+    assert same(kp.load_keyed(made["keys_file"]), kp.load_keyed(stored))
+    assert same(replace(kp.load_keyed(stored), residual=None), replace(keyed, residual=None))
     assert same(kp.load_swings(made["swings_file"]), kp.load_swings(stored))
     # and into the file itself where that is what it is for
     assert keypose("restore", stored, tmp_path / "k.keys.json", "--no-keys").code == 0
-    assert same(kp.load_keyed(tmp_path / "k.keys.json"), keyed)
+    assert same(kp.load_keyed(tmp_path / "k.keys.json"), kp.load_keyed(stored))
     assert keypose("restore", stored, tmp_path / "s.swings.json", "--no-keys").code == 0
     assert kp.load_swings(tmp_path / "s.swings.json").n_swings == found.n_swings
     # what is there stays, and what is not wanted is not written

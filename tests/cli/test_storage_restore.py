@@ -30,7 +30,7 @@ def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".bvh", ".bvh.gz", ".glb", ".keys.json"])
+@pytest.mark.parametrize("suffix", [".bvh", ".bvh.gz", ".glb"])
 def test_one_file(keypose, stored: Path, motion: kp.Motion, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / "new" / f"walk{suffix}"
     ran = keypose("restore", stored, out)

@@ -71,6 +71,7 @@ def test_detail_of_keys_is_left_to_the_frames(tmp_path, keyed):
     assert kp.open_kps(path)._contents.clip.keys_bytes < without + 80
 
 
+@pytest.mark.usefixtures("raw")
 def test_other_detail_is_kept(tmp_path, keyed):
     """That of keys which were moved, or of another motion: frames do not tell it."""
     moved = replace(keyed, residual=keyed.residual.retimed(np.array([0.0, 69]), np.array([0.0, 60])))

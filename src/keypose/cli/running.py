@@ -76,8 +76,6 @@ class Run(Generic[Work, Made]):
         code = said.report_failures(failures, quiet=json)
         if not self.interrupted:
             return code
-        if not json and len(self.work) == 1 and not self.outcomes:
-            output.note(f"interrupted; {self.work[0].target} was not written")
         if not json and len(self.work) > 1:
             left = len(self.work) - len(self.outcomes)
             output.note(f"interrupted with {left} files to go; --skip-existing goes on from here")

@@ -50,7 +50,7 @@ def compress(
         _say_compressed(ran)
         for text in differing(kept):
             output.warning(text)
-    return ran.code(json=json)
+    return _code(ran, json=json)
 
 
 def _say_compressed(ran: Run[Compression, Compressed]) -> None:
@@ -69,6 +69,13 @@ def _say_compressed(ran: Run[Compression, Compressed]) -> None:
     if written:
         for line in storage_view.summary(written, ran.seconds):
             output.line(line)
+
+
+def _code(ran: Run[Any, Any], *, json: bool) -> int:
+    """Says what failed, and what an interruption has left undone; the exit code."""
+    if ran.interrupted and len(ran.work) == 1 and not ran.outcomes and not json:
+        output.note(f"interrupted; {ran.work[0].target} was not written")
+    return ran.code(json=json)
 
 
 def _with_warnings(outcomes: Sequence[Outcome[Any]]) -> list[str]:
@@ -130,7 +137,7 @@ def restore(work: Sequence[Restoring], skipped: Sequence[Target], jobs: int, *, 
         output.show_json(ran.document("restored", _restored_document))
     elif not quiet:
         _say_restored(ran)
-    return ran.code(json=json)
+    return _code(ran, json=json)
 
 
 def _say_restored(ran: Run[Restoring, Restored]) -> None:
