@@ -17,6 +17,7 @@ from keypose.storage.lossy.plan import Plan
 
 SHIFT, TURN = "shift", "turn"
 LARGEST_RESIDUAL = 2**24 - 1
+USUAL_STEPS = st.integers(-130, -20)
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,15 @@ def skeletons(draw, most: int = 5) -> kp.Skeleton:
 
 
 @st.composite
-def clips(draw, steps: st.SearchStrategy[int] | None = None, least_bits: int = 2) -> Made:
-    """Any turns, places, steps and priors."""
+def clips(draw, steps: st.SearchStrategy[int] = USUAL_STEPS, least_bits: int = 2, farthest: float = 1e6) -> Made:
+    """Any turns, places up to ``farthest`` from the parent, steps and priors."""
     skeleton = draw(skeletons())
-    steps = steps or st.integers(-130, -20)
     out = WholesOut()
     bits = draw(st.integers(least_bits, 40))
     out.put(naive.BITS, bits)
     tracks: list[str] = []
     for _ in skeleton.names:
-        tracks += _put_joint(draw, out, bits)
+        tracks += _put_joint(draw, out, bits, farthest)
     last = {SHIFT: 0, TURN: 0}
     for sort in tracks:
         step = draw(steps)
@@ -77,7 +77,7 @@ def clips(draw, steps: st.SearchStrategy[int] | None = None, least_bits: int = 2
     return Made(skeleton, out.finish())
 
 
-def _put_joint(draw, out: WholesOut, bits: int) -> list[str]:
+def _put_joint(draw, out: WholesOut, bits: int, farthest: float) -> list[str]:
     """Writes a joint; the sorts of its tracks."""
     turn = draw(st.integers(0, 5))
     out.put(naive.TURN, turn)
@@ -92,7 +92,7 @@ def _put_joint(draw, out: WholesOut, bits: int) -> list[str]:
     out.put(naive.PLACE, place)
     if place == 1:
         for _ in range(3):
-            out.put(naive.PLACED, struct.unpack("<q", struct.pack("<d", draw(st.floats(-1e6, 1e6))))[0])
+            out.put(naive.PLACED, struct.unpack("<q", struct.pack("<d", draw(st.floats(-farthest, farthest))))[0])
     return [SHIFT] * 3 * (place == 2) + [TURN] * naive.TRACKS_OF_TURN[turn]
 
 

@@ -203,8 +203,8 @@ def test_damaged_keys_leave_the_frames_alone():
 
 
 def test_keys_that_unfold_to_a_bomb(monkeypatch):
-    monkeypatch.setattr("keypose.storage.blocks.FREE_BYTES", 1000)
     data = stored_bytes(MOTION, keys=bytes(1 << 20))
+    monkeypatch.setattr("keypose.storage.blocks.FREE_BYTES", 1000)
     with pytest.raises(kp.LimitError, match="the keys unfold to more than"):
         kp.open_kps(data).keyed()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ import raw_codec
 from headers import clip_of, read_back, written
 
 import keypose as kp
+from keypose.model import Motion, Skeleton
 from keypose.storage import stored_bytes
 from keypose.storage.container import FIRST_READ
-from keypose.storage.groups import group_count
+from keypose.storage.groups import Coded, group_count
 
 pytestmark = pytest.mark.usefixtures("raw")
 MOTION = kp.demo_motion(fps=20)[:148]  # 6 groups of 20 frames and a last one of 28
@@ -59,6 +61,7 @@ def test_any_span_of_seconds(data):
     assert_frames(stored[2.01:2.06], 41, 42)  # a frame counts if its time is within
     assert_frames(stored[7:], 140, 148)
     assert_frames(stored[: 1 / 20], 0, 1)
+    assert_frames(stored[7:1e308], 140, 148)
     for k in range(148):
         assert_frames(stored[k / 20 : (k + 1) / 20], k, k + 1)
 
@@ -73,6 +76,8 @@ def test_any_span_of_seconds(data):
         (slice(2.01, 2.02), "hold no frame"),
         (slice(-1, 2), "start of the seconds=-1, expected a number of at least 0"),
         (slice(0, float("nan")), "stop of the seconds=nan"),
+        (slice(0, float("inf")), "stop of the seconds=inf"),
+        (slice(1e308, None), r"second 1e\+308 is behind the end"),
         (slice("a", 2), "start of the seconds='a'"),
         (slice(0, 2, 2), "is sliced by seconds"),
         (2.0, r"is sliced by seconds, stored\[2.0:3.5\]"),
@@ -203,3 +208,27 @@ def test_frames_take_no_more_memory_than_the_limits_allow():
         kp.open_kps(data, limits=kp.Limits(joints=3))
     with pytest.raises(kp.LimitError, match=r"levels of joints \(depth\), more than the limit of 2"):
         kp.open_kps(data, limits=kp.Limits(depth=2))
+
+
+def test_a_group_of_few_bytes_takes_little_memory():
+    """Many joints in many frames of next to no bytes: refused before anything is decoded."""
+    n = 2000
+    skeleton = Skeleton(tuple(f"{j}" for j in range(n)), np.array([-1] + [0] * (n - 1)), np.zeros((n, 3)))
+    motion = Motion("many", skeleton, 480.0, np.zeros((1, n, 3)), np.tile((1.0, 0, 0, 0), (1, n, 1)))
+    clip = replace(clip_of(motion, Coded(1, b"raw!", (b"",), (b"",))), n_frames=480)
+    stored = kp.open_kps(written(clip, Coded(1, b"raw!", (b"",), (b"",)), None, None))
+    with pytest.raises(kp.LimitError, match="480 frames x 2000 joints need 183 MB"):
+        stored.frames(0, 1)
+
+
+def test_a_source_that_fails(data):
+    def late(start: int, stop: int) -> bytes:
+        raise TimeoutError
+
+    def own(start: int, stop: int) -> bytes:
+        raise KeyError("mine")
+
+    with pytest.raises(kp.FileError, match=r"late: cannot be read \(TimeoutError\)"):
+        kp.open_kps(late)
+    with pytest.raises(KeyError, match="mine"):
+        kp.open_kps(own)

@@ -11,8 +11,11 @@ import pytest
 
 import keypose as kp
 import naive_storage
+from keypose.batch.storage_place import in_place_when_done
 from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
 from keypose.formats.kps import FORMAT
+from keypose.storage import stored_bytes
+from keypose.storage.blocks import deflated, inflated
 from keypose.swings.packed import pack, unpack
 
 pytestmark = pytest.mark.usefixtures("raw")
@@ -173,3 +176,47 @@ def test_progress_is_told():
     told = []
     data = stored_bytes(MOTION, progress=told.append)
     assert told == [1.0] and kp.open_kps(io.BytesIO(data)).n_frames == 70
+
+
+@pytest.mark.parametrize("notes", [("ab",) * 20_000, ("a\0b",) * 101, tuple(map(str, range(100))), ("",) * 102])
+def test_many_notes_come_back(notes):
+    assert kp.open_kps(stored_bytes(replace(MOTION, notes=notes))).notes == notes
+
+
+def test_a_header_of_many_answers_can_be_read(monkeypatch):
+    monkeypatch.setattr("keypose.storage.head.coder.MOST_ANSWERS", 1000)
+    notes = ("\0",) * 2000
+    assert kp.open_kps(stored_bytes(replace(MOTION, notes=notes))).notes == notes
+
+
+@pytest.mark.parametrize(
+    ("notes", "message"),
+    [
+        (("x" * (1 << 24) + "x",), "a text of 16777217 bytes: more than a .kps file can hold; shorten its notes"),
+        (("x" * (1 << 24),) * 5, "texts of more than 64 MB"),
+        (("",) * 1_000_001, "1000001 notes, more than 1000000"),
+    ],
+    ids=("long", "together", "many"),
+)
+def test_notes_beyond_all_measure(notes, message):
+    with pytest.raises(kp.OptionError, match=message):
+        stored_bytes(replace(MOTION, notes=notes))
+
+
+def test_keys_that_say_little_at_length_can_be_read():
+    text = b" " * (8 << 20)
+    assert inflated(deflated(text), "x") == text
+    assert len(deflated(text)) < 80_000 and inflated(deflated(b"{}"), "x") == b"{}"
+
+
+def test_only_files_are_replaced(tmp_path):
+    pipe, loop, link = tmp_path / "pipe.kps", tmp_path / "loop.kps", tmp_path / "link.kps"
+    os.mkfifo(pipe)
+    loop.symlink_to(loop.name)
+    link.symlink_to("file.kps")
+    for target, what in ((pipe, "not a regular file"), (loop, "a link to itself"), (tmp_path, "a folder")):
+        with pytest.raises(kp.FileError, match=f"is {what}, and is not replaced"), in_place_when_done(target):
+            pytest.fail("nothing is written")
+    with in_place_when_done(link) as waiting:
+        waiting.write_bytes(b"1")
+    assert link.is_symlink() and (tmp_path / "file.kps").read_bytes() == b"1"

@@ -25,9 +25,11 @@ def without_pose_note(notes: Iterable[str]) -> tuple[str, ...]:
 def in_place_when_done(target: Path) -> Iterator[Path]:
     """A hidden file beside ``target`` that takes its place at the end, unless something fails.
 
-    A target that is a link stays a link; an existing file's permissions are kept. Errors speak of the target.
+    A target that is a link stays a link; an existing file's permissions are kept. What is there and no file (a pipe, a
+    device, a folder, a link to itself) is never replaced. Errors speak of the target.
     """
     final = Path(os.path.realpath(target))
+    _check_replaceable(target, final)
     ending = final.name[len(stem(final.name)) :]  # by which its format is told
     waiting = final.with_name(f".{secrets.token_hex(6)}{ending}")
     try:
@@ -46,3 +48,13 @@ def in_place_when_done(target: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             waiting.unlink(missing_ok=True)
+
+
+def _check_replaceable(target: Path, final: Path) -> None:
+    try:
+        mode = final.lstat().st_mode
+    except (OSError, ValueError):  # nothing is there, or whoever writes will say what is wrong
+        return
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a link to itself" if stat.S_ISLNK(mode) else "not a regular file"
+        raise FileError(f"{target}: is {what}, and is not replaced")

@@ -11,13 +11,18 @@ from keypose.model import KeyedMotion
 
 KeysReader = Callable[[bytes, str, Limits], KeyedMotion]  # of the text of keys, in the file of that name
 _READERS: list[KeysReader] = []
-FREE_BYTES, MOST_RATIO = 64 << 20, 200  # what text of keys may unfold to: as much as gzip files may
+FREE_BYTES, MOST_RATIO = 1 << 20, 100  # what text of keys may unfold to
+NOTHING = b"\0\0\0\xff\xff"  # a block of deflate without content
 
 
 def deflated(text: bytes) -> bytes:
-    """Text on its way into a file."""
+    """Text on its way into a file; what says nearly nothing at great length is made longer, so that it can be read."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
-    return deflate.compress(text) + deflate.flush()
+    data, least = deflate.compress(text), -(-(len(text) - FREE_BYTES) // MOST_RATIO)
+    if least <= 0:
+        return data + deflate.flush()
+    data += deflate.flush(zlib.Z_SYNC_FLUSH)
+    return data + NOTHING * -(min(0, len(data) - least) // len(NOTHING)) + deflate.flush()
 
 
 def inflated(data: bytes, where: str) -> bytes:

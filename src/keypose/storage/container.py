@@ -80,20 +80,23 @@ def written(made: Clip, coded: Coded, keys: bytes | None, swings: bytes | None) 
     sections = [section for pair in zip(coded.poses, coded.bodies, strict=True) for section in pair]
     blocks = [block for block in (keys, swings) if block is not None]
     checks = [check(b"".join(sections[2 * g : 2 * g + 3])) for g in range(made.n_groups)]
-    answers, texts = _answers(made, 0)
+    answers, texts, least = _answers(made, 0)
     if texts:  # how long they are is said before they are
-        answers, texts = _answers(made, len(texts))
-    body = b"".join((answers, coded.clip, *checks, *map(check, blocks), texts))
+        answers, texts, least = _answers(made, len(texts))
+    others = b"".join((coded.clip, *checks, *map(check, blocks), texts))
+    body = answers + bytes(max(0, least - len(answers) - len(others))) + others
+    if len(body) >> 7 * LONGEST_LENGTH:
+        raise CodingError(f"a header of {len(body)} bytes")
     head = MAGIC + bytes((VERSION,)) + _whole(len(body)) + body
     return b"".join((head, zlib.crc32(head).to_bytes(HEAD_CHECK_BYTES, "little"), *sections, *blocks))
 
 
-def _answers(made: Clip, texts: int) -> tuple[bytes, bytes]:
-    """What the header says, and the texts that are kept apart from it."""
+def _answers(made: Clip, texts: int) -> tuple[bytes, bytes, int]:
+    """What the header says, the texts that are kept apart from it, and how long it must be at least to be read."""
     c = Encoder()
     _length_of_texts(c, texts)
     clip(c, made, _NO_LIMITS, made.n_groups)
-    return c.finish(), c.deflated_apart()
+    return c.finish(), c.deflated_apart(), c.least_bytes
 
 
 def _length_of_texts(c: Coder, length: int | None) -> int:

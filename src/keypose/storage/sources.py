@@ -43,7 +43,7 @@ class Ranges:
         except FileError:
             raise
         except (OSError, ValueError) as error:  # ValueError: a file that was closed
-            raise FileError(f"{self.name}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+            raise FileError(f"{self.name}: cannot be read ({_told(error)})") from None
         if not isinstance(data, bytes | bytearray | memoryview):
             raise OptionError(f"{self.name}: bytes {start} to {stop} came as {type(data).__name__}, expected bytes")
         return bytes(data[: stop - start])
@@ -61,7 +61,11 @@ ByteSource = str | PathLike[str] | BinaryIO | bytes | Ranges | Callable[[int, in
 
 
 def ranges_of(source: ByteSource) -> Ranges:
-    """The bytes of ``source``: a path, a binary file object, bytes, or a function of start and stop."""
+    """The bytes of ``source``: a path, a binary file object, bytes, or a function of start and stop.
+
+    An ``OSError`` (or ``ValueError``, as of a closed file) while reading becomes a ``FileError``. Any other exception
+    of somebody's own file object or function is theirs and passes as it is.
+    """
     if isinstance(source, Ranges):
         return source
     if isinstance(source, bytes | bytearray):
@@ -89,7 +93,7 @@ def _of_path(path: Path) -> Ranges:
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise FileError(f"{path}: cannot be read ({_told(error)})") from None
     ranges = _of_file(file, str(path))
     ranges.closes(file)
     return ranges
@@ -112,8 +116,13 @@ def _of_file(file: Any, name: str) -> Ranges:
         size = file.seek(0, os.SEEK_END)
         size = file.tell() if size is None else size
     except (OSError, ValueError) as error:
-        raise FileError(f"{name}: cannot be read ({error})") from None
+        raise FileError(f"{name}: cannot be read ({_told(error)})") from None
     return Ranges(name, int(size), fetch)
+
+
+def _told(error: Exception) -> str:
+    """What went wrong, in a few words; many errors come without any."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _name_of(file: object) -> str:

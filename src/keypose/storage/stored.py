@@ -10,7 +10,7 @@ import numpy as np
 
 from keypose.arrays import give_away
 from keypose.errors import FormatError, LimitError, ModelError, OptionError
-from keypose.limits import SMALL_MOTION_BYTES, Limits
+from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits
 from keypose.model import KeyedMotion, Motion
 from keypose.options import flag, number, whole
 from keypose.storage.blocks import inflated, keys_of
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from keypose.storage.lossless import ChannelTable
 
 FRAME_TOLERANCE = 1e-3  # of a frame: how far a time that means a frame may be off it
-BYTES_PER_JOINT = 64  # of memory for one joint in one frame: groups go into the motion one by one
+BYTES_PER_JOINT = 80  # of memory for one joint in one frame: groups go into the motion one by one
+GROUP_BYTES_PER_JOINT = MOTION_BYTES_PER_JOINT  # and while its group is decoded: numbers, what they are off, poses
+SMALL_GROUP_BYTES = 128 << 20  # a group may take this much however few its bytes: figures do stand still
 TIGHTNESS = 10  # a stored motion may take so many times what other files may for their size
 
 
@@ -81,13 +83,17 @@ class StoredMotion(Facts):
             None if time is None else number(f"{which} of the seconds", time, least=0.0)
             for which, time in (("start", times_s.start), ("stop", times_s.stop))
         )
-        start = 0 if start_s is None else ceil(start_s * self.fps - FRAME_TOLERANCE)
-        stop = self.n_frames if stop_s is None else min(self.n_frames, ceil(stop_s * self.fps - FRAME_TOLERANCE))
+        start = 0 if start_s is None else self._frame_at(start_s)
+        stop = self.n_frames if stop_s is None else self._frame_at(stop_s)
         if start >= stop:
             if start >= self.n_frames:
                 raise OptionError(f"second {start_s:g} is behind the end: the motion has {seconds(self.duration_s)} s")
             raise OptionError(f"seconds {start_s or 0.0:g} to {stop_s:g} of {seconds(self.duration_s)} hold no frame")
         return self.frames(start, stop)
+
+    def _frame_at(self, time_s: float) -> int:
+        """The first frame that is not before that time; behind the end: the number of frames."""
+        return ceil(min(time_s * self.fps - FRAME_TOLERANCE, self.n_frames))
 
     def frames(self, start: int = 0, stop: int | None = None) -> Motion:
         """Frames ``start`` up to ``stop``; only their groups are read. Their numbering goes on in ``first_frame``.
@@ -104,8 +110,7 @@ class StoredMotion(Facts):
             return self._played()[start:stop]
         size = group_frames(self.fps)
         first, last = (min(frame // size, self.n_groups - 1) for frame in (start, stop - 1))
-        covered = self._groups.bounds[last][1] - self._groups.bounds[first][0]  # whole groups are decoded
-        self._check_memory(covered, self._contents.group(last)[1] - self._contents.group(first)[0])
+        self._check_groups(first, last, stop - start)
         translations = np.empty((stop - start, self.n_joints, 3))
         rotations = np.empty((stop - start, self.n_joints, 4))
         for g, data in self._groups.read(first, last):
@@ -129,9 +134,22 @@ class StoredMotion(Facts):
         """All frames."""
         return self.frames()
 
-    def _check_memory(self, n_frames: int, n_bytes: int) -> None:
-        needed, times = n_frames * self.n_joints * BYTES_PER_JOINT, TIGHTNESS * self._limits.expansion
-        if needed > max(SMALL_MOTION_BYTES, times * n_bytes):
+    def _check_groups(self, first: int, last: int, n_frames: int) -> None:
+        """That ``n_frames`` frames of these groups, and each group by itself, take no more than their bytes allow."""
+        head, where = self._contents.start, self._contents.group
+        lengths = [after - begin for begin, after in self._groups.bounds[first : last + 1]]  # whole groups are decoded
+        decoding = max(lengths) * self.n_joints * GROUP_BYTES_PER_JOINT
+        if decoding > SMALL_GROUP_BYTES:
+            for g, length in enumerate(lengths, first):
+                needed = length * self.n_joints * GROUP_BYTES_PER_JOINT
+                self._check_memory(length, needed, SMALL_GROUP_BYTES, head + where(g)[1] - where(g)[0])
+        needed = n_frames * self.n_joints * BYTES_PER_JOINT + decoding
+        self._check_memory(n_frames, needed, SMALL_MOTION_BYTES, head + where(last)[1] - where(first)[0])
+
+    def _check_memory(self, n_frames: int, needed: int, free: int, n_bytes: int) -> None:
+        """That ``needed`` bytes of memory are no more than ``free`` ones, or than ``n_bytes`` of the file allow."""
+        times = TIGHTNESS * self._limits.expansion
+        if needed > max(free, times * n_bytes):
             raise LimitError(
                 self._source.name,
                 f"{n_frames} frames x {self.n_joints} joints need {needed >> 20} MB, more than {times} times the bytes "
@@ -144,7 +162,8 @@ class StoredMotion(Facts):
         clip = self.swings() if keyed is None else keyed
         if clip is None or clip.n_frames != self.n_frames:
             raise FormatError(self._source.name, "holds neither its frames nor keys or swings of as many")
-        self._check_memory(self.n_frames, self.n_bytes)
+        needed = self.n_frames * self.n_joints * BYTES_PER_JOINT
+        self._check_memory(self.n_frames, needed, SMALL_MOTION_BYTES, self.n_bytes)
         return clip.sample() if isinstance(clip, KeyedMotion) else clip.play()
 
     # What is kept beside them
@@ -183,7 +202,10 @@ class StoredMotion(Facts):
 
     def channels(self) -> ChannelTable | None:
         """The numbers of the BVH file that the motion was read from, as it wrote them; None: they are not kept."""
-        return self._groups.channels() if self.lossless else None
+        if not self.lossless:
+            return None
+        self._check_groups(0, self.n_groups - 1, self.n_frames)
+        return self._groups.channels()
 
     def _block(self, what: str) -> bytes:
         start, stop, stated = self._contents.keys() if what == "keys" else self._contents.swings()
@@ -237,7 +259,8 @@ class StoredMotion(Facts):
 def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
     """Opens a stored motion (``.kps``), of which any part is read without the rest; now only its header is.
 
-    ``source``: a path, a binary file object, or a function (start, stop) that gives these bytes of the file.
+    ``source``: a path, a binary file object, or a function (start, stop) that gives these bytes of the file. Its
+    ``OSError`` becomes a ``FileError``; any other exception of the function passes as it is.
     ``limits``: how much it may ask for.
     """
     return StoredMotion(source, limits or Limits())

@@ -10,9 +10,10 @@ from keypose.model import KeyedMotion, Motion
 from keypose.options import number
 from keypose.storage.blocks import deflated
 from keypose.storage.container import written
-from keypose.storage.groups import NO_FRAMES, WITHIN_TOLERANCE, Coded
+from keypose.storage.groups import NO_FRAMES, WITHIN_TOLERANCE, Coded, CodingError
 from keypose.storage.head.clips import Clip
 from keypose.swings import Swings
+from keypose.swings.block.reader import shown
 from keypose.swings.packed import pack
 
 if TYPE_CHECKING:
@@ -99,4 +100,8 @@ def _file(
         keys_bytes=None if keys_block is None else len(keys_block),
         swings_bytes=None if swings_block is None else len(swings_block),
     )
-    return written(made, coded, keys_block, swings_block)
+    try:
+        return written(made, coded, keys_block, swings_block)
+    except CodingError as error:
+        raise OptionError(f"{shown(clip.name)}: {error}: more than a .kps file can hold; shorten its notes and names "
+                          f"(dataclasses.replace(motion, notes=...))") from None  # fmt: skip

@@ -20,6 +20,9 @@ TOLERANCES = (1.0, 0.1, 5.0, 0.5, 2.0, 10.0, 0.01)  # usual ones, mm
 RATES = (30.0, 60.0, 120.0, 24.0, 25.0, 50.0, 100.0)  # usual frames per second
 UNITS = (None, 1.0, 0.01)  # usual metres per unit
 FIRST_LENGTHS = {"pose": (40, 8), "body": (400, 256)}  # bytes: a guess, and how far it may be off
+FEW_NOTES = 100  # one by one; those behind them are kept together
+MOST_NOTES = 1_000_000
+BETWEEN_NOTES = "\0"
 USUAL_NOTES = ("frame 0 is a reference pose (T-pose), kept apart from the movement",)
 
 
@@ -122,14 +125,30 @@ def _first_frame(c: Coder, first: int | None) -> int:
 
 
 def _notes(c: Coder, notes: tuple[str, ...] | None) -> tuple[str, ...]:
+    if notes is not None and len(notes) > MOST_NOTES:
+        raise CodingError(f"{len(notes)} notes, more than {MOST_NOTES}")
     found: list[str] = []
     while c.flag("note", None if notes is None else len(found) < len(notes), EVEN):
+        if len(found) == FEW_NOTES and (rest := _rest(c, None if notes is None else notes[FEW_NOTES:])) is not None:
+            return (*found, *rest)
         own = None if notes is None else notes[len(found)]
         if c.flag("usual note", None if own is None else own in USUAL_NOTES, EVEN):
             found.append(USUAL_NOTES[0])
         else:
             found.append(text(c, own))
     return tuple(found)
+
+
+def _rest(c: Coder, notes: tuple[str, ...] | None) -> list[str] | None:
+    """All further notes in one text; None: they go on one by one, as one of them has the character between them."""
+    together = None if notes is None else BETWEEN_NOTES.join(notes)
+    fits = None if notes is None or together is None else together.count(BETWEEN_NOTES) == len(notes) - 1
+    if not c.flag("notes together", fits):
+        return None
+    found = text(c, together, spell=False)
+    if (count := found.count(BETWEEN_NOTES) + 1) > MOST_NOTES - FEW_NOTES:
+        raise CodingError(f"{FEW_NOTES + count} notes, more than {MOST_NOTES}")
+    return found.split(BETWEEN_NOTES)
 
 
 def _block(c: Coder, what: str, given: Clip | None, length: int | None) -> int | None:

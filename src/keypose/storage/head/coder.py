@@ -22,6 +22,7 @@ NEAR: Start = (3 * ONE // 8, 4)  # 0 is likelier
 FAR = 6  # so many steps of a number near 0 go in ones
 PADDING = 4  # so many bytes behind the end are read as 0
 MOST_ANSWERS, MOST_ANSWERS_PER_BYTE = 300_000, 500  # what a hostile header may ask for
+MOST_APART = 64 << 20  # bytes of all long texts together
 
 
 class TooMuch(CodingError):  # noqa: N818 - reads better without "Error"
@@ -66,6 +67,8 @@ class Coder:
 
     def whole(self, context: Hashable, value: int | None, sizes: int = 5) -> int:
         """A number from 0 to 2**(2**sizes) - 2: how many bits it and 1 have behind the first, then these."""
+        if value is not None and (value + 1).bit_length() > 1 << sizes:
+            raise CodingError(f"{value}, a number that is too large for its place")
         size = self.choice(context, sizes, None if value is None else (value + 1).bit_length() - 1)
         if size == 0:
             return 0
@@ -119,11 +122,14 @@ class Encoder(Coder):
         self._low = 0
         self._out = bytearray()
         self._apart = bytearray()
+        self._asked = 0
 
     def apart(self, count: int, value: bytes | None) -> bytes:
         """Keeps bytes apart."""
         if value is None:
             raise TypeError("an encoder must be told the bytes")
+        if len(self._apart) + count > MOST_APART:
+            raise CodingError(f"texts of more than {MOST_APART >> 20} MB")
         self._apart += value
         return value
 
@@ -135,6 +141,7 @@ class Encoder(Coder):
     def _split(self, bound: int, value: int | None) -> int:
         if value is None:
             raise TypeError("an encoder must be told the answer")
+        self._asked += 1
         if value:
             self._range = bound
         else:
@@ -144,6 +151,11 @@ class Encoder(Coder):
             self._shift()
             self._range <<= 8
         return value
+
+    @property
+    def least_bytes(self) -> int:
+        """How long the header must be that a decoder answers as many questions."""
+        return max(0, -(-(self._asked - MOST_ANSWERS) // MOST_ANSWERS_PER_BYTE))
 
     def _shift(self) -> None:
         """The highest byte of the range's start goes out; what it carries goes into the bytes before."""
@@ -178,6 +190,7 @@ class Decoder(Coder):
         self._left = MOST_ANSWERS + MOST_ANSWERS_PER_BYTE * len(data)
         self._inflate = zlib.decompressobj(-15)
         self._deflated = b""
+        self._apart_left = MOST_APART
 
     def set_apart(self, deflated: bytes) -> None:
         """Where what is kept apart is found."""
@@ -185,6 +198,9 @@ class Decoder(Coder):
 
     def apart(self, count: int, value: bytes | None) -> bytes:
         """The next so many bytes of those that are kept apart."""
+        self._apart_left -= count
+        if self._apart_left < 0:
+            raise CodingError(f"texts of more than {MOST_APART >> 20} MB")
         found = b""
         try:
             while len(found) < count and not self._inflate.eof:
