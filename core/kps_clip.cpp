@@ -61,7 +61,10 @@ void Clip::pose(const std::int64_t* numbers, double* translations, double* rotat
             track += 3;
         }
         double turn[3] = {};
-        for (int i = 0; i < charts[joint].numbers(); ++i) turn[i] = static_cast<double>(numbers[track + i]) * units[track + i];
+        for (int i = 0; i < charts[joint].numbers(); ++i) {
+            turn[i] = static_cast<double>(numbers[track + i]) * units[track + i];
+            if (std::abs(turn[i]) > kMostTurn) throw std::runtime_error("a turn beyond all measure");
+        }
         const Q q = turn_at(charts[joint], turn);
         double* t = translations + 3 * static_cast<std::size_t>(joint);
         double* r = rotations + 4 * static_cast<std::size_t>(joint);

@@ -13,6 +13,7 @@ namespace keypose::kps {
 // Steps go by eighths of a doubling: the numbers of a track are whole multiples of its unit, 1/64 of its step.
 constexpr int kUnitsPerStep = 64, kLeastGrain = -48, kMostGrain = 79;
 constexpr std::int64_t kMostUnits = 1ll << 44;
+constexpr double kMostTurn = 1 << 20;  // radians: beyond it sine and cosine would be none
 
 // 2^(eighths/8), rounded to a double, the same everywhere.
 double power_of_eighths(int eighths);

@@ -89,6 +89,7 @@ Numbers decode_body(const kps::Clip& clip, int frames, nb::bytes bytes, In<std::
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
     require(frames >= 1 && frames <= kMostFrames, "frames must be positive and not too many");
     require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
+    kps::check_count(tracks, static_cast<std::size_t>(frames) - 1, bytes.size());  // before memory is taken
     std::vector<std::int64_t> numbers(tracks * frames);
     {
         nb::gil_scoped_release unlocked;

@@ -17,6 +17,8 @@ constexpr int kBins = 60;      // 0, 1, 2, 3, then two to each doubling
 constexpr int kLimit = 32, kTrust = 20;  // how slow models get, how sure they are at first
 // What the expected size is a weighted mean of: the track's average, that times what is found beside it, the last two.
 constexpr int kAverage = 2, kBeside = 6, kBefore = 2, kBeforeThat = 1;
+constexpr std::int64_t kMostSize = 1 << 20;  // that a residual counts for: products of sizes stay below 2^63
+constexpr int kMostPrior = 40;               // half doublings: that size
 constexpr int kSlowest = 16, kCaution = 6;  // of averages: how many residuals they remember, how many a prior counts for
 
 std::int64_t edge(int bin) { return bin < 4 ? bin : static_cast<std::int64_t>(bin % 2 == 0 ? 2 : 3) << (bin / 2 - 1); }
@@ -87,13 +89,13 @@ public:
 
     void learn(int track, int level, std::int64_t size) {
         const std::size_t i = static_cast<std::size_t>(track) * kLevels + level;
-        sizes_[i] += ((size << 8) - sizes_[i]) / (seen_[i] + kCaution);
+        sizes_[i] += (size - sizes_[i]) / (seen_[i] + kCaution);
         if (seen_[i] < kSlowest) ++seen_[i];
     }
 
 private:
     static std::int64_t prior(int halves) {
-        halves = std::min(std::max(halves, -16), 48) + 16;
+        halves = std::min(std::max(halves, -16), kMostPrior) + 16;
         const std::int64_t size = halves % 2 == 0 ? 256 : 362;
         return std::max<std::int64_t>(size << (halves / 2) >> 8, 1);
     }
@@ -123,9 +125,8 @@ public:
                 if (before_that) sum += kBeforeThat * size(before_that[track]), weight += kBeforeThat;
                 const int sign = before ? (before[track] > 0) + 2 * (before[track] < 0) : 0;
                 row[track] = one(row[track], class_of(sum / weight), models_->sign[sign]);
-                const std::int64_t now = std::abs(static_cast<std::int64_t>(row[track]));
-                averages_.learn(track, level, now);
-                found += now << 8, expected += average;
+                averages_.learn(track, level, size(row[track]));
+                found += size(row[track]), expected += average;
             }
         }
     }
@@ -133,7 +134,7 @@ public:
     Coder& coder() { return coder_; }
 
 private:
-    static std::int64_t size(std::int32_t residual) { return std::abs(static_cast<std::int64_t>(residual)) << 8; }
+    static std::int64_t size(std::int32_t residual) { return std::min(std::abs(static_cast<std::int64_t>(residual)), kMostSize) << 8; }
 
     void tally(int joint, int level, const std::int32_t* row, std::int64_t& found, std::int64_t& expected) const {
         for (int track = layout_.first_track[joint]; track < layout_.first_track[joint + 1]; ++track) {
@@ -161,12 +162,22 @@ private:
     std::unique_ptr<Models> models_;
 };
 
+// Before memory is taken for numbers: even a zero that is sure to come costs a part of 1 / kMostPerByte of a byte, as no
+// probability falls below 63 / 65536 (Bit::learn stops there), so this many bytes cannot hold more.
+constexpr std::uint64_t kMostPerByte = 6000, kEndBytes = 20;
+
 // A stream that goes on long after its bytes have ended is not one of ours.
 void check_end(const RangeDecoder& coder) {
     if (coder.beyond() > 16) throw std::runtime_error("the coded numbers go on after the end of their bytes");
 }
 
 }  // namespace
+
+void check_count(std::size_t tracks, std::size_t frames, std::size_t bytes) {
+    if (frames > 0 && tracks > kMostPerByte * (bytes + kEndBytes) / frames) {
+        throw std::runtime_error("too few bytes for so many numbers");
+    }
+}
 
 std::vector<std::uint8_t> write_pose(const Layout& layout, const std::int32_t* residuals) {
     Residuals<Writer> coded(layout, Writer{});

@@ -22,6 +22,9 @@ struct Layout {
     int tracks() const { return first_track.back(); }
 };
 
+// Throws std::runtime_error if so many numbers cannot be in so few bytes.
+void check_count(std::size_t tracks, std::size_t frames, std::size_t bytes);
+
 // Residuals of one frame alone, (tracks).
 std::vector<std::uint8_t> write_pose(const Layout& layout, const std::int32_t* residuals);
 void read_pose(const Layout& layout, const std::uint8_t* bytes, std::size_t count, std::int32_t* residuals);

@@ -59,8 +59,7 @@ class Writer:
             unit = 256 ** (4 - count)
             number = -(-self.range.low // unit) * unit
             if number <= self.range.high:
-                data = bytes(self.data + number.to_bytes(4, "big")[:count])
-                return data[: max(len(data.rstrip(b"\0")), len(data) - 12)]
+                return bytes(self.data + number.to_bytes(4, "big")[:count].rstrip(b"\0"))
         raise AssertionError("four bytes are always enough")
 
 
@@ -73,7 +72,7 @@ class Reader:
 
     def _shift(self) -> None:
         byte = next(self.data, None)
-        self.missing += byte is None  # more than 16: nobody wrote these bytes
+        self.missing += byte is None  # more than 4: nobody wrote these bytes
         self.value = self.value % 2**24 * 256 + (byte or 0)
 
     def bit(self, model: Model | None = None) -> int:

@@ -215,6 +215,9 @@ def read_clip(a: Answers) -> dict:
     clip["reference_pose"] = reference_pose(a, bones, is_cmu) if a.answer("reference pose") else None
     clip["notes"] = []
     while a.answer("note"):
+        if len(clip["notes"]) == 100 and a.flag("notes together"):
+            clip["notes"] += a.text().split("\0")
+            break
         clip["notes"].append(NOTE if a.answer("usual note") else a.text())
     for name in ("keys", "swings"):
         clip[name] = a.whole(f"{name}/bytes") if a.flag(name) else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import naive_storage_error
 import numpy as np
+
+import naive_storage_error
 
 STEP = 1e-5  # radians or file units
 

@@ -53,7 +53,9 @@ def test_keys_that_were_saved_under_the_same_name_stay(keyed, tmp_path):
 
 def test_a_bvh_has_no_keys_but_says_where_they_are(keyed, tmp_path):
     kp.save(keyed.sample(), tmp_path / "walk.bvh")
-    with pytest.raises(kp.FormatError, match=r"BVH has no keys.*expected one of \.keys\.json, \.kps, \.glb.*kp\.unbake finds"):
+    with pytest.raises(
+        kp.FormatError, match=r"BVH has no keys.*expected one of \.keys\.json, \.kps, \.glb.*kp\.unbake finds"
+    ):
         kp.load_keyed(tmp_path / "walk.bvh")
     kp.save(keyed, tmp_path / "walk.bvh")
     with pytest.raises(kp.FormatError, match=r"its keys are in walk\.bvh\.keys\.json"):

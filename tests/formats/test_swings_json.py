@@ -57,7 +57,9 @@ def test_who_insists_gets_frame_0_as_the_reference_pose(tmp_path):
 # Other formats, other nouns
 
 
-@pytest.mark.parametrize("suffix", [s for s in writable_suffixes() if not s.startswith((".fbx", ".blend", ".usd", ".kps"))])
+@pytest.mark.parametrize(
+    "suffix", [s for s in writable_suffixes() if not s.startswith((".fbx", ".blend", ".usd", ".kps"))]
+)
 def test_other_formats_get_the_motion(suffix, tmp_path):
     kp.save(CASES["found"], tmp_path / f"x{suffix}")
     kp.save(CASES["found"].play(), tmp_path / f"y{suffix}")

@@ -37,7 +37,8 @@ def waves(shape: tuple[int, ...], fps: float, rng: np.random.Generator, hertz: f
     """Smooth numbers (T, ...) of size 1: three sines each."""
     seconds = np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1)) / fps
     made = [
-        rng.normal(size=shape[1:]) * np.sin(2 * np.pi * (rng.uniform(0.2, hertz, shape[1:]) * seconds + rng.random(shape[1:])))
+        rng.normal(size=shape[1:])
+        * np.sin(2 * np.pi * (rng.uniform(0.2, hertz, shape[1:]) * seconds + rng.random(shape[1:])))
         for _ in range(3)
     ]
     return np.sum(made, axis=0)
@@ -58,7 +59,9 @@ def moved(
 def turned(motion: Motion, turns: np.ndarray, joints: list[int] | slice = slice(None)) -> Motion:
     """The motion with other turns of some joints, rotation vectors (T, 3) or (T, J, 3)."""
     rotations = motion.rotations.copy()
-    rotations[:, joints] = exp(np.broadcast_to(turns if turns.ndim == 3 else turns[:, None], rotations[:, joints].shape[:2] + (3,)))
+    rotations[:, joints] = exp(
+        np.broadcast_to(turns if turns.ndim == 3 else turns[:, None], rotations[:, joints].shape[:2] + (3,))
+    )
     return replace(motion, rotations=rotations)
 
 
@@ -161,7 +164,13 @@ def _scaled(metres_per_unit: float | None, units_per_metre: float) -> Motion:
     factor = units_per_metre / (1.7 / motion.mm_per_unit * 1000)
     s = motion.skeleton
     scaled = replace(s, offsets=s.offsets * factor, end_offsets=s.end_offsets * factor)
-    return replace(motion, skeleton=scaled, translations=motion.translations * factor, metres_per_unit=metres_per_unit, reference_pose=None)
+    return replace(
+        motion,
+        skeleton=scaled,
+        translations=motion.translations * factor,
+        metres_per_unit=metres_per_unit,
+        reference_pose=None,
+    )
 
 
 def _far(units: float) -> Motion:
@@ -179,7 +188,11 @@ def _flat(metres_per_unit: float | None) -> Motion:
 
 def _still(n_frames: int) -> Motion:
     motion = moved(chain(4), n_frames)
-    return replace(motion, translations=motion.translations[:1].repeat(n_frames, 0), rotations=motion.rotations[:1].repeat(n_frames, 0))
+    return replace(
+        motion,
+        translations=motion.translations[:1].repeat(n_frames, 0),
+        rotations=motion.rotations[:1].repeat(n_frames, 0),
+    )
 
 
 EXOTIC: dict[str, Callable[[], Motion]] = {
@@ -242,7 +255,9 @@ def motions(draw: st.DrawFn) -> Motion:
     parents = [-1] + [draw(st.integers(-1, j - 1)) for j in range(1, n)]
     ends = draw(st.none() | st.lists(st.integers(0, n - 1), max_size=3))
     seed = draw(st.integers(0, 2**32 - 1))
-    skeleton = skeleton_of(parents, 10.0 ** draw(st.integers(-3, 3)), ends=ends, along=draw(st.integers(0, 2)), seed=seed)
+    skeleton = skeleton_of(
+        parents, 10.0 ** draw(st.integers(-3, 3)), ends=ends, along=draw(st.integers(0, 2)), seed=seed
+    )
     length = float(np.abs(skeleton.offsets).max()) or 1.0
     motion = moved(
         skeleton,
@@ -257,4 +272,6 @@ def motions(draw: st.DrawFn) -> Motion:
     )
     rng = np.random.default_rng(seed)
     wild = rng.random(motion.rotations.shape[:2]) < draw(st.sampled_from((0.0, 0.0, 0.05, 1.0)))
-    return replace(motion, rotations=multiply(motion.rotations, exp(wild[..., None] * rng.uniform(-4, 4, (*wild.shape, 3)))))
+    return replace(
+        motion, rotations=multiply(motion.rotations, exp(wild[..., None] * rng.uniform(-4, 4, (*wild.shape, 3))))
+    )

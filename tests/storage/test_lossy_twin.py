@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from math import sqrt
 
-import naive_storage_lossy as naive
-import naive_turns
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +12,8 @@ from hypothesis import strategies as st
 from lossy_clips import Made, clips, exotic_motion, residuals, sections
 
 import keypose as kp
+import naive_storage_lossy as naive
+import naive_turns
 from keypose.storage.codec import LossyDecoder, encode
 from keypose.storage.groups import Coded, CodingError, group_bounds
 from keypose.storage.lossy.bones import bone_frames

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from keypose.arrays import Floats
@@ -22,12 +24,12 @@ def bone_frames(skeleton: Skeleton) -> Floats:
         if joint < 0 or square <= longest[joint] or not 1e-200 < square < 1e200:
             continue
         longest[joint] = square
-        length = square**0.5
+        length = sqrt(square)
         x, y, z = x / length, y / length, z / length
         least = min(range(3), key=lambda axis: abs((x, y, z)[axis]))
         # across = bone x axis, over the length of that; third = bone x across
         across = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[least]
-        norm = (across[0] * across[0] + across[1] * across[1] + across[2] * across[2]) ** 0.5
+        norm = sqrt(across[0] * across[0] + across[1] * across[1] + across[2] * across[2])
         a, b, c = across[0] / norm, across[1] / norm, across[2] / norm
         frames[joint] = (x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)
     return frames

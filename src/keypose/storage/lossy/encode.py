@@ -21,7 +21,8 @@ from keypose.storage.lossy.plan import CENTRE_UNITS, LEVELS, MOST_CENTRE, MOST_S
 
 POSE_LEVEL = 9
 FIRST_GRAIN = 8
-TRIED_GROUPS = 3  # on which manners are tried, spread over the clip
+TRIED_GROUPS = 3  # on which manners are tried, spread over the clip,
+CLOSE = 1.1  # by those that are not farther off than this in the middle one
 POINTS_PER_TRACK = 8.0  # that a step is shared among, about: a joint, its six points and the next joint
 UNITS_PER_STEP = 64
 ATTEMPTS = 8
@@ -158,23 +159,30 @@ class _Clip:
         if not all(found for found, *_ in poses):
             return None
 
-        def body(g: int, manner: Manner, grain: int) -> _Group | None:
-            after = poses[g + 1][4][0] if g < last else None
-            found, order, grain, residuals, _ = _core.kps_choose_body(
-                kernel, figure, self._frames(g), poses[g][4][0], after, aim_mm, *manner, grain
-            )
-            return _Group(poses[g][2], poses[g][3][0], order, grain, residuals, g < last) if found else None
+        made: dict[tuple[Manner, int], _Group | None] = {}
 
-        def size(manner: Manner) -> float:
-            some = [body(g, manner, FIRST_GRAIN) for g in tried]
-            groups = [group for group in some if group is not None]
+        def body(g: int, manner: Manner, grain: int) -> _Group | None:
+            if (manner, g) not in made:
+                after = poses[g + 1][4][0] if g < last else None
+                found, order, grain, residuals, _ = _core.kps_choose_body(
+                    kernel, figure, self._frames(g), poses[g][4][0], after, aim_mm, *manner, grain
+                )
+                group = _Group(poses[g][2], poses[g][3][0], order, grain, residuals, g < last)
+                made[manner, g] = group if found else None
+            return made[manner, g]
+
+        def size(manner: Manner, some: list[int]) -> float:
+            groups = [group for g in some if (group := body(g, manner, FIRST_GRAIN)) is not None]
             if len(groups) < len(some):
                 return np.inf
             kernel = _with_priors(plan, groups).kernel(self._motion.skeleton)
             return float(sum(len(group.body_bytes(kernel)) for group in groups))
 
         tried = sorted(set(np.linspace(0, last, TRIED_GROUPS + 2).astype(int)[1:-1].tolist()))
-        manner = min(MANNERS, key=size)
+        middle = [tried[len(tried) // 2]]
+        sizes = {manner: size(manner, middle) for manner in MANNERS}
+        close = [manner for manner in MANNERS if sizes[manner] <= CLOSE * min(sizes.values())]
+        manner = close[0] if len(close) == 1 else min(close, key=lambda manner: size(manner, tried))
         groups: list[_Group] = []
         for g in range(last + 1):
             group = body(g, manner, groups[-1].grain if groups else FIRST_GRAIN)

@@ -40,8 +40,16 @@ def direction(numbers: tuple[int, ...], bits: int) -> Floats:
 def _put_back(largest: int, numbers: tuple[int, ...], bits: int) -> Floats:
     scale = ROOT_HALF / (1 << (bits - 1))
     others = [n * scale for n in numbers]
-    rest = 1.0 - sum(o * o for o in others)
+    rest = 1.0 - _squares(others)
     if not 0 <= largest <= len(others) or rest <= 0.0:
         raise CodingError("a turn that is none")
     others.insert(largest, sqrt(rest))
     return np.array(others)
+
+
+def _squares(values: list[float]) -> float:
+    """Their squares added up, each sum rounded by itself: ``sum`` rounds otherwise from Python 3.12 on."""
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total

@@ -154,6 +154,7 @@ class Plan:
             centres.append(numbers.take(_Kind.CENTRE, -MOST_CENTRE, MOST_CENTRE) if kind is _Kind.SHIFT_STEP else 0)
             priors.append(numbers.take(_Kind.PRIOR, -1000, 1000))
         levels = tuple(numbers.take(_Kind.LEVEL, -1000, 1000) for _ in range(LEVELS))
+        numbers.finish()
         return Plan(bits, plan.joints, tuple(steps), tuple(centres), tuple(priors), levels)
 
     def _kinds(self) -> list[_Kind]:
@@ -178,6 +179,13 @@ class _Numbers:
         if not least <= number <= most:
             raise CodingError(f"{kind.name.lower()} {number}, expected {least} to {most}")
         return number
+
+    def finish(self) -> None:
+        """After the last number: refuses bytes that say more, or less."""
+        try:
+            self._in.finish()
+        except ValueError as error:
+            raise CodingError(str(error)) from None
 
 
 def _put_joint(out: _core.NumbersOut, joint: JointPlan) -> None:
