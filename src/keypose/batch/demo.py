@@ -23,6 +23,7 @@ SUFFIXES = (".bvh", ".glb")
 KEYED = "demo_unbaked"
 KEYED_SUFFIXES = (".glb", ".keys.json")
 CHOSEN = {"salient": 12, "farthest": 6}
+TOLERANCE_MM = 1.0  # of the stored motion
 
 Result = TypeVar("Result")
 
@@ -59,6 +60,7 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
     make_folder(folder)
     for suffix in SUFFIXES:
         steps += _there_and_back(motion, motion, folder / f"demo{suffix}")
+    steps += _there_and_back(motion, motion, folder / "demo.kps", tolerance_mm=TOLERANCE_MM)
     for method, keys in CHOSEN.items():
         selection, seconds = _timed(lambda method=method, keys=keys: select(motion, method, keys=keys))  # type: ignore[misc]
         steps.append(Step(f"chose {keys} keys by {method}", seconds, keys=tuple(selection)))
@@ -79,12 +81,15 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
     )
 
 
-def _there_and_back(what: Motion | KeyedMotion, poses: Motion, path: Path) -> list[Step]:
-    """Writes a file and reads it again, which must give ``poses``."""
-    _, writing = _timed(lambda: save(what, path))
+def _there_and_back(
+    what: Motion | KeyedMotion, poses: Motion, path: Path, *, tolerance_mm: float | None = None
+) -> list[Step]:
+    """Writes a file and reads it again, which must give ``poses``, within the tolerance if there is one."""
+    _, writing = _timed(lambda: save(what, path, tolerance_mm=tolerance_mm))
     again, reading = _timed(lambda: load(path))
+    kept = "" if tolerance_mm is None else f" within {tolerance_mm:g} mm"
     return [
-        Step(f"wrote {path}", writing, str(path), bytes=path.stat().st_size),
+        Step(f"wrote {path}{kept}", writing, str(path), bytes=path.stat().st_size),
         Step(f"read {path}", reading, str(path), error_mm=_largest_distance_mm(poses, again)),
     ]
 
