@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import keypose as kp
+from keypose.storage import stored_bytes
 
 TESTS = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("KEYPOSE_TEST_DATA", TESTS.parents[1] / "shared" / "data"))
@@ -47,6 +48,11 @@ def _saved_keyed(suffix: str) -> bytes:
         path = Path(folder) / f"demo{suffix}"
         kp.save(kp.unbake(kp.demo_motion(fps=30)[100:112], [2, 5, 10]), path)
         return path.read_bytes()
+
+
+def _saved_kps(**options: object) -> bytes:
+    """Two seconds and a half of the demo motion, whose joints turn about one axis, two, three or none."""
+    return stored_bytes(kp.demo_motion(fps=20)[60:110], **options)  # type: ignore[arg-type]
 
 
 def _saved_swings(suffix: str, **options: object) -> bytes:
@@ -111,8 +117,9 @@ def _swings_json() -> Seeds:
 
 
 def _kps() -> Seeds:
-    """Half of the damaged ones get checksums that fit again (worker), so that what stands behind these is tried, too."""
-    return Seeds("x.kps", [_saved(".kps"), _saved_keyed(".kps"), _saved_swings(".kps")])
+    """Of every kind: within a tolerance, of one group and of several, lossless, keys, swings."""
+    kinds = [_saved(".kps"), _saved_kps(tolerance_mm=0.05), _saved_kps(lossless=True)]
+    return Seeds("x.kps", [*kinds, *kinds, _saved_keyed(".kps"), _saved_swings(".kps")])
 
 
 def _usda() -> Seeds:

@@ -12,6 +12,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+from tests.fuzz.kps_parts import damaged_inside
 from tests.fuzz.mutate import damage
 from tests.fuzz.seeds import IN_CHILD, seeds
 from tests.storage.sealing import sealed
@@ -26,10 +27,11 @@ def one_input(kind: str, number: int) -> tuple[bytes, str]:
     """The damaged file of that number, and the name under which it is loaded."""
     files = seeds(kind)
     rng = random.Random(f"{kind}:{number}")
-    data = damage(rng.choice(files.contents), files.contents, rng)
-    if kind == "kps" and rng.random() < 0.5:
-        data = sealed(data)
-    return data, files.name
+    sound, manner = rng.choice(files.contents), rng.random()
+    if kind == "kps" and manner < 0.5:  # what stands behind the header and the checksums is tried, too
+        return damaged_inside(sound, files.contents, rng), files.name
+    data = damage(sound, files.contents, rng)
+    return sealed(data) if kind == "kps" and manner < 0.75 else data, files.name
 
 
 def try_input(kind: str, number: int, folder: Path) -> tuple[str, float]:

@@ -7,71 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
+from lossy_shapes import chain, hands, moved, skeleton_of, turned, waves
 
 import keypose as kp
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import exp, multiply
 
 STILL = (1.0, 0.0, 0.0, 0.0)
-
-
-def skeleton_of(
-    parents: list[int], length: float = 10.0, *, ends: list[int] | None = None, along: int = 1, seed: int = 0
-) -> Skeleton:
-    """Bones of about that length, mostly along one axis; end sites on the joints that ``ends`` names, else on all leaves."""
-    n = len(parents)
-    rng = np.random.default_rng(seed)
-    offsets = length * (np.eye(3)[along] + 0.2 * rng.normal(size=(n, 3)))
-    offsets[0] = 0
-    leaves = [j for j in range(n) if j not in parents] if ends is None else ends
-    return Skeleton(
-        names=tuple(f"joint {j}" for j in range(n)),
-        parents=np.array(parents, np.int32),
-        offsets=offsets,
-        end_joints=np.array(leaves, np.int32),
-        end_offsets=length * rng.normal(size=(len(leaves), 3)),
-    )
-
-
-def waves(shape: tuple[int, ...], fps: float, rng: np.random.Generator, hertz: float = 1.0) -> np.ndarray:
-    """Smooth numbers (T, ...) of size 1: three sines each."""
-    seconds = np.arange(shape[0]).reshape(-1, *[1] * (len(shape) - 1)) / fps
-    made = [
-        rng.normal(size=shape[1:])
-        * np.sin(2 * np.pi * (rng.uniform(0.2, hertz, shape[1:]) * seconds + rng.random(shape[1:])))
-        for _ in range(3)
-    ]
-    return np.sum(made, axis=0)
-
-
-def moved(
-    skeleton: Skeleton, n_frames: int = 90, fps: float = 30.0, *, seed: int = 0, radians: float = 0.4, travel: float = 20.0,
-    stretch: float = 0.0, **more: object,
-) -> Motion:  # fmt: skip
-    """All joints turn smoothly, roots travel, and with ``stretch`` every joint's place moves as well."""
-    rng = np.random.default_rng(seed)
-    shape = (n_frames, skeleton.n_joints, 3)
-    roots = (skeleton.parents < 0)[:, None]
-    places = skeleton.offsets + waves(shape, fps, rng) * np.where(roots, travel, stretch)
-    return Motion("exotic", skeleton, fps, places, exp(radians * waves(shape, fps, rng)), **more)  # type: ignore[arg-type]
-
-
-def turned(motion: Motion, turns: np.ndarray, joints: list[int] | slice = slice(None)) -> Motion:
-    """The motion with other turns of some joints, rotation vectors (T, 3) or (T, J, 3)."""
-    rotations = motion.rotations.copy()
-    rotations[:, joints] = exp(
-        np.broadcast_to(turns if turns.ndim == 3 else turns[:, None], rotations[:, joints].shape[:2] + (3,))
-    )
-    return replace(motion, rotations=rotations)
-
-
-def chain(n: int, **more: object) -> Skeleton:
-    return skeleton_of(list(range(-1, n - 1)), **more)  # type: ignore[arg-type]
-
-
-def hands(n: int = 170) -> Skeleton:
-    """A spine of ten joints; all else fingers of three joints each on its top."""
-    return skeleton_of([*range(-1, 9), *(9 if j % 3 == 0 else 9 + j for j in range(n - 10))], 8.0)
 
 
 def _noise(seed: int, frames: int = 45, joints: int = 6) -> Motion:
@@ -202,6 +144,7 @@ EXOTIC: dict[str, Callable[[], Motion]] = {
     "one joint with ten end sites": lambda: moved(skeleton_of([-1], ends=[0] * 10)),
     "170 joints in a row": lambda: moved(chain(170, length=3.0), 40, radians=0.05),
     "170 joints, mostly fingers": lambda: moved(hands(170), 45),
+    "a rod of 250 joints that never turn": lambda: moved(chain(250, length=2.0), 40, radians=0.0),
     "a star of 60 joints": lambda: moved(skeleton_of([-1] + [0] * 59), 40),
     "no end sites": lambda: moved(skeleton_of([-1, 0, 1, 1, 0], ends=[])),
     "three roots": lambda: moved(skeleton_of([-1, 0, -1, 2, 2, -1])),
@@ -246,6 +189,16 @@ EXOTIC: dict[str, Callable[[], Motion]] = {
     "1000 fps": lambda: moved(chain(4), 1300, 1000.0),
     "1e6 fps": lambda: moved(chain(2), 700, 1e6),
 }  # fmt: skip
+
+LARGE = (
+    "170 joints in a row",
+    "170 joints, mostly fingers",
+    "a rod of 250 joints that never turn",
+    "a star of 60 joints",
+    "markers",
+    "a rope that barely moves",
+    "1000 fps",
+)  # that take longest
 
 
 @st.composite

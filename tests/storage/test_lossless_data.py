@@ -13,6 +13,8 @@ import keypose as kp
 from keypose.storage import stored_bytes
 from keypose.storage.lossless import encode_lossless
 
+pytestmark = pytest.mark.one_python
+
 
 @pytest.mark.data
 def test_every_clip_of_cmu_at_120_fps_in_an_eighth_of_its_text(data_dir):

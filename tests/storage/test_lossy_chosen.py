@@ -17,6 +17,8 @@ from keypose.storage.error import mm_per_unit_of
 from keypose.storage.groups import Coded, CodingError, group_bounds
 from naive_storage_error import largest_error
 
+pytestmark = pytest.mark.one_python
+
 relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 
 

@@ -18,6 +18,8 @@ import naive_storage_lossy as naive
 from keypose import _core
 from naive import forward
 
+pytestmark = pytest.mark.one_python
+
 relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 SIXTY_FOUR_BITS = st.one_of(
     st.integers(-3, 3), st.integers(-(2**63), 2**63 - 1), st.sampled_from([-(2**63), 2**63 - 1])

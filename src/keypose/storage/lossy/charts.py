@@ -14,7 +14,8 @@ from keypose.storage.lossy.plan import COARSE_BITS, JointPlan, Turn
 from keypose.swings.block.turns import angles_about, two_axes
 
 NEGLIGIBLE = 0.02  # part of the tolerance that a simpler spelling may cost
-SPARE_ARM_MM = 200.0  # beyond the bone: part of what hangs on it
+LEAST_BONE_MM, SPARE_ARM_MM, PART_OF_CHAIN = 30.0, 200.0, 0.5  # what a turn reaches beyond its bone
+USUAL_DEPTH = 10  # joints from the root to a leaf
 LEAST_FRAMES = 12  # for two axes to show
 
 
@@ -46,13 +47,21 @@ def spelled(motion: Motion, tolerance_mm: float, mm_per_unit: float) -> tuple[tu
 
 
 def _arms_mm(motion: Motion, mm_per_unit: float) -> Floats:
-    """How far a turn of each joint reaches, about."""
+    """How far a turn of each joint reaches, about: its bone and some of what hangs on it."""
     s = motion.skeleton
-    arms = np.full(s.n_joints, 30.0)
-    for joint, offset in zip(s.parents.tolist() + s.end_joints.tolist(), [*s.offsets, *s.end_offsets], strict=True):
-        if joint >= 0:
-            arms[joint] = max(arms[joint], mm_per_unit * float(np.linalg.norm(offset)))
-    return arms + SPARE_ARM_MM
+    bones, chains = np.full(s.n_joints, LEAST_BONE_MM), np.zeros(s.n_joints)
+    lengths = mm_per_unit * np.linalg.norm(s.offsets, axis=1)
+    for joint, offset in zip(s.end_joints.tolist(), s.end_offsets, strict=True):
+        bones[joint] = max(bones[joint], mm_per_unit * float(np.linalg.norm(offset)))
+    chains += bones
+    depths = np.ones(s.n_joints)
+    for joint in range(s.n_joints - 1, -1, -1):
+        if (parent := int(s.parents[joint])) >= 0:
+            bones[parent] = max(bones[parent], lengths[joint])
+            chains[parent] = max(chains[parent], lengths[joint] + chains[joint])
+            depths[parent] = max(depths[parent], depths[joint] + 1)
+    crowd = max(1.0, float(depths.max()) / USUAL_DEPTH)  # of joints in a row, whose errors add up
+    return np.asarray(crowd * np.maximum(bones + SPARE_ARM_MM, PART_OF_CHAIN * chains))
 
 
 def _turn(motion: Motion, joint: int, bits: int, near: float, bone: Floats) -> tuple[JointPlan, Floats]:
