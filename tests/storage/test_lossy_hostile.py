@@ -28,6 +28,8 @@ from keypose.storage.lossy.plan import JointPlan, Plan, Turn
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.fuzz.mutate import damage
 
+pytestmark = pytest.mark.one_python
+
 relaxed = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 MOTION = moved(skeleton_of([-1, 0, 1, 1, -1]), 75, stretch=0.0)
 CODED = encode(MOTION, 1.0)
@@ -131,7 +133,6 @@ import resource, sys, time
 sys.path[:0] = sys.argv[1:]
 from test_lossy_hostile import bomb
 
-pytestmark = pytest.mark.one_python
 read = bomb()
 before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
 told = [read(body) for body in (b"", b"x", bytes(16), bytes(range(256)))]
