@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 .venv/.demo: pyproject.toml constraints.txt $(CORE)
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt $(BUILD_TOOLS)
-	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt --no-build-isolation -e .
+	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt --no-build-isolation -e '.[png]'
 	touch $@
 
 .venv/.dev: .venv/.demo
@@ -37,7 +37,7 @@ check-static: .venv/.dev
 	.venv/bin/lint-imports
 
 check-tests: .venv/.dev
-	tools/need.sh node npm
+	tools/need.sh node npm chromium
 	.venv/bin/pytest -n $(PYTEST_WORKERS)
 
 .venv313/.dev: pyproject.toml constraints.txt $(CORE)

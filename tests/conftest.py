@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,3 +25,14 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no motion capture files at {folder}: set KEYPOSE_TEST_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Real headless Chromium; tests that need it are skipped, by name, where it is absent (never in CI)."""
+    from tests.browsing import chromium
+
+    if shutil.which("chromium") is None and not os.environ.get("CI"):
+        pytest.skip("no Chromium on this machine: tools/chromium.sh installs it")
+    with chromium() as running:
+        yield running

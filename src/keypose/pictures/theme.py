@@ -1,0 +1,105 @@
+"""The colours of pictures, by name: for light and dark paper, for a page that switches, for a notebook.
+
+Left is warm and right is cold, and a tone of the left is always darker than the same tone of the right, so that the
+sides differ on grey paper too; whoever draws also gives the right side a mark that is no colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from keypose.errors import OptionError
+
+ThemeName = Literal["light", "dark", "page", "notebook"]
+TONES = 6  # of a body: 0 is the farthest or least lit
+STEPS = 9  # of a scale from nothing to much: heat maps, angles of swings
+SERIES = 10  # colours of lines that are told apart
+
+_BODY = {"left": "#d9480f", "middle": "#5c636a", "right": "#4dabf7"}
+_LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours by name, as SVG attributes take them: ``theme["ink"]``, ``theme["left3"]``, ``theme["heat8"]``."""
+
+    name: ThemeName
+    colours: Mapping[str, str]
+
+    def __getitem__(self, colour: str) -> str:
+        return self.colours[colour]
+
+
+def mix(colour: str, other: str, part: float) -> str:
+    """``colour`` with a ``part`` (0 to 1) of another one in it, both ``#rrggbb``."""
+    ours, theirs = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (colour, other))
+    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(ours, theirs, strict=True))
+
+
+def theme_of(name: str) -> Theme:
+    """The theme of that name."""
+    if not isinstance(name, str) or name not in THEMES:
+        raise OptionError(f"theme {name!r}, expected one of {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+def page_css() -> str:
+    """What a page defines for pictures of the theme ``page``: light, dark if preferred or told so, light in print."""
+    light, dark = (";".join(f"--kp-{name}:{value}" for name, value in THEMES[each].colours.items())
+                   for each in ("light", "dark"))  # fmt: skip
+    return (f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+            f"@media screen{{:root[data-theme=dark]{{{dark}}}}}")  # fmt: skip
+
+
+def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
+    """``far`` is what distant limbs fade to, ``lit`` what near ones are lightened with."""
+    plain = {
+        "paper": paper,
+        "panel": mix(paper, ink, 0.03),
+        "ink": ink,
+        "muted": mix(paper, ink, 0.62),
+        "grid": mix(paper, ink, 0.14),
+        "floor": mix(paper, ink, 0.3),
+        "shadow": "#000000",
+        "outline": mix(paper, ink, 0.85) if paper > "#8" else paper,
+        "stripe": mix(paper, "#ffffff", 0.9),
+        "key": "#e03131" if paper > "#8" else "#ff8787",
+        "cliff": "#0b7285" if paper > "#8" else "#66d9e8",
+        "contact": "#5c940d" if paper > "#8" else "#a9e34b",
+    }
+    for side, colour in _BODY.items():
+        for tone in range(TONES):
+            part = tone / (TONES - 1)
+            plain[f"{side}{tone}"] = mix(mix(colour, far, 0.42 * (1 - part)), lit, 0.12 * part)
+    hot = ("#ffd43b", "#f76707", "#a61e4d") if paper > "#8" else ("#862e9c", "#f76707", "#ffe066")
+    for step in range(STEPS):
+        part = step / (STEPS - 1)
+        low, high, within = (hot[0], hot[1], 2 * part) if part <= 0.5 else (hot[1], hot[2], 2 * part - 1)
+        plain[f"heat{step}"] = mix(mix(low, high, within), paper, 0.75 * max(0.0, 1 - 3 * part))
+    for number, colour in enumerate(_LINES):
+        plain[f"line{number}"] = colour if paper > "#8" else mix(colour, "#ffffff", 0.45)
+    return plain
+
+
+_LIGHT = _colours("#ffffff", "#1a1d21", far="#ffffff", lit="#ffffff")
+_DARK = _colours("#16181c", "#e9ecef", far="#16181c", lit="#ffffff")
+
+THEMES: Mapping[str, Theme] = {
+    "light": Theme("light", _LIGHT),
+    "dark": Theme("dark", _DARK),
+    "page": Theme("page", {name: f"var(--kp-{name})" for name in _LIGHT}),
+    "notebook": Theme(
+        "notebook",
+        {
+            **_colours("#ffffff", "#1a1d21", far="#868e96", lit="#ffffff"),
+            "paper": "none",
+            "ink": "currentColor",
+            "outline": "#495057",
+            "muted": "#868e96",
+            "grid": "#868e9655",
+            "floor": "#868e9699",
+        },
+    ),
+}
