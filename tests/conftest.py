@@ -30,7 +30,7 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Real headless Chromium; tests that need it are skipped, by name, where it is absent (never in CI)."""
-    from tests.browsing import chromium
+    from browsing import chromium
 
     if shutil.which("chromium") is None and not os.environ.get("CI"):
         pytest.skip("no Chromium on this machine: tools/chromium.sh installs it")

@@ -1,0 +1,205 @@
+"""What every picture has: colours, words that fit and cannot break out, files that are whole or not there."""
+
+from __future__ import annotations
+
+import re
+import struct
+import sys
+import xml.etree.ElementTree as ET
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import keypose as kp
+from keypose.pictures import svg
+from keypose.pictures.picture import Picture, picture_path
+from keypose.pictures.theme import THEMES, mix, page_css, theme_of
+
+LIGHT = theme_of("light")
+
+
+def picture(body: str = "", width: float = 60, height: float = 40, theme: str = "light") -> Picture:
+    text = svg.document(body, width, height, theme_of(theme), title="t", says="a test")
+    return Picture(text, width, height, "a test")
+
+
+def pixels(png: bytes) -> np.ndarray:
+    """(H, W, 4) of a PNG of 8-bit RGBA, by the rules of its format."""
+    width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
+    assert (png[:8], depth, kind) == (b"\x89PNG\r\n\x1a\n", 8, 6)
+    at, data = 8, b""
+    while at < len(png):
+        length, name = struct.unpack(">I4s", png[at : at + 8])
+        data += png[at + 8 : at + 8 + length] if name == b"IDAT" else b""
+        at += 12 + length
+    raw = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + 4 * width)
+    rows, above = [], np.zeros(4 * width, int)
+    for line in raw:
+        how, row = int(line[0]), line[1:].astype(int)
+        for i in range(4 * width):
+            a, b, c = (row[i - 4], above[i], above[i - 4]) if i >= 4 else (0, above[i], 0)
+            nearest = min((a, b, c), key=lambda v: abs(a + b - c - v))
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, nearest)[how]) % 256
+        above = row
+        rows.append(row)
+    return np.array(rows).reshape(height, width, 4)
+
+
+class TestThemes:
+    def test_all_have_the_same_colours(self):
+        assert all(theme.colours.keys() == LIGHT.colours.keys() for theme in THEMES.values())
+
+    @pytest.mark.parametrize("name", ["light", "dark"])
+    def test_colours_are_colours_and_words_can_be_read(self, name):
+        theme = theme_of(name)
+        assert all(re.fullmatch(r"#[0-9a-f]{6}", colour) for colour in theme.colours.values())
+        for text, least in (("ink", 12), ("muted", 4.5)):
+            assert contrast(theme[text], theme["paper"]) >= least
+        for mark in ("key", "cliff", "contact", *(f"line{i}" for i in range(10))):
+            assert contrast(theme[mark], theme["paper"]) >= 2.9, mark
+
+    @pytest.mark.parametrize("name", ["light", "dark", "notebook"])
+    def test_left_is_darker_than_right_in_every_tone(self, name):
+        theme = theme_of(name)
+        assert all(luminance(theme[f"left{tone}"]) < luminance(theme[f"right{tone}"]) for tone in range(6))
+
+    def test_a_page_defines_every_colour_for_both_schemes(self):
+        css = page_css()
+        for name in LIGHT.colours:
+            assert css.count(f"--kp-{name}:") == 3
+            assert theme_of("page")[name] == f"var(--kp-{name})"
+
+    def test_mix(self):
+        assert (mix("#000000", "#ffffff", 0.5), mix("#102030", "#405060", 0.0)) == ("#808080", "#102030")
+
+    @pytest.mark.parametrize("name", ["neon", "", None, 3])
+    def test_others_are_refused(self, name):
+        with pytest.raises(kp.OptionError, match="expected one of light, dark"):
+            theme_of(name)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, as WCAG defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+class TestWords:
+    @given(st.text(max_size=300))
+    def test_whatever_a_file_calls_itself_stays_text(self, text):
+        shown = ET.fromstring(svg.words(1, 2, text, 10, "#000")).text or ""
+        assert shown == svg.clean(text) and len(shown) <= svg.LONGEST_TEXT
+        ET.fromstring(svg.document(svg.words(0, 9, text, 9, "red"), 9, 9, LIGHT, title=text, says=text))
+
+    def test_control_characters_and_long_names(self):
+        assert svg.clean("a\x00b\nc\ud800d") == "a b c d"
+        assert svg.clean("x" * 10_000) == "x" * 199 + "…"
+
+    @given(st.text(max_size=60), st.floats(0, 200))
+    def test_what_is_fitted_fits(self, text, width):
+        cut = svg.fitting(text, width, 10.0)
+        assert svg.text_width(cut, 10.0) <= width or cut == ""
+        assert cut == svg.clean(text) or cut.endswith("…") or cut == ""
+
+    def test_numbers_are_short(self):
+        assert [svg.number(v) for v in (3.0, 2.54, -0.04, 1e6)] == ["3", "2.5", "-0", "1000000"]
+
+    @pytest.mark.browser
+    def test_no_font_of_this_machine_is_wider_than_said(self, browser):
+        texts = [
+            "frame 120",
+            "0.42 s",
+            "LeftUpperArm",
+            "MMMM WWWW",
+            "12,345 mm",
+            "illicit (fit)",
+            "Grün — Öl",
+            "90 % removed",
+            "right_thigh: 48°",
+        ]
+        page = browser.new_page()
+        widths = page.evaluate(
+            """texts => ['DejaVu Sans', 'Liberation Sans', 'sans-serif', 'system-ui'].map(font => {
+                const c = document.createElement('canvas').getContext('2d'); c.font = `100px '${font}'`;
+                return texts.map(t => c.measureText(t).width) })""",
+            texts,
+        )
+        page.close()
+        assert all(
+            width <= svg.text_width(text, 100.0) for row in widths for text, width in zip(texts, row, strict=True)
+        )
+
+
+class TestSaving:
+    def test_svg_is_what_it_says(self, tmp_path):
+        made = picture("<circle r='3'/>")
+        assert made.save(tmp_path / "a.SVG").read_text() == made.svg
+        root = ET.fromstring(made.svg)
+        assert (root.get("width"), root.get("viewBox"), root.get("aria-label")) == ("60", "0 0 60 40", "a test")
+
+    def test_png_has_the_colours_at_the_scale(self, tmp_path):
+        made = picture(f'<rect x="10" y="10" width="20" height="20" fill="{LIGHT["left5"]}"/>')
+        seen = pixels(made.save(tmp_path / "a.png", scale=0.5).read_bytes())
+        assert seen.shape == (20, 30, 4)
+        assert "#" + bytes(seen[10, 10, :3].astype(np.uint8)).hex() == LIGHT["left5"]
+        assert tuple(seen[1, 1]) == (255, 255, 255, 255)
+
+    def test_words_are_drawn_also_where_the_machine_has_no_font(self):
+        blank, written = (pixels(picture(svg.words(5, 25, text, 20, "#000000")).png(1)) for text in ("", "12"))
+        assert (written[..., 0] < 128).sum() > 20 > (blank[..., 0] < 128).sum()
+
+    def test_the_same_bytes_every_time(self):
+        made = picture(svg.words(5, 25, "12", 20, "#000000"))
+        assert made.png() == made.png()
+
+    @pytest.mark.parametrize("name", ["a.jpg", "a", "a.svg.gz", ""])
+    def test_other_suffixes_are_refused(self, name):
+        with pytest.raises(kp.OptionError, match=r"one of \.svg, \.png"):
+            picture_path(name)
+
+    def test_a_png_beyond_all_measure_is_refused_before_memory_is_taken(self):
+        with pytest.raises(kp.OptionError, match="take a smaller scale"):
+            picture(width=20_000, height=20_000).png()
+
+    @pytest.mark.parametrize("scale", [0, -1, float("nan"), "2", 1e9])
+    def test_a_scale_is_a_sane_number(self, scale):
+        with pytest.raises(kp.OptionError, match="scale"):
+            picture().png(scale)
+
+    def test_without_the_extra_it_says_what_to_type(self, monkeypatch, tmp_path):
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+        with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[png\]'"):
+            picture().save(tmp_path / "a.png")
+        assert not list(tmp_path.iterdir())
+        picture().save(tmp_path / "a.svg")
+
+    def test_a_folder_that_is_not_there(self, tmp_path):
+        with pytest.raises(kp.FileError, match="cannot be written"):
+            picture().save(tmp_path / "no" / "a.svg")
+
+    def test_a_notebook_shows_it_apart_from_its_page(self):
+        html = Picture("<svg/>", 10, 20, 'says "<b>"')._repr_html_()
+        assert html.startswith("<img ") and "data:image/svg+xml;base64," in html and "<b>" not in html
+
+    def test_it_says_what_it_is(self):
+        assert repr(picture()) == "Picture(60 x 40 px: a test)"
+
+
+def test_pictures_do_not_load_what_only_png_needs():
+    import subprocess
+
+    code = "import keypose.pictures.picture, sys; print([m for m in sys.modules if 'resvg' in m or 'font_source' in m])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd()).stdout
+        == "[]\n"
+    )
