@@ -100,6 +100,7 @@ def test_pins_gaps_and_excluded_frames(total, seed):
     check(points, total, "largest", pinned=pinned, allowed=allowed, least_gap=least, greatest_gap=least + 9)
 
 
+@pytest.mark.one_python
 def test_clips_longer_than_a_block_and_a_sample_on_any_number_of_threads():
     """Bounds by every 16th frame and blocks of 64 come into play; the costs of the keys found are what is said."""
     rng = np.random.default_rng(9)
@@ -167,6 +168,7 @@ def test_keys_that_nearly_coincide(apart, little):
         np.testing.assert_allclose(costs[2:], expected[2:13], rtol=1e-9, atol=1e-14 * 4 * 50)
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("corner", [70, 2000, 4095, 4096, 4120, 4160, 4800])
 def test_parents_are_found_in_any_block(corner):
     """A path with two corners over more frames than are ruled out at a glance: 64 blocks of 64."""

@@ -214,6 +214,7 @@ def test_a_sweep_is_that_of_the_verb(keypose, kick: Path, capture: kp.Motion) ->
     assert all(f"{mm(row.error_deg)}" in shown for row in wanted)
 
 
+@pytest.mark.one_python
 def test_sweeps_of_many_files_have_a_mean(keypose, capture: kp.Motion, tmp_path: Path) -> None:
     parts = {"a.bvh": capture[40:80], "b.bvh": capture[80:110]}
     for name, part in parts.items():

@@ -107,6 +107,7 @@ def test_the_cmu_t_pose_is_recognised_in_every_clip_and_nowhere_else(data_dir):
         assert kp.load(path).reference_pose is None, path.name
 
 
+@pytest.mark.one_python
 @pytest.mark.data
 def test_of_a_thousand_clips_without_t_pose_two_start_with_an_all_zero_frame(data_dir):
     """The T-pose was dropped from these; two takes have a first captured frame that is no movement either."""

@@ -157,6 +157,7 @@ def test_cut_short_anywhere(tmp_path):
             loading(tmp_path, data[:end])
 
 
+@pytest.mark.one_python
 def test_a_bomb_is_not_unfolded(tmp_path):
     """A residual that claims to be small but unfolds to a gigabyte, and one that claims to be large."""
     bomb = zlib.compressobj()

@@ -122,6 +122,7 @@ def perform(e, what, frame):
     return e.delete_key(frame)
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.sampled_from(((0, 14, 23, 40, 52, 71, 89), (10, 60), (30,))), st.data())
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

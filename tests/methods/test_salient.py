@@ -60,6 +60,7 @@ def compare_with_twin(points, objective, cost):
         np.testing.assert_allclose(ladder.cost_values, expected[2:], rtol=1e-9, atol=1e-14 * diameter**2 * n)
 
 
+@pytest.mark.one_python
 @pytest.mark.data
 @pytest.mark.parametrize("clip", ["09_01.bvh", "49_06_cartwheel.bvh", "135_07_kicking.bvh"])
 def test_the_cheapest_keys_of_real_clips(data_dir, clip):

@@ -90,6 +90,7 @@ def test_the_delay_is_a_time(fps, delay_frames):
     assert StreamingSaliency(3, fps).greatest_delay_frames == delay_frames
 
 
+@pytest.mark.one_python
 def test_memory_does_not_grow_with_the_take():
     rng = np.random.default_rng(0)
     stream = StreamingSaliency(4, 120.0)

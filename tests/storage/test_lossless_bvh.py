@@ -197,6 +197,7 @@ def cut(path: Path, folder: Path, most_rows: int) -> Path:
     return folder / path.name
 
 
+@pytest.mark.one_python
 @pytest.mark.data
 def test_the_numbers_of_every_exporters_file_come_back(data_dir, tmp_path):
     files = [*(data_dir / "formats/bvh").glob("*.bvh"), *(data_dir / "malformed").glob("*/*.bvh")]

@@ -19,6 +19,7 @@ from keypose.storage.codec import encode
 from keypose.storage.error import largest_error
 from keypose.storage.groups import WITHIN_TOLERANCE
 
+pytestmark = pytest.mark.one_python
 FACTS = ("name", "fps", "up", "metres_per_unit", "first_frame", "n_frames")
 OTHERS_MM = (1e-3, 0.1, 5.0, 1000.0)
 relaxed = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))

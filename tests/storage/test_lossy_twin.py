@@ -76,6 +76,7 @@ def test_long_groups_of_fast_cameras():
     assert_twin_agrees(motion, encode(motion, 1.0))
 
 
+@pytest.mark.one_python
 @given(st.data())
 @relaxed
 def test_any_numbers_that_can_be_spelled(data):

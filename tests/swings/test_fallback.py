@@ -75,6 +75,7 @@ def chain_of_kernel(rotations, tolerance, swings, longest) -> list[naive.Node]:
     tolerance=st.sampled_from([1e-9, 0.005, 0.03, 0.1, 0.8]),
     longest=st.sampled_from([1, 7, 1000]),
 )
+@pytest.mark.one_python
 def test_chains_are_those_of_the_twin(seed, frames, tolerance, longest):
     rng = np.random.default_rng(seed)
     rotations = wandering(rng, frames)
@@ -91,6 +92,7 @@ def test_chains_are_those_of_the_twin(seed, frames, tolerance, longest):
         assert swings
 
 
+@pytest.mark.one_python
 @pytest.mark.data
 def test_fewer_keys_than_the_fewest_on_the_captured_rotations(data_dir):
     motion = kp.load(data_dir / "cmu120" / "swings" / "16_02.bvh").at_fps(60)[:100]

@@ -109,6 +109,7 @@ def assert_all_is_well(e: SwingEdit, before: Swings, change) -> None:
     assert not len(differ) or (change.first, change.last) == (differ[0], differ[-1])
 
 
+@pytest.mark.one_python
 @given(by_hand(), st.lists(operations(), min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None)
 def test_edits_of_swings_made_by_hand(swings, several):
