@@ -6,9 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.unbake import rivals
 
 import keypose as kp
+from keypose.verbs.comparing.columns import Columns
+from keypose.verbs.comparing.per_curve import PerCurve
+from keypose.verbs.comparing.principal import Principal
 
 REMOVED = (80.0, 90.0, 95.0, 97.5)  # percent of the frames
 
@@ -65,8 +67,8 @@ class Ways:
         self.simplify = kp.ladder(motion, "simplify", max_keys=most)
         self.decimate = kp.ladder(motion, "decimate", max_keys=most)
         self.inbetween = kp.ladder(motion, "salient", cost="inbetween", max_keys=most)
-        self.columns = rivals.Columns.of(motion)
-        self.reductions = rivals.Reductions(self.columns)
+        columns = Columns.of(motion)
+        self.references = {PER_CURVE: PerCurve(columns), PCA: Principal(columns)}
 
     def keys(self, removed: float) -> int:
         """How many keys are left."""
@@ -102,7 +104,7 @@ class Ways:
     def as_many_values(self, stored: float) -> dict[str, Cell]:
         """The ways without whole poses, in at most as many numbers."""
         budget = int(stored)
-        found = {PER_CURVE: self.reductions.within(budget), PCA: rivals.pca(self.columns, budget)}
+        found = {name: reference.within(budget) for name, reference in self.references.items()}
         return {name: Cell.of(self.motion, motion, used) for name, (motion, used) in found.items()}
 
     def as_many_as_poses(self, removed: float) -> dict[str, Cell]:

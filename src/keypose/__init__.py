@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from keypose.balance import Balance, Tip, balance, tips_over
+    from keypose.batch.compare import compare
     from keypose.demo import demo_motion
     from keypose.errors import (
         FileError,
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
         Skeleton,
         concatenate,
     )
+    from keypose.pictures.curves import plot_curves
+    from keypose.pictures.error_curve import plot_errors
+    from keypose.pictures.picture import Picture
+    from keypose.pictures.report import report
+    from keypose.pictures.strip import strip
+    from keypose.pictures.timeline import timeline
     from keypose.storage import Damage, StoredMotion
     from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
     from keypose.swings.editing import SwingChange, SwingEdit
@@ -55,12 +62,14 @@ if TYPE_CHECKING:
         swings_within,
         unbake,
     )
+    from keypose.verbs.comparing import Comparison
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Balance",
     "Change",
+    "Comparison",
     "Curves",
     "Damage",
     "EdgeCosts",
@@ -81,6 +90,7 @@ __all__ = [
     "ModelError",
     "Motion",
     "OptionError",
+    "Picture",
     "Pose",
     "RefineTable",
     "Residual",
@@ -100,6 +110,7 @@ __all__ = [
     "__version__",
     "balance",
     "breakdowns",
+    "compare",
     "concatenate",
     "demo_motion",
     "edit",
@@ -110,13 +121,18 @@ __all__ = [
     "load_swings",
     "methods",
     "open_kps",
+    "plot_curves",
+    "plot_errors",
     "rebake",
     "refine_table",
+    "report",
     "save",
     "score",
     "select",
+    "strip",
     "swings",
     "swings_within",
+    "timeline",
     "tips_over",
     "unbake",
 ]
@@ -124,6 +140,7 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that every name exists
     _ROOMS = {
         "keypose.balance": ("Balance", "Tip", "balance", "tips_over"),
+        "keypose.batch.compare": ("compare",),
         "keypose.demo": ("demo_motion",),
         "keypose.errors": (
             "FileError",
@@ -157,6 +174,12 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "Skeleton",
             "concatenate",
         ),
+        "keypose.pictures.curves": ("plot_curves",),
+        "keypose.pictures.error_curve": ("plot_errors",),
+        "keypose.pictures.picture": ("Picture",),
+        "keypose.pictures.report": ("report",),
+        "keypose.pictures.strip": ("strip",),
+        "keypose.pictures.timeline": ("timeline",),
         "keypose.storage": ("Damage", "StoredMotion"),
         "keypose.swings": ("KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
         "keypose.swings.editing": ("SwingChange", "SwingEdit"),
@@ -171,6 +194,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
             "swings_within",
             "unbake",
         ),
+        "keypose.verbs.comparing": ("Comparison",),
     }
     _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -9,7 +9,7 @@ import numpy as np
 from keypose import kinematics
 from keypose.arrays import Floats, Frozen, Ints, frozen_floats, give_away
 from keypose.errors import OptionError
-from keypose.inbetween import linear
+from keypose.inbetween.linear import linear
 from keypose.model import KeyedMotion, Motion, Selection
 from keypose.rotations import angle_between
 
@@ -58,6 +58,11 @@ class Score(Frozen):
             parts.append(f"{self.key_acceleration:.3g} times the acceleration at keys")
         parts.append(f"{self.stored_values:,} values, {self.bytes:,} bytes")
         return f"Score({'; '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import score_card
+
+        return score_card(self)
 
 
 def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:

@@ -18,17 +18,23 @@ def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> N
     motion = kp.demo_motion(fps=30.0)
     assert (report["frames"], report["fps"], report["joints"]) == (motion.n_frames, 30.0, motion.n_joints)
     files = ["demo.bvh", "demo.glb", "demo.kps", "demo_unbaked.glb", "demo_unbaked.keys.json", "demo_stronger.glb"]
-    assert sorted(path.name for path in out.iterdir()) == sorted(files)
-    assert all(kp.load(path).n_frames == motion.n_frames for path in out.iterdir())
+    pictures = ["demo_strip.svg", "demo_strip.png", "demo_path.svg", "demo_swings.svg", "demo_report.html"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(files + pictures)
+    assert all(kp.load(out / name).n_frames == motion.n_frames for name in files)
     written = [step for step in report["steps"] if step["bytes"] is not None]
-    assert [step["bytes"] for step in written] == [(out / name).stat().st_size for name in files]
+    assert [step["bytes"] for step in written] == [(out / name).stat().st_size for name in files + pictures]
+    twelve = kp.select(motion, keys=12)
+    assert (out / "demo_strip.svg").read_text() == kp.strip(motion, twelve).svg
+    assert (out / "demo_strip.png").read_bytes() == kp.strip(motion, twelve).png()
+    assert (out / "demo_path.svg").read_text() == kp.strip(motion, twelve, layout="path").svg
+    assert "<h1" in (out / "demo_report.html").read_text()
     errors = {step["what"]: step["error_mm"] for step in report["steps"] if step["error_mm"] is not None}
     assert len(errors) == 7  # of each file, and of the detail put back
     assert 0.5 < errors.pop(f"read {out / 'demo.kps'}") <= 1.0
     assert max(errors.values()) < 0.1
     assert all(step["seconds"] > 0 for step in report["steps"])
     chosen = [step["keys"] for step in report["steps"] if step["keys"] is not None]
-    assert chosen == [list(kp.select(motion, "salient", keys=12)), list(kp.select(motion, "farthest", keys=6))]
+    assert chosen == [list(kp.select(motion, "farthest", keys=6)), list(twelve)]
 
 
 def test_the_demo_does_the_main_job(keypose, tmp_path: Path) -> None:
@@ -59,7 +65,9 @@ def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
     assert ran.code == 0
     assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
     *_, last = ran.out.splitlines()
-    assert last.startswith(f"next: look at {tmp_path / 'demo_unbaked.glb'} beside {tmp_path / 'demo.glb'} in any ")
+    assert last.startswith(
+        f"next: open {tmp_path / 'demo_report.html'} in a browser, {tmp_path / 'demo_unbaked.glb'} in any "
+    )
     assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|found|put) ", ran.out, re.MULTILINE)) == 19
     assert re.search(
         r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", ran.out, re.MULTILINE

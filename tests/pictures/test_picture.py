@@ -56,7 +56,7 @@ class TestThemes:
     @pytest.mark.parametrize("name", ["light", "dark"])
     def test_colours_are_colours_and_words_can_be_read(self, name):
         theme = theme_of(name)
-        assert all(re.fullmatch(r"#[0-9a-f]{6}", colour) for colour in theme.colours.values())
+        assert all(re.fullmatch(r"#[0-9a-f]{6}([0-9a-f]{2})?", colour) for colour in theme.colours.values())
         for text, least in (("ink", 12), ("muted", 4.5)):
             assert contrast(theme[text], theme["paper"]) >= least
         for mark in ("key", "cliff", "contact", *(f"line{i}" for i in range(10))):

@@ -96,12 +96,12 @@ class Unbaked:
 
 def unbake_clip(job: Unbaking) -> Unbaked:
     """Reads, cuts, resamples, unbakes and writes one clip; the folders that its target needs are made."""
-    motion = _capture(job)
+    motion = capture(job.source, job.reading)
     start, stop = frames_meant(job.frames, motion.n_frames)
     part = motion[start:stop]
     if job.fps is not None and job.fps != part.fps:
         part = resampled(part, job.fps, job.source, job.reading.limits)
-    keyed = _unbaked(part, job, _in_part(job.choosing, start, part.n_frames, part.fps / motion.fps))
+    keyed = _unbaked(part, job, in_part(job.choosing, start, part.n_frames, part.fps / motion.fps))
     make_folder(job.target.parent)
     _write(keyed, job.target, job.keys_file)
     return Unbaked(
@@ -119,26 +119,39 @@ def unbake_clip(job: Unbaking) -> Unbaked:
     )
 
 
-def _capture(job: Unbaking) -> Motion:
+def capture(source: Path, reading: Reading) -> Motion:
     """The motion to start from; of keys that an earlier run wrote, with all the detail that they kept."""
-    if not job.source.name.lower().endswith(KEYS_SUFFIXES):
-        return job.reading.load(job.source)
-    keyed = load_keyed(job.source, limits=job.reading.limits)
-    return keyed.sample(0.0 if keyed.residual is None else 1.0, fps=job.reading.fps)
+    if not source.name.lower().endswith(KEYS_SUFFIXES):
+        return reading.load(source)
+    keyed = load_keyed(source, limits=reading.limits)
+    return keyed.sample(0.0 if keyed.residual is None else 1.0, fps=reading.fps)
 
 
 def _unbaked(motion: Motion, job: Unbaking, choosing: Mapping[str, Any]) -> KeyedMotion:
+    rounding = ROUNDING_MM.get(format_of(job.target).name, 0.0)  # so that the file keeps what was promised
+    tolerance_mm = None if job.tolerance_mm is None else job.tolerance_mm - rounding
+    return unbaked_by(motion, job.method, job.keys, tolerance_mm, choosing, job.fitting, auto=job.auto)
+
+
+def unbaked_by(
+    motion: Motion,
+    method: str,
+    keys: int | None,
+    tolerance_mm: float | None,
+    choosing: Mapping[str, Any],
+    fitting: Mapping[str, Any],
+    *,
+    auto: bool,
+) -> KeyedMotion:
     """With the keys that are asked for; where nothing is said, with the method's own number or as many as it takes."""
-    nothing_said = job.keys is None and job.tolerance_mm is None
-    auto = job.auto or (nothing_said and not METHODS[job.method].has_own_count)
-    if job.method == BEST:
-        rounding = ROUNDING_MM.get(format_of(job.target).name, 0.0)  # so that the file keeps what was promised
-        tolerance_mm = None if job.tolerance_mm is None else job.tolerance_mm - rounding
-        return unbake(motion, keys=job.keys, tolerance_mm=tolerance_mm, auto=auto, **choosing, **job.fitting)
-    return unbake(motion, select(motion, job.method, keys=job.keys, auto=auto, **choosing), **job.fitting)
+    nothing_said = keys is None and tolerance_mm is None
+    auto = auto or (nothing_said and not METHODS[method].has_own_count)
+    if method == BEST:
+        return unbake(motion, keys=keys, tolerance_mm=tolerance_mm, auto=auto, **choosing, **fitting)
+    return unbake(motion, select(motion, method, keys=keys, auto=auto, **choosing), **fitting)
 
 
-def _in_part(options: Mapping[str, Any], start: int, n_frames: int, rate: float) -> dict[str, Any]:
+def in_part(options: Mapping[str, Any], start: int, n_frames: int, rate: float) -> dict[str, Any]:
     """The options with pins and excluded frames, which are frames of the file, as frames of the part and its rate."""
     told = dict(options)
     for name in ("pins", "excluded"):

@@ -23,18 +23,24 @@ from cyclopts import App, CycloptsError, Parameter
 
 import keypose
 from keypose.cli import output, typed, wording
+from keypose.cli.compare import compare
 from keypose.cli.convert import convert
+from keypose.cli.curves import curves
 from keypose.cli.demo import demo
+from keypose.cli.error_curve import error_curve
 from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
 from keypose.cli.formats import formats
 from keypose.cli.info import info
 from keypose.cli.keys import keys
 from keypose.cli.methods import methods
 from keypose.cli.rebake import rebake
+from keypose.cli.report import report
 from keypose.cli.storage_compress import compress
 from keypose.cli.storage_restore import restore
 from keypose.cli.storage_verify import verify
+from keypose.cli.strip import strip
 from keypose.cli.swings import swings
+from keypose.cli.timeline import timeline
 from keypose.cli.unbake import unbake
 from keypose.errors import FileError, KeyposeError
 
@@ -47,10 +53,13 @@ For example:
   keypose rebake edited.glb final.glb --from walk.keys.json
                                          the captured detail back on the edit
   keypose keys walk.bvh --keys 12        the poses that matter, as a table
+  keypose strip walk.bvh walk.png        and as a picture
+  keypose report walk.bvh                a page: player, errors, swings
   keypose swings kick.bvh                what each joint does, to play and edit
   keypose convert walk.bvh walk.glb      one file to another format
   keypose compress takes/ archive/       small files within a promised error
   keypose restore walk.kps walk.bvh      and back, whole or in part
+  keypose compare takes/                 every method on one scale
   keypose unbake --help                  all options of a command
 """
 
@@ -71,6 +80,12 @@ app.command(unbake, usage="Usage: keypose unbake [OPTIONS] IN... OUT")
 app.command(rebake, usage="Usage: keypose rebake [OPTIONS] EDITED... OUT")
 app.command(keys, usage="Usage: keypose keys [OPTIONS] FILES...")
 app.command(swings, usage="Usage: keypose swings [OPTIONS] FILES...")
+app.command(strip, usage="Usage: keypose strip [OPTIONS] IN... OUT")
+app.command(timeline, usage="Usage: keypose timeline [OPTIONS] IN OUT")
+app.command(curves, usage="Usage: keypose curves [OPTIONS] IN OUT")
+app.command(error_curve, usage="Usage: keypose error-curve [OPTIONS] IN OUT")
+app.command(report, usage="Usage: keypose report [OPTIONS] FILES...")
+app.command(compare, usage="Usage: keypose compare [OPTIONS] FILES...")
 app.command(compress, usage="Usage: keypose compress [OPTIONS] IN... OUT")
 app.command(restore, usage="Usage: keypose restore [OPTIONS] IN... OUT")
 app.command(verify, usage="Usage: keypose verify [OPTIONS] FILES...")

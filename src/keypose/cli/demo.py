@@ -21,7 +21,7 @@ def demo(
 
     Makes the motion, saves it, reads it back and chooses its keys; unbakes it
     into a few keys with curves, saves these, finds its swings and edits some,
-    and puts the detail back on the keys.
+    puts the detail back on the keys, and ends with pictures and a report.
 
     For example:
       keypose demo
@@ -30,8 +30,8 @@ def demo(
     from dataclasses import asdict
     from pathlib import Path
 
-    from keypose.batch.demo import run_demo
     from keypose.cli import clip_view, output, unbake_view
+    from keypose.cli.demo_run import run_demo
     from keypose.cli.exits import UsageError
 
     if not out:
@@ -52,6 +52,6 @@ def demo(
     for label, text in unbake_view.closeness_rows(report.closeness):
         output.line(f"  {label:8}{text}")
     here = Path(out)
-    output.line(f"next: look at {here / 'demo_unbaked.glb'} beside {here / 'demo.glb'} in any glTF viewer, "
+    output.line(f"next: open {here / 'demo_report.html'} in a browser, {here / 'demo_unbaked.glb'} in any glTF viewer, "
                 f"and try: keypose unbake {here / 'demo.bvh'} {here / 'mine.glb'} --keys 40")  # fmt: skip
     return 0

@@ -15,6 +15,7 @@ from keypose.cli.exits import FAILED
 from keypose.errors import KeyposeError
 
 if TYPE_CHECKING:  # each command loads its own alone
+    from keypose.batch.compare import ComparedClip
     from keypose.batch.convert import Converted
     from keypose.batch.describe import ClipInfo
     from keypose.batch.keys import ClipKeys
@@ -25,6 +26,8 @@ if TYPE_CHECKING:  # each command loads its own alone
     from keypose.batch.swings import ClipSwings
     from keypose.batch.swings_edit import Played
     from keypose.batch.unbake import Unbaked
+    from keypose.cli.picturing import Drawn
+    from keypose.pictures.report.clips import ReportedClip
 
 TEXTS_SHOWN = 20  # warnings of one clip, and notes
 NO_SUCH_FILE = ": no such file"
@@ -34,6 +37,7 @@ KINDS_OF_NOTES = ((re.compile(r"skeleton from .+"), "skeleton found beside them"
 Clip = TypeVar(
     "Clip",
     "ClipInfo",
+    "ComparedClip",
     "Converted",
     "ClipKeys",
     "Unbaked",
@@ -43,6 +47,8 @@ Clip = TypeVar(
     "Compressed",
     "Restored",
     "Verified",
+    "ReportedClip",
+    "Drawn",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
@@ -11,6 +12,11 @@ _TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 def remember(tokens: Sequence[str]) -> None:
     """Before a command runs."""
     _TYPED.set(tuple(tokens))
+
+
+def line() -> str:
+    """The command, to be typed again."""
+    return shlex.join(("keypose", *_TYPED.get()))
 
 
 def order_of(options: Collection[str]) -> list[str]:

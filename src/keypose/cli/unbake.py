@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Group, Parameter
 
@@ -18,6 +18,17 @@ from keypose.cli.choosing import (
     Set,
     Threads,
     Weight,
+)
+from keypose.cli.fitting import (
+    Auto,
+    Interpolation,
+    JumpPenalty,
+    Keys,
+    Polish,
+    PolishWeight,
+    Rotation,
+    SharedTangents,
+    ToleranceMm,
 )
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
 from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
@@ -38,59 +49,15 @@ def unbake(
         ),
     ],
     to: Annotated[To, WRITING] = None,
-    keys: Annotated[int | None, Parameter(help="So many keys."), HOW_MANY] = None,
-    tolerance_mm: Annotated[
-        float | None,
-        Parameter(help="Fewest keys whose curves leave no joint farther off, on a figure of 1.7 m."),
-        HOW_MANY,
-    ] = None,
-    auto: Annotated[
-        bool,
-        Parameter(negative="", help="As many keys as the error curve says. So it is where nothing is said."),
-        HOW_MANY,
-    ] = False,
-    interpolation: Annotated[
-        Literal["bezier", "natural", "linear"],
-        Parameter(
-            show_default=True,
-            help="What goes between keys: cubic curves fitted to the capture, natural splines, or straight lines.",
-        ),
-        CURVES,
-    ] = "bezier",
-    rotation: Annotated[
-        Literal["quaternion", "euler"],
-        Parameter(
-            show_default=True, help="How turns are kept: as quaternions, or as angles in each joint's best order."
-        ),
-        CURVES,
-    ] = "quaternion",
-    shared_tangents: Annotated[
-        bool,
-        Parameter(negative="", help="Curves pass through every key without a corner: one slope, not two."),
-        CURVES,
-    ] = False,
-    jump_penalty: Annotated[
-        float | None,
-        Parameter(help="How much corners at keys cost the fit: 0 nothing, 0.01 much."),
-        CURVES,
-    ] = None,
-    polish: Annotated[
-        bool | None,
-        Parameter(
-            negative="--no-polish",
-            help="Fit the slopes once more, all together, to where joints are. So it is where it can be.",
-        ),
-        CURVES,
-    ] = None,
-    polish_weight: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="How much a joint, body part or group counts in that, feet=3 if nothing is said. May be given several "
-            "times.",
-        ),
-        CURVES,
-    ] = (),
+    keys: Annotated[Keys, HOW_MANY] = None,
+    tolerance_mm: Annotated[ToleranceMm, HOW_MANY] = None,
+    auto: Annotated[Auto, HOW_MANY] = False,
+    interpolation: Annotated[Interpolation, CURVES] = "bezier",
+    rotation: Annotated[Rotation, CURVES] = "quaternion",
+    shared_tangents: Annotated[SharedTangents, CURVES] = False,
+    jump_penalty: Annotated[JumpPenalty, CURVES] = None,
+    polish: Annotated[Polish, CURVES] = None,
+    polish_weight: Annotated[PolishWeight, CURVES] = (),
     method: Annotated[
         str,
         Parameter(
@@ -163,41 +130,23 @@ def unbake(
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
     from keypose.batch.unbake import Unbaking
     from keypose.batch.unbake_plan import check_keys_files, keys_file_of
-    from keypose.cli import keys_options as told
     from keypose.cli import unbake_run
+    from keypose.cli.fitting import choosing_from, fitting_from
+    from keypose.cli.keys_options import check_budget
     from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
     from keypose.cli.targets import existing_from, names_and_out, plan_from
 
     names, out = names_and_out(paths, "unbake")
     existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
-    told.check_budget(keys, tolerance_mm, auto=auto)
-    choosing = told.options_from(
-        told.method_from(method),
-        {
-            "pins": told.frames_from("--pin", pin, contacts=True),
-            "excluded": told.frames_from("--exclude", exclude),
-            "objective": objective,
-            "measure": measure,
-            "least_gap_frames": least_gap_frames,
-            "greatest_gap_frames": greatest_gap_frames,
-            "loop": loop,
-            "interpolation": None,  # said of the curves, and so of the search; no more by --set
-            "threads": None,
-        },
-        set_,
-    )
-    choosing |= told.given({"joints": told.joints_from(joints), "weights": told.weights_from(weight)})
-    curves = {
-        "interpolation": interpolation,
-        "rotation": rotation,
-        "shared_tangents": shared_tangents,
-        "jump_penalty": jump_penalty,
-        "polish": polish,
-        "polish_weights": told.weights_from(polish_weight, "--polish-weight"),
-        "threads": threads,
-        "residual": not no_residual,
-    }
-    fitting = {name: value for name, value in curves.items() if value is not None}
+    check_budget(keys, tolerance_mm, auto=auto)
+    choosing = choosing_from(
+        method, pin=pin, exclude=exclude, joints=joints, weight=weight, objective=objective, measure=measure,
+        least_gap_frames=least_gap_frames, greatest_gap_frames=greatest_gap_frames, loop=loop, settings=set_,
+    )  # fmt: skip
+    fitting = fitting_from(
+        interpolation=interpolation, rotation=rotation, shared_tangents=shared_tangents, jump_penalty=jump_penalty,
+        polish=polish, polish_weight=polish_weight, threads=threads, residual=not no_residual,
+    )  # fmt: skip
     reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
     fps, frames = fps_from(fps, "--fps"), range_from(range_)
     inputs = expand(names)

@@ -138,6 +138,11 @@ class KeyedMotion(Frozen):
         return (f"KeyedMotion({self.name!r}, {self.n_keys} keys of {self.n_frames} frames at {self.fps:g} fps, "
                 f"{self.n_joints} joints, {kind}{kept})")  # fmt: skip
 
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import keyed_card
+
+        return keyed_card(self)
+
     # Poses
 
     @cached_property

@@ -52,6 +52,11 @@ class Selection(Frozen):
         shown = " ".join(map(str, self.frames[:12].tolist())) + (" ..." if len(self) > 12 else "")
         return f"Selection({self.method}: {len(self)} of {self.n_frames} frames: {shown})"
 
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import selection_card
+
+        return selection_card(self)
+
 
 class Cliff(NamedTuple):
     """A number of keys whose last key buys much, and the next ones little."""
@@ -167,6 +172,11 @@ class Ladder(Frozen):
 
     def __repr__(self) -> str:
         return f"Ladder({self.method}: {self.counts[0]} to {self.counts[-1]} keys of {self.n_frames} frames)"
+
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import ladder_card
+
+        return ladder_card(self)
 
     def cliffs(self) -> tuple[Cliff, ...]:
         """Numbers of keys worth stopping at, strongest first: that key buys much, the two after it little.

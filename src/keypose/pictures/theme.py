@@ -17,7 +17,9 @@ TONES = 6  # of a body: 0 is the farthest or least lit
 STEPS = 9  # of a scale from nothing to much: heat maps, angles of swings
 SERIES = 10  # colours of lines that are told apart
 
-_BODY = {"left": "#d9480f", "middle": "#5c636a", "right": "#4dabf7"}
+_BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
+_SHADE = "#10141c"  # what the side of a limb is mixed with that the light does not reach
+_HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
 _LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
 
 
@@ -62,7 +64,7 @@ def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
         "muted": mix(paper, ink, 0.62),
         "grid": mix(paper, ink, 0.14),
         "floor": mix(paper, ink, 0.3),
-        "shadow": "#000000",
+        "shadow": "#0000002e" if paper > "#8" else "#0000008c",
         "outline": mix(paper, ink, 0.85) if paper > "#8" else paper,
         "stripe": mix(paper, "#ffffff", 0.9),
         "key": "#e03131" if paper > "#8" else "#ff8787",
@@ -73,14 +75,23 @@ def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
         for tone in range(TONES):
             part = tone / (TONES - 1)
             plain[f"{side}{tone}"] = mix(mix(colour, far, 0.42 * (1 - part)), lit, 0.12 * part)
-    hot = ("#ffd43b", "#f76707", "#a61e4d") if paper > "#8" else ("#862e9c", "#f76707", "#ffe066")
+            plain[f"{side}_dark{tone}"] = mix(plain[f"{side}{tone}"], _SHADE, 0.38)
+    hot = _HOT if paper > "#8" else ("#862e9c", "#f76707", "#ffe066")
     for step in range(STEPS):
-        part = step / (STEPS - 1)
-        low, high, within = (hot[0], hot[1], 2 * part) if part <= 0.5 else (hot[1], hot[2], 2 * part - 1)
-        plain[f"heat{step}"] = mix(mix(low, high, within), paper, 0.75 * max(0.0, 1 - 3 * part))
+        plain[f"heat{step}"] = mix(_heat(hot, step), paper, _faint(step))
     for number, colour in enumerate(_LINES):
         plain[f"line{number}"] = colour if paper > "#8" else mix(colour, "#ffffff", 0.45)
     return plain
+
+
+def _heat(hot: tuple[str, str, str], step: int) -> str:
+    part = step / (STEPS - 1)
+    return mix(hot[0], hot[1], 2 * part) if part <= 0.5 else mix(hot[1], hot[2], 2 * part - 1)
+
+
+def _faint(step: int) -> float:
+    """How much of the paper is seen in a step of the scale: only the first ones are faint."""
+    return 0.75 * max(0.0, 1 - 3 * step / (STEPS - 1))
 
 
 _LIGHT = _colours("#ffffff", "#1a1d21", far="#ffffff", lit="#ffffff")
@@ -100,6 +111,12 @@ THEMES: Mapping[str, Theme] = {
             "muted": "#868e96",
             "grid": "#868e9655",
             "floor": "#868e9699",
+            "panel": "#868e961a",
+            "key": "#f03e3e",
+            "cliff": "#1098ad",
+            "contact": "#74b816",
+            **{f"heat{step}": f"{_heat(_HOT, step)}{round(255 * (1 - _faint(step))):02x}" for step in range(STEPS)},
+            **{f"line{number}": mix(colour, "#ffffff", 0.25) for number, colour in enumerate(_LINES)},
         },
     ),
 }

@@ -149,6 +149,11 @@ class Swings(Frozen):
         return (f"Swings({self.name!r}, {self.n_swings} swings of {self.n_joints} joints, {self.n_keys} keys, "
                 f"{self.n_frames} frames at {self.fps:g} fps)")  # fmt: skip
 
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import swings_card
+
+        return swings_card(self)
+
     def __getitem__(self, joint: str) -> tuple[Swing, ...]:
         """The swings of one joint, by its own name or by its body part."""
         return self.track(joint).swings

@@ -14,15 +14,18 @@ from keypose.batch.convert import make_folder
 from keypose.batch.unbake import Closeness, closeness
 from keypose.demo import demo_motion
 from keypose.formats import load, load_keyed, save
-from keypose.model import KeyedMotion, Motion
-from keypose.swings import swings
+from keypose.model import KeyedMotion, Motion, Selection
+from keypose.pictures.report import report
+from keypose.pictures.strip import strip
+from keypose.pictures.timeline import timeline
+from keypose.swings import Swings, swings
 from keypose.verbs import select, unbake
 from keypose.verbs.rebaking import rebake
 
 SUFFIXES = (".bvh", ".glb")
 KEYED = "demo_unbaked"
 KEYED_SUFFIXES = (".glb", ".keys.json")
-CHOSEN = {"salient": 12, "farthest": 6}
+CHOSEN = {"farthest": 6, "salient": 12}  # the last are drawn
 TOLERANCE_MM = 1.0  # of the stored motion
 
 Result = TypeVar("Result")
@@ -54,7 +57,7 @@ class DemoReport:
 
 
 def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
-    """Makes the motion, saves it in ``folder`` and reads it back, chooses keys, unbakes and edits it."""
+    """Makes the motion, saves it in ``folder``, reads it back, chooses keys, unbakes it, edits it, draws it."""
     motion, seconds = _timed(lambda: demo_motion(fps=fps, seed=seed))
     steps = [Step("made the motion", seconds)]
     make_folder(folder)
@@ -68,8 +71,11 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
     steps.append(Step(f"unbaked {motion.n_frames} frames into {keyed.n_keys} keys", seconds))
     for suffix in KEYED_SUFFIXES:
         steps += _there_and_back(keyed, keyed.sample(), folder / f"{KEYED}{suffix}")
-    steps += _stronger(motion, folder / "demo_stronger.glb")
+    found, seconds = _timed(lambda: swings(motion))
+    steps.append(Step(f"found {found.n_swings} swings", seconds))
+    steps += _stronger(motion, found, folder / "demo_stronger.glb")
     steps.append(_rebaked(motion, *(folder / f"{KEYED}{suffix}" for suffix in KEYED_SUFFIXES)))
+    steps += _pictures(motion, selection, keyed, found, folder)
     return DemoReport(
         joints=motion.n_joints,
         frames=motion.n_frames,
@@ -94,17 +100,32 @@ def _there_and_back(
     ]
 
 
-def _stronger(motion: Motion, path: Path) -> list[Step]:
-    """The motion as swings, and written with more forceful kicks."""
-    found, finding = _timed(lambda: swings(motion))
+def _stronger(motion: Motion, found: Swings, path: Path) -> list[Step]:
+    """The motion written with more forceful kicks."""
     edit = found.edit(motion)
     _, editing = _timed(lambda: edit.intensify("right_leg", 1.3))
     played, playing = _timed(edit.play)
     return [
-        Step(f"found {found.n_swings} swings", finding),
         Step("made the right leg's swings 1.3 times as wide, standing feet held", editing + playing),
         *_there_and_back(played, played, path),
     ]
+
+
+def _pictures(motion: Motion, chosen: Selection, keyed: KeyedMotion, found: Swings, folder: Path) -> list[Step]:
+    """The chosen poses side by side and along the way, the swings in time, and the page that has all."""
+    drawn: dict[str, Callable[[Path], object]] = {
+        "demo_strip.svg": lambda path: strip(motion, chosen, path),
+        "demo_strip.png": lambda path: strip(motion, chosen, path),
+        "demo_path.svg": lambda path: strip(motion, chosen, path, layout="path"),
+        "demo_swings.svg": lambda path: timeline(found, path, keys=keyed),
+        "demo_report.html": lambda path: report(motion, path),
+    }
+    steps = []
+    for name, draw in drawn.items():
+        path = folder / name
+        _, seconds = _timed(lambda draw=draw, path=path: draw(path))  # type: ignore[misc]
+        steps.append(Step(f"drew {path}", seconds, str(path), bytes=path.stat().st_size))
+    return steps
 
 
 def _rebaked(motion: Motion, edited: Path, original: Path) -> Step:

@@ -1,0 +1,8 @@
+"""What nouns show of themselves in a notebook: a small picture and the facts, under 60 KB, without script."""
+
+from keypose.pictures.cards.keys import keyed_card, selection_card
+from keypose.pictures.cards.ladder import ladder_card
+from keypose.pictures.cards.score import score_card
+from keypose.pictures.cards.swings import swings_card
+
+__all__ = ["keyed_card", "ladder_card", "score_card", "selection_card", "swings_card"]

@@ -1,0 +1,155 @@
+"use strict";
+// Draws figures made of balls and their hulls on a canvas: a camera that looks at a point, a floor with a grid, shadows.
+// Lengths are millimetres of a figure of 1.7 m; x points right in the first view, y up, z towards the viewer.
+const keyposeScene = (() => {
+  const GRID_MM = 500;
+  const FOCUS = 2.6; // focal length in heights of the view: far enough that hands do not swell
+  const SIDES = ["left", "middle", "right"];
+  const TONES = 6;
+  const ROUND = Array.from({ length: 24 }, (_, k) => [Math.cos((k * Math.PI) / 12), Math.sin((k * Math.PI) / 12)]);
+
+  function colours() {
+    const style = getComputedStyle(document.documentElement);
+    const read = (name) => style.getPropertyValue(`--kp-${name}`).trim();
+    const tones = (more) => SIDES.map((side) => Array.from({ length: TONES }, (_, k) => read(`${side}${more}${k}`)));
+    const plain = ["muted", "grid", "shadow", "outline", "stripe"];
+    return Object.assign({ lit: tones(""), dark: tones("_dark") }, ...plain.map((name) => ({ [name]: read(name) })));
+  }
+
+  // Where a view of w x h px at (left, 0) puts points: project(x, y, z) -> [px, px, px per mm, depth].
+  function camera(view, look) {
+    const [cy, sy, cp, sp] = [Math.cos(look.yaw), Math.sin(look.yaw), Math.cos(look.pitch), Math.sin(look.pitch)];
+    const focal = FOCUS * view.h;
+    const tall = look.halfHeight * cp + look.halfWidth * Math.abs(sp);
+    const away = Math.max((2 * focal * look.halfWidth) / view.w, (2 * focal * tall) / view.h) + 0.6 * look.halfWidth;
+    const distance = away / look.zoom;
+    const near = distance * 0.05;
+    return (x, y, z) => {
+      const [dx, dy, dz] = [x - look.at[0], y - look.at[1], z - look.at[2]];
+      const across = cy * dx + sy * dz;
+      const along = cy * dz - sy * dx;
+      const depth = sp * dy + cp * along;
+      const scale = focal / Math.max(distance - depth, near);
+      return [view.left + view.w / 2 + across * scale, view.h / 2 - (cp * dy - sp * along) * scale, scale, depth];
+    };
+  }
+
+  function floor(ctx, project, look, level, colour) {
+    const reach = Math.min(Math.max(1.6 * look.halfWidth, 2 * GRID_MM), 40 * GRID_MM) / Math.min(look.zoom, 1);
+    const step = GRID_MM * Math.max(1, Math.ceil(reach / GRID_MM / 12));
+    ctx.beginPath();
+    for (const [along, across] of [[0, 2], [2, 0]]) {
+      const first = Math.ceil((look.at[across] - reach) / step) * step;
+      for (let line = first; line <= look.at[across] + reach; line += step) {
+        const half = Math.sqrt(Math.max(0, reach * reach - (line - look.at[across]) ** 2));
+        const ends = [-half, half].map((side) => {
+          const point = [0, level, 0];
+          point[across] = line;
+          point[along] = look.at[along] + side;
+          return project(...point);
+        });
+        ctx.moveTo(ends[0][0], ends[0][1]);
+        ctx.lineTo(ends[1][0], ends[1][1]);
+      }
+    }
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = 1;
+    ctx.stroke();
+  }
+
+  // The convex hull of points in the plane, always the same way round.
+  function hull(points) {
+    points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const turns = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) <= 0;
+    const half = (some) => {
+      const kept = [];
+      for (const point of some) {
+        while (kept.length > 1 && turns(kept[kept.length - 2], kept[kept.length - 1], point)) kept.pop();
+        kept.push(point);
+      }
+      kept.pop();
+      return kept;
+    };
+    return [...half(points), ...half(points.slice().reverse())];
+  }
+
+  function outline(ctx, corners) {
+    corners.forEach(([x, y], k) => (k ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+    ctx.closePath();
+  }
+
+  // Balls (x, y, radius) in px: one is a circle, two a limb with straight sides, more their hull.
+  function shape(ctx, balls) {
+    ctx.beginPath();
+    const big = balls.length === 2 && inside(balls[0], balls[1]) ? [balls[0]]
+      : balls.length === 2 && inside(balls[1], balls[0]) ? [balls[1]] : balls;
+    if (big.length === 1) {
+      ctx.arc(big[0][0], big[0][1], big[0][2], 0, 2 * Math.PI);
+    } else if (big.length === 2) {
+      const [[x0, y0, r0], [x1, y1, r1]] = big;
+      const towards = Math.atan2(y1 - y0, x1 - x0);
+      const open = Math.acos((r0 - r1) / Math.hypot(x1 - x0, y1 - y0));
+      ctx.arc(x0, y0, r0, towards + open, towards - open + 2 * Math.PI);
+      ctx.arc(x1, y1, r1, towards - open, towards + open);
+      ctx.closePath();
+    } else {
+      outline(ctx, hull(big.flatMap(([x, y, r]) => ROUND.map(([c, s]) => [x + r * c, y + r * s]))));
+    }
+  }
+
+  const inside = ([x0, y0, r0], [x1, y1, r1]) => Math.hypot(x1 - x0, y1 - y0) <= r0 - r1 + 1e-6;
+
+  function shadow(ctx, project, parts, points, level, colour) {
+    ctx.beginPath();
+    for (const part of parts) {
+      const rim = part.points.flatMap((p, k) =>
+        ROUND.filter((_, n) => n % 2 === 0).map(([c, s]) =>
+          project(points[3 * p] + part.radii[k] * c, level, points[3 * p + 2] + part.radii[k] * s)));
+      outline(ctx, hull(rim));
+    }
+    ctx.fillStyle = colour;
+    ctx.fill();
+  }
+
+  // Parts from far to near: each in its dark colour, its light part towards the upper left, and on the right side of the
+  // body a stripe, so that colour is not all that tells it. ``look`` says how strips are lit.
+  function figure(ctx, project, parts, points, look, paint) {
+    const drawn = parts.map((part) => {
+      const at = part.points.map((p) => project(points[3 * p], points[3 * p + 1], points[3 * p + 2]));
+      const balls = at.map(([x, y, scale], k) => [x, y, Math.max(part.radii[k] * scale, 0.4)]);
+      return { part, balls, depth: at.reduce((sum, each) => sum + each[3], 0) / at.length };
+    });
+    drawn.sort((a, b) => a.depth + a.part.bias - b.depth - b.part.bias);
+    const middle = drawn.reduce((sum, each) => sum + each.depth, 0) / drawn.length;
+    ctx.lineWidth = 0.9;
+    ctx.lineCap = "round";
+    for (const { part, balls, depth } of drawn) {
+      const nearness = Math.min(1, Math.max(0, (depth - middle) / look.depth + 0.5));
+      const tone = Math.round(nearness * (TONES - 1));
+      shape(ctx, balls);
+      ctx.fillStyle = paint.dark[part.side][tone];
+      ctx.strokeStyle = paint.outline;
+      ctx.fill();
+      ctx.stroke();
+      shape(ctx, balls.map(([x, y, r]) => [x + look.light[0] * r, y + look.light[1] * r, look.lit * r]));
+      ctx.fillStyle = paint.lit[part.side][tone];
+      ctx.fill();
+      if (part.striped) stripe(ctx, balls, look.stripe, paint.stripe);
+    }
+  }
+
+  function stripe(ctx, balls, width, colour) {
+    const [[x0, y0], [x1, y1]] = [balls[0], balls[balls.length - 1]];
+    ctx.save();
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.lineTo(x1, y1);
+    ctx.lineCap = "butt";
+    ctx.lineWidth = (width * balls.reduce((sum, ball) => sum + ball[2], 0)) / balls.length;
+    ctx.strokeStyle = colour;
+    ctx.stroke();
+    ctx.restore();
+  }
+
+  return { camera, colours, figure, floor, shadow };
+})();

@@ -1,0 +1,93 @@
+"""Which poses a strip shows: keys, how strongly each, and ghosts between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from keypose.arrays import Bools, Floats, Frozen, Ints
+from keypose.errors import OptionError
+from keypose.model import KeyedMotion, Motion, Selection
+from keypose.options import whole
+from keypose.verbs.selecting import ladder
+
+USUAL_KEYS = 8  # where nobody said which
+MOST_POSES = 300
+GHOST = 0.16  # opacity
+FAINTEST = 0.22  # opacity of the least important pose
+Keys = Selection | KeyedMotion | Sequence[int] | Ints | None
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Frozen):
+    """Frames in order of time, keys and ghosts."""
+
+    frames: Ints  # (F,) increasing
+    is_key: Bools  # (F,)
+    opacity: Floats  # (F,)
+
+    @property
+    def keys(self) -> Ints:
+        """The frames of the keys."""
+        keys: Ints = self.frames[self.is_key]
+        return keys
+
+
+def choice_of(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> Choice:
+    """The poses of ``selection``, ranked by opacity where asked, with ``ghosts`` between each two."""
+    if selection is None:
+        found = ladder(motion, "farthest", max_keys=USUAL_KEYS)
+        selection = found.at(int(found.counts[-1]))  # fewer where poses are all alike
+    keys = _frames(motion, selection)
+    strength = _strength(keys, selection) if rank else np.ones(len(keys))
+    between = _between(keys, whole("ghosts", ghosts, least=0))
+    frames = np.concatenate((keys, between))
+    if len(frames) > MOST_POSES:
+        raise OptionError(f"{len(keys)} keys and {len(between)} ghosts, expected at most {MOST_POSES} poses in a strip")
+    order = np.argsort(frames, kind="stable")
+    opacity = np.concatenate((strength, np.full(len(between), GHOST)))
+    return Choice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])
+
+
+def _frames(motion: Motion, selection: Keys) -> Ints:
+    """The keys, increasing."""
+    if isinstance(selection, Selection | KeyedMotion):
+        if selection.n_frames != motion.n_frames:
+            raise OptionError(f"keys of a motion of {selection.n_frames} frames, expected {motion.n_frames}")
+        return selection.frames if isinstance(selection, Selection) else selection.keys
+    frames = _whole_numbers(selection)
+    if not len(frames) or frames.min() < 0 or frames.max() >= motion.n_frames:
+        raise OptionError(f"keys {frames.tolist()[:12]}, expected frames from 0 to {motion.n_frames - 1}, at least one")
+    return np.unique(frames).astype(np.int32)
+
+
+def _whole_numbers(values: ArrayLike | None) -> Ints:
+    try:
+        frames = np.asarray(values)
+    except ValueError:
+        frames = np.array(None)
+    if frames.ndim != 1 or (frames.size and frames.dtype.kind not in "iu"):
+        shown = repr(values) if len(repr(values)) < 60 else type(values).__name__
+        raise OptionError(f"selection={shown}, expected a Selection, a KeyedMotion or frame numbers")
+    return frames
+
+
+def _strength(keys: Ints, selection: Keys) -> Floats:
+    """Opacities (K,) by importance, the most important pose solid."""
+    order = selection.order if isinstance(selection, Selection) else None
+    if order is None:
+        raise OptionError('rank=True, expected a selection of a method that ranks its keys, such as "farthest"')
+    place = np.empty(len(keys))
+    place[np.searchsorted(keys, order)] = np.arange(len(keys))
+    strength: Floats = 1.0 - (1.0 - FAINTEST) * place / max(1, len(keys) - 1)
+    return strength
+
+
+def _between(keys: Ints, ghosts: int) -> Ints:
+    """So many frames between each two keys, those that are there."""
+    steps = np.arange(1, ghosts + 1) / (ghosts + 1)
+    frames = np.rint(keys[:-1, None] + np.diff(keys)[:, None] * steps).astype(np.int32)
+    return np.setdiff1d(frames, keys)

@@ -1,0 +1,90 @@
+"""The strip: key poses of a motion in one picture."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from keypose.errors import OptionError
+from keypose.model import KeyedMotion, Motion
+from keypose.options import flag, one_of
+from keypose.pictures.picture import Picture, picture_path
+from keypose.pictures.strip.canvas import CAPTION_WIDTH_PX, MARGIN_PX, SPAN_WIDTH_PX, TICKS_PX, Wish, fit
+from keypose.pictures.strip.choice import Choice, Keys, choice_of
+from keypose.pictures.strip.drawing import drawn
+from keypose.pictures.strip.layouts import LAYOUTS, Layout
+from keypose.pictures.strip.scene import scene_of
+from keypose.pictures.svg import document, fitting, words
+from keypose.pictures.theme import theme_of
+from keypose.pictures.view import View
+
+
+def strip(
+    motion: Motion | KeyedMotion,
+    selection: Keys = None,
+    path: str | PathLike[str] | None = None,
+    *,
+    layout: Layout = "side",
+    view: str | float = "best",
+    theme: str = "light",
+    rank: bool = False,
+    ghosts: int = 0,
+    captions: bool = True,
+    title: str | None = None,
+    height_px: float | None = None,
+    width_px: float | None = None,
+    size_px: tuple[float, float] | None = None,
+    background: bool = True,
+    scale: float = 2.0,
+) -> Picture:
+    """Key poses of ``motion`` as solid figures in one picture, saved to ``path`` (.svg or .png) if one is given.
+
+    ``selection`` is a Selection, a KeyedMotion or frame numbers; without one, eight poses that ``farthest`` chooses.
+    Poses have one scale and go in order of time. The figure's left is warm and dark, its right cold, light and striped.
+
+    ``layout`` is ``side`` by side; spaced by ``time``; ``path``: where the figure really is; ``expanded``: along its
+    path but pushed apart, so that no pose covers another; ``in-place``: all at one place, earlier ones fainter.
+    ``view`` is ``best``, showing most of what moves; ``front``, ``left``, ``right``, ``back``, ``three-quarter``;
+    or degrees from the figure's front to its left. ``rank`` makes less important poses more transparent, for methods
+    that rank their keys; ``ghosts`` adds so many faint poses between each two keys. Captions say frame, from 0, and
+    seconds.
+
+    The picture is ``height_px`` tall (200) and as wide as it needs, at most ``width_px``; or exactly ``size_px``
+    (width, height). Captions are left out where they have no room. ``background=False`` leaves out the paper;
+    ``scale`` is pixels to a px of a PNG; ``theme`` is ``light``, ``dark``, ``page`` or ``notebook``.
+    """
+    target = None if path is None else picture_path(path)
+    one_of("layout", layout, LAYOUTS)
+    colours, wish = theme_of(theme), Wish.of(height_px, width_px, size_px)
+    flag("captions", captions)
+    flag("background", background)
+    if title is not None and not isinstance(title, str):
+        raise OptionError(f"title={title!r}, expected text")
+    if isinstance(motion, KeyedMotion):
+        selection = motion if selection is None else selection
+        motion = motion.sample()
+    choice = choice_of(motion, selection, rank=flag("rank", rank), ghosts=ghosts)
+    scene = scene_of(motion, choice, layout, view, ranked=rank)
+    canvas = fit(wish, scene.place, scene.extent, captions=captions, title=title is not None,
+                 below=TICKS_PX if layout == "time" else 0.0,
+                 caption_px=SPAN_WIDTH_PX if layout == "in-place" else CAPTION_WIDTH_PX)  # fmt: skip
+    body = drawn(scene, canvas, colours)
+    if title is not None:
+        shown = fitting(title, canvas.width - 2 * MARGIN_PX, 14.0, bold=True)
+        body += words(MARGIN_PX, MARGIN_PX + 11.0, shown, 14.0, colours["ink"], bold=True)
+    says = _says(motion, choice, layout, scene.view)
+    name = motion.name if title is None else title
+    svg = document(body, canvas.width, canvas.height, colours, title=name, says=says, paper=background)
+    picture = Picture(svg, canvas.width, canvas.height, says)
+    if target is not None:
+        picture.save(target, scale=scale)
+    return picture
+
+
+def _says(motion: Motion, choice: Choice, layout: Layout, view: View) -> str:
+    keys = choice.keys.tolist()
+    shown = ", ".join(map(str, keys[:40])) + (", ..." if len(keys) > 40 else "")
+    poses = f"{len(keys)} poses" if len(keys) > 1 else "one pose"
+    how = {"side": "side by side", "time": "spaced by time", "path": "along their path",
+           "expanded": "along their path, pushed apart", "in-place": "all in one place"}[layout]  # fmt: skip
+    seen = f"seen from {view.degrees:.0f} degrees to the left of its front"
+    return f"{poses} of {motion.name} {how}, at frames {shown}, {seen}"

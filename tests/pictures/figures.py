@@ -1,0 +1,105 @@
+"""The figures of a strip, read back from its SVG: for tests that look at what is drawn, not at how."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+from drawn import SVG, parsed
+
+from keypose.pictures.theme import theme_of
+
+STEP = r"([MlLahz])([-\d. ]*)"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A filled path, as points (N, 2) in px."""
+
+    fill: str
+    points: np.ndarray
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is drawn of one pose."""
+
+    opacity: float
+    shapes: tuple[Shape, ...]  # from far to near; the first is the rim around all
+    stripes: tuple[np.ndarray, ...]  # lines, px: of the right side, or of a figure of very many parts
+
+    def of(self, side: str, theme: str = "light") -> list[Shape]:
+        """The shaded shapes of one side."""
+        own = {colour for name, colour in theme_of(theme).colours.items() if re.fullmatch(rf"{side}_dark\d", name)}
+        return [shape for shape in self.shapes if shape.fill in own]
+
+    def middle(self, side: str) -> np.ndarray:
+        """The middle (2,) of all that is drawn of one side."""
+        return np.concatenate([shape.points for shape in self.of(side)]).mean(axis=0)
+
+    @property
+    def box(self) -> np.ndarray:
+        """Least and greatest x and y (2, 2)."""
+        points = np.concatenate([*(shape.points for shape in self.shapes), *self.stripes])
+        return np.stack((points.min(axis=0), points.max(axis=0)))
+
+
+def figures(svg: str) -> list[Figure]:
+    """All figures of a strip, in the order in which they are painted."""
+    (group,) = [g for g in parsed(svg).iter(f"{SVG}g") if g.get("transform") == "scale(.1)"]
+    return [_figure(pose) for pose in group]
+
+
+def shadows(svg: str) -> list[np.ndarray]:
+    """The points (N, 2) of the shadow of each pose, in px."""
+    (group,) = [g for g in parsed(svg).iter(f"{SVG}g") if (g.get("transform") or "").startswith("matrix")]
+    a, _, _, d, _, f = (float(x) for x in re.findall(r"[-\d.]+", group.get("transform") or ""))
+    return [np.concatenate([polygon(p.get("d") or "") for p in pose]) * (a, d) + (0.0, f) for pose in group]
+
+
+def _figure(pose: ElementTree.Element) -> Figure:
+    shapes, stripes = [], []
+    for path in pose.iter(f"{SVG}path"):
+        points = polygon(path.get("d") or "") / 10
+        if path.get("fill") is None:
+            stripes.append(points)
+        else:
+            shapes.append(Shape(path.get("fill") or "", points))
+    return Figure(float(pose.get("opacity", "1")), tuple(shapes), tuple(stripes))
+
+
+def polygon(d: str, *, arc_points: int = 7) -> np.ndarray:
+    """Points (N, 2) along a path of lines and circular arcs."""
+    at, found = np.zeros(2), []
+    for step, text in re.findall(STEP, d):
+        numbers = [float(x) for x in text.split()]
+        if step in "ML":
+            at = np.array(numbers)
+        elif step == "l":
+            at = at + numbers
+        elif step == "a":
+            found += _arc(at, numbers, arc_points)
+            at = at + numbers[-2:]
+        if step != "z":
+            found.append(at)
+    return np.array(found)
+
+
+def _arc(start: np.ndarray, numbers: list[float], count: int) -> list[np.ndarray]:
+    """Points of an arc that goes clockwise on the page (sweep 1)."""
+    radius, _, _, large, sweep, dx, dy = numbers
+    assert sweep == 1
+    chord = math.hypot(dx, dy)
+    if not chord or not radius:
+        return []
+    radius = max(radius, chord / 2)
+    aside = math.sqrt(radius**2 - (chord / 2) ** 2) * (-1 if large else 1)
+    centre = start + np.array((dx, dy)) / 2 + aside * np.array((-dy, dx)) / chord
+    first = math.atan2(*(start - centre)[::-1])
+    turn = 2 * math.asin(min(1.0, chord / 2 / radius))
+    turn = 2 * math.pi - turn if large else turn
+    angles = [first + turn * k / count for k in range(1, count)]
+    return [centre + (radius * math.cos(t), radius * math.sin(t)) for t in angles]

@@ -1,0 +1,345 @@
+"""The report in real Chromium: nothing is said on the console, nothing is asked for, and the player does as it is told."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keypose as kp
+from browsing import Watched, opened
+from keypose.pictures.report import report
+
+pytestmark = pytest.mark.browser
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+STILL = {"reduced_motion": "reduce", "viewport": {"width": 1100, "height": 1000}}
+_AXE = Path(__file__).resolve().parents[2] / "tools" / "axe.sh"
+
+
+@pytest.fixture(scope="module")
+def motion() -> kp.Motion:
+    return replace(kp.demo_motion(fps=120.0)[300:541], first_frame=0)
+
+
+@pytest.fixture(scope="module")
+def keyed(motion: kp.Motion) -> kp.KeyedMotion:
+    return kp.unbake(motion, keys=9)
+
+
+@pytest.fixture(scope="module")
+def file(motion: kp.Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report(motion, tmp_path_factory.mktemp("report") / "r.html", keys=9)
+
+
+@pytest.fixture
+def still(browser: Any, file: Path) -> Iterator[Player]:
+    """The page for a reader who does not want things to move by themselves; it ends without complaint."""
+    with opened(browser, file, **STILL) as watched:
+        player = Player(watched)
+        player.stage.scroll_into_view_if_needed()
+        yield player
+        assert watched.complaints == []
+        assert watched.requests == [file.resolve().as_uri()]
+
+
+class Player:
+    def __init__(self, watched: Watched, which: int = 0) -> None:
+        self.page = watched.page
+        self.root = watched.page.locator(".player").nth(which)
+        self.stage = self.part("stage")
+        handle = self.part("says").element_handle()
+        self.page.wait_for_function("(says) => says.textContent !== ''", arg=handle)  # it has drawn
+
+    def part(self, name: str) -> Any:
+        return self.root.locator(f'[data-part="{name}"]')
+
+    @property
+    def frame(self) -> int:
+        return int(self.part("scrub").input_value())
+
+    @property
+    def says(self) -> str:
+        return self.part("says").inner_text()
+
+    @property
+    def playing(self) -> bool:
+        return self.part("play").inner_text() == "Pause"
+
+    def pixels(self) -> str:
+        return self.root.locator("canvas").evaluate("(canvas) => canvas.toDataURL()")
+
+    def covered(self, left: float, right: float) -> float:
+        """Which part of a stripe of the canvas is a figure: neither paper, floor nor shadow, which are all grey."""
+        return self.root.locator("canvas").evaluate(
+            """(canvas, [left, right]) => {
+              const [from, to] = [left, right].map((part) => Math.round(part * canvas.width));
+              const copy = new OffscreenCanvas(to - from, canvas.height).getContext("2d", { willReadFrequently: true });
+              copy.drawImage(canvas, -from, 0);
+              const data = copy.getImageData(0, 0, to - from, canvas.height).data;
+              let some = 0;
+              for (let k = 0; k < data.length; k += 4) {
+                const [r, g, b] = data.subarray(k, k + 3);
+                if (Math.max(r, g, b) - Math.min(r, g, b) > 40) some++;
+              }
+              return (4 * some) / data.length;
+            }""",
+            [left, right],
+        )
+
+    def pictures(self, many: int) -> None:
+        """Waits until the browser has drawn so many pictures."""
+        self.page.evaluate(
+            """(many) => new Promise((done) => {
+              const next = () => (many-- > 0 ? requestAnimationFrame(next) : done());
+              next();
+            })""",
+            many,
+        )
+
+    def wait_for_frame(self, least: int) -> None:
+        self.page.wait_for_function("([scrub, least]) => Number(scrub.value) >= least",
+                                    arg=[self.part("scrub").element_handle(), least])  # fmt: skip
+
+
+def test_the_first_pose_is_there_before_anybody_plays(still: Player):
+    assert not still.playing
+    assert still.frame == 0
+    assert "frame 0 · 0.00 s · key · off by 0.0 mm on average" in still.says
+    assert still.covered(0.0, 0.5) > 0.01
+    assert still.covered(0.5, 1.0) > 0.01
+
+
+def test_it_plays_pauses_and_goes_round(still: Player, motion: kp.Motion):
+    first = still.pixels()
+    still.part("play").click()
+    still.wait_for_frame(20)
+    assert still.playing
+    assert still.pixels() != first
+    still.part("play").click()
+    assert not still.playing
+    frame = still.frame
+    still.pictures(5)
+    assert still.frame == frame
+    still.part("scrub").fill(str(motion.n_frames - 2))
+    still.part("play").click()
+    still.page.wait_for_function("(scrub) => Number(scrub.value) < 100", arg=still.part("scrub").element_handle())
+    assert still.playing  # it goes round
+    still.part("loop").uncheck()
+    still.part("speed").select_option("2")
+    still.wait_for_frame(motion.n_frames - 1)
+    assert not still.playing  # and now it ends
+
+
+def test_it_starts_by_itself_for_those_who_do_not_mind(browser: Any, file: Path):
+    with opened(browser, file, viewport={"width": 1100, "height": 1000}, reduced_motion="no-preference") as watched:
+        player = Player(watched)
+        player.stage.scroll_into_view_if_needed()
+        player.wait_for_frame(3)
+        assert player.playing
+        watched.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")  # out of sight it rests
+        player.pictures(5)  # until it has noticed
+        frame = player.frame
+        player.pictures(10)
+        assert player.frame == frame
+        assert watched.complaints == []
+
+
+def test_frames_and_keys_with_the_keyboard(still: Player, motion: kp.Motion, keyed: kp.KeyedMotion):
+    press = still.page.keyboard.press
+    still.stage.focus()
+    keys, last = keyed.keys.tolist(), motion.n_frames - 1
+    press("n")
+    assert still.frame == keys[1]
+    assert " · key · off by 0.0 mm" in still.says
+    press("n")
+    press("p")
+    assert still.frame == keys[1]
+    press(".")
+    assert still.frame == keys[1] + 1
+    press(",")
+    press(",")
+    assert still.frame == keys[1] - 1
+    press("End")
+    assert still.frame == last
+    press("Home")
+    assert still.frame == 0
+    press("Space")
+    assert still.playing
+    press("Space")
+    assert not still.playing
+    press("p")
+    assert still.frame in (0, *keys)
+    still.part("scrub").focus()
+    frame = still.frame
+    press("ArrowRight")
+    assert still.frame == frame + 1
+    value = still.part("scrub").get_attribute("aria-valuetext")
+    assert re.fullmatch(rf"frame {frame + 1}, [\d.]+ s(, key)?", value)
+
+
+def test_the_view_turns_with_arrows_mouse_and_wheel(still: Player):
+    seen = [still.pixels()]
+    still.stage.focus()
+    for key in ("ArrowLeft", "ArrowUp", "+"):
+        still.page.keyboard.press(key)
+        seen.append(still.pixels())
+    assert len(set(seen)) == 4
+    still.page.keyboard.press("0")
+    assert still.pixels() == seen[0]
+    box = still.stage.bounding_box()
+    still.page.mouse.move(box["x"] + 200, box["y"] + 200)
+    still.page.mouse.down()
+    still.page.mouse.move(box["x"] + 260, box["y"] + 220)
+    still.page.mouse.up()
+    assert still.pixels() not in seen
+    still.part("reset").click()
+    assert still.pixels() == seen[0]
+    still.stage.focus()
+    box = still.stage.bounding_box()
+    still.page.mouse.move(box["x"] + 200, box["y"] + 200)
+    still.page.mouse.wheel(0, -300)
+    still.page.wait_for_function("([canvas, before]) => canvas.toDataURL() !== before",
+                                 arg=[still.root.locator("canvas").element_handle(), seen[0]])  # fmt: skip
+
+
+def test_the_wheel_scrolls_the_page_until_the_view_is_chosen(still: Player):
+    before = still.pixels()
+    box = still.stage.bounding_box()
+    still.page.mouse.move(box["x"] + 200, box["y"] + 100)
+    at = still.page.evaluate("window.scrollY")
+    still.page.mouse.wheel(0, 120)
+    still.page.wait_for_function("(at) => window.scrollY > at", arg=at)
+    assert still.pixels() == before
+
+
+def test_overlaid_they_share_one_view(still: Player):
+    still.part("view").select_option("over")
+    assert still.root.get_by_text("unbaked, over the original in grey").is_visible()
+    assert still.covered(0.35, 0.65) > 2 * still.covered(0.0, 0.3)
+    still.part("view").select_option("side")
+    assert still.root.get_by_text("original", exact=True).is_visible()
+    assert still.covered(0.0, 0.5) == pytest.approx(still.covered(0.5, 1.0), rel=0.1)
+
+
+def test_without_following_the_figure_moves_through_the_view(still: Player, motion: kp.Motion):
+    still.part("follow").uncheck()
+    first = still.pixels()
+    still.part("scrub").fill(str(motion.n_frames - 1))
+    assert still.pixels() != first
+
+
+def test_marks_of_keys_lie_where_the_slider_puts_these_frames(still: Player, motion: kp.Motion, keyed: kp.KeyedMotion):
+    marks, scrub = still.root.locator("svg.marks").bounding_box(), still.part("scrub").bounding_box()
+    assert marks["x"] - scrub["x"] == pytest.approx(8, abs=0.5)  # half of the thumb
+    assert marks["width"] == pytest.approx(scrub["width"] - 16, abs=0.5)
+    path = still.root.locator("svg.marks path").get_attribute("d")
+    places = [float(x) for x in re.findall(r"M([\d.]+) 0", path)]
+    assert places == pytest.approx((1000 * keyed.keys / (motion.n_frames - 1)).tolist(), abs=0.06)
+    assert [int(y) == 10 for y in re.findall(r"V(\d+)", path)] == keyed.extremes.tolist()
+
+
+def test_dark_colours_reach_the_canvas(still: Player):
+    light = still.pixels()
+    still.page.get_by_role("button", name="Dark colours").click()
+    assert still.pixels() != light
+    still.page.get_by_role("button", name="Light colours").click()
+    assert still.pixels() == light
+
+
+def test_the_canvas_is_as_fine_as_the_screen_and_follows_the_window(browser: Any, file: Path):
+    with opened(browser, file, device_scale_factor=2, **STILL) as watched:
+        player = Player(watched)
+        player.stage.scroll_into_view_if_needed()
+        for width in (1100, 390):
+            watched.page.set_viewport_size({"width": width, "height": 800})
+            watched.page.wait_for_function(
+                "(canvas) => Math.abs(canvas.width - 2 * canvas.clientWidth) <= 4",
+                arg=player.root.locator("canvas").element_handle(),
+            )
+            assert watched.page.evaluate("document.documentElement.scrollWidth") == width
+            assert player.covered(0.0, 1.0) > 0.005
+        assert watched.complaints == []
+
+
+def test_it_prints_in_light_colours_with_its_pictures(browser: Any, file: Path):
+    with opened(browser, file, **STILL) as watched:
+        on_paper = Player(watched).pixels()
+    with opened(browser, file, color_scheme="dark", **STILL) as watched:
+        player = Player(watched)
+        dark = player.pixels()
+        watched.page.evaluate(
+            """() => window.addEventListener("beforeprint", () => {
+              window.printed = document.querySelector(".player canvas").toDataURL();
+            })"""
+        )
+        pdf = watched.page.pdf()
+        assert watched.page.evaluate("window.printed") == on_paper != dark
+        assert player.pixels() == dark  # and is as it was
+        assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 12
+        watched.page.emulate_media(media="print")
+        assert not player.part("play").is_visible()
+        assert player.stage.is_visible()
+        assert (
+            watched.page.locator("figure svg").evaluate_all("(all) => all.map((svg) => svg.clientWidth > 300)")
+            == [True] * 4
+        )
+        assert watched.complaints == []
+
+
+def test_several_players_do_not_get_in_each_others_way(browser: Any, motion: kp.Motion, tmp_path: Path):
+    parts = [replace(motion[:60], name="one"), replace(motion[60:130], name="two")]
+    with opened(browser, report(parts, tmp_path / "r.html", keys=4), **STILL) as watched:
+        one, two = Player(watched, 0), Player(watched, 1)
+        two.stage.scroll_into_view_if_needed()
+        two.stage.focus()
+        watched.page.keyboard.press("n")
+        assert two.frame == kp.unbake(parts[1], keys=4).keys[1]
+        assert one.frame == 0
+        assert watched.complaints == []
+
+
+def test_names_stay_text(browser: Any, motion: kp.Motion, tmp_path: Path):
+    names = tuple(f"{EVIL}{n}" for n in range(motion.n_joints))
+    evil = replace(motion[:30], name=EVIL, notes=(EVIL,), skeleton=replace(motion.skeleton, names=names))
+    with opened(browser, report(evil, tmp_path / "r.html", keys=3), **STILL) as watched:
+        player = Player(watched)
+        player.stage.scroll_into_view_if_needed()
+        player.part("scrub").fill("7")
+        assert f"({EVIL}" in player.says
+        assert watched.page.title() == EVIL
+        assert watched.page.locator("img").count() == 0
+        assert watched.complaints == []
+        assert len(watched.requests) == 1
+
+
+def test_without_scripts_the_page_says_what_is_missing(browser: Any, file: Path):
+    with opened(browser, file, java_script_enabled=False) as watched:
+        assert watched.page.locator("noscript p").is_visible()
+        assert not watched.page.locator(".stage").is_visible()
+        assert watched.page.locator("#clip-1-strip-picture svg").is_visible()
+        assert not watched.page.locator("button.theme").is_visible()
+
+
+@pytest.mark.node
+@pytest.mark.parametrize(
+    "look",
+    [{"color_scheme": "light"}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}],
+    ids=["light", "dark and narrow"],
+)
+def test_axe_finds_nothing(browser: Any, file: Path, look: dict[str, Any]):
+    if shutil.which("npm") is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no npm on this machine, which installs axe-core")
+    folder = subprocess.run([_AXE], check=True, capture_output=True, text=True).stdout.split()[-1]
+    axe = (Path(folder) / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    with opened(browser, file, **(STILL | look)) as watched:
+        watched.page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
+        watched.page.evaluate(axe)
+        found = watched.page.evaluate("async () => (await axe.run()).violations")
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []

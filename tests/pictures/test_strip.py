@@ -1,0 +1,244 @@
+"""Strips: what is in them."""
+
+from __future__ import annotations
+
+import struct
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawn import assert_words_have_room, parsed, texts
+from figures import Figure, figures, shadows
+from motions import ANY_SKELETON, motion
+
+import keypose as kp
+from keypose.pictures.strip import LAYOUTS, strip
+from keypose.pictures.theme import TONES, theme_of
+
+DEMO = kp.demo_motion(30)
+EIGHT = kp.select(DEMO, "farthest", keys=8)
+
+
+def assert_inside(svg: str) -> list[Figure]:
+    """That every figure and shadow lies within the picture."""
+    root = parsed(svg)
+    width, height = float(root.get("width", "")), float(root.get("height", ""))
+    found = figures(svg)
+    for points in (*(figure.box for figure in found), *shadows(svg)):
+        assert (points > -0.6).all()
+        assert (points < (width + 0.6, height + 0.6)).all()
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "page", "notebook"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_all_poses_are_there_whole_and_solid(layout: str, theme: str) -> None:
+    picture = strip(DEMO, EIGHT, layout=layout, theme=theme)
+    found = assert_inside(picture.svg)
+    assert len(found) == len(shadows(picture.svg)) == 8
+    for figure in found:
+        assert len(figure.shapes) == 1 + 2 * 18  # a rim, and each part with its light
+        assert len(figure.of("left", theme)) == len(figure.of("right", theme)) == 6
+        assert len(figure.of("middle", theme)) == 6
+        assert len(figure.stripes) == 6
+    assert_words_have_room(picture.svg)
+    assert (picture.width, picture.height) == tuple(float(parsed(picture.svg).get(k, "")) for k in ("width", "height"))
+
+
+def test_the_right_side_differs_in_colour_and_wears_a_stripe() -> None:
+    for figure in figures(strip(DEMO, EIGHT).svg):
+        right = np.concatenate([shape.points for shape in figure.of("right")])
+        for stripe in figure.stripes:
+            assert (stripe > right.min(axis=0) - 1).all()
+            assert (stripe < right.max(axis=0) + 1).all()
+
+
+def brightness(colour: str) -> float:
+    return float(np.dot([int(colour[k : k + 2], 16) for k in (1, 3, 5)], (0.3, 0.59, 0.11)))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("tone", range(TONES))
+def test_the_sides_differ_on_grey_paper_too(theme: str, tone: int) -> None:
+    colours = theme_of(theme)
+    for light in ("", "_dark"):
+        assert brightness(colours[f"right{light}{tone}"]) > 1.1 * brightness(colours[f"left{light}{tone}"])
+    for side in ("left", "middle", "right"):
+        assert brightness(colours[f"{side}{tone}"]) > 1.3 * brightness(colours[f"{side}_dark{tone}"])  # it looks round
+
+
+@pytest.mark.parametrize("up", ["X", "Y", "Z", "-X", "-Y", "-Z"])
+def test_up_is_up_and_nothing_is_mirrored(up: str) -> None:
+    axis, sign = "XYZ".index(up[-1]), -1.0 if up[0] == "-" else 1.0
+    upward, left = sign * np.eye(3)[axis], np.eye(3)[(axis + 1) % 3]
+    names = ("Hips", "Spine", "Head", "LeftArm", "RightArm", "LeftForeArm", "RightForeArm", "LeftUpLeg", "RightUpLeg",
+             "LeftLeg", "RightLeg", "LeftFoot", "RightFoot")  # fmt: skip
+    offsets = [0 * upward, 0.4 * upward, 0.2 * upward, 0.2 * left, -0.2 * left, 0.3 * left, -0.3 * left,
+               0.1 * left, -0.1 * left, -0.45 * upward, -0.45 * upward, -0.45 * upward, -0.45 * upward]  # fmt: skip
+    m = motion([-1, 0, 1, 1, 1, 3, 4, 0, 0, 7, 8, 9, 10], offsets, names=names, up=up)
+    (front,) = figures(strip(m, [0], view="front").svg)
+    (back,) = figures(strip(m, [0], view="back").svg)
+    assert front.middle("left")[0] > front.middle("right")[0] + 20  # seen from before, its left is at the right
+    assert back.middle("left")[0] < back.middle("right")[0] - 20
+    for figure in (front, back):
+        assert figure.middle("middle")[1] < figure.middle("left")[1] - 5  # y grows downwards
+    (from_left,) = figures(strip(m, [0], view="left").svg)
+    order = [shape.fill for shape in from_left.shapes]
+    nearest = max(order.index(shape.fill) for shape in from_left.of("left"))
+    assert nearest > max(order.index(shape.fill) for shape in from_left.of("right"))  # the near arm covers the far one
+
+
+def test_a_jump_is_seen_as_height_over_its_shadow() -> None:
+    hop = DEMO.translations.copy()
+    hop[50:60, 0, 1] += 0.5 * DEMO.height
+    m = replace(DEMO, translations=hop)
+    picture = strip(m, [10, 55])
+    for gap, expected in zip(
+        (
+            shade[:, 1].min() - figure.box[1, 1]
+            for figure, shade in zip(figures(picture.svg), shadows(picture.svg), strict=True)
+        ),
+        (False, True),
+        strict=True,
+    ):
+        assert (gap > 20) == expected
+
+
+def test_captions_are_frames_and_seconds() -> None:
+    said = [word.text for word in texts(strip(DEMO, [0, 15, 90]).svg)]
+    assert said == ["0", "0.00 s", "15", "0.50 s", "90", "3.00 s"]
+    part = DEMO[30:]  # frames count from 0, as those of a selection do
+    assert [word.text for word in texts(strip(part, [0, 15]).svg)] == ["0", "0.00 s", "15", "0.50 s"]
+    assert texts(strip(DEMO, EIGHT, captions=False).svg) == []
+    assert [w.text for w in texts(strip(DEMO, [0, 90], layout="in-place").svg)] == ["0 – 90", "0.00 – 3.00 s"]
+
+
+def test_a_caption_stands_below_its_figure() -> None:
+    svg = strip(DEMO, EIGHT).svg
+    frames = [word for word in texts(svg) if word.text.isdigit()]
+    for word, figure in zip(frames, figures(svg), strict=True):
+        assert abs((word.left + word.right) / 2 - figure.box[:, 0].mean()) < 3
+        assert word.top > figure.box[1, 1]
+
+
+def test_time_has_an_axis_in_seconds() -> None:
+    said = [word.text for word in texts(strip(DEMO, EIGHT, layout="time").svg)]
+    frames = [text for text in said if not text.endswith(" s")]
+    assert set(frames) <= {str(frame) for frame in EIGHT}  # those of poses close in time are left out
+    assert len(frames) >= 5
+    assert sum(text.endswith(" s") for text in said) >= 3
+
+
+def test_rank_is_shown_by_opacity() -> None:
+    picture = strip(DEMO, EIGHT, rank=True)
+    shown = dict(zip(EIGHT.frames.tolist(), (figure.opacity for figure in figures(picture.svg)), strict=True))
+    ranked = [shown[frame] for frame in EIGHT.order.tolist()]
+    assert ranked == sorted(ranked, reverse=True)
+    assert ranked[0] == 1.0
+    assert 0.15 < ranked[-1] < 0.3
+    with pytest.raises(kp.OptionError, match=r"rank=True, expected a selection of a method that ranks"):
+        strip(DEMO, [1, 2], rank=True)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ghosts_are_faint_and_behind(layout: str) -> None:
+    found = assert_inside(strip(DEMO, [0, 40, 90], layout=layout, ghosts=2).svg)
+    assert len(found) == 3 + 4
+    assert all(figure.opacity < 0.2 for figure in found[:4])
+    assert found[-1].opacity == 1.0 or layout in ("path", "expanded")
+    assert len(figures(strip(DEMO, [0, 1, 3], layout=layout, ghosts=4).svg)) == 4  # frame 2 is all there is between
+
+
+def test_what_may_be_chosen() -> None:
+    assert len(figures(strip(DEMO).svg)) == 8
+    keyed = kp.unbake(DEMO, keys=5)
+    assert len(figures(strip(DEMO, keyed).svg)) == len(figures(strip(keyed).svg)) == keyed.n_keys
+    assert strip(DEMO, [90, 0, 15, 15]).svg == strip(DEMO, np.array([0, 15, 90])).svg  # in order of time, each once
+    still = motion([-1, 0], [[0, 0, 0], [0, 1.0, 0]])
+    assert len(figures(strip(still).svg)) == 1
+
+
+@pytest.mark.parametrize("name", ANY_SKELETON)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_skeleton_can_be_drawn(name: str, layout: str) -> None:
+    m = ANY_SKELETON[name]
+    picture = strip(m, range(min(3, m.n_frames)), layout=layout)
+    assert "nan" not in picture.svg
+    assert "inf" not in picture.svg
+    assert_inside(picture.svg)
+    assert_words_have_room(picture.svg)
+    assert picture.width < 20_000
+    assert len(picture.svg) < 200_000
+
+
+def test_text_from_files_cannot_become_markup() -> None:
+    evil = "</title></svg><script>alert(1)</script>\"'&\x00\u202e\ud800" * 500
+    m = motion([-1, 0], np.eye(2, 3), names=(evil, evil + "2"), name=evil)
+    picture = strip(m, [0, 1], title=evil)
+    assert {element.tag.rpartition("}")[2] for element in parsed(picture.svg).iter()} <= {
+        "svg",
+        "title",
+        "rect",
+        "g",
+        "path",
+        "text",
+    }
+    assert "url(" not in picture.svg
+    assert len(picture.svg.encode()) < 20_000
+    assert_words_have_room(picture.svg)
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_it_is_saved_where_asked(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"strip{suffix}"
+    picture = strip(DEMO, EIGHT, path, scale=1.5)
+    content = path.read_bytes()
+    if suffix == ".svg":
+        assert content.decode() == picture.svg
+    else:
+        wide, tall = struct.unpack(">II", content[16:24])
+        assert (wide, tall) == pytest.approx((1.5 * picture.width, 1.5 * picture.height), abs=1)
+
+
+def test_paper_is_left_out_where_asked() -> None:
+    assert "<rect" in strip(DEMO, EIGHT).svg
+    assert "<rect" not in strip(DEMO, EIGHT, background=False).svg
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layout": "circle"}, "layout='circle', expected one of side, time, path, expanded, in-place"),
+        ({"theme": "sepia"}, "theme 'sepia', expected one of"),
+        ({"ghosts": -1}, "ghosts=-1, expected at least 0"),
+        ({"selection": range(0, 362, 2), "ghosts": 1}, "181 keys and 180 ghosts, expected at most 300 poses"),
+        ({"rank": "yes"}, "rank='yes', expected True or False"),
+        ({"captions": 1}, "captions=1, expected True or False"),
+        ({"title": 3}, "title=3, expected text"),
+        ({"height_px": 3}, "height_px=3, expected a number from 16 to 20000"),
+        ({"size_px": 320}, r"size_px=320, expected \(width, height\)"),
+        ({"size_px": (320, 90), "width_px": 100}, "cannot both be meant"),
+        ({"path": "strip.jpg"}, "a picture is written as one of .svg, .png"),
+        ({"selection": []}, r"expected frames from 0 to .*, at least one"),
+        ({"selection": [0, 10**9]}, r"expected frames from 0 to"),
+        ({"selection": [0.5]}, r"selection=\[0.5\], expected a Selection, a KeyedMotion or frame numbers"),
+        ({"selection": "all"}, "expected a Selection, a KeyedMotion or frame numbers"),
+        ({"selection": [[1], [2, 3]]}, "expected a Selection, a KeyedMotion or frame numbers"),
+        ({"selection": kp.Selection(np.array([1]), 5, "farthest")}, "keys of a motion of 5 frames"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: dict, message: str) -> None:
+    with pytest.raises(kp.OptionError, match=message):
+        strip(DEMO, **({"selection": EIGHT} | options))
+
+
+def test_a_long_take_is_not_computed_whole() -> None:
+    long = replace(
+        DEMO, translations=np.tile(DEMO.translations, (50, 1, 1)), rotations=np.tile(DEMO.rotations, (50, 1, 1))
+    )
+    start = time.process_time()
+    strip(long, [0, 9000])
+    assert time.process_time() - start < 0.5
+    assert "_world" not in vars(long)

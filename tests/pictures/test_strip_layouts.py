@@ -1,0 +1,202 @@
+"""Where the poses of a strip go, and how large they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from drawn import assert_words_have_room, texts
+from figures import Figure, figures, shadows
+
+import keypose as kp
+from keypose.pictures.strip import LAYOUTS, strip
+from keypose.pictures.strip.captions import nice_step
+from keypose.pictures.strip.layouts import expanded
+
+DEMO = kp.demo_motion(30)
+EIGHT = kp.select(DEMO, "farthest", keys=8)
+
+
+def lying(m: kp.Motion) -> kp.Motion:
+    """The motion turned onto its back."""
+    turn = np.array([np.sqrt(0.5), -np.sqrt(0.5), 0, 0])
+    rotations = m.rotations.copy()
+    rotations[:, 0] = kp.rotations.multiply(turn, rotations[:, 0])
+    translations = m.translations.copy()
+    translations[:, 0] = kp.rotations.rotate(turn, translations[:, 0])
+    return replace(m, rotations=rotations, translations=translations)
+
+
+def circling(m: kp.Motion, heights: float = 2.0) -> kp.Motion:
+    """The poses of a motion around a circle."""
+    t = np.linspace(0, 2 * np.pi, m.n_frames)
+    translations = m.translations.copy()
+    translations[:, 0, 0], translations[:, 0, 2] = heights * np.cos(t), heights * np.sin(t)
+    return replace(m, translations=translations)
+
+
+def in_one_place(m: kp.Motion) -> kp.Motion:
+    translations = m.translations.copy()
+    translations[:, 0, [0, 2]] = 0.0
+    return replace(m, translations=translations)
+
+
+MOTIONS = {"demo": DEMO, "lying": lying(DEMO), "circling": circling(DEMO), "in one place": in_one_place(DEMO)}
+
+
+def covered(one: Figure, other: Figure) -> float:
+    """Which part of the narrower box the two share across."""
+    (a, b), (c, d) = one.box[:, 0], other.box[:, 0]
+    return max(0.0, min(b, d) - max(a, c)) / min(b - a, d - c)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+@pytest.mark.parametrize("layout", ["side", "expanded"])
+def test_poses_never_cover_each_other(layout: str, name: str) -> None:
+    for keys in (2, 8, 20):
+        m = MOTIONS[name]
+        found = figures(strip(m, np.linspace(0, m.n_frames - 1, keys).astype(int), layout=layout).svg)
+        assert len(found) == keys
+        assert all(covered(a, b) == 0 for a, b in combinations(found, 2))
+
+
+@pytest.mark.parametrize("layout", ["side", "time"])
+def test_poses_go_from_left_to_right_in_time(layout: str) -> None:
+    middles = [figure.box[:, 0].mean() for figure in figures(strip(DEMO, EIGHT, layout=layout).svg)]
+    assert middles == sorted(middles)
+
+
+def test_distances_are_those_in_time() -> None:
+    frames = [0, 10, 20, 60, 100]
+    found = figures(strip(DEMO, frames, layout="time").svg)
+    middles = np.array([figure.box[:, 0].mean() for figure in found])
+    assert np.allclose(np.diff(middles) / np.diff(frames), (middles[-1] - middles[0]) / 100, rtol=0.02)
+    assert all(covered(a, b) < 0.75 for a, b in zip(found, found[1:], strict=False))
+
+
+def test_on_the_path_poses_are_where_they_really_are() -> None:
+    m = circling(DEMO)
+    frames = np.linspace(0, m.n_frames - 1, 9).astype(int)[:8]
+    svg = strip(m, frames, layout="path", view="front").svg
+    places = np.array([figure.box.mean(axis=0) for figure in figures(svg)])
+    depth = [shade[:, 1].mean() for shade in shadows(svg)]
+    assert np.argsort(depth).tolist() != list(range(8))
+    assert (np.diff([figure.box[1, 1] for figure in figures(svg)]) > -25).all()  # from far to near
+    assert np.ptp(places[:, 0]) > 2 * np.ptp(places[:, 1])  # a circle seen from not very high
+
+
+def test_expanded_keeps_the_order_of_places_and_shifts_as_little_as_possible() -> None:
+    random = np.random.default_rng(5)
+    for _ in range(30):
+        across, half = random.uniform(0, 4, 6), random.uniform(0.1, 0.5, 6)
+        boxes = np.zeros((6, 2, 2))
+        boxes[:, 0, 0], boxes[:, 1, 0] = -half, half
+        placed = expanded(boxes, across)
+        order = np.argsort(placed)
+        gaps = np.diff(placed[order]) - half[order][1:] - half[order][:-1]
+        assert (gaps > 0.069).all()
+        ours = ((placed - across) ** 2).sum()
+        for _ in range(50):  # no other placing in this order that keeps apart is nearer
+            other = placed[order] + random.normal(0, 0.1, 6)
+            if (np.diff(other) - half[order][1:] - half[order][:-1] >= 0.07).all():
+                assert ((other - across[order]) ** 2).sum() >= ours - 1e-9
+    far = np.arange(6) * 10.0
+    assert np.allclose(expanded(boxes, far), far)  # who has room stays
+
+
+def test_expanded_is_in_order_of_time_where_the_place_is_one() -> None:
+    m = in_one_place(DEMO)
+    svg = strip(m, EIGHT, layout="expanded").svg
+    said = sorted((word.left, int(word.text)) for word in texts(svg) if word.text.isdigit())
+    assert [frame for _, frame in said] == EIGHT.frames.tolist()
+
+
+def test_in_place_all_are_in_one_place_and_the_last_is_solid() -> None:
+    found = figures(strip(DEMO, EIGHT, layout="in-place").svg)
+    opacity = [figure.opacity for figure in found]
+    assert opacity == sorted(opacity)
+    assert opacity[-1] == 1.0 > opacity[0]
+    assert all(covered(a, b) > 0.3 for a, b in combinations(found, 2))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", MOTIONS)
+def test_all_poses_have_one_scale(layout: str, name: str) -> None:
+    """The upper arm of the demo is rigid: the thickest place of its shape is the same in all poses."""
+    found = figures(strip(MOTIONS[name], EIGHT, layout=layout).svg)
+    heads = [figure.of("middle") for figure in found]
+    widths = np.array(
+        [min(np.ptp(shape.points, axis=0).max() for shape in shapes if len(shape.points)) for shapes in heads]
+    )
+    assert np.ptp(widths) < 0.75 * widths.max()
+    assert all(np.ptp(figure.box[:, 1]) <= 200 for figure in found)
+
+
+def test_sizes_are_as_asked() -> None:
+    usual = strip(DEMO, EIGHT)
+    assert usual.height == 200
+    assert strip(DEMO, EIGHT, height_px=400).height == 400
+    narrow = strip(DEMO, EIGHT, width_px=400)
+    assert narrow.width <= 400
+    assert narrow.height < 200
+    for size in ((320, 90), (90, 320), (1000, 50), (16, 16)):
+        exact = strip(DEMO, EIGHT, size_px=size)
+        assert (exact.width, exact.height) == size
+        assert_words_have_room(exact.svg)
+
+
+def test_many_poses_in_little_room_lose_their_captions_not_their_places() -> None:
+    keys = range(0, DEMO.n_frames, DEMO.n_frames // 60)
+    found = figures(strip(DEMO, keys, width_px=600).svg)
+    assert len(found) == len(keys)
+    assert all(covered(a, b) == 0 for a, b in zip(found, found[1:], strict=False))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_thumbnail_is_still_readable(theme: str) -> None:
+    """Eight poses in 320 x 90 px: tall enough, apart, and limbs of more than a pixel on either side of the middle."""
+    picture = strip(DEMO, EIGHT, size_px=(320, 90), theme=theme)
+    found = figures(picture.svg)
+    assert len(found) == 8
+    assert max(np.ptp(figure.box[:, 1]) for figure in found) > 45
+    assert all(covered(a, b) == 0 for a, b in combinations(found, 2))
+    for figure in found:
+        for side in ("left", "right"):
+            assert max(np.ptp(shape.points, axis=0).max() for shape in figure.of(side, theme)) > 8
+    assert texts(picture.svg) == []
+
+
+def test_letters_grow_with_a_large_picture() -> None:
+    small, large = (texts(strip(DEMO, EIGHT, height_px=px).svg)[0] for px in (200, 900))
+    assert large.bottom - large.top > 2 * (small.bottom - small.top)
+    assert_words_have_room(strip(DEMO, EIGHT, height_px=900).svg)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("keys", [1, 2, 40])
+def test_words_have_room_in_every_layout(layout: str, keys: int) -> None:
+    frames = np.linspace(0, DEMO.n_frames - 1, keys).astype(int)
+    assert_words_have_room(strip(DEMO, frames, layout=layout, title="A rather long title " * 9).svg)
+
+
+@pytest.mark.parametrize(
+    ("least", "step"), [(0.07, 0.1), (1.0, 1.0), (1.1, 2.0), (2.5, 5.0), (60.0, 100.0), (0.2, 0.2)]
+)
+def test_steps_of_an_axis_are_round(least: float, step: float) -> None:
+    assert nice_step(least) == pytest.approx(step)
+
+
+@pytest.mark.data
+def test_strips_of_real_clips_are_whole_and_apart(data_dir) -> None:
+    paths = sorted((data_dir / "cmu120").glob("*.bvh"))
+    assert len(paths) >= 8
+    for path in paths:
+        m = kp.load(path)
+        keys = kp.select(m, "farthest", keys=8)
+        for layout in ("side", "expanded"):
+            picture = strip(m, keys, layout=layout)
+            found = figures(picture.svg)
+            assert all(covered(a, b) == 0 for a, b in combinations(found, 2)), path.name
+            assert_words_have_room(picture.svg)
