@@ -221,12 +221,12 @@ def test_paper_is_left_out_where_asked() -> None:
         ({"size_px": 320}, r"size_px=320, expected \(width, height\)"),
         ({"size_px": (320, 90), "width_px": 100}, "cannot both be meant"),
         ({"path": "strip.jpg"}, "a picture is written as one of .svg, .png"),
-        ({"selection": []}, r"expected frames from 0 to .*, at least one"),
-        ({"selection": [0, 10**9]}, r"expected frames from 0 to"),
-        ({"selection": [0.5]}, r"selection=\[0.5\], expected a Selection, a KeyedMotion or frame numbers"),
-        ({"selection": "all"}, "expected a Selection, a KeyedMotion or frame numbers"),
-        ({"selection": [[1], [2, 3]]}, "expected a Selection, a KeyedMotion or frame numbers"),
-        ({"selection": kp.Selection(np.array([1]), 5, "farthest")}, "keys of a motion of 5 frames"),
+        ({"selection": []}, "no keys, expected at least one frame"),
+        ({"selection": [0, 10**9]}, "keys: frame 1000000000, expected 0 to 369"),
+        ({"selection": [0.5]}, "expected integers; or a Selection or a KeyedMotion"),
+        ({"selection": "all"}, "expected integers; or a Selection or a KeyedMotion"),
+        ({"selection": [[1], [2, 3]]}, "not numbers .*; or a Selection or a KeyedMotion"),
+        ({"selection": kp.Selection(np.array([1]), 5, "farthest")}, "keys of 5 frames, expected those of the 370"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict, message: str) -> None:

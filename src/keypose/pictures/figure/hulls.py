@@ -10,8 +10,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats, Ints
+from keypose.arrays import Bools, Floats
+
+Places = NDArray[np.intp]
 
 DIRECTIONS = 48
 LONGEST_ARC = 0.6  # of a circle
@@ -49,7 +52,7 @@ def outlines(centres: Floats, radii: Floats, directions: int = DIRECTIONS) -> li
     return _written(np.column_stack((step, fitting, fitting, bulge > half, chord)), first, last)
 
 
-def _runs(changed: Bools) -> tuple[Ints, Ints, Ints, Bools, Bools]:
+def _runs(changed: Bools) -> tuple[Places, Places, Places, Bools, Bools]:
     """Runs of directions, from ``changed`` (N, D) where they start: whose hull, the start, the steps to the end, and
     which are the first and the last of their hull.
     """

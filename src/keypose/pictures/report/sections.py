@@ -20,7 +20,7 @@ from keypose.verbs.comparing.clip import digest_of
 from keypose.verbs.selecting import select
 
 MOST_POSES = 10  # of a strip: more are too small to see
-STRIP_PX = 1100.0  # as wide as the page
+STRIP_PX, STRIP_TALL_PX = 1100.0, 300.0  # as wide as the page, but no taller
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _facts(take: Take) -> str:
 
 def _strip(take: Take, id: str) -> str:
     shown = _shown(take)
-    picture = strip(take.motion, shown, theme="page", width_px=STRIP_PX)
+    picture = strip(take.motion, shown, theme="page", width_px=STRIP_PX, height_px=STRIP_TALL_PX)
     several = "" if len(shown) == take.keyed.n_keys else f"{len(shown)} of the {take.keyed.n_keys:,} keys. "
     words = f"{several}Below each pose its frame and time. Left is orange; right is blue, with a stripe."
     return figure(picture, f"{id}-strip-picture", words)

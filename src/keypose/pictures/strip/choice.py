@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from keypose.arrays import Bools, Floats, Frozen, Ints
 from keypose.errors import OptionError
-from keypose.model import KeyedMotion, Motion, Selection
+from keypose.model import Motion, Selection
 from keypose.options import whole
+from keypose.pictures.keys_of import Keys, key_frames
 from keypose.verbs.selecting import ladder
 
 USUAL_KEYS = 8  # where nobody said which
 MOST_POSES = 300
 GHOST = 0.16  # opacity
 FAINTEST = 0.22  # opacity of the least important pose
-Keys = Selection | KeyedMotion | Sequence[int] | Ints | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,9 @@ def choice_of(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> Ch
     if selection is None:
         found = ladder(motion, "farthest", max_keys=USUAL_KEYS)
         selection = found.at(int(found.counts[-1]))  # fewer where poses are all alike
-    keys = _frames(motion, selection)
+    keys = key_frames(selection, motion.n_frames)
+    if not len(keys):
+        raise OptionError("no keys, expected at least one frame")
     strength = _strength(keys, selection) if rank else np.ones(len(keys))
     between = _between(keys, whole("ghosts", ghosts, least=0))
     frames = np.concatenate((keys, between))
@@ -50,29 +50,6 @@ def choice_of(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> Ch
     order = np.argsort(frames, kind="stable")
     opacity = np.concatenate((strength, np.full(len(between), GHOST)))
     return Choice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])
-
-
-def _frames(motion: Motion, selection: Keys) -> Ints:
-    """The keys, increasing."""
-    if isinstance(selection, Selection | KeyedMotion):
-        if selection.n_frames != motion.n_frames:
-            raise OptionError(f"keys of a motion of {selection.n_frames} frames, expected {motion.n_frames}")
-        return selection.frames if isinstance(selection, Selection) else selection.keys
-    frames = _whole_numbers(selection)
-    if not len(frames) or frames.min() < 0 or frames.max() >= motion.n_frames:
-        raise OptionError(f"keys {frames.tolist()[:12]}, expected frames from 0 to {motion.n_frames - 1}, at least one")
-    return np.unique(frames).astype(np.int32)
-
-
-def _whole_numbers(values: ArrayLike | None) -> Ints:
-    try:
-        frames = np.asarray(values)
-    except ValueError:
-        frames = np.array(None)
-    if frames.ndim != 1 or (frames.size and frames.dtype.kind not in "iu"):
-        shown = repr(values) if len(repr(values)) < 60 else type(values).__name__
-        raise OptionError(f"selection={shown}, expected a Selection, a KeyedMotion or frame numbers")
-    return frames
 
 
 def _strength(keys: Ints, selection: Keys) -> Floats:

@@ -7,9 +7,10 @@ from os import PathLike
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion
 from keypose.options import flag, one_of
+from keypose.pictures.keys_of import Keys
 from keypose.pictures.picture import Picture, picture_path
 from keypose.pictures.strip.canvas import CAPTION_WIDTH_PX, MARGIN_PX, SPAN_WIDTH_PX, TICKS_PX, Wish, fit
-from keypose.pictures.strip.choice import Choice, Keys, choice_of
+from keypose.pictures.strip.choice import Choice, choice_of
 from keypose.pictures.strip.drawing import drawn
 from keypose.pictures.strip.layouts import LAYOUTS, Layout
 from keypose.pictures.strip.scene import scene_of
