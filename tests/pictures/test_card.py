@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_any_skeleton_gets_a_small_and_whole_card(name):
     svg = svg_of(html)
     assert "nan" not in html
     assert "inf" not in html
-    assert len(figures(svg)) == min(6, m.n_frames)
+    assert len(figures(svg)) == min(3 if name == "markers" else 6, m.n_frames)  # fewer of many solid parts
     assert_words_have_room(svg)
     labels = [word.text for word in texts(svg) if word.text.isdigit()]
     assert labels[0] == "0"
@@ -114,10 +115,13 @@ def test_only_the_drawn_frames_are_computed():
 
 @pytest.mark.data
 def test_real_clips_of_every_exporter_get_a_card(data_dir):
-    paths = sorted((data_dir / "formats" / "bvh").glob("*.bvh"))
-    assert len(paths) >= 10
-    for path in paths:
-        html = motion_card(kp.load(path))
+    paths = [*(data_dir / "formats" / "bvh").glob("*.bvh"), *(data_dir / "c3d").glob("[mop]*.c3d"),
+             *(data_dir / "gltf").glob("*.glb")]  # fmt: skip
+    assert len(paths) >= 20
+    for path in sorted(paths):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kp.FormatWarning)
+            html = motion_card(kp.load(path))
         assert len(html) < 60_000, path.name
         assert_words_have_room(svg_of(html))
 

@@ -49,6 +49,8 @@ def test_views_by_name_are_seen_from_there(up: str, turned: float) -> None:
         level = v.towards - (v.towards @ upward) * upward
         assert np.allclose(level / np.linalg.norm(level), way), name
         assert v.degrees == pytest.approx(ANGLES[name] % 360)
+        assert v.said == f"its {name}"
+    assert view_of(m, 317).said == "its front right"
     assert view_of(m, "front").right @ left > 0.99  # its left is at the right of the page
     assert np.allclose(view_of(m, 90).towards, view_of(m, "left").towards)
     assert 0 < view_of(m, "three-quarter").towards @ left < 0.8 < 2 * view_of(m, "three-quarter").towards @ ahead

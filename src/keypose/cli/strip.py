@@ -51,7 +51,7 @@ def strip(
     no_captions: Annotated[bool, Parameter(negative="", help="Leave out frames and times."), LOOK] = False,
     title: Annotated[str | None, Parameter(help="What stands above it. Otherwise nothing does."), LOOK] = None,
     theme: Theme = "light",
-    height_px: Annotated[float | None, Parameter(help="How tall the picture is. Otherwise 200 px."), LOOK] = None,
+    height_px: Annotated[float | None, Parameter(help="How tall the picture is. Otherwise 180 px."), LOOK] = None,
     width_px: Annotated[float | None, Parameter(help="How wide it may be at most."), LOOK] = None,
     size_px: Annotated[str | None, Parameter(help="Exactly this size, WIDTHxHEIGHT, such as 320x90."), LOOK] = None,
     no_background: Annotated[bool, Parameter(negative="", help="Leave out the paper: transparent."), LOOK] = False,

@@ -8,10 +8,12 @@ import numpy as np
 
 from keypose.model import Motion
 from keypose.pictures.figure import Body, body_of
+from keypose.pictures.figure.paint import CROWD
 from keypose.pictures.strip import strip
 from keypose.pictures.svg import clean
 
 POSES = 6
+MANY_PARTS, FEW_POSES = 30, 3  # of markers, say: a card of more poses would be too large
 STRIP_PX = 170.0
 MOST_NOTES = 5
 
@@ -22,8 +24,10 @@ def motion_card(motion: Motion) -> str:
     Every text that a file may have brought is escaped and cut to a sane length. Only the frames that are
     drawn are computed, unless the figure's height can be told only from all of them (see ``Motion.height``).
     """
-    frames = np.unique(np.linspace(0, motion.n_frames - 1, POSES).round().astype(int)).tolist()
-    facts = _facts(motion, body_of(motion))
+    body = body_of(motion)
+    poses = FEW_POSES if MANY_PARTS < len(body.parts) <= CROWD else POSES
+    frames = np.unique(np.linspace(0, motion.n_frames - 1, poses).round().astype(int)).tolist()
+    facts = _facts(motion, body)
     rows = "".join(
         f'<tr><th style="{_TH}">{escape(name)}</th><td style="{_TD}">{escape(value)}</td></tr>' for name, value in facts
     )

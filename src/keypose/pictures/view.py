@@ -17,6 +17,7 @@ from keypose.pictures.remember import remembered
 
 ViewName = Literal["best", "front", "left", "right", "back", "three-quarter"]
 ANGLES = {"front": 0.0, "three-quarter": 40.0, "left": 90.0, "back": 180.0, "right": -90.0}  # to the figure's left
+AROUND = ("front", "front left", "left", "back left", "back", "back right", "right", "front right")
 VIEWS = ("best", *ANGLES)
 DIRECTIONS = 72
 TURNS_ABOUT = 0.3  # mean of unit vectors below which there is no one front
@@ -36,6 +37,11 @@ class View(Frozen):
     towards: Floats
     degrees: float  # from the figure's front to its left, 0 to 360
     elevation: float  # degrees above the horizon
+
+    @property
+    def said(self) -> str:
+        """Where it is seen from, in words: its front left."""
+        return f"its {AROUND[round(self.degrees / 45.0) % 8]}"
 
     def project(self, points: Floats) -> Floats:
         """Points (..., 3) as seen: right, up and towards the viewer (..., 3)."""

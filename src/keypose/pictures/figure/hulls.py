@@ -8,6 +8,7 @@ outline is straight.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,11 @@ from keypose.arrays import Bools, Floats
 
 Places = NDArray[np.intp]
 
-DIRECTIONS = 48
 LONGEST_ARC = 0.6  # of a circle
 NOWHERE = -1e12  # radius of a circle that is not there
 
 
-def outlines(centres: Floats, radii: Floats, directions: int = DIRECTIONS) -> list[str]:
+def outlines(centres: Floats, radii: Floats, directions: int = 48) -> list[str]:
     """Closed paths around circles: ``centres`` (N, C, 2) and ``radii`` (N, C), rounded to whole numbers.
 
     A hull with fewer than C circles has the others at ``NOWHERE``. All go the same way round, so that several in one
@@ -49,7 +49,9 @@ def outlines(centres: Floats, radii: Floats, directions: int = DIRECTIONS) -> li
     half = np.sqrt(np.einsum("rk,rk->r", chord, chord)) / 2
     bulge = radius * (1 - np.cos(span * (np.pi / directions)))
     fitting = np.where(bulge > 0, (half * half + bulge * bulge) / (2 * np.maximum(bulge, 1e-9)), 0.0)
-    return _written(np.column_stack((step, fitting, fitting, bulge > half, chord)), first, last)
+    whole, tenth = np.divmod(np.rint(10 * fitting), 10)
+    arcs = np.column_stack((step, whole, tenth, whole, tenth, bulge > half, chord))
+    return _written(arcs.astype(int).tolist(), first, last)
 
 
 def _runs(changed: Bools) -> tuple[Places, Places, Places, Bools, Bools]:
@@ -70,11 +72,11 @@ def _ways(directions: int) -> Floats:
     return np.stack((np.cos(angles), np.sin(angles)))
 
 
-def _written(arcs: Floats, first: Bools, last: Bools) -> list[str]:
-    """Rows (R, 7) of where an arc begins, its radii, whether it is a large one, and where it ends, as paths.
+def _written(arcs: list[list[int]], first: Bools, last: Bools) -> list[str]:
+    """Arcs as paths: where each begins, its two radii (whole part and tenth), whether it is a large one, where it ends.
 
-    One format for all of it: thousands of numbers, of which each would take its time.
+    One format for all of them, and of whole numbers alone: thousands of numbers, of which each takes its time.
     """
-    kinds = [f"{start}%d %da%.1f %.1f 0 %d 1 %d %d{end}" for end in ("", "z\n") for start in "lM"]
+    kinds = [f"{start}%d %da%d.%d %d.%d 0 %d 1 %d %d{end}" for end in ("", "z\n") for start in "lM"]
     rows = "".join([kinds[kind] for kind in (first + 2 * last).tolist()])
-    return (rows % tuple(arcs.ravel().tolist())).split("\n")[:-1]
+    return (rows % tuple(chain.from_iterable(arcs))).split("\n")[:-1]

@@ -13,12 +13,13 @@ from keypose.pictures.theme import TONES, Theme
 TENTHS = 10.0  # paths are written in tenths of a px, as whole numbers
 LIGHT = np.array((-0.24, -0.28))  # where the light part of a ball lies, in radii: up and left
 LIT = 0.56  # its radius
-FINE, COARSE = 48, 24  # directions that outlines are found in
+DIRECTIONS, COARSE = 36, 24  # that outlines are found in: of figures, and of shadows
 SLANT = 0.18  # how far a shadow falls to the right, per height
 DEPTH_RANGE = 0.32  # heights from the farthest tone to the nearest
 OUTLINE = 0.006  # heights,
 THICKEST_PX = 0.9  # and no more than that
 STRIPE = 0.42  # width of a stripe, in mean radii
+TINY_PX = 1.2  # radius of parts on which no light and no stripe is seen
 CROWD = 90  # parts from which on a figure is drawn as strokes
 IN_SHADOW = 60  # parts, the longest, whose shadow is drawn then
 LOOK = 'transform="scale(.1)"'  # of the group that holds what ``paint`` makes
@@ -33,21 +34,30 @@ def paint(solids: Solids, seen: Floats, scale: float, theme: Theme) -> list[str]
     if len(solids.points) > CROWD:
         return sticks(solids, TENTHS * seen[..., :2], near, TENTHS * scale, theme)
     centres, radii = _balls(solids, seen, scale)
-    rims = _of_poses(outlines(centres, _grown(radii, TENTHS * min(OUTLINE * scale, THICKEST_PX)), COARSE), len(seen))
-    shaded = outlines(centres, radii, FINE)
-    shone_on = centres + LIGHT * np.maximum(radii, 0.0)[..., None]
-    lit = outlines(shone_on, np.where(radii > 0, LIT * radii, NOWHERE), COARSE)
+    is_ball, outline = radii > 0, TENTHS * min(OUTLINE * scale, THICKEST_PX)
+    shone_on = centres + LIGHT * np.where(is_ball, radii, 0.0)[..., None]
+    rim, lit = np.where(is_ball, radii + outline, NOWHERE), np.where(is_ball, LIT * radii, NOWHERE)
+    paths = outlines(np.concatenate((centres, centres, shone_on)), np.concatenate((rim, radii, lit)), DIRECTIONS)
+    rims, shaded, lights = (
+        _of_poses(paths[: len(radii)], len(seen)),
+        paths[len(radii) : -len(radii)],
+        paths[-len(radii) :],
+    )
     stripes = _stripes(solids, centres, radii, theme)
     order = np.argsort(near + scale * solids.bias, axis=1, kind="stable").tolist()
     pairs = {side: [(theme[f"{side}_dark{tone}"], theme[f"{side}{tone}"]) for tone in range(TONES)]
              for side in ("left", "middle", "right")}  # fmt: skip
     colours = [pairs[side] for side, _ in solids.looks]
+    is_tiny = (scale * solids.there.max(axis=1) < TINY_PX).tolist()
     groups = []
     for pose, (parts, tones) in enumerate(zip(order, _tones(near, scale), strict=True)):
         elements = [f'<path fill="{theme["outline"]}" d="{"".join(rims[pose])}"/>']
         for part in parts:
             at, (dark, light) = pose * len(parts) + part, colours[part][tones[part]]
-            elements.append(f'<path fill="{dark}" d="{shaded[at]}"/><path fill="{light}" d="{lit[at]}"/>')
+            if is_tiny[part]:
+                elements.append(f'<path fill="{light}" d="{shaded[at]}"/>')
+                continue
+            elements.append(f'<path fill="{dark}" d="{shaded[at]}"/><path fill="{light}" d="{lights[at]}"/>')
             if at in stripes:
                 elements.append(stripes[at])
         groups.append("".join(elements))
@@ -73,10 +83,6 @@ def _balls(solids: Solids, seen: Floats, scale: float) -> tuple[Floats, Floats]:
     radii = np.where(solids.radii > 0, TENTHS * scale * solids.radii, NOWHERE)
     centres = TENTHS * seen[:, solids.points, :2]
     return centres.reshape(-1, *centres.shape[2:]), np.tile(radii, (len(seen), 1))
-
-
-def _grown(radii: Floats, by: float) -> Floats:
-    return np.where(radii > 0, radii + by, NOWHERE)
 
 
 def _of_poses(paths: list[str], poses: int) -> list[list[str]]:

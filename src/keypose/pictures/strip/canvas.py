@@ -10,7 +10,7 @@ from keypose.arrays import Floats, Frozen
 from keypose.errors import OptionError
 from keypose.options import number
 
-HEIGHT_PX = 200.0
+HEIGHT_PX = 180.0
 MARGIN_PX = 10.0
 TITLE_PX = 24.0
 CAPTION_PX = 30.0  # two lines
@@ -57,6 +57,7 @@ class Canvas(Frozen):
     left: float  # px of x = 0
     floor: float  # px of y = 0
     bottom: float  # px where the figures' part of the picture ends, and captions begin
+    tall: float  # px that the figures have
     captions: bool
     text: float  # how much larger than usual letters are
     offsets: Floats  # (F, 2) of the poses, in heights
@@ -82,7 +83,7 @@ def fit(
     ``below`` is what captions need beside their lines, ``caption_px`` how wide one may be, in px.
     """
     said = _fit(wish, place, extent, captions=captions, title=title, below=below, caption_px=caption_px)
-    if not captions:
+    if not captions or (wish.width is None and said.tall >= WORTH * (wish.height or HEIGHT_PX)):
         return said
     bare = _fit(wish, place, extent, captions=False, title=title, below=0.0, caption_px=0.0)
     return said if said.scale >= WORTH * bare.scale else bare
@@ -110,5 +111,5 @@ def _fit(
     bottom = height - foot - 0.5 * max(0.0, height - head - foot - scale * max(y1 - y0, LEAST_TALL))
     left = (width - scale * (x0 + x1)) / 2
     return Canvas(
-        math.ceil(width), math.ceil(height), scale, left, bottom + scale * y0, bottom, captions, text, offsets
+        math.ceil(width), math.ceil(height), scale, left, bottom + scale * y0, bottom, tall, captions, text, offsets
     )

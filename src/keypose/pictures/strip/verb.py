@@ -49,7 +49,7 @@ def strip(
     that rank their keys; ``ghosts`` adds so many faint poses between each two keys. Captions say frame, from 0, and
     seconds.
 
-    The picture is ``height_px`` tall (200) and as wide as it needs, at most ``width_px``; or exactly ``size_px``
+    The picture is ``height_px`` tall (180) and as wide as it needs, at most ``width_px``; or exactly ``size_px``
     (width, height). Captions are left out where they have no room. ``background=False`` leaves out the paper;
     ``scale`` is pixels to a px of a PNG; ``theme`` is ``light``, ``dark``, ``page`` or ``notebook``.
     """
@@ -85,7 +85,7 @@ def _says(motion: Motion, choice: Choice, layout: Layout, view: View) -> str:
     keys = choice.keys.tolist()
     shown = ", ".join(map(str, keys[:40])) + (", ..." if len(keys) > 40 else "")
     poses = f"{len(keys)} poses" if len(keys) > 1 else "one pose"
-    how = {"side": "side by side", "time": "spaced by time", "path": "along their path",
+    how = {"side": "side by side" if len(keys) > 1 else "alone", "time": "spaced by time", "path": "along their path",
            "expanded": "along their path, pushed apart", "in-place": "all in one place"}[layout]  # fmt: skip
-    seen = f"seen from {view.degrees:.0f} degrees to the left of its front"
-    return f"{poses} of {motion.name} {how}, at frames {shown}, {seen}"
+    at = f"frames {shown}" if len(keys) > 1 else f"frame {shown}"
+    return f"{poses} of {motion.name} {how}, at {at}, seen from {view.said}"

@@ -1,0 +1,48 @@
+"""docs/strip.md: its examples run, its commands too, and its numbers are those of the pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.cli.app import run
+from keypose.pictures.figure.build import MOST_PARTS
+from keypose.pictures.figure.paint import CROWD
+from keypose.pictures.strip import LAYOUTS
+from keypose.pictures.strip.canvas import HEIGHT_PX
+from keypose.pictures.view import ANGLES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "strip.md").read_text()
+PROMISES = (Path(__file__).parents[2] / "benchmarks" / "pictures" / "expected.toml").read_text()
+
+
+def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for example in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+        exec(compile(example, "docs/strip.md", "exec"), {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kick.png", "kick.svg", "small.png", "three.png"]
+
+
+def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("takes").mkdir()
+    for name in ("kick.bvh", "takes/kick.bvh"):
+        kp.save(kp.demo_motion(20), name)
+    commands = re.findall(r"^    keypose (.*)$", PAGE, re.M)
+    assert len(commands) == 3
+    for command in commands:
+        assert run([*command.split(), "-q"]) == 0
+    assert Path("pictures/kick.png").exists()
+
+
+def test_its_numbers_are_those_of_the_pictures() -> None:
+    assert set(re.findall(r"^\| `([\w-]+)` \|", PAGE, re.M)) - {"layout"} == set(LAYOUTS)
+    assert all(f"`{view}`" in PAGE for view in ANGLES)
+    assert f"`height_px` ({HEIGHT_PX:g})" in PAGE
+    assert f"more than {CROWD} parts is drawn as strokes, one of more than {MOST_PARTS}" in PAGE
+    assert "strip_svg_ms = { at_most = 5.0 }" in PROMISES
+    assert "strip_png_ms = { at_most = 120.0 }" in PROMISES
+    assert "at most 5 ms as SVG and 120 ms as PNG" in PAGE
