@@ -14,9 +14,9 @@ import pytest
 from drawn import assert_words_have_room, texts
 from figures import figures
 from motions import ANY_SKELETON, motion
-from tests.browsing import opened
 
 import keypose as kp
+from browsing import opened
 from keypose.pictures.card import motion_card
 from keypose.pictures.figure import body_of
 

@@ -37,8 +37,8 @@ def strip(
         str,
         Parameter(
             show_default=True,
-            help="best shows most of what moves; front, left, right, back, three-quarter; or degrees from the figure's "
-            "front to its left.",
+            help="From where: best (shows most of what moves), front, left, right, back, three-quarter, or degrees from "
+            "the figure's front to its left.",
         ),
         LOOK,
     ] = "best",
