@@ -37,7 +37,9 @@ def strip(
         str,
         Parameter(
             show_default=True,
-            help="From where: best (shows most of what moves), front, left, right, back, three-quarter, or degrees from "
+            help="From where: best (shows most of what moves), front, left, right, back, three-quarter, or degrees "
+            "from the figure's front to its left.",
+        ), front, left, right, back, three-quarter, or degrees from"
             "the figure's front to its left.",
         ),
         LOOK,
