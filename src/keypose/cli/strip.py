@@ -39,8 +39,6 @@ def strip(
             show_default=True,
             help="From where: best (shows most of what moves), front, left, right, back, three-quarter, or degrees "
             "from the figure's front to its left.",
-        ), front, left, right, back, three-quarter, or degrees from"
-            "the figure's front to its left.",
         ),
         LOOK,
     ] = "best",
