@@ -9,18 +9,31 @@ import numpy as np
 
 from keypose.errors import OptionError
 
+LONGEST_SHOWN = 60  # characters of a value in a message
 
-def whole(what: str, value: Any, *, least: int | None = None) -> int:
-    """``value`` as an int of at least ``least``."""
+
+def shown(value: Any) -> str:
+    """``value`` as a message can hold it: long ones by their kind."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of thousands of digits
+        text = ""
+    return text if 0 < len(text) < LONGEST_SHOWN else type(value).__name__
+
+
+def whole(what: str, value: Any, *, least: int | None = None, most: int | None = None) -> int:
+    """``value`` as an int of at least ``least`` and at most ``most``."""
     bound = "" if least is None else f" of at least {least}"
     try:
         number = index(value)
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):
-        raise OptionError(f"{what}={value!r}, expected a whole number{bound}")
+        raise OptionError(f"{what}={shown(value)}, expected a whole number{bound}")
     if least is not None and number < least:
-        raise OptionError(f"{what}={number}, expected at least {least}")
+        raise OptionError(f"{what}={shown(number)}, expected at least {least}")
+    if most is not None and number > most:
+        raise OptionError(f"{what}={shown(number)}, expected at most {most}")
     return number
 
 
@@ -41,8 +54,7 @@ def number(
         and (most is None or given <= most)
     )
     if not inside:
-        shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
-        raise OptionError(f"{what}={shown}, expected a number{_bounds(above, least, most)}")
+        raise OptionError(f"{what}={shown(value)}, expected a number{_bounds(above, least, most)}")
     return given
 
 
@@ -58,6 +70,13 @@ def one_of(what: str, value: Any, known: tuple[str, ...]) -> str:
     """``value`` if it is among the known words."""
     if not isinstance(value, str) or value not in known:
         raise OptionError(f"{what}={value!r}, expected one of {', '.join(known)}")
+    return value
+
+
+def text(what: str, value: Any) -> str:
+    """``value`` if it is text: a title, a unit."""
+    if not isinstance(value, str):
+        raise OptionError(f"{what}={shown(value)}, expected text")
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,10 @@ def test_a_picture_is_written_and_said(keypose, kick: Path, tmp_path: Path, comm
         ran = keypose(command, kick, tmp_path / name)
         assert ran.code == 0, ran.err
         assert (tmp_path / name).read_bytes().startswith(start)
-        assert re.match(rf".*{name}: \d+ x \d+ px\. \w", ran.out)
+        said = re.match(rf".*{name}: (\d+) x (\d+) (px|pixels)\. \w", ran.out)
+        assert said is not None
+        assert said[3] == ("px" if name == "a.svg" else "pixels")
+    assert struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24]) == (int(said[1]), int(said[2]))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -34,6 +38,7 @@ def test_json_has_what_is_in_it(keypose, kick: Path, tmp_path: Path, command: st
     assert made["n_frames"] == kp.load(kick).n_frames
     assert f'width="{made["width_px"]:.0f}"' in (tmp_path / "a.svg").read_text()
     assert made["says"]
+    assert (made["width_pixels"], made["height_pixels"]) == (None, None)
     if command == "error-curve":
         assert (made["chosen"], made["chosen_by"]) == (6, "keys")
         assert {row["keys"]: row["cost"] for row in made["curve"]} == dict(kp.ladder(kp.load(kick)).costs)
@@ -51,11 +56,27 @@ def test_the_pictures_are_those_of_the_library(keypose, kick: Path, tmp_path: Pa
     )
     assert (tmp_path / "t.svg").read_text() == expected.svg
     keypose("curves", kick, tmp_path / "c.svg", "--method", "saliency", "--joints", "left_thigh", "--panel-px", 90)
-    expected = plot_curves(motion, kp.select(motion, "saliency"), joints="left_thigh", panel_px=90)
+    own = kp.select(motion, "saliency", joints="left_thigh")
+    expected = plot_curves(motion, own, joints="left_thigh", panel_px=90)
     assert (tmp_path / "c.svg").read_text() == expected.svg
     keypose("error-curve", kick, tmp_path / "e.svg", "--keys", 7, "--joints", "hands", "--title", "T", "--max-keys", 30)
     expected = plot_errors(kp.ladder(motion, joints="hands", max_keys=30), chosen=7, title="T")
     assert (tmp_path / "e.svg").read_text() == expected.svg
+
+
+def test_curves_choose_keys_by_the_joints_that_are_shown(keypose, kick: Path, tmp_path: Path) -> None:
+    motion = kp.load(kick)
+    asked = ("curves", kick, tmp_path / "c.svg", "--overwrite", "--json", "--keys", 9)
+
+    def keys(*more: object) -> list[int]:
+        return json.loads(keypose(*asked, *more).out)["pictures"][0]["keys"]
+
+    thigh, body = (kp.select(motion, keys=9, joints=joints).frames.tolist() for joints in ("left_thigh", None))
+    assert thigh != body
+    assert keys("--joints", "left_thigh") == thigh
+    assert keys("--joints", "left_thigh", "--whole-body") == body == keys()
+    refused = keypose("curves", kick, tmp_path / "d.svg", "--whole-body")
+    assert refused.code == 2 and "--whole-body says how keys are chosen, and none are" in refused.err
 
 
 def test_frames_can_be_marked_outright(keypose, kick: Path, tmp_path: Path) -> None:
@@ -106,7 +127,7 @@ def test_what_exists_stays_unless_told_otherwise(keypose, kick: Path, tmp_path: 
         (["timeline", "{kick}", "{tmp}/none/a.svg"], 1, "no such folder"),
         (["timeline", "none.bvh", "{tmp}/a.svg"], 1, "none.bvh: no such file"),
         (["curves", "{kick}", "{tmp}/a.svg", "--joints", "wings"], 1, "wings"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--width-px", "3"], 1, "expected a number from 80"),
+        (["curves", "{kick}", "{tmp}/a.svg", "--width-px", "3"], 2, "expected a number from 80"),
         (["curves", "{kick}", "{tmp}/a.svg", "--mark", "99999"], 1, "expected 0 to"),
         (["curves", "{kick}", "{tmp}/a.svg", "--mark", "3", "--keys", "4"], 2, "--mark says which frames are keys"),
         (["curves", "{kick}", "{tmp}/a.svg", "--mark", "x"], 2, "expected frames from 0"),

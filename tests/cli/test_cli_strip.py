@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,32 @@ def test_a_picture_is_written_and_said(keypose, kick: Path, tmp_path: Path) -> N
         assert (ran.code, ran.err) == (0, "")
         assert (tmp_path / name).read_bytes().startswith(start)
         assert f"{tmp_path / name}: " in ran.out
-        assert " px. 8 poses of kick side by side, at frames " in ran.out
+        unit = "px" if name.endswith("svg") else "pixels"
+        assert f" {unit}. 8 poses of kick side by side, at frames " in ran.out
     assert (tmp_path / "a.svg").read_text() == strip(kp.load(kick)).svg
+
+
+def test_an_exact_size_is_that_of_the_file(keypose, kick: Path, tmp_path: Path) -> None:
+    target = tmp_path / "a.png"
+    for more, size in (((), (320, 90)), (("--scale", "2", "--overwrite"), (640, 180))):
+        ran = keypose("strip", kick, target, "--size-px", "320x90", *more)
+        assert struct.unpack(">II", target.read_bytes()[16:24]) == size
+        assert f"{target}: {size[0]} x {size[1]} pixels. " in ran.out
+    (made,) = json.loads(keypose("strip", kick, target, "--height-px", "90", "--overwrite", "--json").out)["pictures"]
+    assert (made["width_pixels"], made["height_pixels"]) == (2 * made["width_px"], 2 * made["height_px"])
+    assert struct.unpack(">II", target.read_bytes()[16:24]) == (made["width_pixels"], made["height_pixels"])
+
+
+def test_its_help_names_its_own_method(keypose) -> None:
+    said = " ".join(re.sub(r"[│╭╰─╮╯]", " ", keypose("strip", "--help").out).split())
+    assert "Otherwise farthest." in said
+    assert "Otherwise salient" not in said
+
+
+def test_rows(keypose, kick: Path, tmp_path: Path) -> None:
+    assert keypose("strip", kick, tmp_path / "a.svg", "--keys", 7, "--per-row", 4).code == 0
+    m = kp.load(kick)
+    assert (tmp_path / "a.svg").read_text() == strip(m, kp.select(m, "farthest", keys=7), per_row=4).svg
 
 
 def test_options_are_those_of_the_verb(keypose, kick: Path, tmp_path: Path) -> None:
@@ -35,6 +60,7 @@ def test_options_are_those_of_the_verb(keypose, kick: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("typed", "options"),
     [
+        (("--keys", 6), {"method": "farthest", "keys": 6}),
         (("--method", "salient", "--keys", 6), {"method": "salient", "keys": 6}),
         (("--method", "salient", "--tolerance-mm", 40), {"method": "salient", "tolerance_mm": 40.0}),
         (("--keys", 4, "--joints", "hands"), {"method": "farthest", "keys": 4, "joints": "hands"}),
@@ -95,9 +121,11 @@ def test_what_fails_is_said_and_the_others_are_drawn(keypose, clip, tmp_path: Pa
         (("a.svg", "--keys", 3, "--auto"), 2, "cannot both be meant"),
         (("a.svg", "--method", "farthst"), 2, "did you mean farthest?"),
         (("a.svg", "--cost", "chord"), 2, "--cost is no option of farthest, but of salient"),
-        (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, "expected a selection of a method that ranks"),
+        (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, "--rank, expected a --method that ranks its keys"),
+        (("a.svg", "--layout", "time", "--per-row", 3), 2, "--per-row 3 with --layout time, expected it with"),
+        (("a.svg", "--per-row", 0), 2, "--per-row 0, expected"),
         (("a.svg", "--mark", "100000"), 1, "keys: frame 100000, expected 0 to"),
-        (("a.svg", "--size-px", "320x90", "--height-px", 90), 1, "cannot both be meant"),
+        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "cannot both be meant"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused(keypose, kick: Path, tmp_path: Path, typed, code: int, message: str) -> None:

@@ -150,6 +150,18 @@ def test_part_and_rate_are_those_of_the_settings(short):
     assert row.sha256 == digest_of(short[10:70].at_fps(15))
 
 
+@pytest.mark.parametrize(("own", "fps", "slower"), [(30.0, 15.0, False), (30.0, 30.01, False), (30.0, 60.0, True)])
+def test_no_frame_is_made_up(short, own, fps, slower):
+    """Frames between others would be easy to leave out: a slow clip stays as it is, and that is told."""
+    settings = Settings(("uniform",), (), (80.0,), ("linear",), curves=False, fps=fps)
+    found = Comparison(compare_motion(short, settings), settings)
+    (row,) = found
+    assert (row.frames, row.fps, row.source_fps) == ((45, 15.0, own) if fps == 15 else (90, own, own))
+    assert list(found.slower.values()) == [own] * slower
+    assert str(found).endswith("1 clip is slower than 60 fps, and compared at the own rate") == slower
+    assert not Comparison(found.rows).slower  # of a table nobody knows what was asked for
+
+
 def test_progress_is_told(short):
     parts: list[float] = []
     settings = Settings(("uniform", "farthest"), ("pca",), (80.0,), ("linear",), curves=False)

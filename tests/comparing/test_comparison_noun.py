@@ -148,7 +148,7 @@ def damaged(compared: Comparison, tmp_path: Path, change: str, to: str) -> Path:
     ("change", "to", "message"),
     [
         ("clip,source", "clip,origin", "rows.csv:1: other columns"),
-        ("linear", "linear,linear", "rows.csv:2: 28 cells, expected 27"),
+        ("linear", "linear,linear", "rows.csv:2: 29 cells, expected 28"),
         (",30.0,", ",fast,", "rows.csv:2: fps 'fast', expected a number"),
         (",30.0,", ",nan,", "rows.csv:2: comparison: fps=nan, expected a finite number"),
         (",30.0,", ",,", "rows.csv:2: fps '', expected a number"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import paths, points
 
 import keypose as kp
 from browsing import opened
@@ -98,10 +99,20 @@ def test_a_ladder_says_its_cliffs_and_knee() -> None:
 def test_a_score_says_its_figures() -> None:
     told = facts(CARDS["score"])
     assert f"{SCORE.mean_mm:.3g} mm on average" in told["joints are off by"]
-    assert told["worst"] == f"{SCORE.worst_joint} in frame {SCORE.worst_frame}"
+    assert told["worst"].startswith(f"{SCORE.worst_joint} in frame {SCORE.worst_frame}; over all joints frame ")
     assert f"{SCORE.bytes:,} bytes" in told["stored"]
-    assert "worst frame" in CARDS["score"]
     assert "feet slide" not in facts(score_card(replace(SCORE, foot_slide_mm=None, original_foot_slide_mm=None)))
+
+
+def test_the_mark_of_a_score_is_at_the_peak_that_is_drawn() -> None:
+    """The joint that is farthest off may be so in another frame than that of the largest mean."""
+    means = np.full(101, 0.25)
+    means[40], means[80] = 9.0, 2.0
+    svg = re.search(r"<svg.*?</svg>", score_card(replace(SCORE, per_frame_mm=means, worst_frame=80)), re.S)[0]
+    (mark,) = (path for path in paths(svg, stroke_dasharray="5 4") if "V" in path.get("d", ""))
+    (curve,) = (points(path)[0] for path in paths(svg, stroke_width="1.2"))
+    assert float(mark.get("d").split()[0][1:]) == pytest.approx(min(curve, key=lambda point: point[1])[0], abs=0.2)
+    assert "largest mean" in svg
 
 
 def test_swings_show_their_timeline() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +12,9 @@ from drawn import assert_words_have_room, parsed, paths, points, texts
 
 from keypose.errors import OptionError
 from keypose.pictures.chart import Axis, Band, Line, Mark, TopAxis, chart
-from keypose.pictures.theme import theme_of
+from keypose.pictures.chart.draw import DASHES, Looks
+from keypose.pictures.chart.labels import SAMPLE_PX
+from keypose.pictures.theme import SERIES, theme_of
 
 LIGHT = theme_of("light")
 KEYS = np.arange(2, 61)
@@ -91,15 +95,40 @@ def test_a_narrow_chart_has_its_legend_below_with_every_name() -> None:
 
 
 def test_lines_differ_by_more_than_colour() -> None:
-    svg = chart(falling(5), Axis("keys"), Axis("cost"), width_px=300).svg
-    dashes = [paths(svg, stroke=LIGHT[f"line{i}"])[0].get("stroke-dasharray") for i in range(5)]
-    assert len(set(dashes)) == 5
+    for width in (300, 860):
+        svg = chart(falling(10), Axis("keys"), Axis("cost"), width_px=width, height_px=500).svg
+        dashes = [paths(svg, stroke=LIGHT[f"line{i}"])[0].get("stroke-dasharray") for i in range(10)]
+        assert len(set(dashes)) == 10
+    one_colour = [replace(line, colour="line0") for line in falling(10)]
+    svg = chart(one_colour, Axis("keys"), Axis("cost"), width_px=860, height_px=500).svg
+    assert len({path.get("stroke-dasharray") for path in paths(svg, stroke_width="1.8")}) == 10
     dotted = [
         Line(line.label, KEYS[:3], [1.0 + n, 2.0, 3.0], line.colour, dots=True) for n, line in enumerate(falling(3))
     ]
     svg = chart(dotted, Axis("keys"), Axis("cost")).svg
     dots = [paths(svg, fill=LIGHT[f"line{i}"])[0].get("d", "") for i in range(3)]
     assert len({re.sub(r"[-\d. ]+", "", path) for path in dots}) == 3  # circles, squares, diamonds
+
+
+def inked(pattern: str, length: float = 200.0) -> np.ndarray:
+    """Whether a dashed line is drawn, every tenth of a px."""
+    lengths = [float(part) for part in pattern.split()] or [length]
+    ends = np.cumsum(np.tile(lengths, int(length / sum(lengths)) + 2))
+    return np.searchsorted(ends, np.arange(0.0, length, 0.1), side="right") % 2 == 0
+
+
+def test_dashes_of_neighbours_differ_much_and_all_of_them_in_a_legend() -> None:
+    assert len(DASHES) == SERIES
+    assert all(sum(map(float, pattern.split())) <= SAMPLE_PX for pattern in DASHES)  # each is seen once at least
+    for one, other in pairwise(DASHES):
+        assert np.mean(inked(one) != inked(other)) > 0.25, (one, other)
+    for one, other in combinations(DASHES, 2):
+        assert np.mean(inked(one, SAMPLE_PX) != inked(other, SAMPLE_PX)) > 0.1, (one, other)
+
+
+def test_lines_with_dots_are_dashed_where_shapes_repeat() -> None:
+    looks = Looks(dotted := [replace(line, dots=True) for line in falling(10)])
+    assert len({(looks.shape(line), looks.dash(line)) for line in dotted}) == 10
 
 
 def test_first_marks_get_their_labels_first() -> None:

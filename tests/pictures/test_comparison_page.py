@@ -66,6 +66,31 @@ def test_what_a_reader_needs_is_there(text):
     assert text.count("<details>") >= 2
 
 
+def test_every_figure_is_told_at_every_budget(compared, text):
+    part = text[text.index('<section id="figures"') : text.index('<section id="time"')]
+    tables = part.split("<table")[1:]
+    assert len(tables) == 2
+    for table, percent in zip(tables, (80.0, 90.0), strict=True):
+        heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table)
+        for way in compared.ways:
+            row = dict(zip(heads[2:], cells(table, way), strict=True))
+            (middle,) = (
+                each
+                for each in compared.middles()
+                if (each.method, each.inbetweens, each.removed_percent) == (*way, percent)
+            )
+            expected = {"stored values": middle.stored_values, "95 % within mm": middle.p95_mm, "max °": middle.max_deg}
+            expected |= {"foot slide mm": middle.foot_slide_mm, "fitting ms": 1e3 * middle.fitting_s}
+            expected |= {"choosing ms": 1e3 * middle.choosing_s, "mean mm": middle.mean_mm}
+            assert {name: row[name] for name in expected} == {name: figure(value) for name, value in expected.items()}
+
+
+def test_what_was_left_out_is_listed_and_escaped(compared, text):
+    page = comparison_page(compared, failed=[("a.bvh", "a.bvh:3: bad"), (EVIL, EVIL), ("b.bvh", "too long")])
+    assert "<li>a.bvh:3: bad</li>" in page and "<li>b.bvh: too long</li>" in page and "3, see below" in page
+    assert "<script>alert" not in page and 'id="left-out"' not in text
+
+
 def test_the_same_comparison_gives_the_same_page(compared, text):
     assert comparison_page(compared, command="keypose compare takes/") == text
 
@@ -178,3 +203,21 @@ def test_the_page_opens_in_a_browser(browser, text, tmp_path: Path, width, schem
         assert not first.locator("table").is_visible()
         first.locator("summary").press("Enter")
         assert first.locator("table").is_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1200, 690])
+def test_no_column_of_every_figure_is_cut_on_a_screen_or_on_paper(browser, text, tmp_path: Path, width):
+    from browsing import opened
+
+    file = tmp_path / "report.html"
+    file.write_text(text)
+    with opened(browser, file, viewport={"width": width, "height": 800}) as watched:
+        page = watched.page
+        if width == 690:  # an A4 page between its margins
+            page.emulate_media(media="print")
+            assert not page.locator("#clips").is_visible()  # nothing but a heading while all of it is folded
+            page.locator("#clips summary").first.evaluate("summary => summary.parentElement.open = true")
+            assert page.locator("#clips h2").is_visible()
+        wide = page.locator("#figures .wide").first
+        assert wide.evaluate("part => part.scrollWidth <= part.clientWidth + 1")

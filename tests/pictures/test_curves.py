@@ -101,9 +101,15 @@ def test_by_default_the_four_that_vary_most_in_file_order() -> None:
 
 def test_markers_show_their_positions() -> None:
     still = replace(MOTION, rotations=np.tile(MOTION.rotations[:1], (400, 1, 1)))
-    picture = plot_curves(still, joints="hips")
-    assert "file units" in picture.svg
-    assert plot_curves(MOTION, joints="hips", values="positions").says.count("file units") == 1
+    assert ", metres" in plot_curves(still, joints="hips").svg
+
+
+@pytest.mark.parametrize(("metres", "unit", "factor"), [(None, "file units", 1.0), (0.01, "metres", 0.01)])
+def test_positions_are_in_metres_where_the_unit_is_known(metres: float | None, unit: str, factor: float) -> None:
+    picture = plot_curves(replace(MOTION, metres_per_unit=metres), joints="hips", values="positions")
+    places = factor * MOTION.world_positions()[:, MOTION.joint("hips")]
+    assert f"{places.min():.4g} to {places.max():.4g} {unit}" in picture.says
+    assert f", {unit}" in picture.svg and len(dots(picture.svg, "line1", "7"))
 
 
 @pytest.mark.parametrize("width", [260, 960])
@@ -112,10 +118,13 @@ def test_words_have_room(width: int, motion: kp.Motion) -> None:
     assert_words_have_room(plot_curves(motion, [0], width_px=width).svg)
 
 
-def test_a_narrow_legend_still_names_the_curves() -> None:
-    shown = {text.text for text in texts(plot_curves(MOTION, [0, 9], width_px=260).svg)}
-    assert {"X", "Y", "Z"} <= shown
-    assert "salient extremum" not in shown
+@pytest.mark.parametrize("width", [260, 320, 960])
+def test_the_legend_names_every_sign_and_no_joint_is_cut_beside_free_space(width: int) -> None:
+    picture = plot_curves(MOTION, [0, 9], width_px=width, joints=THIGH)
+    shown = {text.text for text in texts(picture.svg)}
+    assert {"X", "Y", "Z", "2 keys", "salient extremum", "saliency, dotted at 1", f"{THIGH}, degrees"} <= shown
+    plain = {text.text for text in texts(plot_curves(MOTION, width_px=width, saliency=False).svg)}
+    assert not {text for text in plain if "salien" in text or "key" in text}
 
 
 def test_a_long_take_stays_small(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from html_pages import Page
+from motions import markers
 
 import keypose as kp
 from keypose.errors import FileError, OptionError
@@ -19,6 +20,7 @@ from keypose.metrics import position_errors_mm
 from keypose.pictures.figure import body_of
 from keypose.pictures.report import report
 from keypose.pictures.report.clip import played_clip
+from keypose.pictures.report.sections import reported
 from keypose.pictures.report.settings import Settings
 from keypose.pictures.report.take import Take, take_of
 
@@ -87,6 +89,60 @@ def test_the_figures_are_those_of_the_score(html: str, motion: kp.Motion):
     for text in (f"{score.mean_mm:.2f} mm", f"{score.p95_mm:.2f} mm", f"{score.max_mm:.2f} mm ({score.worst_joint}, frame "
                  f"{score.worst_frame:,})", f"{score.stored_values:,} numbers"):  # fmt: skip
         assert text in html
+
+
+def test_the_largest_turn_off_names_its_joint_and_frame(html: str, motion: kp.Motion):
+    rebuilt = kp.unbake(motion, keys=9).sample()
+    off = kp.rotations.angle_between(motion.rotations, rebuilt.rotations)
+    frame, joint = np.unravel_index(off.argmax(), off.shape)
+    assert f"{np.degrees(off.max()):.1f}° ({motion.skeleton.names[joint]}, frame {frame:,})" in html
+
+
+@pytest.mark.parametrize(("keys", "shown", "rows"), [(4, 4, 1), (12, 12, 1), (20, 20, 2), (36, 36, 3), (50, 36, 3)])
+def test_all_keys_are_in_the_strip_as_far_as_there_is_room(motion: kp.Motion, keys: int, shown: int, rows: int):
+    made = take_of(motion, Settings("uniform", keys=keys))
+    body = reported(made, "clip-1").section.parts[0].body
+    said = [int(each) for each in re.findall(r">(\d+)</text>", body)]
+    assert len(said) == shown
+    assert set(said) <= set(made.keyed.keys.tolist())
+    assert body.count('fill="var(--kp-panel)"') == rows
+    assert ("36 of the 50 keys" in body) == (keys == 50)
+
+
+def test_the_words_about_sides_are_those_of_the_figure(motion: kp.Motion):
+    names = ("LA", "RA", "C7", "T10")
+    few = markers(4)
+    sided = replace(few, skeleton=replace(few.skeleton, names=names))
+    many = replace(markers(120), skeleton=replace(markers(120).skeleton, names=(
+        *(f"L{n}" for n in range(60)), *(f"R{n}" for n in range(60)))))  # fmt: skip
+    for m, words in ((motion, "right is blue and striped"), (sided, "right is blue and striped"),
+                     (many, "right is blue and dashed"), (few, None)):  # fmt: skip
+        body = reported(take_of(m, Settings("uniform", keys=2)), "clip-1").section.parts[0].body
+        caption = re.search(r"<figcaption>(.*?)</figcaption>", body)[1]
+        assert (words or "Below each pose") in caption
+        assert words is not None or "blue" not in caption
+
+
+def test_the_error_curve_says_what_its_axis_is(html: str, motion: kp.Motion, tmp_path: Path):
+    assert ">largest error (mm)</text>" in html
+    others = report(motion, tmp_path / "r.html", keys=9, joints="hands").read_text()
+    assert "largest error (mm)" not in others
+    assert ">cost (mm)</text>" in others
+
+
+@pytest.mark.parametrize("options", [{}, {"fitting": {"interpolation": "linear"}}, {"choosing": {"pins": (7,)}}])
+def test_without_a_number_of_keys_one_search_gives_keys_and_curve(
+    motion: kp.Motion, options: dict, monkeypatch: pytest.MonkeyPatch
+):
+    part, calls = motion[:90], []
+    monkeypatch.setattr("keypose.pictures.report.take.ladder", lambda *a, **k: calls.append(a))
+    made = take_of(part, Settings(**options))
+    plain = kp.unbake(part, auto=True, **options.get("fitting", {}), **options.get("choosing", {}))
+    assert calls == []
+    assert made.keyed.keys.tolist() == plain.keys.tolist()
+    assert np.array_equal(made.keyed.sample().rotations, plain.sample().rotations)
+    assert made.ladder.at(made.keyed.n_keys).frames.tolist() == plain.keys.tolist()
+    assert made.ladder.counts[-1] == min(90, max(2 * plain.n_keys, 24))
 
 
 def decoded(text: str) -> dict:

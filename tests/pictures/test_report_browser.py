@@ -293,6 +293,54 @@ def test_it_prints_in_light_colours_with_its_pictures(browser: Any, file: Path):
         assert watched.complaints == []
 
 
+def test_on_paper_a_table_is_not_torn_after_one_row(browser: Any, file: Path):
+    with opened(browser, file, **STILL) as watched:
+        watched.page.emulate_media(media="print")
+        breaks = watched.page.locator("#clip-1-keys tbody tr").evaluate_all(
+            "(rows) => rows.map((row) => [getComputedStyle(row).breakBefore, getComputedStyle(row).breakAfter])"
+        )
+        assert [after for _, after in breaks[:3]] == ["avoid"] * 3
+        assert [before for before, _ in breaks[-3:]] == ["avoid"] * 3
+        assert breaks[4] == ["auto", "auto"]
+
+
+def test_on_paper_the_times_below_poses_can_be_read(browser: Any, motion: kp.Motion, tmp_path: Path):
+    twelve = report(motion, tmp_path / "r.html", keys=12)
+    with opened(browser, twelve, reduced_motion="reduce", viewport={"width": 688, "height": 1000}) as watched:  # A4
+        watched.page.emulate_media(media="print")
+        tall = watched.page.locator("#clip-1-strip-picture text").evaluate_all(
+            "(all) => all.map((text) => parseFloat(text.getAttribute('font-size')) * text.getScreenCTM().a)"
+        )
+        assert len(tall) == 24
+        assert min(tall) * 0.75 >= 5.9  # points
+
+
+def test_the_right_side_is_told_by_more_than_colour(still: Player):
+    """Stripes along solid limbs, bars across markers, dashes where a stripe would be too fine."""
+    drawn = still.page.evaluate(
+        """() => {
+          const look = { light: [0, 0], lit: 0.5, stripe: 0.4, depth: 1, dashed: false, dashes: 2 };
+          const paint = { dark: Array(3).fill(Array(6).fill("black")), lit: Array(3).fill(Array(6).fill("black")),
+            outline: "black", stripe: "white" };
+          const marks = (points, radius, more) => {
+            const ctx = new OffscreenCanvas(40, 40).getContext("2d");
+            const found = [];
+            const stroke = ctx.stroke.bind(ctx);
+            ctx.stroke = () => {
+              if (ctx.strokeStyle === "#ffffff") found.push([ctx.lineWidth, ctx.getLineDash().length]);
+              stroke();
+            };
+            const parts = [{ points, radii: points.map(() => radius), side: 2, bias: 0, striped: true }];
+            const project = (x, y, z) => [x, y, 1, z];
+            keyposeScene.figure(ctx, project, parts, [10, 10, 0, 30, 30, 0], { ...look, ...more }, paint);
+            return [...found[0], ctx.getImageData(10, 10, 1, 1).data[0] > 200];
+          };
+          return [marks([0, 1], 5, {}), marks([0], 5, {}), marks([0, 1], 1, {}), marks([0, 1], 5, { dashed: true })];
+        }"""
+    )
+    assert drawn == [[2, 0, True], [2, 0, True], [2, 2, True], [10, 2, True]]
+
+
 def test_several_players_do_not_get_in_each_others_way(browser: Any, motion: kp.Motion, tmp_path: Path):
     parts = [replace(motion[:60], name="one"), replace(motion[60:130], name="two")]
     with opened(browser, report(parts, tmp_path / "r.html", keys=4), **STILL) as watched:

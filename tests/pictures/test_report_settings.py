@@ -15,7 +15,7 @@ import keypose as kp
 from keypose.batch.reading import Reading
 from keypose.errors import FormatWarning
 from keypose.pictures.report.clips import Reporting, report_clip
-from keypose.pictures.report.settings import Settings, Source, command_line, python_lines
+from keypose.pictures.report.settings import Settings, Source, command_line, python_lines, report_line
 from keypose.pictures.report.take import take_of
 
 
@@ -60,7 +60,7 @@ def test_the_lines_of_a_file_make_it_again_on_the_command_line_and_in_python(mot
     job = Reporting(file, tmp_path / "r.html", "clip-1", Reading(reference_pose="keep"), (20, 180), 60.0, keys=6,
                     choosing={"pins": (60,), "joints": ("hands", "feet")}, fitting={"polish": False, "residual": False})  # fmt: skip
     html = report_clip(job).take.section.parts[-1].body
-    command, lines = [Page(each).of("pre")[0].text for each in re.findall(r"<pre>.*?</pre>", html, re.S)]
+    command, page, lines = [Page(each).of("pre")[0].text for each in re.findall(r"<pre>.*?</pre>", html, re.S)]
     keyed = unbaked_by_lines(lines, tmp_path)
     assert keyed.n_frames == 80
     assert (60 - 20) // 2 in keyed.keys
@@ -71,11 +71,19 @@ def test_the_lines_of_a_file_make_it_again_on_the_command_line_and_in_python(mot
     typed = kp.load_keyed(tmp_path / "out.keys.json")
     assert typed.keys.tolist() == keyed.keys.tolist()
     assert np.array_equal(typed.rotations.values, keyed.rotations.values)
+    words = shlex.split(page)
+    assert words[:4] == ["keypose", "report", str(file), "-o"]
+    words[4] = str(tmp_path / "again.html")
+    assert run([*words[1:], "--quiet"]) == 0
+    assert html in (tmp_path / "again.html").read_text()
 
 
 def test_what_only_python_can_say_has_no_command_line():
     assert command_line(Settings(keys=3, fitting={"extremes": (0,)}), None, "walk") is None
     assert command_line(Settings(keys=3, choosing={"max_keys": 9}), None, "walk") is None
+    assert report_line(Settings(keys=3, fitting={"extremes": (0,)}), None, "walk") is None
+    page = report_line(Settings("farthest", keys=3, fitting={"residual": False}), None, "walk")
+    assert page == "keypose report walk.bvh -o walk.html --method farthest --keys 3"
     line = command_line(Settings(tolerance_mm=2.5, choosing={"loop": True}, fitting={"threads": 2}), None, "a/../b;c")
     assert shlex.split(line) == ["keypose", "unbake", "a/../b;c.bvh", "a_.._b_c.glb", "--tolerance-mm", "2.5", "--loop"]
 
@@ -95,7 +103,7 @@ def test_keys_files_are_read_with_their_detail(motion: kp.Motion, tmp_path: Path
     file = tmp_path / "walk.keys.json"
     kp.save(kp.unbake(motion[:80], keys=5), file)
     made = report_clip(Reporting(file, tmp_path / "r.html", "clip-1", keys=4)).take
-    lines = Page(re.findall(r"<pre>.*?</pre>", made.section.parts[-1].body, re.S)[1]).of("pre")[0].text
+    lines = Page(re.findall(r"<pre>.*?</pre>", made.section.parts[-1].body, re.S)[-1]).of("pre")[0].text
     assert "kp.load_keyed(" in lines
     again = unbaked_by_lines(lines, tmp_path)
     assert again.n_keys == 4

@@ -143,7 +143,7 @@ def test_rank_is_shown_by_opacity() -> None:
     ranked = [shown[frame] for frame in EIGHT.order.tolist()]
     assert ranked == sorted(ranked, reverse=True)
     assert ranked[0] == 1.0
-    assert 0.15 < ranked[-1] < 0.3
+    assert 0.4 < ranked[-1] < 0.5
     with pytest.raises(kp.OptionError, match=r"rank=True, expected a selection of a method that ranks"):
         strip(DEMO, [1, 2], rank=True)
 
@@ -155,6 +155,17 @@ def test_ghosts_are_faint_and_behind(layout: str) -> None:
     assert all(figure.opacity < 0.2 for figure in found[:4])
     assert found[-1].opacity == 1.0 or layout in ("path", "expanded")
     assert len(figures(strip(DEMO, [0, 1, 3], layout=layout, ghosts=4).svg)) == 4  # frame 2 is all there is between
+
+
+@pytest.mark.parametrize("rank", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_ghosts_are_fainter_than_the_least_key_and_have_no_rim(layout: str, rank: bool) -> None:
+    svg = strip(DEMO, EIGHT, layout=layout, rank=rank, ghosts=2).svg
+    found, rim = figures(svg), theme_of("light")["outline"]
+    keys = [figure.opacity for figure in found if figure.shapes[0].fill == rim]
+    ghosts = [figure.opacity for figure in found if rim not in {shape.fill for shape in figure.shapes}]
+    assert len(keys) == 8 and len(ghosts) >= 12 and len(found) == len(keys) + len(ghosts)
+    assert max(ghosts) <= 0.65 * min(keys)
 
 
 def test_what_may_be_chosen() -> None:
@@ -206,6 +217,22 @@ def test_it_is_saved_where_asked(tmp_path: Path, suffix: str) -> None:
     else:
         wide, tall = struct.unpack(">II", content[16:24])
         assert (wide, tall) == pytest.approx((1.5 * picture.width, 1.5 * picture.height), abs=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "pixels"),
+    [
+        ({"size_px": (320, 90)}, (320, 90)),
+        ({"size_px": (320, 90), "scale": 2}, (640, 180)),
+        ({"height_px": 100, "scale": 1}, None),
+        ({"height_px": 100}, None),
+    ],
+)
+def test_an_exact_size_is_one_of_pixels(tmp_path: Path, options: dict, pixels: tuple[int, int] | None) -> None:
+    picture = strip(DEMO, EIGHT, tmp_path / "a.png", **options)
+    scale = options.get("scale", 2)
+    found = struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24])
+    assert found == (pixels or (scale * picture.width, scale * picture.height))
 
 
 def test_paper_is_left_out_where_asked() -> None:

@@ -13,6 +13,7 @@ from keypose.pictures.figure.build import MOST_PARTS
 from keypose.pictures.figure.paint import CROWD
 from keypose.pictures.strip import LAYOUTS
 from keypose.pictures.strip.canvas import HEIGHT_PX
+from keypose.pictures.strip.choice import FAINTEST
 from keypose.pictures.view import ANGLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "strip.md").read_text()
@@ -23,7 +24,9 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     for example in re.findall(r"```python\n(.*?)```", PAGE, re.S):
         exec(compile(example, "docs/strip.md", "exec"), {})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["kick.png", "kick.svg", "small.png", "three.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("kick.png", "kick.svg", "rows.png", "small.png", "three.png"),
+    ]
 
 
 def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,17 +35,18 @@ def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("kick.bvh", "takes/kick.bvh"):
         kp.save(kp.demo_motion(20), name)
     commands = re.findall(r"^    keypose (.*)$", PAGE, re.M)
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
-        assert run([*command.split(), "-q"]) == 0
+        assert run([*command.split(), "-q", "--overwrite"]) == 0
     assert Path("pictures/kick.png").exists()
 
 
 def test_its_numbers_are_those_of_the_pictures() -> None:
     assert set(re.findall(r"^\| `([\w-]+)` \|", PAGE, re.M)) - {"layout"} == set(LAYOUTS)
     assert all(f"`{view}`" in PAGE for view in ANGLES)
-    assert f"`height_px` ({HEIGHT_PX:g})" in PAGE
-    assert f"more than {CROWD} parts is drawn as strokes, one of more than {MOST_PARTS}" in PAGE
+    assert f"`height_px` ({HEIGHT_PX:g} for a row)" in PAGE
+    assert f"more than {CROWD} parts is drawn as strokes, dashed on its right; one of more than {MOST_PARTS}" in PAGE
+    assert f"The least of them is at {100 * FAINTEST:g} %." in PAGE
     assert "strip_svg_ms = { at_most = 5.0 }" in PROMISES
     assert "strip_png_ms = { at_most = 120.0 }" in PROMISES
     assert "at most 5 ms as SVG and 120 ms as PNG" in PAGE

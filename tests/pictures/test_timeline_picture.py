@@ -147,6 +147,12 @@ def test_words_have_room_in_every_size(width: int, row: int, theme: str) -> None
     assert_words_have_room(timeline(SWINGS, keys=[0, 9], width_px=width, row_px=row, theme=theme).svg)
 
 
+@pytest.mark.parametrize("width", [300, 960])
+def test_the_legend_says_what_the_last_shade_and_blanks_are(width: int) -> None:
+    shown = {text.text for text in texts(timeline(SWINGS, width_px=width).svg)}
+    assert "120°+" in shown and "90°" in shown and "blank: bridged from one to the next" in shown
+
+
 def test_crowded_rows_show_the_widest_swing_of_each_px() -> None:
     rng = np.random.default_rng(2)
     starts = np.arange(0, 20_000, 5)

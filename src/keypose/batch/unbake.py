@@ -175,8 +175,7 @@ def _moved(frames: Iterable[int | str], start: int, n_frames: int, rate: float, 
 def closeness(original: Motion, keyed: KeyedMotion) -> Closeness:
     """The score in figures, and where it is worst."""
     found = score(original, keyed)
-    off = angle_between(original.rotations, keyed.sample().rotations)
-    frame, joint = np.unravel_index(int(off.argmax()), off.shape)
+    frame, joint = worst_turn(original, keyed.sample())
     return Closeness(
         mean_mm=found.mean_mm,
         p95_mm=found.p95_mm,
@@ -185,13 +184,20 @@ def closeness(original: Motion, keyed: KeyedMotion) -> Closeness:
         worst_joint=found.worst_joint,
         mean_deg=found.mean_deg,
         max_deg=found.max_deg,
-        worst_turn_frame=int(frame),
-        worst_turn_joint=original.skeleton.names[joint],
+        worst_turn_frame=frame,
+        worst_turn_joint=joint,
         foot_slide_mm=found.foot_slide_mm,
         original_foot_slide_mm=found.original_foot_slide_mm,
         key_acceleration=found.key_acceleration,
         stored_values=found.stored_values,
     )
+
+
+def worst_turn(original: Motion, rebuilt: Motion) -> tuple[int, str]:
+    """The frame and the joint whose turn is farthest off."""
+    off = angle_between(original.rotations, rebuilt.rotations)
+    frame, joint = np.unravel_index(int(off.argmax()), off.shape)
+    return int(frame), original.skeleton.names[joint]
 
 
 def _write(keyed: KeyedMotion, target: Path, keys_file: Path | None) -> None:

@@ -36,7 +36,9 @@ def compare(
     no_curves: Annotated[
         bool, Parameter(negative="", help="Only the percentages of the table: about three times as fast.")
     ] = False,
-    fps: Annotated[float | None, Parameter(help="Compare at this rate. Otherwise at each clip's own.")] = None,
+    fps: Annotated[
+        float | None, Parameter(help="Compare at this rate; slower clips at their own. Otherwise all at their own.")
+    ] = None,
     range_: Range = None,
     report: Annotated[
         Path | None,

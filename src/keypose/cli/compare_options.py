@@ -32,6 +32,7 @@ class Targets:
     report: Path | None
     csv: Path | None
     parquet: Path | None
+    overwrite: bool = False
 
     @property
     def main(self) -> Path | None:
@@ -91,13 +92,13 @@ def targets_from(
         ("--parquet", parquet, ".parquet"),
     ):
         if path is not None and path.suffix.lower() != suffix:
-            raise UsageError(f"{option} {path}: expected a name that ends in {suffix}")
+            raise OptionError(f"{option} {path}: expected a name that ends in {suffix}")
     if parquet is not None:
         check_parquet()
     if report is not None:
         csv = csv or report.with_suffix(".csv")
         parquet = parquet or (report.with_suffix(".parquet") if has_parquet() else None)
-    targets = Targets(report, csv, parquet)
+    targets = Targets(report, csv, parquet, overwrite)
     _check(targets.files, inputs, overwrite=overwrite)
     return targets
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +16,7 @@ from keypose.cli.running import Run, run_all
 from keypose.errors import FileError
 from keypose.formats.files import write_atomically
 from keypose.pictures.comparison import comparison_page
-from keypose.verbs.comparing import Comparison, Settings
+from keypose.verbs.comparing import Comparison, Settings, tables
 
 Ran = Run[Comparing, ComparedClip]
 
@@ -37,7 +38,7 @@ def run(
     rows = tuple(row for _, clip in ran.written for row in clip.rows)
     comparison = None if not rows or ran.interrupted else Comparison(rows, settings)
     if comparison is not None:
-        _write(comparison, targets)
+        _write_or_keep(ran, comparison, targets, _left_out(ran, problems))
         if not problems and len(ran.written) == len(work):
             _tidy(ran)
     if json:
@@ -58,14 +59,40 @@ def run(
     return INTERRUPTED
 
 
-def _write(comparison: Comparison, targets: Targets) -> None:
+def _left_out(ran: Ran, problems: Sequence[FileError]) -> list[tuple[str, str]]:
+    """What could not be compared, and why not."""
+    failures = [(str(ran.work[o.index].source), o.failure) for o in ran.outcomes if o.failure]
+    told = [(file, f"{why.kind}: {why.message}" if why.is_bug else why.message) for file, why in failures]
+    return told + [(str(problem), str(problem)) for problem in problems]
+
+
+def _write_or_keep(ran: Ran, comparison: Comparison, targets: Targets, failed: Sequence[tuple[str, str]]) -> None:
+    """Writes the results; where that fails, all that was measured is kept, also what another run has tidied away."""
+    try:
+        for file in targets.files:
+            if os.path.lexists(file) and not targets.overwrite:
+                raise FileError(f"{file}: was written by another run meanwhile; --overwrite replaces it")
+        _write(comparison, targets, failed)
+    except FileError as error:
+        try:
+            for job, clip in ran.written:
+                if job.kept is not None:
+                    job.kept.keep(clip.key, clip.rows)
+        except FileError:
+            raise error from None
+        raise FileError(f"{error}; what was measured is kept, the same command need not measure it again") from None
+
+
+def _write(comparison: Comparison, targets: Targets, failed: Sequence[tuple[str, str]]) -> None:
     """The tables first: who sees a page finds them beside it."""
+    overwrite = targets.overwrite
     if targets.csv is not None:
-        comparison.to_csv(targets.csv)
+        tables.write_csv(comparison.rows, targets.csv, overwrite=overwrite)
     if targets.parquet is not None:
-        comparison.to_parquet(targets.parquet)
+        tables.write_parquet(comparison.rows, targets.parquet, overwrite=overwrite)
     if targets.report is not None:
-        write_atomically(targets.report, comparison_page(comparison, command=typed.line()).encode())
+        page = comparison_page(comparison, command=typed.line(), failed=failed)
+        write_atomically(targets.report, page.encode(), overwrite=overwrite)
 
 
 def _tidy(ran: Ran) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from keypose.cli.picturing import (
+    KEYS,
     LOOK,
     Choosing,
     Json,
@@ -34,7 +35,8 @@ def curves(
         tuple[str, ...],
         Parameter(
             negative="",
-            help="Joints, body parts or groups to show, hands,head. Otherwise the four that vary most.",
+            help="Joints, body parts or groups to show, hands,head; keys are chosen by these alone. Otherwise the four "
+            "that vary most are shown, and keys chosen by what the method sees.",
         ),
         LOOK,
     ] = (),
@@ -52,6 +54,9 @@ def curves(
     title: Title = None,
     scale: Scale = 2.0,
     mark: Mark = (),
+    whole_body: Annotated[
+        bool, Parameter(negative="", help="Choose keys by all that the method sees, whichever joints are shown."), KEYS
+    ] = False,
     choosing: Choosing = NO_CHOICE,
     source: Source = AS_IT_IS,
     overwrite: Overwrite = False,
@@ -62,7 +67,8 @@ def curves(
 
     A panel for each joint shows its three angles against time, below them how
     salient each frame is (Bulut and Capin), and as rings the extrema that stand
-    out. Keys are dots on the curves, where something is said about them.
+    out. Keys are dots on the curves, where something is said about them; the
+    method sees the joints that are named, or with --whole-body all.
 
     For example:
       keypose curves walk.bvh walk.svg
@@ -71,21 +77,27 @@ def curves(
       keypose curves walk.bvh walk.svg --mark 0,30,88 --no-saliency
     """
     from keypose.cli import picture_jobs as jobs
+    from keypose.cli.exits import UsageError
     from keypose.cli.keys_options import joints_from
     from keypose.cli.picturing import marked_from, run, target_from
 
     marked = marked_from(mark, choosing)
+    shown = joints_from(joints) or None
     chosen = choosing.options() if choosing.wants_keys else None
+    if whole_body and chosen is None:
+        raise UsageError("--whole-body says how keys are chosen, and none are: expected --keys or --method with it")
+    if chosen is not None and shown is not None and not whole_body:
+        chosen["joints"] = shown
     look = {
         "theme": theme,
         "width_px": width_px,
         "panel_px": panel_px,
         "title": title,
-        "joints": joints_from(joints) or None,
+        "joints": shown,
         "values": values,
         "saliency": not no_saliency,
     }
     reading, frames = source.reading(), source.frames()
     target = target_from(out, Path(file), overwrite=overwrite)
-    wanted = jobs.CurvesWanted(Path(file), target, reading, frames, jobs.Look(look, scale), marked, chosen)
+    wanted = jobs.CurvesWanted(Path(file), target, reading, frames, jobs.look_from(look, scale), marked, chosen)
     return run("Drawing", jobs.draw_curves, wanted, json=json, quiet=quiet)

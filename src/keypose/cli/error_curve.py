@@ -63,5 +63,5 @@ def error_curve(
     look = {"theme": theme, "width_px": width_px, "height_px": height_px} | ({} if title is None else {"title": title})
     reading, frames = source.reading(), source.frames()
     target = target_from(out, Path(file), overwrite=overwrite)
-    wanted = jobs.ErrorCurveWanted(Path(file), target, reading, frames, jobs.Look(look, scale), chosen)
+    wanted = jobs.ErrorCurveWanted(Path(file), target, reading, frames, jobs.look_from(look, scale), chosen)
     return run("Drawing", jobs.draw_error_curve, wanted, json=json, quiet=quiet)

@@ -9,15 +9,24 @@ from typing import Any
 
 from keypose.batch.reading import Reading, frames_meant
 from keypose.batch.swings import Finding
-from keypose.cli.picturing import Drawn
+from keypose.cli.picturing import Drawn, of_the_command_line, pixels_in
 from keypose.errors import OptionError
 from keypose.model import Motion, Selection
-from keypose.pictures.curves import plot_curves
+from keypose.options import number
+from keypose.pictures.chart.chart import LEAST_PX, MOST_PX
+from keypose.pictures.curves import LEAST_PANEL_PX, MOST_PANEL_PX, plot_curves
 from keypose.pictures.error_curve import plot_errors
-from keypose.pictures.picture import Picture
-from keypose.pictures.timeline import timeline
+from keypose.pictures.picture import LEAST_SCALE, MOST_SCALE, Picture
+from keypose.pictures.timeline import LEAST_ROW_PX, MOST_ROW_PX, timeline
 from keypose.verbs import select
 from keypose.verbs.explaining import choose
+
+SIZES = {
+    "width_px": (LEAST_PX, MOST_PX),
+    "height_px": (LEAST_PX, MOST_PX),
+    "row_px": (LEAST_ROW_PX, MOST_ROW_PX),
+    "panel_px": (LEAST_PANEL_PX, MOST_PANEL_PX),
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,16 @@ class Look:
 
     options: Mapping[str, Any]  # of the verb that draws it
     scale: float  # pixels to a px
+
+
+def look_from(options: Mapping[str, Any], scale: float) -> Look:
+    """What was typed, its sizes checked before any work is done."""
+    with of_the_command_line():
+        number("scale", scale, least=LEAST_SCALE, most=MOST_SCALE)
+        for name, (least, most) in SIZES.items():
+            if name in options:
+                number(name, options[name], least=least, most=most)
+    return Look(options, scale)
 
 
 @dataclass(frozen=True)
@@ -121,4 +140,4 @@ def _frames(keys: Selection | tuple[int, ...] | None) -> list[int]:
 
 def _written(picture: Picture, target: Path, look: Look, figures: Mapping[str, Any], notes: tuple[str, ...]) -> Drawn:
     picture.save(target, scale=look.scale)
-    return Drawn(picture.width, picture.height, picture.says, figures, notes)
+    return Drawn(picture.width, picture.height, picture.says, figures, notes, pixels_in(target))

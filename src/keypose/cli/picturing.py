@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from keypose.batch.reading import Reading
     from keypose.cli.running import Job
 
+PNG = b"\x89PNG\r\n\x1a\n"
 LOOK = Parameter(group=Group("The picture", sort_key=1))
 KEYS = Parameter(group=Group("Which keys", sort_key=3))
 READING = Parameter(group=Group("How the file is read", sort_key=4))
@@ -76,7 +78,7 @@ class Choosing:
     @property
     def wants_keys(self) -> bool:
         """Whether anything was said about which keys."""
-        return self != Choosing()
+        return self != type(self)()
 
     def options(self) -> dict[str, Any]:
         """What was said, as keywords of ``choose`` and ``select``, method and budget included."""
@@ -100,6 +102,16 @@ class Choosing:
         )
         budget = {"keys": self.keys, "tolerance_mm": self.tolerance_mm, "auto": self.auto, "max_keys": self.max_keys}
         return {"method": method, **options, **told.given(budget | {"weights": told.weights_from(self.weight)})}
+
+
+@Parameter(name="*", help="Which keys to choose.")
+@dataclass(frozen=True)
+class Poses(Choosing):
+    """Which keys to choose, by another method than usual: the one that is best at telling poses apart."""
+
+    method: Annotated[
+        str | None, Parameter(help="How to choose keys: one that keypose methods lists. Otherwise farthest."), KEYS
+    ] = None
 
 
 @Parameter(name="*", help="How the file is read.")
@@ -133,6 +145,14 @@ class Drawn:
     says: str
     figures: Mapping[str, Any] = field(default_factory=dict)  # more for JSON
     notes: tuple[str, ...] = ()
+    pixels: tuple[int, int] | None = None  # of a PNG
+
+    @property
+    def size(self) -> str:
+        """How large the file is that was written: in pixels if it has any."""
+        if self.pixels is not None:
+            return f"{self.pixels[0]} x {self.pixels[1]} pixels"
+        return f"{self.width_px:.0f} x {self.height_px:.0f} px"
 
 
 Work = TypeVar("Work", bound="Job")
@@ -157,6 +177,18 @@ def target_from(out: str, source: Path, *, overwrite: bool) -> Path:
     return target
 
 
+@contextmanager
+def of_the_command_line() -> Iterator[None]:
+    """What the library refuses in here is an option that cannot be meant."""
+    from keypose.cli.wording import for_command_line
+    from keypose.errors import OptionError
+
+    try:
+        yield
+    except OptionError as error:
+        raise UsageError(for_command_line(str(error))) from None
+
+
 def marked_from(mark: Sequence[str], choosing: Choosing) -> tuple[int, ...]:
     """Frames to mark, if they were said and nothing was said of choosing any."""
     from keypose.cli.keys_options import frames_from
@@ -177,8 +209,17 @@ def run(verb: str, function: Callable[[Work], Drawn], job: Work, *, json: bool, 
     elif not quiet:
         ran.say_notes(lambda drawn: drawn.notes)
         for made, drawn in ran.written:
-            output.line(f"{made.target}: {drawn.width_px:.0f} x {drawn.height_px:.0f} px. {drawn.says}")
+            output.line(f"{made.target}: {drawn.size}. {drawn.says}")
     return ran.code(json=json)
+
+
+def pixels_in(path: Path) -> tuple[int, int] | None:
+    """Width and height of a PNG, as it says itself; None for another picture."""
+    with path.open("rb") as file:
+        start = file.read(24)
+    if not start.startswith(PNG):
+        return None
+    return int.from_bytes(start[16:20], "big"), int.from_bytes(start[20:24], "big")
 
 
 def document(drawn: Drawn) -> dict[str, Any]:
@@ -186,6 +227,8 @@ def document(drawn: Drawn) -> dict[str, Any]:
     return {
         "width_px": drawn.width_px,
         "height_px": drawn.height_px,
+        "width_pixels": None if drawn.pixels is None else drawn.pixels[0],
+        "height_pixels": None if drawn.pixels is None else drawn.pixels[1],
         "says": drawn.says,
         **drawn.figures,
         "notes": list(drawn.notes),

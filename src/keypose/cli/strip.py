@@ -8,10 +8,10 @@ from cyclopts import Parameter
 
 from keypose.cli.choosing import Joints
 from keypose.cli.options import Jobs
-from keypose.cli.picturing import KEYS, LOOK, Choosing, Json, Mark, Quiet, Scale, Source, Theme
+from keypose.cli.picturing import KEYS, LOOK, Json, Mark, Poses, Quiet, Source, Theme
 from keypose.cli.targets import Overwrite, SkipExisting
 
-NO_CHOICE = Choosing()
+NO_CHOICE = Poses()
 AS_IT_IS = Source()
 
 
@@ -33,6 +33,9 @@ def strip(
         ),
         LOOK,
     ] = "side",
+    per_row: Annotated[
+        int | None, Parameter(help="So many poses side by side, the next ones in a row below. Otherwise all."), LOOK
+    ] = None,
     view: Annotated[
         str,
         Parameter(
@@ -51,17 +54,21 @@ def strip(
     no_captions: Annotated[bool, Parameter(negative="", help="Leave out frames and times."), LOOK] = False,
     title: Annotated[str | None, Parameter(help="What stands above it. Otherwise nothing does."), LOOK] = None,
     theme: Theme = "light",
-    height_px: Annotated[float | None, Parameter(help="How tall the picture is. Otherwise 180 px."), LOOK] = None,
+    height_px: Annotated[
+        float | None, Parameter(help="How tall the picture is. Otherwise 180 px for a row."), LOOK
+    ] = None,
     width_px: Annotated[float | None, Parameter(help="How wide it may be at most."), LOOK] = None,
-    size_px: Annotated[str | None, Parameter(help="Exactly this size, WIDTHxHEIGHT, such as 320x90."), LOOK] = None,
+    size_px: Annotated[str | None, Parameter(help="Exactly this size, WIDTHxHEIGHT: 320x90."), LOOK] = None,
     no_background: Annotated[bool, Parameter(negative="", help="Leave out the paper: transparent."), LOOK] = False,
-    scale: Scale = 2.0,
+    scale: Annotated[
+        float | None, Parameter(help="Pixels to a px of a PNG. Otherwise 2, or 1 with --size-px."), LOOK
+    ] = None,
     to: Annotated[
         Literal["png", "svg"] | None, Parameter(help="What to write into a folder. Otherwise png."), LOOK
     ] = None,
     mark: Mark = (),
     joints: Annotated[Joints, KEYS] = (),
-    choosing: Choosing = NO_CHOICE,
+    choosing: Poses = NO_CHOICE,
     source: Source = AS_IT_IS,
     overwrite: Annotated[Overwrite, LOOK] = False,
     skip_existing: Annotated[SkipExisting, LOOK] = False,
@@ -81,6 +88,7 @@ def strip(
       keypose strip walk.bvh walk.svg --method salient --keys 12 --theme dark
       keypose strip kick.bvh kick.png --layout expanded --ghosts 2
       keypose strip walk.bvh front.png --view front --range 100:400
+      keypose strip walk.bvh walk.png --keys 24 --per-row 12
       keypose strip takes/ pictures/ --size-px 320x90
     """
     from keypose.batch.inputs import expand
@@ -96,6 +104,7 @@ def strip(
     chosen = strip_run.choosing_from(choosing, joints_from(joints), marked)
     look = {
         "layout": layout,
+        "per_row": per_row,
         "view": strip_run.view_from(view),
         "ghosts": ghosts,
         "rank": rank,
@@ -108,6 +117,7 @@ def strip(
         "background": not no_background,
         "scale": scale,
     }
+    strip_run.check_look(look)
     reading, frames = source.reading(), source.frames()
     inputs = expand(names)
     if inputs.problems:

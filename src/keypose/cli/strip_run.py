@@ -15,13 +15,16 @@ from keypose.batch.plan import Existing, Plan, Target
 from keypose.batch.reading import Reading, frames_meant
 from keypose.cli import output, said, targets
 from keypose.cli.exits import UsageError
-from keypose.cli.picturing import Choosing, Drawn, document
+from keypose.cli.picturing import Choosing, Drawn, document, of_the_command_line, pixels_in
 from keypose.cli.running import Run, run_all
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection
-from keypose.pictures.picture import SUFFIXES, picture_path
+from keypose.options import number, whole
+from keypose.pictures.picture import LEAST_SCALE, MOST_SCALE, SUFFIXES, picture_path
 from keypose.pictures.strip import strip
-from keypose.pictures.strip.choice import USUAL_KEYS
+from keypose.pictures.strip.canvas import Wish
+from keypose.pictures.strip.choice import MOST_POSES, USUAL_KEYS
+from keypose.pictures.strip.layouts import check_rows
 from keypose.pictures.view import VIEWS, view_of
 from keypose.verbs import ladder, select
 
@@ -68,6 +71,16 @@ def size_from(text: str | None) -> tuple[float, float] | None:
     return float(found[1]), float(found[2])
 
 
+def check_look(look: Mapping[str, Any]) -> None:
+    """Refuses sizes and numbers that no strip has, before any work is done."""
+    with of_the_command_line():
+        check_rows(look["per_row"], look["layout"])
+        Wish.of(look["height_px"], look["width_px"], look["size_px"])
+        whole("ghosts", look["ghosts"], least=0, most=MOST_POSES)
+        if look["scale"] is not None:
+            number("scale", look["scale"], least=LEAST_SCALE, most=MOST_SCALE)
+
+
 def plan_from(inputs: Inputs, names: Sequence[str], out: str, to: str | None, existing: Existing) -> Plan:
     """Where each picture goes: one file to a picture, more into a folder."""
     alone = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
@@ -99,7 +112,8 @@ def draw_strip(wanted: StripWanted) -> Drawn:
         "frames": shown,
         "times_s": [frame / motion.fps for frame in shown],
     }
-    return Drawn(picture.width, picture.height, picture.says, figures, motion.notes)
+    pixels = pixels_in(wanted.target)
+    return Drawn(picture.width, picture.height, picture.says, figures, motion.notes, pixels)
 
 
 def _chosen(motion: Motion, span: tuple[int, int], choosing: Mapping[str, Any]) -> Selection:
@@ -124,7 +138,7 @@ def _say(ran: Run[StripWanted, Drawn]) -> None:
     ran.say_notes(lambda drawn: drawn.notes)
     if len(ran.work) == 1 and ran.written:
         job, drawn = ran.written[0]
-        output.line(f"{job.target}: {drawn.width_px:.0f} x {drawn.height_px:.0f} px. {drawn.says}")
+        output.line(f"{job.target}: {drawn.size}. {drawn.says}")
     parts = ran.counted("drawn")
     if parts and ran.is_about_many:
         output.line(", ".join(parts))

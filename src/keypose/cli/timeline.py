@@ -94,5 +94,5 @@ def timeline(
     }
     finding = Finding(source.reading(), source.frames(), None, options, within_deg, within_mm)
     target = target_from(out, Path(file), overwrite=overwrite)
-    wanted = jobs.TimelineWanted(Path(file), target, finding, jobs.Look(look, scale), marked, chosen)
+    wanted = jobs.TimelineWanted(Path(file), target, finding, jobs.look_from(look, scale), marked, chosen)
     return run("Drawing", jobs.draw_timeline, wanted, json=json, quiet=quiet)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
@@ -16,7 +15,9 @@ def remember(tokens: Sequence[str]) -> None:
 
 def line() -> str:
     """The command, to be typed again."""
-    return shlex.join(("keypose", *_TYPED.get()))
+    from keypose.pictures.shell import shell_line
+
+    return shell_line(("keypose", *_TYPED.get()))
 
 
 def order_of(options: Collection[str]) -> list[str]:

@@ -30,10 +30,14 @@ _OPTIONS = {
     "jump_penalty": "--jump-penalty",
     "polish": "--polish",
     "width_px": "--width-px",
+    "per_row": "--per-row",
+    "layout": "--layout",
     "height_px": "--height-px",
     "row_px": "--row-px",
     "panel_px": "--panel-px",
     "scale": "--scale",
+    "ghosts": "--ghosts",
+    "size_px": "--size-px",
     "polish_weights": "--polish-weight",
     "residual": "--residual",
     "timing": "--timing",
@@ -55,6 +59,7 @@ _SETTINGS = (
 )
 _OF_VERBS = r"(?<![\w/\\.=(-])"  # nor within Limits(joints=...)
 _FOR_KEYS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"rank=True, expected a selection of a method", "--rank, expected a --method"),
     (r"frames=\(start, stop\)", "--range START:END"),
     (r"(pins|excluded): (?=frame )", lambda found: FLAGS[found[1]] + ": "),
     (r"weight (?=\S+=[^\s,]+)", "--weight "),

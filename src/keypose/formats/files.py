@@ -64,11 +64,12 @@ def _too_large(path: Path, limits: Limits) -> LimitError:
     return LimitError(path, f"larger than the limit of {limits.bytes} bytes; to allow it: limits=Limits(bytes=...)")
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None:
     """Writes all of ``data`` or nothing: whoever opens ``path`` sees the old file or the new one, whole.
 
     The data go to a hidden file beside the target, reach the disk, and take the target's place in one
-    step. A target that is a link stays a link; an existing file's permissions are kept.
+    step. A target that is a link stays a link; an existing file's permissions are kept. With
+    ``overwrite=False`` a file that is there, even since a moment ago, stays, and that is an error.
     """
     try:
         path = Path(os.path.realpath(path))
@@ -82,10 +83,26 @@ def write_atomically(path: Path, data: bytes) -> None:
                 os.fsync(file.fileno())
             if mode is not None:
                 temporary.chmod(mode)
-            temporary.replace(path)
+            if overwrite:
+                temporary.replace(path)
+            else:
+                _take_free_place(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL or a lone surrogate
         raise FileError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _take_free_place(temporary: Path, path: Path) -> None:
+    """Moves a file to where none is."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: the name is taken first, then filled
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        temporary.replace(path)
+    else:
+        temporary.unlink()

@@ -25,6 +25,7 @@ LEAST_FPS, GREATEST_FPS = 1e-3, 1e6
 GREATEST_FRAME = 1 << 53
 MOST_POSES = 1 << 28  # frames x joints that at_fps makes: 15 GB
 BLOCK_POSES = 1 << 18  # frames x points that the height looks at together
+LEAST_HEIGHT = 1e-100  # file units: by smaller ones not even squares of distances in mm are finite numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +235,8 @@ class Motion(Frozen):
     @cached_property
     def height(self) -> float:
         """The figure's height in file units: of the reference pose if there is one, else of the rest pose
-        if that is upright, else the 95th percentile over the frames. End sites count.
+        if that is upright, else the 95th percentile over the frames. End sites count. 0 if it is so small
+        that nothing can be measured by it.
         """
         s = self.skeleton
         if self.reference_pose is not None:
@@ -247,7 +249,7 @@ class Motion(Frozen):
             extent = kinematics.vertical_extent(s.rest_positions, self.up)
         else:
             extent = np.percentile(self._vertical_extents(), 95.0)
-        return float(extent)
+        return float(extent) if extent >= LEAST_HEIGHT else 0.0
 
     def _vertical_extents(self) -> Floats:
         """How tall each frame is, end sites included (T,); by blocks, since there may be many end sites."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from html import escape
+from dataclasses import replace
 
 import numpy as np
 
 from keypose.model import Motion
+from keypose.pictures.cards.pieces import card, notes_of
 from keypose.pictures.figure import Body, body_of
 from keypose.pictures.figure.paint import CROWD
+from keypose.pictures.picture import Picture
 from keypose.pictures.strip import strip
-from keypose.pictures.svg import clean
 
 POSES = 6
 MANY_PARTS, FEW_POSES = 30, 3  # of markers, say: a card of more poses would be too large
 STRIP_PX = 170.0
-MOST_NOTES = 5
 
 
 def motion_card(motion: Motion) -> str:
@@ -27,22 +27,7 @@ def motion_card(motion: Motion) -> str:
     body = body_of(motion)
     poses = FEW_POSES if MANY_PARTS < len(body.parts) <= CROWD else POSES
     frames = np.unique(np.linspace(0, motion.n_frames - 1, poses).round().astype(int)).tolist()
-    facts = _facts(motion, body)
-    rows = "".join(
-        f'<tr><th style="{_TH}">{escape(name)}</th><td style="{_TD}">{escape(value)}</td></tr>' for name, value in facts
-    )
-    return (
-        f'<div style="max-width:60em;font:13px/1.5 system-ui,sans-serif">'
-        f'<div style="font-weight:600">{escape(clean(motion.name))}</div>'
-        f"{_strip(motion, frames)}"
-        f'<table style="{_TABLE}">{rows}</table></div>'
-    )
-
-
-_TABLE = "border-collapse:collapse;margin:4px 0;background:none;color:inherit;font:inherit"
-_CELL = "border:none;background:none;text-align:left;vertical-align:top;overflow-wrap:anywhere;"
-_TH = _CELL + "padding:0 1.2em 0 0;font-weight:400;opacity:0.65;white-space:nowrap"
-_TD = _CELL + "padding:0"
+    return card(motion.name, [_strip(motion, frames)], _facts(motion, body) + notes_of(motion.notes))
 
 
 def _facts(motion: Motion, body: Body) -> list[tuple[str, str]]:
@@ -62,12 +47,10 @@ def _facts(motion: Motion, body: Body) -> list[tuple[str, str]]:
         facts.insert(1, ("first frame", f"number {motion.first_frame:,} of its source"))
     if body.left_out:
         facts.append(("picture", f"the {body.left_out:,} shortest limbs or last markers are not drawn"))
-    facts += [("note", clean(note)) for note in motion.notes[:MOST_NOTES]]
-    if len(motion.notes) > MOST_NOTES:
-        facts.append(("", f"and {len(motion.notes) - MOST_NOTES:,} more notes"))
     return facts
 
 
-def _strip(motion: Motion, frames: list[int]) -> str:
+def _strip(motion: Motion, frames: list[int]) -> Picture:
     picture = strip(motion, frames, theme="notebook", height_px=STRIP_PX)
-    return picture.svg.replace("<svg ", '<svg style="max-width:100%;height:auto;display:block;background:none" ', 1)
+    look = 'style="max-width:100%;height:auto;display:block;background:none"'
+    return replace(picture, svg=picture.svg.replace("<svg ", f"<svg {look} ", 1))

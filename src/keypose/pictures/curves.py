@@ -12,12 +12,12 @@ from keypose.errors import OptionError
 from keypose.features import JointNames, features_of
 from keypose.methods.saliency.reading import SIGMA_S
 from keypose.model import Features, Motion
-from keypose.options import flag, one_of
+from keypose.options import flag, one_of, text
 from keypose.options import number as checked
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_y, ticks_upright, width_of
 from keypose.pictures.chart.chart import MOST_PX, size_from
 from keypose.pictures.chart.draw import Looks, draw_line, draw_sample
-from keypose.pictures.chart.labels import SAMPLE_PX
+from keypose.pictures.chart.labels import SAMPLE_PX, in_rows
 from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
 from keypose.pictures.chart.nouns import Axis, Line
 from keypose.pictures.chart.scale import Scale, scale_of
@@ -32,9 +32,11 @@ from keypose.pictures.theme import Theme, theme_of
 VALUES = ("auto", "euler", "positions")
 USUAL_JOINTS = 4
 MOST_JOINTS = 24
+LEAST_PANEL_PX, MOST_PANEL_PX = 50.0, 600.0
 STRIP = 0.2  # of a panel, for saliency
 GAP_PX = 12.0
 KEY_DOT_PX = 5.0
+RING_PX, HOLE_PX = 7.0, 4.4
 CROWDED = 0.3  # dots to a px above which there are none
 
 
@@ -54,6 +56,8 @@ def plot_curves(
 ) -> Picture:
     """A panel for each joint with its curves: unwrapped Euler angles in file order, or positions in the world.
 
+    Positions are in metres where the file states its unit, otherwise in that of the file.
+
     ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and upright lines. Below the
     curves stands the saliency of Bulut & Capin, of the joint's most salient curve, over its mean: where it is above
     the line at 1, frames are candidates, and the extrema among them, which that method would choose from, are rings
@@ -65,11 +69,12 @@ def plot_curves(
     target = None if path is None else picture_path(path)
     colours = theme_of(theme)
     width, _ = size_from(width_px, MOST_PX)
-    panel = checked("panel_px", panel_px, least=50.0, most=600.0)
+    panel = checked("panel_px", panel_px, least=LEAST_PANEL_PX, most=MOST_PANEL_PX)
+    name = motion.name if title is None else text("title", title)
     keys = key_frames(selection, motion.n_frames)
     recipe = _recipe(motion, one_of("values", values, VALUES))
     panels = _panels(motion, recipe, joints, sigma_s, saliency=flag("saliency", saliency))
-    plan = _Plan.of(panels, motion, motion.name if title is None else title, width, panel)
+    plan = _Plan.of(panels, motion, name, len(keys), width, panel)
     says = _says(motion, panels, len(keys))
     body = _drawn(plan, panels, keys, motion.fps, colours)
     svg = document(body, width, plan.height, colours, title=plan.title or "motion curves", says=says)
@@ -107,13 +112,17 @@ def _panels(motion: Motion, recipe: str, joints: JointNames | None, sigma_s: flo
         names = [name for name in names if name in liveliest]
     elif len(names) > MOST_JOINTS:
         raise OptionError(f"joints= names {len(names):,} joints, expected at most {MOST_JOINTS}")
-    unit = "degrees" if recipe == "euler" else "file units"
+    unit, size = ("degrees", 1.0) if recipe == "euler" else ("metres", motion.metres_per_unit)
+    if size is None:
+        unit, size = "file units", 1.0
     found = []
     for name in names:
         columns = list(features.joints[name])
         own = Features(features.values[:, columns], features.fps, tuple(features.columns[c] for c in columns))
         channels = tuple(column.channel.removesuffix("rotation") for column in own.columns)
-        found.append(_Panel(name, unit, channels, own.values, joint_saliency(own, sigma_s) if saliency else None))
+        found.append(
+            _Panel(name, unit, channels, size * own.values, joint_saliency(own, sigma_s) if saliency else None)
+        )
     return found
 
 
@@ -124,6 +133,8 @@ class _Plan:
     width: float
     height: float
     title: str
+    legend: list[tuple[int, float, str]]  # row, left and text of each sign
+    legend_y: float  # base line of its first row
     frames: Scale
     panels: tuple[
         tuple[Area, Scale, Area | None, Scale | None], ...
@@ -131,9 +142,11 @@ class _Plan:
     whole: Area  # from the first panel to the last
 
     @staticmethod
-    def of(panels: list[_Panel], motion: Motion, title: str, width: float, panel_px: float) -> _Plan:
-        """Panels one below the other, over one time."""
-        top = EDGE_PX + (TITLE_PX + 8 if title else 0.0) + 2 * ROW_PX + 4
+    def of(panels: list[_Panel], motion: Motion, title: str, n_keys: int, width: float, panel_px: float) -> _Plan:
+        """Panels one below the other, over one time; above them what their signs mean."""
+        legend = in_rows(_legend_texts(panels[0], n_keys), EDGE_PX, width - 2 * EDGE_PX)
+        head = EDGE_PX + (TITLE_PX + 8 if title else 0.0)
+        top = head + ROW_PX * (legend[-1][0] + 2) + 4
         heights = [top + n * (panel_px + ROW_PX + GAP_PX) for n in range(len(panels))]
         scales = [scale_of(Axis(), [panel.values], 0.0, panel_px, room=0.06) for panel in panels]
         texts = [width_of(ticks_upright(Axis(), scale)) for scale in scales]
@@ -150,7 +163,8 @@ class _Plan:
             placed.append((area, Scale(scale.low, scale.high, foot, y), strip, high))
         bottom = heights[-1] + panel_px
         frames = frame_scale(motion.n_frames, left, right)
-        return _Plan(width, bottom + TIME_PX + 6, title, frames, tuple(placed), Area(left, top, right, bottom))
+        whole = Area(left, top, right, bottom)
+        return _Plan(width, bottom + TIME_PX + 6, title, legend, head + 8, frames, tuple(placed), whole)
 
 
 def _drawn(plan: _Plan, panels: list[_Panel], keys: Ints, fps: float, theme: Theme) -> str:
@@ -159,14 +173,13 @@ def _drawn(plan: _Plan, panels: list[_Panel], keys: Ints, fps: float, theme: The
         title = fitting(plan.title, plan.width - 2 * EDGE_PX, TITLE_PX, bold=True)
         drawn.append(words(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
     drawn.append(draw_time(plan.whole, plan.frames, fps, theme))
+    drawn.append(_legend(panels[0], len(keys), plan, theme))
     at = plan.frames.px(keys)
     for n, (panel, (area, scale, strip, high)) in enumerate(zip(panels, plan.panels, strict=True)):
         drawn.append(_ground(area, panel, theme))
         drawn.append(draw_y(area, ticks_upright(Axis(), scale), theme))
         if strip is not None and high is not None and panel.saliency is not None:
             drawn.append(_strip(strip, plan.frames, high, panel.saliency, theme))
-        if not n:
-            drawn.append(_legend(panel, len(keys), area, theme))
         over = Area(area.left, area.top, area.right, (strip or area).bottom)
         drawn.append(draw_keys(over, at.tolist(), theme, heads=n == 0))
         drawn.append(_curves(panel, plan.frames, scale, area, keys, theme))
@@ -174,7 +187,7 @@ def _drawn(plan: _Plan, panels: list[_Panel], keys: Ints, fps: float, theme: The
 
 
 def _ground(area: Area, panel: _Panel, theme: Theme) -> str:
-    name = fitting(f"{panel.joint}, {panel.unit}", 0.5 * area.width, TEXT_PX, bold=True)
+    name = fitting(f"{panel.joint}, {panel.unit}", area.width, TEXT_PX, bold=True)
     return words(area.left, area.top - 10, name, TEXT_PX, theme["ink"], bold=True)
 
 
@@ -186,7 +199,9 @@ def _curves(panel: _Panel, frames: Scale, scale: Scale, area: Area, keys: Ints, 
         if panel.saliency is not None:
             rings = panel.saliency.frames[panel.saliency.columns == c]
             path = _dots(frames.px(rings), scale.px(panel.values[rings, c]), area)
-            drawn.append(_round(path, theme[line.colour], 7.0) + _round(path, theme["paper"], 4.4) if path else "")
+            drawn.append(
+                _round(path, theme[line.colour], RING_PX) + _round(path, theme["paper"], HOLE_PX) if path else ""
+            )
         path = _dots(frames.px(keys), scale.px(panel.values[keys, c]), area)
         drawn.append(_round(path, theme["key"], KEY_DOT_PX) if path else "")
     return "".join(drawn)
@@ -217,34 +232,34 @@ def _strip(strip: Area, frames: Scale, high: Scale, saliency: JointSaliency, the
     xs, ys = frames.px(np.arange(len(saliency.over_mean))), high.px(saliency.over_mean)
     path = path_of(xs, ys, floor=strip.bottom)
     mean = f"M{number(strip.left)} {number(high.at(1.0))}H{number(strip.right)}"
-    return (
-        f'<path d="{path}" fill="{theme["line3"]}" fill-opacity="0.45"/>'
-        f'<path d="{mean}" stroke="{theme["line3"]}" stroke-dasharray="2 2"/>'
-        + words(strip.left - 6, strip.bottom, "saliency", TEXT_PX - 1, theme["muted"], anchor="end")
-    )
+    name = words(strip.left - 6, strip.bottom, "saliency", TEXT_PX - 1, theme["muted"], anchor="end")
+    return _salience(path, mean, theme) + name
 
 
-def _legend(panel: _Panel, n_keys: int, area: Area, theme: Theme) -> str:
-    """Right above the first panel."""
+def _salience(path: str, mean: str, theme: Theme) -> str:
+    return (f'<path d="{path}" fill="{theme["line3"]}" fill-opacity="0.45"/>'
+            f'<path d="{mean}" stroke="{theme["line3"]}" stroke-dasharray="2 2" fill="none"/>')  # fmt: skip
+
+
+def _legend_texts(panel: _Panel, n_keys: int) -> list[str]:
+    keys = [f"{n_keys:,} key{'s' * (n_keys != 1)}"] if n_keys else []
+    return [*panel.channels, *keys, *(["salient extremum", "saliency, dotted at 1"] if panel.saliency else [])]
+
+
+def _legend(panel: _Panel, n_keys: int, plan: _Plan, theme: Theme) -> str:
+    """Above the panels, in as many rows as it takes."""
     lines = _lines(panel)
     looks = Looks(lines)
-    items = [(draw_sample(line, 0.0, -4.0, looks, theme), line.label) for line in lines]
-    if n_keys:
-        items.append(
-            (_round(f"M{number(SAMPLE_PX - 6)} -4h0", theme["key"], KEY_DOT_PX), f"{n_keys:,} key{'s' * (n_keys != 1)}")
-        )
+    signs = [draw_sample(line, 0.0, -4.0, looks, theme) for line in lines]
+    dot, wide = f"M{number(SAMPLE_PX - 6)} -4h0", number(SAMPLE_PX)
+    signs += [_round(dot, theme["key"], KEY_DOT_PX)] if n_keys else []
     if panel.saliency is not None:
-        ring = f"M{number(SAMPLE_PX - 6)} -4h0"
-        items.append((_round(ring, theme["ink"], 7.0) + _round(ring, theme["paper"], 4.4), "salient extremum"))
-    widths = [SAMPLE_PX + 6 + text_width(text, TEXT_PX) + 10 for _, text in items]
-    while sum(widths) > area.right - EDGE_PX:  # the last ones explain themselves best
-        items.pop()
-        widths.pop()
-    drawn, x = [], area.right - sum(widths)
-    for (sign, text), wide in zip(items, widths, strict=True):
-        place = f"translate({number(x)} {number(area.top - 12 - ROW_PX)})"
-        drawn.append(f'<g transform="{place}">{sign}{words(SAMPLE_PX + 6, 0.0, text, TEXT_PX, theme["ink"])}</g>')
-        x += wide
+        signs.append(_round(dot, theme["ink"], RING_PX) + _round(dot, theme["paper"], HOLE_PX))
+        signs.append(_salience(f"M0 0l{wide} -8V0z", f"M0 -4h{wide}", theme))
+    drawn = []
+    for sign, (row, left, meaning) in zip(signs, plan.legend, strict=True):
+        place = f"translate({number(left)} {number(plan.legend_y + row * ROW_PX)})"
+        drawn.append(f'<g transform="{place}">{sign}{words(SAMPLE_PX + 6, 0.0, meaning, TEXT_PX, theme["ink"])}</g>')
     return "".join(drawn)
 
 

@@ -13,7 +13,7 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder, Selection
 from keypose.model.selection import NOISE
-from keypose.options import flag, whole
+from keypose.options import flag, text, whole
 from keypose.pictures.chart import Axis, Line, Mark, TopAxis, chart
 from keypose.pictures.chart.ticks import tick_text
 from keypose.pictures.picture import Picture, picture_path
@@ -22,6 +22,7 @@ from keypose.pictures.theme import SERIES
 Ladders: TypeAlias = Ladder | Mapping[str, Ladder] | Sequence[Ladder]
 MOST_CLIFFS = 5  # of one ladder that are named, the strongest
 MOST_LADDERS = 30
+MOST_FRAMES = 2**31 - 1  # frames are counted in 32 bits
 REMOVED = (50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5)  # % of the frames
 
 
@@ -31,6 +32,7 @@ def plot_errors(
     *,
     chosen: int | Selection | None = None,
     unit: str = "",
+    label: str = "cost",
     n_frames: int | None = None,
     cliffs: bool = True,
     title: str | None = None,
@@ -41,16 +43,19 @@ def plot_errors(
     """The cost of every number of keys of one ladder, or of several by name.
 
     Costs are what each method itself makes small, in the units of its features: comparable along one line, and between
-    lines only where these are of the same kind. ``unit`` is written at their axis; say ``"mm"`` for ladders of
-    ``cost="inbetween"``. Cliffs are marked with their number of keys, and the knee of the curve if there is no cliff;
-    ``chosen`` marks the keys that are used. A cost of 0 has no place on a logarithmic scale: the line ends before it.
+    lines only where these are of the same kind. ``label`` and ``unit`` are written at their axis; say ``"mm"`` for
+    ladders of ``cost="inbetween"``. Cliffs are marked with their number of keys, and the knee of the curve if there is
+    no cliff; ``chosen`` marks the keys that are used. A cost of 0 has no place on a logarithmic scale: the line ends
+    before it.
     """
     target = None if path is None else picture_path(path)
     named = _named(ladders)
-    if n_frames is not None:
-        most = whole("n_frames", n_frames, least=1)
-        named = {name: replace(ladder, n_frames=most) for name, ladder in named.items()}
+    text("unit", unit)
+    words = _title(named) if title is None else text("title", title)
     picked = _picked(chosen, next(iter(named.values())))
+    if n_frames is not None:
+        most = whole("n_frames", n_frames, least=1, most=MOST_FRAMES)
+        named = {name: replace(ladder, n_frames=most) for name, ladder in named.items()}
     only = len(named) == 1
     lines = [
         Line("" if only else name, ladder.counts, _seen(ladder), f"line{n % SERIES}", dots=len(ladder) < 2)
@@ -63,11 +68,11 @@ def plot_errors(
     picture = chart(
         lines,
         Axis("keys", whole=True),
-        Axis("cost" if unit else f"cost, {own}", log=log, unit=unit),
+        Axis(label if unit else f"{label}, {own}", log=log, unit=unit),
         width_px=width_px,
         height_px=height_px,
         theme=theme,
-        title=_title(named) if title is None else title,
+        title=words,
         says=_says(named, found, picked, unit),
         marks=marks,
         top=_removed(named),
@@ -116,6 +121,9 @@ def _check(ladders: Sequence[object]) -> None:
 def _picked(chosen: int | Selection | None, ladder: Ladder) -> int | None:
     if chosen is None:
         return None
+    if isinstance(chosen, Selection) and chosen.n_frames != ladder.n_frames:
+        raise OptionError(f"chosen: keys of {chosen.n_frames:,} frames, expected those of the {ladder.n_frames:,} of "
+                          f"the ladder")  # fmt: skip
     keys = len(chosen) if isinstance(chosen, Selection) else whole("chosen", chosen)
     if keys not in ladder.costs:
         raise OptionError(f"chosen={keys}, expected a number of keys of the ladder, "

@@ -13,6 +13,7 @@ from keypose.arrays import Floats, runs
 from keypose.errors import OptionError
 from keypose.model import Skeleton
 from keypose.options import number as checked
+from keypose.options import text
 from keypose.pictures.chart.axes import TEXT_PX, Area
 from keypose.pictures.chart.chart import MOST_PX, size_from
 from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
@@ -57,6 +58,8 @@ def heat_map(
     target = None if path is None else picture_path(path)
     colours = theme_of(theme)
     width, _ = size_from(width_px, MOST_PX)
+    for name, value in (("title", title), ("unit", unit), ("what", what)):
+        text(name, value)
     names = rows.names if isinstance(rows, Skeleton) else tuple(map(str, rows))
     numbers = _numbers(values, len(names))
     shown, left_out = _shown(numbers, rows)

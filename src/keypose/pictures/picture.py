@@ -14,6 +14,7 @@ from keypose.formats.files import write_atomically
 from keypose.options import number
 
 MOST_PIXELS = 1 << 26  # of a PNG: 256 MB while it is made
+LEAST_SCALE, MOST_SCALE = 0.01, 100.0  # pixels to a px
 SUFFIXES = (".svg", ".png")
 
 
@@ -36,7 +37,7 @@ class Picture:
 
     def png(self, scale: float = 2.0) -> bytes:
         """The picture in pixels, ``scale`` of them to a px; needs the extra ``png``."""
-        factor = number("scale", scale, least=0.01, most=100.0)
+        factor = number("scale", scale, least=LEAST_SCALE, most=MOST_SCALE)
         if self.width * self.height * factor * factor > MOST_PIXELS:
             raise OptionError(f"a PNG of {self.width * factor:.0f} x {self.height * factor:.0f} pixels, "
                               f"expected at most {MOST_PIXELS:,} in all: take a smaller scale")  # fmt: skip

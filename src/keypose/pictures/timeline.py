@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from os import PathLike
 
 from keypose.errors import OptionError
-from keypose.features import JointNames
+from keypose.features import JointNames, chosen_joints
 from keypose.options import number as checked
+from keypose.options import text
 from keypose.pictures import timeline_bars as bars
 from keypose.pictures.chart.axes import TEXT_PX, Area
 from keypose.pictures.chart.chart import MOST_PX, size_from
@@ -25,6 +26,7 @@ from keypose.swings.timeline import Row, Timeline
 
 MOST_ROWS = 60  # of joints that nobody named; those that swing longest are shown
 MOST_NAMED_ROWS = 400
+LEAST_ROW_PX, MOST_ROW_PX = 6.0, 60.0
 LONGEST_NAME = 0.24  # of the width
 LIMB_GAP_PX = 5.0
 KEY_PX = 8.0  # height of the marks above the rows
@@ -54,11 +56,12 @@ def timeline(
     target = None if path is None else picture_path(path)
     colours = theme_of(theme)
     width, _ = size_from(width_px, MOST_PX)
+    name = swings.name if title is None else text("title", title)
     told = swings.timeline()
     shown, left_out = _shown(swings, told, joints)
     limbs = limbs_of(swings.skeleton, shown)
-    height_of_row = checked("row_px", row_px, least=6.0, most=60.0)
-    plan = _lay_out(told, limbs, swings.name if title is None else title, width, height_of_row)
+    height_of_row = checked("row_px", row_px, least=LEAST_ROW_PX, most=MOST_ROW_PX)
+    plan = _lay_out(told, limbs, name, width, height_of_row)
     at = key_frames(keys, swings.n_frames)
     body = _drawn(told, plan, [plan.frames.at(float(frame)) for frame in at.tolist()], colours)
     height = plan.area.bottom + TIME_PX + 4
@@ -93,7 +96,7 @@ class _Plan:
 def _shown(swings: Swings, told: Timeline, joints: JointNames | None) -> tuple[list[int], str]:
     """Which joints have a row, and in words which have none."""
     if joints is not None:
-        named = list(swings.skeleton.joints(joints if isinstance(joints, str) else list(joints)))
+        named = chosen_joints(swings.skeleton, joints).tolist()
         if len(named) > MOST_NAMED_ROWS:
             raise OptionError(f"joints= names {len(named):,} joints, expected at most {MOST_NAMED_ROWS}")
         return named, ""

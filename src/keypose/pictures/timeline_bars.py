@@ -10,7 +10,7 @@ from keypose.arrays import runs
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX
 from keypose.pictures.chart.layout import EDGE_PX
 from keypose.pictures.chart.scale import Scale
-from keypose.pictures.svg import number, text_width, words
+from keypose.pictures.svg import fitting, number, text_width, words
 from keypose.pictures.theme import STEPS, Theme
 from keypose.swings.timeline import Bar, Row, Standing
 
@@ -23,6 +23,7 @@ APART_PX = 0.7  # taken off the end of each swing, so that one sees where the ne
 CROWDED = 0.5  # bars to a px above which only the widest swing of each px is drawn
 BOX_PX = 26.0  # of each shade in the legend
 ANGLE_TEXT = "angle of a swing"
+BRIDGED_TEXT = "blank: bridged from one to the next"
 
 
 def shade_of(angle_deg: float) -> int:
@@ -121,6 +122,10 @@ def legend(
         drawn.append(f'<g transform="translate({number(x)} {number(y)})">{sign}</g>')
         drawn.append(words(x + 28, y, text, TEXT_PX, theme["ink"]))
         x += 28 + text_width(text, TEXT_PX) + 14
+    if "swing" in kinds:
+        if x + text_width(BRIDGED_TEXT, TEXT_PX) > width - EDGE_PX and x > EDGE_PX:
+            x, y, row_px = EDGE_PX, y + row_px, 18.0
+        drawn.append(words(x, y, fitting(BRIDGED_TEXT, width - x, TEXT_PX), TEXT_PX, theme["muted"]))
     y += row_px
     for line in _wrapped(left_out, width - 2 * EDGE_PX):
         drawn.append(words(EDGE_PX, y, line, TEXT_PX, theme["muted"]))
@@ -144,7 +149,7 @@ def _shades(left: float, y: float, box: float, theme: Theme) -> str:
     """A box for each shade, and below it the angle at which it begins, if there is room."""
     drawn, free = [], left
     for step, angle in enumerate(ANGLES):
-        x, text = left + step * box, f"{angle:g}°"
+        x, text = left + step * box, f"{angle:g}°" + "+" * (step == STEPS - 1)
         drawn.append(f'<rect x="{number(x)}" y="{number(y - 9)}" width="{number(box)}" height="10" '
                      f'fill="{theme[f"heat{step}"]}"/>')  # fmt: skip
         wide = text_width(text, TEXT_PX - 1)

@@ -81,10 +81,23 @@ def unbake(
     elif tolerance_mm is not None:
         keyed = _within(motion, drawing, style, tolerance(tolerance_mm), max_keys, options)
     else:
-        keyed = drawing.through(_chosen(motion, style, keys, max_keys, options).frames)
+        keyed = drawing.through(_chosen(motion, style, keys, max_keys, options)[0].frames)
     if extremes is not None:
         keyed = replace(keyed, extremes=_marked(keyed.keys, frames_of(extremes, motion, "extremes")))
     return with_residual(keyed, motion) if flag("residual", residual) else keyed
+
+
+def automatic_keys(
+    motion: Motion,
+    *,
+    interpolation: Interpolation = "bezier",
+    max_keys: int | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> tuple[Selection, Ladder]:
+    """The keys of ``unbake(motion, auto=True)`` with these options, and the error curve on which they were found."""
+    style = style_of(interpolation, "quaternion", False, 0.0, None, None, threads)
+    return _chosen(motion, style, None, max_keys, options)
 
 
 def frames_of(selection: Selection | Sequence[int], motion: Motion, what: str) -> Ints:
@@ -163,14 +176,14 @@ def _is_narrow(keys: Ints, gap: int, fps: float) -> bool:
 
 def _chosen(
     motion: Motion, style: Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
-) -> Selection:
+) -> tuple[Selection, Ladder]:
     most = None if max_keys is None else whole("max_keys", max_keys, least=1)
     wanted = None if keys is None else whole("keys", keys, least=1)
     if wanted is not None and wanted > motion.n_frames:
         raise OptionError(f"keys={wanted}, but {motion.name!r} has only {motion.n_frames} frames")
     if wanted is not None and most is not None and wanted > most:
         raise OptionError(f"keys={wanted} is more than max_keys={most}")
-    chosen: Selection | None = None
+    chosen: tuple[Selection, Ladder] | None = None
     for gap, widened in _widening(motion, wanted or most, options):
         try:
             chosen = _chosen_within(motion, style, wanted, most, widened)
@@ -178,7 +191,7 @@ def _chosen(
             if gap >= motion.n_frames - 1:
                 raise
             continue
-        if not _is_narrow(chosen.frames, gap, motion.fps):
+        if not _is_narrow(chosen[0].frames, gap, motion.fps):
             break
     assert chosen is not None
     return chosen
@@ -186,11 +199,12 @@ def _chosen(
 
 def _chosen_within(
     motion: Motion, style: Style, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
-) -> Selection:
+) -> tuple[Selection, Ladder]:
     if keys is not None:
-        return rung(_climbed(motion, style, max(keys, 2), {**options, "top_only": True}), keys)
-    search = _search(motion, style, options)
-    return automatic(_climbed(motion, style, max_keys, options), errors_of(motion, {**search, "loop": False}))
+        found = _climbed(motion, style, max(keys, 2), {**options, "top_only": True})
+        return rung(found, keys), found
+    search, found = _search(motion, style, options), _climbed(motion, style, max_keys, options)
+    return automatic(found, errors_of(motion, {**search, "loop": False})), found
 
 
 def _within(

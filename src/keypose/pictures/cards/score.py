@@ -12,11 +12,16 @@ HEIGHT_PX = 170.0
 
 
 def score_card(score: Score) -> str:
-    """HTML of the mean error over the frames and of all figures."""
+    """HTML of the mean error over the frames, with its peak, and of all figures.
+
+    One joint may be farthest off in another frame: that one is told.
+    """
+    peak = int(score.per_frame_mm.argmax())
     facts = [
         ("joints are off by", f"{score.mean_mm:.3g} mm on average, 95 % within {score.p95_mm:.3g} mm, "
                               f"{score.max_mm:.3g} mm at most"),
-        ("worst", f"{score.worst_joint} in frame {score.worst_frame:,}"),
+        ("worst", f"{score.worst_joint} in frame {score.worst_frame:,}; over all joints frame {peak:,}, by "
+                  f"{score.per_frame_mm[peak]:.3g} mm on average"),
         ("turns are off by", f"{score.mean_deg:.3g}° on average, {score.max_deg:.3g}° at most"),
     ]  # fmt: skip
     if score.foot_slide_mm is not None:
@@ -33,6 +38,6 @@ def score_card(score: Score) -> str:
         height_px=HEIGHT_PX,
         theme="notebook",
         says=f"Mean error of each frame in mm, {score.per_frame_mm.min():.3g} to {score.per_frame_mm.max():.3g}",
-        marks=[Mark(score.worst_frame, "worst frame", colour="key", dashed=True)],
+        marks=[Mark(peak, "largest mean", colour="key", dashed=True)],
     )
     return card("Score, on a figure of 1.7 m", [curve], facts)

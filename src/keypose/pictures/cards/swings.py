@@ -24,7 +24,7 @@ def swings_card(swings: Swings) -> str:
         ("found with", f"threshold {swings.settings.threshold:g}"),
     ]
     if len(angles):
-        facts.insert(1, ("angles", f"{np.median(angles):.3g}° in the middle, {angles.max():.3g}° at most"))
+        facts.insert(1, ("angles", f"{angles.max():.3g}° at most, median {np.median(angles):.3g}°"))
     if swings.n_keys:
         facts.insert(1, ("keys", f"{swings.n_keys:,} where swings are not near enough"))
     if swings.settings.left_out:

@@ -16,7 +16,19 @@ from keypose.pictures.chart.strokes import SHAPES, dots_of, path_of
 from keypose.pictures.svg import number, words
 from keypose.pictures.theme import Theme
 
-DASHES = ("", "7 3", "2 3", "9 3 2 3", "14 4")  # of lines that differ by colour too
+# Of lines that differ by colour too: neighbours differ most, and each repeats itself within a sample of a legend.
+DASHES = (
+    "",
+    "7 3",
+    "1.5 2.5",
+    "9 3 1.5 3",
+    "16 4",
+    "8 2.5 1.5 2.5 1.5 2.5",
+    "1.5 6",
+    "15 3 5 3",
+    "4 5",
+    "7 2 7 2 1.5 2",
+)
 DOT_PX = 2.6
 MARK_PX = 4.0
 PLAIN_DASH = "5 4"
@@ -27,20 +39,24 @@ class Looks:
     """How each of some lines is told from the others: its dash and the shape of its dots."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
-        colours = list(dict.fromkeys(line.colour for line in lines))
-        self._place = {colour: place for place, colour in enumerate(colours)}
+        each = dict.fromkeys((line.label, line.colour) for line in lines)
+        self._places = {which: place for place, which in enumerate(each)}
 
     def dash(self, line: Line) -> str:
         """The dashes, as an attribute of SVG."""
-        if line.dashed is None:
-            pattern = "" if line.dots or line.filled else DASHES[self._place[line.colour] % len(DASHES)]
+        if line.dashed is None and not line.filled:
+            place = self._place(line) // len(SHAPES) if line.dots else self._place(line)
+            pattern = DASHES[place % len(DASHES)]
         else:
             pattern = PLAIN_DASH if line.dashed else ""
         return f' stroke-dasharray="{pattern}"' if pattern else ""
 
     def shape(self, line: Line) -> str:
         """The shape of its dots."""
-        return SHAPES[self._place[line.colour] % len(SHAPES)]
+        return SHAPES[self._place(line) % len(SHAPES)]
+
+    def _place(self, line: Line) -> int:
+        return self._places[line.label, line.colour]
 
 
 def points_of(line: Line, x: Scale, y: Scale) -> tuple[Floats, Floats]:
@@ -57,9 +73,10 @@ def draw_line(line: Line, x: Scale, y: Scale, floor: float, looks: Looks, theme:
     colour, drawn = theme[line.colour], []
     if line.filled:
         drawn.append(f'<path d="{path_of(xs, ys, floor=floor)}" fill="{colour}" fill-opacity="{AREA_OPACITY}"/>')
+    ends = looks.dash(line) or ' stroke-linecap="round"'  # which would fill the gaps between dashes
     drawn.append(
         f'<path d="{path_of(xs, ys)}" fill="none" stroke="{colour}" stroke-width="{number(line.width_px)}" '
-        f'stroke-linejoin="round" stroke-linecap="round"{looks.dash(line)}/>'
+        f'stroke-linejoin="round"{ends}/>'
     )
     if line.dots:
         drawn.append(f'<path d="{dots_of(xs, ys, looks.shape(line), DOT_PX)}" fill="{colour}"/>')

@@ -13,7 +13,7 @@ from keypose.pictures.chart.axes import BETWEEN_PX, ROW_PX, TEXT_PX, Area
 from keypose.pictures.svg import fitting, text_width
 
 Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
-SAMPLE_PX = 22.0  # length of the line in a legend
+SAMPLE_PX = 34.0  # length of the line in a legend
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Axis:
 class Line:
     """Points joined in their order; where x or y is no finite number there is a gap.
 
-    ``dashed=None`` leaves it to the chart, which dashes lines of different colours differently.
+    ``dashed=None`` leaves it to the chart, which dashes up to ten lines differently.
     """
 
     label: str

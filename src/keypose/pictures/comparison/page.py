@@ -16,6 +16,13 @@ STYLE = """.compared .best,.compared th,.compared td{white-space:nowrap}
 .compared .number{white-space:nowrap;padding-left:.9rem;padding-right:0}
 .compared tbody tr:nth-child(even){background:var(--kp-panel)}
 .compared thead th[colspan]{border-bottom-color:var(--kp-muted)}
+.compared.figures thead th{white-space:normal;overflow-wrap:normal;max-width:6.5rem}
+@media print{
+.compared{font-size:7.5pt}
+.compared th,.compared td{padding-left:0;padding-right:.5rem}
+.compared .number{padding-left:.35rem;padding-right:0}
+#clips:not(:has(details[open])){display:none}
+}
 """
 HONEST = (
     "Keys are for editing; small files are the storage format's business. A key with fitted curves stores three "
@@ -25,18 +32,28 @@ HONEST = (
 NAMES = {"linear": "straight", "fitted": "fitted", "polished": "polished"}
 
 
-def comparison_page(comparison: Comparison, *, title: str = "Methods compared", command: str = "") -> str:
+def comparison_page(
+    comparison: Comparison,
+    *,
+    title: str = "Methods compared",
+    command: str = "",
+    failed: Sequence[tuple[str, str]] = (),
+) -> str:
     """A self-contained HTML page: tables, curves, clip by clip, and the settings that reproduce it.
 
-    ``command`` is the line that was typed, shown among the settings.
+    ``command`` is the line that was typed, shown among the settings; ``failed`` are the files that could not be
+    compared, and why not.
     """
-    sections = [_errors(comparison), *_curves(comparison), _every_figure(comparison), _times(comparison)]
+    sections = [_errors(comparison)] + ([_left_out(failed)] if failed else [])
+    sections += [*_curves(comparison), _every_figure(comparison), _times(comparison)]
     sections += [_clips(comparison)] if len(comparison.clips) > 1 else []
     sections.append(_settings(comparison, command))
-    return page(title, sections, lead=_lead(comparison), styles=(STYLE,), foot=f"keypose {keypose.__version__}")
+    return page(
+        title, sections, lead=_lead(comparison, len(failed)), styles=(STYLE,), foot=f"keypose {keypose.__version__}"
+    )
 
 
-def _lead(comparison: Comparison) -> str:
+def _lead(comparison: Comparison, n_failed: int) -> str:
     clips = comparison.clips
     first = comparison.rows[0]
     rates = sorted({row.fps for row in comparison})
@@ -44,15 +61,36 @@ def _lead(comparison: Comparison) -> str:
     lengths = {row.identity: row.frames / row.fps for row in comparison}
     told = [
         ("clips", first.clip if len(clips) == 1 else f"{len(clips):,}"),
+        *([("left out", f"{n_failed:,}, see below")] if n_failed else []),
         ("length", f"{sum(lengths.values()):,.1f} s"),
         ("frames a second", ", ".join(f"{rate:g}" for rate in rates[:6])),
         ("measurements", f"{measured:,}"),
     ]
-    return facts(told) + (
-        "<p>Every method gets the same frames and the same number of keys. Errors are distances of joints in "
-        "millimetres on a figure of 1.7 m, over all frames; straight in-betweens turn evenly, fitted ones are "
-        "cubics.</p>\n"
+    return (
+        facts(told)
+        + (
+            "<p>Every method gets the same frames and the same number of keys. Errors are distances of joints in "
+            "millimetres on a figure of 1.7 m, over all frames; straight in-betweens turn evenly, fitted ones are "
+            "cubics.</p>\n"
+        )
+        + _slower(comparison)
     )
+
+
+def _slower(comparison: Comparison) -> str:
+    """Which clips are not at the rate that was asked for."""
+    slower = comparison.slower
+    if not slower or comparison.settings is None:
+        return ""
+    told = [f"{clip.name}: {fps:g} fps" for clip, fps in slower.items()]
+    return (f"<p>Slower than {comparison.settings.fps:g} frames a second, and compared at the own rate, since frames "
+            f"that were made up between others would be easy to leave out:</p>\n{notes(told)}")  # fmt: skip
+
+
+def _left_out(failed: Sequence[tuple[str, str]]) -> Section:
+    told = [why if why.startswith(file) else f"{file}: {why}" for file, why in failed]
+    said = "<p>These could not be compared, and are in none of the figures.</p>\n"
+    return Section("left-out", "Left out", said + notes(told, MOST_CLIPS))
 
 
 def _errors(comparison: Comparison) -> Section:

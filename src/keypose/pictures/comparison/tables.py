@@ -13,6 +13,12 @@ from keypose.verbs.comparing.tables import figure
 Figure = Callable[[Middle], float | None]
 MARK = "\N{BLACK STAR}"
 FEWER = "\N{ASTERISK}"
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else 1e3 * seconds
+
+
 COLUMNS: Sequence[tuple[str, Figure]] = (
     ("mean mm", lambda each: each.mean_mm),
     ("95 % within mm", lambda each: each.p95_mm),
@@ -23,8 +29,10 @@ COLUMNS: Sequence[tuple[str, Figure]] = (
     ("acceleration at keys", lambda each: each.key_acceleration),
     ("stored values", lambda each: each.stored_values),
     ("% of all", lambda each: each.stored_percent),
+    ("choosing ms", lambda each: _ms(each.choosing_s)),
+    ("fitting ms", lambda each: _ms(each.fitting_s)),
 )
-WITHOUT_BEST = ("acceleration at keys", "stored values", "% of all", "foot slide mm")
+WITHOUT_BEST = ("acceleration at keys", "stored values", "% of all", "foot slide mm", "choosing ms", "fitting ms")
 
 
 def errors_table(comparison: Comparison) -> str:
@@ -64,7 +72,7 @@ def budget_table(comparison: Comparison, percent: float) -> str:
     original = next((each.original_foot_slide_mm for each in middles if each.original_foot_slide_mm is not None), None)
     slide = "" if original is None else f"; feet of the original slide by {figure(original)} mm"
     head = f'<tr><th scope="col">method</th><th scope="col">in-betweens</th>{heads}</tr>'
-    return _table(f"{percent:g} % of the frames removed{slide}", head, rows)
+    return _table(f"{percent:g} % of the frames removed{slide}", head, rows, "compared figures")
 
 
 def time_table(comparison: Comparison) -> str:
@@ -105,8 +113,8 @@ def _row(way: tuple[str, str], cells: Sequence[str]) -> str:
     return f'<tr><th scope="row">{_text(way[0])}</th><td>{_text(way[1])}</td>{"".join(cells)}</tr>'
 
 
-def _table(caption: str, head: str, rows: Sequence[str]) -> str:
-    return (f'<div class="wide"><table class="compared"><caption>{_text(caption)}</caption><thead>{head}</thead>'
+def _table(caption: str, head: str, rows: Sequence[str], look: str = "compared") -> str:
+    return (f'<div class="wide"><table class="{look}"><caption>{_text(caption)}</caption><thead>{head}</thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>\n")  # fmt: skip
 
 

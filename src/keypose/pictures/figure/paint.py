@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints
+from keypose.arrays import Bools, Floats, Ints
 from keypose.pictures.figure.hulls import NOWHERE, outlines
 from keypose.pictures.figure.solids import Solids
-from keypose.pictures.figure.sticks import sticks, strokes
+from keypose.pictures.figure.sticks import DASHES, sticks, strokes
 from keypose.pictures.theme import TONES, Theme
 
 TENTHS = 10.0  # paths are written in tenths of a px, as whole numbers
@@ -25,13 +25,13 @@ IN_SHADOW = 60  # parts, the longest, whose shadow is drawn then
 LOOK = 'transform="scale(.1)"'  # of the group that holds what ``paint`` makes
 
 
-def paint(solids: Solids, seen: Floats, scale: float, theme: Theme) -> list[str]:
+def paint(solids: Solids, seen: Floats, scale: float, theme: Theme, *, rimmed: Bools | None = None) -> list[str]:
     """The elements of each pose, in tenths of a px: ``seen`` (F, P, 3) in px, y down, towards the viewer.
 
-    ``scale`` is px for a height.
+    ``scale`` is px for a height; poses that are not ``rimmed`` (F,) have no line around them.
     """
     near = _nearness(solids, seen)
-    if len(solids.points) > CROWD:
+    if is_crowd(solids):
         return sticks(solids, TENTHS * seen[..., :2], near, TENTHS * scale, theme)
     centres, radii = _balls(solids, seen, scale)
     is_ball, outline = radii > 0, TENTHS * min(OUTLINE * scale, THICKEST_PX)
@@ -43,21 +43,22 @@ def paint(solids: Solids, seen: Floats, scale: float, theme: Theme) -> list[str]
         paths[len(radii) : -len(radii)],
         paths[-len(radii) :],
     )
-    stripes = _stripes(solids, centres, radii, theme)
+    is_tiny = scale * solids.there.max(axis=1) < TINY_PX
+    stripes = _stripes(solids, centres, radii, is_tiny, theme)
     order = np.argsort(near + scale * solids.bias, axis=1, kind="stable").tolist()
     pairs = {side: [(theme[f"{side}_dark{tone}"], theme[f"{side}{tone}"]) for tone in range(TONES)]
              for side in ("left", "middle", "right")}  # fmt: skip
     colours = [pairs[side] for side, _ in solids.looks]
-    is_tiny = (scale * solids.there.max(axis=1) < TINY_PX).tolist()
     groups = []
     for pose, (parts, tones) in enumerate(zip(order, _tones(near, scale), strict=True)):
-        elements = [f'<path fill="{theme["outline"]}" d="{"".join(rims[pose])}"/>']
+        around = f'<path fill="{theme["outline"]}" d="{"".join(rims[pose])}"/>'
+        elements = [around] if rimmed is None or rimmed[pose] else []
         for part in parts:
             at, (dark, light) = pose * len(parts) + part, colours[part][tones[part]]
             if is_tiny[part]:
                 elements.append(f'<path fill="{light}" d="{shaded[at]}"/>')
-                continue
-            elements.append(f'<path fill="{dark}" d="{shaded[at]}"/><path fill="{light}" d="{lights[at]}"/>')
+            else:
+                elements.append(f'<path fill="{dark}" d="{shaded[at]}"/><path fill="{light}" d="{lights[at]}"/>')
             if at in stripes:
                 elements.append(stripes[at])
         groups.append("".join(elements))
@@ -70,7 +71,7 @@ def shadows(solids: Solids, on_floor: Floats, heights: Floats, scale: float, the
     ``on_floor`` (F, P, 2) are px on the floor, ``heights`` (F, P) px above it.
     """
     cast = on_floor + np.stack((SLANT * heights, np.zeros_like(heights)), axis=-1)
-    if len(solids.points) > CROWD:
+    if is_crowd(solids):
         width, some = max(8.0, 2 * TENTHS * scale * float(np.median(solids.radii[:, 0]))), np.arange(IN_SHADOW)
         look = f'fill="none" stroke="{theme["shadow"]}" stroke-width="{width:.0f}"'
         return [f'<path {look} d="{strokes(solids, TENTHS * pose, some)}"/>' for pose in cast]
@@ -104,15 +105,37 @@ def _tones(near: Floats, scale: float) -> list[list[int]]:
     return tones
 
 
-def _stripes(solids: Solids, centres: Floats, radii: Floats, theme: Theme) -> dict[int, str]:
-    """The mark of the right side that is no colour: a light line along its limbs, by place in ``centres``."""
+def _stripes(solids: Solids, centres: Floats, radii: Floats, is_tiny: Bools, theme: Theme) -> dict[int, str]:
+    """The mark of the right side that is no colour, by place in ``centres``.
+
+    It is a light line along limbs and across markers; where it would be too fine to see, the whole limb is dashed.
+    """
     parts = len(solids.looks)
     marked: Ints = np.array([part for part, (_, is_striped) in enumerate(solids.looks) if is_striped], np.int32)
     rows = (np.arange(0, len(centres), parts)[:, None] + marked).ravel()  # by pose, then part
-    counts = np.tile(solids.counts[marked], len(centres) // parts)
-    start, end = centres[rows, 0], centres[rows, counts - 1]
-    width = STRIPE * np.maximum(radii[rows], 0.0).sum(axis=1) / counts
+    counts, dashed = (np.tile(values[marked], len(centres) // parts) for values in (solids.counts, is_tiny))
+    mean = np.maximum(radii[rows], 0.0).sum(axis=1) / counts
+    across = np.where(counts == 1, mean, 0.0)[:, None] * (1.0, 0.0)
+    start, end = centres[rows, 0] - across, centres[rows, counts - 1] + across
+    width = np.where(dashed, 2.0, STRIPE) * mean
     lines = np.rint(np.column_stack((width, start, end - start))).astype(int).tolist()
+    looks = [f' stroke-dasharray="{DASHES * w:.0f}"' if is_dashed else ""
+             for w, is_dashed in zip(width.tolist(), dashed.tolist(), strict=True)]  # fmt: skip
     colour = theme["stripe"]
-    return {row: f'<path stroke="{colour}" stroke-width="{w}" d="M{x} {y}l{dx} {dy}"/>'
-            for row, (w, x, y, dx, dy) in zip(rows.tolist(), lines, strict=True)}  # fmt: skip
+    return {row: f'<path stroke="{colour}" stroke-width="{w}"{look} d="M{x} {y}l{dx} {dy}"/>'
+            for row, (w, x, y, dx, dy), look in zip(rows.tolist(), lines, looks, strict=True)}  # fmt: skip
+
+
+def is_crowd(solids: Solids) -> bool:
+    """Whether a figure has so many parts that it is drawn as strokes, those of its right side dashed."""
+    return len(solids.points) > CROWD
+
+
+def sides_told(solids: Solids) -> str:
+    """How the sides of a figure are told apart, in a sentence; empty for one that has none."""
+    sides = {side for side, _ in solids.looks}
+    mark = "dashed" if is_crowd(solids) else "striped"
+    told = [
+        words for side, words in (("left", "left is orange"), ("right", f"right is blue and {mark}")) if side in sides
+    ]
+    return "; ".join(told).capitalize() + "." if told else ""

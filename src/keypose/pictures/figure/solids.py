@@ -12,7 +12,7 @@ from keypose.pictures.figure.hulls import NOWHERE
 
 # How much nearer than it is a part is painted, in heights: a hand before what it touches, a neck behind the chest.
 BIAS: dict[Kind, float] = {"trunk": -0.012, "core": -0.05, "nose": 0.03, "hand": 0.012}
-STRIPED: tuple[Kind, ...] = ("limb", "hand", "foot")
+STRIPED: tuple[Kind, ...] = ("limb", "hand", "foot", "marker")
 
 
 @dataclass(frozen=True, eq=False)

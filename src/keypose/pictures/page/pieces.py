@@ -24,19 +24,19 @@ def written(text: str, longest: int = 200) -> str:
     return escape(clean(text, longest))
 
 
-def figure(picture: Picture, id: str, caption: str = "", more: str = "") -> str:
+def figure(picture: Picture, id: str, caption: str = "", more: str = "", *, larger: float = 1.0) -> str:
     """A picture of the theme ``page`` in the page itself, with a caption; ``more`` is HTML below it, such as its table.
 
     Ids within the picture become its own, so that several pictures do not get in each other's way. Where the page is
-    narrower than the picture it is scaled down, and on very narrow ones scrolled.
+    narrower than the picture it is scaled down, and on very narrow ones scrolled; where there is room it is ``larger``.
     """
     if not is_id(id):
         raise OptionError(f"figure id {id!r}, expected letters, digits and hyphens")
     below = f"<figcaption>{written(caption, 1000)}</figcaption>" if caption else ""
-    least = f"{min(picture.width, 600):.0f}px"
+    size = f"min-width:{min(picture.width, 600):.0f}px;max-width:{larger * picture.width:.0f}px"
     return (
         f'<figure id="{id}"><div class="wide">'
-        f'<div class="picture" style="min-width:{least};max-width:{picture.width:.0f}px">{_own_ids(picture.svg, id)}'
+        f'<div class="picture" style="{size}">{_own_ids(picture.svg, id)}'
         f"</div></div>{below}{more}</figure>\n"
     )
 

@@ -14,8 +14,9 @@ from keypose.arrays import Floats, Ints
 from keypose.kinematics import REFERENCE_HEIGHT_MM, up_axis
 from keypose.model import KeyedMotion, Motion
 from keypose.pictures.figure import Body, body_of
-from keypose.pictures.figure.paint import DEPTH_RANGE, LIGHT, LIT, STRIPE
+from keypose.pictures.figure.paint import DEPTH_RANGE, LIGHT, LIT, STRIPE, is_crowd
 from keypose.pictures.figure.solids import solids_of
+from keypose.pictures.figure.sticks import DASHES
 from keypose.pictures.svg import clean
 from keypose.pictures.view import view_of
 
@@ -61,7 +62,14 @@ def played_clip(motion: Motion, keyed: KeyedMotion, rebuilt: Motion, errors_mm: 
         "unit": unit,
         "keys": keyed.keys.tolist(),
         "parts": _parts(body, used, mm),
-        "look": {"light": LIGHT.tolist(), "lit": LIT, "stripe": STRIPE, "depth": DEPTH_RANGE * body.size * mm},
+        "look": {
+            "light": LIGHT.tolist(),
+            "lit": LIT,
+            "stripe": STRIPE,
+            "depth": DEPTH_RANGE * body.size * mm,
+            "dashed": is_crowd(solids_of(body)),
+            "dashes": DASHES,
+        },
         "floor": float(np.percentile(both[:, 0, :, 1].min(axis=1), 5)),
         "middle": [float((low[0] + high[0]) / 2), float((low[1] + high[1]) / 2), float((low[2] + high[2]) / 2)],
         "near": [reach, tall],

@@ -6,6 +6,7 @@ const keyposeScene = (() => {
   const FOCUS = 2.6; // focal length in heights of the view: far enough that hands do not swell
   const SIDES = ["left", "middle", "right"];
   const TONES = 6;
+  const THIN_PX = 1.5; // radius below which no stripe is seen
   const ROUND = Array.from({ length: 24 }, (_, k) => [Math.cos((k * Math.PI) / 12), Math.sin((k * Math.PI) / 12)]);
 
   function colours() {
@@ -112,7 +113,7 @@ const keyposeScene = (() => {
   }
 
   // Parts from far to near: each in its dark colour, its light part towards the upper left, and on the right side of the
-  // body a stripe, so that colour is not all that tells it. ``look`` says how strips are lit.
+  // body a stripe or dashes, so that colour is not all that tells it. ``look`` says how strips are lit.
   function figure(ctx, project, parts, points, look, paint) {
     const drawn = parts.map((part) => {
       const at = part.points.map((p) => project(points[3 * p], points[3 * p + 1], points[3 * p + 2]));
@@ -134,18 +135,23 @@ const keyposeScene = (() => {
       shape(ctx, balls.map(([x, y, r]) => [x + look.light[0] * r, y + look.light[1] * r, look.lit * r]));
       ctx.fillStyle = paint.lit[part.side][tone];
       ctx.fill();
-      if (part.striped) stripe(ctx, balls, look.stripe, paint.stripe);
+      if (part.striped) stripe(ctx, balls, look, paint.stripe);
     }
   }
 
-  function stripe(ctx, balls, width, colour) {
+  // A light line along a limb, or across a ball; dashes where it would be too fine to see.
+  function stripe(ctx, balls, look, colour) {
+    const radius = balls.reduce((sum, ball) => sum + ball[2], 0) / balls.length;
+    const across = balls.length === 1 ? radius : 0;
+    const dashed = balls.length > 1 && (look.dashed || radius < THIN_PX);
     const [[x0, y0], [x1, y1]] = [balls[0], balls[balls.length - 1]];
     ctx.save();
     ctx.beginPath();
-    ctx.moveTo(x0, y0);
-    ctx.lineTo(x1, y1);
+    ctx.moveTo(x0 - across, y0);
+    ctx.lineTo(x1 + across, y1);
     ctx.lineCap = "butt";
-    ctx.lineWidth = (width * balls.reduce((sum, ball) => sum + ball[2], 0)) / balls.length;
+    ctx.lineWidth = (dashed ? 2 : look.stripe) * radius;
+    if (dashed) ctx.setLineDash([look.dashes * ctx.lineWidth]);
     ctx.strokeStyle = colour;
     ctx.stroke();
     ctx.restore();

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from keypose.arrays import Ints
 from keypose.model import Selection
 from keypose.pictures.error_curve import plot_errors
+from keypose.pictures.figure import body_of
+from keypose.pictures.figure.paint import sides_told
+from keypose.pictures.figure.solids import solids_of
 from keypose.pictures.heat import heat_map
 from keypose.pictures.page import Section, code, facts, figure, notes
 from keypose.pictures.report import tables
 from keypose.pictures.report.clip import PlayedClip, played_clip
 from keypose.pictures.report.player import player
-from keypose.pictures.report.settings import command_line, python_lines
+from keypose.pictures.report.settings import command_line, python_lines, report_line
 from keypose.pictures.report.take import Take
 from keypose.pictures.strip import strip
 from keypose.pictures.timeline import timeline
 from keypose.verbs.comparing.clip import digest_of
 from keypose.verbs.selecting import select
 
-MOST_POSES = 10  # of a strip: more are too small to see
-STRIP_PX, STRIP_TALL_PX = 1100.0, 300.0  # as wide as the page, but no taller
+MOST_POSES, PER_ROW = 36, 12  # of a strip: more are too small to see
+STRIP_PX, ROW_PX = 860.0, 230.0  # at most, before it is shown
+LARGER = 1.28  # so that it is as wide as the page, and its letters can still be read on paper
 
 
 @dataclass(frozen=True)
@@ -79,10 +84,13 @@ def _facts(take: Take) -> str:
 
 def _strip(take: Take, id: str) -> str:
     shown = _shown(take)
-    picture = strip(take.motion, shown, theme="page", width_px=STRIP_PX, height_px=STRIP_TALL_PX)
-    several = "" if len(shown) == take.keyed.n_keys else f"{len(shown)} of the {take.keyed.n_keys:,} keys. "
-    words = f"{several}Below each pose its frame and time. Left is orange; right is blue, with a stripe."
-    return figure(picture, f"{id}-strip-picture", words)
+    rows = math.ceil(len(shown) / PER_ROW)
+    picture = strip(take.motion, shown, theme="page", per_row=math.ceil(len(shown) / rows), width_px=STRIP_PX,
+                    height_px=rows * ROW_PX)  # fmt: skip
+    few = len(shown) < take.keyed.n_keys
+    several = f"{len(shown)} of the {take.keyed.n_keys:,} keys, those whose poses say most." if few else ""
+    words = (several, "Below each pose its frame and time.", sides_told(solids_of(body_of(take.motion))))
+    return figure(picture, f"{id}-strip-picture", " ".join(filter(None, words)), larger=LARGER)
 
 
 def _shown(take: Take) -> Selection:
@@ -111,9 +119,9 @@ def _measured(take: Take, id: str) -> list[Section]:
     if take.ladder is not None:
         unit = "mm" if take.in_mm else "units"
         chosen = take.keyed.n_keys if take.keyed.n_keys in take.ladder.costs else None
-        picture = plot_errors(take.ladder, chosen=chosen, unit=unit, theme="page", title="")
-        words = "The largest error that the best keys of each number leave, before their slopes are polished."
-        body = figure(picture, f"{id}-error-picture", words, tables.error_table(take.ladder, unit))
+        picture = plot_errors(take.ladder, chosen=chosen, unit=unit, label=take.error_name, theme="page", title="")
+        words = f"The {take.error_name} that the best keys of each number leave, before their slopes are polished."
+        body = figure(picture, f"{id}-error-picture", words, tables.error_table(take.ladder, take.error_name, unit))
         found.append(Section(f"{id}-error", "Error and number of keys", body))
     if take.errors_mm is not None:
         m = take.motion
@@ -137,7 +145,8 @@ def _settings(take: Take) -> str:
     pairs = [("Keypose", __version__), ("content hash", f"sha256 {digest_of(take.motion)}")]
     if source is not None:
         pairs.append(("file", f"{source.path.name}, sha256 {source.sha256}"))
-    line = command_line(take.settings, source, take.motion.name)
-    commands = "" if line is None else f"<p>On the command line:</p>\n{code(line)}"
+    lines = (("The motion, on the command line:", command_line(take.settings, source, take.motion.name)),
+             ("This page:", report_line(take.settings, source, take.motion.name)))  # fmt: skip
+    commands = "".join(f"<p>{what}</p>\n{code(line)}" for what, line in lines if line is not None)
     python = code(python_lines(take.settings, source, take.motion))
-    return f"{commands}<p>In Python:</p>\n{python}{facts(pairs)}"
+    return f"{commands}<p>The motion, in Python:</p>\n{python}{facts(pairs)}"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from keypose.batch.inputs import KEYS_SUFFIXES
 from keypose.batch.reading import Reading
 from keypose.batch.unbake import BEST
 from keypose.limits import Limits
 from keypose.model import Motion
+from keypose.pictures.shell import shell_line
 from keypose.verbs.comparing.clip import digest_of
 
 # Options of ``unbake`` as the command line has them; others of a method go by --set.
@@ -71,12 +73,31 @@ class Settings:
         return {"auto": True} if self.auto else {}
 
 
+def plain(value: Any) -> Any:
+    """``value`` without arrays and numbers of NumPy in it: as it can be written down."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+
 def command_line(settings: Settings, source: Source | None, name: str) -> str | None:
     """The line that writes the unbaked motion; None if something was said that only Python can."""
+    return _line("unbake", [f"{_stem(name)}.glb"], settings, source, name)
+
+
+def report_line(settings: Settings, source: Source | None, name: str) -> str | None:
+    """The line that makes the page of this motion; None likewise."""
+    fitting = {option: value for option, value in settings.fitting.items() if option != "residual"}
+    return _line("report", ["-o", f"{_stem(name)}.html"], replace(settings, fitting=fitting), source, name)
+
+
+def _line(command: str, to: list[str], settings: Settings, source: Source | None, name: str) -> str | None:
     options = {**settings.choosing, **(source.told if source else {}), **settings.fitting}
     if any(each in options for each in ONLY_PYTHON):
         return None
-    words = ["keypose", "unbake", str(source.path) if source else f"{name}.bvh", f"{_stem(name)}.glb"]
+    words = ["keypose", command, str(source.path) if source else f"{name}.bvh", *to]
     if settings.method != BEST:
         words += ["--method", settings.method]
     for budget, value in settings.budget.items():
@@ -85,7 +106,7 @@ def command_line(settings: Settings, source: Source | None, name: str) -> str | 
         words += _flag(option, value)
     if source is not None:
         words += _reading_words(source)
-    return " ".join(map(shlex.quote, words))
+    return shell_line(words)
 
 
 def python_lines(settings: Settings, source: Source | None, motion: Motion) -> str:

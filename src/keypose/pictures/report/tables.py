@@ -34,13 +34,13 @@ def keys_table(take: Take) -> str:
     return _limited("Keys. Worth is the largest error that there would be around a key without it.", head, rows)
 
 
-def error_table(ladder: Ladder, unit: str) -> str:
-    """The error curve in numbers."""
+def error_table(ladder: Ladder, name: str, unit: str) -> str:
+    """The error curve in numbers, which are of that ``name``."""
     rows: list[list[Cell]] = [
         [count, cost] for count, cost in zip(ladder.counts.tolist(), ladder.cost_values.tolist(), strict=True)
     ]
     return folded(
-        "The curve as a table", _limited("Largest error by number of keys", ("keys", f"error ({unit})"), rows)
+        "The curve as a table", _limited(f"{name.capitalize()} by number of keys", ("keys", f"{name} ({unit})"), rows)
     )
 
 
@@ -78,7 +78,7 @@ def score_table(take: Take) -> str:
         ["95 % of joints and frames within", f"{found.p95_mm:.2f} mm"],
         ["largest distance", f"{found.max_mm:.2f} mm ({clean(found.worst_joint, 60)}, frame {found.worst_frame:,})"],
         ["mean turn off", f"{found.mean_deg:.2f}°"],
-        ["largest turn off", f"{found.max_deg:.1f}°"],
+        ["largest turn off", f"{found.max_deg:.1f}° ({clean(take.worst_turn[1], 60)}, frame {take.worst_turn[0]:,})"],
     ]  # fmt: skip
     if found.foot_slide_mm is not None:
         rows.append(

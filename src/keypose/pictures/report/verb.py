@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,12 @@ from keypose.batch.unbake import BEST
 from keypose.errors import OptionError
 from keypose.formats.files import write_atomically
 from keypose.model import Motion
+from keypose.options import text
 from keypose.pictures.comparison import comparison_page
 from keypose.pictures.page import Cell, page, table, written
 from keypose.pictures.report.player import player_script, player_style
 from keypose.pictures.report.sections import ReportedTake, reported
-from keypose.pictures.report.settings import FITTING, Settings
+from keypose.pictures.report.settings import FITTING, Settings, plain
 from keypose.pictures.report.take import take_of
 from keypose.verbs.comparing.noun import Comparison
 from keypose.verbs.seeing import method_of
@@ -47,12 +48,15 @@ def report(
     but ``title``.
     """
     target = page_path(path)
+    if title is not None:
+        text("title", title)
     if isinstance(motions, Comparison):
         if options or method != BEST or keys is not None or tolerance_mm is not None or auto:
             raise OptionError("a comparison is measured already: give it without options, expected title= at most")
-        write_atomically(target, comparison_page(motions, **({} if title is None else {"title": title})).encode())
+        html = comparison_page(motions) if title is None else comparison_page(motions, title=title)
+        write_atomically(target, html.encode())
         return target
-    several = [motions] if isinstance(motions, Motion) else list(motions)
+    several = [motions] if isinstance(motions, Motion) else list(motions) if isinstance(motions, Iterable) else []
     if not several or not all(isinstance(motion, Motion) for motion in several):
         raise OptionError("expected a Motion, as kp.load gives, or several of them")
     settings = settings_of(method, keys, tolerance_mm, auto=auto, options=options)
@@ -83,9 +87,11 @@ def settings_of(
         raise OptionError(f"tolerance_mm={tolerance_mm:g} with method={method!r}, expected keys= with it: only {BEST} "
                           f"chooses keys by the error of curves")  # fmt: skip
     nothing_said = keys is None and tolerance_mm is None
-    fitting = {name: value for name, value in options.items() if name in FITTING}
-    choosing = {name: value for name, value in options.items() if name not in FITTING}
-    return Settings(method, keys, tolerance_mm, auto or (nothing_said and not row.has_own_count), choosing, fitting)
+    told = {name: plain(value) for name, value in options.items()}
+    fitting = {name: value for name, value in told.items() if name in FITTING}
+    choosing = {name: value for name, value in told.items() if name not in FITTING}
+    by_itself = auto or (nothing_said and not row.has_own_count)
+    return Settings(method, plain(keys), plain(tolerance_mm), by_itself, choosing, fitting)
 
 
 def report_page(takes: Sequence[ReportedTake], title: str | None = None) -> str:

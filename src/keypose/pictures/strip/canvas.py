@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keypose.arrays import Floats, Frozen
 from keypose.errors import OptionError
@@ -71,41 +71,52 @@ class Canvas(Frozen):
         return self.floor - self.scale * heights
 
 
-Place = Callable[[float], Floats]  # the least width of a pose in heights -> offsets (F, 2)
+Place = Callable[[float, float], Floats]  # least width of a pose, and room between rows, in heights -> offsets (F, 2)
 Extent = Callable[[Floats], Floats]  # offsets -> least and greatest x and y (2, 2) of all that is drawn
 
 
-def fit(
-    wish: Wish, place: Place, extent: Extent, *, captions: bool, title: bool, below: float, caption_px: float
-) -> Canvas:
-    """The canvas on which all poses have room; captions are dropped where they would make the poses small.
+@dataclass(frozen=True)
+class Needs:
+    """What a strip has beside its poses: a title, captions of so many px, with so much more below their lines, rows."""
 
-    ``below`` is what captions need beside their lines, ``caption_px`` how wide one may be, in px.
-    """
-    said = _fit(wish, place, extent, captions=captions, title=title, below=below, caption_px=caption_px)
-    if not captions or (wish.width is None and said.tall >= WORTH * (wish.height or HEIGHT_PX)):
+    title: bool
+    captions: bool
+    caption_px: float
+    below: float = 0.0
+    rows: int = 1
+
+
+def fit(wish: Wish, place: Place, extent: Extent, needs: Needs) -> Canvas:
+    """The canvas on which all poses have room; captions are dropped where they would make the poses small."""
+    said = _fit(wish, place, extent, needs)
+    asked = wish.height or HEIGHT_PX * needs.rows
+    if not needs.captions or (wish.width is None and said.tall >= WORTH * asked):
         return said
-    bare = _fit(wish, place, extent, captions=False, title=title, below=0.0, caption_px=0.0)
+    bare = _fit(wish, place, extent, replace(needs, captions=False, caption_px=0.0, below=0.0))
     return said if said.scale >= WORTH * bare.scale else bare
 
 
-def _fit(
-    wish: Wish, place: Place, extent: Extent, *, captions: bool, title: bool, below: float, caption_px: float
-) -> Canvas:
-    asked = wish.height or HEIGHT_PX
-    margin, text = min(MARGIN_PX, 0.06 * asked), min(max(1.0, asked / LARGE_PX), LARGEST_TEXT)
-    head, foot = margin + TITLE_PX * title, 0.5 * margin + text * (CAPTION_PX + below) * captions
-    tall, wide = max(8.0, asked - head - foot), max(8.0, (wish.width or WIDEST_PX) - 2 * margin)
+def _fit(wish: Wish, place: Place, extent: Extent, needs: Needs) -> Canvas:
+    rows, captions = needs.rows, needs.captions
+    asked = wish.height or HEIGHT_PX * rows
+    margin, text = min(MARGIN_PX, 0.06 * asked / rows), min(max(1.0, asked / rows / LARGE_PX), LARGEST_TEXT)
+    caption_px, lines = text * needs.caption_px, text * (CAPTION_PX + needs.below) * captions
+    head, foot, between = margin + TITLE_PX * needs.title, 0.5 * margin + lines, 0.5 * margin + lines
+    tall = max(8.0, asked - head - foot - (rows - 1) * between)
+    wide = max(8.0, (wish.width or WIDEST_PX) - 2 * margin)
     scale = tall / LEAST_TALL
     for _ in range(TRIES):
-        offsets = place(text * caption_px / scale)
+        offsets = place(caption_px / scale, 0.0)
         (x0, y0), (x1, y1) = extent(offsets).tolist()
         fits = min(tall / max(y1 - y0, LEAST_TALL), wide / (x1 - x0))
         if fits >= 0.999 * scale:
             break
         scale = fits  # smaller poses, whose captions then need more of their heights
-    scale = min(scale, fits)
-    needed = max(scale * (x1 - x0), text * caption_px) + 2 * margin
+    least, scale = caption_px / scale, min(scale, fits)
+    if rows > 1:
+        offsets = place(least, between / scale)
+        (x0, y0), (x1, y1) = extent(offsets).tolist()
+    needed = max(scale * (x1 - x0), caption_px) + 2 * margin
     width = wish.width if wish.exact and wish.width else min(needed, wish.width or WIDEST_PX)
     height = asked if wish.exact else min(asked, head + foot + scale * max(y1 - y0, LEAST_TALL))
     bottom = height - foot - 0.5 * max(0.0, height - head - foot - scale * max(y1 - y0, LEAST_TALL))

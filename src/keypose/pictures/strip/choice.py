@@ -15,8 +15,8 @@ from keypose.verbs.selecting import ladder
 
 USUAL_KEYS = 8  # where nobody said which
 MOST_POSES = 300
-GHOST = 0.16  # opacity
-FAINTEST = 0.22  # opacity of the least important pose
+GHOST = 0.15  # opacity, less than that of any key
+FAINTEST = 0.45  # opacity of the least important key
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,7 @@ class Choice(Frozen):
 
 def choice_of(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> Choice:
     """The poses of ``selection``, ranked by opacity where asked, with ``ghosts`` between each two."""
+    whole("ghosts", ghosts, least=0, most=MOST_POSES)
     if selection is None:
         found = ladder(motion, "farthest", max_keys=USUAL_KEYS)
         selection = found.at(int(found.counts[-1]))  # fewer where poses are all alike
@@ -43,10 +44,11 @@ def choice_of(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> Ch
     if not len(keys):
         raise OptionError("no keys, expected at least one frame")
     strength = _strength(keys, selection) if rank else np.ones(len(keys))
-    between = _between(keys, whole("ghosts", ghosts, least=0))
+    between = _between(keys[:MOST_POSES], ghosts)
     frames = np.concatenate((keys, between))
     if len(frames) > MOST_POSES:
-        raise OptionError(f"{len(keys)} keys and {len(between)} ghosts, expected at most {MOST_POSES} poses in a strip")
+        and_ghosts = f" and {len(between)} ghosts" * (len(keys) <= MOST_POSES and len(between) > 0)
+        raise OptionError(f"{len(keys):,} keys{and_ghosts}, expected at most {MOST_POSES} poses in a strip")
     order = np.argsort(frames, kind="stable")
     opacity = np.concatenate((strength, np.full(len(between), GHOST)))
     return Choice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])

@@ -22,7 +22,7 @@ def drawn(scene: Scene, canvas: Canvas, theme: Theme) -> str:
     px = shots.seen * (canvas.scale, -canvas.scale, canvas.scale)
     px[..., 0] += (canvas.left + canvas.scale * offsets[:, 0])[:, None]
     px[..., 1] += (canvas.floor - canvas.scale * offsets[:, 1])[:, None]
-    figures = paint(shots.solids, px, canvas.scale, theme)
+    figures = paint(shots.solids, px, canvas.scale, theme, rimmed=scene.choice.is_key)
     order = _painting_order(scene)
     groups = "".join(f"<g{_opacity(scene.opacity[k])}>{figures[k]}</g>" for k in order)
     below = _floor(scene, canvas, theme) + _shadows(scene, canvas, theme)
@@ -42,7 +42,8 @@ def _opacity(opacity: float) -> str:
 
 def _floor(scene: Scene, canvas: Canvas, theme: Theme) -> str:
     if scene.layout not in ON_PATHS:
-        return ground.plane(canvas, theme)
+        floors = np.unique(canvas.offsets[:, 1])[::-1].tolist()
+        return "".join(ground.plane(height, canvas, theme) for height in floors)
     places = scene.floor_way(canvas.offsets)[1]
     corners = np.stack((places.min(axis=0) - 0.2, places.max(axis=0) + 0.2))
     return ground.grid(corners, scene.sine, canvas, theme) + ground.way(places, scene.sine, canvas, theme)
@@ -63,14 +64,14 @@ def _captions(scene: Scene, canvas: Canvas, theme: Theme) -> str:
     frames, fps = scene.choice.frames[keys].tolist(), scene.motion.fps
     boxes = scene.shots.boxes[keys] + canvas.offsets[keys][:, None]
     x = canvas.left + canvas.scale * boxes[:, :, 0].mean(axis=1)
-    y = np.full(len(keys), canvas.bottom + FIRST_LINE_PX * canvas.text)
+    y = canvas.floor - canvas.scale * scene.row_ends(canvas.offsets)[keys] + FIRST_LINE_PX * canvas.text
     if scene.layout == "in-place":
         return span(frames, fps, canvas.width / 2, float(y[0]), canvas, theme)
     if scene.layout in ON_PATHS:
         shadows_low = scene.shadow_boxes[keys, 0, 1] + canvas.offsets[keys, 1]
         low = np.minimum(boxes[:, 0, 1], shadows_low)
         x = canvas.left + canvas.scale * canvas.offsets[keys, 0]
-        y = y - canvas.bottom + canvas.floor - canvas.scale * low
+        y = canvas.floor - canvas.scale * low + FIRST_LINE_PX * canvas.text
     places = list(zip(x.tolist(), y.tolist(), strict=True))
     text = written(places, frames, fps, canvas, theme, times=scene.layout != "time")
     if scene.layout == "time" and len(keys) > 1:

@@ -14,9 +14,9 @@ GRID = 0.5  # heights between lines
 MOST_LINES = 60
 
 
-def plane(canvas: Canvas, theme: Theme) -> str:
-    """The floor on which poses stand side by side."""
-    top, bottom = canvas.y(BEHIND), canvas.y(-BEFORE)
+def plane(height: float, canvas: Canvas, theme: Theme) -> str:
+    """The floor, at that ``height``, on which poses stand side by side."""
+    top, bottom = canvas.y(height + BEHIND), canvas.y(height - BEFORE)
     return (f'<path d="M0 {number(top)}h{number(canvas.width)}V{number(bottom)}H0z" fill="{theme["panel"]}"/>'
             f'<path d="M0 {number(top)}h{number(canvas.width)}" stroke="{theme["grid"]}"/>')  # fmt: skip
 

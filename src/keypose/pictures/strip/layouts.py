@@ -6,7 +6,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from keypose.arrays import Floats
+from keypose.arrays import Floats, Ints
+from keypose.errors import OptionError
+from keypose.options import whole
 
 Layout = Literal["side", "time", "path", "expanded", "in-place"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
@@ -14,6 +16,13 @@ GAP = 0.07  # heights between neighbours that must not touch
 CLOSE = 0.5  # of the distance at which neighbours would just touch: what poses near in time are granted
 LONGEST = 1.8  # times the width of poses side by side: no longer does time make a strip
 DRIFT = 0.5  # heights by which the last pose is put to the right of the first, where order decides
+
+
+def check_rows(per_row: int | None, layout: Layout) -> None:
+    """Refuses rows that cannot be."""
+    if per_row is not None and whole("per_row", per_row, least=1) and layout != "side":
+        raise OptionError(f'per_row={per_row} with layout={layout!r}, expected it with "side": only poses side by side '
+                          f"have rows")  # fmt: skip
 
 
 def side_by_side(boxes: Floats, least: float) -> Floats:
@@ -24,6 +33,21 @@ def side_by_side(boxes: Floats, least: float) -> Floats:
     starts = np.concatenate(([0.0], np.cumsum(widths)[:-1]))
     offsets: Floats = starts + spare - lows
     return offsets
+
+
+def in_rows(boxes: Floats, rows: Ints, least: float) -> Floats:
+    """Offsets (F,) to the right of boxes side by side, each of ``rows`` (F,) from the left on."""
+    offsets = np.empty(len(boxes))
+    for row in range(int(rows.max()) + 1):
+        own = rows == row
+        offsets[own] = side_by_side(boxes[own], least)
+    return offsets
+
+
+def row_floors(low: Floats, high: Floats, between: float) -> Floats:
+    """How high the floors (R,) of rows are that reach from ``low`` to ``high`` (R,) around them, the first at 0."""
+    steps = high[1:] - low[:-1] + between
+    return -np.concatenate(([0.0], np.cumsum(steps)))
 
 
 def by_time(boxes: Floats, times: Floats, least: float) -> Floats:

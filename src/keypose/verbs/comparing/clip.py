@@ -21,7 +21,7 @@ from keypose.verbs.comparing.budgets import Budget, budgets_of, removed
 from keypose.verbs.comparing.columns import Columns
 from keypose.verbs.comparing.per_curve import PerCurve
 from keypose.verbs.comparing.principal import Principal
-from keypose.verbs.comparing.rows import Row
+from keypose.verbs.comparing.rows import OWN, Row
 from keypose.verbs.comparing.settings import BY_INBETWEEN, CONTENDERS, PCA, PER_CURVE, REFERENCES, Contender, Settings
 from keypose.verbs.selecting import ladder
 from keypose.verbs.unbaking import unbake
@@ -46,15 +46,17 @@ def compare_motion(
     as many numbers as keys of the whole pose with fitted curves take at that budget.
     """
     settings = settings or Settings()
-    return measured(settings.part_of(motion), settings, source=source, told=told)
+    return measured(settings.part_of(motion), settings, source=source, source_fps=motion.fps, told=told)
 
 
-def measured(motion: Motion, settings: Settings, *, source: str = "", told: Told | None = None) -> tuple[Row, ...]:
+def measured(
+    motion: Motion, settings: Settings, *, source: str, source_fps: float, told: Told | None = None
+) -> tuple[Row, ...]:
     """The same on a motion that is the part that was asked for already."""
     if motion.n_frames > MOST_FRAMES:
         raise OptionError(f"{motion.name}: {motion.n_frames:,} frames, expected at most {MOST_FRAMES:,} to compare "
                           f"methods on: take a part of it, or a lower rate")  # fmt: skip
-    clip = _Clip(motion, settings, source)
+    clip = _Clip(motion, settings, source, source_fps)
     rows: list[Row] = []
     ways = [*settings.methods, *settings.references]
     for done, name in enumerate(ways):
@@ -92,23 +94,18 @@ class _Chosen:
 
 
 class _Clip:
-    def __init__(self, motion: Motion, settings: Settings, source: str) -> None:
+    def __init__(self, motion: Motion, settings: Settings, source: str, source_fps: float) -> None:
         self.motion, self.settings = motion, settings
         self.budgets = budgets_of(motion.n_frames, settings.removed_percent, curves=settings.curves)
-        self.blank = Row(
-            clip=motion.name,
-            source=source,
-            sha256=digest_of(motion),
-            frames=motion.n_frames,
-            fps=motion.fps,
-            joints=motion.n_joints,
-            method="",
-            kind="",
-            inbetweens="",
-            part="",
-            removed_percent_asked=0.0,
-            keys_asked=0,
-        )
+        self.told: dict[str, Any] = {
+            "clip": motion.name,
+            "source": source,
+            "sha256": digest_of(motion),
+            "frames": motion.n_frames,
+            "fps": motion.fps,
+            "source_fps": source_fps,
+            "joints": motion.n_joints,
+        }
         self.every_value = score(motion, motion).stored_values
 
     def with_keys(self, way: Contender) -> Iterator[Row]:
@@ -117,7 +114,7 @@ class _Clip:
         for budget in self.budgets:
             found = chosen.at(budget.keys)
             for inbetweens in self.settings.inbetweens:
-                row = replace(self._asked(way, budget), inbetweens=inbetweens, note=found.note)
+                row = replace(self._asked(way, inbetweens, budget), note=found.note)
                 yield self._measured(row, found) if found.selection is not None else row
 
     def _measured(self, row: Row, found: _Chosen) -> Row:
@@ -145,7 +142,7 @@ class _Clip:
         reference = _REFERENCES[way.name](self.columns)
         choosing_s = time.perf_counter() - start
         for budget in self.budgets:
-            row = replace(self._asked(way, budget), inbetweens="own")
+            row = self._asked(way, OWN, budget)
             start = time.perf_counter()
             try:
                 rebuilt, stored = reference.within(self.values_of_keys(budget.keys))
@@ -176,11 +173,12 @@ class _Clip:
         moving, still = self.moving
         return keys * (1 + 3 * moving) + still
 
-    def _asked(self, way: Contender, budget: Budget) -> Row:
-        return replace(
-            self.blank,
+    def _asked(self, way: Contender, inbetweens: str, budget: Budget) -> Row:
+        return Row(
+            **self.told,
             method=way.name,
             kind=way.kind,
+            inbetweens=inbetweens,
             part=budget.part,
             removed_percent_asked=budget.removed_percent,
             keys_asked=budget.keys,

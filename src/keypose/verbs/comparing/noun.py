@@ -94,6 +94,13 @@ class Comparison:
         """Why some rows have other numbers of keys than were asked for, or no figures; each once."""
         return tuple(dict.fromkeys(f"{row.method}: {row.note}" for row in self.rows if row.note))
 
+    @property
+    def slower(self) -> dict[ClipIdentity, float]:
+        """The clips that are slower than the rate that was asked for, and stand here at their own, which is told."""
+        if self.settings is None:
+            return {}
+        return {row.identity: row.fps for row in self.rows if self.settings.is_slower(row.fps)}
+
     def by_clip(self) -> dict[ClipIdentity, Comparison]:
         """Each clip alone, in order."""
         rows: dict[ClipIdentity, list[Row]] = {}
@@ -110,8 +117,12 @@ class Comparison:
         return tuple(_middle(rows) for rows in groups.values())
 
     def table(self) -> str:
-        """Medians over the clips of mean and largest error, one line for each way."""
-        return tables.as_text(self.middles(), self.removed_percent, len(self.clips))
+        """Medians over the clips of mean and largest error, one line for each way; a last line where clips are slow."""
+        text, slower = tables.as_text(self.middles(), self.removed_percent, len(self.clips)), len(self.slower)
+        if self.settings is None or not slower:
+            return text
+        which = "1 clip is" if slower == 1 else f"{slower} clips are"
+        return f"{text}\n{which} slower than {self.settings.fps:g} fps, and compared at the own rate"
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Writes one line for each measurement, with a line of names before them."""

@@ -8,6 +8,17 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from keypose.errors import ModelError
+from keypose.options import shown
+
+OWN = "own"  # the in-betweens of references
+WORDS = {
+    "kind": ("method", "baseline", "reference"),
+    "inbetweens": ("linear", "fitted", "polished", OWN),
+    "part": ("table", "curve"),
+}
+ABOVE_0 = ("frames", "fps", "source_fps", "joints", "keys_asked", "keys")
+PERCENT = ("removed_percent_asked", "removed_percent")
+LARGEST = 2**63 - 1  # of whole numbers: what tables can hold
 
 
 class ClipIdentity(NamedTuple):
@@ -30,7 +41,8 @@ class Row:
     source: str  # the path; empty for a motion that came from none
     sha256: str  # of the frames that were compared
     frames: int
-    fps: float
+    fps: float  # at which it was compared
+    source_fps: float  # and its own, before
     joints: int
     method: str
     kind: str  # "method", "baseline" or "reference"
@@ -60,9 +72,18 @@ class Row:
             if value is None and kind.optional:
                 continue
             if type(value) is not kind.type and not (kind.type is float and type(value) is int):
-                raise ModelError(f"comparison: {name}={value!r}, expected {kind.type.__name__}")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ModelError(f"comparison: {name}={value}, expected a finite number")
+                raise _wrong(name, value, kind.type.__name__)
+            if isinstance(value, int | float):
+                _check_number(name, value)
+            elif name in WORDS and value not in WORDS[name]:
+                raise _wrong(name, value, f"one of {', '.join(WORDS[name])}")
+        for name in ("keys_asked", "keys"):
+            if (getattr(self, name) or 0) > self.frames:
+                raise _wrong(name, getattr(self, name), f"at most the {self.frames} frames")
+        if (self.kind == "reference") != (self.inbetweens == OWN):
+            raise _wrong(
+                "inbetweens", self.inbetweens, f"{OWN} of references and of nothing else, not of a {self.kind}"
+            )
 
     @property
     def identity(self) -> ClipIdentity:
@@ -73,6 +94,20 @@ class Row:
     def has_figures(self) -> bool:
         """Whether anything was measured."""
         return self.mean_mm is not None
+
+
+def _check_number(name: str, value: float) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _wrong(name, value, "a finite number")
+    if value < 0 or (value == 0 and name in ABOVE_0):
+        raise _wrong(name, value, "a number above 0" if name in ABOVE_0 else "a number of at least 0")
+    most = 100 if name in PERCENT else LARGEST if isinstance(value, int) else math.inf
+    if value > most:
+        raise _wrong(name, value, f"at most {most}")
+
+
+def _wrong(name: str, value: Any, expected: str) -> ModelError:
+    return ModelError(f"comparison: {name}={shown(value)}, expected {expected}")
 
 
 @dataclass(frozen=True)

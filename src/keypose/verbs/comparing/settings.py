@@ -17,6 +17,7 @@ from keypose.verbs.frames import FrameRange, frame_range
 Inbetweens: TypeAlias = Literal["linear", "fitted", "polished"]
 INBETWEENS: tuple[Inbetweens, ...] = ("linear", "fitted", "polished")
 REMOVED_PERCENT = (80.0, 90.0, 95.0, 97.5)
+SAME_RATE = 1e-3  # relative: rates that are as good as one
 BASELINES = ("simplify", "decimate", "uniform")
 
 
@@ -63,7 +64,7 @@ class Settings:
     removed_percent: tuple[float, ...] = REMOVED_PERCENT
     inbetweens: tuple[Inbetweens, ...] = ("linear", "fitted")
     curves: bool = True
-    fps: float | None = None  # clips are compared at this rate; None: at their own
+    fps: float | None = None  # the greatest rate: slower clips stay at their own; None: all do
     frames: tuple[int | None, int | None] | None = None  # and only this part, read as a slice, at their own rate
 
     def __post_init__(self) -> None:
@@ -86,10 +87,17 @@ class Settings:
             number("fps", self.fps, above=0)
 
     def part_of(self, motion: Motion) -> Motion:
-        """What is compared of a motion: the part and the rate that were asked for."""
+        """What is compared of a motion: the part that was asked for, at that rate unless the motion is slower.
+
+        Frames that are made up between others would be no work to leave out again.
+        """
         start, stop = frame_range(self.frames, motion.n_frames)
         part = motion if (start, stop) == (0, motion.n_frames) else motion[start:stop]
-        return part if self.fps is None or self.fps == part.fps else part.at_fps(self.fps)
+        return part if self.fps is None or part.fps <= self.fps else part.at_fps(self.fps)
+
+    def is_slower(self, fps: float) -> bool:
+        """Whether clips of such a rate stay at it, because it is below the one that was asked for."""
+        return self.fps is not None and fps < self.fps * (1 - SAME_RATE)
 
 
 def settings_of(

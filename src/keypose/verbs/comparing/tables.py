@@ -57,7 +57,7 @@ def table_path(path: str | PathLike[str], suffix: str) -> Path:
     return target
 
 
-def write_csv(rows: Sequence[Row], path: str | PathLike[str]) -> Path:
+def write_csv(rows: Sequence[Row], path: str | PathLike[str], *, overwrite: bool = True) -> Path:
     """One line for each row, with a line of names before them; all of it or nothing.
 
     Names that a spreadsheet would take for a formula get an apostrophe, which ``read_csv`` takes off again.
@@ -67,7 +67,7 @@ def write_csv(rows: Sequence[Row], path: str | PathLike[str]) -> Path:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(KINDS)
     writer.writerows([_told(value) for value in astuple(row)] for row in rows)
-    write_atomically(target, text.getvalue().encode("utf-8", "backslashreplace"))
+    write_atomically(target, text.getvalue().encode("utf-8", "backslashreplace"), overwrite=overwrite)
     return target
 
 
@@ -132,7 +132,7 @@ def has_parquet() -> bool:
     return True
 
 
-def write_parquet(rows: Sequence[Row], path: str | PathLike[str]) -> Path:
+def write_parquet(rows: Sequence[Row], path: str | PathLike[str], *, overwrite: bool = True) -> Path:
     """One row for each; all of it or nothing."""
     target = table_path(path, ".parquet")
     arrow, parquet = _arrow()
@@ -142,7 +142,7 @@ def write_parquet(rows: Sequence[Row], path: str | PathLike[str]) -> Path:
     table = arrow.table([arrow.array(column, f.type) for column, f in zip(columns, schema, strict=True)], schema=schema)
     sink = io.BytesIO()
     parquet.write_table(table, sink)
-    write_atomically(target, sink.getvalue())
+    write_atomically(target, sink.getvalue(), overwrite=overwrite)
     return target
 
 

@@ -1,0 +1,165 @@
+"""Runs of ``keypose compare`` that fail in part or meet each other: what was measured is never lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.batch import compare as room
+from keypose.cli import compare_run
+from keypose.formats import files
+from keypose.formats.files import write_atomically
+from keypose.verbs.comparing import Comparison
+
+QUICK = ("--methods", "uniform", "--percent", "80", "--no-curves", "--inbetweens", "linear", "--jobs", "1")
+
+
+@pytest.fixture
+def takes(tmp_path: Path) -> Path:
+    folder = tmp_path / "takes"
+    folder.mkdir()
+    demo = kp.demo_motion(fps=20)
+    for n in range(3):
+        kp.save(demo[20 * n : 20 * n + 30], folder / f"take{n}.bvh")
+    return folder
+
+
+def test_a_failed_clip_costs_no_other_its_kept_rows(keypose, takes: Path, tmp_path: Path):
+    """Who runs again without the file that failed, or with other clips, finds all that was finished."""
+    asked = ("compare", takes, *QUICK, "--csv", tmp_path / "rows.csv", "--overwrite", "--json")
+    assert keypose(*asked).code == 0
+    good = (takes / "take1.bvh").read_text()
+    for broken in ("a file", "a name", "a pattern"):
+        (takes / "take1.bvh").unlink()
+        if broken == "a file":
+            (takes / "take1.bvh").write_text("HIERARCHY\nnothing")
+        named = {"a file": (), "a name": (takes / "take1.bvh",), "a pattern": (takes / "take1*.bvh",)}[broken]
+        ran = keypose(*asked[:2], *named, *asked[2:])
+        assert ran.code == 1 and len(list((tmp_path / ".rows.compare").iterdir())) == 3, broken
+        (takes / "take1.bvh").write_text(good)
+        again = json.loads(keypose(*asked).out)
+        assert [clip["was_kept"] for clip in again["clips"]] == [True, True, True]
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, write) -> None:
+    """Does something while the last clip is compared."""
+    really = room.compare_clip
+
+    def slow(job, told=None):
+        found = really(job, told)
+        if job.source.name == "take2.bvh":
+            write()
+        return found
+
+    monkeypatch.setattr(compare_run, "compare_clip", slow)
+
+
+@pytest.mark.parametrize("suffix", [".html", ".csv", ".parquet"])
+def test_what_another_run_wrote_meanwhile_stays(keypose, takes: Path, tmp_path: Path, monkeypatch, suffix):
+    page = tmp_path / "r.html"
+    theirs = page.with_suffix(suffix)
+
+    def other_run() -> None:
+        theirs.write_text("theirs")
+        for file in (tmp_path / ".r.compare").iterdir():
+            file.unlink()  # as a run on other clips tidies up
+
+    with monkeypatch.context() as patched:
+        meanwhile(patched, other_run)
+        ran = keypose("compare", takes, *QUICK, "--report", page)
+    assert ran.code == 1 and f"{theirs.name}: was written by another run meanwhile; --overwrite replaces it" in ran.err
+    assert "what was measured is kept" in ran.err
+    assert theirs.read_text() == "theirs" and [f.name for f in tmp_path.glob("r.*")] == [theirs.name]
+    told = json.loads(keypose("compare", takes, *QUICK, "--report", page, "--overwrite", "--json").out)
+    assert [clip["was_kept"] for clip in told["clips"]] == [True, True, True]
+    assert len(Comparison.from_csv(tmp_path / "r.csv").clips) == 3
+
+
+def test_with_overwrite_the_last_run_wins(keypose, takes: Path, tmp_path: Path, monkeypatch):
+    meanwhile(monkeypatch, lambda: (tmp_path / "rows.csv").write_text("theirs"))
+    assert keypose("compare", takes, *QUICK, "--csv", tmp_path / "rows.csv", "--overwrite").code == 0
+    assert len(Comparison.from_csv(tmp_path / "rows.csv").clips) == 3
+
+
+def test_results_that_cannot_be_written_are_kept(keypose, takes: Path, tmp_path: Path, monkeypatch):
+    out = tmp_path / "out"
+    out.mkdir()
+    monkeypatch.setattr(compare_run, "_write", refusing)
+    ran = keypose("compare", takes, *QUICK, "--csv", out / "rows.csv")
+    assert ran.code == 1 and "no room; what was measured is kept" in ran.err
+    assert len(list((out / ".rows.compare").iterdir())) == 3
+
+
+def refusing(*_: object) -> None:
+    raise kp.FileError("rows.csv: no room")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_exclusive_writing_takes_no_place_that_is_taken(tmp_path: Path, monkeypatch, links):
+    def unlinked(*_: object) -> None:
+        raise PermissionError("no hard links here")
+
+    if not links:
+        monkeypatch.setattr(files.os, "link", unlinked)
+    path = tmp_path / "rows.csv"
+    write_atomically(path, b"first", overwrite=False)
+    with pytest.raises(kp.FileError, match=r"rows\.csv: cannot be written \(File exists\)"):
+        write_atomically(path, b"second", overwrite=False)
+    assert path.read_bytes() == b"first" and [each.name for each in tmp_path.iterdir()] == ["rows.csv"]
+    write_atomically(path, b"third")
+    assert path.read_bytes() == b"third"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("convert", "take0.bvh", "out.xyz"),
+        ("report", "take0.bvh", "-o", "out.xyz"),
+        ("compare", "take0.bvh", "--report", "out.xyz"),
+        ("compare", "take0.bvh", "--csv", "out.xyz"),
+        ("compare", "take0.bvh", "--parquet", "out.xyz"),
+        ("strip", "take0.bvh", "out.xyz"),
+        ("timeline", "take0.bvh", "out.xyz"),
+        ("curves", "take0.bvh", "out.xyz"),
+        ("error-curve", "take0.bvh", "out.xyz"),
+    ],
+)
+def test_a_wrong_suffix_has_one_exit_code_everywhere(keypose, takes: Path, monkeypatch, arguments):
+    monkeypatch.chdir(takes)
+    ran = keypose(*arguments)
+    assert ran.code == 1 and "out.xyz: " in ran.err and ran.out == ""
+    if arguments[0] == "compare":
+        suffix = {"--report": ".html"}.get(arguments[2], f".{arguments[2][2:]}")
+        assert f"{arguments[2]} out.xyz: expected a name that ends in {suffix}" in ran.err
+
+
+@pytest.mark.parametrize("verb", ["timeline", "curves", "error-curve", "strip"])
+@pytest.mark.parametrize(
+    ("option", "value"), [("--width-px", "nan"), ("--width-px", "-1"), ("--scale", "1000"), ("--scale", "nan")]
+)
+def test_sizes_are_checked_before_the_file_is_read(keypose, tmp_path: Path, verb, option, value):
+    (tmp_path / "broken.bvh").write_text("nothing")
+    ran = keypose(verb, tmp_path / "broken.bvh", tmp_path / "out.png", option, value)
+    assert ran.code == 2 and f"{option} {float(value):g}" in ran.err.replace(".0,", ",")
+    assert "expected a number from" in ran.err and "broken.bvh" not in ran.err and ran.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("timeline", "--row-px", "1"),
+        ("curves", "--panel-px", "9999"),
+        ("error-curve", "--height-px", "nan"),
+        ("strip", "--height-px", "nan"),
+        ("strip", "--ghosts", "1000000000"),
+        ("strip", "--size-px", "1x1"),
+    ],
+)
+def test_and_so_are_those_that_one_picture_has(keypose, tmp_path: Path, arguments):
+    (tmp_path / "broken.bvh").write_text("nothing")
+    verb, option, value = arguments
+    ran = keypose(verb, tmp_path / "broken.bvh", tmp_path / "out.png", option, value)
+    assert ran.code == 2 and f"error: {option} " in ran.err and "broken.bvh" not in ran.err
