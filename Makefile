@@ -48,7 +48,7 @@ check-tests: .venv/.dev
 
 test-313:
 	@if tools/python.sh 3.13 >/dev/null; then \
-	  $(MAKE) .venv313/.dev && .venv313/bin/pytest -n $(PYTEST_WORKERS) -m "not blender and not one_python"; \
+	  $(MAKE) .venv313/.dev && .venv313/bin/pytest -n $(PYTEST_WORKERS) -m "not blender and not browser and not one_python"; \
 	else echo "Python 3.13 is not on this machine: the suite ran on 3.11 only"; fi
 
 fuzz: .venv/.dev ## 100,000 damaged files of every kind
