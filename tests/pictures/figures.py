@@ -17,10 +17,11 @@ STEP = r"([MlLahz])([-\d. ]*)"
 
 @dataclass(frozen=True)
 class Shape:
-    """A filled path, as points (N, 2) in px."""
+    """A path that is filled, or the line around a body, as points (N, 2) in px."""
 
-    fill: str
+    colour: str
     points: np.ndarray
+    width: float = 0.0  # of a line, px
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Figure:
     def of(self, side: str, theme: str = "light") -> list[Shape]:
         """The shaded shapes of one side."""
         own = {colour for name, colour in theme_of(theme).colours.items() if re.fullmatch(rf"{side}_dark\d", name)}
-        return [shape for shape in self.shapes if shape.fill in own]
+        return [shape for shape in self.shapes if shape.colour in own]
 
     def middle(self, side: str) -> np.ndarray:
         """The middle (2,) of all that is drawn of one side."""
@@ -43,8 +44,14 @@ class Figure:
     @property
     def box(self) -> np.ndarray:
         """Least and greatest x and y (2, 2)."""
-        points = np.concatenate([*(shape.points for shape in self.shapes), *self.stripes])
-        return np.stack((points.min(axis=0), points.max(axis=0)))
+        lines = [(points, 0.0) for points in self.stripes]
+        drawn = [*((shape.points, shape.width / 2) for shape in self.shapes), *lines]
+        return np.stack(
+            (
+                np.min([points.min(axis=0) - beyond for points, beyond in drawn], axis=0),
+                np.max([points.max(axis=0) + beyond for points, beyond in drawn], axis=0),
+            )
+        )
 
 
 def figures(svg: str) -> list[Figure]:
@@ -66,6 +73,8 @@ def _figure(pose: ElementTree.Element) -> Figure:
         points = polygon(path.get("d") or "") / 10
         if path.get("fill") is None:
             stripes.append(points)
+        elif path.get("fill") == "none":
+            shapes.append(Shape(path.get("stroke") or "", points, float(path.get("stroke-width") or "1") / 10))
         else:
             shapes.append(Shape(path.get("fill") or "", points))
     return Figure(float(pose.get("opacity", "1")), tuple(shapes), tuple(stripes))

@@ -85,9 +85,9 @@ def test_up_is_up_and_nothing_is_mirrored(up: str) -> None:
     for figure in (front, back):
         assert figure.middle("middle")[1] < figure.middle("left")[1] - 5  # y grows downwards
     (from_left,) = figures(strip(m, [0], view="left").svg)
-    order = [shape.fill for shape in from_left.shapes]
-    nearest = max(order.index(shape.fill) for shape in from_left.of("left"))
-    assert nearest > max(order.index(shape.fill) for shape in from_left.of("right"))  # the near arm covers the far one
+    order = [shape.colour for shape in from_left.shapes]
+    nearest = max(order.index(shape.colour) for shape in from_left.of("left"))
+    assert nearest > max(order.index(shape.colour) for shape in from_left.of("right"))  # the near arm covers the far one
 
 
 def test_a_jump_is_seen_as_height_over_its_shadow() -> None:
@@ -162,8 +162,8 @@ def test_ghosts_are_faint_and_behind(layout: str) -> None:
 def test_ghosts_are_fainter_than_the_least_key_and_have_no_rim(layout: str, rank: bool) -> None:
     svg = strip(DEMO, EIGHT, layout=layout, rank=rank, ghosts=2).svg
     found, rim = figures(svg), theme_of("light")["outline"]
-    keys = [figure.opacity for figure in found if figure.shapes[0].fill == rim]
-    ghosts = [figure.opacity for figure in found if rim not in {shape.fill for shape in figure.shapes}]
+    keys = [figure.opacity for figure in found if figure.shapes[0].colour == rim]
+    ghosts = [figure.opacity for figure in found if rim not in {shape.colour for shape in figure.shapes}]
     assert len(keys) == 8 and len(ghosts) >= 12 and len(found) == len(keys) + len(ghosts)
     assert max(ghosts) <= 0.65 * min(keys)
 

@@ -36,13 +36,11 @@ def paint(solids: Solids, seen: Floats, scale: float, theme: Theme, *, rimmed: B
     centres, radii = _balls(solids, seen, scale)
     is_ball, outline = radii > 0, TENTHS * min(OUTLINE * scale, THICKEST_PX)
     shone_on = centres + LIGHT * np.where(is_ball, radii, 0.0)[..., None]
-    rim, lit = np.where(is_ball, radii + outline, NOWHERE), np.where(is_ball, LIT * radii, NOWHERE)
-    paths = outlines(np.concatenate((centres, centres, shone_on)), np.concatenate((rim, radii, lit)), DIRECTIONS)
-    rims, shaded, lights = (
-        _of_poses(paths[: len(radii)], len(seen)),
-        paths[len(radii) : -len(radii)],
-        paths[-len(radii) :],
-    )
+    lit = np.where(is_ball, LIT * radii, NOWHERE)
+    paths = outlines(np.concatenate((centres, shone_on)), np.concatenate((radii, lit)), DIRECTIONS)
+    shaded, lights = paths[: len(radii)], paths[len(radii) :]
+    bodies = _of_poses(shaded, len(seen))
+    rim = f'fill="none" stroke="{theme["outline"]}" stroke-width="{2 * outline:.0f}"'
     is_tiny = scale * solids.there.max(axis=1) < TINY_PX
     stripes = _stripes(solids, centres, radii, is_tiny, theme)
     order = np.argsort(near + scale * solids.bias, axis=1, kind="stable").tolist()
@@ -51,8 +49,7 @@ def paint(solids: Solids, seen: Floats, scale: float, theme: Theme, *, rimmed: B
     colours = [pairs[side] for side, _ in solids.looks]
     groups = []
     for pose, (parts, tones) in enumerate(zip(order, _tones(near, scale), strict=True)):
-        around = f'<path fill="{theme["outline"]}" d="{"".join(rims[pose])}"/>'
-        elements = [around] if rimmed is None or rimmed[pose] else []
+        elements = [f'<path {rim} d="{"".join(bodies[pose])}"/>'] if rimmed is None or rimmed[pose] else []
         for part in parts:
             at, (dark, light) = pose * len(parts) + part, colours[part][tones[part]]
             if is_tiny[part]:
