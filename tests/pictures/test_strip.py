@@ -87,7 +87,9 @@ def test_up_is_up_and_nothing_is_mirrored(up: str) -> None:
     (from_left,) = figures(strip(m, [0], view="left").svg)
     order = [shape.colour for shape in from_left.shapes]
     nearest = max(order.index(shape.colour) for shape in from_left.of("left"))
-    assert nearest > max(order.index(shape.colour) for shape in from_left.of("right"))  # the near arm covers the far one
+    assert nearest > max(
+        order.index(shape.colour) for shape in from_left.of("right")
+    )  # the near arm covers the far one
 
 
 def test_a_jump_is_seen_as_height_over_its_shadow() -> None:

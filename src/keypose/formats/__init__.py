@@ -66,7 +66,7 @@ def load(
     """
     source, options = _opened(path, reference_pose, asf, gaps, animation, fps, limits)
     try:
-        return _format_of(source).read(source, options)
+        return recognise_format(source).read(source, options)
     except ModelError as error:  # numbers that each alone may stand in a file, but make no motion together
         raise source.error(str(error)) from None
 
@@ -83,7 +83,7 @@ def load_keyed(
     ``animation`` and ``fps`` as for ``load``; every key must fall on a frame.
     """
     source, options = _opened(path, "auto", None, "fill", animation, fps, limits)
-    format_ = _format_of(source)
+    format_ = recognise_format(source)
     if format_.read_keyed is None:
         keyed = ", ".join(suffix for f in FORMATS if f.read_keyed for suffix in f.suffixes)
         beside = _keys_beside(source.path)
@@ -101,7 +101,7 @@ def load_keyed(
 def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> Swings:
     """Reads swings that were saved as such (``.swings.json``, ``.kps``); ``kp.load`` gives the motion they play."""
     source, options = _opened(path, "auto", None, "fill", None, None, limits)
-    format_ = _format_of(source)
+    format_ = recognise_format(source)
     if format_.read_swings is None:
         known = ", ".join(suffix for f in FORMATS if f.read_swings for suffix in f.suffixes)
         raise source.error(f"{format_.name} holds no swings, expected {known}; kp.load reads its frames and kp.swings "
@@ -254,7 +254,8 @@ def _not_stored(head: bytes) -> str | None:
 name_others_with(_not_stored)
 
 
-def _format_of(source: Source) -> Format:
+def recognise_format(source: Source) -> Format:
+    """The format of a file by its content; what its name says otherwise is noted."""
     head = source.data[:SNIFF_BYTES]
     for format_ in FORMATS:
         if format_.sniff(head):

@@ -40,10 +40,11 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
         if isinstance(error, FileError | FormatError):
             raise
         raise FileError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    return _gunzip(path, data, limits) if unzip and data.startswith(GZIP_MAGIC) else data
+    return gunzip(path, data, limits) if unzip and data.startswith(GZIP_MAGIC) else data
 
 
-def _gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
+def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
+    """What gzip packed, as far as limits allow; ``path`` is for messages."""
     chunks: list[bytes] = []
     size = 0
     try:

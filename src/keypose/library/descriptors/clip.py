@@ -1,0 +1,103 @@
+"""The clip vector: a whole clip at once, by how it moves together, how much of what, and how long things are so.
+
+Three groups of numbers: the covariance of the whole clip, statistics of places and speeds, and simple facts about the
+body that a reader of the clip would name (a hand above the head, both feet off the floor), after Müller's relational
+features: the share of time that each holds and how often it begins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from keypose.arrays import Bools, Floats
+from keypose.library.canonical import FPS, INDEX
+from keypose.library.descriptors.covariance import SEEN, frame_numbers, logarithms
+from keypose.library.descriptors.posture import FEET, Posture
+
+GROUPS = ("covariance", "statistics", "facts")
+PERCENTILES = (5.0, 50.0, 95.0)
+BEGINNINGS_WEIGHT = 0.3  # seconds: one beginning in a second counts as this share of the time
+
+
+def clip_groups(body: Posture) -> dict[str, Floats]:
+    """The numbers of each group, (N,), as they are before learnt axes turn them into one vector."""
+    frames = frame_numbers(body)
+    off = frames - frames.mean(axis=0)
+    return {
+        "covariance": logarithms((off.T @ off / len(off))[None])[0],
+        "statistics": _statistics(body),
+        "facts": _lasting(facts(body)),
+    }
+
+
+def _statistics(body: Posture) -> Floats:
+    """Low, middle and high of places and speeds of nine joints, of travel, turning and height."""
+    speeds = np.linalg.norm(body.velocities[:, SEEN], axis=-1)
+    places = body.positions[:, SEEN].reshape(len(speeds), -1)
+    columns = np.column_stack((places, 0.3 * speeds, 0.5 * body.travel, 0.3 * body.turning, body.heights))
+    return np.asarray(np.percentile(columns, PERCENTILES, axis=0)).ravel()
+
+
+def _lasting(held: Bools) -> Floats:
+    """The share of time that each fact (T, F) holds, and its beginnings in a second, weighted."""
+    begins = (held[1:] & ~held[:-1]).sum(axis=0) * FPS / len(held)
+    return np.concatenate((held.mean(axis=0), BEGINNINGS_WEIGHT * begins))
+
+
+def facts(body: Posture) -> Bools:
+    """Simple facts (T, F) about each frame: those of the left side, of the right, of the whole body."""
+    p, v, floor = body.positions, body.velocities, -body.heights
+    both = [_facts_of(p, v, floor, side, other) for side, other in (("left", "right"), ("right", "left"))]
+    hands, feet = p[:, [INDEX["left_hand"], INDEX["right_hand"]]], p[:, FEET, 1].min(axis=1)
+    apart = np.linalg.norm(hands[:, 0] - hands[:, 1], axis=-1)
+    ankles = p[:, INDEX["left_foot"]] - p[:, INDEX["right_foot"]]
+    trunk = p[:, INDEX["chest"]]
+    whole = [
+        feet - floor > 0.12,  # in the air
+        body.heights < 0.6,  # low
+        body.heights > 1.05,  # stretched or in the air
+        apart < 0.25,
+        apart > 1.0,
+        np.hypot(ankles[:, 0], ankles[:, 2]) > 0.6,
+        trunk[:, 2] > 0.5 * np.abs(trunk[:, 1]),  # bent forwards
+        body.travel[:, 2] > 0.5,
+        body.travel[:, 2] > 2.0,
+        body.travel[:, 2] < -0.3,
+        np.abs(body.travel[:, 0]) > 0.4,
+        body.travel[:, 1] > 0.6,
+        body.travel[:, 1] < -0.6,
+        np.abs(body.turning) > 1.5,
+    ]
+    return np.column_stack((*both[0], *both[1], *whole))
+
+
+def _facts_of(p: Floats, v: Floats, floor: Floats, side: str, other: str) -> list[Bools]:
+    """Facts about the arm and the leg of one side."""
+    at = {part: p[:, INDEX[f"{side}_{part}"]] for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")}
+    hand, foot = v[:, INDEX[f"{side}_hand"]], v[:, INDEX[f"{side}_foot"]]
+    return [
+        at["hand"][:, 1] > at["upper_arm"][:, 1],
+        at["hand"][:, 1] > p[:, INDEX["head"], 1],
+        at["hand"][:, 1] < at["shin"][:, 1],
+        at["hand"][:, 2] > at["upper_arm"][:, 2] + 0.3,  # ahead
+        at["hand"][:, 2] < at["upper_arm"][:, 2] - 0.15,  # behind
+        _is_bent(at["upper_arm"], at["forearm"], at["hand"], 90.0),
+        _is_bent(at["thigh"], at["shin"], at["foot"], 120.0),
+        _is_bent(at["thigh"], at["shin"], at["foot"], 80.0),
+        hand[:, 2] > 1.5,
+        hand[:, 1] > 1.5,
+        np.linalg.norm(hand, axis=-1) > 2.5,
+        foot[:, 2] > 2.0,
+        np.linalg.norm(foot, axis=-1) > 3.0,
+        at["foot"][:, 2] > p[:, INDEX[f"{other}_foot"], 2] + 0.25,  # a step ahead of the other
+        at["foot"][:, 1] - floor > 0.35,  # raised
+        at["shin"][:, 1] > at["thigh"][:, 1] - 0.15,  # knee up
+    ]
+
+
+def _is_bent(a: Floats, middle: Floats, b: Floats, degrees: float) -> Bools:
+    """Whether the angle of a joint between its neighbours is below ``degrees``."""
+    u, w = a - middle, b - middle
+    lengths = np.linalg.norm(u, axis=-1) * np.linalg.norm(w, axis=-1)
+    bent: Bools = ((u * w).sum(axis=-1) > np.cos(np.deg2rad(degrees)) * lengths) & (lengths > 0)
+    return bent

@@ -1,0 +1,154 @@
+"""What databases do not have in common, in one place: how one is opened, its word index, its own checks and errors."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from keypose.errors import FileError, FormatError, KeyposeError
+from keypose.library.extra import sa, sqlite_insert
+from keypose.library.tables import schema
+
+
+class Dialect(Protocol):
+    """One kind of database."""
+
+    def open(self, *, create: bool) -> sa.Engine:
+        """Connections that keep foreign keys and wait for other writers."""
+
+    def insert_new(self, table: sa.Table, rows: list[dict[str, Any]]) -> sa.Insert:
+        """An insert that leaves rows out that are there already."""
+
+    def make_word_index(self, connection: sa.Connection) -> None:
+        """Makes the index of words, empty; one that is there is dropped."""
+
+    def index_words(self, connection: sa.Connection, clip: int, words: tuple[str, ...]) -> None:
+        """Makes a clip findable by these words and no others."""
+
+    def forget_words(self, connection: sa.Connection, clip: int) -> None:
+        """Makes a clip unfindable."""
+
+    def clips_with(self, words: tuple[str, ...]) -> sa.TextualSelect:
+        """The numbers of the clips that have a word that begins so, for each of ``words``."""
+
+    def indexed_words(self, connection: sa.Connection) -> dict[int, tuple[str, ...]]:
+        """The words by which each clip is found."""
+
+    def problems(self, connection: sa.Connection) -> Iterator[str]:
+        """What the database itself finds wrong in its files."""
+
+    def error(self, error: BaseException) -> KeyposeError:
+        """The error of ours that an error of the database is."""
+
+
+class SqliteDialect:
+    """A file of SQLite: readers never wait, writers wait for each other, a commit is on the disk when it returns."""
+
+    def __init__(self, path: Path, busy_s: float) -> None:
+        self.path = path
+        self.busy_s = busy_s
+
+    def open(self, *, create: bool) -> sa.Engine:
+        """Connections in WAL mode; transactions begin when we say so, those that write with the lock at once."""
+        if not create and not self.path.is_file():
+            raise FileError(f"{self.path}: no such library")
+        if self.path.is_dir():
+            raise FileError(f"{self.path}: is a folder, expected the file of a library")
+        engine = sa.create_engine(
+            sa.URL.create("sqlite", database=os.fspath(self.path)), connect_args={"timeout": self.busy_s}
+        )
+        sa.event.listen(engine, "connect", self._prepare)
+        sa.event.listen(engine, "begin", _begin)
+        return engine
+
+    def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None
+        there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if there and schema.name not in there:
+            raise FormatError(self.path, "is a database of something else, expected a library of clips")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cell_size_check = ON")
+        self._write_ahead(connection)
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> None:
+        """WAL mode. Who asks for it while another one does is told to come again, without any waiting."""
+        end = time.monotonic() + self.busy_s
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+
+    def insert_new(self, table: sa.Table, rows: list[dict[str, Any]]) -> sa.Insert:
+        """INSERT ... ON CONFLICT DO NOTHING."""
+        return sqlite_insert(table).values(rows).on_conflict_do_nothing()
+
+    def make_word_index(self, connection: sa.Connection) -> None:
+        """A table of FTS5."""
+        connection.execute(sa.text("DROP TABLE IF EXISTS words"))
+        connection.execute(
+            sa.text("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')")
+        )
+
+    def index_words(self, connection: sa.Connection, clip: int, words: tuple[str, ...]) -> None:
+        """One row for each clip, under its number."""
+        self.forget_words(connection, clip)
+        row = {"clip": clip, "text": " ".join(words)}
+        connection.execute(sa.text("INSERT INTO words (rowid, text) VALUES (:clip, :text)"), row)
+
+    def forget_words(self, connection: sa.Connection, clip: int) -> None:
+        """Deletes the row of a clip."""
+        connection.execute(sa.text("DELETE FROM words WHERE rowid = :clip"), {"clip": clip})
+
+    def clips_with(self, words: tuple[str, ...]) -> sa.TextualSelect:
+        """Every word in quotes, so that none is read as an operator."""
+        query = " AND ".join(f'"{word}" *' for word in words)
+        found = sa.text("SELECT rowid FROM words WHERE words MATCH :query").bindparams(query=query)
+        return found.columns(sa.column("rowid", sa.Integer))
+
+    def indexed_words(self, connection: sa.Connection) -> dict[int, tuple[str, ...]]:
+        """The text of each row."""
+        rows = connection.execute(sa.text("SELECT rowid, text FROM words"))
+        return {int(clip): tuple(str(text).split()) for clip, text in rows}
+
+    def problems(self, connection: sa.Connection) -> Iterator[str]:
+        """Pages, indexes and foreign keys; then the word index against its own text."""
+        for (line,) in connection.execute(sa.text("PRAGMA integrity_check")):
+            if line != "ok":
+                yield str(line)
+        for table, row, other, _ in connection.execute(sa.text("PRAGMA foreign_key_check")):
+            yield f"row {row} of {table} belongs to a row of {other} that is not there"
+        try:
+            connection.execute(sa.text("INSERT INTO words (words) VALUES ('integrity-check')"))
+        except sa.exc.DBAPIError:
+            yield "the word index does not fit its text"
+
+    def error(self, error: BaseException) -> KeyposeError:
+        """By the code that SQLite gives."""
+        if isinstance(error, KeyposeError):
+            return error
+        cause = getattr(error, "orig", None) or error
+        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(cause, UnicodeDecodeError):
+            return FormatError(self.path, f"the database is damaged ({cause}), expected a library of clips")
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return FileError(f"{self.path}: another process has been writing for more than {self.busy_s:g} s")
+        if code == sqlite3.SQLITE_FULL:
+            return FileError(f"{self.path}: cannot be written (the disk is full)")
+        if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT, 0):
+            return FormatError(self.path, f"its tables are not those of a library ({cause})")
+        return FileError(f"{self.path}: cannot be used ({cause})")
+
+
+def _begin(connection: sa.Connection) -> None:
+    """Whoever will write takes the lock first, so that two writers wait for each other and never fail half-way."""
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,97 @@
+"""What is put into a library: bytes that can be read without any other file, and what they hold."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from keypose.errors import FileError, FormatError, ModelError
+from keypose.formats import Limits, recognise_format
+from keypose.formats.base import Format, ReadOptions, Source
+from keypose.formats.files import GZIP_MAGIC, gunzip, read_bytes
+from keypose.library.blobs import hash_of
+from keypose.model import Motion, Skeleton
+from keypose.storage import stored_bytes
+
+STORED = ".kps"
+_MAY_NEED_OTHERS = (".amc", ".gltf")  # files that another one belongs to
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Bytes as they came, and the hash of what is in them."""
+
+    data: bytes  # perhaps compressed
+    hash: str  # of the content, unpacked
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Material:
+    """A motion and the bytes that it comes back from."""
+
+    packed: Packed
+    suffix: str
+    motion: Motion
+
+
+def packed(data: bytes, where: Path, limits: Limits) -> Packed:
+    """Bytes and their content; ``where`` is named in errors."""
+    content = gunzip(where, data, limits) if data.startswith(GZIP_MAGIC) else data
+    return Packed(data, hash_of(content), content)
+
+
+def packed_file(path: Path, limits: Limits) -> Packed:
+    """The bytes of a file and their content."""
+    return packed(read_bytes(path, limits, unzip=False), path, limits)
+
+
+def packed_motion(motion: Motion) -> Packed:
+    """A motion without loss; its name is not part of its content."""
+    data = stored_bytes(replace(motion, name="clip"), lossless=True)
+    return Packed(data, hash_of(data), data)
+
+
+def material(bytes_: Packed, path: Path, stand_in: Path, limits: Limits) -> Material:
+    """Reads ``bytes_`` that came from ``path``; ``stand_in`` is a path without neighbours.
+
+    A file that cannot be read without others (AMC, glTF with buffers beside it) is kept as ``.kps`` without loss.
+    """
+    source = Source(path, bytes_.content, limits)
+    format_ = recognise_format(source)
+    motion = _read(source, format_)
+    suffix = _suffix(path, format_, bytes_)
+    if any(suffix.startswith(may) for may in _MAY_NEED_OTHERS) and path != stand_in:
+        try:
+            read_alone(bytes_, stand_in.with_name(f"clip{suffix}"), limits)
+        except (FileError, FormatError):
+            return Material(packed_motion(motion), STORED, motion)
+    return Material(bytes_, suffix, motion)
+
+
+def read_alone(bytes_: Packed, stand_in: Path, limits: Limits) -> Motion:
+    """The motion in ``bytes_``, with no file beside them."""
+    source = Source(stand_in, bytes_.content, limits)
+    return _read(source, recognise_format(source))
+
+
+def skeleton_hash(skeleton: Skeleton) -> str:
+    """The same for all figures of one rig, however long their bones are."""
+    words = repr((skeleton.names, skeleton.parents.tolist()))
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(source: Source, format_: Format) -> Motion:
+    try:
+        return format_.read(source, ReadOptions())
+    except ModelError as error:
+        raise source.error(str(error)) from None
+
+
+def _suffix(path: Path, format_: Format, bytes_: Packed) -> str:
+    """One of the suffixes of the format: the file's own, where it is one of them."""
+    name = os.path.basename(path).lower().removesuffix(".gz")  # noqa: PTH119 - a name with odd characters stays one
+    own = next((suffix for suffix in format_.suffixes if name.endswith(suffix)), format_.suffixes[0])
+    return own + (".gz" if bytes_.data is not bytes_.content else "")

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.arrays import Floats
+from keypose.kinematics import UPS, up_axis
+from keypose.library.canonical import BONES_M, INDEX, JOINTS, PARTNERS, Canonical, canonical
+from keypose.rotations import exp, from_matrix
+from library_cases import DEMO, MIXAMO_NAMES, moved, scaled
+
+
+def body_of(motion: kp.Motion) -> Canonical:
+    body = canonical(motion)
+    assert body is not None
+    return body
+
+
+def length_of(body: Canonical, *joints: str) -> float:
+    points = body.positions[0, [INDEX[joint] for joint in joints]]
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=-1).sum())
+
+
+def test_there_are_seventeen_joints_and_each_has_a_partner() -> None:
+    assert len(JOINTS) == 17
+    assert [JOINTS[k] for k in PARTNERS] == [
+        joint.replace("left", "?").replace("right", "left").replace("?", "right") for joint in JOINTS
+    ]
+
+
+def test_the_demo_is_seventeen_joints_in_metres_where_the_file_has_them() -> None:
+    body = body_of(DEMO)
+    names = [joint for joint in JOINTS if joint != "chest"]
+    own = DEMO.world_positions()[:, [DEMO.joint(name) for name in names]]
+    ratio = body.positions[:, [INDEX[name] for name in names]] / np.where(own == 0, np.nan, own)
+    assert body.missing == () and body.positions.shape == (DEMO.n_frames, 17, 3)
+    assert np.nanstd(ratio) < 1e-9 and 0.9 < np.nanmean(ratio) < 1.1
+
+
+def test_legs_and_trunk_have_the_length_of_a_figure_of_one_metre_seventy() -> None:
+    legs = [length_of(body_of(DEMO), f"{side}_thigh", f"{side}_shin", f"{side}_foot") for side in ("left", "right")]
+    assert np.mean(legs) + length_of(body_of(DEMO), "hips", "chest", "head") == pytest.approx(BONES_M, rel=1e-3)
+
+
+@pytest.mark.parametrize("factor", [0.01, 39.37, 1e9])
+def test_the_unit_does_not_matter(factor: float) -> None:
+    np.testing.assert_allclose(body_of(scaled(DEMO, factor)).positions, body_of(DEMO).positions, atol=1e-9)
+
+
+@pytest.mark.parametrize("up", UPS)
+def test_every_up_axis_becomes_y_without_a_mirror(up: str) -> None:
+    axis, sign = up_axis(up)  # type: ignore[arg-type]
+    upward = sign * np.eye(3)[axis]
+    side = np.eye(3)[(axis + 1) % 3]
+    turn = from_matrix(np.stack((side, upward, np.cross(side, upward)), axis=1))
+    body = body_of(replace(moved(DEMO, turn), up=up))
+    first = body_of(DEMO)
+    np.testing.assert_allclose(body.positions[..., 1], first.positions[..., 1], atol=1e-9)
+    change = np.diff(body.heading - first.heading)
+    np.testing.assert_allclose(change, 0, atol=1e-9)
+
+
+def test_names_of_another_exporter_give_the_same_body() -> None:
+    parts = DEMO.skeleton.anatomy.parts
+    named = replace(DEMO.skeleton, names=tuple(MIXAMO_NAMES.get(p or "", f"x{k}") for k, p in enumerate(parts)))
+    np.testing.assert_array_equal(body_of(replace(DEMO, skeleton=named)).positions, body_of(DEMO).positions)
+
+
+def test_heading_is_zero_towards_z_and_grows_to_the_left() -> None:
+    still = DEMO[:2]
+    first = body_of(still).heading
+    for angle in (0.5, -2.0):
+        turned = body_of(moved(still, exp(np.array((0.0, angle, 0.0))))).heading
+        np.testing.assert_allclose(np.angle(np.exp(1j * (turned - first - angle))), 0, atol=1e-9)
+    shoulders = [still.joint("left_upper_arm"), still.joint("right_upper_arm"), still.joint("left_thigh")]
+    left, right, _ = still.world_positions()[0, shoulders]
+    ahead = np.cross(left - right, (0.0, 1.0, 0.0))
+    assert np.cos(first[0] - np.arctan2(ahead[0], ahead[2])) > 0.9
+
+
+def test_a_body_on_its_side_keeps_the_heading_that_it_had() -> None:
+    across = np.array(((0.0, 0, -0.3), (0, 0.3, 0), (0.3, 0, 0)))  # from right to left: it faces +X, lies, faces +Z
+    positions = np.zeros((3, 17, 3))
+    for at in ("thigh", "upper_arm"):
+        positions[:, INDEX[f"left_{at}"]] = across
+    np.testing.assert_allclose(Canonical(positions).heading, (np.pi / 2, np.pi / 2, 0), atol=1e-12)
+    np.testing.assert_allclose(Canonical(positions[1:]).heading, 0, atol=1e-12)
+    np.testing.assert_array_equal(Canonical(np.zeros((4, 17, 3))).heading, 0)
+
+
+def test_a_mirror_twice_is_the_same_and_once_turns_headings_round() -> None:
+    body = body_of(DEMO)
+    np.testing.assert_array_equal(body.mirrored().mirrored().positions, body.positions)
+    np.testing.assert_allclose(np.exp(1j * (body.mirrored().heading + body.heading)), 1, atol=1e-9)
+    left, right = INDEX["left_hand"], INDEX["right_hand"]
+    np.testing.assert_array_equal(body.mirrored().positions[:, left] * (-1, 1, 1), body.positions[:, right])
+
+
+def test_a_missing_joint_is_where_its_nearest_relative_is() -> None:
+    names = tuple(
+        "x1" if name == DEMO.skeleton.names[DEMO.joint("left_hand")] else name for name in DEMO.skeleton.names
+    )
+    body = body_of(replace(DEMO, skeleton=replace(DEMO.skeleton, names=names)))
+    assert "left_hand" in body.missing
+    assert body.mirrored().missing == tuple(name.replace("left", "right") for name in body.missing)
+    whole = body_of(DEMO)
+    np.testing.assert_allclose(body.positions[:, INDEX["right_hand"]], whole.positions[:, INDEX["right_hand"]])
+
+
+def test_other_rates_are_brought_to_thirty() -> None:
+    at_thirty, at_fifty = body_of(kp.demo_motion(30.0)).positions, body_of(kp.demo_motion(50.0)).positions
+    n = min(len(at_thirty), len(at_fifty))
+    assert np.abs(at_thirty[:n] - at_fifty[:n]).max() < 0.01
+
+
+def some_motion(names: tuple[str, ...], parents: tuple[int, ...], translations: Floats) -> kp.Motion:
+    j = len(names)
+    skeleton = kp.Skeleton(names=names, parents=np.array(parents), offsets=np.zeros((j, 3)))
+    rotations = np.broadcast_to((1.0, 0.0, 0.0, 0.0), (len(translations), j, 4))
+    return kp.Motion("m", skeleton, 30.0, translations, rotations)
+
+
+def test_what_has_no_body_is_none() -> None:
+    assert canonical(some_motion(("root",), (-1,), np.zeros((1, 1, 3)))) is None
+    assert canonical(some_motion(("LKNE", "RKNE", "LANK"), (-1, -1, -1), np.ones((5, 3, 3)))) is None
+    flat = replace(DEMO, translations=np.zeros_like(DEMO.translations))  # all joints in one point
+    assert canonical(flat) is None
+    far = np.zeros_like(DEMO.translations)
+    far[:, 0] = 1e15
+    assert canonical(replace(DEMO, translations=far)) is None
+
+
+@pytest.mark.data
+def test_real_skeletons(data_dir: Path) -> None:
+    run = kp.load(data_dir / "cmu120" / "09_01.bvh")
+    body = body_of(run)
+    assert body.missing == () and body.n_frames == 37
+    hips = run.world_positions()[::4, run.joint("hips")] * run.mm_per_unit / 1000
+    np.testing.assert_allclose(body.root, hips, rtol=0.02)
+    man = canonical(kp.load(data_dir / "gltf" / "CesiumMan.glb"))
+    assert man is not None and np.isfinite(man.positions).all()

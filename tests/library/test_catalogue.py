@@ -1,0 +1,263 @@
+"""Clips in and out of a library, and what is said about them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.errors import FileError, FormatError, OptionError
+from keypose.library.catalogue import Catalogue
+from keypose.library.wording import file_stem, words_of
+
+
+@pytest.fixture(scope="module")
+def motions() -> list[kp.Motion]:
+    whole = kp.demo_motion(fps=10)
+    return [replace(whole[start : start + 12 + start], name=f"take_{start}") for start in range(4)]
+
+
+@pytest.fixture(scope="module")
+def files(motions: list[kp.Motion], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("clips")
+    for motion in motions:
+        kp.save(motion, folder / f"{motion.name}.bvh")
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    return Catalogue(tmp_path / "clips.db")
+
+
+def test_a_file_comes_back_byte_for_byte_and_as_the_same_motion(catalogue: Catalogue, files: list[Path]) -> None:
+    clip = catalogue.add(files[0], tags=("Walk", "slow  walk"), licence="CC0", note="first")
+    assert (clip.name, clip.tags, clip.licence, clip.note) == ("take_0", ("slow walk", "walk"), "CC0", "first")
+    assert (clip.fps, clip.n_frames, clip.suffix, clip.source) == (10, 12, ".bvh", str(files[0]))
+    assert clip.duration_s == pytest.approx(1.2) and clip.bytes == files[0].stat().st_size
+    assert catalogue.original("take_0") == files[0].read_bytes()
+    read = kp.load(files[0])
+    for called in ("take_0", clip.hash, clip.hash[:8]):
+        back = catalogue.get(called)
+        assert back.name == "take_0"
+        np.testing.assert_array_equal(back.rotations, read.rotations)
+        np.testing.assert_array_equal(back.translations, read.translations)
+    assert catalogue.verify() == ()
+
+
+def test_the_same_content_is_one_clip_under_any_name_and_packing(
+    catalogue: Catalogue, files: list[Path], tmp_path: Path
+) -> None:
+    first = catalogue.add(files[0], tags=("a",), note="mine")
+    assert catalogue.add(files[0], tags=("a",), note="mine") == first
+    other = tmp_path / "Other.bvh.gz"
+    other.write_bytes(gzip.compress(files[0].read_bytes()))
+    again = catalogue.add(other, tags=("b",), note="theirs", licence="CC0")
+    assert again == replace(first, also_named=("Other",), tags=("a", "b"), licence="CC0")
+    assert len(catalogue) == 1 and catalogue.clip("Other") == again
+    assert catalogue.clips("other") == (again,)
+    assert catalogue.verify() == ()  # the other packing left no bytes behind
+    assert catalogue.original("Other") == files[0].read_bytes()
+
+
+def test_packed_files_stay_packed(catalogue: Catalogue, files: list[Path], tmp_path: Path) -> None:
+    path = tmp_path / "walk.bvh.gz"
+    path.write_bytes(gzip.compress(files[1].read_bytes()))
+    clip = catalogue.add(path)
+    assert (clip.name, clip.suffix, clip.bytes) == ("walk", ".bvh.gz", path.stat().st_size)
+    assert catalogue.add(files[1]).hash == clip.hash
+    assert catalogue.export(tmp_path / "out") == (tmp_path / "out" / "walk.bvh.gz",)
+    assert (tmp_path / "out" / "walk.bvh.gz").read_bytes() == path.read_bytes()
+
+
+def test_a_motion_comes_back_with_every_number(catalogue: Catalogue, motions: list[kp.Motion]) -> None:
+    clip = catalogue.add(motions[2], tags=("made",))
+    back = catalogue.get("take_2")
+    np.testing.assert_array_equal(back.rotations, motions[2].rotations)
+    np.testing.assert_array_equal(back.translations, motions[2].translations)
+    assert back.skeleton.names == motions[2].skeleton.names
+    again = catalogue.add(replace(motions[2], name="another"))
+    assert (again.hash, again.name, again.also_named) == (clip.hash, "take_2", ("another",))
+
+
+def test_bytes_need_a_name_and_may_read_no_file(catalogue: Catalogue, files: list[Path]) -> None:
+    data = files[3].read_bytes()
+    clip = catalogue.add(data, name="../../etc/pass\nwd")
+    assert clip.name == "../../etc/pass wd" and catalogue.get(clip.name).n_frames == 15
+    with pytest.raises(OptionError, match="expected a name"):
+        catalogue.add(data)
+    with pytest.raises(FormatError, match=r"^walk: starts with .*expected one of BVH"):
+        catalogue.add(b"not a motion", name="walk")
+    with pytest.raises(OptionError, match="expected a path, bytes or a Motion"):
+        catalogue.add(3)  # type: ignore[arg-type]
+    assert len(catalogue) == 1 and catalogue.verify() == ()
+
+
+def test_bad_files_leave_nothing(catalogue: Catalogue, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.bvh"
+    bad.write_text("HIERARCHY\nROOT Hips\n{\n")
+    with pytest.raises(FormatError, match=r"bad\.bvh"):
+        catalogue.add(bad)
+    with pytest.raises(FileError, match="no such file"):
+        catalogue.add(tmp_path / "none.bvh")
+    assert len(catalogue) == 0 and catalogue.verify() == () and catalogue.stats().bytes == 0
+
+
+def test_clips_are_found_by_words_tags_and_duration(catalogue: Catalogue, files: list[Path]) -> None:
+    named = ("02_WalkLeft", "walk-fast", "Überschlag", "kick")
+    tagged = (("slow",), ("fast", "outdoor"), ("fast",), ())
+    for file, name, tags in zip(files, named, tagged, strict=True):
+        catalogue.add(file, name=name, tags=tags)
+
+    def found(words: str | None = None, **options: object) -> list[str]:
+        return [clip.name for clip in catalogue.clips(words, **options)]  # type: ignore[arg-type]
+
+    assert found() == sorted(named)
+    assert found("walk") == ["02_WalkLeft", "walk-fast"]
+    assert found("wal LEFT") == ["02_WalkLeft"]
+    assert found("fast") == ["walk-fast", "Überschlag"]  # a name and a tag
+    assert found("ubers") == found("ÜBER") == ["Überschlag"]
+    assert found("alk") == found('walk" OR "kick') == []
+    assert found(tags=("FAST",)) == ["walk-fast", "Überschlag"]
+    assert found("walk", tags=("fast", "outdoor")) == ["walk-fast"]
+    assert found(least_duration_s=1.3, most_duration_s=1.45) == ["walk-fast", "Überschlag"]
+    assert found(limit=2) == ["02_WalkLeft", "kick"] and found(limit=2, skip=3) == ["Überschlag"]
+    for wrong in ({"words": "*"}, {"tags": "fast"}, {"limit": -1}, {"least_duration_s": float("nan")}):
+        with pytest.raises(OptionError, match="expected"):
+            catalogue.clips(**wrong)  # type: ignore[arg-type]
+
+
+def test_names_and_tags_change_and_are_found_by_the_new_ones_only(catalogue: Catalogue, files: list[Path]) -> None:
+    catalogue.add(files[0])
+    assert catalogue.tag("take_0", "Run", "run", "x").tags == ("run", "x")
+    assert catalogue.untag("take_0", "x", "never").tags == ("run",)
+    assert catalogue.rename("take_0", "sprint").name == "sprint"
+    assert [len(catalogue.clips(word)) for word in ("take", "x", "run", "sprint")] == [0, 0, 1, 1]
+    with pytest.raises(OptionError, match=r"no clip 'sprnt' in the library; did you mean 'sprint'\?"):
+        catalogue.rename("sprnt", "a")
+    with pytest.raises(OptionError, match="expected a name that can be read"):
+        catalogue.rename("sprint", "\0\n")
+    assert catalogue.verify() == ()
+
+
+def test_clips_of_the_same_name_are_told_apart_by_hash(catalogue: Catalogue, files: list[Path], tmp_path: Path) -> None:
+    one, two = catalogue.add(files[0], name="Walk"), catalogue.add(files[1], name="Walk")
+    with pytest.raises(OptionError, match=f"2 clips are called 'Walk', .*{two.hash[:12]}"):
+        catalogue.get("Walk")
+    assert catalogue.get(two.hash[:8]).n_frames == 13
+    catalogue.add(files[2], name="walk")
+    names = [path.name for path in catalogue.export(tmp_path / "out")]
+    assert names == ["Walk.bvh", "Walk_2.bvh", "walk_3.bvh"]
+    assert catalogue.export(tmp_path / "out", [one])[0].read_bytes() == files[0].read_bytes()
+    with pytest.raises(FileError, match=r"Walk.bvh: cannot be written \(File exists\)"):
+        catalogue.export(tmp_path / "out", [two])
+
+
+def test_a_removed_clip_is_gone_with_its_bytes(catalogue: Catalogue, files: list[Path]) -> None:
+    kept, gone = catalogue.add(files[0]), catalogue.add(files[1], tags=("t",))
+    assert catalogue.remove("take_1") == gone
+    assert list(catalogue) == [kept] and catalogue.clips("take") == (kept,) and catalogue.stats().tags == ()
+    assert catalogue.stats().bytes == kept.bytes and catalogue.verify() == ()
+    with pytest.raises(OptionError, match="no clip"):
+        catalogue.original(gone.hash)
+    assert catalogue.add(files[1]).tags == ()
+
+
+def test_stats_add_up(catalogue: Catalogue, files: list[Path]) -> None:
+    clips = [catalogue.add(file, tags=("all", file.stem)) for file in files]
+    stats = catalogue.stats()
+    assert (stats.clips, stats.n_frames, stats.skeletons) == (4, sum(clip.n_frames for clip in clips), 1)
+    assert stats.duration_s == pytest.approx(sum(clip.duration_s for clip in clips))
+    assert stats.bytes == sum(file.stat().st_size for file in files)
+    assert stats.tags == (("all", 4), ("take_0", 1), ("take_1", 1), ("take_2", 1), ("take_3", 1))
+
+
+def test_a_library_that_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no such library"):
+        Catalogue(tmp_path / "none.db", create=False)
+    with pytest.raises(FileError, match="is a folder"):
+        Catalogue(tmp_path)
+    with pytest.raises(FileError, match="unable to open"):
+        Catalogue(tmp_path / "no" / "folder.db")
+
+
+HOSTILE = (
+    "<b>x</b>",
+    "a" * 10_000,
+    "\u202egnp.exe",
+    "\ud800lone",
+    "'; DROP TABLE clips; --",
+    "%s{0}",
+    "CON",
+    "..",
+    "a/b\\c",
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_names(catalogue: Catalogue, files: list[Path], tmp_path: Path, name: str) -> None:
+    clip = catalogue.add(files[0], name=name, tags=(name[:50],), source=name, licence=name, note=name)
+    assert catalogue.clip(name) == clip == catalogue.clips()[0]
+    (path,) = catalogue.export(tmp_path / "out")
+    assert path.parent == tmp_path / "out" and path.read_bytes() == files[0].read_bytes()
+    assert catalogue.get(name).n_frames == 12 and catalogue.verify() == ()
+
+
+def test_words_and_stems() -> None:
+    assert words_of("02_WalkLeft3") == ("02", "walkleft3", "walk", "left", "3")
+    stems = [file_stem(name) for name in ("a:b", "nul", "com1.txt", "...", "é" * 100, " .x. ")]
+    assert stems == ["a_b", "_nul", "_com1.txt", "_", "é" * 60, "x"]
+
+
+@pytest.mark.data
+def test_real_files_of_many_kinds(catalogue: Catalogue, data_dir: Path) -> None:
+    kinds = {
+        "cmu30-more/01_13.bvh.gz": ".bvh.gz",
+        "asf-amc/07_05.amc": ".kps",  # its skeleton is another file
+        "gltf/CesiumMan.glb": ".glb",
+    }
+    for name, suffix in kinds.items():
+        path = data_dir / name
+        clip = catalogue.add(path)
+        read, back = kp.load(path), catalogue.get(clip.hash)
+        assert clip.suffix == suffix
+        assert (back.n_frames, back.fps, back.skeleton.names) == (read.n_frames, read.fps, read.skeleton.names)
+        np.testing.assert_array_equal(back.rotations, read.rotations)
+        assert catalogue.add(path) == clip
+    assert catalogue.verify() == ()
+    with pytest.raises(FormatError, match=r"^07: needs another file beside it"):
+        catalogue.add((data_dir / "asf-amc/07_05.amc").read_bytes(), name="07")
+
+
+def test_a_file_with_others_beside_it_is_kept_whole(
+    catalogue: Catalogue, motions: list[kp.Motion], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "scene.gltf"
+    kp.save(motions[0], path)
+    document = json.loads(path.read_text())
+    (tmp_path / "scene.bin").write_bytes(base64.b64decode(document["buffers"][0]["uri"].partition(",")[2]))
+    alone = catalogue.add(path)
+    document["buffers"][0]["uri"] = "scene.bin"
+    path.write_text(json.dumps(document))
+    clip = catalogue.add(path, name="scene 2")
+    assert (alone.suffix, clip.suffix) == (".gltf", ".kps")
+    (tmp_path / "scene.bin").rename(tmp_path / "moved.bin")
+    np.testing.assert_array_equal(catalogue.get(clip.hash).rotations, catalogue.get(alone.hash).rotations)
+    (tmp_path / "moved.bin").rename(tmp_path / "scene.bin")
+    monkeypatch.chdir(tmp_path)  # bytes from anywhere may not reach for the files of this machine
+    with pytest.raises(FormatError, match=r"^upload: .*scene\.bin"):
+        catalogue.add(path.read_bytes(), name="upload")
+
+
+def test_without_sqlalchemy_the_line_to_type_is_said() -> None:
+    program = "import sys; sys.modules['sqlalchemy'] = None; import keypose.library.catalogue"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "MissingExtra: a library of clips needs: pip install 'keypose[library]'" in told.stderr

@@ -1,0 +1,275 @@
+"""Planted damage: every one is found, said clearly, and mended where that is possible."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.errors import FileError, FormatError, KeyposeError
+from keypose.library import migrations
+from keypose.library.catalogue import Catalogue
+from keypose.library.extra import sa
+from keypose.library.nouns import Clip
+
+N_CLIPS = 3
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed library of three clips, with the files that they came from."""
+    folder = tmp_path_factory.mktemp("library")
+    motion = kp.demo_motion(fps=10)
+    with Catalogue(folder / "clips.db") as catalogue:
+        for start in range(N_CLIPS):
+            kp.save(replace(motion[start : start + 3], name=f"take_{start}"), folder / f"take_{start}.bvh")
+            clip = catalogue.add(folder / f"take_{start}.bvh", tags=("some", f"tag{start}"), licence="CC0")
+            catalogue.add(clip.source, name=f"other {start}")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+def blob_files(folder: Path) -> list[Path]:
+    return sorted(path for path in (folder / "clips.db.blobs").rglob("*") if path.is_file())
+
+
+def damaged(folder: Path) -> None:
+    path = blob_files(folder)[0]
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def emptied(folder: Path) -> None:
+    blob_files(folder)[0].write_bytes(b"")
+
+
+def lost(folder: Path) -> None:
+    blob_files(folder)[0].unlink()
+
+
+def exchanged(folder: Path) -> None:
+    one, two = blob_files(folder)[:2]
+    shutil.copy(one, two)
+
+
+def orphaned(folder: Path) -> None:
+    data = b"bytes that a killed process left"
+    digest = hashlib.sha256(data).hexdigest()
+    path = folder / "clips.db.blobs" / digest[:2] / digest
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+
+
+def misplaced(folder: Path) -> None:
+    path = blob_files(folder)[0]
+    (folder / "clips.db.blobs" / "zz").mkdir()
+    shutil.copy(path, folder / "clips.db.blobs" / "zz" / path.name)
+
+
+def half_written(folder: Path) -> None:
+    path = blob_files(folder)[0].with_name(".abc.123.tmp")
+    path.write_bytes(b"half")
+    os.utime(path, (0, 0))
+
+
+def sql(statement: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        connection = sqlite3.connect(folder / "clips.db")
+        with connection:
+            assert connection.execute(statement).rowcount
+        connection.close()
+
+    return change
+
+
+DAMAGE = {
+    "bit of a blob": (damaged, "damaged blob", False),
+    "emptied blob": (emptied, "damaged blob", False),
+    "lost blob": (lost, "missing blob", False),
+    "exchanged blob": (exchanged, "damaged blob", False),
+    "orphan": (orphaned, "orphan blob", True),
+    "misplaced": (misplaced, "leftover", True),
+    "half written": (half_written, "leftover", True),
+    "name": (sql("UPDATE clips SET name = 'tale_0' WHERE id = 1"), "row", False),
+    "frames": (sql("UPDATE clips SET n_frames = 4 WHERE id = 2"), "row", False),
+    "hash": (sql("UPDATE clips SET hash = replace(hash, 'a', 'b') WHERE id = 2"), "row", False),
+    "size": (sql("UPDATE blobs SET bytes = bytes + 1"), "row", False),
+    "a tag more": (sql("INSERT INTO tags VALUES (1, 'new')"), "row", False),
+    "a name less": (sql("DELETE FROM names WHERE clip = 3"), "row", False),
+    "a tag of nobody": (sql("INSERT INTO tags VALUES (77, 'new')"), "database", False),
+    "bytes of nobody": (sql(f"INSERT INTO blobs VALUES ('{'0' * 64}', 1)"), "row", False),
+    "a lost row": (sql("DELETE FROM blobs WHERE bytes = (SELECT min(bytes) FROM blobs)"), "database", False),
+    "a number for a text": (sql("UPDATE clips SET note = x'00ff' WHERE id = 1"), "database", False),
+    "no date": (sql("UPDATE clips SET added_at = 'soon' WHERE id = 1"), "database", False),
+    "words lost": (sql("DELETE FROM words WHERE rowid = 1"), "words", True),
+    "words changed": (sql("UPDATE words SET text = 'x' WHERE rowid = 1"), "words", True),
+    "words of nobody": (sql("INSERT INTO words (rowid, text) VALUES (9, 'x')"), "words", True),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_verify_finds_every_planted_damage(folder: Path, damage: str) -> None:
+    plant, kind, can_be_fixed = DAMAGE[damage]
+    plant(folder)
+    with Catalogue(folder / "clips.db") as catalogue:
+        found = catalogue.verify()
+        assert kind in {fault.kind for fault in found}, found
+        assert not any(fault.fixed for fault in found) and all(str(fault) for fault in found)
+        if can_be_fixed:
+            assert all(fault.fixed for fault in catalogue.verify(fix=True)) and catalogue.verify() == ()
+
+
+@pytest.mark.parametrize("plant", [damaged, emptied, lost])
+def test_damaged_bytes_are_never_handed_out_and_mended_by_adding_them_again(
+    folder: Path, plant: Callable[[Path], None]
+) -> None:
+    broken = blob_files(folder)[0].name
+    plant(folder)
+    with Catalogue(folder / "clips.db") as catalogue:
+        clip = next(clip for clip in catalogue if clip.blob == broken)
+        for use in (catalogue.get, catalogue.original):
+            with pytest.raises((FileError, FormatError), match=f"{broken}: (is damaged|no such file)"):
+                use(clip.name)
+        assert catalogue.add(folder / f"{clip.name}.bvh") == clip
+        assert catalogue.verify() == () and catalogue.get(clip.name).n_frames == 3
+
+
+def contents(folder: Path) -> tuple[tuple[Clip, ...], list[bytes], list[tuple[Clip, ...]]]:
+    with Catalogue(folder / "clips.db", create=False) as catalogue:
+        clips = catalogue.clips()
+        words = ("take", "other", "some", *(f"tag{n}" for n in range(N_CLIPS)))
+        return clips, [catalogue.original(clip.hash) for clip in clips], [catalogue.clips(word) for word in words]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_damaged_database_is_found_out_wherever_it_is_damaged(made: Path, tmp_path: Path, seed: int) -> None:
+    """Bytes changed at random places: a clear error, a fault, or no change of anything that is kept."""
+    sound, whole = contents(made), (made / "clips.db").read_bytes()
+    dice = random.Random(seed)
+    shutil.copytree(made, tmp_path / "copy")
+    noticed = 0
+    for _ in range(40):
+        data = bytearray(whole)
+        used = [place for place in range(len(data)) if data[place]]
+        for place in dice.sample(used, dice.choice((1, 1, 3, 200))):
+            data[place] = dice.randrange(256)
+        for beside in (tmp_path / "copy").glob("clips.db-*"):
+            beside.unlink()
+        (tmp_path / "copy" / "clips.db").write_bytes(data)
+        try:
+            with Catalogue(tmp_path / "copy" / "clips.db", create=False) as catalogue:
+                faults = catalogue.verify()
+            assert faults or contents(tmp_path / "copy") == sound
+            noticed += bool(faults)
+        except KeyposeError as error:
+            assert "clips.db" in str(error)
+            noticed += 1
+    assert noticed > 10
+
+
+@pytest.mark.parametrize("content", [b"not a database" * 100, b"SQLite format 3\0" + b"\1" * 5000, None])
+def test_what_is_no_library_is_refused_and_left_alone(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "clips.db"
+    if content is None:
+        other = sqlite3.connect(path)
+        other.execute("CREATE TABLE letters (a)")
+        other.close()
+    else:
+        path.write_bytes(content)
+    before = path.read_bytes()
+    with pytest.raises(FormatError, match=r"clips.db: .*expected a library of clips"):
+        Catalogue(path)
+    assert path.read_bytes() == before
+
+
+def test_a_newer_library_is_refused(folder: Path) -> None:
+    sql("UPDATE keypose_library SET version = 99")(folder)
+    with pytest.raises(FormatError, match=r"version 99, made by a newer Keypose, expected at most \d"):
+        Catalogue(folder / "clips.db")
+
+
+def test_a_migration_happens_whole_or_not_at_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def more(connection: sa.Connection, dialect: object) -> None:
+        connection.execute(sa.text("ALTER TABLE clips ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'"))
+
+    def fails(connection: sa.Connection, dialect: object) -> None:
+        raise FormatError("clips.db", "no room, expected some")
+
+    def moods() -> list[str]:
+        connection = sqlite3.connect(folder / "clips.db")
+        found = [mood for (mood,) in connection.execute("SELECT mood FROM clips")]
+        connection.close()
+        return found
+
+    for steps, error in (((more, fails), "no room"), ((more,), "")):
+        steps = (*migrations.MIGRATIONS, *steps)
+        with Catalogue(folder / "clips.db") as catalogue:
+            database = catalogue._store.database
+            try:
+                with database.writing() as connection:
+                    migrations.migrate(connection, database.dialect, "clips.db", steps)
+                assert not error
+            except FormatError as raised:
+                assert error and error in str(raised)
+            with database.reading() as connection:
+                assert migrations.version_of(connection) == (1 if error else 2)
+        if error:
+            with pytest.raises(sqlite3.OperationalError, match="no such column"):
+                moods()
+    assert moods() == ["calm"] * N_CLIPS
+
+
+def test_a_full_disk_is_said(folder: Path) -> None:
+    with Catalogue(folder / "clips.db") as catalogue:
+        with catalogue._store.database.reading() as connection:  # this very connection is used again
+            connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        with pytest.raises(FileError, match=r"clips.db: cannot be written \(the disk is full\)"):
+            for n in range(200):
+                catalogue.tag("take_0", *(f"{n}-{m}-{'x' * 80}" for m in range(50)))
+        assert catalogue.verify() == ()
+
+
+def test_rebuild_brings_back_a_lost_database_and_damaged_facts(folder: Path) -> None:
+    with Catalogue(folder / "clips.db") as catalogue:
+        before = catalogue.clips()
+    sql("UPDATE clips SET n_frames = 4, fps = 1.0")(folder)
+    sql("DELETE FROM words")(folder)
+    with Catalogue(folder / "clips.db") as catalogue:
+        assert catalogue.rebuild() == () and catalogue.verify() == ()
+        assert catalogue.clips() == catalogue.clips("take") == before
+    for path in folder.glob("clips.db*"):
+        if path.is_file():
+            path.unlink()
+    with Catalogue(folder / "clips.db") as catalogue:
+        assert {fault.kind for fault in catalogue.verify()} == {"orphan blob"}
+        assert catalogue.rebuild() == () and catalogue.verify() == ()
+        assert {clip.hash for clip in catalogue} == {clip.hash for clip in before}
+        assert all(catalogue.get(clip.hash).n_frames == 3 and clip.note == "found by rebuild" for clip in catalogue)
+
+
+@pytest.mark.parametrize("most", [0, 64])
+def test_a_lost_database_is_never_cleaned_away(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr("keypose.library.checking.MOST_ORPHANS", most)
+    for path in blob_files(folder):
+        long_ago = path.stat().st_mtime + (3600 if most == 0 else -3600)  # too many, or too old
+        os.utime(path, (long_ago, long_ago))
+    for path in folder.glob("clips.db*"):
+        if path.is_file():
+            path.unlink()
+    with Catalogue(folder / "clips.db") as catalogue:
+        faults = catalogue.verify(fix=True)
+        assert len(faults) == N_CLIPS and not any(fault.fixed for fault in faults)
+        assert "may be lost" in faults[0].says and len(blob_files(folder)) == N_CLIPS

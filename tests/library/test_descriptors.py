@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.arrays import Floats
+from keypose.library.canonical import Canonical, canonical
+from keypose.library.descriptors import Description, covariance, describe, describe_body, gallery, unlikeness
+from keypose.library.descriptors.clip import clip_groups, facts
+from keypose.library.descriptors.learnt import distances, packed, shipped, unpacked
+from keypose.library.descriptors.posture import posture
+from keypose.rotations import exp
+from library_cases import DEMO, MIXAMO_NAMES, moved, scaled
+from naive_descriptors import naive_away, naive_log_covariance
+
+NAMES = ("clip", "covariance_1s", "covariance_4s")
+
+
+def body_of(motion: kp.Motion) -> Canonical:
+    body = canonical(motion)
+    assert body is not None
+    return body
+
+
+def described(motion: kp.Motion) -> Description:
+    found = describe(motion)
+    assert found is not None
+    return found
+
+
+def farthest(a: Description, b: Description) -> dict[str, float]:
+    """The greatest distance of two descriptions' vectors, by descriptor, in spreads of what is usual."""
+    return {
+        name: float(np.linalg.norm(a.all[name].vectors - b.all[name].vectors, axis=1).max() / a.all[name].usual[0])
+        for name in a.all
+    }
+
+
+def renamed(motion: kp.Motion) -> kp.Motion:
+    parts = motion.skeleton.anatomy.parts
+    names = tuple(MIXAMO_NAMES.get(part or "", f"x{k}") for k, part in enumerate(parts))
+    return replace(motion, skeleton=replace(motion.skeleton, names=names))
+
+
+def other_bones(motion: kp.Motion) -> kp.Motion:
+    """Arms 5 % longer, legs 5 % shorter."""
+    parts = motion.skeleton.anatomy.parts
+    factors = [1.05 if "arm" in (p or "") else 0.95 if "shin" in (p or "") else 1.0 for p in parts]
+    return replace(motion, translations=motion.translations * np.array(factors)[:, None])
+
+
+def test_what_a_description_holds() -> None:
+    found = described(DEMO)
+    assert tuple(found.all) == NAMES and tuple(found.clip) == ("clip",)
+    for windows in found.all.values():
+        assert windows.vectors.dtype == np.float32 and np.isfinite(windows.vectors).all()
+        assert len(windows.starts_s) == len(windows.ends_s) == len(windows.weights) == len(windows)
+        assert windows.weights.sum() == pytest.approx(1.0, abs=1e-5)
+        assert windows.starts_s[0] == 0.0 and (windows.ends_s > windows.starts_s).all()
+        assert windows.ends_s[-1] == pytest.approx(DEMO.duration_s, abs=0.07)
+    assert np.diff(found.windows["covariance_1s"].starts_s).max() == pytest.approx(0.5)
+
+
+def test_the_same_motion_gives_the_same_numbers() -> None:
+    for name, windows in described(DEMO).all.items():
+        np.testing.assert_array_equal(windows.vectors, described(DEMO).all[name].vectors)
+
+
+@pytest.mark.parametrize(
+    ("changed", "at_most"),
+    [
+        (moved(DEMO, exp(np.array((0.0, 2.0, 0.0))), (30.0, 0.0, -7.0)), 0.02),
+        (scaled(DEMO, 39.37), 0.001),
+        (replace(moved(DEMO, exp(np.array((np.pi / 2, 0.0, 0.0)))), up="Z"), 0.02),
+        (renamed(DEMO), 0.0),
+        (kp.demo_motion(60.0), 0.02),
+        (kp.demo_motion(25.0), 0.35),
+        (other_bones(DEMO), 0.35),
+    ],
+    ids=["place and heading", "unit", "up axis", "names", "60 fps", "25 fps", "bones"],
+)
+def test_what_does_not_change_what_happens(changed: kp.Motion, at_most: float) -> None:
+    own, other = described(DEMO), described(changed)
+    assert {name: len(found) for name, found in own.all.items()} == {
+        name: len(found) for name, found in other.all.items()
+    }
+    for name, far in farthest(own, other).items():
+        assert far <= at_most + 1e-6, name
+
+
+def test_other_things_are_farther_than_the_same_thing_of_another_figure() -> None:
+    walk, kick = DEMO[:150], DEMO[-150:]
+    assert min(farthest(described(walk), described(kick)).values()) > 0.4
+
+
+@pytest.mark.data
+def test_one_clip_in_the_skeletons_of_two_exporters(data_dir: Path) -> None:
+    folder = data_dir / "formats" / "bvh"
+    daz, motion_builder = kp.load(folder / "cmu05_20_daz.bvh"), kp.load(folder / "cmu05_20_mb.bvh")
+    # Both files start with a T-pose; the loader recognises it in one of them alone.
+    own, other = described(daz[5:]), described(motion_builder[4:])
+    assert max(farthest(own, other).values()) < 0.4
+    clips = [other, *(described(kp.load(path)) for path in sorted((data_dir / "cmu30" / "running").glob("*.bvh")))]
+    assert unlikeness(own, gallery(clips, NAMES)).argmin() == 0
+
+
+@pytest.mark.parametrize("scale", covariance.SCALES.values())
+def test_the_mirror_of_the_windows_is_that_of_the_body(scale: covariance.Scale) -> None:
+    own, twin = (covariance.frame_numbers(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirrored()))
+    made = covariance.mirrored(covariance.covariance_windows(own, scale))
+    np.testing.assert_allclose(made, covariance.covariance_windows(twin, scale), atol=1e-8)
+
+
+def test_describing_the_mirror_image() -> None:
+    twin = describe(DEMO, mirrored=True)
+    direct = describe_body(body_of(DEMO).mirrored())
+    assert twin is not None and max(farthest(twin, direct).values()) == 0
+    assert max(farthest(twin, described(DEMO)).values()) > 0.1
+
+
+@pytest.mark.parametrize("scale", covariance.SCALES.values())
+def test_covariance_windows_equal_their_slow_twin(scale: covariance.Scale) -> None:
+    frames = covariance.frame_numbers(posture(body_of(DEMO)))[:130]
+    made = covariance.covariance_windows(frames, scale)
+    for row, start in zip(made, covariance.starts(len(frames), scale), strict=True):
+        np.testing.assert_allclose(row, naive_log_covariance(frames[start : start + scale.window_frames]), atol=1e-6)
+
+
+def test_blocks_of_windows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames, scale = covariance.frame_numbers(posture(body_of(DEMO))), covariance.SCALES["covariance_1s"]
+    whole = covariance.covariance_windows(frames, scale)
+    monkeypatch.setattr(covariance, "BLOCK_WINDOWS", 3)
+    np.testing.assert_allclose(covariance.covariance_windows(frames, scale), whole, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n_frames", "expected"), [(1, [0]), (29, [0]), (30, [0]), (31, [0, 1]), (45, [0, 15]), (70, [0, 15, 30, 40])]
+)
+def test_where_windows_start(n_frames: int, expected: list[int]) -> None:
+    assert covariance.starts(n_frames, covariance.SCALES["covariance_1s"]).tolist() == expected
+
+
+def test_facts_change_sides_in_a_mirror() -> None:
+    body = body_of(DEMO)
+    own, twin = facts(posture(body)), facts(posture(body.mirrored()))
+    sided = (own.shape[1] - 14) // 2
+    np.testing.assert_array_equal(own[:, :sided], twin[:, sided : 2 * sided])
+    np.testing.assert_array_equal(own[:, 2 * sided :], twin[:, 2 * sided :])
+    assert own.any(axis=0).sum() > 15  # a jump, a kick, a walk
+
+
+def test_clip_numbers_are_finite_and_of_a_fixed_size() -> None:
+    sizes = [{name: len(row) for name, row in clip_groups(posture(body_of(m))).items()} for m in (DEMO, DEMO[:1])]
+    assert sizes[0] == sizes[1]
+
+
+def test_matching_equals_its_slow_twin() -> None:
+    clips = [described(DEMO[start : start + length]) for start, length in ((0, 90), (60, 200), (250, 1))]
+    query = described(DEMO[100:220])
+    galleries = gallery(clips, NAMES)
+    for name in NAMES:
+        twin = [naive_away(query.all[name], clip.all[name]) for clip in clips]
+        np.testing.assert_allclose(galleries[name].away(query.all[name]), twin, rtol=1e-3, atol=1e-3)
+
+
+def test_a_clip_is_nearest_to_itself_and_to_its_mirror_image() -> None:
+    clips = [DEMO[start : start + 90] for start in range(0, 270, 45)]
+    galleries = gallery([described(clip) for clip in clips], NAMES)
+    for k, clip in enumerate(clips):
+        twin = describe(clip, mirrored=True)
+        assert twin is not None
+        assert unlikeness(described(clip), galleries).argmin() == k
+        assert unlikeness(twin, galleries, mirrored=described(clip)).argmin() == k
+
+
+def test_distances_equal_the_plain_ones() -> None:
+    a, b = np.random.default_rng(0).normal(size=(2, 5, 7)).astype(np.float32)
+    np.testing.assert_allclose(distances(a, b), np.linalg.norm(a[:, None] - b, axis=-1), atol=1e-5)
+
+
+def test_what_was_learnt_survives_its_file() -> None:
+    again = unpacked(packed(shipped()))
+    for name, space in shipped().spaces.items():
+        for part in ("mean", "axes", "background", "firsts"):
+            np.testing.assert_array_equal(getattr(space, part), getattr(again.spaces[name], part))
+    assert set(shipped().spaces) == set(NAMES)
+
+
+def jumping_about(size: float) -> Floats:
+    translations = DEMO.translations.copy()
+    translations[:, 0] += np.random.default_rng(0).uniform(-size, size, (DEMO.n_frames, 3))
+    return translations
+
+
+@pytest.mark.parametrize(
+    "motion",
+    [
+        DEMO[:1],
+        DEMO[:2],
+        scaled(DEMO, 1e-6),
+        scaled(DEMO, 1e12),
+        replace(DEMO, translations=jumping_about(1e6)),
+        replace(DEMO, fps=1.0)[:10],
+        replace(DEMO, fps=1e6),
+    ],
+    ids=["1 frame", "2 frames", "tiny", "huge", "jumping", "1 fps", "a million fps"],
+)
+def test_strange_motions_have_finite_descriptions(motion: kp.Motion) -> None:
+    for windows in described(motion).all.values():
+        assert len(windows) and np.isfinite(windows.vectors).all() and np.isfinite(windows.usual).all()
+        assert np.isfinite(windows.weights).all()
+
+
+def test_no_body_no_description() -> None:
+    skeleton = kp.Skeleton(names=("a",), parents=np.array([-1]), offsets=np.zeros((1, 3)))
+    assert describe(kp.Motion("m", skeleton, 30.0, np.zeros((1, 1, 3)), np.array([[[1.0, 0, 0, 0]]]))) is None
