@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import hashlib
 import os
 import random
@@ -209,10 +211,8 @@ def test_a_migration_happens_whole_or_not_at_all(folder: Path, monkeypatch: pyte
         raise FormatError("clips.db", "no room, expected some")
 
     def moods() -> list[str]:
-        connection = sqlite3.connect(folder / "clips.db")
-        found = [mood for (mood,) in connection.execute("SELECT mood FROM clips")]
-        connection.close()
-        return found
+        with contextlib.closing(sqlite3.connect(folder / "clips.db")) as connection:
+            return [mood for (mood,) in connection.execute("SELECT mood FROM clips")]
 
     for steps, error in (((more, fails), "no room"), ((more,), "")):
         steps = (*migrations.MIGRATIONS, *steps)
@@ -273,3 +273,25 @@ def test_a_lost_database_is_never_cleaned_away(folder: Path, monkeypatch: pytest
         faults = catalogue.verify(fix=True)
         assert len(faults) == N_CLIPS and not any(fault.fixed for fault in faults)
         assert "may be lost" in faults[0].says and len(blob_files(folder)) == N_CLIPS
+
+
+@pytest.mark.parametrize("content", [None, b"not a database" * 100])
+def test_no_connection_is_left_open(tmp_path: Path, content: bytes | None) -> None:
+    """Nor of a library that nobody closed, nor of a file that is none."""
+    path = tmp_path / "clips.db"
+    if content is not None:
+        path.write_bytes(content)
+    open_before = _open_files(path)
+    with contextlib.suppress(FormatError):
+        assert len(Catalogue(path)) == 0
+    gc.collect()
+    assert _open_files(path) == open_before == 0
+
+
+def _open_files(path: Path) -> int:
+    """How many files of a database this process has open."""
+    found = 0
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found += str(link.readlink()).startswith(str(path))
+    return found

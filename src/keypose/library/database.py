@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ class Database:
     def __init__(self, path: Path, *, create: bool, busy_s: float) -> None:
         self.dialect: Dialect = SqliteDialect(path, busy_s)
         self.engine = self.dialect.open(create=create)
+        weakref.finalize(self, self.engine.dispose)  # one that nobody closed gives its files back too
         try:
             with self.reading() as connection:
                 there = version_of(connection)

@@ -66,6 +66,13 @@ class SqliteDialect:
         return engine
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
+        try:
+            self._set_up(connection)
+        except BaseException:  # it will be nobody's
+            connection.close()
+            raise
+
+    def _set_up(self, connection: sqlite3.Connection) -> None:
         connection.isolation_level = None
         there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if there and schema.name not in there:
