@@ -24,18 +24,14 @@ LEGEND = (
 Figure = Callable[[Middle], float | None]
 
 
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else 1e3 * seconds
-
-
 DETAILS: Sequence[tuple[str, Figure]] = (
     ("95 % mm", lambda each: each.p95_mm),
     ("mean °", lambda each: each.mean_deg),
     ("max °", lambda each: each.max_deg),
     ("slide mm", lambda each: each.foot_slide_mm),
     ("values", lambda each: each.stored_values),
-    ("choosing ms", lambda each: _ms(each.choosing_s)),
-    ("fitting ms", lambda each: _ms(each.fitting_s)),
+    ("choosing ms", lambda each: each.choosing_ms),
+    ("fitting ms", lambda each: each.fitting_ms),
 )
 
 

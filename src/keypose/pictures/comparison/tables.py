@@ -15,10 +15,6 @@ MARK = "\N{BLACK STAR}"
 FEWER = "\N{ASTERISK}"
 
 
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else 1e3 * seconds
-
-
 COLUMNS: Sequence[tuple[str, Figure]] = (
     ("mean mm", lambda each: each.mean_mm),
     ("95 % within mm", lambda each: each.p95_mm),
@@ -29,8 +25,8 @@ COLUMNS: Sequence[tuple[str, Figure]] = (
     ("acceleration at keys", lambda each: each.key_acceleration),
     ("stored values", lambda each: each.stored_values),
     ("% of all", lambda each: each.stored_percent),
-    ("choosing ms", lambda each: _ms(each.choosing_s)),
-    ("fitting ms", lambda each: _ms(each.fitting_s)),
+    ("choosing ms", lambda each: each.choosing_ms),
+    ("fitting ms", lambda each: each.fitting_ms),
 )
 WITHOUT_BEST = ("acceleration at keys", "stored values", "% of all", "foot slide mm", "choosing ms", "fitting ms")
 

@@ -8,6 +8,7 @@ told it, a ``Decoder`` (told None) finds it. docs/kps.md has the arithmetic.
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 
 from keypose.storage.groups import CodingError
@@ -33,7 +34,7 @@ class TooMuch(CodingError):  # noqa: N818 - reads better without "Error"
         self.found, self.what = found, what
 
 
-class Coder:
+class Coder(ABC):
     """What both ways have in common: questions are known by a context, and each context learns by itself."""
 
     def __init__(self) -> None:
@@ -99,13 +100,13 @@ class Coder:
         """Takes over what is known of some questions."""
         self._known.update(known)
 
+    @abstractmethod
     def apart(self, count: int, value: bytes | None) -> bytes:
         """Bytes that are kept apart from the answers, all together deflated."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _split(self, bound: int, value: int | None) -> int:
         """Narrows the range to its lowest ``bound`` numbers for 1, to the others for 0."""
-        raise NotImplementedError
 
 
 def learnt(p: int, asked: int, answer: int) -> Start:

@@ -37,6 +37,16 @@ class Middle:
     choosing_s: float | None
     fitting_s: float | None
 
+    @property
+    def choosing_ms(self) -> float | None:
+        """What tables show of the time to choose keys."""
+        return None if self.choosing_s is None else 1e3 * self.choosing_s
+
+    @property
+    def fitting_ms(self) -> float | None:
+        """The same of the time to fit what goes between them."""
+        return None if self.fitting_s is None else 1e3 * self.fitting_s
+
 
 @dataclass(frozen=True)
 class Comparison:
