@@ -13,8 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from keypose.library.catalogue import Catalogue
 from keypose.library.extra import sa
+from keypose.library.library import Library
 
 AUDITED = {"open", "os.rename", "os.link", "os.remove", "os.mkdir"}
 
@@ -40,11 +40,11 @@ def watch(death: Death) -> None:
 
 def changes(folder: Path, clips: list[str], report: int) -> None:
     """Adds every clip, tags it, removes the first; says what is done after each."""
-    with Catalogue(folder / "clips.db") as catalogue:
+    with Library(folder / "clips.db") as library:
         for clip in clips:
-            os.write(report, f"added {catalogue.add(clip).hash}\n".encode())
-        os.write(report, f"tagged {catalogue.tag(Path(clips[1]).stem, 'kept').hash}\n".encode())
-        os.write(report, f"removed {catalogue.remove(Path(clips[0]).stem).hash}\n".encode())
+            os.write(report, f"added {library.add(clip).hash}\n".encode())
+        os.write(report, f"tagged {library.tag(Path(clips[1]).stem, 'kept').hash}\n".encode())
+        os.write(report, f"removed {library.remove(Path(clips[0]).stem).hash}\n".encode())
 
 
 def die_once(folder: Path, clips: list[str], at: int) -> tuple[list[str], bool]:

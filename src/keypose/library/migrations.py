@@ -14,12 +14,8 @@ Migration = Callable[[sa.Connection, Dialect], None]
 
 
 def _first(connection: sa.Connection, dialect: Dialect) -> None:
-    """Clips, their names and tags, blobs, and the index of words."""
-    tables.metadata.create_all(
-        connection,
-        tables=[tables.schema, tables.blobs, tables.clips, tables.names, tables.tags],
-        checkfirst=False,
-    )
+    """Clips, their names and tags, blobs, what is known about frames, and the index of words."""
+    tables.metadata.create_all(connection, checkfirst=False)
     connection.execute(sa.insert(tables.schema).values(version=0, made_at=now()))
     dialect.make_word_index(connection)
 

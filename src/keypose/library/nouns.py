@@ -29,6 +29,7 @@ class Clip:
     bytes: int  # as they are kept
     blob: str  # sha256 of the bytes as they are kept
     added_at: datetime  # UTC
+    within_mm: float | None = None  # how far the kept bytes may be from those that came; None: the very same bytes
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,12 @@ def _grouped(
 
 
 def _clip(connection: sa.Connection, row: sa.RowMapping, also: tuple[str, ...], tagged: tuple[str, ...]) -> Clip:
-    values = {what: row[what] for what in (*_TEXTS, *_WHOLES, *_NUMBERS)}
+    values = {what: row[what] for what in (*_TEXTS, *_WHOLES, *_NUMBERS, "within_mm")}
     sound = (
         all(isinstance(text, str) for text in (*(values[what] for what in _TEXTS), *also, *tagged))
         and all(isinstance(values[what], int) for what in _WHOLES)
         and all(isinstance(values[what], float) for what in _NUMBERS)
+        and isinstance(values["within_mm"], float | None)
     )
     try:
         return Clip(also_named=also, tags=tagged, **_dated(values)) if sound else _damaged(connection, row)

@@ -13,6 +13,8 @@ schema = sa.Table(
     metadata,
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("made_at", sa.Text, nullable=False),  # UTC, ISO 8601: bytes that are older came from another database
+    sa.Column("blobs", sa.Text, nullable=False, server_default=""),  # where bytes are; nothing: beside the database
+    sa.Column("changes", sa.BigInteger, nullable=False, server_default="0"),  # counts what changes answers of searches
 )
 
 blobs = sa.Table(
@@ -39,6 +41,7 @@ clips = sa.Table(
     sa.Column("n_joints", sa.Integer, nullable=False),
     sa.Column("skeleton", sa.String(LONGEST_HASH), nullable=False, index=True),
     sa.Column("added_at", sa.Text, nullable=False),  # UTC, ISO 8601
+    sa.Column("within_mm", sa.Float(53)),  # how far the kept bytes may be from those that came; nothing: the very same
     sa.Column("seal", sa.String(LONGEST_HASH), nullable=False),  # of all of the above, the names and the tags
     sqlite_autoincrement=True,  # the number of a clip that was removed is never given again
 )
@@ -55,4 +58,46 @@ tags = sa.Table(
     metadata,
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("tag", sa.Text, primary_key=True, index=True),
+)
+
+# What is known about the frames of a clip. All of it can be made again from the bytes; one row of `analyses` says that
+# it is there, whole, and by which version of the analysis it was made.
+
+analyses = sa.Table(
+    "analyses",
+    metadata,
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("strip", sa.LargeBinary, nullable=False),  # key poses side by side: SVG, packed by zlib
+    sa.Column("seal", sa.String(LONGEST_HASH), nullable=False),  # of the strip, the key poses, swings and descriptors
+)
+
+key_poses = sa.Table(
+    "key_poses",
+    metadata,
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("frame", sa.BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+swings = sa.Table(
+    "swings",  # of the parts of the body, about axes as the body has them: rankers/sheets.py
+    metadata,
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("part", sa.Text, primary_key=True),
+    sa.Column("start_s", sa.Float(53), primary_key=True),
+    sa.Column("end_s", sa.Float(53), nullable=False),
+    sa.Column("axis_left", sa.Float(53), nullable=False),
+    sa.Column("axis_up", sa.Float(53), nullable=False),
+    sa.Column("axis_forward", sa.Float(53), nullable=False),
+    sa.Column("angle_rad", sa.Float(53), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+descriptors = sa.Table(
+    "descriptors",
+    metadata,
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),  # "clip", "covariance_1s", ..., "track", "poses"
+    sa.Column("data", sa.LargeBinary, nullable=False),  # named arrays: packing.py
 )

@@ -27,7 +27,7 @@ BLOBS_SUFFIX = ".blobs"
 BUSY_S = 30.0
 
 
-class Catalogue:
+class Library:
     """Clips in a file of SQLite, ``clips.db``, and their bytes in the folder ``clips.db.blobs`` beside it.
 
     What a method has returned from is on the disk; a process that is killed leaves no clip half-visible. Any number
@@ -46,7 +46,7 @@ class Catalogue:
         folder = FolderBlobs(self.path.with_name(self.path.name + BLOBS_SUFFIX))
         self._store = Store(database, folder, limits or Limits())
 
-    def __enter__(self) -> Catalogue:
+    def __enter__(self) -> Library:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -18,8 +18,8 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, KeyposeError
 from keypose.library import migrations
-from keypose.library.catalogue import Catalogue
 from keypose.library.extra import sa
+from keypose.library.library import Library
 from keypose.library.nouns import Clip
 
 N_CLIPS = 3
@@ -30,11 +30,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed library of three clips, with the files that they came from."""
     folder = tmp_path_factory.mktemp("library")
     motion = kp.demo_motion(fps=10)
-    with Catalogue(folder / "clips.db") as catalogue:
+    with Library(folder / "clips.db") as library:
         for start in range(N_CLIPS):
             kp.save(replace(motion[start : start + 3], name=f"take_{start}"), folder / f"take_{start}.bvh")
-            clip = catalogue.add(folder / f"take_{start}.bvh", tags=("some", f"tag{start}"), licence="CC0")
-            catalogue.add(clip.source, name=f"other {start}")
+            clip = library.add(folder / f"take_{start}.bvh", tags=("some", f"tag{start}"), licence="CC0")
+            library.add(clip.source, name=f"other {start}")
     return folder
 
 
@@ -126,12 +126,12 @@ DAMAGE = {
 def test_verify_finds_every_planted_damage(folder: Path, damage: str) -> None:
     plant, kind, can_be_fixed = DAMAGE[damage]
     plant(folder)
-    with Catalogue(folder / "clips.db") as catalogue:
-        found = catalogue.verify()
+    with Library(folder / "clips.db") as library:
+        found = library.verify()
         assert kind in {fault.kind for fault in found}, found
         assert not any(fault.fixed for fault in found) and all(str(fault) for fault in found)
         if can_be_fixed:
-            assert all(fault.fixed for fault in catalogue.verify(fix=True)) and catalogue.verify() == ()
+            assert all(fault.fixed for fault in library.verify(fix=True)) and library.verify() == ()
 
 
 @pytest.mark.parametrize("plant", [damaged, emptied, lost])
@@ -140,20 +140,20 @@ def test_damaged_bytes_are_never_handed_out_and_mended_by_adding_them_again(
 ) -> None:
     broken = blob_files(folder)[0].name
     plant(folder)
-    with Catalogue(folder / "clips.db") as catalogue:
-        clip = next(clip for clip in catalogue if clip.blob == broken)
-        for use in (catalogue.get, catalogue.original):
+    with Library(folder / "clips.db") as library:
+        clip = next(clip for clip in library if clip.blob == broken)
+        for use in (library.get, library.original):
             with pytest.raises((FileError, FormatError), match=f"{broken}: (is damaged|no such file)"):
                 use(clip.name)
-        assert catalogue.add(folder / f"{clip.name}.bvh") == clip
-        assert catalogue.verify() == () and catalogue.get(clip.name).n_frames == 3
+        assert library.add(folder / f"{clip.name}.bvh") == clip
+        assert library.verify() == () and library.get(clip.name).n_frames == 3
 
 
 def contents(folder: Path) -> tuple[tuple[Clip, ...], list[bytes], list[tuple[Clip, ...]]]:
-    with Catalogue(folder / "clips.db", create=False) as catalogue:
-        clips = catalogue.clips()
+    with Library(folder / "clips.db", create=False) as library:
+        clips = library.clips()
         words = ("take", "other", "some", *(f"tag{n}" for n in range(N_CLIPS)))
-        return clips, [catalogue.original(clip.hash) for clip in clips], [catalogue.clips(word) for word in words]
+        return clips, [library.original(clip.hash) for clip in clips], [library.clips(word) for word in words]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -172,8 +172,8 @@ def test_a_damaged_database_is_found_out_wherever_it_is_damaged(made: Path, tmp_
             beside.unlink()
         (tmp_path / "copy" / "clips.db").write_bytes(data)
         try:
-            with Catalogue(tmp_path / "copy" / "clips.db", create=False) as catalogue:
-                faults = catalogue.verify()
+            with Library(tmp_path / "copy" / "clips.db", create=False) as library:
+                faults = library.verify()
             assert faults or contents(tmp_path / "copy") == sound
             noticed += bool(faults)
         except KeyposeError as error:
@@ -193,14 +193,14 @@ def test_what_is_no_library_is_refused_and_left_alone(tmp_path: Path, content: b
         path.write_bytes(content)
     before = path.read_bytes()
     with pytest.raises(FormatError, match=r"clips.db: .*expected a library of clips"):
-        Catalogue(path)
+        Library(path)
     assert path.read_bytes() == before
 
 
 def test_a_newer_library_is_refused(folder: Path) -> None:
     sql("UPDATE keypose_library SET version = 99")(folder)
     with pytest.raises(FormatError, match=r"version 99, made by a newer Keypose, expected at most \d"):
-        Catalogue(folder / "clips.db")
+        Library(folder / "clips.db")
 
 
 def test_a_migration_happens_whole_or_not_at_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,8 +216,8 @@ def test_a_migration_happens_whole_or_not_at_all(folder: Path, monkeypatch: pyte
 
     for steps, error in (((more, fails), "no room"), ((more,), "")):
         steps = (*migrations.MIGRATIONS, *steps)
-        with Catalogue(folder / "clips.db") as catalogue:
-            database = catalogue._store.database
+        with Library(folder / "clips.db") as library:
+            database = library._store.database
             try:
                 with database.writing() as connection:
                     migrations.migrate(connection, database.dialect, "clips.db", steps)
@@ -233,31 +233,31 @@ def test_a_migration_happens_whole_or_not_at_all(folder: Path, monkeypatch: pyte
 
 
 def test_a_full_disk_is_said(folder: Path) -> None:
-    with Catalogue(folder / "clips.db") as catalogue:
-        with catalogue._store.database.reading() as connection:  # this very connection is used again
+    with Library(folder / "clips.db") as library:
+        with library._store.database.reading() as connection:  # this very connection is used again
             connection.exec_driver_sql("PRAGMA max_page_count = 1")
         with pytest.raises(FileError, match=r"clips.db: cannot be written \(the disk is full\)"):
             for n in range(200):
-                catalogue.tag("take_0", *(f"{n}-{m}-{'x' * 80}" for m in range(50)))
-        assert catalogue.verify() == ()
+                library.tag("take_0", *(f"{n}-{m}-{'x' * 80}" for m in range(50)))
+        assert library.verify() == ()
 
 
 def test_rebuild_brings_back_a_lost_database_and_damaged_facts(folder: Path) -> None:
-    with Catalogue(folder / "clips.db") as catalogue:
-        before = catalogue.clips()
+    with Library(folder / "clips.db") as library:
+        before = library.clips()
     sql("UPDATE clips SET n_frames = 4, fps = 1.0")(folder)
     sql("DELETE FROM words")(folder)
-    with Catalogue(folder / "clips.db") as catalogue:
-        assert catalogue.rebuild() == () and catalogue.verify() == ()
-        assert catalogue.clips() == catalogue.clips("take") == before
+    with Library(folder / "clips.db") as library:
+        assert library.rebuild() == () and library.verify() == ()
+        assert library.clips() == library.clips("take") == before
     for path in folder.glob("clips.db*"):
         if path.is_file():
             path.unlink()
-    with Catalogue(folder / "clips.db") as catalogue:
-        assert {fault.kind for fault in catalogue.verify()} == {"orphan blob"}
-        assert catalogue.rebuild() == () and catalogue.verify() == ()
-        assert {clip.hash for clip in catalogue} == {clip.hash for clip in before}
-        assert all(catalogue.get(clip.hash).n_frames == 3 and clip.note == "found by rebuild" for clip in catalogue)
+    with Library(folder / "clips.db") as library:
+        assert {fault.kind for fault in library.verify()} == {"orphan blob"}
+        assert library.rebuild() == () and library.verify() == ()
+        assert {clip.hash for clip in library} == {clip.hash for clip in before}
+        assert all(library.get(clip.hash).n_frames == 3 and clip.note == "found by rebuild" for clip in library)
 
 
 @pytest.mark.parametrize("most", [0, 64])
@@ -269,8 +269,8 @@ def test_a_lost_database_is_never_cleaned_away(folder: Path, monkeypatch: pytest
     for path in folder.glob("clips.db*"):
         if path.is_file():
             path.unlink()
-    with Catalogue(folder / "clips.db") as catalogue:
-        faults = catalogue.verify(fix=True)
+    with Library(folder / "clips.db") as library:
+        faults = library.verify(fix=True)
         assert len(faults) == N_CLIPS and not any(fault.fixed for fault in faults)
         assert "may be lost" in faults[0].says and len(blob_files(folder)) == N_CLIPS
 
@@ -283,7 +283,7 @@ def test_no_connection_is_left_open(tmp_path: Path, content: bytes | None) -> No
         path.write_bytes(content)
     open_before = _open_files(path)
     with contextlib.suppress(FormatError):
-        assert len(Catalogue(path)) == 0
+        assert len(Library(path)) == 0
     gc.collect()
     assert _open_files(path) == open_before == 0
 

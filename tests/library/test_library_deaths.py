@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-from keypose.library.catalogue import Catalogue
+from keypose.library.library import Library
 
 DYING = Path(__file__).with_name("dying.py")
 
@@ -43,20 +43,20 @@ def _check_survivors(folder: Path, done: list[str], files: list[str]) -> None:
     said = [line.split() for line in done]
     removed = {digest for verb, digest in said if verb == "removed"}
     added = [digest for verb, digest in said if verb == "added"]
-    with Catalogue(folder / "clips.db") as catalogue:
-        there = {clip.hash: clip for clip in catalogue}
+    with Library(folder / "clips.db") as library:
+        there = {clip.hash: clip for clip in library}
         for clip in there.values():  # whatever is visible is whole
-            assert catalogue.get(clip.hash).n_frames == clip.n_frames == 3
-            assert catalogue.clips(clip.name) == (clip,)
+            assert library.get(clip.hash).n_frames == clip.n_frames == 3
+            assert library.clips(clip.name) == (clip,)
         half_removed = len(said) == 4  # it died while removing: done or not, both are right
         assert removed.isdisjoint(there)
         assert set(added[1:] if half_removed else added) - removed <= there.keys()
         assert all("kept" in there[digest].tags for verb, digest in said if verb == "tagged")
-        assert {fault.kind for fault in catalogue.verify()} <= {"orphan blob"}
-        assert all(fault.fixed for fault in catalogue.verify(fix=True)) and catalogue.verify() == ()
+        assert {fault.kind for fault in library.verify()} <= {"orphan blob"}
+        assert all(fault.fixed for fault in library.verify(fix=True)) and library.verify() == ()
         for file in files:
-            catalogue.add(file)
-        assert len(catalogue) == len(files) and catalogue.verify() == ()
+            library.add(file)
+        assert len(library) == len(files) and library.verify() == ()
 
 
 def _python(program: str, *arguments: object) -> subprocess.Popen[str]:
@@ -67,25 +67,25 @@ def _python(program: str, *arguments: object) -> subprocess.Popen[str]:
 def test_two_processes_make_and_write_one_library_at_once(tmp_path: Path, files: list[str]) -> None:
     program = """
         import sys
-        from keypose.library.catalogue import Catalogue
+        from keypose.library.library import Library
         database, mine, *files = sys.argv[1:]
         for turn in range(6):
-            with Catalogue(database) as catalogue:
+            with Library(database) as library:
                 for file in files:
-                    clip = catalogue.add(file, name=f"{mine} {turn}", tags=(mine, f"{mine}{turn}"))
-                    catalogue.untag(clip.hash, f"{mine}{turn}")
+                    clip = library.add(file, name=f"{mine} {turn}", tags=(mine, f"{mine}{turn}"))
+                    library.untag(clip.hash, f"{mine}{turn}")
                 if mine == "first":
-                    catalogue.add(catalogue.remove(clip.hash).source, tags=("again",))
+                    library.add(library.remove(clip.hash).source, tags=("again",))
     """
     writers = [_python(program, tmp_path / "clips.db", mine, *files) for mine in ("first", "second")]
     for writer in writers:
         said, _ = writer.communicate(timeout=60)
         assert writer.returncode == 0, said
-    with Catalogue(tmp_path / "clips.db") as catalogue:
-        assert len(catalogue) == 3 and catalogue.verify() == ()
-        assert len(catalogue.clips(tags=("first", "second"))) >= 2
+    with Library(tmp_path / "clips.db") as library:
+        assert len(library) == 3 and library.verify() == ()
+        assert len(library.clips(tags=("first", "second"))) >= 2
         assert all(
-            len(clip.also_named) >= 10 for clip in catalogue.clips(tags=("first", "second")) if "again" not in clip.tags
+            len(clip.also_named) >= 10 for clip in library.clips(tags=("first", "second")) if "again" not in clip.tags
         )
 
 
@@ -94,17 +94,17 @@ def test_no_room_is_a_clear_error_and_leaves_the_library_sound(tmp_path: Path, f
         import resource, signal, sys
         from pathlib import Path
         from keypose.errors import FileError
-        from keypose.library.catalogue import Catalogue
+        from keypose.library.library import Library
         database, first, *files = sys.argv[1:]
-        with Catalogue(database) as catalogue:
-            catalogue.add(first)
+        with Library(database) as library:
+            library.add(first)
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             size = max(Path(file).stat().st_size for file in files)
             for room in (size // 2, size + 1):  # too little for the bytes, then only for the database
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
                 for file in files:
                     try:
-                        catalogue.add(file, note="n" * 10_000 * (room > size))
+                        library.add(file, note="n" * 10_000 * (room > size))
                     except FileError as error:
                         print("FileError", error)
         """
@@ -113,13 +113,13 @@ def test_no_room_is_a_clear_error_and_leaves_the_library_sound(tmp_path: Path, f
     lines = said.splitlines()
     assert len(lines) == 4 and all(line.startswith("FileError") for line in lines), said
     assert "cannot be written" in lines[0] and "clips.db: cannot be" in lines[2]
-    with Catalogue(tmp_path / "clips.db") as catalogue:
-        assert [clip.name for clip in catalogue] == ["take_0"]
-        assert {fault.kind for fault in catalogue.verify(fix=True)} <= {"orphan blob"} and catalogue.verify() == ()
+    with Library(tmp_path / "clips.db") as library:
+        assert [clip.name for clip in library] == ["take_0"]
+        assert {fault.kind for fault in library.verify(fix=True)} <= {"orphan blob"} and library.verify() == ()
 
 
 def test_a_writer_that_waits_in_vain_says_so(tmp_path: Path, files: list[str]) -> None:
-    with Catalogue(tmp_path / "clips.db") as one, Catalogue(tmp_path / "clips.db", busy_s=0.05) as two:
+    with Library(tmp_path / "clips.db") as one, Library(tmp_path / "clips.db", busy_s=0.05) as two:
         one.add(files[0])
         with one._store.database.writing():
             with pytest.raises(kp.FileError, match=r"another process has been writing for more than 0\.05 s"):

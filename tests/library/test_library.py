@@ -15,7 +15,7 @@ import pytest
 
 import keypose as kp
 from keypose.errors import FileError, FormatError, OptionError
-from keypose.library.catalogue import Catalogue
+from keypose.library.library import Library
 from keypose.library.wording import file_stem, words_of
 
 
@@ -34,91 +34,91 @@ def files(motions: list[kp.Motion], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path) -> Catalogue:
-    return Catalogue(tmp_path / "clips.db")
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "clips.db")
 
 
-def test_a_file_comes_back_byte_for_byte_and_as_the_same_motion(catalogue: Catalogue, files: list[Path]) -> None:
-    clip = catalogue.add(files[0], tags=("Walk", "slow  walk"), licence="CC0", note="first")
+def test_a_file_comes_back_byte_for_byte_and_as_the_same_motion(library: Library, files: list[Path]) -> None:
+    clip = library.add(files[0], tags=("Walk", "slow  walk"), licence="CC0", note="first")
     assert (clip.name, clip.tags, clip.licence, clip.note) == ("take_0", ("slow walk", "walk"), "CC0", "first")
     assert (clip.fps, clip.n_frames, clip.suffix, clip.source) == (10, 12, ".bvh", str(files[0]))
     assert clip.duration_s == pytest.approx(1.2) and clip.bytes == files[0].stat().st_size
-    assert catalogue.original("take_0") == files[0].read_bytes()
+    assert library.original("take_0") == files[0].read_bytes()
     read = kp.load(files[0])
     for called in ("take_0", clip.hash, clip.hash[:8]):
-        back = catalogue.get(called)
+        back = library.get(called)
         assert back.name == "take_0"
         np.testing.assert_array_equal(back.rotations, read.rotations)
         np.testing.assert_array_equal(back.translations, read.translations)
-    assert catalogue.verify() == ()
+    assert library.verify() == ()
 
 
 def test_the_same_content_is_one_clip_under_any_name_and_packing(
-    catalogue: Catalogue, files: list[Path], tmp_path: Path
+    library: Library, files: list[Path], tmp_path: Path
 ) -> None:
-    first = catalogue.add(files[0], tags=("a",), note="mine")
-    assert catalogue.add(files[0], tags=("a",), note="mine") == first
+    first = library.add(files[0], tags=("a",), note="mine")
+    assert library.add(files[0], tags=("a",), note="mine") == first
     other = tmp_path / "Other.bvh.gz"
     other.write_bytes(gzip.compress(files[0].read_bytes()))
-    again = catalogue.add(other, tags=("b",), note="theirs", licence="CC0")
+    again = library.add(other, tags=("b",), note="theirs", licence="CC0")
     assert again == replace(first, also_named=("Other",), tags=("a", "b"), licence="CC0")
-    assert len(catalogue) == 1 and catalogue.clip("Other") == again
-    assert catalogue.clips("other") == (again,)
-    assert catalogue.verify() == ()  # the other packing left no bytes behind
-    assert catalogue.original("Other") == files[0].read_bytes()
+    assert len(library) == 1 and library.clip("Other") == again
+    assert library.clips("other") == (again,)
+    assert library.verify() == ()  # the other packing left no bytes behind
+    assert library.original("Other") == files[0].read_bytes()
 
 
-def test_packed_files_stay_packed(catalogue: Catalogue, files: list[Path], tmp_path: Path) -> None:
+def test_packed_files_stay_packed(library: Library, files: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "walk.bvh.gz"
     path.write_bytes(gzip.compress(files[1].read_bytes()))
-    clip = catalogue.add(path)
+    clip = library.add(path)
     assert (clip.name, clip.suffix, clip.bytes) == ("walk", ".bvh.gz", path.stat().st_size)
-    assert catalogue.add(files[1]).hash == clip.hash
-    assert catalogue.export(tmp_path / "out") == (tmp_path / "out" / "walk.bvh.gz",)
+    assert library.add(files[1]).hash == clip.hash
+    assert library.export(tmp_path / "out") == (tmp_path / "out" / "walk.bvh.gz",)
     assert (tmp_path / "out" / "walk.bvh.gz").read_bytes() == path.read_bytes()
 
 
-def test_a_motion_comes_back_with_every_number(catalogue: Catalogue, motions: list[kp.Motion]) -> None:
-    clip = catalogue.add(motions[2], tags=("made",))
-    back = catalogue.get("take_2")
+def test_a_motion_comes_back_with_every_number(library: Library, motions: list[kp.Motion]) -> None:
+    clip = library.add(motions[2], tags=("made",))
+    back = library.get("take_2")
     np.testing.assert_array_equal(back.rotations, motions[2].rotations)
     np.testing.assert_array_equal(back.translations, motions[2].translations)
     assert back.skeleton.names == motions[2].skeleton.names
-    again = catalogue.add(replace(motions[2], name="another"))
+    again = library.add(replace(motions[2], name="another"))
     assert (again.hash, again.name, again.also_named) == (clip.hash, "take_2", ("another",))
 
 
-def test_bytes_need_a_name_and_may_read_no_file(catalogue: Catalogue, files: list[Path]) -> None:
+def test_bytes_need_a_name_and_may_read_no_file(library: Library, files: list[Path]) -> None:
     data = files[3].read_bytes()
-    clip = catalogue.add(data, name="../../etc/pass\nwd")
-    assert clip.name == "../../etc/pass wd" and catalogue.get(clip.name).n_frames == 15
+    clip = library.add(data, name="../../etc/pass\nwd")
+    assert clip.name == "../../etc/pass wd" and library.get(clip.name).n_frames == 15
     with pytest.raises(OptionError, match="expected a name"):
-        catalogue.add(data)
+        library.add(data)
     with pytest.raises(FormatError, match=r"^walk: starts with .*expected one of BVH"):
-        catalogue.add(b"not a motion", name="walk")
+        library.add(b"not a motion", name="walk")
     with pytest.raises(OptionError, match="expected a path, bytes or a Motion"):
-        catalogue.add(3)  # type: ignore[arg-type]
-    assert len(catalogue) == 1 and catalogue.verify() == ()
+        library.add(3)  # type: ignore[arg-type]
+    assert len(library) == 1 and library.verify() == ()
 
 
-def test_bad_files_leave_nothing(catalogue: Catalogue, tmp_path: Path) -> None:
+def test_bad_files_leave_nothing(library: Library, tmp_path: Path) -> None:
     bad = tmp_path / "bad.bvh"
     bad.write_text("HIERARCHY\nROOT Hips\n{\n")
     with pytest.raises(FormatError, match=r"bad\.bvh"):
-        catalogue.add(bad)
+        library.add(bad)
     with pytest.raises(FileError, match="no such file"):
-        catalogue.add(tmp_path / "none.bvh")
-    assert len(catalogue) == 0 and catalogue.verify() == () and catalogue.stats().bytes == 0
+        library.add(tmp_path / "none.bvh")
+    assert len(library) == 0 and library.verify() == () and library.stats().bytes == 0
 
 
-def test_clips_are_found_by_words_tags_and_duration(catalogue: Catalogue, files: list[Path]) -> None:
+def test_clips_are_found_by_words_tags_and_duration(library: Library, files: list[Path]) -> None:
     named = ("02_WalkLeft", "walk-fast", "Überschlag", "kick")
     tagged = (("slow",), ("fast", "outdoor"), ("fast",), ())
     for file, name, tags in zip(files, named, tagged, strict=True):
-        catalogue.add(file, name=name, tags=tags)
+        library.add(file, name=name, tags=tags)
 
     def found(words: str | None = None, **options: object) -> list[str]:
-        return [clip.name for clip in catalogue.clips(words, **options)]  # type: ignore[arg-type]
+        return [clip.name for clip in library.clips(words, **options)]  # type: ignore[arg-type]
 
     assert found() == sorted(named)
     assert found("walk") == ["02_WalkLeft", "walk-fast"]
@@ -132,48 +132,48 @@ def test_clips_are_found_by_words_tags_and_duration(catalogue: Catalogue, files:
     assert found(limit=2) == ["02_WalkLeft", "kick"] and found(limit=2, skip=3) == ["Überschlag"]
     for wrong in ({"words": "*"}, {"tags": "fast"}, {"limit": -1}, {"least_duration_s": float("nan")}):
         with pytest.raises(OptionError, match="expected"):
-            catalogue.clips(**wrong)  # type: ignore[arg-type]
+            library.clips(**wrong)  # type: ignore[arg-type]
 
 
-def test_names_and_tags_change_and_are_found_by_the_new_ones_only(catalogue: Catalogue, files: list[Path]) -> None:
-    catalogue.add(files[0])
-    assert catalogue.tag("take_0", "Run", "run", "x").tags == ("run", "x")
-    assert catalogue.untag("take_0", "x", "never").tags == ("run",)
-    assert catalogue.rename("take_0", "sprint").name == "sprint"
-    assert [len(catalogue.clips(word)) for word in ("take", "x", "run", "sprint")] == [0, 0, 1, 1]
+def test_names_and_tags_change_and_are_found_by_the_new_ones_only(library: Library, files: list[Path]) -> None:
+    library.add(files[0])
+    assert library.tag("take_0", "Run", "run", "x").tags == ("run", "x")
+    assert library.untag("take_0", "x", "never").tags == ("run",)
+    assert library.rename("take_0", "sprint").name == "sprint"
+    assert [len(library.clips(word)) for word in ("take", "x", "run", "sprint")] == [0, 0, 1, 1]
     with pytest.raises(OptionError, match=r"no clip 'sprnt' in the library; did you mean 'sprint'\?"):
-        catalogue.rename("sprnt", "a")
+        library.rename("sprnt", "a")
     with pytest.raises(OptionError, match="expected a name that can be read"):
-        catalogue.rename("sprint", "\0\n")
-    assert catalogue.verify() == ()
+        library.rename("sprint", "\0\n")
+    assert library.verify() == ()
 
 
-def test_clips_of_the_same_name_are_told_apart_by_hash(catalogue: Catalogue, files: list[Path], tmp_path: Path) -> None:
-    one, two = catalogue.add(files[0], name="Walk"), catalogue.add(files[1], name="Walk")
+def test_clips_of_the_same_name_are_told_apart_by_hash(library: Library, files: list[Path], tmp_path: Path) -> None:
+    one, two = library.add(files[0], name="Walk"), library.add(files[1], name="Walk")
     with pytest.raises(OptionError, match=f"2 clips are called 'Walk', .*{two.hash[:12]}"):
-        catalogue.get("Walk")
-    assert catalogue.get(two.hash[:8]).n_frames == 13
-    catalogue.add(files[2], name="walk")
-    names = [path.name for path in catalogue.export(tmp_path / "out")]
+        library.get("Walk")
+    assert library.get(two.hash[:8]).n_frames == 13
+    library.add(files[2], name="walk")
+    names = [path.name for path in library.export(tmp_path / "out")]
     assert names == ["Walk.bvh", "Walk_2.bvh", "walk_3.bvh"]
-    assert catalogue.export(tmp_path / "out", [one])[0].read_bytes() == files[0].read_bytes()
+    assert library.export(tmp_path / "out", [one])[0].read_bytes() == files[0].read_bytes()
     with pytest.raises(FileError, match=r"Walk.bvh: cannot be written \(File exists\)"):
-        catalogue.export(tmp_path / "out", [two])
+        library.export(tmp_path / "out", [two])
 
 
-def test_a_removed_clip_is_gone_with_its_bytes(catalogue: Catalogue, files: list[Path]) -> None:
-    kept, gone = catalogue.add(files[0]), catalogue.add(files[1], tags=("t",))
-    assert catalogue.remove("take_1") == gone
-    assert list(catalogue) == [kept] and catalogue.clips("take") == (kept,) and catalogue.stats().tags == ()
-    assert catalogue.stats().bytes == kept.bytes and catalogue.verify() == ()
+def test_a_removed_clip_is_gone_with_its_bytes(library: Library, files: list[Path]) -> None:
+    kept, gone = library.add(files[0]), library.add(files[1], tags=("t",))
+    assert library.remove("take_1") == gone
+    assert list(library) == [kept] and library.clips("take") == (kept,) and library.stats().tags == ()
+    assert library.stats().bytes == kept.bytes and library.verify() == ()
     with pytest.raises(OptionError, match="no clip"):
-        catalogue.original(gone.hash)
-    assert catalogue.add(files[1]).tags == ()
+        library.original(gone.hash)
+    assert library.add(files[1]).tags == ()
 
 
-def test_stats_add_up(catalogue: Catalogue, files: list[Path]) -> None:
-    clips = [catalogue.add(file, tags=("all", file.stem)) for file in files]
-    stats = catalogue.stats()
+def test_stats_add_up(library: Library, files: list[Path]) -> None:
+    clips = [library.add(file, tags=("all", file.stem)) for file in files]
+    stats = library.stats()
     assert (stats.clips, stats.n_frames, stats.skeletons) == (4, sum(clip.n_frames for clip in clips), 1)
     assert stats.duration_s == pytest.approx(sum(clip.duration_s for clip in clips))
     assert stats.bytes == sum(file.stat().st_size for file in files)
@@ -182,11 +182,11 @@ def test_stats_add_up(catalogue: Catalogue, files: list[Path]) -> None:
 
 def test_a_library_that_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such library"):
-        Catalogue(tmp_path / "none.db", create=False)
+        Library(tmp_path / "none.db", create=False)
     with pytest.raises(FileError, match="is a folder"):
-        Catalogue(tmp_path)
+        Library(tmp_path)
     with pytest.raises(FileError, match="unable to open"):
-        Catalogue(tmp_path / "no" / "folder.db")
+        Library(tmp_path / "no" / "folder.db")
 
 
 HOSTILE = (
@@ -203,12 +203,12 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_names(catalogue: Catalogue, files: list[Path], tmp_path: Path, name: str) -> None:
-    clip = catalogue.add(files[0], name=name, tags=(name[:50],), source=name, licence=name, note=name)
-    assert catalogue.clip(name) == clip == catalogue.clips()[0]
-    (path,) = catalogue.export(tmp_path / "out")
+def test_hostile_names_are_names(library: Library, files: list[Path], tmp_path: Path, name: str) -> None:
+    clip = library.add(files[0], name=name, tags=(name[:50],), source=name, licence=name, note=name)
+    assert library.clip(name) == clip == library.clips()[0]
+    (path,) = library.export(tmp_path / "out")
     assert path.parent == tmp_path / "out" and path.read_bytes() == files[0].read_bytes()
-    assert catalogue.get(name).n_frames == 12 and catalogue.verify() == ()
+    assert library.get(name).n_frames == 12 and library.verify() == ()
 
 
 def test_words_and_stems() -> None:
@@ -218,7 +218,7 @@ def test_words_and_stems() -> None:
 
 
 @pytest.mark.data
-def test_real_files_of_many_kinds(catalogue: Catalogue, data_dir: Path) -> None:
+def test_real_files_of_many_kinds(library: Library, data_dir: Path) -> None:
     kinds = {
         "cmu30-more/01_13.bvh.gz": ".bvh.gz",
         "asf-amc/07_05.amc": ".kps",  # its skeleton is another file
@@ -226,38 +226,38 @@ def test_real_files_of_many_kinds(catalogue: Catalogue, data_dir: Path) -> None:
     }
     for name, suffix in kinds.items():
         path = data_dir / name
-        clip = catalogue.add(path)
-        read, back = kp.load(path), catalogue.get(clip.hash)
+        clip = library.add(path)
+        read, back = kp.load(path), library.get(clip.hash)
         assert clip.suffix == suffix
         assert (back.n_frames, back.fps, back.skeleton.names) == (read.n_frames, read.fps, read.skeleton.names)
         np.testing.assert_array_equal(back.rotations, read.rotations)
-        assert catalogue.add(path) == clip
-    assert catalogue.verify() == ()
+        assert library.add(path) == clip
+    assert library.verify() == ()
     with pytest.raises(FormatError, match=r"^07: needs another file beside it"):
-        catalogue.add((data_dir / "asf-amc/07_05.amc").read_bytes(), name="07")
+        library.add((data_dir / "asf-amc/07_05.amc").read_bytes(), name="07")
 
 
 def test_a_file_with_others_beside_it_is_kept_whole(
-    catalogue: Catalogue, motions: list[kp.Motion], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    library: Library, motions: list[kp.Motion], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "scene.gltf"
     kp.save(motions[0], path)
     document = json.loads(path.read_text())
     (tmp_path / "scene.bin").write_bytes(base64.b64decode(document["buffers"][0]["uri"].partition(",")[2]))
-    alone = catalogue.add(path)
+    alone = library.add(path)
     document["buffers"][0]["uri"] = "scene.bin"
     path.write_text(json.dumps(document))
-    clip = catalogue.add(path, name="scene 2")
+    clip = library.add(path, name="scene 2")
     assert (alone.suffix, clip.suffix) == (".gltf", ".kps")
     (tmp_path / "scene.bin").rename(tmp_path / "moved.bin")
-    np.testing.assert_array_equal(catalogue.get(clip.hash).rotations, catalogue.get(alone.hash).rotations)
+    np.testing.assert_array_equal(library.get(clip.hash).rotations, library.get(alone.hash).rotations)
     (tmp_path / "moved.bin").rename(tmp_path / "scene.bin")
     monkeypatch.chdir(tmp_path)  # bytes from anywhere may not reach for the files of this machine
     with pytest.raises(FormatError, match=r"^upload: .*scene\.bin"):
-        catalogue.add(path.read_bytes(), name="upload")
+        library.add(path.read_bytes(), name="upload")
 
 
 def test_without_sqlalchemy_the_line_to_type_is_said() -> None:
-    program = "import sys; sys.modules['sqlalchemy'] = None; import keypose.library.catalogue"
+    program = "import sys; sys.modules['sqlalchemy'] = None; import keypose.library.library"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "MissingExtra: a library of clips needs: pip install 'keypose[library]'" in told.stderr
