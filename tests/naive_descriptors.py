@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.library.descriptors import Windows
+from keypose.library.descriptors import Description, Windows
 
 
 def naive_log_covariance(frames: Floats) -> Floats:
@@ -44,3 +46,16 @@ def naive_away(query: Windows, clip: Windows) -> float:
         w * min(np.linalg.norm(v - u) for u in query.vectors) for w, v in zip(clip.weights, clip.vectors, strict=True)
     )
     return float((there - query.usual[0]) / query.usual[1] + (back - clip.usual[0]) / clip.usual[1])
+
+
+def naive_rank(
+    query: Description, clips: Sequence[Description], mirrored: Description | None, allowed: Sequence[int], keep: int
+) -> list[tuple[int, float]]:
+    """The nearest clips and how unlike they are: chosen by the clip vector, ordered by all descriptors."""
+
+    def unlike(clip: int, names: Sequence[str]) -> float:
+        ways = [way for way in (query, mirrored) if way is not None]
+        return min(sum(naive_away(way.all[name], clips[clip].all[name]) for name in names) for way in ways)
+
+    kept = sorted(allowed, key=lambda clip: unlike(clip, ["clip"]))[:keep]
+    return sorted(((clip, unlike(clip, list(query.all))) for clip in kept), key=lambda each: each[1])

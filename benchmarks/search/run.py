@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 from benchmarks.measure import HERE
+from benchmarks.search import parts_run
 from benchmarks.search.clips import are_here, everything, labelled
 from benchmarks.search.events import KINDS, events_of
 from benchmarks.search.parts import Corpus, Query, Span, counts, evaluate_parts, queries_of
@@ -39,7 +40,9 @@ def run() -> dict[str, float]:
     figures |= _speed(sheets)
     for kind, (n, in_clips, of_subjects) in counts(corpus).items():
         print(f"   {kind}: {n} events in {in_clips} clips of {of_subjects} subjects")
-    return figures | _parts("swings", corpus, sheets)
+    figures |= _parts("swings", corpus, sheets)
+    material = parts_run.read()
+    return figures | parts_run.figures(material) | parts_run.speed(material)
 
 
 def _read() -> tuple[Corpus, list[Sheet]]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from keypose.formats import Limits, load, load_keyed, load_swings, save
     from keypose.formats.kps import open_kps
     from keypose.inbetween.editing import Change, Edit, edit
+    from keypose.library.library import Library
+    from keypose.library.nouns import Clip, Fault, Ingested
+    from keypose.library.searching.hits import Hit
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
     from keypose.methods.saliency import StreamingSaliency
@@ -69,21 +72,26 @@ __version__ = "0.1.0"
 __all__ = [
     "Balance",
     "Change",
+    "Clip",
     "Comparison",
     "Curves",
     "Damage",
     "EdgeCosts",
     "Edit",
     "FarthestSearch",
+    "Fault",
     "Features",
     "FileError",
     "FootContacts",
     "FormatError",
     "FormatWarning",
+    "Hit",
+    "Ingested",
     "KeyedMotion",
     "KeyedSpan",
     "KeyposeError",
     "Ladder",
+    "Library",
     "LimitError",
     "Limits",
     "MissingExtra",
@@ -156,6 +164,9 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "save"),
         "keypose.formats.kps": ("open_kps",),
         "keypose.inbetween.editing": ("Change", "Edit", "edit"),
+        "keypose.library.library": ("Library",),
+        "keypose.library.nouns": ("Clip", "Fault", "Ingested"),
+        "keypose.library.searching.hits": ("Hit",),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),
         "keypose.methods.saliency": ("StreamingSaliency",),

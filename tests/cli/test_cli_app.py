@@ -10,18 +10,32 @@ import sys
 from pathlib import Path
 
 import pytest
+from cyclopts import App
 
 import keypose as kp
 from keypose.cli.app import app
 from keypose.cli.output import printable
 
-COMMANDS = sorted(name for name in app if not name.startswith("-"))
+GROUPS = ("library",)  # of commands
+TOP = sorted(name for name in app if not name.startswith("-"))
+COMMANDS = sorted(
+    [name for name in TOP if name not in GROUPS]
+    + [f"{group} {name}" for group in GROUPS for name in app[group] if not name.startswith("-")]
+)
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def app_of(command: str) -> App:
+    """The part of the app that a command is: ``library add`` stands in a group."""
+    found = app
+    for name in command.split():
+        found = found[name]
+    return found
 
 
 def options_of(command: str) -> list[tuple[str, str]]:
     """Every option and argument of a command, by each of its names, with its help text."""
-    arguments = app[command].assemble_argument_collection(parse_docstring=True)
+    arguments = app_of(command).assemble_argument_collection(parse_docstring=True)
     return [(name, argument.parameter.help or "") for argument in arguments for name in argument.names]
 
 
@@ -31,7 +45,7 @@ def test_the_commands_are_there() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_and_option_is_explained(command: str) -> None:
-    assert app[command].help.strip()
+    assert app_of(command).help.strip()
     for name, text in options_of(command):
         assert len(text) > 10, f"{command} {name} has no help"
         assert text[0].isupper(), f"{command} {name}: {text}"
@@ -40,7 +54,7 @@ def test_every_command_and_option_is_explained(command: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_examples_and_every_option(keypose, command: str) -> None:
-    shown = keypose(command, "--help")
+    shown = keypose(*command.split(), "--help")
     assert shown.code == 0
     assert re.search(rf"For example:\n  keypose {command}", shown.out)
     assert all(name in shown.out for name, _ in options_of(command) if name.startswith("-"))
@@ -50,7 +64,7 @@ def test_help_shows_examples_and_every_option(keypose, command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_documents_know_every_command_and_option(command: str) -> None:
     text = DOCS.read_text()
-    section = re.search(rf"^## `keypose {command}`$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    section = re.search(rf"^##+ `keypose {command}`$(.*?)(?=^##+ |\Z)", text, re.MULTILINE | re.DOTALL)
     assert section, f"docs/cli.md has no section for {command}"
     for name, _ in options_of(command):
         if name.startswith("-"):
@@ -65,7 +79,11 @@ def test_the_documents_know_no_option_that_is_not_there() -> None:
 def test_help_and_version(keypose) -> None:
     shown = keypose("--help")
     assert shown.code == 0
-    assert all(command in shown.out for command in COMMANDS)
+    assert all(command in shown.out for command in TOP)
+    for group in GROUPS:
+        listed = keypose(group, "--help")
+        assert listed.code == 0 and listed == keypose("help", group)
+        assert all(command.removeprefix(f"{group} ") in listed.out for command in COMMANDS if command.startswith(group))
     assert keypose("help") == shown
     assert keypose("help", "convert") == keypose("convert", "--help")
     assert keypose("--version").out.strip() == keypose("-V").out.strip() == kp.__version__

@@ -1,7 +1,7 @@
 """A program that changes a library and is killed (SIGKILL) at the n-th moment, for every n until it lives to the end.
 
 Moments are all calls that open, rename, link or remove a file, and the time before and after each statement and commit.
-Run as ``python dying.py FOLDER CLIP...``; prints one line of JSON for each death. One process that forks: importing
+Run as ``python dying.py FOLDER WAY STEP CLIP...``; prints one line of JSON for each death. One process that forks: importing
 everything for each death would take minutes.
 """
 
@@ -14,7 +14,9 @@ import sys
 from pathlib import Path
 
 from keypose.library.extra import sa
+from keypose.library.ingest import run
 from keypose.library.library import Library
+from keypose.library.nouns import IngestProgress
 
 AUDITED = {"open", "os.rename", "os.link", "os.remove", "os.mkdir"}
 
@@ -47,13 +49,28 @@ def changes(folder: Path, clips: list[str], report: int) -> None:
         os.write(report, f"removed {library.remove(Path(clips[0]).stem).hash}\n".encode())
 
 
-def die_once(folder: Path, clips: list[str], at: int) -> tuple[list[str], bool]:
+def ingests(folder: Path, clips: list[str], report: int) -> None:
+    """Adds all clips at once, written two at a time; says what is done when it is told so."""
+
+    def tell(progress: IngestProgress) -> None:
+        assert progress.clip is not None, progress.says
+        os.write(report, f"added {progress.clip.hash}\n".encode())
+
+    run.GROUP = 2
+    with Library(folder / "clips.db") as library:
+        library.add(clips, jobs=1, tags=("kept",), on_progress=tell)
+
+
+WAYS = {"changes": changes, "ingests": ingests}
+
+
+def die_once(folder: Path, way: str, clips: list[str], at: int) -> tuple[list[str], bool]:
     """What was reported done before the death at moment ``at``, and whether it came to that."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         watch(Death(at))
-        changes(folder, clips, writing)
+        WAYS[way](folder, clips, writing)
         os._exit(0)
     os.close(writing)
     with open(reading) as pipe:  # noqa: PTH123
@@ -64,12 +81,12 @@ def die_once(folder: Path, clips: list[str], at: int) -> tuple[list[str], bool]:
     return done, os.WIFSIGNALED(status)
 
 
-def main(root: Path, clips: list[str], step: int) -> None:
+def main(root: Path, way: str, clips: list[str], step: int) -> None:
     at = 1
     while True:
         folder = root / str(at)
         folder.mkdir()
-        done, died = die_once(folder, clips, at)
+        done, died = die_once(folder, way, clips, at)
         print(json.dumps({"folder": str(folder), "done": done, "died": died}), flush=True)
         if not died:
             return
@@ -77,4 +94,4 @@ def main(root: Path, clips: list[str], step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[3:], int(sys.argv[2]))
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[4:], int(sys.argv[3]))

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.arrays import Floats
-from keypose.library.canonical import Canonical, canonical
-from keypose.library.descriptors import Description, covariance, describe, describe_body, gallery, unlikeness
+from keypose.arrays import Bools, Floats
+from keypose.library.canonical import JOINTS, Canonical, canonical
+from keypose.library.descriptors import Description, covariance, describe, describe_body, gallery, rank, unlikeness
 from keypose.library.descriptors.clip import clip_groups, facts
 from keypose.library.descriptors.learnt import distances, packed, shipped, unpacked
 from keypose.library.descriptors.posture import posture
 from keypose.rotations import exp
 from library_cases import DEMO, MIXAMO_NAMES, moved, scaled
-from naive_descriptors import naive_away, naive_log_covariance
+from naive_descriptors import naive_away, naive_log_covariance, naive_rank
 
-NAMES = ("clip", "covariance_1s", "covariance_4s")
+NAMES = ("clip", "upper_1s", "lower_1s", "upper_4s", "lower_4s")
 
 
 def body_of(motion: kp.Motion) -> Canonical:
@@ -62,7 +62,7 @@ def test_what_a_description_holds() -> None:
         assert windows.weights.sum() == pytest.approx(1.0, abs=1e-5)
         assert windows.starts_s[0] == 0.0 and (windows.ends_s > windows.starts_s).all()
         assert windows.ends_s[-1] == pytest.approx(DEMO.duration_s, abs=0.07)
-    assert np.diff(found.windows["covariance_1s"].starts_s).max() == pytest.approx(0.5)
+    assert np.diff(found.windows["upper_1s"].starts_s).max() == pytest.approx(0.5)
 
 
 def test_the_same_motion_gives_the_same_numbers() -> None:
@@ -108,11 +108,12 @@ def test_one_clip_in_the_skeletons_of_two_exporters(data_dir: Path) -> None:
     assert unlikeness(own, gallery(clips, NAMES)).argmin() == 0
 
 
-@pytest.mark.parametrize("scale", covariance.SCALES.values())
-def test_the_mirror_of_the_windows_is_that_of_the_body(scale: covariance.Scale) -> None:
-    own, twin = (covariance.frame_numbers(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirrored()))
-    made = covariance.mirrored(covariance.covariance_windows(own, scale))
-    np.testing.assert_allclose(made, covariance.covariance_windows(twin, scale), atol=1e-8)
+@pytest.mark.parametrize("name", covariance.KINDS)
+def test_the_mirror_of_the_windows_is_that_of_the_body(name: str) -> None:
+    kind = covariance.KINDS[name]
+    own, twin = (covariance.covariance_windows(posture(b), kind) for b in (body_of(DEMO), body_of(DEMO).mirrored()))
+    np.testing.assert_allclose(covariance.mirrored(own, kind.joints), twin, atol=1e-8)
+    assert np.abs(own - twin).max() > 0.1
 
 
 def test_describing_the_mirror_image() -> None:
@@ -122,26 +123,40 @@ def test_describing_the_mirror_image() -> None:
     assert max(farthest(twin, described(DEMO)).values()) > 0.1
 
 
-@pytest.mark.parametrize("scale", covariance.SCALES.values())
-def test_covariance_windows_equal_their_slow_twin(scale: covariance.Scale) -> None:
-    frames = covariance.frame_numbers(posture(body_of(DEMO)))[:130]
-    made = covariance.covariance_windows(frames, scale)
+@pytest.mark.parametrize("name", covariance.KINDS)
+def test_covariance_windows_equal_their_slow_twin(name: str) -> None:
+    joints, scale = covariance.KINDS[name]
+    seen = posture(body_of(DEMO[:130]))
+    frames = covariance.frame_numbers(seen, joints)
+    made = covariance.covariance_windows(seen, covariance.KINDS[name])
     for row, start in zip(made, covariance.starts(len(frames), scale), strict=True):
         np.testing.assert_allclose(row, naive_log_covariance(frames[start : start + scale.window_frames]), atol=1e-6)
 
 
+def test_arms_and_legs_are_seen_apart() -> None:
+    """A figure whose legs do something else is as before to what sees its arms, and the other way round."""
+    body = body_of(DEMO)
+    legs = [k for k, joint in enumerate(JOINTS) if joint.endswith(("shin", "foot"))]
+    positions = body.positions.copy()
+    positions[:, legs] += 0.2 * np.sin(np.arange(body.n_frames) / 3)[:, None, None]
+    changed = Canonical(positions)
+    far = farthest(describe_body(body), describe_body(changed))
+    assert far["lower_1s"] > 0.3 and far["lower_4s"] > 0.3
+    assert far["upper_1s"] == far["upper_4s"] == 0
+
+
 def test_blocks_of_windows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    frames, scale = covariance.frame_numbers(posture(body_of(DEMO))), covariance.SCALES["covariance_1s"]
-    whole = covariance.covariance_windows(frames, scale)
+    seen, kind = posture(body_of(DEMO)), covariance.KINDS["upper_1s"]
+    whole = covariance.covariance_windows(seen, kind)
     monkeypatch.setattr(covariance, "BLOCK_WINDOWS", 3)
-    np.testing.assert_allclose(covariance.covariance_windows(frames, scale), whole, atol=1e-9)
+    np.testing.assert_allclose(covariance.covariance_windows(seen, kind), whole, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("n_frames", "expected"), [(1, [0]), (29, [0]), (30, [0]), (31, [0, 1]), (45, [0, 15]), (70, [0, 15, 30, 40])]
 )
 def test_where_windows_start(n_frames: int, expected: list[int]) -> None:
-    assert covariance.starts(n_frames, covariance.SCALES["covariance_1s"]).tolist() == expected
+    assert covariance.starts(n_frames, covariance.SECOND).tolist() == expected
 
 
 def test_facts_change_sides_in_a_mirror() -> None:
@@ -175,6 +190,40 @@ def test_a_clip_is_nearest_to_itself_and_to_its_mirror_image() -> None:
         assert twin is not None
         assert unlikeness(described(clip), galleries).argmin() == k
         assert unlikeness(twin, galleries, mirrored=described(clip)).argmin() == k
+
+
+CUTS = [described(DEMO[start : start + length]) for start in range(0, 300, 20) for length in (25, 60)]
+QUERY = described(DEMO[100:150])
+TWIN = describe_body(body_of(DEMO[100:150]).mirrored())
+
+
+@pytest.mark.parametrize("keep", [1, 5, len(CUTS), 1000])
+@pytest.mark.parametrize("mirrored", [None, TWIN], ids=["as it is", "mirrored too"])
+@pytest.mark.parametrize("among", [None, np.arange(len(CUTS)) % 3 != 0], ids=["all", "some"])
+def test_ranking_equals_its_slow_twin(keep: int, mirrored: Description | None, among: Bools | None) -> None:
+    found, away = rank(QUERY, gallery(CUTS, NAMES), mirrored=mirrored, among=among, keep=keep)
+    allowed = range(len(CUTS)) if among is None else np.flatnonzero(among).tolist()
+    twin = naive_rank(QUERY, CUTS, mirrored, allowed, keep)
+    assert found.tolist() == [clip for clip, _ in twin]
+    np.testing.assert_allclose(away, [far for _, far in twin], rtol=1e-3, atol=1e-3)
+
+
+def test_ranking_among_none_finds_none() -> None:
+    found, away = rank(QUERY, gallery(CUTS), among=np.zeros(len(CUTS), bool))
+    assert len(found) == len(away) == 0
+
+
+def test_of_equal_clips_the_first_comes_first() -> None:
+    found, away = rank(QUERY, gallery([CUTS[3], CUTS[8], CUTS[3], CUTS[8]]))
+    assert found.tolist() in ([0, 2, 1, 3], [1, 3, 0, 2]) and away[0] == away[1] and away[2] == away[3]
+
+
+def test_a_gallery_of_some_clips_is_that_of_these_alone() -> None:
+    some = [7, 2, 11]
+    for name, every in gallery(CUTS).items():
+        taken, alone = every.taken(np.array(some)), gallery([CUTS[k] for k in some])[name]
+        for part in ("vectors", "weights", "firsts", "usual"):
+            np.testing.assert_array_equal(getattr(taken, part), getattr(alone, part))
 
 
 def test_distances_equal_the_plain_ones() -> None:

@@ -7,6 +7,7 @@ import gzip
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,8 +35,8 @@ def files(motions: list[kp.Motion], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Library:
-    return Library(tmp_path / "clips.db")
+def library(open_library: Callable[[], Library]) -> Library:
+    return open_library()
 
 
 def test_a_file_comes_back_byte_for_byte_and_as_the_same_motion(library: Library, files: list[Path]) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import hashlib
 import os
+import pickle
 import random
 import shutil
 import sqlite3
@@ -18,11 +19,13 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, KeyposeError
 from keypose.library import migrations
+from keypose.library.analyses import descriptions_of, key_frames_of, poses_of, sheets_of, strip_of, tracks_of
 from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.nouns import Clip
 
 N_CLIPS = 3
+N_FRAMES = 12  # enough for swings
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     motion = kp.demo_motion(fps=10)
     with Library(folder / "clips.db") as library:
         for start in range(N_CLIPS):
-            kp.save(replace(motion[start : start + 3], name=f"take_{start}"), folder / f"take_{start}.bvh")
+            kp.save(replace(motion[start : start + N_FRAMES], name=f"take_{start}"), folder / f"take_{start}.bvh")
             clip = library.add(folder / f"take_{start}.bvh", tags=("some", f"tag{start}"), licence="CC0")
             library.add(clip.source, name=f"other {start}")
     return folder
@@ -118,6 +121,44 @@ DAMAGE = {
     "no date": (sql("UPDATE clips SET added_at = 'soon' WHERE id = 1"), "database", False),
     "words lost": (sql("DELETE FROM words WHERE rowid = 1"), "words", True),
     "words changed": (sql("UPDATE words SET text = 'x' WHERE rowid = 1"), "words", True),
+    "a strip": (sql("UPDATE analyses SET strip = x'789c0300' WHERE clip = 1"), "analysis", False),
+    "a strip as text": (sql("UPDATE analyses SET strip = 'strip' WHERE clip = 1"), "analysis", False),
+    "an older analysis": (sql("UPDATE analyses SET version = 0 WHERE clip = 2"), "analysis", False),
+    "a seal": (sql("UPDATE analyses SET seal = '' WHERE clip = 3"), "analysis", False),
+    "a lost analysis": (sql("DELETE FROM analyses WHERE clip = 1"), "analysis", False),
+    "an analysis of nobody": (sql("UPDATE analyses SET clip = 99 WHERE clip = 1"), "analysis", False),
+    "a key pose": (sql("UPDATE key_poses SET frame = 88 WHERE clip = 1 AND frame = 0"), "analysis", False),
+    "a key pose of another": (
+        sql("UPDATE key_poses SET clip = 2, frame = frame + 50 WHERE clip = 1"),
+        "analysis",
+        False,
+    ),
+    "no key poses": (sql("DELETE FROM key_poses WHERE clip = 1"), "analysis", False),
+    "a key pose less": (sql("DELETE FROM key_poses WHERE clip = 1 AND frame = 0"), "analysis", False),
+    "a key pose more": (sql("INSERT INTO key_poses VALUES (1, 77)"), "analysis", False),
+    "no swings": (sql("DELETE FROM swings WHERE clip = 1"), "analysis", False),
+    **{
+        f"swing {column}": (sql(f"UPDATE swings SET {column} = {value} WHERE clip = 1"), "analysis", False)
+        for column, value in {
+            "clip": 99,
+            "part": "part || 's'",
+            **dict.fromkeys(
+                ("start_s", "end_s", "axis_left", "axis_up", "axis_forward", "angle_rad"), "'x' || start_s"
+            ),
+        }.items()
+    },
+    "a descriptor": (
+        sql("UPDATE descriptors SET data = zeroblob(length(data)) WHERE clip = 1 AND name = 'track'"),
+        "analysis",
+        False,
+    ),
+    "a descriptor's name": (
+        sql("UPDATE descriptors SET name = 'x' WHERE clip = 1 AND name = 'poses'"),
+        "analysis",
+        False,
+    ),
+    "a descriptor's clip": (sql("UPDATE descriptors SET clip = 99 WHERE clip = 1"), "analysis", False),
+    "a descriptor less": (sql("DELETE FROM descriptors WHERE clip = 1 AND name = 'sheet'"), "analysis", False),
     "words of nobody": (sql("INSERT INTO words (rowid, text) VALUES (9, 'x')"), "words", True),
 }
 
@@ -134,6 +175,51 @@ def test_verify_finds_every_planted_damage(folder: Path, damage: str) -> None:
             assert all(fault.fixed for fault in library.verify(fix=True)) and library.verify() == ()
 
 
+def strips_of(connection: sa.Connection, numbers: list[int]) -> dict[int, str]:
+    return {number: strip_of(connection, number) for number in numbers}
+
+
+def key_poses_of(connection: sa.Connection, numbers: list[int]) -> dict[int, tuple[int, ...]]:
+    return {number: key_frames_of(connection, number) for number in numbers}
+
+
+@pytest.mark.parametrize(
+    ("damage", "read"),
+    {
+        "a strip": strips_of,
+        "a strip as text": strips_of,
+        "a lost analysis": strips_of,
+        "no key poses": key_poses_of,
+        "swing part": sheets_of,
+        "swing end_s": sheets_of,
+        "a descriptor": tracks_of,
+    }.items(),
+)
+def test_damaged_analyses_are_never_handed_out_and_made_anew(
+    folder: Path, damage: str, read: Callable[[sa.Connection, list[int]], object]
+) -> None:
+    readers = (descriptions_of, poses_of, sheets_of, tracks_of, strips_of, key_poses_of)
+    plant = DAMAGE[damage][0]
+    with Library(folder / "clips.db") as library, library._store.database.reading() as connection:
+        before = [_numbers(each(connection, [1])[1]) for each in readers]
+    plant(folder)
+    with Library(folder / "clips.db") as library:
+        with (
+            library._store.database.reading() as connection,
+            pytest.raises(
+                FormatError, match=r"clips.db: what is kept .* clip 1 is damaged .*rebuild\(\) makes it anew"
+            ),
+        ):
+            read(connection, [1])
+        assert library.rebuild() == () and library.verify() == ()
+        with library._store.database.reading() as connection:
+            assert [_numbers(each(connection, [1])[1]) for each in readers] == before
+
+
+def _numbers(item: object) -> bytes:
+    return pickle.dumps(item)
+
+
 @pytest.mark.parametrize("plant", [damaged, emptied, lost])
 def test_damaged_bytes_are_never_handed_out_and_mended_by_adding_them_again(
     folder: Path, plant: Callable[[Path], None]
@@ -146,7 +232,7 @@ def test_damaged_bytes_are_never_handed_out_and_mended_by_adding_them_again(
             with pytest.raises((FileError, FormatError), match=f"{broken}: (is damaged|no such file)"):
                 use(clip.name)
         assert library.add(folder / f"{clip.name}.bvh") == clip
-        assert library.verify() == () and library.get(clip.name).n_frames == 3
+        assert library.verify() == () and library.get(clip.name).n_frames == N_FRAMES
 
 
 def contents(folder: Path) -> tuple[tuple[Clip, ...], list[bytes], list[tuple[Clip, ...]]]:
@@ -257,7 +343,7 @@ def test_rebuild_brings_back_a_lost_database_and_damaged_facts(folder: Path) -> 
         assert {fault.kind for fault in library.verify()} == {"orphan blob"}
         assert library.rebuild() == () and library.verify() == ()
         assert {clip.hash for clip in library} == {clip.hash for clip in before}
-        assert all(library.get(clip.hash).n_frames == 3 and clip.note == "found by rebuild" for clip in library)
+        assert all(library.get(clip.hash).n_frames == N_FRAMES and clip.note == "found by rebuild" for clip in library)
 
 
 @pytest.mark.parametrize("most", [0, 64])

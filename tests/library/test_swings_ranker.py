@@ -14,6 +14,7 @@ from keypose.arrays import Floats
 from keypose.library.rankers.sheets import PARTS, RATE, Sheet, sheet_of
 from keypose.library.rankers.swings import Agreement, overlap, scores, scores_by_shift
 from keypose.rotations import conjugate, exp, multiply, rotate
+from search_cases import in_a_mirror
 
 HAND, OTHER_HAND = PARTS.index("left_hand"), PARTS.index("right_hand")
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
@@ -154,17 +155,6 @@ def turned(motion: kp.Motion, turn: Floats, up: str) -> kp.Motion:
     return replace(motion, translations=translations, rotations=rotations, up=up, reference_pose=None)
 
 
-def reflected(motion: kp.Motion) -> kp.Motion:
-    """Left is right: for a rig whose rest pose is the same in the mirror."""
-    partners = list(motion.skeleton.anatomy.mirrored())
-    return replace(
-        motion,
-        translations=motion.translations[:, partners] * np.array((-1.0, 1.0, 1.0)),
-        rotations=motion.rotations[:, partners] * np.array((1.0, 1.0, -1.0, -1.0)),
-        reference_pose=None,
-    )
-
-
 def test_the_axes_of_the_rig_do_not_count(demo: kp.Motion, own: Sheet) -> None:
     other = with_other_frames(demo)
     np.testing.assert_allclose(other.world_positions(), demo.world_positions(), atol=1e-6)
@@ -179,7 +169,7 @@ def test_neither_does_the_way_it_faces_nor_which_axis_is_up(
 
 
 def test_a_motion_in_the_mirror_is_the_mirrored_sheet(demo: kp.Motion, own: Sheet) -> None:
-    seen = sheet_of(kp.swings(reflected(demo)))
+    seen = sheet_of(kp.swings(in_a_mirror(demo)))
     match = overlap(seen, own)
     assert match.mirrored
     assert match.score > 0.99
@@ -221,3 +211,13 @@ def test_a_golf_swing_finds_golf_swings_and_no_run(data_dir: Path) -> None:
     query, *others = (sheet_of(kp.swings(kp.load(data_dir / "cmu30" / f"{name}.bvh"))) for name in names)
     golf, run, jump = scores(query, others)
     assert golf > 2 * max(run, jump)
+
+
+def test_only_some_parts_count(own: Sheet) -> None:
+    left = np.array([part.startswith("left_") for part in PARTS])
+    some = own.only(left)
+    assert set(some.parts.tolist()) <= set(np.flatnonzero(left).tolist()) and 0 < len(some.parts) < len(own.parts)
+    np.testing.assert_array_equal(some.present, own.present & left)
+    whole, part = scores_by_shift(some, own)[1], slow_scores(some, own.only(left), axes=True)[1]
+    np.testing.assert_allclose(whole, part, atol=1e-6)
+    assert overlap(some, own.mirrored()).mirrored

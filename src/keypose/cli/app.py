@@ -32,6 +32,7 @@ from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, Outp
 from keypose.cli.formats import formats
 from keypose.cli.info import info
 from keypose.cli.keys import keys
+from keypose.cli.library import library
 from keypose.cli.methods import methods
 from keypose.cli.rebake import rebake
 from keypose.cli.report import report
@@ -60,6 +61,8 @@ For example:
   keypose compress takes/ archive/       small files within a promised error
   keypose restore walk.kps walk.bvh      and back, whole or in part
   keypose compare takes/                 every method on one scale
+  keypose library add takes/             thousands of clips in one place
+  keypose library search walk.bvh        and those that are like one
   keypose unbake --help                  all options of a command
 """
 
@@ -89,6 +92,7 @@ app.command(compare, usage="Usage: keypose compare [OPTIONS] FILES...")
 app.command(compress, usage="Usage: keypose compress [OPTIONS] IN... OUT")
 app.command(restore, usage="Usage: keypose restore [OPTIONS] IN... OUT")
 app.command(verify, usage="Usage: keypose verify [OPTIONS] FILES...")
+app.command(library)
 app.command(methods, usage="Usage: keypose methods [OPTIONS]")
 app.command(formats, usage="Usage: keypose formats [OPTIONS]")
 app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
@@ -177,5 +181,10 @@ def _show_as_json(tokens: Sequence[str], message: str, kind: str) -> bool:
 
 
 def _command(tokens: Sequence[str]) -> str:
-    """The command that a command line begins with, for the hint, if it is one."""
-    return f"{tokens[0]} " if tokens and not tokens[0].startswith("-") and tokens[0] in app else ""
+    """The command that a command line begins with, for the hint, if it is one; of a group, the one within it."""
+    named, within = "", app
+    for token in tokens:
+        if token.startswith("-") or token not in within:
+            break
+        named, within = f"{named}{token} ", within[token]
+    return named

@@ -50,6 +50,7 @@ _OPTIONS = {
             *("metric", "window_s", "least_s", "rest_rad_per_s", "left_out", "fallback", "fallback_deg"),
             *("translation_mm", "level", "index", "at_s", "from_s", "to_s", "longer_s", "shorter_s", "wider_deg"),
             *("narrower_deg", "keep_feet"),
+            *("words", "ranker", "engine", "blobs", "jobs", "least_duration_s", "most_duration_s", "within_mm"),
         )
     },
 }
@@ -89,6 +90,7 @@ _REPLACEMENTS = (
         "an edit whose file keeps keys: GLB, .keys.json",
     ),
     (r"kp\.(unbake|rebake|swings)\b", r"keypose \1"),
+    (r"rebuild\(\)", "keypose library rebuild"),
     (r"Swing\('((?:[^'\\]|\\.)*)', (frames \d+ to \d+), ([\d.]+ degrees)\)", r"the swing of \1 in \2 (\3)"),
     (r"(factor|degrees)=(?=[^\s,]+, expected)", r"\1 "),
     (r"by_s=(?=[^\s,]+, expected)", "seconds "),

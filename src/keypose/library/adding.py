@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats.base import Source
+from keypose.library.analyses import write_analysis
 from keypose.library.blobs import hash_of
 from keypose.library.dialects import Dialect
 from keypose.library.extra import sa
-from keypose.library.material import (
-    STORED,
-    Material,
-    Packed,
-    material,
-    packed,
-    packed_file,
-    packed_motion,
-    skeleton_hash,
-)
+from keypose.library.material import STORED, Material, Packed, packed, packed_file, packed_motion, within
 from keypose.library.nouns import Clip
-from keypose.library.rows import clips_of, now, settle
+from keypose.library.preparing import Prepared, prepared, read
+from keypose.library.rows import clips_of, find, now, settle
 from keypose.library.store import Store
 from keypose.library.tables import blobs, clips, names, tags
 from keypose.library.wording import clean_name, clean_note, file_stem
@@ -39,20 +32,27 @@ class Words:
     about: Mapping[str, str]  # source, licence, note
 
 
-def add_motion(store: Store, motion: Motion, words: Words) -> Clip:
-    """Keeps a motion without loss."""
-    return _keep(store, Material(packed_motion(motion), STORED, motion), words)
+def add_motion(store: Store, motion: Motion, words: Words, within_mm: float | None = None) -> Clip:
+    """Keeps a motion without loss, or within a tolerance."""
+    what = Material(packed_motion(motion), STORED, motion)
+    return _again(store, what.packed, words) or _keep(store, prepared(what, within_mm), words)
 
 
-def add_bytes(store: Store, data: bytes, words: Words) -> Clip:
+def add_bytes(store: Store, data: bytes, words: Words, within_mm: float | None = None) -> Clip:
     """Keeps the bytes of a file that must not read any other."""
+    found = packed(data, Path(words.name), store.limits)
     path = store.blobs.stand_in(file_stem(words.name))
-    return _add(store, packed(data, Path(words.name), store.limits), path, words)
+    try:
+        return _add(store, found, path, path, words, within_mm)
+    except FormatError as error:
+        if error.path != str(path):
+            raise
+        raise type(error)(words.name, error.problem, line=error.line, byte=error.byte) from None
 
 
-def add_file(store: Store, path: Path, words: Words) -> Clip:
+def add_file(store: Store, path: Path, words: Words, within_mm: float | None = None) -> Clip:
     """Keeps a file."""
-    return _add(store, packed_file(path, store.limits), path, words)
+    return _add(store, packed_file(path, store.limits), path, store.blobs.stand_in("clip"), words, within_mm)
 
 
 def name_of(path: str | PathLike[str]) -> tuple[Path, str]:
@@ -70,21 +70,30 @@ def about(source: str, licence: str, note: str) -> dict[str, str]:
     return {what: clean_note(what, text) for what, text in said.items()}
 
 
-def _add(store: Store, found: Packed, path: Path, words: Words) -> Clip:
+def _add(store: Store, found: Packed, path: Path, stand_in: Path, words: Words, within_mm: float | None) -> Clip:
     """Content that is known is not read again."""
-    return _again(store, found, words) or _keep(store, _read(store, found, path, words.name), words)
+    return known(store, found, path, stand_in, words) or _keep(
+        store, prepared(read(found, path, stand_in, store.limits), within_mm), words
+    )
 
 
-def _read(store: Store, found: Packed, path: Path, name: str) -> Material:
-    stand_in = store.blobs.stand_in("clip")
-    if path.parent != stand_in.parent:
-        return material(found, path, stand_in, store.limits)
+def known(store: Store, found: Packed, path: Path, stand_in: Path, words: Words) -> Clip | None:
+    """The clip of content that is there already, mended, with what is new about it; None if it is not there."""
+    there = _again(store, found, words)
+    if there is None or _is_kept(store, there):
+        return there
+    return _mended(store, there, read(found, path, stand_in, store.limits))
+
+
+def _is_kept(store: Store, clip: Clip) -> bool:
+    """Whether the bytes of a clip are sound, as far as those that came cannot take their place."""
+    if clip.within_mm is None:
+        return True
     try:
-        return material(found, path, path, store.limits)
-    except FormatError as error:
-        raise type(error)(name, error.problem, line=error.line, byte=error.byte) from None
-    except FileError:
-        raise FormatError(name, "needs another file beside it, expected bytes that can be read alone") from None
+        store.blobs.read(clip.blob)
+    except (FileError, FormatError):
+        return False
+    return True
 
 
 def _again(store: Store, found: Packed, words: Words) -> Clip | None:
@@ -103,50 +112,62 @@ def _again(store: Store, found: Packed, words: Words) -> Clip | None:
         return _with_words(store, connection, *next(iter(still.items())), words) if still else None
 
 
-def _keep(store: Store, what: Material, words: Words) -> Clip:
-    """A new clip, or the one that another process has made of the same content meanwhile."""
-    found = what.packed
-    blob = store.blobs.put(found.data)
+def _mended(store: Store, clip: Clip, what: Material) -> Clip:
+    """A clip that is kept within a tolerance gets its bytes again; a newer encoder may make others than were lost."""
+    data = within(what, clip.within_mm).packed.data
+    blob = store.blobs.put(data)
+    if blob == clip.blob:
+        return clip
     with store.database.writing() as connection:
-        there = clips_of(connection, sa.select(clips.c.id).where(clips.c.hash == found.hash))
-        if there:
-            clip = _with_words(store, connection, *next(iter(there.items())), words)
-        else:
-            clip = _inserted(store, connection, what, blob, words)
-        if clip.blob == blob and not store.blobs.has(blob):
-            store.blobs.put(found.data)  # somebody removed the clip just now; with the lock nobody can again
-    if clip.blob != blob:  # the same content was there, packed otherwise
-        store.drop_bytes(blob)
-    return clip
+        number, there = find(connection, clip.hash)
+        connection.execute(store.database.dialect.insert_new(blobs, [{"hash": blob, "bytes": len(data)}]))
+        connection.execute(sa.update(clips).where(clips.c.id == number).values(blob=blob))
+        connection.execute(sa.delete(blobs).where(blobs.c.hash == there.blob))
+        return settle(connection, store.database.dialect, number)
 
 
-def _inserted(store: Store, connection: sa.Connection, what: Material, blob: str, words: Words) -> Clip:
-    motion = what.motion
-    connection.execute(store.database.dialect.insert_new(blobs, [{"hash": blob, "bytes": len(what.packed.data)}]))
+def _keep(store: Store, what: Prepared, words: Words) -> Clip:
+    return keep_all(store, [(what, words)])[0][0]
+
+
+def keep_all(store: Store, whole: Sequence[tuple[Prepared, Words]]) -> list[tuple[Clip, bool]]:
+    """New clips, all in one transaction; False where another process has made one of the same content meanwhile."""
+    kept = [store.blobs.put(what.data) for what, _ in whole]
+    done = []
+    with store.database.writing() as connection:
+        for (what, words), blob in zip(whole, kept, strict=True):
+            there = clips_of(connection, sa.select(clips.c.id).where(clips.c.hash == what.hash))
+            if there:
+                clip = _with_words(store, connection, *next(iter(there.items())), words)
+            else:
+                clip = _inserted(store, connection, what, blob, words)
+            if clip.blob == blob and not store.blobs.has(blob):
+                store.blobs.put(what.data)  # somebody removed the clip just now; with the lock nobody can again
+            done.append((clip, not there))
+    for (clip, _), blob in zip(done, kept, strict=True):
+        if clip.blob != blob:  # the same content was there, packed otherwise
+            store.drop_bytes(blob)
+    return done
+
+
+def _inserted(store: Store, connection: sa.Connection, what: Prepared, blob: str, words: Words) -> Clip:
+    dialect = store.database.dialect
+    connection.execute(dialect.insert_new(blobs, [{"hash": blob, "bytes": len(what.data)}]))
     row = {
-        "hash": what.packed.hash,
+        "hash": what.hash,
         "blob": blob,
         "name": words.name,
         "suffix": what.suffix,
-        **facts_of(motion),
+        **asdict(what.analysis.facts),
         **words.about,
         "added_at": now(),
+        "within_mm": what.within_mm,
         "seal": "",
     }
     number = connection.execute(sa.insert(clips).values(row).returning(clips.c.id)).scalar_one()
-    insert_tags(connection, store.database.dialect, number, words.tags)
-    return settle(connection, store.database.dialect, number)
-
-
-def facts_of(motion: Motion) -> dict[str, object]:
-    """What is kept about the frames of a clip."""
-    return {
-        "fps": motion.fps,
-        "n_frames": motion.n_frames,
-        "duration_s": motion.duration_s,
-        "n_joints": motion.n_joints,
-        "skeleton": skeleton_hash(motion.skeleton),
-    }
+    insert_tags(connection, dialect, number, words.tags)
+    write_analysis(connection, dialect, number, what.analysis)
+    return settle(connection, dialect, number)
 
 
 def insert_tags(connection: sa.Connection, dialect: Dialect, number: int, tagged: tuple[str, ...]) -> None:

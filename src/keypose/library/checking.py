@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from keypose.errors import FileError, FormatError, KeyposeError
-from keypose.library.adding import Words, about, add_bytes, facts_of
+from keypose.library.adding import Words, about, add_bytes
+from keypose.library.analyses import (
+    clips_without,
+    descriptions_of,
+    kept_seals,
+    poses_of,
+    seals_now,
+    tracks_of,
+    versions_of,
+    write_analysis,
+)
+from keypose.library.analysis import ANALYSIS_VERSION, Analysis, analyse
+from keypose.library.dialects.base import Vectors
 from keypose.library.extra import sa
 from keypose.library.material import packed
 from keypose.library.nouns import Clip, Fault
 from keypose.library.rows import clips_of, seal_of, settle, words_for
+from keypose.library.searching.near import indexed
 from keypose.library.store import Store
 from keypose.library.tables import blobs, clips, schema
 
@@ -60,6 +74,43 @@ def _in_database(store: Store, where: str, fix: bool) -> Iterator[Fault]:
             index_again(store, connection)
         if wrong:
             yield Fault("words", where, f"{len(wrong)} clips are not found by their words", fix)
+    yield from _in_analyses(store, {number: clip.name for number, clip in there.items()})
+
+
+def _in_analyses(store: Store, names: dict[int, str]) -> Iterator[Fault]:
+    """Whether what is known about frames is there, whole, and by today's version."""
+    with store.database.reading() as connection:
+        for number in sorted(clips_without(connection) & names.keys()):
+            yield Fault("analysis", names[number], "it was not analysed; rebuild() does it")
+        versions, seals = versions_of(connection), kept_seals(connection)
+        for number in sorted(seals.keys() & names.keys()):
+            says = _wrong_analysis(store, connection, number, seals[number], versions[number])
+            if says:
+                yield Fault("analysis", names[number], f"{says}; rebuild() makes it anew")
+
+
+def _wrong_analysis(store: Store, connection: sa.Connection, number: int, seal: str, version: int) -> str:
+    if seals_now(connection, [number])[number] != seal:
+        return "what is kept about its frames was changed by accident"
+    if version != ANALYSIS_VERSION:
+        return f"its analysis is of version {version}, expected {ANALYSIS_VERSION}"
+    if not store.database.dialect.has_vector_index:
+        return ""
+    missing = store.database.dialect.unindexed(connection, number, _vectors(connection, number))
+    return f"it is not found by its vectors ({', '.join(missing)})" if missing else ""
+
+
+def _vectors(connection: sa.Connection, number: int) -> Mapping[str, Vectors]:
+    here = [number]
+    description, track = descriptions_of(connection, here), tracks_of(connection, here)
+    return indexed(description.get(number), track.get(number), poses_of(connection, here).get(number))
+
+
+def _index_vectors(store: Store, connection: sa.Connection, number: int) -> None:
+    """Indexes what is kept, where it is sound: its bytes are not there to make it anew."""
+    dialect = store.database.dialect
+    if dialect.has_vector_index and kept_seals(connection).get(number) == seals_now(connection, [number])[number]:
+        dialect.index_vectors(connection, number, _vectors(connection, number))
 
 
 def _words(there: dict[int, Clip], number: int) -> tuple[str, ...] | None:
@@ -81,7 +132,7 @@ def _in_bytes(store: Store, clip: Clip) -> Iterator[Fault]:
     except FormatError as error:
         yield Fault("damaged blob", clip.name, f"{error}; adding the file again mends it")
     else:
-        if found.hash != clip.hash:
+        if found.hash != clip.hash and clip.within_mm is None:  # else they are not those that came
             yield Fault("row", clip.name, f"its content has the sha256 {found.hash}, expected {clip.hash}")
         if len(found.data) != clip.bytes:
             yield Fault("row", clip.name, f"{len(found.data)} bytes, expected {clip.bytes}")
@@ -111,6 +162,7 @@ def rebuild(store: Store) -> Iterator[Fault]:
                 yield Fault("orphan blob", digest, str(error))
     with store.database.writing() as connection:
         store.database.dialect.make_word_index(connection)
+        store.database.dialect.make_vector_index(connection)
     with store.database.reading() as connection:
         numbers = list(connection.scalars(sa.select(clips.c.id)))
     for number in numbers:
@@ -123,13 +175,16 @@ def _read_again(store: Store, number: int) -> Iterator[Fault]:
         clip = clips_of(connection, chosen).get(number)
     if clip is None:
         return
-    facts: dict[str, object] = {}
+    analysis: Analysis | None = None
     try:
-        facts = facts_of(store.motion(clip))
+        analysis = analyse(store.motion(clip))
     except KeyposeError as error:
         yield Fault("missing blob" if isinstance(error, FileError) else "damaged blob", clip.name, str(error))
     with store.database.writing() as connection:
         if clips_of(connection, chosen):
-            if facts:
-                connection.execute(sa.update(clips).where(clips.c.id == number).values(facts))
+            if analysis is not None:
+                connection.execute(sa.update(clips).where(clips.c.id == number).values(asdict(analysis.facts)))
+                write_analysis(connection, store.database.dialect, number, analysis)
+            else:
+                _index_vectors(store, connection, number)
             settle(connection, store.database.dialect, number)

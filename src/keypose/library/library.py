@@ -1,224 +1,154 @@
-"""The clips of a library: bytes in a folder, everything else in a database beside it."""
+"""A library of clips: kept safely, found by words, by example, by a part of one, by a pose."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
-from keypose.errors import OptionError
 from keypose.formats import Limits
-from keypose.library import adding, checking, exporting
-from keypose.library.blobs import FolderBlobs
-from keypose.library.database import Database
-from keypose.library.extra import sa
-from keypose.library.nouns import Clip, Fault, Stats
-from keypose.library.rows import clips_of, find, settle
-from keypose.library.store import Store
-from keypose.library.tables import blobs, clips, names, tags
-from keypose.library.wording import clean_name, clean_tags, searched_words
+from keypose.library.analyses import key_frames_of, sheets_of, strip_of
+from keypose.library.catalogue import BUSY_S, Catalogue
+from keypose.library.rankers.sheets import Sheet
+from keypose.library.rows import find
+from keypose.library.searching.filters import Filters
+from keypose.library.searching.hits import Hit
+from keypose.library.searching.search import search, search_part, search_pose
+from keypose.library.searching.shelves import shelf_of
 from keypose.model import Motion
-from keypose.options import number, whole
-
-BLOBS_SUFFIX = ".blobs"
-BUSY_S = 30.0
+from keypose.pictures.picture import Picture, size_of
 
 
-class Library:
+class Library(Catalogue):
     """Clips in a file of SQLite, ``clips.db``, and their bytes in the folder ``clips.db.blobs`` beside it.
+
+    Or in PostgreSQL, ``postgresql://user@host/database``, with their bytes in ``blobs``: a folder, or a URL of an
+    object store. Where the bytes of a new library go is recorded in it; later ``blobs`` may be left out.
 
     What a method has returned from is on the disk; a process that is killed leaves no clip half-visible. Any number
     of processes may read and write at once; writers wait for each other, up to ``busy_s`` seconds. ``create=False``
     asks for a library that is there. Clips are called by name or by hash, of which eight digits are enough.
+
+    Searches take a motion, or the name of a clip that is in the library and then not among the hits. All take the same
+    filters: ``words``, of which each must be in a clip's names or tags, or begin a word there; ``tags``, of which it
+    has all; and its duration. ``joints`` are parts of the body that matter, such as ``"arms"`` or ``"left_leg"``. With
+    ``mirrored``, what is alike with left and right exchanged counts too; with ``fold``, copies of one take are one hit.
     """
 
     def __init__(
-        self, path: str | PathLike[str], *, create: bool = True, busy_s: float = BUSY_S, limits: Limits | None = None
+        self,
+        where: str | PathLike[str],
+        *,
+        blobs: str | PathLike[str] | None = None,
+        create: bool = True,
+        busy_s: float = BUSY_S,
+        limits: Limits | None = None,
     ) -> None:
-        try:
-            self.path = Path(path)
-        except TypeError:
-            raise OptionError(f"path={path!r}, expected the path of a library") from None
-        database = Database(self.path, create=create, busy_s=number("busy_s", busy_s, least=0.0))
-        folder = FolderBlobs(self.path.with_name(self.path.name + BLOBS_SUFFIX))
-        self._store = Store(database, folder, limits or Limits())
+        super().__init__(where, blobs=blobs, create=create, busy_s=busy_s, limits=limits)
+        self._shelf = shelf_of(self._store.database.dialect)
 
-    def __enter__(self) -> Library:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the database; nothing waits to be written."""
-        self._store.database.close()
-
-    def __len__(self) -> int:
-        with self._store.database.reading() as connection:
-            return int(connection.execute(sa.select(sa.func.count()).select_from(clips)).scalar_one())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({os.fspath(self.path)!r})"
-
-    # Clips in and out
-
-    def add(
+    def search(
         self,
-        what: str | PathLike[str] | bytes | Motion,
+        query: Motion | str,
         *,
-        name: str | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        licence: str = "",
-        note: str = "",
-    ) -> Clip:
-        """Puts in a file, the bytes of one (then with a ``name``), or a motion, and gives the clip.
-
-        The same content is one clip, packed by gzip or not: put in again under another name, that name is recorded
-        and tags are added; source, licence and note stay where there are such. ``source`` is the file by default.
-        Bytes are kept as they came; a motion, and a file that needs others beside it, as ``.kps`` without loss.
-        """
-        tagged = clean_tags(tags)
-        if isinstance(what, Motion):
-            words = adding.Words(
-                clean_name(name or what.name or "clip"), tagged, adding.about(source or "", licence, note)
-            )
-            return adding.add_motion(self._store, what, words)
-        if isinstance(what, bytes):
-            if name is None:
-                raise OptionError("name=None, expected a name, as bytes have none")
-            words = adding.Words(clean_name(name), tagged, adding.about(source or "", licence, note))
-            return adding.add_bytes(self._store, what, words)
-        path, default = adding.name_of(what)
-        remarks = adding.about(os.fspath(path) if source is None else source, licence, note)
-        words = adding.Words(default if name is None else clean_name(name), tagged, remarks)
-        return adding.add_file(self._store, path, words)
-
-    def get(self, clip: str) -> Motion:
-        """The motion of a clip, read from its bytes, which are checked."""
-        found = self.clip(clip)
-        return replace(self._store.motion(found), name=found.name)
-
-    def original(self, clip: str) -> bytes:
-        """The bytes of a clip as they came, checked."""
-        return self._store.blobs.read(self.clip(clip).blob)
-
-    def remove(self, clip: str) -> Clip:
-        """Forgets a clip and its bytes; gives what it was."""
-        with self._store.database.writing() as connection:
-            key, found = find(connection, clip)
-            self._store.database.dialect.forget_words(connection, key)
-            connection.execute(sa.delete(clips).where(clips.c.id == key))
-            connection.execute(sa.delete(blobs).where(blobs.c.hash == found.blob))
-        self._store.drop_bytes(found.blob)
-        return found
-
-    # Looking
-
-    def clip(self, clip: str) -> Clip:
-        """What is known about the clip of that name or hash."""
-        with self._store.database.reading() as connection:
-            return find(connection, clip)[1]
-
-    def clips(
-        self,
+        limit: int = 10,
         words: str | None = None,
-        *,
         tags: Iterable[str] = (),
         least_duration_s: float | None = None,
         most_duration_s: float | None = None,
-        limit: int | None = None,
-        skip: int = 0,
-    ) -> tuple[Clip, ...]:
-        """The clips, by name.
+        joints: str | Sequence[str] | None = None,
+        mirrored: bool = True,
+        ranker: str = "descriptors",
+        fold: bool = True,
+    ) -> tuple[Hit, ...]:
+        """Whole clips that are like ``query``, the nearest first. ``ranker="swings"`` compares swings (Chia 2009)."""
+        return search(
+            self._store,
+            self._shelf,
+            query,
+            limit=limit,
+            filters=Filters.of(words, tags, least_duration_s, most_duration_s),
+            joints=joints,
+            mirrored=mirrored,
+            ranker=ranker,
+            fold=fold,
+        )
 
-        ``words``: each must be in the names or tags, or begin a word there; ``tags``: it must have all of them.
-        """
-        chosen = sa.select(clips.c.id).order_by(clips.c.name, clips.c.id).offset(whole("skip", skip, least=0))
-        if words is not None:
-            chosen = chosen.where(clips.c.id.in_(self._store.database.dialect.clips_with(searched_words(words))))
-        for tag in clean_tags(tags):
-            chosen = chosen.where(_has_tag(tag))
-        if least_duration_s is not None:
-            chosen = chosen.where(clips.c.duration_s >= number("least_duration_s", least_duration_s, least=0.0))
-        if most_duration_s is not None:
-            chosen = chosen.where(clips.c.duration_s <= number("most_duration_s", most_duration_s, least=0.0))
-        if limit is not None:
-            chosen = chosen.limit(whole("limit", limit, least=0))
+    def search_part(
+        self,
+        query: Motion | str,
+        start: int,
+        end: int,
+        *,
+        limit: int = 10,
+        words: str | None = None,
+        tags: Iterable[str] = (),
+        least_duration_s: float | None = None,
+        most_duration_s: float | None = None,
+        joints: str | Sequence[str] | None = None,
+        mirrored: bool = True,
+        several: bool = False,
+        fold: bool = True,
+    ) -> tuple[Hit, ...]:
+        """Where in which clips the frames ``query[start:end]`` happen: once in a clip, or ``several`` times."""
+        return search_part(
+            self._store,
+            self._shelf,
+            query,
+            start,
+            end,
+            limit=limit,
+            filters=Filters.of(words, tags, least_duration_s, most_duration_s),
+            joints=joints,
+            mirrored=mirrored,
+            several=several,
+            fold=fold,
+        )
+
+    def search_pose(
+        self,
+        query: Motion | str,
+        frame: int = 0,
+        *,
+        limit: int = 10,
+        words: str | None = None,
+        tags: Iterable[str] = (),
+        least_duration_s: float | None = None,
+        most_duration_s: float | None = None,
+        joints: str | Sequence[str] | None = None,
+        mirrored: bool = True,
+        several: bool = False,
+        fold: bool = True,
+    ) -> tuple[Hit, ...]:
+        """Clips with a pose like that of a ``frame``; a motion of one frame is a posed figure."""
+        return search_pose(
+            self._store,
+            self._shelf,
+            query,
+            frame,
+            limit=limit,
+            filters=Filters.of(words, tags, least_duration_s, most_duration_s),
+            joints=joints,
+            mirrored=mirrored,
+            several=several,
+            fold=fold,
+        )
+
+    # What is known about the frames of a clip
+
+    def key_frames(self, clip: str) -> tuple[int, ...]:
+        """The frames of the key poses of a clip."""
         with self._store.database.reading() as connection:
-            return tuple(clips_of(connection, chosen).values())
+            return key_frames_of(connection, find(connection, clip)[0])
 
-    def __iter__(self) -> Iterator[Clip]:
-        return iter(self.clips())
-
-    def stats(self) -> Stats:
-        """How much there is."""
-        n = sa.func.count()
-        totals = sa.select(
-            n,
-            sa.func.coalesce(sa.func.sum(clips.c.duration_s), 0.0),
-            sa.func.coalesce(sa.func.sum(clips.c.n_frames), 0),
-            sa.func.count(clips.c.skeleton.distinct()),
-        ).select_from(clips)
+    def swings(self, clip: str) -> Sheet:
+        """How the parts of the body swing in a clip; none where there is no body."""
         with self._store.database.reading() as connection:
-            count, duration_s, n_frames, skeletons = connection.execute(totals).one()
-            size = connection.execute(sa.select(sa.func.coalesce(sa.func.sum(blobs.c.bytes), 0))).scalar_one()
-            used = connection.execute(sa.select(tags.c.tag, n).group_by(tags.c.tag).order_by(n.desc(), tags.c.tag))
-            counts = tuple((str(tag), int(times)) for tag, times in used)
-        return Stats(int(count), float(duration_s), int(n_frames), int(size), int(skeletons), counts)
+            number = find(connection, clip)[0]
+            return sheets_of(connection, [number])[number]
 
-    # Changing what is said about clips
-
-    def rename(self, clip: str, name: str) -> Clip:
-        """Gives a clip another name; other names under which it came stay."""
-        new = clean_name(name)
-        with self._store.database.writing() as connection:
-            key, _ = find(connection, clip)
-            connection.execute(sa.update(clips).where(clips.c.id == key).values(name=new))
-            connection.execute(sa.delete(names).where(names.c.clip == key, names.c.name == new))
-            return settle(connection, self._store.database.dialect, key)
-
-    def tag(self, clip: str, *words: str) -> Clip:
-        """Gives tags to a clip; they are kept in lower case."""
-        with self._store.database.writing() as connection:
-            key, _ = find(connection, clip)
-            adding.insert_tags(connection, self._store.database.dialect, key, clean_tags(words))
-            return settle(connection, self._store.database.dialect, key)
-
-    def untag(self, clip: str, *words: str) -> Clip:
-        """Takes tags from a clip; those that it does not have are no error."""
-        with self._store.database.writing() as connection:
-            key, _ = find(connection, clip)
-            connection.execute(sa.delete(tags).where(tags.c.clip == key, tags.c.tag.in_(clean_tags(words))))
-            return settle(connection, self._store.database.dialect, key)
-
-    # The whole
-
-    def export(self, folder: str | PathLike[str], chosen: Iterable[Clip] | None = None) -> tuple[Path, ...]:
-        """Writes the bytes of ``chosen`` clips (None: all) as files named after them.
-
-        A file that is there already with the same bytes stays, one with others is an error.
-        """
-        return exporting.export(self._store, self.clips() if chosen is None else chosen, folder)
-
-    def verify(self, *, fix: bool = False) -> tuple[Fault, ...]:
-        """Reads every row and all bytes, and says all that is wrong; nothing: the library is sound.
-
-        ``fix`` removes what killed processes left and makes the index of words anew. Damaged bytes are mended by adding
-        their file again.
-        """
-        return tuple(checking.verify(self._store, os.fspath(self.path), fix=fix))
-
-    def rebuild(self) -> tuple[Fault, ...]:
-        """Makes all anew that can be made from the bytes, and says which of them cannot be read.
-
-        A lost database comes back so: open a new one in its place, and its clips are named by their hashes.
-        """
-        return tuple(checking.rebuild(self._store))
-
-
-def _has_tag(tag: str) -> sa.ColumnElement[Any]:
-    return clips.c.id.in_(sa.select(tags.c.clip).where(tags.c.tag == tag))
+    def strip(self, clip: str) -> Picture | None:
+        """The key poses of a clip side by side; None where it has too many joints to be drawn."""
+        with self._store.database.reading() as connection:
+            number, found = find(connection, clip)
+            svg, keys = strip_of(connection, number), key_frames_of(connection, number)
+        return Picture(svg, *size_of(svg), f"{found.name}: {len(keys)} key poses") if svg else None

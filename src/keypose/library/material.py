@@ -14,17 +14,18 @@ from keypose.formats.files import GZIP_MAGIC, gunzip, read_bytes
 from keypose.library.blobs import hash_of
 from keypose.model import Motion, Skeleton
 from keypose.storage import stored_bytes
+from keypose.storage.writing import checked_tolerance
 
 STORED = ".kps"
-_MAY_NEED_OTHERS = (".amc", ".gltf")  # files that another one belongs to
+MAY_NEED_OTHERS = (".amc", ".gltf")  # files that another one belongs to
 
 
 @dataclass(frozen=True)
 class Packed:
-    """Bytes as they came, and the hash of what is in them."""
+    """Bytes to be kept, and the hash of the content that they came for."""
 
     data: bytes  # perhaps compressed
-    hash: str  # of the content, unpacked
+    hash: str  # of the content, unpacked; of bytes kept within a tolerance: of those that came
     content: bytes
 
 
@@ -35,6 +36,7 @@ class Material:
     packed: Packed
     suffix: str
     motion: Motion
+    within_mm: float | None = None  # how far the bytes may be from those that came; None: the very same
 
 
 def packed(data: bytes, where: Path, limits: Limits) -> Packed:
@@ -54,6 +56,14 @@ def packed_motion(motion: Motion) -> Packed:
     return Packed(data, hash_of(data), data)
 
 
+def within(what: Material, tolerance_mm: float | None) -> Material:
+    """The same, kept as ``.kps`` within a tolerance (None: as it is); it stays the same clip."""
+    if tolerance_mm is None:
+        return what
+    data = stored_bytes(replace(what.motion, name="clip"), tolerance_mm=tolerance_mm)
+    return Material(Packed(data, what.packed.hash, data), STORED, what.motion, checked_tolerance(tolerance_mm))
+
+
 def material(bytes_: Packed, path: Path, stand_in: Path, limits: Limits) -> Material:
     """Reads ``bytes_`` that came from ``path``; ``stand_in`` is a path without neighbours.
 
@@ -63,7 +73,7 @@ def material(bytes_: Packed, path: Path, stand_in: Path, limits: Limits) -> Mate
     format_ = recognise_format(source)
     motion = _read(source, format_)
     suffix = _suffix(path, format_, bytes_)
-    if any(suffix.startswith(may) for may in _MAY_NEED_OTHERS) and path != stand_in:
+    if any(suffix.startswith(may) for may in MAY_NEED_OTHERS) and path != stand_in:
         try:
             read_alone(bytes_, stand_in.with_name(f"clip{suffix}"), limits)
         except (FileError, FormatError):

@@ -18,6 +18,7 @@ def _first(connection: sa.Connection, dialect: Dialect) -> None:
     tables.metadata.create_all(connection, checkfirst=False)
     connection.execute(sa.insert(tables.schema).values(version=0, made_at=now()))
     dialect.make_word_index(connection)
+    dialect.make_vector_index(connection)
 
 
 MIGRATIONS: tuple[Migration, ...] = (_first,)  # the n-th makes version n of n - 1; none is ever changed
@@ -25,7 +26,8 @@ MIGRATIONS: tuple[Migration, ...] = (_first,)  # the n-th makes version n of n -
 
 def version_of(connection: sa.Connection) -> int:
     """The version of the schema that is there; 0 for an empty database."""
-    if not sa.inspect(connection).has_table(tables.schema.name):
+    schema = connection.get_execution_options().get("schema_of_library")
+    if not sa.inspect(connection).has_table(tables.schema.name, schema=schema):
         return 0
     found = list(connection.scalars(sa.select(tables.schema.c.version)))
     if len(found) != 1 or not isinstance(found[0], int) or found[0] < 1:

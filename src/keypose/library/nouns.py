@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-FaultKind = Literal["database", "row", "words", "missing blob", "damaged blob", "orphan blob", "leftover"]
+FaultKind = Literal["database", "row", "words", "analysis", "missing blob", "damaged blob", "orphan blob", "leftover"]
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,53 @@ class Fault:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.where}: {self.says}{' (fixed)' if self.fixed else ''}"
+
+
+@dataclass(frozen=True)
+class NotAdded:
+    """A file that could not be taken in."""
+
+    path: str
+    says: str  # why
+
+    def __str__(self) -> str:
+        return self.says
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What became of many files."""
+
+    clips: tuple[Clip, ...]  # new ones
+    known: tuple[Clip, ...]  # of files whose content was there already
+    failures: tuple[NotAdded, ...]
+
+
+@dataclass(frozen=True)
+class IngestProgress:
+    """How far an ingest is, told after each file, when it is safe on the disk."""
+
+    path: str  # of the file
+    clip: Clip | None  # that it is; None: it could not be taken in
+    says: str  # why not
+    total: int  # files
+    added: int
+    known: int
+    failed: int
+    motion_s: float  # that was added
+    elapsed_s: float
+
+    @property
+    def done(self) -> int:
+        """Files that need no more work."""
+        return self.added + self.known + self.failed
+
+    @property
+    def motion_s_per_s(self) -> float:
+        """Seconds of motion added in a second."""
+        return self.motion_s / max(self.elapsed_s, 1e-9)
+
+    @property
+    def left_s(self) -> float:
+        """About how many seconds the rest will take, if its files are like those before."""
+        return self.elapsed_s / max(self.done, 1) * (self.total - self.done)

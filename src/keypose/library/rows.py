@@ -120,4 +120,5 @@ def settle(connection: sa.Connection, dialect: Dialect, number: int) -> Clip:
     clip = clips_of(connection, sa.select(clips.c.id).where(clips.c.id == number))[number]
     connection.execute(sa.update(clips).where(clips.c.id == number).values(seal=seal_of(clip)))
     dialect.index_words(connection, number, words_for(clip))
+    dialect.count_change(connection)
     return clip

@@ -6,43 +6,47 @@ from keypose.library.extra import sa
 
 LONGEST_HASH = 64  # hexadecimal digits of a sha256
 
+# Text is ordered by its characters' numbers, as SQLite does, whatever the language of a server.
+_TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+_HASH = sa.String(LONGEST_HASH).with_variant(sa.String(LONGEST_HASH, collation="C"), "postgresql")
+
 metadata = sa.MetaData()
 
 schema = sa.Table(
     "keypose_library",
     metadata,
     sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("made_at", sa.Text, nullable=False),  # UTC, ISO 8601: bytes that are older came from another database
-    sa.Column("blobs", sa.Text, nullable=False, server_default=""),  # where bytes are; nothing: beside the database
+    sa.Column("made_at", _TEXT, nullable=False),  # UTC, ISO 8601: bytes that are older came from another database
+    sa.Column("blobs", _TEXT, nullable=False, server_default=""),  # where bytes are; nothing: beside the database
     sa.Column("changes", sa.BigInteger, nullable=False, server_default="0"),  # counts what changes answers of searches
 )
 
 blobs = sa.Table(
     "blobs",
     metadata,
-    sa.Column("hash", sa.String(LONGEST_HASH), primary_key=True),  # of the bytes as they came
+    sa.Column("hash", _HASH, primary_key=True),  # of the bytes as they came
     sa.Column("bytes", sa.BigInteger, nullable=False),
 )
 
 clips = sa.Table(
     "clips",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("hash", sa.String(LONGEST_HASH), nullable=False, unique=True),  # of the content, unpacked
+    sa.Column("id", sa.Integer, sa.Identity(), primary_key=True),
+    sa.Column("hash", _HASH, nullable=False, unique=True),  # of the content, unpacked
     sa.Column("blob", sa.ForeignKey("blobs.hash"), nullable=False, index=True),
-    sa.Column("name", sa.Text, nullable=False, index=True),
-    sa.Column("source", sa.Text, nullable=False),
-    sa.Column("licence", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("suffix", sa.Text, nullable=False),  # of the format that the bytes are in, from our own table
+    sa.Column("name", _TEXT, nullable=False, index=True),
+    sa.Column("source", _TEXT, nullable=False),
+    sa.Column("licence", _TEXT, nullable=False),
+    sa.Column("note", _TEXT, nullable=False),
+    sa.Column("suffix", _TEXT, nullable=False),  # of the format that the bytes are in, from our own table
     sa.Column("fps", sa.Float(53), nullable=False),
     sa.Column("n_frames", sa.BigInteger, nullable=False),
     sa.Column("duration_s", sa.Float(53), nullable=False, index=True),
     sa.Column("n_joints", sa.Integer, nullable=False),
-    sa.Column("skeleton", sa.String(LONGEST_HASH), nullable=False, index=True),
-    sa.Column("added_at", sa.Text, nullable=False),  # UTC, ISO 8601
+    sa.Column("skeleton", _HASH, nullable=False, index=True),
+    sa.Column("added_at", _TEXT, nullable=False),  # UTC, ISO 8601
     sa.Column("within_mm", sa.Float(53)),  # how far the kept bytes may be from those that came; nothing: the very same
-    sa.Column("seal", sa.String(LONGEST_HASH), nullable=False),  # of all of the above, the names and the tags
+    sa.Column("seal", _HASH, nullable=False),  # of all of the above, the names and the tags
     sqlite_autoincrement=True,  # the number of a clip that was removed is never given again
 )
 
@@ -50,14 +54,14 @@ names = sa.Table(
     "names",  # further names under which the same content came
     metadata,
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("name", sa.Text, primary_key=True, index=True),
+    sa.Column("name", _TEXT, primary_key=True, index=True),
 )
 
 tags = sa.Table(
     "tags",
     metadata,
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("tag", sa.Text, primary_key=True, index=True),
+    sa.Column("tag", _TEXT, primary_key=True, index=True),
 )
 
 # What is known about the frames of a clip. All of it can be made again from the bytes; one row of `analyses` says that
@@ -69,7 +73,7 @@ analyses = sa.Table(
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("strip", sa.LargeBinary, nullable=False),  # key poses side by side: SVG, packed by zlib
-    sa.Column("seal", sa.String(LONGEST_HASH), nullable=False),  # of the strip, the key poses, swings and descriptors
+    sa.Column("seal", _HASH, nullable=False),  # of the strip, the key poses, swings and descriptors
 )
 
 key_poses = sa.Table(
@@ -84,7 +88,7 @@ swings = sa.Table(
     "swings",  # of the parts of the body, about axes as the body has them: rankers/sheets.py
     metadata,
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("part", sa.Text, primary_key=True),
+    sa.Column("part", _TEXT, primary_key=True),
     sa.Column("start_s", sa.Float(53), primary_key=True),
     sa.Column("end_s", sa.Float(53), nullable=False),
     sa.Column("axis_left", sa.Float(53), nullable=False),
@@ -98,6 +102,11 @@ descriptors = sa.Table(
     "descriptors",
     metadata,
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("name", sa.Text, primary_key=True),  # "clip", "covariance_1s", ..., "track", "poses"
+    sa.Column("name", _TEXT, primary_key=True),  # "clip", "upper_1s", ..., "track", "poses"
     sa.Column("data", sa.LargeBinary, nullable=False),  # named arrays: packing.py
 )
+
+
+def count_change(connection: sa.Connection) -> None:
+    """Tells those who keep parts of the library in memory that it is another one now."""
+    connection.execute(sa.update(schema).values(changes=schema.c.changes + 1))

@@ -13,9 +13,12 @@ from keypose.pictures.svg import clean
 LONGEST_NAME = 500  # characters
 LONGEST_TAG = 100
 LONGEST_NOTE = 10_000
+LONGEST_WORD = 100
+MOST_WORDS = 2000  # by which one clip is found: what PostgreSQL can index in one row
 LONGEST_STEM = 120  # bytes of a file's name before its suffix
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")  # Walk|Left, take|3
+_DIACRITICS = re.compile("[\u0300-\u036f]+")
 _NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*\s]+')
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # no names of files on Windows
 
@@ -47,15 +50,20 @@ def words_of(*texts: str) -> tuple[str, ...]:
     """The words to find ``texts`` by, in lower case: ``02_WalkLeft`` has 02, walkleft, walk and left."""
     found: dict[str, None] = {}
     for one in texts:
-        for word in _WORD.findall(unicodedata.normalize("NFKC", one)):
-            found.update(dict.fromkeys((word.lower(), *(part.lower() for part in _HUMP.split(word)))))
-    return tuple(found)
+        for word in _WORD.findall(_plain(one)):
+            found.update(dict.fromkeys(each.lower()[:LONGEST_WORD] for each in (word, *_HUMP.split(word))))
+    return tuple(found)[:MOST_WORDS]
+
+
+def _plain(one: str) -> str:
+    """Without diacritics, the same in all databases: whoever types "uber" finds "Über"."""
+    return unicodedata.normalize("NFKC", _DIACRITICS.sub("", unicodedata.normalize("NFKD", one)))
 
 
 def searched_words(query: str) -> tuple[str, ...]:
     """The words of a search; each must be there, or begin one that is."""
-    normal = unicodedata.normalize("NFKC", clean(text("words", query), LONGEST_NAME))
-    found = tuple(dict.fromkeys(word.lower() for word in _WORD.findall(normal)))
+    normal = _plain(clean(text("words", query), LONGEST_NAME))
+    found = tuple(dict.fromkeys(word.lower()[:LONGEST_WORD] for word in _WORD.findall(normal)))
     if not found:
         raise OptionError(f"words={query[:40]!r}, expected at least one word of letters or digits")
     return found

@@ -64,6 +64,14 @@ class Picture:
         return target
 
 
+def size_of(svg: str) -> tuple[float, float]:
+    """Width and height in px of a picture that ``svg.document`` made."""
+    found = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', svg)
+    if found is None:
+        raise OptionError(f"a picture that begins with {svg[:20]!r}, expected one of ours")
+    return float(found[1]), float(found[2])
+
+
 def picture_path(path: str | PathLike[str]) -> Path:
     """``path``, if its suffix is one that pictures have; to be asked before any work is done."""
     target = Path(fspath(path))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from keypose import _core
+from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion, Skeleton
 from keypose.swings.fallback import with_keys
@@ -25,6 +26,7 @@ from keypose.swings.path import Path, fit_path
 from keypose.swings.settings import Fallback, Metric, Settings
 from keypose.swings.track import Track
 
+Spans = tuple[Ints, Ints, Ints]  # joints, starts, ends
 _SMALL = re.compile(r"(?:left_|right_)?(?:toe|big_toe|ball|palm|fingers|thumb|index|middle|ring|pinky)")
 
 
@@ -105,20 +107,25 @@ def _left_out_names(skeleton: Skeleton, wanted: str | Sequence[str] | None) -> t
     return tuple(skeleton.names[j] for j in sorted(joints))
 
 
+def spans(rotations: Floats, fps: float, settings: Settings) -> tuple[Spans, Floats, Spans]:
+    """Swings of joints (T, N, 4) by joint, start and end, their turns (S, 3), and rests; in order of joints."""
+    return _core.swing_spans(
+        rotations,
+        max(1, round(settings.smoothing_s * fps)),
+        max(1, round(settings.window_s * fps / 2)),
+        max(2, round(settings.least_s * fps)),
+        settings.rest_rad_per_s / fps,
+        settings.threshold,
+        settings.metric == "cosine",
+    )
+
+
 def thesis_tracks(motion: Motion, settings: Settings) -> tuple[Track, ...]:
     """A track for each joint: swings and rests, or a key on every frame of joints that are left out."""
     names, out = motion.skeleton.names, frozenset(settings.left_out)
     swung = np.array([j for j, name in enumerate(names) if name not in out], np.intp)
     turning = np.ascontiguousarray(motion.rotations[:, swung])
-    (of, starts, ends), turns, (rest_of, rest_starts, rest_ends) = _core.swing_spans(
-        turning,
-        max(1, round(settings.smoothing_s * motion.fps)),
-        max(1, round(settings.window_s * motion.fps / 2)),
-        max(2, round(settings.least_s * motion.fps)),
-        settings.rest_rad_per_s / motion.fps,
-        settings.threshold,
-        settings.metric == "cosine",
-    )
+    (of, starts, ends), turns, (rest_of, rest_starts, rest_ends) = spans(turning, motion.fps, settings)
     start_rotations = turning[starts, of]
     rest_rotations = means_of(turning, rest_of, rest_starts, rest_ends)
     means = mean_of(motion.rotations)

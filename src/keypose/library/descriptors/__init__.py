@@ -5,7 +5,7 @@ of other clips, ``noun.py`` the result, ``matching.py`` compares two of them.
 """
 
 from keypose.library.descriptors.describe import describe, describe_body
-from keypose.library.descriptors.matching import Gallery, gallery, unlikeness
+from keypose.library.descriptors.matching import Gallery, gallery, rank, unlikeness
 from keypose.library.descriptors.noun import Description, Windows
 
-__all__ = ["Description", "Gallery", "Windows", "describe", "describe_body", "gallery", "unlikeness"]
+__all__ = ["Description", "Gallery", "Windows", "describe", "describe_body", "gallery", "rank", "unlikeness"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats
 from keypose.library.canonical import FPS, INDEX
-from keypose.library.descriptors.covariance import SEEN, frame_numbers, logarithms
+from keypose.library.descriptors.covariance import WHOLE, frame_numbers, log_covariances
 from keypose.library.descriptors.posture import FEET, Posture
 
 GROUPS = ("covariance", "statistics", "facts")
@@ -21,10 +21,8 @@ BEGINNINGS_WEIGHT = 0.3  # seconds: one beginning in a second counts as this sha
 
 def clip_groups(body: Posture) -> dict[str, Floats]:
     """The numbers of each group, (N,), as they are before learnt axes turn them into one vector."""
-    frames = frame_numbers(body)
-    off = frames - frames.mean(axis=0)
     return {
-        "covariance": logarithms((off.T @ off / len(off))[None])[0],
+        "covariance": log_covariances(frame_numbers(body, WHOLE)[None])[0],
         "statistics": _statistics(body),
         "facts": _lasting(facts(body)),
     }
@@ -32,8 +30,8 @@ def clip_groups(body: Posture) -> dict[str, Floats]:
 
 def _statistics(body: Posture) -> Floats:
     """Low, middle and high of places and speeds of nine joints, of travel, turning and height."""
-    speeds = np.linalg.norm(body.velocities[:, SEEN], axis=-1)
-    places = body.positions[:, SEEN].reshape(len(speeds), -1)
+    speeds = np.linalg.norm(body.velocities[:, WHOLE], axis=-1)
+    places = body.positions[:, WHOLE].reshape(len(speeds), -1)
     columns = np.column_stack((places, 0.3 * speeds, 0.5 * body.travel, 0.3 * body.turning, body.heights))
     return np.asarray(np.percentile(columns, PERCENTILES, axis=0)).ravel()
 

@@ -31,8 +31,7 @@ def describe_body(body: Canonical, learnt: Learnt | None = None) -> Description:
     seen = posture(body)
     space = known.spaces["clip"]
     whole = {"clip": space.windows(space.project(clip_numbers(seen)[None]), (0.0,), (body.duration_s,))}
-    frames = covariance.frame_numbers(seen)
-    parts = {n: _covariance(frames, scale, known.spaces[n]) for n, scale in covariance.SCALES.items()}
+    parts = {name: _covariance(seen, kind, known.spaces[name]) for name, kind in covariance.KINDS.items()}
     return Description(whole, parts)
 
 
@@ -42,7 +41,8 @@ def clip_numbers(seen: Posture) -> Floats:
     return np.concatenate([groups[name] for name in GROUPS])
 
 
-def _covariance(frames: Floats, scale: covariance.Scale, space: Space) -> Windows:
-    starts = covariance.starts(len(frames), scale)
-    ends = np.minimum(starts + scale.window_frames, len(frames))
-    return space.windows(space.project(covariance.covariance_windows(frames, scale)), starts / FPS, ends / FPS)
+def _covariance(seen: Posture, kind: covariance.Kind, space: Space) -> Windows:
+    n_frames = len(seen.positions)
+    starts = covariance.starts(n_frames, kind.scale)
+    ends = np.minimum(starts + kind.scale.window_frames, n_frames)
+    return space.windows(space.project(covariance.covariance_windows(seen, kind)), starts / FPS, ends / FPS)

@@ -29,7 +29,8 @@ class Space(Frozen):
 
     def project(self, measured: Floats) -> Singles:
         """Vectors (W, D) of numbers as measured (W, N)."""
-        return ((measured - self.mean) @ self.axes).astype(np.float32)
+        vectors: Singles = (measured - self.mean).astype(np.float32) @ self.axes
+        return vectors
 
     def windows(self, vectors: Singles, starts_s: ArrayLike, ends_s: ArrayLike) -> Windows:
         """``vectors`` (W, D) with what the background says about them."""

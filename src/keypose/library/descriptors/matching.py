@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from keypose.arrays import Floats, Frozen, Ints
-from keypose.library.descriptors.covariance import SCALES
-from keypose.library.descriptors.learnt import distances
+from keypose.arrays import Bools, Floats, Frozen, Ints
+from keypose.library.descriptors.covariance import KINDS
 from keypose.library.descriptors.noun import Description, Singles, Windows
 
-RANKED_BY = tuple(
-    SCALES
-)  # the descriptors that rank best together; the clip vector is one row for each clip, and quicker
+Indices = NDArray[np.intp]
+
+FIRST_BY = "clip"  # one row for each clip: quick enough for all of them
+RANKED_BY = (FIRST_BY, *KINDS)  # the descriptors that rank best together
+KEEP = 256  # clips that are compared by all of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +39,41 @@ class Gallery(Frozen):
             np.array([each.usual for each in clips]),
         )
 
+    @property
+    def n_clips(self) -> int:
+        """How many clips there are."""
+        return len(self.firsts)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many windows each clip has, (C,)."""
+        return np.diff(np.append(self.firsts, len(self.vectors))).astype(np.int32)
+
+    @cached_property
+    def _squares(self) -> Singles:
+        """The squared length of each vector, (N,)."""
+        squares: Singles = np.einsum("nd,nd->n", self.vectors, self.vectors)
+        return squares
+
+    def taken(self, clips: Indices) -> Gallery:
+        """The gallery of some of the clips (K,), at least one, in this order."""
+        counts = self.counts[clips]
+        firsts = np.cumsum(counts) - counts
+        rows = np.repeat(self.firsts[clips] - firsts, counts) + np.arange(counts.sum())
+        return Gallery(self.vectors[rows], self.weights[rows], firsts.astype(np.int32), self.usual[clips])
+
     def away(self, query: Windows) -> Floats:
         """(C,): how far each clip is from ``query``, in spreads of what is usual for the two; negative is nearer.
 
         The weighted mean of distances from each window to the nearest of the other clip, both ways. Each way is stated
         against what is usual for the clip that it starts from: some clips are near to everything.
         """
-        apart = distances(query.vectors, self.vectors)
-        there = query.weights @ np.minimum.reduceat(apart, self.firsts, axis=1)
-        back = np.add.reduceat(apart.min(axis=0) * self.weights, self.firsts)
+        lengths = np.einsum("wd,wd->w", query.vectors, query.vectors)
+        apart = (-2.0 * query.vectors) @ self.vectors.T  # (W, N), made into squared distances
+        apart += self._squares
+        apart += lengths[:, None]
+        there = query.weights @ _root(np.minimum.reduceat(apart, self.firsts, axis=1))
+        back = np.add.reduceat(_root(apart.min(axis=0)) * self.weights, self.firsts)
         mean, spread = query.usual
         both: Floats = (there - mean) / spread + (back - self.usual[:, 0]) / self.usual[:, 1]
         return both
@@ -64,3 +93,46 @@ def unlikeness(query: Description, galleries: Mapping[str, Gallery], *, mirrored
     away = np.array([[g.away(way.all[name]) for name, g in galleries.items()] for way in ways])  # (ways, names, C)
     nearest: Floats = away.sum(axis=1).min(axis=0)
     return nearest
+
+
+def rank(
+    query: Description,
+    galleries: Mapping[str, Gallery],
+    *,
+    mirrored: Description | None = None,
+    among: Bools | None = None,
+    keep: int = KEEP,
+) -> tuple[Indices, Floats]:
+    """The ``keep`` clips nearest to ``query``, the nearest first, and how unlike each is.
+
+    The clip vector chooses them among all, or ``among`` those that are true (C,); all descriptors of ``galleries``, of
+    which the clip vector is one, order them. Of equal ones those come first that do in the galleries.
+    """
+    kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=keep)
+    if not len(kept):
+        return kept, np.zeros(0)
+    away = unlikeness(query, {name: every.taken(kept) for name, every in galleries.items()}, mirrored=mirrored)
+    order = np.argsort(away, kind="stable")
+    return kept[order], away[order]
+
+
+def preselected(
+    query: Description,
+    first: Gallery,
+    *,
+    mirrored: Description | None = None,
+    among: Bools | None = None,
+    keep: int = KEEP,
+) -> Indices:
+    """At most ``keep`` clips (K,), rising: those nearest to the query or its mirror image by the clip vector."""
+    allowed = np.arange(first.n_clips) if among is None else np.flatnonzero(among)
+    if len(allowed) <= keep:
+        return allowed
+    away = unlikeness(query, {FIRST_BY: first}, mirrored=mirrored)[allowed]
+    return np.sort(allowed[np.argpartition(away, keep - 1)[:keep]])
+
+
+def _root(squares: Singles) -> Singles:
+    """Square roots; what is below 0 by rounding is 0."""
+    roots: Singles = np.sqrt(np.maximum(squares, 0.0))
+    return roots

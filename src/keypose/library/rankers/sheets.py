@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from keypose.anatomy import Anatomy
 from keypose.arrays import Bools, Floats, Frozen, Ints, frozen, frozen_floats, frozen_ints, give_away
 from keypose.library.canonical import FPS as HEADING_FPS
-from keypose.library.canonical import canonical, y_up
+from keypose.library.canonical import Canonical, canonical, y_up
+from keypose.model import Motion
 from keypose.rotations import rotate
 from keypose.swings.noun import Swings
+from keypose.swings.segment import spans
+from keypose.swings.settings import Settings
 
 RATE = 15.0  # samples of a grid per second: the shortest swings last 2
 LIMBS = ("collar", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
@@ -76,6 +79,19 @@ class Sheet(Frozen):
             self.angles[order],
         )
 
+    def only(self, wanted: Bools) -> Sheet:
+        """What the ``wanted`` parts (P,) do; of the others nothing is known."""
+        kept = wanted[self.parts]
+        return Sheet(
+            self.duration_s,
+            self.present & wanted,
+            self.parts[kept],
+            self.starts_s[kept],
+            self.ends_s[kept],
+            self.axes[kept],
+            self.angles[kept],
+        )
+
     def part(self, start_s: float, end_s: float) -> Sheet:
         """What swings between two times, from which on time is counted; swings are cut there."""
         starts, ends = (np.clip(times, start_s, end_s) for times in (self.starts_s, self.ends_s))
@@ -129,6 +145,24 @@ def sheet_of(swings: Swings) -> Sheet:
         rows.append((np.zeros(0, np.int32), none, none, np.zeros((0, 3)), none))
     columns = (give_away(np.concatenate(column)) for column in zip(*rows, strict=True))
     return Sheet(swings.duration_s, present, *columns)
+
+
+def sheet_of_body(motion: Motion, body: Canonical, settings: Settings | None = None) -> Sheet:
+    """The rows of ``sheet_of``, quickly: axes are taken from the motion itself, not from its swings as played.
+
+    ``body`` is the motion's own; ``settings`` are those of ``swings``.
+    """
+    joint_of = _joints(motion.skeleton.anatomy)
+    parts, joints = np.array(list(joint_of), np.int32), np.array(list(joint_of.values()), np.intp)
+    (of, starts, ends), turns, _ = spans(np.ascontiguousarray(motion.rotations[:, joints]), motion.fps,
+                                         settings or Settings())  # fmt: skip
+    angles = np.linalg.norm(turns, axis=1)
+    of, starts, ends, turns, angles = (each[angles > 0] for each in (of, starts, ends, turns, angles))
+    world = rotate(motion.world_rotations()[starts, joints[of]], turns / angles[:, None])
+    at = np.minimum((starts * (HEADING_FPS / motion.fps)).astype(int), body.n_frames - 1)
+    axes = _in_body(y_up(world, motion.up), body.heading[at])
+    present = np.isin(np.arange(len(PARTS)), parts)
+    return Sheet(motion.duration_s, present, parts[of], starts / motion.fps, (ends + 1) / motion.fps, axes, angles)
 
 
 def _joints(anatomy: Anatomy) -> dict[int, int]:

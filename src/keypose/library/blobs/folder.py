@@ -1,58 +1,17 @@
-"""Bytes under the name of their own sha256, in a folder; an object store can take its place behind the same verbs."""
+"""Bytes as files below a folder."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
-from keypose.errors import FileError, FormatError
+from keypose.errors import FileError
 from keypose.formats.files import write_atomically
-
-LEFTOVER_AFTER_S = 3600.0  # a file that is still being written is younger
-_HASH = re.compile(r"[0-9a-f]{64}")
-
-
-def hash_of(data: bytes) -> str:
-    """The sha256 of ``data`` in hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
-class Blobs(Protocol):
-    """A place for bytes. ``put`` returns when they are safe; nothing half-written is ever seen under a hash."""
-
-    def put(self, data: bytes) -> str:
-        """Keeps ``data`` and gives their hash; damaged ones of the same hash are replaced."""
-
-    def read(self, digest: str) -> bytes:
-        """The bytes, checked against their hash."""
-
-    def has(self, digest: str) -> bool:
-        """Whether something is there under this hash, sound or not."""
-
-    def written_at(self, digest: str) -> datetime:
-        """When the bytes were put there; for those that are not there, now."""
-
-    def remove(self, digest: str) -> None:
-        """Forgets the bytes, if they are there."""
-
-    def hashes(self) -> Iterator[str]:
-        """The hashes under which something is there."""
-
-    def leftovers(self) -> Iterator[str]:
-        """What is there and is no blob: files of writers that died, and strangers."""
-
-    def remove_leftover(self, name: str) -> None:
-        """Removes one of these."""
-
-    def stand_in(self, name: str) -> Path:
-        """A path for messages and for readers, beside which there is no other file."""
+from keypose.library.blobs.base import LEFTOVER_AFTER_S, checked, hash_of, is_hash, sound
 
 
 class FolderBlobs:
@@ -87,9 +46,7 @@ class FolderBlobs:
             raise FileError(f"{place}: no such file, though the library has a clip of it") from None
         except OSError as error:
             raise FileError(f"{place}: cannot be read ({error.strerror or error})") from None
-        if (found := hash_of(data)) != digest:
-            raise FormatError(place, f"is damaged: its {len(data)} bytes have the sha256 {found}, expected its name")
-        return data
+        return sound(place, data, digest)
 
     def has(self, digest: str) -> bool:
         """Whether there is a file for this hash."""
@@ -130,12 +87,10 @@ class FolderBlobs:
         return self.root / "-" / name
 
     def _place(self, digest: str) -> Path:
-        if not _HASH.fullmatch(digest):
-            raise FormatError(self.root, f"{digest[:80]!r} is no sha256, expected 64 hexadecimal digits")
-        return self.root / digest[:2] / digest
+        return self.root / digest[:2] / checked(self.root, digest)
 
     def _is_place(self, path: Path) -> bool:
-        return bool(_HASH.fullmatch(path.name)) and path == self._place(path.name)
+        return is_hash(path.name) and path == self._place(path.name)
 
     def _files(self) -> Iterator[Path]:
         for folder, folders, names in os.walk(self.root):

@@ -1,55 +1,30 @@
-"""What databases do not have in common, in one place: how one is opened, its word index, its own checks and errors."""
+"""SQLite: one file, no server."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from keypose.errors import FileError, FormatError, KeyposeError
+from keypose.library.dialects.base import Vectors
 from keypose.library.extra import sa, sqlite_insert
-from keypose.library.tables import schema
-
-
-class Dialect(Protocol):
-    """One kind of database."""
-
-    def open(self, *, create: bool) -> sa.Engine:
-        """Connections that keep foreign keys and wait for other writers."""
-
-    def insert_new(self, table: sa.Table, rows: list[dict[str, Any]]) -> sa.Insert:
-        """An insert that leaves rows out that are there already."""
-
-    def make_word_index(self, connection: sa.Connection) -> None:
-        """Makes the index of words, empty; one that is there is dropped."""
-
-    def index_words(self, connection: sa.Connection, clip: int, words: tuple[str, ...]) -> None:
-        """Makes a clip findable by these words and no others."""
-
-    def forget_words(self, connection: sa.Connection, clip: int) -> None:
-        """Makes a clip unfindable."""
-
-    def clips_with(self, words: tuple[str, ...]) -> sa.TextualSelect:
-        """The numbers of the clips that have a word that begins so, for each of ``words``."""
-
-    def indexed_words(self, connection: sa.Connection) -> dict[int, tuple[str, ...]]:
-        """The words by which each clip is found."""
-
-    def problems(self, connection: sa.Connection) -> Iterator[str]:
-        """What the database itself finds wrong in its files."""
-
-    def error(self, error: BaseException) -> KeyposeError:
-        """The error of ours that an error of the database is."""
+from keypose.library.tables import count_change, schema
 
 
 class SqliteDialect:
     """A file of SQLite: readers never wait, writers wait for each other, a commit is on the disk when it returns."""
 
+    raises: tuple[type[Exception], ...] = (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)
+    writing: Mapping[str, Any] = {"writes": True}
+    has_vector_index = False
+
     def __init__(self, path: Path, busy_s: float) -> None:
         self.path = path
+        self.where = os.fspath(path)
         self.busy_s = busy_s
 
     def open(self, *, create: bool) -> sa.Engine:
@@ -99,10 +74,10 @@ class SqliteDialect:
         return sqlite_insert(table).values(rows).on_conflict_do_nothing()
 
     def make_word_index(self, connection: sa.Connection) -> None:
-        """A table of FTS5."""
+        """A table of FTS5; diacritics are gone from words already (``wording.py``), so that all databases agree."""
         connection.execute(sa.text("DROP TABLE IF EXISTS words"))
         connection.execute(
-            sa.text("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')")
+            sa.text("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')")
         )
 
     def index_words(self, connection: sa.Connection, clip: int, words: tuple[str, ...]) -> None:
@@ -125,6 +100,20 @@ class SqliteDialect:
         """The text of each row."""
         rows = connection.execute(sa.text("SELECT rowid, text FROM words"))
         return {int(clip): tuple(str(text).split()) for clip, text in rows}
+
+    def make_vector_index(self, connection: sa.Connection) -> None:
+        """Nothing to make: all vectors are compared, in memory."""
+
+    def index_vectors(self, connection: sa.Connection, clip: int, vectors: Mapping[str, Vectors]) -> None:
+        """Nothing to do."""
+
+    def unindexed(self, connection: sa.Connection, clip: int, vectors: Mapping[str, Vectors]) -> tuple[str, ...]:
+        """None: there is no index to be left out of."""
+        return ()
+
+    def count_change(self, connection: sa.Connection) -> None:
+        """One more."""
+        count_change(connection)
 
     def problems(self, connection: sa.Connection) -> Iterator[str]:
         """Pages, indexes and foreign keys; then the word index against its own text."""

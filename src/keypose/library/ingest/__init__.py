@@ -1,0 +1,8 @@
+"""Many files into a library: prepared by many processes or machines, written by one.
+
+``engine.py`` says who does the work, ``run.py`` hands it out and keeps what comes back, ``verb.py`` is the whole.
+"""
+
+from keypose.library.ingest.verb import ingest
+
+__all__ = ["ingest"]

@@ -1,0 +1,105 @@
+"""Copies, in memory, of what the database says about every clip, renewed when it has changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from keypose.library.extra import sa
+from keypose.library.searching.shelf import Numbers
+
+Item = TypeVar("Item")
+Index = TypeVar("Index")
+
+BLOCK = 500  # clips read together: few questions, and no long list of numbers in one
+
+
+class Counter(Protocol):
+    """What says whether a copy is still true."""
+
+    def changes(self, connection: sa.Connection) -> int:
+        """A number that grows with every change of what is searched."""
+
+    def seals(self, connection: sa.Connection) -> dict[int, str]:
+        """For each clip that can be searched, a text that is another one when what is stored of it has changed."""
+
+
+class Once:
+    """A counter that asks how often the library has changed once in a transaction: meanwhile nothing changes there."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._counter = counter
+        self._known: WeakKeyDictionary[sa.Transaction, int] = WeakKeyDictionary()
+
+    def changes(self, connection: sa.Connection) -> int:
+        """What the counter says."""
+        transaction = connection.get_transaction()
+        if transaction is None:
+            return self._counter.changes(connection)
+        if transaction not in self._known:
+            self._known[transaction] = self._counter.changes(connection)
+        return self._known[transaction]
+
+    def seals(self, connection: sa.Connection) -> dict[int, str]:
+        """What the counter says."""
+        return self._counter.seals(connection)
+
+
+@dataclass(frozen=True, eq=False)
+class Copy(Generic[Item, Index]):
+    """What was there after ``changes`` changes. Nobody writes to it."""
+
+    changes: int
+    seals: Mapping[int, str]  # of all clips, also those that have no such item
+    ids: Numbers  # (C,) of the clips that have one, rising
+    items: Mapping[int, Item]  # by number, in the order of ids
+    index: Index  # made of all items
+
+
+class Kept(Generic[Item, Index]):
+    """One kind of item for every clip that has one, and an index made of all of them.
+
+    ``load`` reads the items of some clips; ``build`` makes the index of items in the order of their numbers. Only
+    clips that are new or changed are read again. One thread renews while the others wait, so that at most the old and
+    the new copy are there together.
+    """
+
+    def __init__(
+        self,
+        counter: Counter,
+        load: Callable[[sa.Connection, Sequence[int]], Mapping[int, Item]],
+        build: Callable[[Sequence[Item]], Index],
+    ) -> None:
+        self._counter = counter
+        self._load = load
+        self._build = build
+        self._copy: Copy[Item, Index] | None = None
+        self._lock = threading.Lock()
+
+    def at(self, connection: sa.Connection) -> Copy[Item, Index]:
+        """What the connection sees, or what a later one has seen already."""
+        changes = self._counter.changes(connection)
+        copy = self._copy
+        if copy is not None and copy.changes >= changes:
+            return copy
+        with self._lock:
+            if self._copy is None or self._copy.changes < changes:
+                self._copy = self._renewed(connection, changes, self._copy)
+            return self._copy
+
+    def _renewed(self, connection: sa.Connection, changes: int, old: Copy[Item, Index] | None) -> Copy[Item, Index]:
+        seals = self._counter.seals(connection)
+        known: Mapping[int, str] = {} if old is None else old.seals
+        if old is not None and seals == known:
+            return Copy(changes, old.seals, old.ids, old.items, old.index)
+        items = {} if old is None else {n: item for n, item in old.items.items() if seals.get(n) == known[n]}
+        fresh = sorted(number for number, seal in seals.items() if known.get(number) != seal)
+        for first in range(0, len(fresh), BLOCK):
+            items.update(self._load(connection, fresh[first : first + BLOCK]))
+        ordered = dict(sorted(items.items()))
+        return Copy(changes, seals, np.array(list(ordered), np.int64), ordered, self._build(list(ordered.values())))

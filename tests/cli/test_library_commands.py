@@ -1,0 +1,347 @@
+"""``keypose library``: clips in and out, what is listed and shown, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+from keypose.cli.app import run
+from keypose.library.library import Library
+
+EVIL = "[bold]x[/] \x1b[2J\u202e</script>"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KEYPOSE_LIBRARY", raising=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three takes and a library of them."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "takes" / "more").mkdir(parents=True)
+    demo = kp.demo_motion(fps=20)
+    for name, start, end in (("walk", 20, 80), ("kick", 180, 240), ("more/turn_left", 100, 130)):
+        kp.save(demo[start:end], folder / "takes" / f"{name}.bvh")
+    with Library(folder / "clips.db") as library:
+        library.add([folder / "takes"], tags=("studio",), jobs=1)
+        library.tag("kick", "kicking")
+    return folder
+
+
+@pytest.fixture
+def copy(made: Path, here: Path) -> Path:
+    """The same, to change."""
+    shutil.copytree(made, here, dirs_exist_ok=True)
+    return here
+
+
+def names(ran) -> list[str]:
+    return [clip["name"] for clip in json.loads(ran.out)["clips"]]
+
+
+def test_a_folder_is_added_once(keypose: Callable, made: Path) -> None:
+    (Path("bad.bvh")).write_text("HIERARCHY nonsense")
+    ran = keypose(
+        "library", "add", made / "takes", "bad.bvh", "--tag", "a", "--tag", "B", "--licence", "CC0", "--jobs", 1
+    )
+    assert ran.code == 1
+    assert ran.out.startswith("clips.db: 3 of 4 files added, 1 left out, 7.50 s of motion in ")
+    assert ran.err == "error: bad.bvh:1: no MOTION section, expected one after the hierarchy\n"
+    assert Path("clips.db").is_file()
+    again = keypose("library", "add", made / "takes", "--json", "--jobs", 1)
+    assert again.code == 0
+    told = json.loads(again.out)
+    assert (told["added"], told["failed"], told["left"], told["interrupted"]) == ([], [], 0, False)
+    assert sorted((clip["name"], clip["tags"], clip["licence"]) for clip in told["known"]) == [
+        (name, ["a", "b"], "CC0") for name in ("kick", "turn_left", "walk")
+    ]
+    assert keypose("library", "add", made / "takes", "-q", "--jobs", 1).out == ""
+
+
+def test_a_tolerance_is_kept_in_small_files(keypose: Callable, made: Path) -> None:
+    ran = keypose("library", "add", made / "takes" / "walk.bvh", "--within-mm", 5, "--json")
+    (clip,) = json.loads(ran.out)["added"]
+    assert (clip["suffix"], clip["within_mm"]) == (".kps", 5)
+    assert "within 5 mm" in keypose("library", "show", "walk").out
+
+
+def test_where_nothing_is_no_library_is_made(keypose: Callable) -> None:
+    ran = keypose("library", "add", "walk.bvh")
+    assert (ran.code, ran.err) == (1, "error: walk.bvh: no such file\n")
+    assert not Path("clips.db").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["list", "stats", "verify", "rebuild", "show x", "search x", "tag x --add y", "export out"]
+)
+def test_a_library_that_is_not_there_is_not_made(keypose: Callable, command: str) -> None:
+    ran = keypose("library", *command.split())
+    assert ran.code == 1
+    assert ran.err == ("error: clips.db: no such library; keypose library add FOLDER makes one, and --library or "
+                       "KEYPOSE_LIBRARY names another\n")  # fmt: skip
+    assert list(Path().iterdir()) == []
+
+
+def test_the_library_is_named_by_option_or_environment(keypose: Callable, made: Path, monkeypatch) -> None:
+    assert names(keypose("library", "list", "--library", made / "clips.db", "--json")) == ["kick", "turn_left", "walk"]
+    monkeypatch.setenv("KEYPOSE_LIBRARY", str(made / "clips.db"))
+    assert names(keypose("library", "list", "--json")) == ["kick", "turn_left", "walk"]
+    assert keypose("library", "list", "-l", "other.db").err.startswith("error: other.db: no such library")
+    assert keypose("library", "list", "--library", "").code == 2
+
+
+def test_something_else_is_no_library(keypose: Callable) -> None:
+    Path("clips.db").write_text("something else, and long enough to be no empty file " * 20)
+    ran = keypose("library", "list")
+    assert ran.code == 1
+    assert "expected" in ran.err
+
+
+def test_lists_are_by_words_tags_and_duration(keypose: Callable, made: Path, monkeypatch) -> None:
+    monkeypatch.chdir(made)
+    for options, found in (
+        ([], ["kick", "turn_left", "walk"]),
+        (["left"], ["turn_left"]),
+        (["stu", "KICK"], ["kick"]),
+        (["--tag", "kicking", "--tag", "studio"], ["kick"]),
+        (["--most-duration-s", "2"], ["turn_left"]),
+        (["--least-duration-s", "2"], ["kick", "walk"]),
+        (["--limit", "1", "--skip", "1"], ["turn_left"]),
+        (["nothing"], []),
+    ):
+        assert names(keypose("library", "list", *options, "--json")) == found, options
+    shown = keypose("library", "list", "studio").out
+    assert re.search(r"^ turn_left +1.50 s +30 +20 +\d+ +20\d\d-\d\d-\d\d +studio$", shown, re.M)
+    assert shown.endswith("\n3 clips, 150 frames, 7.50 s\n")
+    assert keypose("library", "list", "nothing").out == "no such clip in clips.db\n"
+
+
+def test_a_long_list_is_cut_and_says_so(keypose: Callable, copy: Path, monkeypatch) -> None:
+    monkeypatch.setattr("keypose.cli.library_run.ROWS_SHOWN", 2)
+    ran = keypose("library", "list")
+    assert "walk" not in ran.out
+    assert ran.out.endswith("3 clips, 150 frames, 7.50 s\n")
+    assert ran.err == "note: the first 2 of 3 are shown; --limit shows more, words and --tag find fewer\n"
+    assert "walk" in keypose("library", "list", "--limit", 3).out
+
+
+def test_show_says_all_that_is_known(keypose: Callable, copy: Path) -> None:
+    shown = keypose("library", "show", "kick").out
+    for words in ("kick\n", "hash", "kicking, studio", "60 at 20 fps", "3.00 s", "as .bvh", "key poses", "swings"):
+        assert words in shown
+    told = json.loads(keypose("library", "show", "kick", "--json").out)["clips"][0]
+    frames = told["key_frames"]
+    assert frames == sorted(set(frames)) and set(frames) <= set(range(60)) and len(frames) == 8
+    assert sum(told["swings"].values()) > 5 and "left_thigh" in told["swings"]
+    assert f"{frames[3]} ({frames[3] / 20:.2f} s)" in shown
+    assert len(json.loads(keypose("library", "show", "kick", "walk", "--json").out)["clips"]) == 2
+
+
+def test_a_strip_is_written_once(keypose: Callable, copy: Path) -> None:
+    ran = keypose("library", "show", "kick", "--strip", "kick.svg")
+    assert ran.code == 0 and ran.out.endswith("kick.svg: written\n")
+    assert Path("kick.svg").read_text().startswith("<svg ")
+    assert keypose("library", "show", "walk", "--strip", "kick.svg").code == 1
+    assert keypose("library", "show", "walk", "--strip", "kick.svg", "--overwrite").code == 0
+    assert keypose("library", "show", "walk", "kick", "--strip", "k.svg").code == 2
+    assert keypose("library", "show", "walk", "--strip", "k.txt").code == 1
+
+
+def test_tags_names_and_removal(keypose: Callable, copy: Path) -> None:
+    ran = keypose("library", "tag", "kick", "walk", "--add", "Left Hand", "--remove", "studio")
+    assert ran.out == "kick: kicking, left hand\nwalk: left hand\n"
+    assert keypose("library", "tag", "walk", "--remove", "left hand").out == "walk: no tags\n"
+    assert keypose("library", "rename", "walk", "slow walk").out == "walk: is slow walk now\n"
+    assert json.loads(keypose("library", "rename", "slow walk", "walk", "--json").out)["was_named"] == "slow walk"
+    ran = keypose("library", "remove", "walk", "kick", "walk", "--yes")
+    assert re.fullmatch(r"walk: removed \([0-9a-f]{12}, 3.00 s\)\nkick: removed \([0-9a-f]{12}, 3.00 s\)\n", ran.out)
+    assert names(keypose("library", "list", "--json")) == ["turn_left"]
+    (removed,) = json.loads(keypose("library", "remove", "turn_left", "-y", "--json").out)["removed"]
+    assert removed["name"] == "turn_left"
+    assert (copy / "takes" / "walk.bvh").is_file()
+
+
+def test_nothing_is_done_if_one_clip_is_not_there(keypose: Callable, copy: Path) -> None:
+    for command in (["remove", "walk", "wolk", "--yes"], ["tag", "walk", "wolk", "--add", "new"]):
+        ran = keypose("library", *command)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == "error: no clip 'wolk' in the library; did you mean 'walk'?\n"
+    assert names(keypose("library", "list", "--json")) == ["kick", "turn_left", "walk"]
+    assert names(keypose("library", "list", "new", "--json")) == []
+
+
+def test_without_a_terminal_removal_wants_yes(keypose: Callable, copy: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    ran = keypose("library", "remove", "walk")
+    assert ran.code == 2
+    assert ran.err.startswith("error: 1 clip would be removed, and there is no terminal to ask at: expected --yes\n")
+    assert "walk" in names(keypose("library", "list", "--json"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX terminals")
+@pytest.mark.parametrize(("answer", "left"), [("y", False), ("yes", False), ("n", True), ("", True), ("\x04", True)])
+def test_at_a_terminal_removal_asks(copy: Path, monkeypatch, answer: str, left: bool) -> None:
+    from keypose.cli import output
+
+    ours, theirs = pty.openpty()
+    try:
+        with os.fdopen(theirs, "r+b", buffering=0) as raw, open(raw.fileno(), "w", closefd=False) as writing:
+            with open(raw.fileno(), closefd=False) as reading:
+                os.write(ours, answer.encode() + (b"" if answer == "\x04" else b"\n"))
+                monkeypatch.setattr(sys, "stdin", reading)
+                monkeypatch.setattr(sys, "stderr", writing)
+                output.messages.cache_clear()
+                code = run(["library", "remove", "kick", "walk"])
+                writing.flush()
+            said = os.read(ours, 10_000).decode()
+    finally:
+        os.close(ours)
+        output.messages.cache_clear()
+    assert "remove 2 clips from the library: kick, walk? [y/N]" in said
+    assert code == (1 if left else 0)
+    with Library(copy / "clips.db") as library:
+        assert len(library) == (3 if left else 1)
+
+
+def test_what_came_is_exported(keypose: Callable, copy: Path) -> None:
+    ran = keypose("library", "export", "out", "--tag", "studio", "--words", "left")
+    assert ran.code == 0 and ran.out.startswith("out: 1 file, ")
+    told = json.loads(keypose("library", "export", "out", "--json").out)["files"]
+    assert sorted(file["name"] for file in told) == ["kick", "turn_left", "walk"]
+    assert (Path("out") / "walk.bvh").read_bytes() == (copy / "takes" / "walk.bvh").read_bytes()
+    assert keypose("library", "export", "one", "walk").code == 0
+    assert [path.name for path in Path("one").iterdir()] == ["walk.bvh"]
+    assert keypose("library", "export", "one", "walk", "--tag", "x").code == 2
+    (Path("one") / "walk.bvh").write_text("precious")
+    assert keypose("library", "export", "one", "walk").code == 1
+    assert (Path("one") / "walk.bvh").read_text() == "precious"
+
+
+def test_how_much_there_is(keypose: Callable, copy: Path) -> None:
+    told = json.loads(keypose("library", "stats", "--json").out)
+    assert (told["clips"], told["n_frames"], told["skeletons"]) == (3, 150, 1)
+    assert told["tags"] == {"studio": 3, "kicking": 1}
+    assert "studio (3), kicking (1)" in keypose("library", "stats").out
+
+
+def test_damage_is_found_and_mended(keypose: Callable, copy: Path) -> None:
+    assert keypose("library", "verify").out == "3 clips, all sound\n"
+    with Library(copy / "clips.db") as library:
+        blob = library.clip("walk").blob
+    (file,) = [path for path in (copy / "clips.db.blobs").rglob("*") if path.name.startswith(blob)]
+    file.chmod(0o600)
+    file.write_bytes(file.read_bytes()[:-5] + b"xxxxx")
+    ran = keypose("library", "verify")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: damaged blob: walk: ")
+    told = json.loads(keypose("library", "verify", "--fix", "--json").out)
+    assert (told["clips"], told["sound"], [fault["fixed"] for fault in told["faults"]]) == (3, False, [False])
+    keypose("library", "add", "takes", "--jobs", 1)
+    assert keypose("library", "verify").code == 0
+
+
+def test_what_can_be_fixed_is_no_failure(keypose: Callable, copy: Path) -> None:
+    with Library(copy / "clips.db") as library:
+        library._store.blobs.put(b"nobody's")
+    assert keypose("library", "verify").code == 1
+    fixed = keypose("library", "verify", "--fix")
+    assert (fixed.code, fixed.out) == (0, "3 clips, all sound\n")
+    assert fixed.err.startswith("note: orphan blob: ") and "(fixed)" in fixed.err
+    assert keypose("library", "verify").code == 0
+
+
+def test_a_lost_database_comes_back(keypose: Callable, copy: Path) -> None:
+    for path in copy.glob("clips.db*"):
+        if path.is_file():
+            path.unlink()
+    assert keypose("library", "list").code == 1
+    ran = keypose("library", "rebuild")
+    assert (ran.code, ran.out) == (0, "3 clips, all made anew\n")
+    assert len(names(keypose("library", "list", "--json"))) == 3
+
+
+def test_names_from_files_are_text(keypose: Callable, copy: Path) -> None:
+    with Library(copy / "clips.db") as library:
+        library.rename("walk", EVIL)
+        library.tag("kick", "[red]tag[/red]")
+    for command in (["list"], ["show", EVIL], ["stats"], ["tag", EVIL, "--add", "x"], ["remove", EVIL, "--yes"]):
+        ran = keypose("library", *command)
+        assert ran.code == 0, command
+        assert "\x1b[2J" not in ran.out + ran.err and "\u202e" not in ran.out + ran.err
+        assert "[bold]x[/]" in ran.out or "[red]tag[/red]" in ran.out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "add",
+        "add x --jobs 0",
+        "add x --jobs 2 --engine dask://localhost:8786",
+        "add x --within-mm 0",
+        "add x --within-mm nan",
+        "list --limit 0",
+        "list --skip -1",
+        "list --least-duration-s -1",
+        "list --most-duration-s nan",
+        "show",
+        "tag walk",
+        "tag --add x",
+        "tag walk --add x --remove x",
+        "rename walk",
+        "remove --yes",
+        "export",
+        "verify walk",
+        "nonsense",
+    ],
+)
+def test_a_wrong_command_line_is_exit_code_2(keypose: Callable, copy: Path, line: str) -> None:
+    ran = keypose("library", *line.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert ran.err.splitlines()[1].strip().startswith("see: keypose library")
+
+
+def test_an_interrupted_add_says_how_to_go_on(keypose: Callable, made: Path, monkeypatch) -> None:
+    from keypose.cli.library_add_run import Told
+
+    hear = Told.hear
+
+    def interrupted(self, progress) -> None:
+        hear(self, progress)
+        if progress.done == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("keypose.cli.library_add_run.Told.hear", interrupted)
+        patch.setattr("keypose.library.ingest.run.GROUP", 1)
+        ran = keypose("library", "add", made / "takes", "--jobs", 1)
+    assert ran.code == 130
+    assert ran.out.startswith("clips.db: 2 of 3 files added, ")
+    assert ran.err == "note: interrupted with 1 file to go; the same command goes on from here\n"
+    again = json.loads(keypose("library", "add", made / "takes", "--jobs", 1, "--json").out)
+    assert (len(again["added"]), len(again["known"])) == (1, 2)
+
+
+def test_a_reader_that_leaves_is_no_error(made: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "keypose", "library", "list", "--library", str(made / "clips.db")]
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -1,0 +1,180 @@
+"""Bytes in folders and in object stores: the same verbs, the same promises."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+import keypose as kp
+from keypose.errors import FileError, FormatError, MissingExtra, OptionError
+from keypose.library.blobs import Blobs, FolderBlobs, hash_of
+from keypose.library.blobs.objects import FsspecBlobs
+from keypose.library.blobs.place import place_of
+from keypose.library.library import Library
+
+PLACES: dict[str, Callable[[Path], Blobs]] = {
+    "folder": FolderBlobs,
+    "memory": lambda folder: FsspecBlobs(f"memory://{folder.name}"),
+    "file": lambda folder: FsspecBlobs(f"file://{folder}"),
+}
+
+
+@pytest.fixture(params=PLACES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
+    folder = tmp_path / uuid.uuid4().hex
+    yield PLACES[request.param](folder)
+    store = fsspec.filesystem("memory")
+    if store.exists(f"/{folder.name}"):
+        store.rm(f"/{folder.name}", recursive=True)
+
+
+def write(place: Blobs, name: str, data: bytes) -> None:
+    """Whatever a stranger may put there."""
+    if isinstance(place, FolderBlobs):
+        (place.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (place.root / name).write_bytes(data)
+    else:
+        assert isinstance(place, FsspecBlobs)
+        place._store.makedirs(str(Path(f"{place._root}/{name}").parent), exist_ok=True)
+        place._store.pipe_file(f"{place._root}/{name}", data)
+
+
+def test_bytes_come_back_and_go(place: Blobs) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=2)
+    assert list(place.hashes()) == list(place.leftovers()) == []
+    one, two = place.put(b"one"), place.put(b"")
+    assert (one, two) == (hash_of(b"one"), hash_of(b"")) and place.put(b"one") == one
+    assert place.read(one) == b"one" and place.read(two) == b"" and place.has(one)
+    assert list(place.hashes()) == sorted((one, two)) and list(place.leftovers()) == []
+    assert before < place.written_at(one) < datetime.now(UTC) + timedelta(seconds=2)
+    place.remove(one)
+    place.remove(one)
+    assert not place.has(one) and list(place.hashes()) == [two]
+    assert place.written_at(one) > before
+    with pytest.raises(FileError, match=f"{one}: no such file, though the library has a clip of it"):
+        place.read(one)
+
+
+def test_damaged_bytes_are_never_handed_out_and_mended_by_putting_them_again(place: Blobs) -> None:
+    digest = place.put(b"some bytes")
+    for damage in (b"some byteZ", b"", b"some bytes and more"):
+        write(place, f"{digest[:2]}/{digest}", damage)
+        with pytest.raises(FormatError, match=f"{digest}: is damaged: its {len(damage)} bytes"):
+            place.read(digest)
+        assert place.put(b"some bytes") == digest and place.read(digest) == b"some bytes"
+
+
+def test_strangers_are_leftovers(place: Blobs) -> None:
+    digest = place.put(b"x")
+    for name in ("letter.txt", f"zz/{digest}", f"{digest[:2]}/{digest}.0.tmp"):
+        write(place, name, b"x")
+    assert sorted(place.leftovers()) == sorted(("letter.txt", f"zz/{digest}"))  # the other may still be being written
+    for name in list(place.leftovers()):
+        place.remove_leftover(name)
+    assert list(place.leftovers()) == [] and place.read(digest) == b"x"
+
+
+@pytest.mark.parametrize("digest", ["", "../../etc/passwd", "a" * 63, "A" * 64, "a" * 64 + "\n"])
+def test_only_hashes_are_names(place: Blobs, digest: str) -> None:
+    for use in (place.read, place.has, place.remove, place.written_at):
+        with pytest.raises(FormatError, match="is no sha256"):
+            use(digest)
+
+
+@pytest.mark.parametrize("scheme", ["memory", "file"])
+def test_a_store_that_fails_leaves_nothing_under_a_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    place = PLACES[scheme](tmp_path / uuid.uuid4().hex)
+    assert isinstance(place, FsspecBlobs)
+
+    def full(path: str, data: bytes, **_: Any) -> None:
+        if scheme == "file":  # half of it was written; objects appear whole or not at all
+            Path(path).write_bytes(data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(place._store, "pipe_file", full)
+    with pytest.raises(FileError, match=r"://.*: cannot be written \(No space left on device\)"):
+        place.put(b"many bytes")
+    assert list(place.hashes()) == list(place.leftovers()) == [] and not place.has(hash_of(b"many bytes"))
+
+
+def test_errors_of_every_kind_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = FsspecBlobs(f"memory://{uuid.uuid4().hex}")
+
+    def refused(*_: object, **__: object) -> None:
+        raise RuntimeError("no credentials")
+
+    for what, use in (("cat_file", place.read), ("isfile", place.has), ("rm_file", place.remove)):
+        monkeypatch.setattr(place._store, what, refused)
+        with pytest.raises(FileError, match=r"cannot be \w+ \(no credentials\)"):
+            use("0" * 64)
+
+
+def test_a_library_with_its_bytes_in_a_store(tmp_path: Path) -> None:
+    motion = replace(kp.demo_motion(fps=10)[:5], name="walk")
+    url = f"memory://{uuid.uuid4().hex}/clips/"
+    with Library(tmp_path / "clips.db", blobs=url) as library:
+        clip = library.add(motion)
+        assert library.add(library.original("walk"), name="again") == replace(clip, also_named=("again",))
+        with pytest.raises(FormatError, match=r"^upload: "):
+            library.add(b"no motion", name="upload")
+    assert not (tmp_path / "clips.db.blobs").exists()
+    with Library(tmp_path / "clips.db") as library:
+        assert library.get("walk").n_frames == 5 and library.verify() == ()
+        library.remove("walk")
+        assert library.verify() == ()
+    with Library(tmp_path / "clips.db", blobs=url):
+        pass
+    with pytest.raises(OptionError, match=r"expected 'memory://\w+/clips', where the bytes of this library are"):
+        Library(tmp_path / "clips.db", blobs="memory://elsewhere")
+
+
+def test_bytes_beside_the_file_move_with_it(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    with Library(tmp_path / "old" / "clips.db", blobs=tmp_path / "old" / "clips.db.blobs") as library:
+        library.add(kp.demo_motion(fps=10)[:5], name="walk")
+    (tmp_path / "old").rename(tmp_path / "new")
+    with Library(tmp_path / "new" / "clips.db", blobs=tmp_path / "new" / "clips.db.blobs") as library:
+        assert library.get("walk").n_frames == 5
+    with pytest.raises(OptionError, match=r"expected '.*new/clips\.db\.blobs'"):
+        Library(tmp_path / "new" / "clips.db", blobs=tmp_path / "other")
+
+
+WRONG = {
+    "": "expected a folder or a URL",
+    "a\0b": "expected a folder or a URL",
+    "s3://key:secret@bucket/x": "expected them in the environment",
+    "s3://bucket/x?key=secret": "expected them in the environment",
+    "simplecache::s3://bucket": "cannot be read",
+    "zip://a.bvh::file:///x.zip": "cannot be read",
+    "s3://bucket/a b": "cannot be read",
+    "nothing://there": "knows no nothing://",
+}
+
+
+@pytest.mark.parametrize("url", WRONG)
+def test_places_that_cannot_be_are_refused_without_showing_secrets(tmp_path: Path, url: str) -> None:
+    with pytest.raises(OptionError, match=WRONG[url]) as raised:
+        Library(tmp_path / "clips.db", blobs=url)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_store_whose_package_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingExtra, match=r"s3:// needs another package: .*s3fs"):
+        Library(tmp_path / "clips.db", blobs="s3://bucket/clips")
+
+
+def test_places_as_they_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (
+        place_of("bytes") == place_of(Path("bytes")) == place_of(f"file://{tmp_path}/bytes") == str(tmp_path / "bytes")
+    )
+    assert place_of("s3://bucket/clips/") == "s3://bucket/clips"

@@ -1,0 +1,323 @@
+"""A library in PostgreSQL: what goes wrong is said, what is done stays, and both databases answer alike."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import keypose as kp
+from clip_rows import insert_clip
+from keypose.errors import FileError, FormatError, KeyposeError, OptionError
+from keypose.library.dialects import postgres_setup
+from keypose.library.dialects.postgres_errors import error_of
+from keypose.library.extra import sa
+from keypose.library.library import Library
+from keypose.library.tables import clips
+from keypose.library.wording import searched_words, words_of
+from postgres_server import Server
+
+
+@pytest.fixture(scope="module")
+def motions() -> list[kp.Motion]:
+    whole = kp.demo_motion(fps=10)
+    return [replace(whole[start : start + 12], name=f"take_{start}") for start in range(3)]
+
+
+@pytest.fixture
+def library(postgres_url: str, tmp_path: Path) -> Iterator[Library]:
+    with Library(postgres_url, blobs=tmp_path / "blobs", busy_s=5.0) as made:
+        yield made
+
+
+def schema_of(url: str) -> str:
+    return url.partition("schema=")[2]
+
+
+def run(postgres: Server, *statements: str, database: str = "postgres") -> list[tuple[object, ...]]:
+    with psycopg.connect(postgres.url(database=database), autocommit=True) as connection:
+        for statement in statements:
+            cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+# What cannot be opened
+
+
+def said(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error)) + repr(error)
+
+
+def test_no_error_and_no_repr_shows_the_password(postgres: Server, library: Library, tmp_path: Path) -> None:
+    assert postgres.password not in repr(library) and "keypose@127.0.0.1" in repr(library)
+    assert postgres.password not in repr(library._store.database.dialect.__dict__)
+    wrong = (
+        postgres.url(password="a-wrong-one"),
+        postgres.url(database="none"),
+        postgres.url(password="a-wrong-one").replace(str(postgres.port), "1"),
+        postgres.url(password="a-wrong-one", schema="Bad"),
+        postgres.url(password="a-wrong-one").replace("postgresql", "mysql"),
+        f"postgresql://keypose:a-wrong-one@127.0.0.1:{postgres.port}",
+        "postgresql://keypose:a-wrong-one@[::1/postgres",
+    )
+    for url in wrong:
+        with pytest.raises(KeyposeError, match="expected") as raised:
+            Library(url, blobs=tmp_path)
+        assert "a-wrong-one" not in said(raised.value) and postgres.password not in said(raised.value)
+
+
+def test_a_wrong_password_a_missing_database_and_no_server_are_told_apart(postgres: Server, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="password authentication failed"):
+        Library(postgres.url(password="wrong"), blobs=tmp_path)
+    with pytest.raises(FileError, match='database "none" does not exist'):
+        Library(postgres.url(database="none"), blobs=tmp_path)
+    with pytest.raises(FileError, match=r"127.0.0.1:1/postgres: no connection .*expected a server that answers"):
+        Library(postgres.url().replace(str(postgres.port), "1"), blobs=tmp_path)
+
+
+def test_a_library_must_be_there_and_be_one(postgres: Server, postgres_url: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no such library"):
+        Library(postgres_url, create=False)
+    schema = schema_of(postgres_url)
+    run(postgres, f"CREATE SCHEMA {schema}", f"CREATE TABLE {schema}.letters (a integer)")
+    with pytest.raises(FormatError, match="of something else, expected a library of clips"):
+        Library(postgres_url, blobs=tmp_path)
+    assert run(postgres, f"SELECT count(*) FROM pg_tables WHERE schemaname = '{schema}'") == [(1,)]
+
+
+def test_who_may_not_is_told_whom_to_ask(postgres: Server, tmp_path: Path) -> None:
+    run(postgres, "CREATE ROLE guest LOGIN PASSWORD 'guest'", "CREATE DATABASE plain")
+    guest = postgres.url(user="guest", password="guest", database="plain")
+    with pytest.raises(FileError, match="ask the administrator: CREATE EXTENSION vector"):
+        Library(guest, blobs=tmp_path)
+    run(postgres, "CREATE EXTENSION vector", database="plain")
+    with pytest.raises(FileError, match="permission denied for database plain"):
+        Library(guest, blobs=tmp_path)
+    run(postgres, "GRANT CREATE ON DATABASE plain TO guest")
+    with Library(guest, blobs=tmp_path / "blobs") as library:
+        assert library.verify() == ()
+
+
+@pytest.mark.parametrize(
+    ("what", "least", "says"),
+    [
+        ("LEAST_SERVER", 99, r"PostgreSQL \d+, expected 99 or newer"),
+        ("LEAST_VECTOR", (9,), "ALTER EXTENSION vector UPDATE"),
+    ],
+)
+def test_what_is_too_old_is_said(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, least: object, says: str
+) -> None:
+    monkeypatch.setattr(postgres_setup, what, least)
+    with pytest.raises(FileError, match=says):
+        Library(postgres_url, blobs=tmp_path)
+
+
+CODES = {
+    "53100": "the disk of the server is full",
+    "55P03": "another process has been writing for more than 3 s",
+    "40001": "try again",
+    "25006": "no standby",
+    "57P01": "the connection was lost",
+    "42501": "ask the administrator",
+    "XX001": "the database is damaged",
+    "42P01": "not those of a library",
+    "58030": "cannot be used",
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_errors_are_said_by_their_code(code: str) -> None:
+    found = error_of(psycopg.errors.lookup(code)("what the server says"), "postgresql://host/db", 3.0)
+    assert CODES[code] in str(found) and str(found).startswith("postgresql://host/db: ")
+
+
+def test_without_psycopg_the_line_to_type_is_said_and_sqlite_needs_none() -> None:
+    program = (
+        "import sys; sys.modules['psycopg'] = None; sys.modules['fsspec'] = None\n"
+        "from keypose.library.library import Library\n"
+        "try: Library('postgresql://x/y')\n"
+        "except ImportError as error: print(error)\n"
+        "try: Library('{path}', blobs='memory://x')\n"
+        "except ImportError as error: print(error)\n"
+    ).replace("{path}", ":memory:")
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert told.stdout.splitlines() == [
+        "a library in PostgreSQL needs: pip install 'keypose[postgres]'",
+        "bytes in an object store need: pip install 'keypose[objects]'",
+    ], told.stderr
+
+
+# Where the bytes are
+
+
+def test_the_place_of_the_bytes_is_recorded(postgres_url: str, tmp_path: Path, motions: list[kp.Motion]) -> None:
+    with pytest.raises(OptionError, match="blobs=None for a new library in a server, expected a folder or a URL"):
+        Library(postgres_url)
+    with Library(postgres_url, blobs=tmp_path / "bytes") as library:
+        library.add(motions[0])
+    with Library(postgres_url, create=False) as library:
+        assert library.get("take_0").n_frames == 12
+    with pytest.raises(OptionError, match=r"other', expected '.*bytes', where the bytes of this library are"):
+        Library(postgres_url, blobs=tmp_path / "other")
+
+
+# Many at once
+
+
+def test_writers_wait_for_each_other_and_not_for_ever(
+    library: Library, postgres_url: str, motions: list[kp.Motion]
+) -> None:
+    with Library(postgres_url, busy_s=0.05) as hasty:
+        with library._store.database.writing(), pytest.raises(FileError, match=r"been writing for more than 0.05 s"):
+            hasty.add(motions[0])
+        assert hasty.add(motions[0]).n_frames == 12
+
+
+def test_a_reader_sees_one_moment(library: Library, postgres_url: str, motions: list[kp.Motion]) -> None:
+    count = sa.select(sa.func.count()).select_from(clips)
+    with library._store.database.reading() as connection:
+        assert connection.scalar(count) == 0
+        with Library(postgres_url) as other:
+            other.add(motions[0])
+        assert connection.scalar(count) == 0
+        with pytest.raises(sa.exc.InternalError, match="read-only transaction"), connection.begin_nested():
+            connection.execute(sa.delete(clips))
+    assert len(library) == 1
+
+
+def test_many_make_and_fill_one_library_at_once(postgres_url: str, tmp_path: Path, motions: list[kp.Motion]) -> None:
+    failed: list[BaseException] = []
+
+    def work(motion: kp.Motion) -> None:
+        try:
+            with Library(postgres_url, blobs=tmp_path / "blobs") as mine:
+                for _ in range(2):
+                    mine.add(motion)
+                    mine.add(motions[0], name=f"also {motion.name}", tags=(motion.name,))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(motion,)) for motion in motions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    with Library(postgres_url) as library:
+        assert len(library) == 3 and len(library.clips("take")) == 3 and library.verify() == ()
+        (shared,) = library.clips("also")
+        assert set(shared.tags) == {"take_0", "take_1", "take_2"}
+
+
+def test_numbers_of_clips_are_never_given_again(library: Library, motions: list[kp.Motion]) -> None:
+    def numbers() -> list[int]:
+        with library._store.database.reading() as connection:
+            return list(connection.scalars(sa.select(clips.c.id)))
+
+    library.add(motions[0])
+    library.add(motions[1])
+    used = numbers()
+    library.remove("take_1")
+    library.add(motions[1])
+    assert max(numbers()) > max(used)
+
+
+# Faults
+
+
+def test_a_connection_killed_within_a_change_leaves_nothing(
+    library: Library, postgres: Server, motions: list[kp.Motion]
+) -> None:
+    library.add(motions[0])
+    database = library._store.database
+    with pytest.raises(FileError, match="the connection was lost"), database.writing() as connection:
+        connection.execute(sa.update(clips).values(name="half"))
+        me = connection.scalar(sa.text("SELECT pg_backend_pid()"))
+        assert run(postgres, f"SELECT pg_terminate_backend({me}, 5000)") == [(True,)]
+        connection.execute(sa.update(clips).values(note="half"))
+    assert library.clip("take_0").note == "" and library.verify() == ()
+    assert library.add(motions[1]).name == "take_1"  # nobody holds the lock
+
+
+def test_a_server_that_was_restarted_is_no_error(library: Library, postgres: Server, motions: list[kp.Motion]) -> None:
+    kept = library.add(motions[0])
+    postgres.restart()
+    assert library.clips("take") == (kept,) and library.add(motions[1]).name == "take_1"
+    postgres.restart()
+    assert library.verify() == () and len(library) == 2
+
+
+DAMAGE = {
+    "name": ("UPDATE clips SET name = 'tale'", "row"),
+    "a tag more": ("INSERT INTO tags SELECT id, 'new' FROM clips", "row"),
+    "size": ("UPDATE blobs SET bytes = bytes + 1", "row"),
+    "no date": ("UPDATE clips SET added_at = 'soon'", "database"),
+    "words lost": ("DELETE FROM words", "words"),
+    "words changed": ("UPDATE words SET text = '{x}'", "words"),
+    "an index not valid": (
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_words_text'::regclass",
+        "database",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_verify_finds_planted_damage(
+    library: Library, postgres: Server, postgres_url: str, motions: list[kp.Motion], damage: str
+) -> None:
+    library.add(motions[0], tags=("some",))
+    statement, kind = DAMAGE[damage]
+    run(postgres, f"SET search_path = {schema_of(postgres_url)}", statement)
+    found = library.verify()
+    assert kind in {fault.kind for fault in found}, found
+    if kind == "words":
+        assert all(fault.fixed for fault in library.verify(fix=True)) and library.verify() == ()
+
+
+# Words
+
+NAMES = (
+    "02_WalkLeft3", "Überschlag", "straße", "Ελλάδα ά", "Прыжок ёж", "跳躍 ジャンプ", "naïve café", "x" * 400, "a'b\\c:*&|!",
+    "1e5 3.14 -7", "user@example.com http://a.b/c", "İstanbul ﬁn ①", "हिन्दी", "and or not near", "\ufdfa" * 60,
+)  # fmt: skip
+QUERIES = (
+    "walk", "02", "left3", "uber", "ÜBER", "strasse", "straße", "ελλαδα", "ά", "прыж", "еж", "ёж", "跳", "ジャン", "cafe",
+    "x" * 450, "b", "a'b", "1e5", "14", "example", "http", "istanbul", "fin", "1", "ह", "and", "or not", "NEAR", "\ufdfa",
+)  # fmt: skip
+
+
+def test_words_find_the_same_in_both_databases(library: Library, tmp_path: Path) -> None:
+    found = []
+    with Library(tmp_path / "clips.db") as other:
+        for each in (library, other):
+            database = each._store.database
+            with database.writing() as connection:
+                for number, name in enumerate(NAMES, 1):
+                    insert_clip(connection, number, name)
+                    database.dialect.index_words(connection, number, words_of(name))
+            with database.reading() as connection:
+                asked = [database.dialect.clips_with(searched_words(query)) for query in QUERIES]
+                order = list(connection.scalars(sa.select(clips.c.id).order_by(clips.c.name)))
+                found.append(([set(connection.scalars(each)) for each in asked], order))
+                assert database.dialect.indexed_words(connection) == {
+                    number: words_of(name) for number, name in enumerate(NAMES, 1)
+                }
+    assert found[0] == found[1] and sum(map(len, found[0][0])) > len(NAMES)
+
+
+def test_as_many_and_as_long_words_as_there_may_be(library: Library) -> None:
+    dialect = library._store.database.dialect
+    words = words_of(" ".join(f"{n}{chr(0x20000 + n) * 600}" for n in range(3000)))
+    assert len(words) == 2000 and max(map(len, words)) == 100
+    with library._store.database.writing() as connection:
+        insert_clip(connection, 1)
+        dialect.index_words(connection, 1, words)
+        assert list(connection.scalars(dialect.clips_with(words[-1:]))) == [1]
