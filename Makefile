@@ -4,7 +4,7 @@
 # What is installed goes to .venv (and .venv313), large judges such as Blender to ~/.cache/keypose.
 
 PYTHON ?= $(shell tools/python.sh 3.11)
-PIP_QUIET ?= -q
+QUIET ?= -q
 PYTEST_WORKERS ?= auto
 CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
@@ -15,12 +15,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .venv/.demo: pyproject.toml constraints.txt $(CORE)
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt $(BUILD_TOOLS)
-	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt --no-build-isolation -e '.[png]'
+	.venv/bin/pip install $(QUIET) -c constraints.txt $(BUILD_TOOLS)
+	.venv/bin/pip install $(QUIET) -c constraints.txt --no-build-isolation -e '.[png]'
 	touch $@
 
 .venv/.dev: .venv/.demo
-	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt --no-build-isolation -e '.[all,dev]'
+	.venv/bin/pip install $(QUIET) -c constraints.txt --no-build-isolation -e '.[all,dev]'
 	touch $@
 
 demo: .venv/.demo ## make a motion in code and run the main job on it, into out/
@@ -42,8 +42,8 @@ check-tests: .venv/.dev
 
 .venv313/.dev: pyproject.toml constraints.txt $(CORE)
 	test -x .venv313/bin/python || "$$(tools/python.sh 3.13)" -m venv .venv313
-	.venv313/bin/pip install $(PIP_QUIET) -c constraints.txt $(BUILD_TOOLS)
-	.venv313/bin/pip install $(PIP_QUIET) -c constraints.txt --no-build-isolation -e '.[all,dev]'
+	.venv313/bin/pip install $(QUIET) -c constraints.txt $(BUILD_TOOLS)
+	.venv313/bin/pip install $(QUIET) -c constraints.txt --no-build-isolation -e '.[all,dev]'
 	touch $@
 
 test-313:
@@ -55,7 +55,7 @@ fuzz: .venv/.dev ## 100,000 damaged files of every kind
 	KEYPOSE_BLENDER_PYTHON="$$(tools/blender.sh | tail -1)" .venv/bin/python -m tests.fuzz --count 100000
 
 bench: .venv/.dev ## the figures that the documents state
-	.venv/bin/pip install $(PIP_QUIET) -c constraints.txt -e '.[bench]' --no-build-isolation
+	.venv/bin/pip install $(QUIET) -c constraints.txt -e '.[bench]' --no-build-isolation
 	.venv/bin/python -m benchmarks
 
 format: .venv/.dev ## tidy the code

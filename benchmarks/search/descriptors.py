@@ -83,7 +83,7 @@ class Halved:
         """(2, names, C): how far the labelled clips are from a query and from its mirror image, by each descriptor."""
         half = 1 - self.halving[labelled()[query].subject]
         ways, galleries = self.labelled[half][query], self._galleries[half]
-        return np.array([[galleries[name].away(way.all[name]) for name in RANKED_BY] for way in ways])
+        return np.stack([galleries[name].away([way.all[name] for way in ways]) for name in RANKED_BY], axis=1)
 
     def rank_by(self, names: Sequence[str]) -> Rank:
         """The ranking of the labelled clips by these descriptors together, as ``unlikeness`` has it."""

@@ -23,7 +23,7 @@ from keypose.library.searching.keeping import Kept, Once
 from keypose.library.searching.memory_shelf import MemoryShelf, among
 from keypose.library.searching.pose_index import PoseIndex
 from keypose.library.searching.posing import mirrored_pose
-from keypose.library.searching.ranking import ranked
+from keypose.library.searching.ranking import own_unlikeness, ranked
 from keypose.library.searching.shelf import PoseFound, spread_out
 from library_cases import DEMO
 from search_cases import Held, in_a_mirror
@@ -56,18 +56,20 @@ def slow_ranking(ways: list[Description], clips: list[Description]) -> list[tupl
 def test_the_ranking_is_that_of_the_slow_twin(clips: list[Description], mirrored: bool) -> None:
     other = describe(in_a_mirror(DEMO[60:110]))
     ways = [described(60, 110), *([other] if mirrored and other is not None else [])]
-    galleries = gallery(clips, tuple(clips[0].all))
-    found, slow = ranked(ways, galleries, None, 99), slow_ranking(ways, clips)
+    galleries, own = gallery(clips, tuple(clips[0].all)), own_unlikeness(ways[0])
+    found, slow = ranked(ways, own, galleries, None, 99), slow_ranking(ways, clips)
     np.testing.assert_allclose([row.score for row in found], [score for _, _, score in slow], atol=1e-4)
     distinct = [k for k in range(1, len(slow) - 1) if slow[k - 1][2] - 1e-4 > slow[k][2] > slow[k + 1][2] + 1e-4]
     assert len(distinct) > 5
     assert [(found[k].place, found[k].way) for k in distinct] == [slow[k][:2] for k in distinct]
     some = np.arange(len(clips)) % 3 == 0
-    assert [row.place for row in ranked(ways, galleries, some, 99)] == [
+    assert [row.place for row in ranked(ways, own, galleries, some, 99)] == [
         row.place for row in found if row.place % 3 == 0
     ]
-    assert len(ranked(ways, galleries, None, 99, keep=4)) == 4 and ranked(ways, galleries, None, 3) == found[:3]
-    assert ranked(ways, galleries, np.zeros(len(clips), bool), 9) == [] == ranked(ways, {}, None, 9)
+    assert (
+        len(ranked(ways, own, galleries, None, 99, keep=4)) == 4 and ranked(ways, own, galleries, None, 3) == found[:3]
+    )
+    assert ranked(ways, own, galleries, np.zeros(len(clips), bool), 9) == [] == ranked(ways, own, {}, None, 9)
     assert set(RANKED_BY) <= set(galleries)
 
 

@@ -19,12 +19,12 @@ from keypose.library.extra import sa
 from keypose.library.packing import PackingError, packed, unpacked
 from keypose.library.parts import PartTrack
 from keypose.library.rankers.sheets import PARTS, Sheet
+from keypose.library.rows import BLOCK
 from keypose.library.searching.near import indexed
 from keypose.library.tables import analyses, clips, descriptors, key_poses, schema, swings
 
 POSES, SHEET, TRACK = "poses", "sheet", "track"  # names of rows of `descriptors` that are no descriptors of clips
 LONGEST_STRIP = 16 << 20  # bytes of SVG
-BLOCK = 500  # clips asked for together: databases take only so many numbers in one question
 _SEALED: dict[sa.Table, tuple[str, ...]] = {  # what is written for each clip, and sealed
     analyses: ("version", "strip"),
     key_poses: ("frame",),

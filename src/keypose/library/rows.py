@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from keypose.library.tables import blobs, clips, names, tags
 from keypose.library.wording import clean_name, words_of
 from keypose.options import text
 
+BLOCK = 500  # clips asked for together: databases take only so many numbers in one question
 LEAST_HASH = 8  # digits by which a clip may be called
 _HEX = frozenset("0123456789abcdef")
 _TEXTS = ("hash", "name", "source", "licence", "note", "skeleton", "suffix", "blob", "added_at")
@@ -31,26 +33,48 @@ def now() -> str:
 
 def clips_of(connection: sa.Connection, chosen: sa.Select[Any] | None = None) -> dict[int, Clip]:
     """The clips whose numbers are ``chosen`` (None: all), by name, then in the order in which they came."""
-    where = sa.true() if chosen is None else clips.c.id.in_(chosen)
-    also = _grouped(connection, names.c.clip, names.c.name, chosen)
-    tagged = _grouped(connection, tags.c.clip, tags.c.tag, chosen)
-    found = connection.execute(
-        sa.select(clips, blobs.c.bytes)
-        .join_from(clips, blobs, clips.c.blob == blobs.c.hash, isouter=True)
-        .where(where)
-        .order_by(clips.c.name, clips.c.id)
+    return _clips(connection, *_statements(chosen))
+
+
+def clips_numbered(connection: sa.Connection, numbers: Sequence[int]) -> dict[int, Clip]:
+    """The clips of these numbers; those that are gone are left out. Quicker than ``clips_of``: nothing is composed."""
+    found: dict[int, Clip] = {}
+    for first in range(0, len(numbers), BLOCK):
+        found |= _clips(connection, *_NUMBERED, {"numbers": list(numbers[first : first + BLOCK])})
+    return found
+
+
+def _statements(chosen: Any) -> tuple[sa.Select[Any], sa.CompoundSelect[Any]]:
+    """Two questions: for clips, and for their other names and tags; of those ``chosen``, None: all."""
+
+    def among(column: sa.Column[Any]) -> sa.ColumnElement[bool]:
+        return sa.true() if chosen is None else column.in_(chosen)
+
+    rows = sa.select(clips, blobs.c.bytes).join_from(clips, blobs, clips.c.blob == blobs.c.hash, isouter=True)
+    words = sa.union_all(
+        sa.select(names.c.clip, sa.literal(_NAME), names.c.name).where(among(names.c.clip)),
+        sa.select(tags.c.clip, sa.literal(_TAG), tags.c.tag).where(among(tags.c.clip)),
     )
-    return {row.id: _clip(connection, row._mapping, also[row.id], tagged[row.id]) for row in found}
+    return rows.where(among(clips.c.id)).order_by(clips.c.name, clips.c.id), words
 
 
-def _grouped(
-    connection: sa.Connection, key: sa.Column[Any], value: sa.Column[Any], chosen: sa.Select[Any] | None
-) -> defaultdict[int, tuple[str, ...]]:
-    where = sa.true() if chosen is None else key.in_(chosen)
-    found: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
-    for clip, one in connection.execute(sa.select(key, value).where(where)):
-        found[clip] += (one,)
-    return defaultdict(tuple, {clip: tuple(sorted(them, key=str)) for clip, them in found.items()})
+_NAME, _TAG = 0, 1
+_NUMBERED = _statements(sa.bindparam("numbers", expanding=True))
+
+
+def _clips(
+    connection: sa.Connection,
+    rows: sa.Select[Any],
+    words: sa.CompoundSelect[Any],
+    values: dict[str, Any] | None = None,
+) -> dict[int, Clip]:
+    said: defaultdict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for number, kind, word in connection.execute(words, values):
+        said[number][kind].append(word)
+    return {
+        row.id: _clip(connection, row._mapping, *(tuple(sorted(them, key=str)) for them in said[row.id]))
+        for row in connection.execute(rows, values)
+    }
 
 
 def _clip(connection: sa.Connection, row: sa.RowMapping, also: tuple[str, ...], tagged: tuple[str, ...]) -> Clip:

@@ -50,7 +50,7 @@ class Gallery(Frozen):
         return np.diff(np.append(self.firsts, len(self.vectors))).astype(np.int32)
 
     @cached_property
-    def _squares(self) -> Singles:
+    def squares(self) -> Singles:
         """The squared length of each vector, (N,)."""
         squares: Singles = np.einsum("nd,nd->n", self.vectors, self.vectors)
         return squares
@@ -60,22 +60,29 @@ class Gallery(Frozen):
         counts = self.counts[clips]
         firsts = np.cumsum(counts) - counts
         rows = np.repeat(self.firsts[clips] - firsts, counts) + np.arange(counts.sum())
-        return Gallery(self.vectors[rows], self.weights[rows], firsts.astype(np.int32), self.usual[clips])
+        some = Gallery(self.vectors.take(rows, axis=0), self.weights[rows], firsts.astype(np.int32), self.usual[clips])
+        some._put("squares", self.squares[rows])
+        return some
 
-    def away(self, query: Windows) -> Floats:
-        """(C,): how far each clip is from ``query``, in spreads of what is usual for the two; negative is nearer.
+    def away(self, ways: Sequence[Windows]) -> Floats:
+        """(Q, C): how far each clip is from each of ``ways``, in spreads of what is usual for the two; below 0: nearer.
 
         The weighted mean of distances from each window to the nearest of the other clip, both ways. Each way is stated
         against what is usual for the clip that it starts from: some clips are near to everything.
         """
-        lengths = np.einsum("wd,wd->w", query.vectors, query.vectors)
-        apart = (-2.0 * query.vectors) @ self.vectors.T  # (W, N), made into squared distances
-        apart += self._squares
-        apart += lengths[:, None]
-        there = query.weights @ _root(np.minimum.reduceat(apart, self.firsts, axis=1))
-        back = np.add.reduceat(_root(apart.min(axis=0)) * self.weights, self.firsts)
-        mean, spread = query.usual
-        both: Floats = (there - mean) / spread + (back - self.usual[:, 0]) / self.usual[:, 1]
+        asked = np.concatenate([way.vectors for way in ways])
+        apart = np.multiply(asked, -2.0, dtype=np.float32) @ self.vectors.T  # (W, N), made into squared distances
+        apart += self.squares
+        apart += np.einsum("wd,wd->w", asked, asked)[:, None]
+        nearest = _root(apart if self.n_clips == len(self.vectors) else np.minimum.reduceat(apart, self.firsts, axis=1))
+        both = np.empty((len(ways), self.n_clips))
+        first = 0
+        for k, way in enumerate(ways):
+            rows = slice(first, first + len(way))
+            back = np.add.reduceat(_root(apart[rows].min(axis=0)) * self.weights, self.firsts)
+            mean, spread = way.usual
+            both[k] = (way.weights @ nearest[rows] - mean) / spread + (back - self.usual[:, 0]) / self.usual[:, 1]
+            first = rows.stop
         return both
 
 
@@ -89,10 +96,14 @@ def unlikeness(query: Description, galleries: Mapping[str, Gallery], *, mirrored
 
     With the description of the mirrored query, each clip counts as near as the nearer of the two is.
     """
-    ways = [query] if mirrored is None else [query, mirrored]
-    away = np.array([[g.away(way.all[name]) for name, g in galleries.items()] for way in ways])  # (ways, names, C)
-    nearest: Floats = away.sum(axis=1).min(axis=0)
+    nearest: Floats = unlikeness_of_each([query] if mirrored is None else [query, mirrored], galleries).min(axis=0)
     return nearest
+
+
+def unlikeness_of_each(ways: Sequence[Description], galleries: Mapping[str, Gallery]) -> Floats:
+    """(Q, C): the same for each of several queries."""
+    summed: Floats = np.sum([g.away([way.all[name] for way in ways]) for name, g in galleries.items()], axis=0)
+    return summed
 
 
 def rank(

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keypose.arrays import Floats
 from keypose.library.descriptors import Description
+from keypose.library.descriptors.covariance import KINDS, SECOND
 from keypose.library.descriptors.learnt import distances
-from keypose.library.descriptors.matching import RANKED_BY
+from keypose.library.descriptors.noun import Singles
 from keypose.library.searching.hits import SpanPair
 
 MOST_SPANS = 5
+SHORTEST = tuple(name for name, kind in KINDS.items() if kind.scale == SECOND)
 
 
 @dataclass(frozen=True)
@@ -29,41 +30,34 @@ class Alike:
 def alike(query: Description, clip: Description) -> Alike | None:
     """The windows of each clip whose nearest of the other one is nearer than is usual, with that one; None: no such.
 
-    Of the descriptors that rank, those with the shortest windows say where.
+    The descriptors with the shortest windows say where.
     """
-    names = _shortest(query, clip)
-    ours, theirs = query.windows[names[0]], clip.windows[names[0]]
-    away = sum((_away(query, clip, name) for name in names), np.zeros((len(ours), len(theirs))))
-    q = np.concatenate((np.arange(len(ours)), away.argmin(axis=0)))
-    k = np.concatenate((away.argmin(axis=1), np.arange(len(theirs))))
-    near = away[q, k] < 0.0
-    if not near.any():
+    ours, theirs = query.windows[SHORTEST[0]], clip.windows[SHORTEST[0]]
+    away = _away(query, clip)
+    nearest = np.zeros(away.shape, bool)
+    nearest[np.arange(len(ours)), away.argmin(axis=1)] = True
+    nearest[away.argmin(axis=0), np.arange(len(theirs))] = True
+    q, k = np.nonzero(nearest & (away < 0.0))
+    if not len(q):
         return None
-    q, k = q[near], k[near]
-    spans = [
-        SpanPair(*map(float, (ours.starts_s[i], ours.ends_s[i], theirs.starts_s[j], theirs.ends_s[j], away[i, j])))
-        for i, j in dict.fromkeys((int(q[at]), int(k[at])) for at in np.lexsort((k, q, away[q, k]))[: 2 * MOST_SPANS])
-    ]
+    far = away[q, k]
+    best = far.argsort(kind="stable")[:MOST_SPANS]
+    i, j = q[best], k[best]
+    spans = (ours.starts_s[i], ours.ends_s[i], theirs.starts_s[j], theirs.ends_s[j], far[best])
     return Alike(
-        float(ours.starts_s[q].min()),
-        float(ours.ends_s[q].max()),
-        float(theirs.starts_s[k].min()),
-        float(theirs.ends_s[k].max()),
-        tuple(spans[:MOST_SPANS]),
+        float(ours.starts_s[q[0]]),
+        float(ours.ends_s[q[-1]]),
+        float(theirs.starts_s[k.min()]),
+        float(theirs.ends_s[k.max()]),
+        tuple(SpanPair(*pair) for pair in np.stack(spans, axis=1).tolist()),
     )
 
 
-def _shortest(query: Description, clip: Description) -> list[str]:
-    """The descriptors with the shortest windows: as many as have the same ones."""
-    here = [name for name in RANKED_BY if name in query.windows]
-    cuts = {name: tuple((len(each), float(each.ends_s[0])) for each in (query.windows[name], clip.windows[name]))
-            for name in here}  # fmt: skip
-    first = min(here, key=lambda name: sum(length_s for _, length_s in cuts[name]))
-    return [name for name in here if cuts[name] == cuts[first]]
-
-
-def _away(query: Description, clip: Description, name: str) -> Floats:
-    """Of each window from each, in spreads of what is usual for the query."""
-    ours, theirs = query.windows[name], clip.windows[name]
-    mean, spread = ours.usual
-    return np.asarray((distances(ours.vectors, theirs.vectors) - mean) / spread, np.float64)
+def _away(query: Description, clip: Description) -> Singles:
+    """Of each window from each, in spreads of what is usual for the query, by all that have the shortest windows."""
+    summed: Singles | float = 0.0
+    for name in SHORTEST:
+        ours = query.windows[name]
+        mean, spread = ours.usual
+        summed += (distances(ours.vectors, clip.windows[name].vectors) - mean) / spread
+    return np.asarray(summed)

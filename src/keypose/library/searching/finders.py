@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from keypose.library.searching.asking import Asked
 from keypose.library.searching.body_parts import part_groups, swung_parts
 from keypose.library.searching.explaining import alike
 from keypose.library.searching.found import Found
-from keypose.library.searching.ranking import ranked
+from keypose.library.searching.ranking import own_unlikeness, ranked
 from keypose.library.searching.shelf import Chosen, Shelf
 
 MORE_THAN_WANTED = 6  # candidates than hits, so that copies can be folded; if they are not enough, more are looked for
@@ -48,13 +49,18 @@ class ByDescriptors:
     mirrored: bool
     _ways: list[Description] = field(default_factory=list)
 
+    @cached_property
+    def own(self) -> float:
+        """How unlike the query is to itself."""
+        return own_unlikeness(self._ways[0])
+
     def candidates(self, connection: sa.Connection, shelf: Shelf, chosen: Chosen, keep: int) -> list[Found]:
         """By the descriptors that rank best together, of at least 256 clips."""
         if not self._ways:
             self._ways.extend(self.asked.descriptions(connection, shelf, mirrored=self.mirrored))
         at_least = max(keep, KEEP)
         on_shelf = shelf.whole(connection, self._ways, chosen, at_least)
-        found = ranked(self._ways, on_shelf.galleries, on_shelf.among, keep, at_least)
+        found = ranked(self._ways, self.own, on_shelf.galleries, on_shelf.among, keep, at_least)
         lasts = self.asked.duration_s
         return [Found(int(on_shelf.ids[k]), score, 0.0, np.inf, 0.0, lasts, bool(way)) for k, score, way in found]
 

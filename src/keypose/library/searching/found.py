@@ -9,10 +9,9 @@ from keypose.library.analyses import sheets_of
 from keypose.library.extra import sa
 from keypose.library.nouns import Clip
 from keypose.library.rankers.swings import Agreement, overlap
-from keypose.library.rows import clips_of
+from keypose.library.rows import clips_numbered
 from keypose.library.searching.asking import Asked
 from keypose.library.searching.hits import Hit, SpanPair, Why
-from keypose.library.tables import clips
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +69,7 @@ def hits_of(
     Clips that are gone are left out.
     """
     numbers = {*(each.number for each in found), *(copy for group in copies.values() for copy in group)}
-    there = clips_of(connection, sa.select(clips.c.id).where(clips.c.id.in_(sorted(numbers)))) if numbers else {}
+    there = clips_numbered(connection, sorted(numbers))
     return tuple(
         _hit(asked, each, there[each.number], [there[n].name for n in copies.get(each.number, ()) if n in there])
         for each in found

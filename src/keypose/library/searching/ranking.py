@@ -9,7 +9,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats
 from keypose.library.descriptors import Description, Gallery, gallery, unlikeness
-from keypose.library.descriptors.matching import FIRST_BY, KEEP, RANKED_BY, preselected
+from keypose.library.descriptors.matching import FIRST_BY, KEEP, RANKED_BY, preselected, unlikeness_of_each
 
 SAME = 1e-3  # of the way from the query to what is usual: less is rounding
 
@@ -23,28 +23,32 @@ class Ranked(NamedTuple):
 
 
 def ranked(
-    ways: Sequence[Description], galleries: Mapping[str, Gallery], among: Bools | None, wanted: int, keep: int = KEEP
+    ways: Sequence[Description],
+    own: float,
+    galleries: Mapping[str, Gallery],
+    among: Bools | None,
+    wanted: int,
+    keep: int = KEEP,
 ) -> list[Ranked]:
     """The ``wanted`` nearest clips, the nearest first; of equal ones those that are not mirrored, then in their order.
 
-    The clip vector chooses ``keep`` of all, or ``among`` some, and no fewer than are wanted; then all descriptors that
-    rank order these.
+    The clip vector chooses ``keep`` of all, or ``among`` some; then all descriptors that rank order these.
 
-    ``ways`` is the query, and perhaps its mirror image. A score is 1 for the query itself and 0 for what is as far as
-    clips are that have nothing to do with it; in between it falls evenly with unlikeness. It depends on query and clip
-    alone.
+    ``ways`` is the query, and perhaps its mirror image, ``own`` its ``own_unlikeness``. A score is 1 for the query
+    itself and 0 for what is as far as clips are that have nothing to do with it; in between it falls evenly with
+    unlikeness. It depends on query and clip alone.
     """
     if not galleries:
         return []
     query, mirrored = ways[0], ways[1] if len(ways) > 1 else None
-    kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=max(keep, wanted))
+    kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=keep)
     if not len(kept):
         return []
     near = {name: galleries[name].taken(kept) for name in RANKED_BY}
-    own = (1.0 - SAME) * own_unlikeness(query)
-    away = np.maximum([unlikeness(way, near) for way in ways], own)  # (ways, K); nothing is nearer than the query
+    same = (1.0 - SAME) * own
+    away = np.maximum(unlikeness_of_each(ways, near), same)  # (ways, K); nothing is nearer than the query
     least, way = away.min(axis=0), away.argmin(axis=0)
-    scores = scores_of(own, least)
+    scores = scores_of(same, least)
     order = np.lexsort((kept, way, least))[:wanted]
     return [Ranked(int(kept[k]), float(scores[k]), int(way[k])) for k in order.tolist()]
 
