@@ -17,6 +17,7 @@
 #include "swing_keys.hpp"
 #include "swings.hpp"
 #include "text.hpp"
+#include "windows_module.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -387,4 +388,5 @@ NB_MODULE(_core, m) {
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
     bind_lossless(m);
     bind_kps(m);
+    bind_windows(m);
 }

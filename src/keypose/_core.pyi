@@ -1,4 +1,4 @@
-from numpy import float64, int32, int64, uint8
+from numpy import float32, float64, int32, int64, uint8
 from numpy.typing import NDArray
 
 _Spans = tuple[NDArray[int32], NDArray[int32], NDArray[int32]]  # joints, first frames, last frames
@@ -190,3 +190,12 @@ def kps_choose_body(
     grain: int,
 ) -> _Chosen: ...
 def kps_frame_levels(frames: int, next: bool, order: int) -> NDArray[int32]: ...
+def nearest_windows(
+    query: NDArray[float32],
+    ways: NDArray[int32],
+    vectors: NDArray[float32],
+    squares: NDArray[float32],
+    weights: NDArray[float32],
+    bounds: NDArray[int32],
+    chosen: NDArray[int64],
+) -> tuple[NDArray[float32], NDArray[float64]]: ...

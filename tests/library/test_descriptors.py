@@ -9,7 +9,17 @@ import pytest
 import keypose as kp
 from keypose.arrays import Bools, Floats
 from keypose.library.canonical import JOINTS, Canonical, canonical
-from keypose.library.descriptors import Description, covariance, describe, describe_body, gallery, rank, unlikeness
+from keypose.library.descriptors import (
+    Description,
+    Gallery,
+    Windows,
+    covariance,
+    describe,
+    describe_body,
+    gallery,
+    rank,
+    unlikeness,
+)
 from keypose.library.descriptors.clip import clip_groups, facts
 from keypose.library.descriptors.learnt import distances, packed, shipped, unpacked
 from keypose.library.descriptors.posture import posture
@@ -218,12 +228,29 @@ def test_of_equal_clips_the_first_comes_first() -> None:
     assert found.tolist() in ([0, 2, 1, 3], [1, 3, 0, 2]) and away[0] == away[1] and away[2] == away[3]
 
 
-def test_a_gallery_of_some_clips_is_that_of_these_alone() -> None:
+def test_some_clips_are_as_far_as_they_are_alone() -> None:
     some = [7, 2, 11]
     for name, every in gallery(CUTS).items():
-        taken, alone = every.taken(np.array(some)), gallery([CUTS[k] for k in some])[name]
-        for part in ("vectors", "weights", "firsts", "usual"):
-            np.testing.assert_array_equal(getattr(taken, part), getattr(alone, part))
+        ways, alone = [QUERY.all[name], TWIN.all[name]], gallery([CUTS[k] for k in some])[name]
+        np.testing.assert_array_equal(every.away(ways, np.array(some)), alone.away(ways))
+
+
+@pytest.mark.parametrize("windows", [1, 3, 23, 24, 25, 61])
+@pytest.mark.parametrize("dimensions", [1, 64, 81])
+def test_windows_of_any_number_and_length_equal_the_slow_twin(windows: int, dimensions: int) -> None:
+    random = np.random.default_rng(windows)
+
+    def some(count: int) -> Windows:
+        times = np.arange(count, dtype=np.float64)
+        vectors, weights = random.normal(size=(count, dimensions)), random.uniform(0.1, 1.0, count)
+        return Windows(
+            vectors.astype(np.float32), times, times + 1.0, (weights / weights.sum()).astype(np.float32), (1.0, 0.5)
+        )
+
+    clips = [some(count) for count in (1, 2, 3, 4, 5, 9)]
+    ways = [some(windows), some(2)]
+    twin = [[naive_away(way, clip) for clip in clips] for way in ways]
+    np.testing.assert_allclose(Gallery.of(clips).away(ways), twin, rtol=1e-4, atol=1e-4)
 
 
 def test_distances_equal_the_plain_ones() -> None:

@@ -15,13 +15,18 @@ Migration = Callable[[sa.Connection, Dialect], None]
 
 def _first(connection: sa.Connection, dialect: Dialect) -> None:
     """Clips, their names and tags, blobs, what is known about frames, and the index of words."""
-    tables.metadata.create_all(connection, checkfirst=False)
+    tables.metadata.create_all(connection, tables=tables.FIRST, checkfirst=False)
     connection.execute(sa.insert(tables.schema).values(version=0, made_at=now()))
     dialect.make_word_index(connection)
     dialect.make_vector_index(connection)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first,)  # the n-th makes version n of n - 1; none is ever changed
+def _second(connection: sa.Connection, dialect: Dialect) -> None:
+    """Edits that people are at, and clips that were thrown away."""
+    tables.metadata.create_all(connection, tables=(tables.drafts, tables.thrown_away), checkfirst=False)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _second)  # the n-th makes version n of n - 1; none is ever changed
 
 
 def version_of(connection: sa.Connection) -> int:

@@ -106,6 +106,26 @@ descriptors = sa.Table(
     sa.Column("data", sa.LargeBinary, nullable=False),  # named arrays: packing.py
 )
 
+FIRST = (schema, blobs, clips, names, tags, analyses, key_poses, swings, descriptors)  # version 1: never changed
+
+# Since version 2.
+
+thrown_away = sa.Table(
+    "thrown_away",  # clips that lists and searches leave out, until they are restored or forgotten
+    metadata,
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("at", _TEXT, nullable=False),  # UTC, ISO 8601
+)
+
+drafts = sa.Table(
+    "drafts",  # edits that somebody is at, as the server keeps them
+    metadata,
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("revision", sa.BigInteger, nullable=False),
+    sa.Column("changed_at", _TEXT, nullable=False),  # UTC, ISO 8601
+    sa.Column("data", _TEXT, nullable=False),  # JSON
+)
+
 
 def count_change(connection: sa.Connection) -> None:
     """Tells those who keep parts of the library in memory that it is another one now."""

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from keypose._core import nearest_windows
 from keypose.arrays import Bools, Floats, Frozen, Ints
 from keypose.library.descriptors.covariance import KINDS
 from keypose.library.descriptors.noun import Description, Singles, Windows
@@ -26,7 +27,7 @@ class Gallery(Frozen):
 
     vectors: Singles  # (N, D)
     weights: Singles  # (N,)
-    firsts: Ints  # (C,) where each clip starts
+    bounds: Ints  # (C + 1,) where each clip starts, and where the last one ends
     usual: Floats  # (C, 2)
 
     @classmethod
@@ -35,55 +36,42 @@ class Gallery(Frozen):
         return cls(
             np.concatenate([each.vectors for each in clips]),
             np.concatenate([each.weights for each in clips]),
-            np.cumsum([0, *(len(each) for each in clips[:-1])]).astype(np.int32),
+            _bounds(clips),
             np.array([each.usual for each in clips]),
         )
 
     @property
     def n_clips(self) -> int:
         """How many clips there are."""
-        return len(self.firsts)
+        return len(self.usual)
 
     @cached_property
-    def counts(self) -> Ints:
-        """How many windows each clip has, (C,)."""
-        return np.diff(np.append(self.firsts, len(self.vectors))).astype(np.int32)
-
-    @cached_property
-    def squares(self) -> Singles:
+    def _squares(self) -> Singles:
         """The squared length of each vector, (N,)."""
         squares: Singles = np.einsum("nd,nd->n", self.vectors, self.vectors)
         return squares
 
-    def taken(self, clips: Indices) -> Gallery:
-        """The gallery of some of the clips (K,), at least one, in this order."""
-        counts = self.counts[clips]
-        firsts = np.cumsum(counts) - counts
-        rows = np.repeat(self.firsts[clips] - firsts, counts) + np.arange(counts.sum())
-        some = Gallery(self.vectors.take(rows, axis=0), self.weights[rows], firsts.astype(np.int32), self.usual[clips])
-        some._put("squares", self.squares[rows])
-        return some
+    def away(self, ways: Sequence[Windows], chosen: Indices | None = None) -> Floats:
+        """(Q, K): how far ``chosen`` clips (K,) are from each of ``ways``, in spreads of what is usual for the two.
 
-    def away(self, ways: Sequence[Windows]) -> Floats:
-        """(Q, C): how far each clip is from each of ``ways``, in spreads of what is usual for the two; below 0: nearer.
-
-        The weighted mean of distances from each window to the nearest of the other clip, both ways. Each way is stated
-        against what is usual for the clip that it starts from: some clips are near to everything.
+        Below 0: nearer. The weighted mean of distances from each window to the nearest of the other clip, both ways.
+        Each way is stated against what is usual for the clip that it starts from: some clips are near to everything.
+        None: all clips.
         """
-        asked = np.concatenate([way.vectors for way in ways])
-        apart = np.multiply(asked, -2.0, dtype=np.float32) @ self.vectors.T  # (W, N), made into squared distances
-        apart += self.squares
-        apart += np.einsum("wd,wd->w", asked, asked)[:, None]
-        nearest = _root(apart if self.n_clips == len(self.vectors) else np.minimum.reduceat(apart, self.firsts, axis=1))
-        both = np.empty((len(ways), self.n_clips))
-        first = 0
+        clips = np.arange(self.n_clips) if chosen is None else chosen
+        asked, parts = np.concatenate([way.vectors for way in ways]), _bounds(ways)
+        there, back = nearest_windows(asked, parts, self.vectors, self._squares, self.weights, self.bounds, clips)
+        mean, spread = self.usual[clips].T
+        away: Floats = (back - mean) / spread
         for k, way in enumerate(ways):
-            rows = slice(first, first + len(way))
-            back = np.add.reduceat(_root(apart[rows].min(axis=0)) * self.weights, self.firsts)
             mean, spread = way.usual
-            both[k] = (way.weights @ nearest[rows] - mean) / spread + (back - self.usual[:, 0]) / self.usual[:, 1]
-            first = rows.stop
-        return both
+            away[k] += (way.weights @ there[parts[k] : parts[k + 1]] - mean) / spread
+        return away
+
+
+def _bounds(clips: Sequence[Windows]) -> Ints:
+    """(C + 1,): where the windows of each clip start, one clip after another, and where the last one's end."""
+    return np.cumsum([0, *map(len, clips)], dtype=np.int32)
 
 
 def gallery(clips: Sequence[Description], names: Sequence[str] = RANKED_BY) -> dict[str, Gallery]:
@@ -100,9 +88,11 @@ def unlikeness(query: Description, galleries: Mapping[str, Gallery], *, mirrored
     return nearest
 
 
-def unlikeness_of_each(ways: Sequence[Description], galleries: Mapping[str, Gallery]) -> Floats:
-    """(Q, C): the same for each of several queries."""
-    summed: Floats = np.sum([g.away([way.all[name] for way in ways]) for name, g in galleries.items()], axis=0)
+def unlikeness_of_each(
+    ways: Sequence[Description], galleries: Mapping[str, Gallery], chosen: Indices | None = None
+) -> Floats:
+    """(Q, K): the same for each of several queries, and perhaps only for ``chosen`` clips (K,)."""
+    summed: Floats = np.sum([g.away([way.all[name] for way in ways], chosen) for name, g in galleries.items()], axis=0)
     return summed
 
 
@@ -122,7 +112,7 @@ def rank(
     kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=keep)
     if not len(kept):
         return kept, np.zeros(0)
-    away = unlikeness(query, {name: every.taken(kept) for name, every in galleries.items()}, mirrored=mirrored)
+    away = unlikeness_of_each([query] if mirrored is None else [query, mirrored], galleries, kept).min(axis=0)
     order = np.argsort(away, kind="stable")
     return kept[order], away[order]
 
@@ -141,9 +131,3 @@ def preselected(
         return allowed
     away = unlikeness(query, {FIRST_BY: first}, mirrored=mirrored)[allowed]
     return np.sort(allowed[np.argpartition(away, keep - 1)[:keep]])
-
-
-def _root(squares: Singles) -> Singles:
-    """Square roots; what is below 0 by rounding is 0."""
-    roots: Singles = np.sqrt(np.maximum(squares, 0.0))
-    return roots

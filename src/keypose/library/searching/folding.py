@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.features.spline import curvatures, spline_at
+from keypose.features.spline import curvatures
 from keypose.library.parts import PartTrack
 
 MOST_CUT = 6  # samples, of 0.1 s, that a copy may lack at its ends altogether
@@ -23,7 +23,7 @@ STILL = 0.12  # apart, in the numbers of tracks: less is noise of the capture or
 MOST_STEP = 0.6  # from sample to sample, at the best whole shift: half a sample off is about half a step
 MIDDLE = 8  # samples that are compared first
 BEYOND = 5  # clips behind the last hit that are looked at for copies: those are near each other in every ranking
-SHIFTS = np.arange(-10, 11) / 10.0  # within a sample of the best whole one
+POWERS = np.vander(np.arange(11) / 10.0, 4, increasing=True)  # of the times between two samples that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ def _whole_shift(short: Floats, long: Floats) -> int | None:
     at = (n - size) // 2
     first, last = max(at - MOST_CUT, 0), min(at + m - n + MOST_CUT, m - size)
     middle = short[at : at + size]
-    there = long[np.arange(first, last + 1)[:, None] + np.arange(size)]
-    squares = ((there - middle) ** 2).sum(axis=(1, 2)) / size
+    off = long[np.arange(first, last + 1)[:, None] + np.arange(size)] - middle  # (shifts, size, D)
+    squares = np.einsum("skd,skd->s", off, off) / size
     best = int(squares.argmin())
     if squares[best] > (STILL + MOST_STEP * _rms(np.diff(middle, axis=0))) ** 2:
         return None
@@ -125,12 +125,24 @@ def _at_best(short: Floats, other: Take, shift: int) -> float:
     ours = short[first:stop]
     if _rms(long[first + shift : stop + shift] - ours) > STILL + MOST_STEP * _rms(np.diff(ours, axis=0)):
         return np.inf
-    keys = np.arange(m, dtype=np.float64)
-    times = (np.arange(first, stop) + shift + SHIFTS[:, None]).ravel()
-    before = np.minimum(times.astype(np.intp), m - 2)
-    drawn = spline_at(times, before, keys, long, other.second).reshape(len(SHIFTS), stop - first, -1)
-    squares = ((drawn - ours) ** 2).sum(axis=2).mean(axis=1)
-    return float(np.sqrt(squares.min()))
+    return min(_drawn_apart(ours, other, first + shift + side) for side in (-1, 0))
+
+
+def _drawn_apart(ours: Floats, other: Take, at: int) -> float:
+    """How far ``ours`` are from the curve of the other, from its sample ``at`` on, at the best time up to the next.
+
+    Between two samples the curve is a cubic, so that the sum of squares is one of sixth degree, whatever the length.
+    """
+    here, after = slice(at, at + len(ours)), slice(at + 1, at + 1 + len(ours))
+    y, bend = other.samples, other.second
+    cubic = np.stack((
+        y[here] - ours,
+        y[after] - y[here] - (2.0 * bend[here] + bend[after]) / 6.0,
+        bend[here] / 2.0,
+        (bend[after] - bend[here]) / 6.0,
+    )).reshape(4, -1)  # fmt: skip
+    squares = np.einsum("sp,pq,sq->s", POWERS, cubic @ cubic.T, POWERS)
+    return float(np.sqrt(max(squares.min(), 0.0) / len(ours)))
 
 
 def _rms(off: Floats) -> float:

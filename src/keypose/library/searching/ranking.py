@@ -44,9 +44,9 @@ def ranked(
     kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=keep)
     if not len(kept):
         return []
-    near = {name: galleries[name].taken(kept) for name in RANKED_BY}
+    ranking = {name: galleries[name] for name in RANKED_BY}
     same = (1.0 - SAME) * own
-    away = np.maximum(unlikeness_of_each(ways, near), same)  # (ways, K); nothing is nearer than the query
+    away = np.maximum(unlikeness_of_each(ways, ranking, kept), same)  # (ways, K); nothing is nearer than the query
     least, way = away.min(axis=0), away.argmin(axis=0)
     scores = scores_of(same, least)
     order = np.lexsort((kept, way, least))[:wanted]
