@@ -1,16 +1,18 @@
 # Two commands do everything on a fresh machine with Python 3.11, gcc and make:
 #   make demo    builds Keypose and runs it on a motion made in code
 #   make test    installs what the checks need and runs them all
-# What is installed goes to .venv (and .venv313), large judges such as Blender to ~/.cache/keypose.
+# What is installed goes to .venv (and .venv313) and web/node_modules, large judges such as Blender to ~/.cache/keypose.
 
 PYTHON ?= $(shell tools/python.sh 3.11)
 QUIET ?= -q
 PYTEST_WORKERS ?= auto
 CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt
+PAGES := src/keypose/server/static/index.html
+WEB := $(shell find web/src web/public -type f 2>/dev/null) $(wildcard web/*.json web/*.ts web/*.html)
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check check-static check-tests test-313 fuzz bench format clean
+.PHONY: demo serve web test check check-static check-web check-tests test-313 fuzz bench format clean types
 .DEFAULT_GOAL := help
 
 .venv/.demo: pyproject.toml constraints.txt $(CORE)
@@ -26,9 +28,23 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: .venv/.demo ## make a motion in code and run the main job on it, into out/
 	.venv/bin/keypose demo out
 
+web/node_modules/.ready: web/package.json web/package-lock.json
+	tools/need.sh node npm
+	cd web && npm install --no-save --no-audit --no-fund --loglevel=error  # not ci: registries may lack parts for other platforms
+	touch $@
+
+$(PAGES): web/node_modules/.ready $(WEB)
+	cd web && npm run --silent build
+	touch $@
+
+web: $(PAGES) ## build the pages of the web app into the package
+
+serve: .venv/.dev $(PAGES) ## start the web app with clips made in code
+	.venv/bin/keypose serve --demo --open
+
 test: check test-313 ## all checks, then the suite again on Python 3.13 where it is found
 
-check: check-static check-tests ## ruff, mypy, import-linter, pytest
+check: check-static check-web check-tests ## ruff, mypy, import-linter; biome, tsc, vitest; pytest
 
 check-static: .venv/.dev
 	.venv/bin/ruff check .
@@ -36,7 +52,19 @@ check-static: .venv/.dev
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
-check-tests: .venv/.dev
+check-web: .venv/.dev web/node_modules/.ready
+	mkdir -p build
+	.venv/bin/python -m keypose.server.openapi >build/openapi.json
+	diff build/openapi.json web/openapi.json || { echo "the API has changed: make types"; exit 1; }
+	cd web && npm run --silent types -- --check
+	cd web && npm run --silent check
+	cd web && npm run --silent test
+
+types: .venv/.dev web/node_modules/.ready ## TypeScript's types of the API, after a change of it
+	.venv/bin/python -m keypose.server.openapi >web/openapi.json
+	cd web && npm run --silent types
+
+check-tests: .venv/.dev $(PAGES)
 	tools/need.sh node npm chromium
 	.venv/bin/pytest -n $(PYTEST_WORKERS)
 
@@ -58,12 +86,13 @@ bench: .venv/.dev ## the figures that the documents state
 	.venv/bin/pip install $(QUIET) -c constraints.txt -e '.[bench]' --no-build-isolation
 	.venv/bin/python -m benchmarks
 
-format: .venv/.dev ## tidy the code
+format: .venv/.dev web/node_modules/.ready ## tidy the code
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
+	cd web && npm run --silent format
 
 clean: ## remove what was built here
-	rm -rf .venv .venv313 build out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv313 web/node_modules src/keypose/server/static build out .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help:
 	@grep -E '^[a-z0-9-]+:.*## ' Makefile | sed -E 's/^([a-z0-9-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from benchmarks.measure import DATA
 
 import keypose as kp
+from keypose.library.canonical import Canonical
 
 LABELS = DATA / "cmu30" / "labels.csv"
 DUPLICATES = DATA / "cmu30" / "CMU_EXACT_DUPLICATES.csv"
 MORE = DATA / "cmu30-more"
+N_LIBRARY = 2500  # clips that a query is timed on: these, their mirror images, and some at other speeds
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,16 @@ def half_of(subject: str) -> int:
 def to_learn_from(half: int) -> tuple[Clip, ...]:
     """The clips of ``cmu30-more`` whose subjects are in this half: for queries of subjects in the other one."""
     return tuple(clip for clip in more() if clip.subject in halves()[half])
+
+
+def retimed(body: Canonical, speed: float) -> Canonical:
+    """A clip played at another speed, its first frame and, if it fits, its last one included."""
+    last = body.n_frames - 1
+    at = np.arange(0.0, last + 1e-9, speed)
+    before = np.minimum(at.astype(int), max(last - 1, 0))
+    share = (at - before)[:, None, None]
+    positions = (1.0 - share) * body.positions[before] + share * body.positions[np.minimum(before + 1, last)]
+    return Canonical(positions, body.missing)
 
 
 def number_of(name: str) -> str:

@@ -64,8 +64,8 @@ def _said(kind: str, pairs: list[tuple[float, float]], folded: int) -> None:
     print(f"   {kind}: {folded} of {len(pairs)} folded; {far}; {bent}")
 
 
-def main() -> None:
-    """Prints the figures."""
+def figures() -> dict[str, float]:
+    """The share of copies that are folded, of the kind with the fewest, and how many pairs of other takes are."""
     random = np.random.default_rng(1)
     by_kind: dict[str, list[tuple[PartTrack, PartTrack]]] = {}
     tracks: dict[str, PartTrack] = {}
@@ -78,15 +78,20 @@ def main() -> None:
             again = describe_parts(copy)
             if clip.name in tracks and again is not None:
                 by_kind.setdefault(kind, []).append((tracks[clip.name], again))
+    n_copies = {kind: sum(are_copies(*pair) for pair in pairs) for kind, pairs in by_kind.items()}
     for kind, pairs in by_kind.items():
-        _said(kind, [apart(*map(Take, pair)) for pair in pairs], sum(are_copies(*pair) for pair in pairs))
+        _said(kind, [apart(*map(Take, pair)) for pair in pairs], n_copies[kind])
     found = sorted(other_takes(tracks), key=lambda pair: pair[0] / max(pair[1], 1e-9))
     n_folded = sum(residual <= max(STILL, MOST_APART * bends) for residual, bends, _, _ in found)
     print(f"   different takes: {n_folded} pairs of {len(tracks)} clips folded; the nearest:")
     for residual, bends, a, b in found[:12]:
         print(f"      {a} {b}: residual {residual:.3f}, in bends {residual / max(bends, 1e-9):.3f}")
     print("      least residuals:", ", ".join(f"{a} {b} {r:.3f}" for r, _, a, b in sorted(found)[:8]))
+    return {
+        "copies_least_folded": min(n_copies[kind] / len(pairs) for kind, pairs in by_kind.items()),
+        "copies_other_takes_folded": float(n_folded),
+    }
 
 
 if __name__ == "__main__":
-    main()
+    figures()

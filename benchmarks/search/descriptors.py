@@ -70,9 +70,8 @@ class Halved:
 
     def described(self, clips: Sequence[Clip], half: int) -> list[Both]:
         """Clips and their mirror images, by what this half taught."""
-        bodies = [body_of(clip) for clip in clips]
-        taught = self.learnt[half]
-        return [(describe_body(body, taught), describe_body(body.mirrored(), taught)) for body in bodies]
+        found = [describe_body(body_of(clip), self.learnt[half]) for clip in clips]
+        return [(own, own.mirrored()) for own in found]
 
     @cached_property
     def _galleries(self) -> list[dict[str, Gallery]]:

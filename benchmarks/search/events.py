@@ -43,8 +43,8 @@ def events_of(motion: kp.Motion) -> tuple[Event, ...]:
     found = {
         "kick": _kicks(body),
         "flight": _flights(body),
-        "hand_to_floor": _long_enough(_hands_low(body), HAND_LEAST_S),
-        "arm_overhead": _long_enough(_arms_overhead(body), OVERHEAD_LEAST_S),
+        "hand_to_floor": long_enough(_hands_low(body), HAND_LEAST_S),
+        "arm_overhead": long_enough(_arms_overhead(body), OVERHEAD_LEAST_S),
     }
     return tuple(Event(kind, start / FPS, stop / FPS) for kind in KINDS for start, stop in found[kind])
 
@@ -89,7 +89,7 @@ def _kicks(body: Canonical) -> list[tuple[int, int]]:
 
 def _flights(body: Canonical) -> list[tuple[int, int]]:
     off_floor = _lowest_of_feet(body) - _floor(body) > FLIGHT_HEIGHT_M
-    return [span for span in _long_enough(off_floor, FLIGHT_LEAST_S, closed_s=0.0) if _falls(body, *span)]
+    return [span for span in long_enough(off_floor, FLIGHT_LEAST_S, closed_s=0.0) if _falls(body, *span)]
 
 
 def _falls(body: Canonical, start: int, stop: int) -> bool:
@@ -111,7 +111,7 @@ def _arms_overhead(body: Canonical) -> Bools:
     return up & _upright(body)
 
 
-def _long_enough(flags: Bools, least_s: float, closed_s: float = CLOSED_S) -> list[tuple[int, int]]:
+def long_enough(flags: Bools, least_s: float, closed_s: float = CLOSED_S) -> list[tuple[int, int]]:
     """Runs of true flags, short gaps closed, that last a least time."""
     joined: list[tuple[int, int]] = []
     for start, stop in runs(flags):

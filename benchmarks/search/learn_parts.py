@@ -1,9 +1,10 @@
 """Learns, without labels, the axes of part search, and writes them to a file.
 
-    .venv/bin/python -m benchmarks.search.learn_parts       # all of cmu30-more -> the shipped numbers
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.search.learn_parts   # the shipped numbers
 
-Principal axes of each group's numbers, mirror images included. Each axis is divided by the root of its spread, so that
-what varies less still counts, and each group by the spread that is left: all groups count as much.
+From all of cmu30-more: principal axes of each group's numbers, mirror images included. Each axis is divided by the root
+of its spread, so that what varies less still counts, and each group by the spread that is left: all groups count as
+much.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.search import clips
+from benchmarks.search.learn import signed
 
 from keypose.arrays import Floats
 from keypose.library.canonical import canonical
@@ -54,10 +56,9 @@ def _trunk(numbers: Floats) -> Axes:
 
 
 def _principal(numbers: Floats, n_axes: int) -> tuple[Floats, Floats]:
-    """The greatest spreads (n_axes,) and their axes (N, n_axes), each with its largest number positive."""
+    """The greatest spreads (n_axes,) and their axes (N, n_axes)."""
     spreads, axes = np.linalg.eigh(np.cov(numbers.T))
-    spreads, axes = spreads[::-1][:n_axes], axes[:, ::-1][:, :n_axes]
-    return spreads, axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(n_axes)])
+    return spreads[::-1][:n_axes], signed(axes[:, ::-1][:, :n_axes])
 
 
 def _scaled(mean: Floats, spreads: Floats, axes: Floats) -> Axes:

@@ -6,7 +6,7 @@ Metres, radians and seconds, as the body sees them (``descriptors/posture.py``).
 from __future__ import annotations
 
 import numpy as np
-from benchmarks.search.events import Event, _long_enough
+from benchmarks.search.events import Event, long_enough
 
 from keypose.arrays import Bools, Floats
 from keypose.library.canonical import FPS, INDEX, Canonical
@@ -22,7 +22,7 @@ def more_events_of(body: Canonical) -> tuple[Event, ...]:
     return tuple(
         Event(kind, start / FPS, stop / FPS)
         for kind, (flags, least_s) in _flags(seen).items()
-        for start, stop in _long_enough(flags, least_s)
+        for start, stop in long_enough(flags, least_s)
     )
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from benchmarks.search.clips import everything, half_of, to_learn_from
+from benchmarks.search.clips import N_LIBRARY, everything, half_of, retimed, to_learn_from
 from benchmarks.search.events import KINDS, events_of
 from benchmarks.search.learn_parts import learn
 from benchmarks.search.more_events import MORE_KINDS, more_events_of
@@ -22,10 +22,9 @@ from benchmarks.search.parts import FIRST_FEW, Corpus, Query, Search, Span, coun
 from keypose.arrays import Floats
 from keypose.library.canonical import Canonical, canonical
 from keypose.library.descriptors.posture import posture
-from keypose.library.parts import PartGallery, PartTrack, describe_parts
+from keypose.library.parts import PartGallery, describe_parts
 from keypose.library.parts.measure import group_numbers
 
-N_LIBRARY = 2500  # clips that a query is timed on
 RETIMED = 1.15  # how much faster the clips are that fill it
 QUERIES_S = (1.0, 2.0, 4.0)
 N_TIMED, SEED = 20, 1  # queries of each length
@@ -92,7 +91,7 @@ def speed(material: Material) -> dict[str, float]:
     """Milliseconds of a query, mirrored too, over a library of real, mirrored and retimed clips; the worst length."""
     own = [describe_parts(body) for body in material.bodies]
     tracks = [*own, *(track.mirrored() for track in own)]
-    tracks += [_retimed(body) for body in material.bodies[: N_LIBRARY - len(tracks)]]
+    tracks += [describe_parts(retimed(body, RETIMED)) for body in material.bodies[: N_LIBRARY - len(tracks)]]
     library = PartGallery.of(tracks)
     draw = random.Random(SEED)
     worst = 0.0
@@ -116,15 +115,6 @@ def speed(material: Material) -> dict[str, float]:
     stored = sum(track.vectors.nbytes for track in tracks) / (3600 * hours)
     print(f"   parts: {hours:.1f} hours, {stored:.0f} bytes for a second of motion")
     return {"parts_query_ms": worst, "parts_bytes_per_s": stored}
-
-
-def _retimed(body: Canonical) -> PartTrack:
-    """A clip played faster."""
-    at = np.arange(0.0, body.n_frames - 1.0, RETIMED) if body.n_frames > 1 else np.zeros(1)
-    before = at.astype(int)
-    share = (at - before)[:, None, None]
-    after = np.minimum(before + 1, body.n_frames - 1)
-    return describe_parts(replace(body, positions=(1 - share) * body.positions[before] + share * body.positions[after]))
 
 
 def main() -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 import time
-import tomllib
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from benchmarks.measure import HERE
-from benchmarks.search import parts_run, speed
-from benchmarks.search.clips import are_here, everything, labelled
+from benchmarks.measure import not_measured
+from benchmarks.search import carry_over, copies, parts_run, speed
+from benchmarks.search.clips import N_LIBRARY, are_here, everything, labelled
 from benchmarks.search.descriptors import N_DRAWN, Halved, drawn, fixed
 from benchmarks.search.events import KINDS, events_of
 from benchmarks.search.parts import Corpus, Query, Span, counts, evaluate_parts, queries_of
@@ -24,7 +22,6 @@ from keypose.library.descriptors.matching import RANKED_BY
 from keypose.library.rankers.sheets import Sheet, sheet_of
 from keypose.library.rankers.swings import overlap, scores
 
-N_LIBRARY = 2500  # clips that a query is timed on
 N_DRAWS = 100  # of random scores
 WHOLE = {"swings": True, "swings_times": False}  # whether axes count
 
@@ -32,13 +29,13 @@ WHOLE = {"swings": True, "swings_times": False}  # whether axes count
 def run() -> dict[str, float]:
     if not are_here():
         print("   NOT MEASURED: cmu30 or cmu30-more absent, set KEYPOSE_TEST_DATA")
-        return dict.fromkeys(tomllib.loads((HERE / "search" / "expected.toml").read_text()), math.nan)
+        return not_measured("search")
     clips = labelled()
     n_queries = sum(any(clips[k].label == clip.label for k in gallery_of(clips, q)) for q, clip in enumerate(clips))
     print(f"   {len(clips)} clips, {n_queries} with another subject in their class")
     print(f"   drawn at random, {N_DRAWS} times, other subjects: {_at_random()}")
     corpus, sheets = _read()
-    figures = _descriptors()
+    figures = _descriptors() | carry_over.figures() | copies.figures()
     for name, axes in WHOLE.items():
         figures |= _whole(name, _by_swings(sheets[: len(clips)], axes))
     figures |= _speed(sheets)

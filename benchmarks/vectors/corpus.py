@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.search.clips import everything
 from numpy.typing import NDArray
 
+from keypose.library.near import part_windows
 from keypose.library.parts import PartTrack, describe_parts
-from keypose.library.searching.near import part_windows
 from keypose.model import Motion
 
 Vectors = NDArray[np.float32]

@@ -22,9 +22,10 @@ SETTINGS = {
     "maintenance_work_mem": "3GB",
     "max_wal_size": "8GB",
     "effective_cache_size": "12GB",
-}
+}  # and fsync is off, as for the tests: nothing waits for the disk
 BLOCK = 100_000  # rows put in together
 A_CLIP = 100  # windows
+N_MORE = 200  # put into the finished graph together, by one COPY
 K = 10
 ROUNDS = 3
 MORE_BY_SIGNS = 20  # times as many rows are taken by signs alone, then compared in full
@@ -50,7 +51,7 @@ class Measured:
     rows_bytes: int  # the index by clip
     fill_s: float
     build_s: float
-    insert_ms: float  # of one vector more
+    insert_ms: float  # of one vector more, of N_MORE that are put in together
     by_width: dict[int, Asked]
 
 
@@ -124,10 +125,11 @@ class Bench:
         return self.dialect.vectors.nearest(connection, name, query, Nearness(K, width=width))
 
     def _insert_ms(self, table: str) -> float:
-        """Milliseconds of one row more; they are taken back."""
-        more = np.arange(len(self.queries))
+        """Milliseconds for each of N_MORE rows that come together, as the rows of a clip do; they are taken back."""
+        more = np.arange(N_MORE)
+        rows = self.queries[more % len(self.queries)]
         with self.writing() as connection, connection.begin_nested() as change:
-            took_s = _seconds(lambda: write_rows(connection, table, 0 * more, more + A_CLIP, self.queries))
+            took_s = _seconds(lambda: write_rows(connection, table, 0 * more, more + A_CLIP, rows))
             change.rollback()
         return 1000 * took_s / len(more)
 

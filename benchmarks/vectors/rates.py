@@ -1,4 +1,7 @@
-"""How much a second of real motion brings into a library."""
+"""How much a second of real motion brings into a library: of all clips of cmu30 and cmu30-more.
+
+.venv/bin/python -m benchmarks.vectors.rates       # prints the sentences of docs/ten-thousand-hours.md
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,26 @@ from benchmarks.search.clips import everything
 
 import keypose as kp
 from keypose.library.extra import sa
-from keypose.library.searching.near import indexed
+from keypose.library.near import indexed
 from keypose.library.searching.stored import Stored
 from keypose.library.tables import clips
 
-EVERY = 20  # each so-and-so-manieth clip is added
+HOURS = 10_000
 
 
 @dataclass(frozen=True)
 class Rates:
     """Of each second of motion."""
 
+    n_clips: int  # that were measured
     clip_s: float  # how long a clip is on average
     row_bytes: float  # of all tables
     blob_bytes: float  # of the files as they came: BVH at 30 frames a second, packed
     vectors: dict[str, float]  # rows of each index
+
+    def total(self, hours: int = HOURS) -> int:
+        """The vectors of so many hours, in all indexes."""
+        return round(3600 * hours * sum(self.vectors.values()))
 
 
 def rates() -> Rates:
@@ -33,12 +41,13 @@ def rates() -> Rates:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "clips.db")
         with kp.Library(path) as library:
-            library.add([clip.path for clip in everything()[::EVERY]])
+            library.add([clip.path for clip in everything()])
             stats = library.stats()
             with library._store.database.reading() as connection:
                 counts = _counts(connection)
         total_s = stats.duration_s
         return Rates(
+            stats.clips,
             total_s / stats.clips,
             path.stat().st_size / total_s,
             stats.bytes / total_s,
@@ -59,14 +68,16 @@ def _counts(connection: sa.Connection) -> Counter[str]:
     return found
 
 
-def said(got: Rates, hours: int = 10_000) -> str:
-    """What follows for so many hours."""
+def said(got: Rates, hours: int = HOURS) -> str:
+    """What was measured, and what follows for so many hours."""
     seconds = 3600 * hours
     rows = ", ".join(
         f"{name} {each:.2f} a second, {each * seconds / 1e6:,.0f} million" for name, each in got.vectors.items()
     )
     return (
-        f"{hours:,} hours are {seconds / got.clip_s / 1e6:,.1f} million clips of {got.clip_s:.1f} s. Vectors: {rows}. "
+        f"Measured on {got.n_clips:,} clips, {got.n_clips * got.clip_s / 3600:.1f} hours. "
+        f"{hours:,} hours are {seconds / got.clip_s / 1e6:,.1f} million clips of {got.clip_s:.1f} s. Vectors: {rows}; "
+        f"{got.total(hours) / 1e6:,.0f} million together. "
         f"Tables {got.row_bytes:,.0f} bytes a second, {got.row_bytes * seconds / 1e9:,.0f} GB; files as they came "
         f"{got.blob_bytes:,.0f} bytes a second, {got.blob_bytes * seconds / 1e9:,.0f} GB."
     )

@@ -1,21 +1,21 @@
 """Vectors in PostgreSQL: how quick and how right the index is at a million, and how it grows.
 
-.venv/bin/python -m benchmarks vectors                          # 10 thousand, 100 thousand, a million: 10 minutes
+.venv/bin/python -m benchmarks vectors                          # 10 thousand, 100 thousand, a million: 15 minutes
 .venv/bin/python -m benchmarks.vectors.run --count 100000       # no more than that
 """
 
 from __future__ import annotations
 
 import argparse
-import math
-import tomllib
 
 import numpy as np
-from benchmarks.measure import HERE
+from benchmarks.measure import not_measured
 from benchmarks.search.clips import are_here
+from benchmarks.vectors import candidates
 from benchmarks.vectors.corpus import Vectors, corpus, nearest
 from benchmarks.vectors.growth import table
 from benchmarks.vectors.measuring import K, Measured, Signs, bench
+from benchmarks.vectors.rates import rates, said
 from tests.postgres_server import binaries
 
 from keypose.library.dialects.postgres_vectors import BUILD_WIDTH, LINKS, WIDTH, table_of
@@ -32,7 +32,7 @@ def run(most: int = COUNTS[-1]) -> dict[str, float]:
     ]
     if missing:
         print(f"   NOT MEASURED: {', '.join(missing)} absent")
-        return dict.fromkeys(tomllib.loads((HERE / "vectors" / "expected.toml").read_text()), math.nan)
+        return not_measured("vectors")
     held = corpus(most, N_QUERIES)
     n_numbers = held.vectors.shape[1]
     print(f"   {len(held.vectors)} windows of {n_numbers} numbers, {held.n_made} of them by noise; "
@@ -50,8 +50,10 @@ def run(most: int = COUNTS[-1]) -> dict[str, float]:
                 print(f"   half precision alone, everything compared: recall@{K} {same / right.size:.4f}", flush=True)
             if count == SIGNS_AT:
                 signs = on.measure_signs(table_of(f"n{count}", n_numbers), right, WIDTH)
-    print(table(found, signs))
-    return _figures(found)
+    per_second = rates()
+    print(said(per_second))
+    print(table(found, per_second.total(), signs))
+    return _figures(found) | {"candidates_held": candidates.held()}
 
 
 def _in_half(vectors: Vectors) -> Vectors:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from keypose.batch.compare import compare
     from keypose.demo import demo_motion
     from keypose.errors import (
+        Conflict,
         FileError,
         FormatError,
         FormatWarning,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from keypose.formats.kps import open_kps
     from keypose.inbetween.editing import Change, Edit, edit
     from keypose.library.library import Library
-    from keypose.library.nouns import Clip, Fault, Ingested
+    from keypose.library.nouns import Clip, Draft, Facets, Fault, Ingested, Tally
     from keypose.library.searching.hits import Hit
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
@@ -74,10 +75,13 @@ __all__ = [
     "Change",
     "Clip",
     "Comparison",
+    "Conflict",
     "Curves",
     "Damage",
+    "Draft",
     "EdgeCosts",
     "Edit",
+    "Facets",
     "FarthestSearch",
     "Fault",
     "Features",
@@ -112,6 +116,7 @@ __all__ = [
     "SwingChange",
     "SwingEdit",
     "Swings",
+    "Tally",
     "Tip",
     "Track",
     "UnknownJoint",
@@ -151,6 +156,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         "keypose.batch.compare": ("compare",),
         "keypose.demo": ("demo_motion",),
         "keypose.errors": (
+            "Conflict",
             "FileError",
             "FormatError",
             "FormatWarning",
@@ -165,7 +171,7 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         "keypose.formats.kps": ("open_kps",),
         "keypose.inbetween.editing": ("Change", "Edit", "edit"),
         "keypose.library.library": ("Library",),
-        "keypose.library.nouns": ("Clip", "Fault", "Ingested"),
+        "keypose.library.nouns": ("Clip", "Draft", "Facets", "Fault", "Ingested", "Tally"),
         "keypose.library.searching.hits": ("Hit",),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),

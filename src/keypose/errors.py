@@ -1,6 +1,7 @@
 """Everything that can go wrong, as one tree.
 
     KeyposeError
+    ├── Conflict                           somebody else has changed meanwhile what is to be changed
     ├── FileError          (OSError)       a file cannot be opened, read or written
     ├── FormatError        (ValueError)    a file's content is not what its format asks for
     │   └── LimitError                     a file asks for more than the limits allow
@@ -23,6 +24,10 @@ from os import PathLike, fspath
 
 class KeyposeError(Exception):
     """The root of all errors of this package."""
+
+
+class Conflict(KeyposeError):  # noqa: N818 - reads better without "Error"
+    """Somebody else has changed meanwhile what is to be changed; the message says what is there now."""
 
 
 class FileError(KeyposeError, OSError):
@@ -65,7 +70,7 @@ class LimitError(FormatError):
     """A file asks for more joints, frames or memory than the limits allow."""
 
 
-class MissingExtra(KeyposeError, ImportError):  # noqa: N818 - reads better without "Error"
+class MissingExtra(KeyposeError, ImportError):  # noqa: N818
     """An optional dependency is not installed; the message holds the line to type."""
 
 

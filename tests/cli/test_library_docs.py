@@ -15,7 +15,7 @@ import keypose as kp
 from keypose.cli.app import run
 from keypose.cli.library_options import USUAL, VARIABLE
 from keypose.cli.library_search_page import MOST_PARTS
-from keypose.library.catalogue import BUSY_S
+from keypose.library.opened import BUSY_S
 from keypose.library.results_page import MOST_FOUND, MOST_STRIPS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text()
@@ -36,7 +36,20 @@ def test_every_command_runs(here: Path) -> None:
         kp.save(demo[180:240], folder / "kick.bvh")
     commands = [shlex.split(line) for line in re.findall(r"^    keypose (.*)$", PAGE, re.M)]
     assert {command[1] for command in commands} == {
-        *("add", "list", "search", "show", "tag", "rename", "remove", "export", "stats", "verify", "rebuild")
+        *(
+            "add",
+            "list",
+            "search",
+            "show",
+            "tag",
+            "rename",
+            "describe",
+            "remove",
+            "export",
+            "stats",
+            "verify",
+            "rebuild",
+        )
     }
     for command in commands:
         assert run(command) == 0, command

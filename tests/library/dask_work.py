@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from pathlib import Path
 
 
 def square(n: int) -> int:
     if n < 0:
         raise ValueError(f"{n}, expected no negative number")
     return n * n
+
+
+def die_the_first_time(folder: str) -> int:
+    """How often it was tried, this time included; the first time is the last of its worker."""
+    Path(folder, str(os.getpid())).touch()
+    tries = len(list(Path(folder).iterdir()))
+    if tries == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return tries
 
 
 def die(_: object) -> None:

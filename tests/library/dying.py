@@ -1,8 +1,9 @@
 """A program that changes a library and is killed (SIGKILL) at the n-th moment, for every n until it lives to the end.
 
 Moments are all calls that open, rename, link or remove a file, and the time before and after each statement and commit.
-Run as ``python dying.py FOLDER WAY STEP CLIP...``; prints one line of JSON for each death. One process that forks: importing
-everything for each death would take minutes.
+Run as ``python dying.py FOLDER WAY STEP SERVER CLIP...``; prints one line of JSON for each death. One process that forks:
+importing everything for each death would take minutes. SERVER is nothing for SQLite, or the URL of a schema of
+PostgreSQL, to which a number is added for each death; then the library is made before moments are counted.
 """
 
 from __future__ import annotations
@@ -40,16 +41,21 @@ def watch(death: Death) -> None:
         sa.event.listen(sa.Engine, moment, death)
 
 
-def changes(folder: Path, clips: list[str], report: int) -> None:
+def opened(folder: Path, server: str) -> Library:
+    """The library of one death."""
+    return Library(f"{server}{folder.name}", blobs=folder / "blobs") if server else Library(folder / "clips.db")
+
+
+def changes(library: Library, clips: list[str], report: int) -> None:
     """Adds every clip, tags it, removes the first; says what is done after each."""
-    with Library(folder / "clips.db") as library:
+    with library:
         for clip in clips:
             os.write(report, f"added {library.add(clip).hash}\n".encode())
         os.write(report, f"tagged {library.tag(Path(clips[1]).stem, 'kept').hash}\n".encode())
         os.write(report, f"removed {library.remove(Path(clips[0]).stem).hash}\n".encode())
 
 
-def ingests(folder: Path, clips: list[str], report: int) -> None:
+def ingests(library: Library, clips: list[str], report: int) -> None:
     """Adds all clips at once, written two at a time; says what is done when it is told so."""
 
     def tell(progress: IngestProgress) -> None:
@@ -57,20 +63,22 @@ def ingests(folder: Path, clips: list[str], report: int) -> None:
         os.write(report, f"added {progress.clip.hash}\n".encode())
 
     run.GROUP = 2
-    with Library(folder / "clips.db") as library:
+    with library:
         library.add(clips, jobs=1, tags=("kept",), on_progress=tell)
 
 
 WAYS = {"changes": changes, "ingests": ingests}
 
 
-def die_once(folder: Path, way: str, clips: list[str], at: int) -> tuple[list[str], bool]:
+def die_once(folder: Path, way: str, server: str, clips: list[str], at: int) -> tuple[list[str], bool]:
     """What was reported done before the death at moment ``at``, and whether it came to that."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        if server:
+            opened(folder, server).close()
         watch(Death(at))
-        WAYS[way](folder, clips, writing)
+        WAYS[way](opened(folder, server), clips, writing)
         os._exit(0)
     os.close(writing)
     with open(reading) as pipe:  # noqa: PTH123
@@ -81,12 +89,12 @@ def die_once(folder: Path, way: str, clips: list[str], at: int) -> tuple[list[st
     return done, os.WIFSIGNALED(status)
 
 
-def main(root: Path, way: str, clips: list[str], step: int) -> None:
+def main(root: Path, way: str, server: str, clips: list[str], step: int) -> None:
     at = 1
     while True:
         folder = root / str(at)
         folder.mkdir()
-        done, died = die_once(folder, way, clips, at)
+        done, died = die_once(folder, way, server, clips, at)
         print(json.dumps({"folder": str(folder), "done": done, "died": died}), flush=True)
         if not died:
             return
@@ -94,4 +102,4 @@ def main(root: Path, way: str, clips: list[str], step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[4:], int(sys.argv[3]))
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[4], sys.argv[5:], int(sys.argv[3]))

@@ -10,6 +10,7 @@ import keypose as kp
 from keypose.arrays import Floats
 from keypose.kinematics import UPS, up_axis
 from keypose.library.canonical import BONES_M, INDEX, JOINTS, PARTNERS, Canonical, canonical
+from keypose.library.descriptors.posture import posture
 from keypose.rotations import exp, from_matrix
 from library_cases import DEMO, MIXAMO_NAMES, moved, scaled
 
@@ -34,11 +35,18 @@ def test_there_are_seventeen_joints_and_each_has_a_partner() -> None:
 
 def test_the_demo_is_seventeen_joints_in_metres_where_the_file_has_them() -> None:
     body = body_of(DEMO)
-    names = [joint for joint in JOINTS if joint != "chest"]
+    names = [joint for joint in JOINTS if joint not in ("hips", "chest")]
     own = DEMO.world_positions()[:, [DEMO.joint(name) for name in names]]
     ratio = body.positions[:, [INDEX[name] for name in names]] / np.where(own == 0, np.nan, own)
     assert body.missing == () and body.positions.shape == (DEMO.n_frames, 17, 3)
     assert np.nanstd(ratio) < 1e-9 and 0.9 < np.nanmean(ratio) < 1.1
+
+
+@pytest.mark.parametrize(("middle", "limb"), [("hips", "thigh"), ("chest", "upper_arm")])
+def test_hips_and_chest_are_where_legs_and_arms_are_whatever_the_rig_says(middle: str, limb: str) -> None:
+    body = body_of(DEMO)
+    sides = [body.positions[:, INDEX[f"{side}_{limb}"]] for side in ("left", "right")]
+    np.testing.assert_allclose(body.positions[:, INDEX[middle]], np.mean(sides, axis=0), atol=1e-12)
 
 
 def test_legs_and_trunk_have_the_length_of_a_figure_of_one_metre_seventy() -> None:
@@ -139,7 +147,11 @@ def test_real_skeletons(data_dir: Path) -> None:
     run = kp.load(data_dir / "cmu120" / "09_01.bvh")
     body = body_of(run)
     assert body.missing == () and body.n_frames == 37
-    hips = run.world_positions()[::4, run.joint("hips")] * run.mm_per_unit / 1000
-    np.testing.assert_allclose(body.root, hips, rtol=0.02)
+    thighs = [run.joint(f"{side}_thigh") for side in ("left", "right")]
+    hips = run.world_positions()[::4, thighs].mean(axis=1) * run.mm_per_unit / 1000
+    np.testing.assert_allclose(body.root, hips, atol=0.05)
+    rigs = [kp.load(data_dir / path) for path in ("cmu30/ball_kick/10_03.bvh", "formats/bvh/cmu10_03_daz.bvh")]
+    here, there = (posture(body_of(rig)).positions for rig in rigs)  # one take on two rigs, whose hips are 14 cm apart
+    assert np.median(np.sqrt(((here - there) ** 2).sum(axis=2).mean(axis=1))) < 0.13
     man = canonical(kp.load(data_dir / "gltf" / "CesiumMan.glb"))
     assert man is not None and np.isfinite(man.positions).all()

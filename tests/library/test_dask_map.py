@@ -40,15 +40,20 @@ class Cluster:
         about = folder / "scheduler.json"
         self.processes: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(about))
-        self.workers = [
-            self._start("worker", "--scheduler-file", str(about), "--nthreads", "1", "--no-nanny",
-                        "--local-directory", str(folder))
-            for _ in range(N_WORKERS)
-        ]  # fmt: skip
+        self.workers = [self._worker() for _ in range(N_WORKERS)]
         end = time.monotonic() + 60
         while not about.exists() and time.monotonic() < end:
             time.sleep(0.02)
         self.address = json.loads(about.read_text())["address"].replace("tcp://", "dask://")
+
+    def _worker(self) -> subprocess.Popen[bytes]:
+        about = str(self.folder / "scheduler.json")
+        return self._start("worker", "--scheduler-file", about, "--nthreads", "1", "--no-nanny",
+                           "--local-directory", str(self.folder))  # fmt: skip
+
+    def replace(self, worker: subprocess.Popen[bytes]) -> None:
+        """Another worker in the place of one that died."""
+        self.workers[self.workers.index(worker)] = self._worker()
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", "--no-dashboard"]
@@ -77,11 +82,23 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of a scheduler that was killed
 def test_the_deaths_of_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    _what_dies_with_its_worker_is_tried_again(cluster, tmp_path)
     _one_dies_in_an_ingest(cluster, tmp_path)
     _outcomes_are_those_of_the_pool(cluster)
     _an_item_that_kills_its_workers_has_failed(cluster)
     _a_cluster_without_workers_is_given_up(cluster)
     _a_lost_scheduler_is_said(cluster)
+
+
+def _what_dies_with_its_worker_is_tried_again(cluster: Cluster, tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    tries.mkdir()
+    (outcome,) = map_on_dask(dask_work.die_the_first_time, [str(tries)], cluster.address)
+    assert outcome.value == 2 and outcome.failure is None
+    died, worked = (int(path.name) for path in sorted(tries.iterdir(), key=lambda path: path.stat().st_mtime_ns))
+    workers = {worker.pid: worker for worker in cluster.workers}
+    assert workers[died].wait() == -signal.SIGKILL and workers[worked].poll() is None
+    cluster.replace(workers[died])
 
 
 def _one_dies_in_an_ingest(cluster: Cluster, tmp_path: Path) -> None:
@@ -92,7 +109,7 @@ def _one_dies_in_an_ingest(cluster: Cluster, tmp_path: Path) -> None:
         kp.save(replace(motion[n : n + 10], name=f"take_{n}"), clips / f"take_{n}.bvh")
     (clips / "bad.bvh").write_text("HIERARCHY\nROOT")
 
-    def kill_one(progress: IngestProgress) -> None:
+    def kill_one(progress: IngestProgress) -> None:  # busy or idle: the work goes on
         if progress.added:
             cluster.workers[0].kill()
 

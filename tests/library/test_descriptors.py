@@ -20,8 +20,10 @@ from keypose.library.descriptors import (
     rank,
     unlikeness,
 )
-from keypose.library.descriptors.clip import clip_groups, facts
+from keypose.library.descriptors.clip import clip_groups, facts, mirror_of_clip
+from keypose.library.descriptors.describe import clip_numbers
 from keypose.library.descriptors.learnt import distances, packed, shipped, unpacked
+from keypose.library.descriptors.noun import AXES, EVEN_AXES
 from keypose.library.descriptors.posture import posture
 from keypose.rotations import exp
 from library_cases import DEMO, MIXAMO_NAMES, moved, scaled
@@ -131,6 +133,69 @@ def test_describing_the_mirror_image() -> None:
     direct = describe_body(body_of(DEMO).mirrored())
     assert twin is not None and max(farthest(twin, direct).values()) == 0
     assert max(farthest(twin, described(DEMO)).values()) > 0.1
+
+
+def test_numbers_of_the_clip_change_places_and_signs_in_a_mirror() -> None:
+    places, signs = mirror_of_clip()
+    np.testing.assert_array_equal(places[places], np.arange(len(places)))
+    own, twin = (clip_numbers(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirrored()))
+    np.testing.assert_allclose(own[places] * signs, twin, atol=1e-8)
+    assert np.abs(own - twin).max() > 0.1
+
+
+def test_axes_are_even_or_odd_to_the_last_bit() -> None:
+    mirrors = {name: covariance.mirror(tuple(kind.joints.tolist())) for name, kind in covariance.KINDS.items()}
+    parity = np.where(np.arange(AXES) < EVEN_AXES, 1.0, -1.0)
+    for name, (places, signs) in {**mirrors, "clip": mirror_of_clip()}.items():
+        space = shipped().spaces[name]
+        np.testing.assert_array_equal(space.mean[places] * signs, space.mean)
+        np.testing.assert_array_equal(space.axes[places] * signs[:, None], space.axes * parity)
+
+
+def same_but_for_rounding(a: Description, b: Description) -> None:
+    for name in NAMES:
+        x, y = a.all[name], b.all[name]
+        np.testing.assert_allclose(x.vectors, y.vectors, atol=1e-4)
+        np.testing.assert_allclose(x.weights, y.weights, atol=1e-5)
+        np.testing.assert_allclose(x.usual, y.usual, rtol=1e-4)
+        np.testing.assert_array_equal(x.starts_s, y.starts_s)
+        np.testing.assert_array_equal(x.ends_s, y.ends_s)
+
+
+@pytest.mark.parametrize("motion", [DEMO, DEMO[:1], DEMO[40:75], DEMO[-150:]], ids=["all", "1 frame", "short", "kick"])
+def test_the_mirror_image_of_a_description_is_that_of_the_body(motion: kp.Motion) -> None:
+    own, body = described(motion), body_of(motion)
+    same_but_for_rounding(own.mirrored(), describe_body(body.mirrored()))
+    same_but_for_rounding(own.mirrored().mirrored(), own)
+    for name, windows in own.mirrored().all.items():
+        np.testing.assert_array_equal(np.abs(windows.vectors), np.abs(own.all[name].vectors))
+        assert windows.usual == own.all[name].usual
+
+
+@pytest.mark.data
+def test_real_clips_in_a_mirror(data_dir: Path) -> None:
+    for path in sorted((data_dir / "cmu30").glob("*/*.bvh"))[::6]:
+        motion = kp.load(path)
+        same_but_for_rounding(described(motion).mirrored(), describe_body(body_of(motion).mirrored()))
+
+
+def test_in_a_mirror_all_is_as_far_as_before() -> None:
+    clips = [described(DEMO[start : start + 90]) for start in range(0, 270, 45)]
+    away = unlikeness(clips[2], gallery(clips))
+    np.testing.assert_allclose(
+        unlikeness(clips[2].mirrored(), gallery([clip.mirrored() for clip in clips])), away, atol=1e-4
+    )
+
+
+def test_the_background_is_near_either_way() -> None:
+    space = shipped().spaces["upper_1s"]
+    windows = described(DEMO).windows["upper_1s"]
+    signs = np.where(np.arange(AXES) < EVEN_AXES, 1.0, -1.0).astype(np.float32)
+    either = np.minimum(
+        distances(windows.vectors, space.background), distances(windows.vectors, space.background * signs)
+    )
+    nearest = np.minimum.reduceat(either, space.firsts, axis=1)
+    assert windows.usual[0] == pytest.approx(float((windows.weights @ nearest).mean()), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", covariance.KINDS)

@@ -103,7 +103,8 @@ def test_bytes_within_a_tolerance(library: Library, made: Path, tmp_path: Path) 
     for clip in library:
         path = next(path for path in made.rglob("*.bvh") if path.stem == clip.name)
         assert clip.within_mm == 0.5 and clip.suffix == ".kps" and library.original(clip.hash) != path.read_bytes()
-        assert library.add(path.read_bytes(), name="by bytes").hash == clip.hash  # it is still that content
+        again = library.add(path.read_bytes(), name="by bytes", within_mm=0.5)
+        assert (again.hash, again.blob) == (clip.hash, clip.blob)  # it is still that content
         there, came = library.get(clip.hash), kp.load(path)
         millimetres = 1000 * 1.7 / came.height
         apart = np.linalg.norm(there.world_positions() - came.world_positions(), axis=-1).max() * millimetres
@@ -112,8 +113,8 @@ def test_bytes_within_a_tolerance(library: Library, made: Path, tmp_path: Path) 
     kept = next(path for path in tmp_path.rglob(alone.blob) if path.is_file())
     kept.write_bytes(b"damaged")
     assert {fault.kind for fault in library.verify()} == {"damaged blob"}
-    library.add([made / "take_0.bvh"], jobs=1)  # mends it
-    assert library.verify() == ()
+    library.add([made / "take_0.bvh"], within_mm=0.5, jobs=1)  # mends it
+    assert library.verify() == () and library.clip(alone.hash).within_mm == 0.5
     with pytest.raises(OptionError, match="tolerance_mm"):
         library.add([made], within_mm=-1.0)
 
@@ -205,3 +206,28 @@ def test_what_is_asked_in_vain_is_said(library: Library, made: Path, tmp_path: P
     for what in (3, [3], None):
         with pytest.raises(OptionError, match="to add, expected"):
             library.add(what)  # type: ignore[call-overload]
+
+
+def test_what_is_only_counted_is_told_all_the_same(library: Library, made: Path) -> None:
+    told: list[IngestProgress] = []
+    tally = library.ingest(made, tags=("all",), jobs=1, on_progress=told.append)
+    assert (tally.total, tally.added, tally.known, tally.failed) == (N_CLIPS + 2, N_CLIPS, 1, 1)
+    assert tally.motion_s == pytest.approx(sum(clip.duration_s for clip in library)) and tally.elapsed_s > 0
+    assert told[-1].done == tally.total and {each.clip.hash for each in told if each.clip} == {c.hash for c in library}
+    again = library.ingest([made / "take_0.bvh", made / "sub"], jobs=1)
+    assert (again.total, again.added, again.known, again.motion_s) == (3, 0, 3, 0.0)
+
+
+def test_one_file_that_cannot_be_read_again_ends_nothing(tmp_path: Path, made: Path) -> None:
+    """Its clip is there, its bytes are lost, and it is too long for the limits of today."""
+    long = tmp_path / "a long one.bvh"
+    kp.save(kp.demo_motion(fps=10)[:40], long)
+    with Library(tmp_path / "clips.db") as library:
+        clip = library.add(long, within_mm=1.0)
+        library._store.blobs.remove(clip.blob)
+    with Library(tmp_path / "clips.db", limits=kp.Limits(frames=20)) as library:
+        done = library.add([long, made / "take_0.bvh"], jobs=1)
+        assert [new.name for new in done.clips] == ["take_0"] and done.known == ()
+        assert [failure.path for failure in done.failures] == [str(long)] and "limit of 20" in done.failures[0].says
+    with Library(tmp_path / "clips.db") as library:
+        assert library.add([long], jobs=1).known == (library.clip("a long one"),) and library.verify() == ()

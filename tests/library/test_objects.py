@@ -71,14 +71,19 @@ def test_damaged_bytes_are_never_handed_out_and_mended_by_putting_them_again(pla
         assert place.put(b"some bytes") == digest and place.read(digest) == b"some bytes"
 
 
-def test_strangers_are_leftovers(place: Blobs) -> None:
+def test_only_what_a_writer_can_have_left_is_ever_removed(place: Blobs, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = place.put(b"x")
-    for name in ("letter.txt", f"zz/{digest}", f"{digest[:2]}/{digest}.0.tmp"):
+    left = sorted((f"{digest[:2]}/.{digest[:20]}.{'0' * 12}.tmp", f"{digest[:2]}/{digest}.{'0' * 16}.tmp"))
+    strange = sorted(("letter.txt", f"zz/{digest}", f"{digest[:2]}/{digest}.0.tmp", "ab/novel.tmp", ".draft.tmp"))
+    for name in (*left, *strange):
         write(place, name, b"x")
-    assert sorted(place.leftovers()) == sorted(("letter.txt", f"zz/{digest}"))  # the other may still be being written
-    for name in list(place.leftovers()):
+    assert list(place.leftovers()) == []  # they may still be being written
+    for module in ("folder", "objects"):
+        monkeypatch.setattr(f"keypose.library.blobs.{module}.LEFTOVER_AFTER_S", -3600.0)
+    assert sorted(place.leftovers()) == left and sorted(place.strangers()) == strange
+    for name in (*left, *strange):
         place.remove_leftover(name)
-    assert list(place.leftovers()) == [] and place.read(digest) == b"x"
+    assert list(place.leftovers()) == [] and sorted(place.strangers()) == strange and place.read(digest) == b"x"
 
 
 @pytest.mark.parametrize("digest", ["", "../../etc/passwd", "a" * 63, "A" * 64, "a" * 64 + "\n"])
@@ -112,10 +117,11 @@ def test_errors_of_every_kind_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise RuntimeError("no credentials")
 
+    digest = place.put(b"x")
     for what, use in (("cat_file", place.read), ("isfile", place.has), ("rm_file", place.remove)):
         monkeypatch.setattr(place._store, what, refused)
         with pytest.raises(FileError, match=r"cannot be \w+ \(no credentials\)"):
-            use("0" * 64)
+            use(digest)
 
 
 def test_a_library_with_its_bytes_in_a_store(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_errors_are_said_by_their_code(code: str) -> None:
     assert CODES[code] in str(found) and str(found).startswith("postgresql://host/db: ")
 
 
-def test_without_psycopg_the_line_to_type_is_said_and_sqlite_needs_none() -> None:
+def test_without_psycopg_the_line_to_type_is_said_and_sqlite_needs_none(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['psycopg'] = None; sys.modules['fsspec'] = None\n"
         "from keypose.library.library import Library\n"
@@ -147,7 +147,7 @@ def test_without_psycopg_the_line_to_type_is_said_and_sqlite_needs_none() -> Non
         "except ImportError as error: print(error)\n"
         "try: Library('{path}', blobs='memory://x')\n"
         "except ImportError as error: print(error)\n"
-    ).replace("{path}", ":memory:")
+    ).replace("{path}", str(tmp_path / "clips.db"))
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert told.stdout.splitlines() == [
         "a library in PostgreSQL needs: pip install 'keypose[postgres]'",
@@ -259,7 +259,7 @@ DAMAGE = {
     "name": ("UPDATE clips SET name = 'tale'", "row"),
     "a tag more": ("INSERT INTO tags SELECT id, 'new' FROM clips", "row"),
     "size": ("UPDATE blobs SET bytes = bytes + 1", "row"),
-    "no date": ("UPDATE clips SET added_at = 'soon'", "database"),
+    "no date": ("UPDATE clips SET added_at = 'soon'", "row"),
     "words lost": ("DELETE FROM words", "words"),
     "words changed": ("UPDATE words SET text = '{x}'", "words"),
     "an index not valid": (

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 import keypose as kp
 from clip_rows import insert_clip
 from keypose.errors import FormatError
+from keypose.library import near
 from keypose.library.dialects.postgres import PostgresDialect
 from keypose.library.dialects.postgres_vectors import Nearness, as_text, copy_rows, table_of
 from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.parts import PartTrack
-from keypose.library.searching import near, pg_shelf
+from keypose.library.searching import pg_shelf
+from keypose.library.searching.stored import Stored
 from keypose.library.tables import clips
 from library_cases import DEMO
 from postgres_server import Server
@@ -225,6 +227,37 @@ def test_both_databases_find_the_same(
 
     right = hits(both[0])
     assert hits(both[1]) == right and bool(right) == (options != {"tags": ("none",)})
+
+
+def test_what_one_asked_vector_needs_is_not_asked_for_the_next(
+    both: tuple[Library, Library], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of one clip crowd around the first window: more are asked for there, and there alone."""
+    monkeypatch.setattr(pg_shelf, "FEW", 0)
+    asked: list[int] = []
+    really = index_of(both[1]).vectors.nearest
+
+    def nearest(
+        connection: sa.Connection, name: str, vector: NDArray[np.float32], wanted: Nearness
+    ) -> list[tuple[int, int]]:
+        asked.append(wanted.rows)
+        if len(asked) == 1:
+            return [(1, part) for part in range(wanted.rows)]
+        return really(connection, name, vector, wanted)
+
+    monkeypatch.setattr(index_of(both[1]).vectors, "nearest", nearest)
+    assert both[1].search_part(piece("walk"), 0, 90, mirrored=False)
+    assert asked[1] == 4 * asked[0] and set(asked[2:]) == {asked[0]}
+
+
+def test_where_all_clips_are_searched_no_condition_is_added(both: tuple[Library, Library]) -> None:
+    with both[1]._store.database.reading() as connection:
+        assert Stored().searched(connection, None) is None
+    library = both[1]
+    library.throw_away("stand")
+    with library._store.database.reading() as connection:
+        assert Stored().searched(connection, None) is not None
+    library.restore("stand")
 
 
 def test_a_removed_clip_is_gone_from_the_index(postgres_url: str, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_hit_has_all_that_a_reader_needs(asked: Asked, strip: Picture) -> None
     page = page_of(asked, Found(one.clip, one, KEYS, strip))
     (item,) = [e for e in page.of("li") if e.attributes.get("class") == "hit"]
     for words in (
-        "walk", "score 0.87", "0.75 to 2.25 s of 4.00 s (frames 15 to 44), with key poses 3 to 5 of 8.", "studio",
+        "walk", "score 0.87", "0.75 to 2.25 s of 4.00 s (frames 15:45), with key poses 3 to 5 of 8.", "studio",
         "With left and right exchanged; like seconds 0.00 to 1.50 of the query.", "2 more of the same take", "walk copy",
         "takes/walk.bvh", "CC0", "left thigh", "1.50 to 2.25", "keypose library export found/ abababababababab --library clips.db",
     ):  # fmt: skip
@@ -92,12 +92,12 @@ def test_the_part_itself_stands_above_the_clip(asked: Asked, strip: Picture) -> 
 @pytest.mark.parametrize(
     ("start", "end", "said"),
     [
-        (0, 80, "All of it: 4.00 s (frames 0 to 79), with all 8 key poses"),
+        (0, 80, "All of it: 4.00 s (frames 0:80), with all 8 key poses"),
         (31, 32, "At 1.55 s of 4.00 s (frame 31), between key poses"),
-        (31, 39, "1.55 to 1.95 s of 4.00 s (frames 31 to 38), between key poses"),
-        (30, 39, "1.50 to 1.95 s of 4.00 s (frames 30 to 38), with key pose 4 of 8"),
-        (30, 41, "1.50 to 2.05 s of 4.00 s (frames 30 to 40), with key poses 4 and 5 of 8"),
-        (30, 40, "1.50 to 2.00 s of 4.00 s (frames 30 to 39), with key pose 4 of 8"),
+        (31, 39, "1.55 to 1.95 s of 4.00 s (frames 31:39), between key poses"),
+        (30, 39, "1.50 to 1.95 s of 4.00 s (frames 30:39), with key pose 4 of 8"),
+        (30, 41, "1.50 to 2.05 s of 4.00 s (frames 30:41), with key poses 4 and 5 of 8"),
+        (30, 40, "1.50 to 2.00 s of 4.00 s (frames 30:40), with key pose 4 of 8"),
     ],
 )
 def test_where_it_is_in_words(start: int, end: int, said: str) -> None:

@@ -57,6 +57,7 @@ def test_the_ranking_is_that_of_the_slow_twin(clips: list[Description], mirrored
     other = describe(in_a_mirror(DEMO[60:110]))
     ways = [described(60, 110), *([other] if mirrored and other is not None else [])]
     galleries, own = gallery(clips, tuple(clips[0].all)), own_unlikeness(ways[0])
+    assert own == pytest.approx(float(unlikeness(ways[0], gallery([ways[0]]))[0]), rel=1e-3)
     found, slow = ranked(ways, own, galleries, None, 99), slow_ranking(ways, clips)
     np.testing.assert_allclose([row.score for row in found], [score for _, _, score in slow], atol=1e-4)
     distinct = [k for k in range(1, len(slow) - 1) if slow[k - 1][2] - 1e-4 > slow[k][2] > slow[k + 1][2] + 1e-4]

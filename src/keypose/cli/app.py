@@ -36,6 +36,7 @@ from keypose.cli.library import library
 from keypose.cli.methods import methods
 from keypose.cli.rebake import rebake
 from keypose.cli.report import report
+from keypose.cli.serve import serve
 from keypose.cli.storage_compress import compress
 from keypose.cli.storage_restore import restore
 from keypose.cli.storage_verify import verify
@@ -63,6 +64,7 @@ For example:
   keypose compare takes/                 every method on one scale
   keypose library add takes/             thousands of clips in one place
   keypose library search walk.bvh        and those that are like one
+  keypose serve --open                   all of it in the browser
   keypose unbake --help                  all options of a command
 """
 
@@ -93,6 +95,7 @@ app.command(compress, usage="Usage: keypose compress [OPTIONS] IN... OUT")
 app.command(restore, usage="Usage: keypose restore [OPTIONS] IN... OUT")
 app.command(verify, usage="Usage: keypose verify [OPTIONS] FILES...")
 app.command(library)
+app.command(serve, usage="Usage: keypose serve [OPTIONS]")
 app.command(methods, usage="Usage: keypose methods [OPTIONS]")
 app.command(formats, usage="Usage: keypose formats [OPTIONS]")
 app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from keypose.cli.library_add import add
-from keypose.cli.library_change import remove, rename, tag
+from keypose.cli.library_change import describe, remove, rename, tag
 from keypose.cli.library_keep import export, rebuild, verify
 from keypose.cli.library_look import list_, show, stats
 from keypose.cli.library_search import search
@@ -13,8 +13,9 @@ from keypose.cli.library_search import search
 HELP = """Keep thousands of clips in one place, and find those that are like one.
 
 A library is one file (clips.db) with a folder beside it, or a PostgreSQL
-database. Every clip is kept byte for byte, once, with its key poses, and is
-found by words, or by a motion that is like it, whatever the skeleton.
+database. Every clip is kept once, byte for byte (files that need others beside
+them, as AMC: number for number), with its key poses, and is found by words, or
+by a motion that is like it, whatever the skeleton.
 
 For example:
   keypose library add takes/ --tag walk
@@ -32,6 +33,7 @@ library.command(search, usage="Usage: keypose library search [OPTIONS] [QUERY]")
 library.command(show, usage="Usage: keypose library show [OPTIONS] CLIPS...")
 library.command(tag, usage="Usage: keypose library tag [OPTIONS] CLIPS...")
 library.command(rename, usage="Usage: keypose library rename [OPTIONS] CLIP NAME")
+library.command(describe, usage="Usage: keypose library describe [OPTIONS] CLIPS...")
 library.command(remove, usage="Usage: keypose library remove [OPTIONS] CLIPS...")
 library.command(export, usage="Usage: keypose library export [OPTIONS] FOLDER [CLIPS...]")
 library.command(stats, usage="Usage: keypose library stats [OPTIONS]")

@@ -1,4 +1,4 @@
-"""``keypose library tag``, ``rename`` and ``remove``: what is said about clips, and whether they are there."""
+"""``keypose library tag``, ``rename``, ``describe`` and ``remove``: what is said of clips, and whether they are."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from keypose.cli.options import Json
 def tag(
     *clips: ClipNames,
     add: Annotated[
-        tuple[str, ...], Parameter(negative="", help="Give them this tag. May be given several times.")
+        tuple[str, ...], Parameter(negative="", help="Give them these tags: a,b. May be given several times.")
     ] = (),
     remove: Annotated[
-        tuple[str, ...], Parameter(negative="", help="Take this tag from them. May be given several times.")
+        tuple[str, ...], Parameter(negative="", help="Take these tags from them. May be given several times.")
     ] = (),
     library: Where = None,
     json: Json = False,
@@ -28,12 +28,14 @@ def tag(
     error.
 
     For example:
-      keypose library tag 02_01 02_02 --add walk --add slow
+      keypose library tag 02_01 02_02 --add walk,slow
       keypose library tag 02_01 --add "left hand" --remove walk
     """
     from keypose.cli import library_run
+    from keypose.cli.keys_options import names_from
     from keypose.cli.library_options import named_clips, opened
 
+    add, remove = names_from("--add", add), names_from("--remove", remove)
     if not add and not remove:
         raise UsageError("no tag named, expected --add or --remove, such as --add walk")
     if both := sorted(set(add) & set(remove)):
@@ -52,7 +54,8 @@ def rename(
 ) -> int:
     """Give a clip of a library another name.
 
-    Other names under which the same content was added stay.
+    It can still be called by the name that it had, and by others under which the
+    same content was added.
 
     For example:
       keypose library rename 02_01 "walk, slow"
@@ -63,6 +66,32 @@ def rename(
 
     with opened(library) as here:
         return library_run.rename_clip(here, clip, name, json=json)
+
+
+def describe(
+    *clips: ClipNames,
+    source: Annotated[str | None, Parameter(help="Where they come from.")] = None,
+    licence: Annotated[str | None, Parameter(help="What may be done with them.")] = None,
+    note: Annotated[str | None, Parameter(help="Anything else worth knowing.")] = None,
+    library: Where = None,
+    json: Json = False,
+) -> int:
+    """Say something else about clips of a library: source, licence, note.
+
+    What is not given stays; an empty text, "", takes away what was said.
+
+    For example:
+      keypose library describe 02_01 02_02 --licence CC-BY-4.0
+      keypose library describe 02_01 --source "studio B, take 7" --note ""
+    """
+    from keypose.cli import library_run
+    from keypose.cli.library_options import named_clips, opened
+
+    if source is None and licence is None and note is None:
+        raise UsageError("nothing said, expected --source, --licence or --note, such as --licence CC-BY-4.0")
+    with opened(library) as here:
+        chosen = named_clips(here, clips)
+        return library_run.describe_clips(here, chosen, source=source, licence=licence, note=note, json=json)
 
 
 def remove(

@@ -24,7 +24,7 @@ def list_(
     library: Where = None,
     json: Json = False,
 ) -> int:
-    """List the clips of a library by name.
+    """List the clips of a library by name, those that are called just so first.
 
     Words are found in names and tags, also by how they begin: kick finds
     roundhouse_kick_03 and a clip with the tag kicking.
@@ -35,26 +35,20 @@ def list_(
       keypose library list --tag walk --least-duration-s 10
       keypose library list --json > clips.json
     """
-    from keypose.cli import library_run, output
+    from keypose.cli import library_run
+    from keypose.cli.keys_options import names_from
     from keypose.cli.library_options import count_from, opened, seconds_from
 
     count_from("--limit", limit)
     count_from("--skip", skip, 0)
+    filters = {
+        "words": " ".join(words) if words else None,
+        "tags": names_from("--tag", tag),
+        "least_duration_s": seconds_from("--least-duration-s", least_duration_s),
+        "most_duration_s": seconds_from("--most-duration-s", most_duration_s),
+    }
     with opened(library) as here:
-        clips = here.clips(
-            " ".join(words) if words else None,
-            tags=tag,
-            least_duration_s=seconds_from("--least-duration-s", least_duration_s),
-            most_duration_s=seconds_from("--most-duration-s", most_duration_s),
-            limit=limit,
-            skip=skip,
-        )
-        where = here.where
-    if json:
-        output.show_json({"library": where, "clips": library_run.documents(clips)})
-    else:
-        library_run.show_list(clips, where, shortened=limit is None)
-    return 0
+        return library_run.list_clips(here, filters, limit, skip, json=json)
 
 
 def show(

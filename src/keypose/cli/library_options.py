@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "KEYPOSE_LIBRARY"
 USUAL = "clips.db"
+SQLITE = b"SQLite format 3\0"  # how such files begin
 WHICH = Parameter(group=Group("Which clips", sort_key=2))
 Where = Annotated[
     str | None,
@@ -36,7 +37,7 @@ Blobs = Annotated[
 ]
 Tags = Annotated[
     tuple[str, ...],
-    Parameter(name="--tag", negative="", help="Only clips with this tag. Given several times, with all of them."),
+    Parameter(name="--tag", negative="", help="Only clips with all these tags: a,b. May be given several times."),
     WHICH,
 ]
 Words = Annotated[
@@ -56,7 +57,7 @@ def location(where: str | None) -> str:
     told = where if where is not None else os.environ.get(VARIABLE) or USUAL
     if not told.strip():
         raise UsageError("--library is empty, expected the file of a library or the URL of a database")
-    return told
+    return told if "://" in told else os.path.expanduser(told)  # noqa: PTH111 - one that has no home stays as it is
 
 
 @contextmanager
@@ -66,12 +67,32 @@ def opened(where: str | None, blobs: str | None = None, *, create: bool = False)
     from keypose.library.library import Library
 
     told = location(where)
-    if not create and "://" not in told and not os.path.lexists(told):
-        named = "" if told == USUAL else f" --library {told}"
-        raise FileError(f"{told}: no such library; keypose library add FOLDER{named} makes one, and --library or "
-                        f"{VARIABLE} names another")  # fmt: skip
+    if "://" not in told:
+        _check_place(told)
+        if not create and not os.path.lexists(told):
+            named = "" if told == USUAL else f" --library {told}"
+            raise FileError(f"{told}: no such library; keypose library add FOLDER{named} makes one, and --library or "
+                            f"{VARIABLE} names another")  # fmt: skip
     with Library(told, blobs=blobs, create=create) as library:
         yield library
+
+
+def _check_place(told: str) -> None:
+    """An error where no library can be: in a folder that is not there, or where something else is."""
+    from keypose.errors import FileError, FormatError
+
+    folder = os.path.dirname(told)  # noqa: PTH120 - Path raises for odd names
+    if folder and not os.path.isdir(folder):  # noqa: PTH112 - as above
+        raise FileError(f"{folder}: no such folder, expected one for the library {os.path.basename(told)}")  # noqa: PTH119
+    if not os.path.isfile(told):  # noqa: PTH113 - as above
+        return
+    try:
+        with open(told, "rb") as file:  # noqa: PTH123 - as above
+            start = file.read(len(SQLITE))
+    except OSError:  # who opens it says why
+        return
+    if start and start != SQLITE:
+        raise FormatError(told, "is no library, expected a file that keypose library add has made")
 
 
 def check_there(names: Sequence[str]) -> None:

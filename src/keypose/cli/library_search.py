@@ -18,15 +18,13 @@ WHAT, RESULT, READING = (
 
 
 def search(
-    query: Annotated[
-        str | None,
+    *query: Annotated[
+        str,
         Parameter(
             name="QUERY",
             help="A motion file, or a clip of the library by name or hash. Otherwise options alone choose.",
         ),
-    ] = None,
-    /,
-    *,
+    ],
     part: Annotated[
         str | None,
         Parameter(help="Where in which clips these frames of the query happen, START:END, END not included."),
@@ -97,8 +95,11 @@ def search(
     from keypose.cli.library_options import count_from, opened, page_from, seconds_from
     from keypose.cli.options import reading_from
 
+    if len(query) > 1:
+        raise UsageError(f"{len(query)} queries ({', '.join(query[:4])}), expected one; a name with blanks wants "
+                         f"quotes, and words go with --words")  # fmt: skip
     wish = run.Wish(
-        query=query,
+        query=query[0] if query else None,
         part=run.part_from(part),
         pose=pose,
         joints=names_from("--joints", joints),
@@ -107,7 +108,7 @@ def search(
         several=several,
         fold=not no_fold,
         words=words,
-        tags=tag,
+        tags=names_from("--tag", tag),
         least_duration_s=seconds_from("--least-duration-s", least_duration_s),
         most_duration_s=seconds_from("--most-duration-s", most_duration_s),
         limit=limit,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from keypose.batch.reading import Reading
 from keypose.cli import library_run, library_view, output, said
 from keypose.cli.clip_view import file_size
 from keypose.cli.exits import UsageError
+from keypose.cli.library_noticed import Noticed
 from keypose.cli.wording import for_command_line
 from keypose.errors import OptionError
 from keypose.library.library import Library
@@ -74,7 +74,7 @@ class Query:
         if self.frame is not None:
             return f"{self.name}, the pose at frame {self.frame}"
         if self.span is not None:
-            return f"{self.name}, frames {self.span[0]} to {self.span[1] - 1}"
+            return f"{self.name}, frames {self.span[0]}:{self.span[1]}"
         return self.name
 
 
@@ -120,18 +120,25 @@ def check_page(wish: Wish) -> None:
 
 def run(library: Library, wish: Wish, reading: Reading, page: Path | None, *, show: bool, json: bool) -> int:
     """Searches, says what was found, and writes the page; the exit code."""
-    query = None if wish.query is None else _query(library, wish.query, wish, reading, quiet=json)
-    hits = () if query is None else _hits(library, wish, query)
-    clips = library.clips(**wish.filters, limit=wish.limit) if query is None else [hit.clip for hit in hits]
-    size = None
-    if page is not None:
-        from keypose.cli.library_search_page import write_page
+    with Noticed(library, wish.query or "") as noticed:
+        query = None if wish.query is None else _query(library, wish.query, wish, reading)
+        hits = () if query is None else _hits(library, wish, query)
+        clips = library.clips(**wish.filters, limit=wish.limit) if query is None else [hit.clip for hit in hits]
+        size = None
+        if page is not None:
+            from keypose.cli.library_search_page import write_page
 
-        size = write_page(page, library, wish, query, clips, hits)
+            size = write_page(page, library, wish, query, clips, hits)
+        if json:
+            document = _document(library.where, query, clips, hits, page)
     if json:
-        output.show_json(_document(library.where, query, clips, hits, page))
+        output.show_json(document | {"warnings": noticed.texts})
     else:
-        _say(clips, hits, library.where, is_by_words=query is None)
+        noticed.say()
+        if query is not None and isinstance(query.asked, Motion):
+            notes = [for_command_line(note) for note in query.asked.notes]
+            said.say_notes([(Path(query.name), said.own_notes(notes, noticed.texts))])
+        _say(library, wish, clips, hits)
         if page is not None and size is not None:
             output.line(f"{page}: {len(clips):,} hit{'' if len(clips) == 1 else 's'}, {file_size(size)}")
     if show and page is not None:
@@ -139,17 +146,18 @@ def run(library: Library, wish: Wish, reading: Reading, page: Path | None, *, sh
     return 0
 
 
-def _query(library: Library, named: str, wish: Wish, reading: Reading, *, quiet: bool) -> Query:
+def _query(library: Library, named: str, wish: Wish, reading: Reading) -> Query:
     """The query as it was meant: a file that is there, or a clip."""
     path = Path(named)
     if os.path.isfile(named):  # noqa: PTH113 - Path raises for long names
-        motion = _read(path, reading, quiet=quiet)
+        motion = reading.load(path)
         found = Query(path.name, motion, motion.n_frames)
     else:
         try:
             clip = library.clip(named)
         except OptionError as error:
-            raise OptionError(f"{error}; nor is there such a file") from None
+            more = "; nor is there such a file" if str(error).startswith("no clip") else ""
+            raise OptionError(f"{error}{more}") from None
         found = Query(clip.name, clip.hash, clip.n_frames)
     if wish.part is not None:
         return Query(found.name, found.asked, found.n_frames, span=_span(wish.part, found.n_frames))
@@ -165,17 +173,6 @@ def _span(part: tuple[int | None, int | None], n_frames: int) -> tuple[int, int]
     return start, end
 
 
-def _read(path: Path, reading: Reading, *, quiet: bool) -> Motion:
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        motion = reading.load(path)
-    warned = [for_command_line(str(one.message), str(path)) for one in heard]
-    if not quiet:
-        said.say_warnings(path, warned)
-        said.say_notes([(path, said.own_notes([for_command_line(note) for note in motion.notes], warned))])
-    return motion
-
-
 def _hits(library: Library, wish: Wish, query: Query) -> tuple[Hit, ...]:
     common = wish.filters | {
         "limit": wish.limit, "mirrored": wish.mirrored, "joints": wish.joints or None, "fold": wish.fold,
@@ -187,11 +184,15 @@ def _hits(library: Library, wish: Wish, query: Query) -> tuple[Hit, ...]:
     return library.search(query.asked, ranker=wish.ranker, **common)
 
 
-def _say(clips: Sequence[Clip], hits: Sequence[Hit], where: str, *, is_by_words: bool) -> None:
+def _say(library: Library, wish: Wish, clips: Sequence[Clip], hits: Sequence[Hit]) -> None:
     if not clips:
-        output.line(f"nothing found in {where}")
-    elif is_by_words:
+        output.line(f"nothing found in {library.where}")
+        library_run.say_unknown_tags(library, wish.tags)
+    elif wish.query is None:
         output.show(library_view.clip_table(clips, output.console().width))
+        count = library.count(**wish.filters) if len(clips) == wish.limit else len(clips)
+        if count > len(clips):
+            output.note(f"the first {len(clips)} of {count:,} are shown; --limit shows more")
     else:
         output.show(library_view.hit_table(hits, output.console().width))
 
@@ -213,7 +214,7 @@ def _hit_document(hit: Hit) -> dict[str, Any]:
         "query_start_s": hit.query_start_s,
         "query_end_s": hit.query_end_s,
         "mirrored": hit.mirrored,
-        "also": list(hit.also),
+        "also": [{"name": name, "hash": of} for name, of in zip(hit.also, hit.also_hashes, strict=True)],
         "says": hit.says,
         "centimetres": hit.why.centimetres,
         "spans": [span._asdict() for span in hit.why.spans],

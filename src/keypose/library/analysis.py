@@ -18,7 +18,7 @@ from keypose.model import Motion
 from keypose.pictures.strip import strip
 from keypose.verbs import ladder
 
-ANALYSIS_VERSION = 1  # another one: what was made by others is made anew by rebuild()
+ANALYSIS_VERSION = 2  # another one: what was made by others is made anew by rebuild()
 
 KEY_POSES = 8
 STRIP_HEIGHT_PX = 80.0
@@ -116,11 +116,14 @@ def _strip(motion: Motion, keys: Ints) -> str:
 
 def _sheet(thin: Motion, duration_s: float, body: Canonical | None) -> Sheet:
     if body is None or thin.n_frames * thin.n_joints > MOST_SWINGING:
-        none = np.zeros(0)
-        return Sheet(
-            duration_s, np.zeros(len(PARTS), bool), none.astype(np.int32), none, none, none.reshape(0, 3), none
-        )
+        return no_swings(duration_s)
     return replace(sheet_of_body(thin, body), duration_s=duration_s)
+
+
+def no_swings(duration_s: float) -> Sheet:
+    """The sheet of a motion in which nothing swings."""
+    none = np.zeros(0)
+    return Sheet(duration_s, np.zeros(len(PARTS), bool), none.astype(np.int32), none, none, none.reshape(0, 3), none)
 
 
 def poses_of_body(seen: Posture) -> Windows:

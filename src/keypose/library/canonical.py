@@ -9,10 +9,14 @@ import numpy as np
 
 from keypose.anatomy import Anatomy
 from keypose.arrays import Floats, Frozen, give_away
+from keypose.errors import OptionError
 from keypose.kinematics import Up, up_axis
 from keypose.model import Motion
+from keypose.model.motion import frames_at_rate
 
 FPS = 30.0
+MOST_FRAMES = 1 << 18  # at that rate, 2.4 hours: what is longer is not compared
+FRAMES_AT_ONCE = 1 << 14
 LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toes")
 JOINTS = ("hips", "chest", "head", *(f"{side}_{limb}" for side in ("left", "right") for limb in LIMBS))
 INDEX = {joint: k for k, joint in enumerate(JOINTS)}
@@ -35,11 +39,14 @@ _NEXT = {
     "shin": ("thigh",),
     "thigh": ("hip_joint", "hips"),
 }
-_NEEDED = ("left_shin", "right_shin")  # without both knees it is no body that could be compared
+NEEDED = ("left_shin", "right_shin")  # without both knees it is no body that could be compared
 MOST_MISSING = 8
 
+# Rigs put hips and chest anywhere along the spine; what they hold together is where it is in every body.
+_BETWEEN = {"hips": "thigh", "chest": "upper_arm"}
+
 # From hip joint to knee to ankle and from hips to chest to head on a figure of 1.7 m: the median of CMU's figures.
-BONES_M = 1.45
+BONES_M = 1.6
 _BONES = (("thigh", "shin"), ("shin", "foot"))
 LEAST_ACROSS_M = 0.05  # level distance from right to left below which a body has no heading of its own
 LEAST_SIZE = 1e-9  # of bones, against the distance from the origin: what is smaller is noise of the numbers
@@ -100,14 +107,26 @@ def canonical(motion: Motion) -> Canonical | None:
     """
     anatomy = motion.skeleton.anatomy
     joints, missing = _joints(anatomy)
-    if len(missing) > MOST_MISSING or any(part in missing for part in _NEEDED):
+    if len(missing) > MOST_MISSING or any(part in missing for part in NEEDED):
         return None
-    at_rate = motion.at_fps(FPS)
-    positions = y_up(at_rate.world_positions()[:, joints], motion.up)
+    positions = _settled(y_up(_at_rate(motion, joints), motion.up), missing)
     bones = _bones(positions)
     if not bones > LEAST_SIZE * np.abs(positions).max():
         return None
     return Canonical(give_away(positions * (BONES_M / bones)), missing)
+
+
+def _at_rate(motion: Motion, joints: list[int]) -> Floats:
+    """Where ``joints`` are, (T, 17, 3), at 30 fps; of long motions a part at a time, as all joints take much memory."""
+    n_frames = motion.n_frames * FPS / motion.fps
+    if n_frames > MOST_FRAMES:
+        raise OptionError(f"{motion.name or 'the motion'} lasts {motion.duration_s:.0f} s, expected at most "
+                          f"{MOST_FRAMES / FPS:.0f} s of what is compared")  # fmt: skip
+    if n_frames <= FRAMES_AT_ONCE:
+        return motion.at_fps(FPS).world_positions()[:, joints]
+    frames = frames_at_rate(motion.n_frames, motion.n_joints, motion.fps, FPS)
+    parts = (frames[first : first + FRAMES_AT_ONCE] for first in range(0, len(frames), FRAMES_AT_ONCE))
+    return np.concatenate([motion.at_frames(part).world_positions()[:, joints] for part in parts])
 
 
 def _joints(anatomy: Anatomy) -> tuple[list[int], tuple[str, ...]]:
@@ -132,6 +151,16 @@ def _nearest(joint: str, joint_of: dict[str, int]) -> int:
         if own in INDEX:
             return _nearest(own, joint_of)
     return 0
+
+
+def _settled(positions: Floats, missing: tuple[str, ...]) -> Floats:
+    """Positions (T, 17, 3) with the hips between the thighs and the chest between the shoulders, where these are."""
+    settled = positions.copy()
+    for middle, limb in _BETWEEN.items():
+        sides = (f"left_{limb}", f"right_{limb}")
+        if not any(side in missing for side in sides):
+            settled[:, INDEX[middle]] = positions[:, [INDEX[side] for side in sides]].mean(axis=1)
+    return settled
 
 
 def y_up(points: Floats, up: Up) -> Floats:

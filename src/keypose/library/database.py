@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 
-from keypose.errors import FormatError
-from keypose.library.blobs.place import chosen_place
+from keypose.errors import FileError, FormatError
+from keypose.library.blobs.owner import identity_at, is_identity
+from keypose.library.blobs.place import BESIDE, blobs_at, chosen_place
 from keypose.library.dialects import Dialect, dialect_of
 from keypose.library.extra import sa
 from keypose.library.migrations import MIGRATIONS, migrate, version_of
-from keypose.library.tables import schema
+from keypose.library.tables import identity, schema, twin
 
 
 class Database:
@@ -33,25 +34,43 @@ class Database:
         self.engine = self.dialect.open(create=create)
         weakref.finalize(self, self.engine.dispose)  # one that nobody closed gives its files back too
         try:
-            self.place = self._up_to_date(blobs)
+            self.place = self._up_to_date(blobs, create=create)
+            self.identity = self._identity()
         except BaseException:
             self.close()
             raise
 
-    def _up_to_date(self, blobs: str | PathLike[str] | None) -> str:
-        """Makes or migrates the tables, if there is anything to do; where the bytes are."""
+    def _up_to_date(self, blobs: str | PathLike[str] | None, *, create: bool) -> str:
+        """Makes or migrates the tables, if there is anything to do; where the bytes are.
+
+        Nothing is recorded of a place that is another's, or that cannot be written to.
+        """
         with self.reading() as connection:
             there = version_of(connection)
             recorded = _place(connection, self.dialect.where) if there else None
         place = chosen_place(blobs, recorded, self.dialect)
         if there == len(MIGRATIONS):
             return place
+        if not there and not create:
+            raise FileError(f"{self.dialect.where}: no such library")
         with self.writing() as connection:
-            if version_of(connection):  # another process may have made it meanwhile, with another place
+            there = version_of(connection)
+            if there:  # another process may have made it meanwhile, with another place
                 place = chosen_place(blobs, _place(connection, self.dialect.where), self.dialect)
+            if there == len(MIGRATIONS):
+                return place
+            chosen = identity_at(blobs_at(place, self.dialect), is_new=not there, is_beside=place == BESIDE)
             migrate(connection, self.dialect, self.dialect.where)
-            connection.execute(sa.update(schema).values(blobs=place))
+            for table in (schema, twin):
+                connection.execute(sa.update(table).values(blobs=place))
+            connection.execute(sa.delete(identity))
+            connection.execute(sa.insert(identity).values(identity=chosen))
         return place
+
+    def _identity(self) -> str | None:
+        """Which library it is; None where its row is damaged, which ``verify`` says."""
+        with self.reading() as connection:
+            return identity_of(connection)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -77,6 +96,12 @@ class Database:
             yield
         except self.dialect.raises as error:
             raise self.dialect.error(error) from error
+
+
+def identity_of(connection: sa.Connection) -> str | None:
+    """Which library it is; None where that is damaged."""
+    found = list(connection.scalars(sa.select(identity.c.identity)))
+    return found[0] if len(found) == 1 and is_identity(found[0]) else None
 
 
 def _place(connection: sa.Connection, where: str) -> str:

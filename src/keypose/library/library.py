@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 
 from keypose.formats import Limits
-from keypose.library.analyses import key_frames_of, sheets_of, strip_of
-from keypose.library.catalogue import BUSY_S, Catalogue
+from keypose.library.analyses import key_frames_of, sheet_of, strip_of
+from keypose.library.catalogue import Catalogue
+from keypose.library.filters import Filters
+from keypose.library.opened import BUSY_S
 from keypose.library.rankers.sheets import Sheet
 from keypose.library.rows import find
-from keypose.library.searching.filters import Filters
 from keypose.library.searching.hits import Hit
 from keypose.library.searching.search import search, search_part, search_pose
 from keypose.library.searching.shelves import shelf_of
@@ -30,8 +31,9 @@ class Library(Catalogue):
 
     Searches take a motion, or the name of a clip that is in the library and then not among the hits. All take the same
     filters: ``words``, of which each must be in a clip's names or tags, or begin a word there; ``tags``, of which it
-    has all; and its duration. ``joints`` are parts of the body that matter, such as ``"arms"`` or ``"left_leg"``. With
-    ``mirrored``, what is alike with left and right exchanged counts too; with ``fold``, copies of one take are one hit.
+    has all; its duration; and the hash of its ``skeleton``. ``joints`` are parts of the body that matter, such as
+    ``"arms"`` or ``"left_leg"``. With ``mirrored``, what is alike with left and right exchanged counts too; with
+    ``fold``, copies of one take are one hit.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Library(Catalogue):
         tags: Iterable[str] = (),
         least_duration_s: float | None = None,
         most_duration_s: float | None = None,
+        skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
         ranker: str = "descriptors",
@@ -66,7 +69,7 @@ class Library(Catalogue):
             self._shelf,
             query,
             limit=limit,
-            filters=Filters.of(words, tags, least_duration_s, most_duration_s),
+            filters=Filters.of(words, tags, least_duration_s, most_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             ranker=ranker,
@@ -84,6 +87,7 @@ class Library(Catalogue):
         tags: Iterable[str] = (),
         least_duration_s: float | None = None,
         most_duration_s: float | None = None,
+        skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
         several: bool = False,
@@ -97,7 +101,7 @@ class Library(Catalogue):
             start,
             end,
             limit=limit,
-            filters=Filters.of(words, tags, least_duration_s, most_duration_s),
+            filters=Filters.of(words, tags, least_duration_s, most_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             several=several,
@@ -114,6 +118,7 @@ class Library(Catalogue):
         tags: Iterable[str] = (),
         least_duration_s: float | None = None,
         most_duration_s: float | None = None,
+        skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
         several: bool = False,
@@ -126,7 +131,7 @@ class Library(Catalogue):
             query,
             frame,
             limit=limit,
-            filters=Filters.of(words, tags, least_duration_s, most_duration_s),
+            filters=Filters.of(words, tags, least_duration_s, most_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             several=several,
@@ -144,7 +149,7 @@ class Library(Catalogue):
         """How the parts of the body swing in a clip; none where there is no body."""
         with self._store.database.reading() as connection:
             number = find(connection, clip)[0]
-            return sheets_of(connection, [number])[number]
+            return sheet_of(connection, number)
 
     def strip(self, clip: str) -> Picture | None:
         """The key poses of a clip side by side; None where it has too many joints to be drawn."""

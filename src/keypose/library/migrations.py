@@ -23,10 +23,21 @@ def _first(connection: sa.Connection, dialect: Dialect) -> None:
 
 def _second(connection: sa.Connection, dialect: Dialect) -> None:
     """Edits that people are at, and clips that were thrown away."""
-    tables.metadata.create_all(connection, tables=(tables.drafts, tables.thrown_away), checkfirst=False)
+    tables.metadata.create_all(connection, tables=tables.SECOND, checkfirst=False)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first, _second)  # the n-th makes version n of n - 1; none is ever changed
+def _third(connection: sa.Connection, dialect: Dialect) -> None:
+    """What swings in which clip, an index of the versions of analyses, a second marker, and room for an identity."""
+    tables.metadata.create_all(connection, tables=tables.THIRD, checkfirst=False)
+    tables.by_version.create(connection, checkfirst=True)
+    for table, found in (
+        (tables.swinging, sa.select(tables.swings.c.part, tables.swings.c.clip).distinct()),
+        (tables.twin, sa.select(tables.schema.c.made_at, tables.schema.c.blobs, tables.schema.c.changes)),
+    ):
+        connection.execute(sa.insert(table).from_select(list(found.selected_columns.keys()), found))
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third)  # the n-th makes version n of n - 1; none is ever changed
 
 
 def version_of(connection: sa.Connection) -> int:

@@ -45,6 +45,25 @@ class Stats:
 
 
 @dataclass(frozen=True)
+class Facets:
+    """What some clips have in common: by what one may choose among them, each with its number of clips."""
+
+    tags: tuple[tuple[str, int], ...]  # the most used first
+    durations: tuple[tuple[float, float | None, int], ...]  # from seconds, below seconds (None: no end)
+    parts: tuple[tuple[str, int], ...]  # of the body, that swing at least once; those of the most clips first
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An edit that somebody is at."""
+
+    clip: str  # the hash of what is edited
+    revision: int  # rises with every change; none comes twice
+    changed_at: datetime  # UTC
+    data: str
+
+
+@dataclass(frozen=True)
 class Fault:
     """Something that ``verify`` found wrong."""
 
@@ -69,12 +88,42 @@ class NotAdded:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """How many files became what."""
+
+    total: int  # files
+    added: int
+    known: int  # content that was there already
+    failed: int
+    motion_s: float  # that was added
+    elapsed_s: float
+
+
+@dataclass(frozen=True)
 class Ingested:
     """What became of many files."""
 
     clips: tuple[Clip, ...]  # new ones
     known: tuple[Clip, ...]  # of files whose content was there already
     failures: tuple[NotAdded, ...]
+    warnings: tuple[str, ...] = ()  # what was repaired or guessed, each with its file
+    notes: tuple[str, ...] = ()  # what else is worth knowing, each with its file
+
+
+@dataclass(frozen=True)
+class RebuildProgress:
+    """How far a library is that is made anew, told after each clip."""
+
+    name: str  # of the clip
+    total: int  # clips, and bytes that become some
+    done: int
+    elapsed_s: float
+    warnings: tuple[str, ...] = ()  # what was repaired or guessed when it was read; each begins with its name
+
+    @property
+    def left_s(self) -> float:
+        """About how many seconds the rest will take, if its clips are like those before."""
+        return self.elapsed_s / max(self.done, 1) * (self.total - self.done)
 
 
 @dataclass(frozen=True)
@@ -90,6 +139,11 @@ class IngestProgress:
     failed: int
     motion_s: float  # that was added
     elapsed_s: float
+    is_new: bool = False  # the clip
+    is_changed: bool = False  # it was known, and got a name, a tag or a remark
+    is_mended: bool = False  # its bytes were lost, damaged or not quite those that came
+    warnings: tuple[str, ...] = ()  # what was repaired or guessed when the file was read; each begins with its path
+    notes: tuple[str, ...] = ()  # what else is worth knowing about the file
 
     @property
     def done(self) -> int:

@@ -27,11 +27,15 @@ class Store:
     blobs: Blobs
     limits: Limits
 
+    def bytes_of(self, clip: Clip) -> bytes:
+        """The bytes of a clip as they are kept, checked."""
+        return self.blobs.read(clip.blob, clip.bytes)
+
     def motion(self, clip: Clip) -> Motion:
         """The frames of a clip, from its bytes."""
         where = self.blobs.stand_in(f"{file_stem(clip.name)}{clip.suffix}")
         try:
-            return read_alone(packed(self.blobs.read(clip.blob), where, self.limits), where, self.limits)
+            return read_alone(packed(self.bytes_of(clip), where, self.limits), where, self.limits)
         except FormatError as error:
             if error.path != str(where):
                 raise

@@ -123,10 +123,52 @@ drafts = sa.Table(
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("revision", sa.BigInteger, nullable=False),
     sa.Column("changed_at", _TEXT, nullable=False),  # UTC, ISO 8601
-    sa.Column("data", _TEXT, nullable=False),  # JSON
+    sa.Column("data", _TEXT, nullable=False),  # JSON; nothing: it was dropped, and its revision is not given again
 )
+
+SECOND = (drafts, thrown_away)
+
+# Since version 3.
+
+swinging = sa.Table(
+    "swinging",  # the parts of the body that swing in a clip at least once, as `swings` says
+    metadata,
+    sa.Column("part", _TEXT, primary_key=True),
+    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sqlite_with_rowid=False,
+)
+
+twin = sa.Table(
+    "keypose_library_twin",  # says what `keypose_library` says: where they differ, one of them is damaged
+    metadata,
+    sa.Column("made_at", _TEXT, nullable=False),
+    sa.Column("blobs", _TEXT, nullable=False),
+    sa.Column("changes", sa.BigInteger, nullable=False),
+)
+
+identity = sa.Table(
+    "keypose_library_identity",  # as the place of its bytes says too: blobs/owner.py
+    metadata,
+    sa.Column("identity", _TEXT, nullable=False),
+)
+
+by_version = sa.Index("ix_analyses_version", analyses.c.version)
+
+THIRD = (swinging, twin, identity)
+
+
+def indexes() -> dict[str, sa.Executable]:
+    """The indexes of all tables by name, each with what makes it."""
+    found = (index for table in metadata.tables.values() for index in table.indexes)
+    return {str(index.name): sa.schema.CreateIndex(index) for index in found}
+
+
+def is_there(clip: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Whether the clip of that number was not thrown away."""
+    return ~sa.exists().where(thrown_away.c.clip == clip)
 
 
 def count_change(connection: sa.Connection) -> None:
     """Tells those who keep parts of the library in memory that it is another one now."""
-    connection.execute(sa.update(schema).values(changes=schema.c.changes + 1))
+    for table in (schema, twin):
+        connection.execute(sa.update(table).values(changes=table.c.changes + 1))

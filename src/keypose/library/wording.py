@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import islice
 
 from keypose.errors import OptionError
-from keypose.options import text
+from keypose.options import shown, text
 from keypose.pictures.svg import clean
 
 LONGEST_NAME = 500  # characters
 LONGEST_TAG = 100
+MOST_TAGS = 100  # said at once
 LONGEST_NOTE = 10_000
 LONGEST_WORD = 100
 MOST_WORDS = 2000  # by which one clip is found: what PostgreSQL can index in one row
@@ -35,7 +37,12 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Tags in lower case, each once, in order."""
     if isinstance(tags, str):
         raise OptionError(f"tags={tags!r}, expected several texts: ({tags!r},)")
-    found = {" ".join(clean(text("tag", tag), LONGEST_TAG).lower().split()) for tag in tags}
+    if not isinstance(tags, Iterable):
+        raise OptionError(f"tags={shown(tags)}, expected several texts")
+    said = list(islice(tags, MOST_TAGS + 1))
+    if len(said) > MOST_TAGS:
+        raise OptionError(f"more than {MOST_TAGS} tags, expected at most {MOST_TAGS} at once")
+    found = {" ".join(clean(text("tag", tag), LONGEST_TAG).lower().split()) for tag in said}
     if "" in found:
         raise OptionError("an empty tag, expected a word or a few")
     return tuple(sorted(found))

@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from keypose.errors import FileError, KeyposeError, MissingExtra, OptionError
-from keypose.library.blobs.base import LEFTOVER_AFTER_S, checked, hash_of, is_hash, sound
+from keypose.errors import FileError, FormatError, KeyposeError, MissingExtra, OptionError
+from keypose.formats import Limits
+from keypose.library.blobs.base import LEFTOVER_AFTER_S, OWNER, checked, hash_of, is_left, is_place, sound
 
 try:
     from fsspec.core import url_to_fs
@@ -29,8 +30,9 @@ class FsspecBlobs:
     Every call asks the store: nothing is answered from a list that may be old.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, most_bytes: int = Limits().bytes) -> None:
         self.url = url
+        self.most_bytes = most_bytes
         scheme = url.partition("://")[0]
         try:
             self._store, self._root = url_to_fs(url, use_listings_cache=False, skip_instance_cache=True)
@@ -38,7 +40,12 @@ class FsspecBlobs:
             raise MissingExtra(f"{scheme}:// needs another package: {error}") from None
         except ValueError:
             raise OptionError(f"blobs={url!r}: fsspec knows no {scheme}://") from None
+        except Exception as error:  # of whatever package the store has
+            raise FileError(f"{url}: cannot be used ({error or type(error).__name__})") from error
         self._whole = scheme in WHOLE
+
+    def __str__(self) -> str:
+        return self.url
 
     def put(self, data: bytes) -> str:
         """Keeps ``data`` in the store and gives their hash."""
@@ -64,15 +71,23 @@ class FsspecBlobs:
                 self._store.rm_file(written)
             raise
 
-    def read(self, digest: str) -> bytes:
+    def read(self, digest: str, n_bytes: int = 0) -> bytes:
         """The bytes, checked against their hash."""
         place = self._place(digest)
         try:
-            with self._ours(place, "read"):
-                data: bytes = self._store.cat_file(place)
+            data = self._read(place, max(self.most_bytes, n_bytes))
         except FileNotFoundError:
             raise FileError(f"{self._shown(place)}: no such file, though the library has a clip of it") from None
         return sound(self._shown(place), data, digest)
+
+    def _read(self, place: str, most_bytes: int) -> bytes:
+        """An object; one that is far too large is not fetched."""
+        with self._ours(place, "read"):
+            size = self._store.size(place)
+            if size is not None and size > most_bytes:
+                says = f"is damaged: it has {size} bytes, expected at most {most_bytes}"
+                raise FormatError(self._shown(place), says)
+            return bytes(self._store.cat_file(place))
 
     def has(self, digest: str) -> bool:
         """Whether there is an object for this hash."""
@@ -97,18 +112,48 @@ class FsspecBlobs:
 
     def hashes(self) -> Iterator[str]:
         """The hashes that there are objects for, in order."""
-        return (name.name for name in self._names() if self._is_place(name))
+        return (name.name for name in self._names() if is_place(str(name)))
 
     def leftovers(self) -> Iterator[str]:
-        """Objects that are no blobs, and that nobody can still be writing."""
+        """Objects of writers that died."""
         newest = datetime.now(UTC) - timedelta(seconds=LEFTOVER_AFTER_S)
-        for name in self._names():
-            if not self._is_place(name) and (name.suffix != ".tmp" or self._time(name) < newest):
-                yield str(name)
+        return (str(name) for name in self._names() if is_left(str(name)) and self._time(name) < newest)
 
     def remove_leftover(self, name: str) -> None:
         """Removes an object that ``leftovers`` found."""
-        self._remove(f"{self._root}/{name}")
+        if is_left(name):
+            self._remove(f"{self._root}/{name}")
+
+    def strangers(self) -> Iterator[str]:
+        """All other objects."""
+        return (name for name in map(str, self._names()) if name != OWNER and not is_left(name) and not is_place(name))
+
+    def at_top(self) -> tuple[str, ...] | None:
+        """The first part of every name."""
+        try:
+            with self._ours(self._root, "listed"):
+                found = self._store.ls(self._root, detail=False)
+        except FileNotFoundError:
+            return None
+        return tuple(sorted(PurePosixPath(each).name for each in found))
+
+    def make(self) -> None:
+        """Nothing but folders of stores that have such: objects need none."""
+        with self._ours(self._root, "made"):
+            self._store.makedirs(self._root, exist_ok=True)
+
+    def owner(self) -> bytes | None:
+        """What the object at the top says."""
+        try:
+            return self._read(f"{self._root}/{OWNER}", self.most_bytes)
+        except FileNotFoundError:
+            return None
+
+    def set_owner(self, says: bytes) -> None:
+        """Writes the object at the top."""
+        with self._ours(f"{self._root}/{OWNER}", "written"):
+            self.make()
+            self._store.pipe_file(f"{self._root}/{OWNER}", says)
 
     def stand_in(self, name: str) -> Path:
         """A path in a folder that is never made."""
@@ -126,10 +171,6 @@ class FsspecBlobs:
 
     def _place(self, digest: str) -> str:
         return f"{self._root}/{digest[:2]}/{checked(self.url, digest)}"
-
-    @staticmethod
-    def _is_place(name: PurePosixPath) -> bool:
-        return is_hash(name.name) and str(name) == f"{name.name[:2]}/{name.name}"
 
     def _names(self) -> list[PurePosixPath]:
         try:

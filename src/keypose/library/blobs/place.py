@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from keypose.errors import FormatError, OptionError
+from keypose.formats import Limits
 from keypose.library.blobs.base import Blobs
 from keypose.library.blobs.folder import FolderBlobs
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 BESIDE = ""  # as it is recorded
 BESIDE_SUFFIX = ".blobs"
 LONGEST_PLACE = 4000
+_NOT_KEPT = re.compile("[\0\ud800-\udfff]")  # no database keeps such: names of files that are no UTF-8 have them
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://[^\x00-\x20]*")
 
 
@@ -43,8 +45,8 @@ def chosen_place(asked: str | PathLike[str] | None, recorded: str | None, dialec
 def place_of(asked: str | PathLike[str]) -> str:
     """A path or URL as it is recorded: paths in full, without a password."""
     said = os.fspath(asked) if isinstance(asked, str | PathLike) else ""
-    if not isinstance(said, str) or not said or "\0" in said or len(said) > LONGEST_PLACE:
-        raise OptionError(f"blobs={str(asked)[:80]!r}, expected a folder or a URL like s3://bucket/clips")
+    if not isinstance(said, str) or not said or _NOT_KEPT.search(said) or len(said) > LONGEST_PLACE:
+        raise OptionError(f"blobs={str(asked)[:80]!a}, expected a folder or a URL like s3://bucket/clips")
     if "://" not in said:
         return os.path.abspath(said)  # noqa: PTH100  # links stay as they are
     if "::" in said or not _URL.fullmatch(said):
@@ -58,20 +60,21 @@ def place_of(asked: str | PathLike[str]) -> str:
     return said.rstrip("/") if parts.netloc or parts.path.strip("/") else said
 
 
-def blobs_at(place: str, dialect: Dialect) -> Blobs:
+def blobs_at(place: str, dialect: Dialect, most_bytes: int = Limits().bytes) -> Blobs:
     """The bytes at a place as it is recorded."""
     if place == BESIDE:
         if dialect.path is None:
             raise FormatError(dialect.where, "does not say where the bytes of its clips are")
-        return FolderBlobs(Path(_beside(dialect.path)))
+        return FolderBlobs(Path(_beside(dialect.path)), most_bytes)
     if "://" not in place:
         if not Path(place).is_absolute():
             raise FormatError(dialect.where, f"its bytes are in {place[:80]!r}, expected a full path or a URL")
-        return FolderBlobs(Path(place))
+        return FolderBlobs(Path(place), most_bytes)
     from keypose.library.blobs.objects import FsspecBlobs
 
-    return FsspecBlobs(place_of(place))
+    return FsspecBlobs(place_of(place), most_bytes)
 
 
 def _beside(path: Path | None) -> str:
-    return "" if path is None else os.path.abspath(path.with_name(path.name + BESIDE_SUFFIX))  # noqa: PTH100
+    """Beside the file itself, by whatever link it was reached."""
+    return "" if path is None else os.path.realpath(path) + BESIDE_SUFFIX

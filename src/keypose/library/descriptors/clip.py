@@ -7,16 +7,19 @@ features: the share of time that each holds and how often it begins.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
-from keypose.arrays import Bools, Floats
-from keypose.library.canonical import FPS, INDEX
-from keypose.library.descriptors.covariance import WHOLE, frame_numbers, log_covariances
+from keypose.arrays import Bools, Floats, Ints
+from keypose.library.canonical import FPS, INDEX, PARTNERS
+from keypose.library.descriptors.covariance import WHOLE, frame_numbers, log_covariances, mirror
 from keypose.library.descriptors.posture import FEET, Posture
 
 GROUPS = ("covariance", "statistics", "facts")
 PERCENTILES = (5.0, 50.0, 95.0)
 BEGINNINGS_WEIGHT = 0.3  # seconds: one beginning in a second counts as this share of the time
+SIDED, WHOLE_BODY = 16, 14  # facts of one side, and of the whole body
 
 
 def clip_groups(body: Posture) -> dict[str, Floats]:
@@ -26,6 +29,33 @@ def clip_groups(body: Posture) -> dict[str, Floats]:
         "statistics": _statistics(body),
         "facts": _lasting(facts(body)),
     }
+
+
+@cache
+def mirror_of_clip() -> tuple[Ints, Floats]:
+    """Where each number of all groups, one after another, comes from in a mirror, and with which sign (N,)."""
+    parts = (mirror(tuple(WHOLE.tolist())), _mirror_of_statistics(), _mirror_of_facts())
+    firsts = np.cumsum([0, *(len(places) for places, _ in parts)])
+    places = [first + each for first, (each, _) in zip(firsts, parts, strict=False)]
+    return np.concatenate(places).astype(np.int32), np.concatenate([signs for _, signs in parts])
+
+
+def _mirror_of_statistics() -> tuple[Ints, Floats]:
+    """What changes its sign is high where it was low."""
+    partner = np.array([WHOLE.tolist().index(PARTNERS[joint]) for joint in WHOLE])
+    n = len(partner)
+    columns = np.concatenate(((3 * partner[:, None] + np.arange(3)).ravel(), 3 * n + partner, 4 * n + np.arange(5)))
+    signs = np.concatenate((np.tile((-1.0, 1.0, 1.0), n), np.ones(n), (-1.0, 1.0, 1.0), (-1.0, 1.0)))
+    rows = np.arange(len(PERCENTILES))[:, None]
+    places = np.where(signs < 0, rows[::-1], rows) * len(columns) + columns
+    return places.ravel().astype(np.int32), np.tile(signs, len(PERCENTILES))
+
+
+def _mirror_of_facts() -> tuple[Ints, Floats]:
+    """The sides change places, once for the share of time, once for beginnings."""
+    n = 2 * SIDED + WHOLE_BODY
+    once = np.concatenate((SIDED + np.arange(SIDED), np.arange(SIDED), np.arange(2 * SIDED, n)))
+    return np.concatenate((once, n + once)).astype(np.int32), np.ones(2 * n)
 
 
 def _statistics(body: Posture) -> Floats:

@@ -92,12 +92,12 @@ def log_covariances(windows: Floats) -> Floats:
 
 def mirrored(vectors: Floats, joints: Ints) -> Floats:
     """The vectors (..., S) of the same windows seen in a mirror; ``joints`` are the same on either side."""
-    places, signs = _mirror(tuple(joints.tolist()))
+    places, signs = mirror(tuple(joints.tolist()))
     return vectors[..., places] * signs
 
 
 @cache
-def _mirror(joints: tuple[int, ...]) -> tuple[Ints, Floats]:
+def mirror(joints: tuple[int, ...]) -> tuple[Ints, Floats]:
     """Where each number of a vector comes from in a mirror, and with which sign."""
     partner = np.array([joints.index(PARTNERS[joint]) for joint in joints])
     places = (3 * partner[:, None] + np.arange(3)).ravel()

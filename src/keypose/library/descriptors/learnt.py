@@ -11,20 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keypose.arrays import Floats, Frozen, Ints
-from keypose.library.descriptors.noun import Singles, Windows
+from keypose.library.descriptors.noun import EVEN_AXES, Singles, Windows
 
 NEAREST = 5  # of the background clips say how rare a window is
 LEAST_SPREAD = 1e-3
 LEAST_RARITY = 1e-6
+_PARTS = (slice(EVEN_AXES), slice(EVEN_AXES, None))  # what stays in a mirror, and what changes its sign
 
 
 @dataclass(frozen=True, eq=False)
 class Space(Frozen):
-    """Where the vectors of one descriptor live: the axes that matter, and what other clips look like there."""
+    """Where the vectors of one descriptor live: the axes that matter, and what other clips look like there.
+
+    In a mirror the first ``EVEN_AXES`` numbers of a vector stay, the others change their sign.
+    """
 
     mean: Singles  # (N,) of the numbers as measured
     axes: Singles  # (N, D)
-    background: Singles  # (B, D) windows of clips that stand for all others
+    background: Singles  # (B, D) windows of clips that stand for all others; their mirror images do too
     firsts: Ints  # (C,) where each of those clips starts
 
     def project(self, measured: Floats) -> Singles:
@@ -34,13 +38,18 @@ class Space(Frozen):
 
     def windows(self, vectors: Singles, starts_s: ArrayLike, ends_s: ArrayLike) -> Windows:
         """``vectors`` (W, D) with what the background says about them."""
-        nearest = np.minimum.reduceat(distances(vectors, self.background), self.firsts, axis=1)  # (W, C)
+        nearest = np.minimum.reduceat(self._to_background(vectors), self.firsts, axis=1)  # (W, C)
         near = np.partition(nearest, min(NEAREST, nearest.shape[1]) - 1, axis=1)[:, :NEAREST]
         rarity = np.maximum(near.mean(axis=1), LEAST_RARITY) ** 2
         weights = (rarity / rarity.sum()).astype(np.float32)
         away = weights @ nearest
         usual = (float(away.mean()), max(float(away.std()), LEAST_SPREAD))
         return Windows(vectors, np.asarray(starts_s, np.float64), np.asarray(ends_s, np.float64), weights, usual)
+
+    def _to_background(self, vectors: Singles) -> Singles:
+        """Distances (W, B) to each background window or to its mirror image, whichever is nearer."""
+        even, odd = (vectors[:, part] @ self.background[:, part].T for part in _PARTS)
+        return _apart(vectors, self.background, even + np.abs(odd))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +86,10 @@ def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> Learnt:
 
 def distances(a: Singles, b: Singles) -> Singles:
     """Euclidean distances (A, B) between rows."""
-    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2.0 * (a @ b.T)
+    return _apart(a, b, a @ b.T)
+
+
+def _apart(a: Singles, b: Singles, products: Singles) -> Singles:
+    squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2.0 * products
     apart: Singles = np.sqrt(np.maximum(squares, 0.0))
     return apart

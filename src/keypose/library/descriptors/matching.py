@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,14 @@ def unlikeness_of_each(
     return summed
 
 
+class Ranking(NamedTuple):
+    """Clips of galleries, the nearest first, K of them."""
+
+    clips: Indices  # (K,)
+    away: Floats  # (K,) how unlike each is
+    ways: Indices  # (K,) to which of the ways it is nearest
+
+
 def rank(
     query: Description,
     galleries: Mapping[str, Gallery],
@@ -104,30 +113,40 @@ def rank(
     among: Bools | None = None,
     keep: int = KEEP,
 ) -> tuple[Indices, Floats]:
-    """The ``keep`` clips nearest to ``query``, the nearest first, and how unlike each is.
+    """The ``keep`` clips nearest to ``query``, the nearest first, and how unlike each is: what ``ranking`` says."""
+    found = ranking([query] if mirrored is None else [query, mirrored], galleries, among=among, keep=keep)
+    return found.clips, found.away
+
+
+def ranking(
+    ways: Sequence[Description],
+    galleries: Mapping[str, Gallery],
+    *,
+    among: Bools | None = None,
+    keep: int = KEEP,
+    nearest: float = -np.inf,
+) -> Ranking:
+    """The ``keep`` clips nearest to the query, or to its mirror image where that is the second of ``ways``.
 
     The clip vector chooses them among all, or ``among`` those that are true (C,); all descriptors of ``galleries``, of
-    which the clip vector is one, order them. Of equal ones those come first that do in the galleries.
+    which the clip vector is one, order them. What is nearer than ``nearest`` is as near as that. Of equal ones those
+    come first that are not mirrored, then those that do in the galleries.
     """
-    kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=keep)
+    kept = preselected(ways, galleries[FIRST_BY], among=among, keep=keep)
     if not len(kept):
-        return kept, np.zeros(0)
-    away = unlikeness_of_each([query] if mirrored is None else [query, mirrored], galleries, kept).min(axis=0)
-    order = np.argsort(away, kind="stable")
-    return kept[order], away[order]
+        return Ranking(kept, np.zeros(0), kept)
+    each = np.maximum(unlikeness_of_each(ways, galleries, kept), nearest)  # (ways, K)
+    away, way = each.min(axis=0), each.argmin(axis=0)
+    order = np.lexsort((kept, way, away))
+    return Ranking(kept[order], away[order], way[order])
 
 
 def preselected(
-    query: Description,
-    first: Gallery,
-    *,
-    mirrored: Description | None = None,
-    among: Bools | None = None,
-    keep: int = KEEP,
+    ways: Sequence[Description], first: Gallery, *, among: Bools | None = None, keep: int = KEEP
 ) -> Indices:
-    """At most ``keep`` clips (K,), rising: those nearest to the query or its mirror image by the clip vector."""
+    """At most ``keep`` clips (K,), rising: those nearest to one of ``ways`` by the clip vector."""
     allowed = np.arange(first.n_clips) if among is None else np.flatnonzero(among)
     if len(allowed) <= keep:
         return allowed
-    away = unlikeness(query, {FIRST_BY: first}, mirrored=mirrored)[allowed]
+    away = unlikeness_of_each(ways, {FIRST_BY: first}).min(axis=0)[allowed]
     return np.sort(allowed[np.argpartition(away, keep - 1)[:keep]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,7 +35,7 @@ class Dialect(Protocol):
         """An insert that leaves rows out that are there already."""
 
     def make_word_index(self, connection: sa.Connection) -> None:
-        """Makes the index of words, empty; one that is there is dropped."""
+        """Makes the index of words, empty, also where one is that is broken; readers see the old one until the end."""
 
     def index_words(self, connection: sa.Connection, clip: int, words: tuple[str, ...]) -> None:
         """Makes a clip findable by these words and no others."""
@@ -62,6 +63,19 @@ class Dialect(Protocol):
 
     def problems(self, connection: sa.Connection) -> Iterator[str]:
         """What the database itself finds wrong in its files."""
+
+    @property
+    def may_write(self) -> bool:
+        """Whether this user can change anything, as far as that can be known before."""
+
+    def as_they_are(self, connection: sa.Connection) -> AbstractContextManager[None]:
+        """While it lasts, texts that are none are no error: they come as bytes."""
+
+    def word_problems(self, connection: sa.Connection) -> Iterator[str]:
+        """What it finds wrong in the index of words; ``connection`` must be one that writes."""
+
+    def lost_indexes(self, connection: sa.Connection) -> dict[str, sa.Executable]:
+        """The names of indexes that are not there, each with what makes it."""
 
     def error(self, error: BaseException) -> KeyposeError:
         """The error of ours that an error of the database is."""

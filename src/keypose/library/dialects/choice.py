@@ -30,6 +30,8 @@ def dialect_of(where: str | PathLike[str], busy_s: float) -> Dialect:
         path = Path(said)
     except TypeError:
         raise OptionError(f"path={type(where).__name__}, expected the path or the URL of a library") from None
+    if "\0" in os.fspath(path) or said == ":memory:":  # which SQLite would make anew for every connection
+        raise OptionError(f"path={said[:80]!a}, expected the path or the URL of a library")
     found = _SCHEME.match(said) if isinstance(said, str) else None
     if found is None:
         return SqliteDialect(path, busy_s)

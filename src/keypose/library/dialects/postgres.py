@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from keypose.library.dialects.postgres_extra import postgres_insert, psycopg
 from keypose.library.dialects.postgres_setup import Server, make_ready
 from keypose.library.dialects.postgres_vectors import VectorIndex
 from keypose.library.extra import sa
-from keypose.library.tables import count_change
+from keypose.library.tables import count_change, indexes
 
 MOST_MS = 2**31 - 1
+_INDEX_OF_WORDS = "CREATE INDEX ix_words_text ON words USING gin (array_to_tsvector(text))"
 
 
 class PostgresDialect:
@@ -27,10 +29,11 @@ class PostgresDialect:
     are in ``REPEATABLE READ``.
     """
 
-    raises: tuple[type[Exception], ...] = (sa.exc.SQLAlchemyError, psycopg.Error)
+    raises: tuple[type[Exception], ...] = (sa.exc.SQLAlchemyError, psycopg.Error, UnicodeEncodeError)
     writing: Mapping[str, Any] = {"writes": True, "isolation_level": "READ COMMITTED", "postgresql_readonly": False}
     has_vector_index = True
     path: Path | None = None
+    may_write = True
 
     def __init__(self, url: str, busy_s: float) -> None:
         self._address = Address.of(url)
@@ -52,6 +55,7 @@ class PostgresDialect:
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True, "schema_of_library": self._address.schema},
             pool_pre_ping=True,  # a server that was restarted meanwhile is no error
+            max_overflow=-1,  # how many connections there may be, the server says
             hide_parameters=True,
             connect_args=self._address.defaults,
         )
@@ -71,10 +75,10 @@ class PostgresDialect:
     def make_word_index(self, connection: sa.Connection) -> None:
         """Words as they are, and an index of them as lexemes: nothing is stemmed, split or left out."""
         for statement in (
-            "DROP TABLE IF EXISTS words",
-            "CREATE TABLE words (clip integer PRIMARY KEY REFERENCES clips (id) ON DELETE CASCADE, "
+            "CREATE TABLE IF NOT EXISTS words (clip integer PRIMARY KEY REFERENCES clips (id) ON DELETE CASCADE, "
             'text text[] COLLATE "C" NOT NULL)',
-            "CREATE INDEX ix_words_text ON words USING gin (array_to_tsvector(text))",
+            "DELETE FROM words",
+            _INDEX_OF_WORDS.replace("INDEX", "INDEX IF NOT EXISTS"),
         ):
             connection.execute(sa.text(statement))
 
@@ -126,6 +130,21 @@ class PostgresDialect:
         for name in connection.scalars(broken, schema):
             yield f"the index {name} is not valid, expected REINDEX INDEX {name}"
         yield from _tree_problems(connection, schema)
+
+    def as_they_are(self, connection: sa.Connection) -> AbstractContextManager[None]:
+        """The server has no other texts."""
+        return nullcontext()
+
+    def word_problems(self, connection: sa.Connection) -> Iterator[str]:
+        """None of its own: it is an index like others."""
+        return iter(())
+
+    def lost_indexes(self, connection: sa.Connection) -> dict[str, sa.Executable]:
+        """Those of the tables, of words, and of vectors."""
+        names = sa.text("SELECT indexname FROM pg_indexes WHERE schemaname = :schema")
+        there = set(connection.scalars(names, {"schema": self._address.schema}))
+        wanted = indexes() | {"ix_words_text": sa.text(_INDEX_OF_WORDS)} | self.vectors.graphs(connection)
+        return {name: made for name, made in wanted.items() if name not in there}
 
     def error(self, error: BaseException) -> KeyposeError:
         """By the code that PostgreSQL gives."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from keypose.errors import FileError, FormatError, KeyposeError
+from keypose.errors import FileError, FormatError, KeyposeError, OptionError
 from keypose.library.dialects.postgres_extra import psycopg
+from keypose.library.extra import sa
 
 # By the first characters of SQLSTATE, the longest first: what happened, and what to do.
 _SAYS = {
@@ -26,7 +27,11 @@ def error_of(error: BaseException, where: str, busy_s: float) -> KeyposeError:
     """What an error of the driver, bare or in one of SQLAlchemy's, means for a person."""
     if isinstance(error, KeyposeError):
         return error
+    if isinstance(error, sa.exc.TimeoutError):
+        return FileError(f"{where}: all connections have been in use for too long")
     cause = getattr(error, "orig", None) or error
+    if isinstance(cause, UnicodeEncodeError):
+        return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate), expected text")
     code = getattr(cause, "sqlstate", None) or ""
     first = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
     if code == "55P03":

@@ -98,6 +98,10 @@ class VectorIndex:
         )
         return [str(name) for name in connection.scalars(found, {"schema": self.schema, "prefix": PREFIX})]
 
+    def graphs(self, connection: sa.Connection) -> dict[str, sa.TextClause]:
+        """The names of the graphs that they should have, each with what makes it."""
+        return {f"ix_{table}": _graph(table) for table in self.tables(connection)}
+
     def drop(self, connection: sa.Connection) -> None:
         """Drops them all."""
         for table in self.tables(connection):
@@ -165,11 +169,13 @@ def make_table(connection: sa.Connection, table: str, n_numbers: int) -> None:
 
 def make_graph(connection: sa.Connection, table: str, links: int = LINKS, build_width: int = BUILD_WIDTH) -> None:
     """The graph of near vectors by Euclidean distance."""
-    connection.execute(
-        sa.text(
-            f'CREATE INDEX "ix_{table}" ON "{table}" USING hnsw (vector halfvec_l2_ops) '
-            f"WITH (m = {links}, ef_construction = {build_width})"
-        )
+    connection.execute(_graph(table, links, build_width))
+
+
+def _graph(table: str, links: int = LINKS, build_width: int = BUILD_WIDTH) -> sa.TextClause:
+    return sa.text(
+        f'CREATE INDEX "ix_{table}" ON "{table}" USING hnsw (vector halfvec_l2_ops) '
+        f"WITH (m = {links}, ef_construction = {build_width})"
     )
 
 

@@ -6,19 +6,21 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from keypose.errors import FileError, FormatError, KeyposeError
+from keypose.errors import FileError, FormatError, KeyposeError, OptionError
+from keypose.library.dialects import sqlite_words
 from keypose.library.dialects.base import Vectors
 from keypose.library.extra import sa, sqlite_insert
-from keypose.library.tables import count_change, schema
+from keypose.library.tables import count_change, indexes, schema
 
 
 class SqliteDialect:
     """A file of SQLite: readers never wait, writers wait for each other, a commit is on the disk when it returns."""
 
-    raises: tuple[type[Exception], ...] = (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeDecodeError)
+    raises: tuple[type[Exception], ...] = (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeError)
     writing: Mapping[str, Any] = {"writes": True}
     has_vector_index = False
 
@@ -29,16 +31,35 @@ class SqliteDialect:
 
     def open(self, *, create: bool) -> sa.Engine:
         """Connections in WAL mode; transactions begin when we say so, those that write with the lock at once."""
-        if not create and not self.path.is_file():
-            raise FileError(f"{self.path}: no such library")
-        if self.path.is_dir():
+        if os.path.isdir(self.path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
             raise FileError(f"{self.path}: is a folder, expected the file of a library")
+        if not create and not (os.path.isfile(self.path) and self.path.stat().st_size):  # noqa: PTH113 - as above
+            raise FileError(f"{self.path}: no such library")
         engine = sa.create_engine(
-            sa.URL.create("sqlite", database=os.fspath(self.path)), connect_args={"timeout": self.busy_s}
+            sa.URL.create("sqlite", database=os.fspath(self.path)),
+            creator=self._connect,
+            poolclass=sa.pool.QueuePool,
+            max_overflow=-1,  # however many threads wait to write: that of another process is waited for in SQLite
         )
         sa.event.listen(engine, "connect", self._prepare)
         sa.event.listen(engine, "begin", _begin)
         return engine
+
+    @property
+    def may_write(self) -> bool:
+        """Whether file and folder can be written to; without the folder SQLite cannot change the file either."""
+        file = Path(os.path.realpath(self.path))
+        return os.access(file.parent, os.W_OK) and (os.access(file, os.W_OK) or not os.path.lexists(file))
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection that reads alone where nothing can be written, also from a folder without room for its logs."""
+        if self.may_write:
+            return sqlite3.connect(self.path, timeout=self.busy_s, check_same_thread=False)
+        file = Path(os.path.realpath(self.path))
+        log = f"{file}-wal"
+        how = "mode=ro" if os.path.exists(log) and os.path.getsize(log) else "mode=ro&immutable=1"  # noqa: PTH110, PTH202
+        uri = f"{file.as_uri()}?{how}"
+        return sqlite3.connect(uri, uri=True, timeout=self.busy_s, check_same_thread=False)
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         try:
@@ -55,7 +76,8 @@ class SqliteDialect:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cell_size_check = ON")
-        self._write_ahead(connection)
+        if self.may_write:
+            self._write_ahead(connection)
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """WAL mode. Who asks for it while another one does is told to come again, without any waiting."""
@@ -74,11 +96,8 @@ class SqliteDialect:
         return sqlite_insert(table).values(rows).on_conflict_do_nothing()
 
     def make_word_index(self, connection: sa.Connection) -> None:
-        """A table of FTS5; diacritics are gone from words already (``wording.py``), so that all databases agree."""
-        connection.execute(sa.text("DROP TABLE IF EXISTS words"))
-        connection.execute(
-            sa.text("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')")
-        )
+        """A table of FTS5."""
+        sqlite_words.make_word_index(connection)
 
     def index_words(self, connection: sa.Connection, clip: int, words: tuple[str, ...]) -> None:
         """One row for each clip, under its number."""
@@ -116,32 +135,60 @@ class SqliteDialect:
         count_change(connection)
 
     def problems(self, connection: sa.Connection) -> Iterator[str]:
-        """Pages, indexes and foreign keys; then the word index against its own text."""
+        """Pages, indexes and foreign keys."""
         for (line,) in connection.execute(sa.text("PRAGMA integrity_check")):
-            if line != "ok":
+            if line != "ok" and "FTS5" not in str(line):  # that is for ``word_problems``
                 yield str(line)
         for table, row, other, _ in connection.execute(sa.text("PRAGMA foreign_key_check")):
             yield f"row {row} of {table} belongs to a row of {other} that is not there"
+
+    def word_problems(self, connection: sa.Connection) -> Iterator[str]:
+        """The index against its own text."""
+        return sqlite_words.word_problems(connection)
+
+    @contextmanager
+    def as_they_are(self, connection: sa.Connection) -> Iterator[None]:
+        """Texts that are no UTF-8 come as bytes."""
+        driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
+        driver.text_factory = _text_or_bytes
         try:
-            connection.execute(sa.text("INSERT INTO words (words) VALUES ('integrity-check')"))
-        except sa.exc.DBAPIError:
-            yield "the word index does not fit its text"
+            yield
+        finally:
+            driver.text_factory = str
+
+    def lost_indexes(self, connection: sa.Connection) -> dict[str, sa.Executable]:
+        """Those of the tables; that of words is a table of its own."""
+        there = set(connection.scalars(sa.text("SELECT name FROM sqlite_master WHERE type = 'index'")))
+        return {name: made for name, made in indexes().items() if name not in there}
 
     def error(self, error: BaseException) -> KeyposeError:
         """By the code that SQLite gives."""
         if isinstance(error, KeyposeError):
             return error
+        if isinstance(error, sa.exc.TimeoutError):
+            return FileError(f"{self.path}: all connections have been in use for too long ({error})")
         cause = getattr(error, "orig", None) or error
+        if isinstance(cause, UnicodeEncodeError):
+            return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate), expected text")
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(cause, UnicodeDecodeError):
             return FormatError(self.path, f"the database is damaged ({cause}), expected a library of clips")
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return FileError(f"{self.path}: another process has been writing for more than {self.busy_s:g} s")
+        if code == sqlite3.SQLITE_READONLY:
+            return FileError(f"{self.path}: cannot be written (you may only read it)")
         if code == sqlite3.SQLITE_FULL:
             return FileError(f"{self.path}: cannot be written (the disk is full)")
         if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT, 0):
             return FormatError(self.path, f"its tables are not those of a library ({cause})")
         return FileError(f"{self.path}: cannot be used ({cause})")
+
+
+def _text_or_bytes(data: bytes) -> str | bytes:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
 def _begin(connection: sa.Connection) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from keypose.batch import Outcome, default_jobs, map_clips
 from keypose.batch.dask_map import SCHEMES, map_on_dask
 from keypose.errors import OptionError
 from keypose.library.preparing import Prepared, Work, do
 from keypose.options import text, whole
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Clips are many and numbers in each are few: a process works on one clip with one thread.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -31,11 +35,17 @@ class Engine:
 
     def outcomes(self, works: Iterable[Work], n_files: int) -> Generator[Outcome[Prepared]]:
         """What becomes of each of ``works``, as it is completed."""
+        return self.map(do, works, n_files)
+
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], n_items: int
+    ) -> Generator[Outcome[Result]]:
+        """``function`` of each of ``items``, as it is completed."""
         if self.address is not None:
-            yield from map_on_dask(do, works, self.address)
+            yield from map_on_dask(function, items, self.address)
             return
         with _one_thread_each():
-            yield from map_clips(do, works, self.jobs or default_jobs(n_files))
+            yield from map_clips(function, items, self.jobs or default_jobs(n_items))
 
 
 def engine_of(jobs: int | None, engine: str | None) -> Engine:

@@ -17,6 +17,7 @@ GROUPS = tuple(SPACES)
 VELOCITY_WEIGHT = 0.1  # seconds
 TRAVEL_WEIGHT = 0.3
 TURNING_WEIGHT = 0.2
+HEIGHT_WEIGHT = 1.5  # of limbs above the floor: a hand on it, a foot in the air
 
 _JOINTS_OF = {"arm": LIMBS[:3], "leg": LIMBS[3:]}
 _TRUNK = (INDEX["chest"], INDEX["head"])
@@ -53,7 +54,7 @@ def _limb(body: Posture, joints: list[int], outwards: Floats) -> Floats:
         (
             (places * outwards).reshape(t, -1),
             (VELOCITY_WEIGHT * speeds * outwards).reshape(t, -1),
-            places[:, :, 1] + body.heights[:, None],
+            HEIGHT_WEIGHT * (places[:, :, 1] + body.heights[:, None]),
         ),
         axis=1,
     )

@@ -175,7 +175,7 @@ def _agreeing(query: Sheet, other: Sheet, shift_s: float) -> tuple[Agreement, ..
                 query_end_s=float(query.ends_s[q]),
                 start_s=float(other.starts_s[o]),
                 end_s=float(other.ends_s[o]),
-                cosine=float(cosines[i, k]),
+                cosine=float(np.clip(cosines[i, k], -1.0, 1.0)),
             )
             found.append((float(ends[i, k] - starts[i, k]), pair))
     found.sort(key=lambda each: -each[0])

@@ -42,9 +42,9 @@ def says(found: Found) -> str:
     if hit.end - hit.start <= 1:
         span = f"At {hit.start_s:.2f} s of {long} (frame {hit.start})"
     elif hit.start == 0 and hit.end >= clip.n_frames:
-        span = f"All of it: {long} (frames 0 to {clip.n_frames - 1})"
+        span = f"All of it: {long} (frames 0:{clip.n_frames})"
     else:
-        span = f"{hit.start_s:.2f} to {hit.end_s:.2f} s of {long} (frames {hit.start} to {hit.end - 1})"
+        span = f"{hit.start_s:.2f} to {hit.end_s:.2f} s of {long} (frames {hit.start}:{hit.end})"
     return span + _keys(found.keys_within, len(found.key_frames))
 
 

@@ -16,7 +16,7 @@ MOST_STRIPS = 200  # pictures: what a browser shows without effort
 class Asked:
     """What was searched for."""
 
-    title: str  # of the page: "walk.bvh, frames 30 to 90"
+    title: str  # of the page: "walk.bvh, frames 30:90"
     where: str  # which library
     strip: Picture | None = None
     facts: tuple[tuple[str, str], ...] = ()  # filters and the like: a name, and what it was

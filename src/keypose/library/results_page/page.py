@@ -52,7 +52,8 @@ def _said(found: Sequence[Found]) -> str:
     told = []
     if any(one.hit is not None for one in found):
         told.append("The nearest first; 1 is the same motion. A bar is a whole clip: the coloured part was found, "
-                    "ticks are the key poses above it, and poses outside of the part are faint.")  # fmt: skip
+                    "ticks are the key poses above it, and poses outside of the part are faint. Frames are START:END, "
+                    "END not included.")  # fmt: skip
     if any(one.part is not None for one in found):
         told.append("Poses beside a coloured line are those of the part itself.")
     if len(found) > MOST_STRIPS:

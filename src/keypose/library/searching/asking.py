@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from keypose.errors import OptionError
 from keypose.library.analyses import sheets_of
-from keypose.library.analysis import sheet_of_motion
-from keypose.library.canonical import FPS, JOINTS, Canonical, canonical
+from keypose.library.analysis import LEAST_FPS, no_swings, sheet_of_motion
+from keypose.library.analysis_rows import is_searched
+from keypose.library.canonical import FPS, JOINTS, NEEDED, Canonical, canonical
 from keypose.library.descriptors import Description, describe_body
 from keypose.library.descriptors.noun import Singles
 from keypose.library.descriptors.posture import posture
@@ -19,13 +20,12 @@ from keypose.library.extra import sa
 from keypose.library.nouns import Clip
 from keypose.library.parts import PartTrack, describe_parts
 from keypose.library.rankers.sheets import Sheet
-from keypose.library.rows import find
+from keypose.library.rows import clips_numbered, find, is_thrown_away
 from keypose.library.searching.shelf import Shelf
 from keypose.library.store import Store
 from keypose.model import Motion
 from keypose.options import shown, whole
 
-_NEEDED = ("left_shin", "right_shin")
 _INSTEAD = "expected a figure with both knees; search by words instead: library.clips('walk')"
 MOST_NAMED = 4
 
@@ -38,6 +38,7 @@ class Asked:
     given: Motion | None
     number: int | None = None  # of the clip, if it is one of the library
     clip: Clip | None = None
+    is_stored: bool = True  # what is stored of the clip can be compared
 
     @property
     def duration_s(self) -> float:
@@ -60,32 +61,39 @@ class Asked:
         if self.given is not None:
             return self.given
         assert self.clip is not None
-        return self.store.motion(self.clip)
+        return replace(self.store.motion(self.clip), name=self.clip.name)
+
+    @property
+    def is_too_slow(self) -> bool:
+        """Whether its poses are so far apart in time that they are no motion; one alone is a posed figure."""
+        return self.fps < LEAST_FPS and self.n_frames > 1
 
     @cached_property
     def body(self) -> Canonical:
         """It as a body that can be compared; an error that says what is missing if it is none."""
+        if self.is_too_slow:
+            raise OptionError(self.no_body())
         body = canonical(self.motion)
         if body is None:
             raise OptionError(self.no_body())
         return body
 
     def descriptions(self, connection: sa.Connection, shelf: Shelf, *, mirrored: bool) -> list[Description]:
-        """Of the query and, if wanted, of its mirror image, for which the frames are needed."""
+        """Of the query and, if wanted, of its mirror image."""
         if self.number is None:
             own = describe_body(self.body)
         else:
-            stored = shelf.descriptions(connection, [self.number])
+            stored = shelf.descriptions(connection, [self.number]) if self.is_stored else {}
             if self.number not in stored:
                 raise OptionError(self.no_body())
             own = stored[self.number]
-        return [own, describe_body(self.body.mirrored())] if mirrored else [own]
+        return [own, own.mirrored()] if mirrored else [own]
 
     def track(self, connection: sa.Connection, shelf: Shelf) -> PartTrack:
         """What part search knows of it."""
         if self.number is None:
-            return _track(self.body)
-        stored = shelf.tracks(connection, [self.number])
+            return describe_parts(self.body)
+        stored = shelf.tracks(connection, [self.number]) if self.is_stored else {}
         if self.number not in stored:
             raise OptionError(self.no_body())
         return stored[self.number]
@@ -98,10 +106,12 @@ class Asked:
 
     def sheet(self, connection: sa.Connection) -> Sheet:
         """Its swings."""
-        if self.number is not None:
+        if self.number is not None and self.is_stored:
             stored = sheets_of(connection, [self.number])
             if self.number in stored:
                 return stored[self.number]
+        if self.number is not None and not clips_numbered(connection, [self.number]):
+            return no_swings(self.duration_s)  # the clip is gone since it was asked for
         return self._own_sheet
 
     @cached_property
@@ -110,20 +120,29 @@ class Asked:
 
     def no_body(self) -> str:
         """Why it cannot be searched by: it has no body, or nobody has looked at it."""
+        if self.is_too_slow:
+            named = self.clip.name if self.clip is not None else self.motion.name or "the query"
+            return f"{named}: {self.fps:g} frames in a second, expected at least {LEAST_FPS:g} to compare it by"
         if canonical(self.motion) is None or self.clip is None:
             return _no_body(self.motion)
         return f"clip {self.clip.name!r} was not analysed by this version, expected one that was: rebuild() does it"
 
 
 def ask(store: Store, query: Motion | str) -> Asked:
-    """The query; a text is the name or the hash of a clip of the library."""
+    """The query; a text is the name or the hash of a clip of the library.
+
+    One that was thrown away is a motion like those that come from elsewhere.
+    """
     if isinstance(query, Motion):
         return Asked(store, query)
     if not isinstance(query, str):
         raise OptionError(f"query={shown(query)}, expected a Motion or the name of a clip of the library")
     with store.database.reading() as connection:
         number, clip = find(connection, query)
-    return Asked(store, None, number, clip)
+        is_stored, is_away = is_searched(connection, number), is_thrown_away(connection, number)
+    if is_away:
+        return Asked(store, replace(store.motion(clip), name=clip.name))
+    return Asked(store, None, number, clip, is_stored)
 
 
 def frames_asked(start: int, end: int, n_frames: int) -> tuple[int, int]:
@@ -138,12 +157,6 @@ def frames_asked(start: int, end: int, n_frames: int) -> tuple[int, int]:
 
 def _no_body(motion: Motion) -> str:
     known = set(motion.skeleton.anatomy.parts)
-    missing: Sequence[str] = [part for part in (*_NEEDED, *JOINTS) if part not in known]
+    missing: Sequence[str] = [part for part in (*NEEDED, *JOINTS) if part not in known]
     lacks = f"no {', '.join(dict.fromkeys(missing[:MOST_NAMED]))}" if missing else "its bones have no length"
     return f"{motion.name or 'the query'}: no body that can be compared ({lacks}), {_INSTEAD}"
-
-
-def _track(body: Canonical) -> PartTrack:
-    track = describe_parts(body)
-    assert track is not None  # only a motion may have no body
-    return track

@@ -141,7 +141,6 @@ class BySwings:
         return [
             Found(int(numbers[k]), float(np.clip(found[k], 0.0, 1.0)), 0.0, np.inf, 0.0, lasts, mirrored=False)
             for k in order
-            if sheets[k].present.any()
         ]
 
     def explained(self, connection: sa.Connection, shelf: Shelf, wanted: Sequence[Found]) -> list[Found]:

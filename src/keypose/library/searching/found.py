@@ -11,6 +11,7 @@ from keypose.library.nouns import Clip
 from keypose.library.rankers.swings import Agreement, overlap
 from keypose.library.rows import clips_numbered
 from keypose.library.searching.asking import Asked
+from keypose.library.searching.body_parts import swung_parts
 from keypose.library.searching.hits import Hit, SpanPair, Why
 
 
@@ -35,6 +36,7 @@ class Look:
 
     asked: Asked
     found: Found
+    joints: Sequence[str] | None = None  # parts of the query's body that matter; None: all
 
     def __call__(self) -> tuple[Agreement, ...]:
         """Reads the swings of both; a clip that is gone has none."""
@@ -44,7 +46,8 @@ class Look:
             there = sheets_of(connection, [found.number]).get(found.number)
         if there is None:
             return ()
-        ours = query.part(found.query_start_s, found.query_end_s)
+        meant = query if self.joints is None else query.only(swung_parts(self.joints))
+        ours = meant.part(found.query_start_s, found.query_end_s)
         theirs = there.part(found.start_s, found.end_s)
         match = overlap(ours.mirrored() if found.mirrored else ours, theirs, mirrored=False)
         return tuple(_moved(each, found) for each in match.agreeing)
@@ -62,25 +65,29 @@ def _moved(pair: Agreement, found: Found) -> Agreement:
 
 
 def hits_of(
-    connection: sa.Connection, asked: Asked, found: Sequence[Found], copies: Mapping[int, Sequence[int]]
+    connection: sa.Connection,
+    asked: Asked,
+    found: Sequence[Found],
+    copies: Mapping[int, Sequence[int]],
+    joints: Sequence[str] | None = None,
 ) -> tuple[Hit, ...]:
     """Hits, in the order of ``found``; ``copies`` are the numbers of clips that are folded into one of them.
 
-    Clips that are gone are left out.
+    Clips that are gone are left out. Only what the parts ``joints`` of the query do is said to agree.
     """
     numbers = {*(each.number for each in found), *(copy for group in copies.values() for copy in group)}
     there = clips_numbered(connection, sorted(numbers))
     return tuple(
-        _hit(asked, each, there[each.number], [there[n].name for n in copies.get(each.number, ()) if n in there])
+        _hit(asked, each, there[each.number], [there[n] for n in copies.get(each.number, ()) if n in there], joints)
         for each in found
         if each.number in there
     )
 
 
-def _hit(asked: Asked, found: Found, clip: Clip, also: Sequence[str]) -> Hit:
+def _hit(asked: Asked, found: Found, clip: Clip, also: Sequence[Clip], joints: Sequence[str] | None) -> Hit:
     start, end = frames_between(clip, found.start_s, found.end_s)
     placed = replace(found, start_s=start / clip.fps, end_s=end / clip.fps)
-    look = Look(asked, placed) if found.centimetres is None else None
+    look = Look(asked, placed, joints) if found.centimetres is None else None
     return Hit(
         clip,
         score=found.score,
@@ -91,7 +98,8 @@ def _hit(asked: Asked, found: Found, clip: Clip, also: Sequence[str]) -> Hit:
         query_start_s=found.query_start_s,
         query_end_s=found.query_end_s,
         mirrored=found.mirrored,
-        also=tuple(also),
+        also=tuple(copy.name for copy in also),
+        also_hashes=tuple(copy.hash for copy in also),
         why=Why(found.spans, found.centimetres, look),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class SpanPair(NamedTuple):
     query_end_s: float
     start_s: float
     end_s: float
-    distance: float  # less is nearer: of windows in spreads of what is usual, of poses in centimetres
+    unlikeness: float  # less is nearer: of windows in spreads of what is usual (below 0), of poses in centimetres
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,7 @@ class Hit:
     query_end_s: float
     mirrored: bool = False  # it is like the query with left and right exchanged
     also: tuple[str, ...] = ()  # names of clips that are the same take as this one
+    also_hashes: tuple[str, ...] = ()  # of the same clips
     why: Why = field(default_factory=Why, compare=False)
 
     @property
@@ -88,7 +89,3 @@ class Hit:
 
     def _copies(self) -> str:
         return f"same take as {', '.join(self.also)}" if self.also else ""
-
-    def with_copies(self, names: tuple[str, ...]) -> Hit:
-        """The hit, into which clips of these names are folded."""
-        return replace(self, also=names)

@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from keypose.arrays import Floats
+from keypose.library import near
 from keypose.library.descriptors import Description, gallery
 from keypose.library.descriptors.noun import Singles
 from keypose.library.dialects.postgres_vectors import Nearness, VectorIndex
 from keypose.library.extra import sa
 from keypose.library.parts import PartGallery, PartTrack
 from keypose.library.rankers.sheets import Sheet
-from keypose.library.searching import near
-from keypose.library.searching.memory_shelf import Readers
 from keypose.library.searching.shelf import Chosen, Numbers, Parts, PoseFound, Wholes, spread_out
+from keypose.library.searching.stored import Stored
 from keypose.library.tables import clips
 
 MOST_ASKED = 6  # windows of a part that are looked for, evenly over it
@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 class PgShelf:
     """A shelf that holds nothing: every search asks the database, and reads the clips that are worth ranking."""
 
-    def __init__(self, readers: Readers, vectors: VectorIndex) -> None:
+    def __init__(self, readers: Stored, vectors: VectorIndex) -> None:
         self._readers = readers
         self._vectors = vectors
 
@@ -69,9 +69,10 @@ class PgShelf:
         apart_s: float = math.inf,
     ) -> tuple[PoseFound, ...]:
         """The nearest in half precision; how near they are is then measured in full."""
+        among = self._readers.searched(connection, chosen)
         rows = ROWS_EACH * limit + 16
         while True:
-            found, all_there = self._pose_rows(connection, ways, scales, chosen, rows)
+            found, all_there = self._pose_rows(connection, ways, scales, among, rows)
             kept = spread_out(self._measured(connection, found, ways, scales), limit, apart_s)
             if len(kept) == limit or all_there:
                 return kept
@@ -79,7 +80,8 @@ class PgShelf:
 
     def sheets(self, connection: sa.Connection, chosen: Chosen) -> tuple[Numbers, tuple[Sheet, ...]]:
         """Read anew for every search."""
-        read = self._readers.sheets(connection, _numbers(connection, chosen))
+        among = self._readers.searched(connection, chosen)
+        read = self._readers.sheets(connection, _numbers(connection, among))
         return np.array(sorted(read), np.int64), tuple(read[number] for number in sorted(read))
 
     def descriptions(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Description]:
@@ -100,17 +102,19 @@ class PgShelf:
         self, connection: sa.Connection, asked: Sequence[tuple[str, Singles]], chosen: Chosen, keep: int, rows: int
     ) -> list[int]:
         """The clips of the nearest rows to each of ``asked``: at least ``keep``, where there are as many."""
-        few = self._few(connection, chosen, keep)
+        among = self._readers.searched(connection, chosen)
+        few = self._few(connection, among, keep)
         if few is not None:
             return few
         found: set[int] = set()
         for name, vector in asked:
+            wanted = rows
             while True:
-                got = self._vectors.nearest(connection, name, vector, Nearness(rows, chosen))
+                got = self._vectors.nearest(connection, name, vector, Nearness(wanted, among))
                 found.update(clip for clip, _ in got)
-                if len({clip for clip, _ in got}) >= keep or len(got) < rows:
+                if len({clip for clip, _ in got}) >= keep or len(got) < wanted:
                     break
-                rows *= 4
+                wanted *= 4
         return sorted(found)
 
     def _pose_rows(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from keypose.arrays import Bools, Floats
-from keypose.library.descriptors import Description, Gallery, gallery, unlikeness
-from keypose.library.descriptors.matching import FIRST_BY, KEEP, RANKED_BY, preselected, unlikeness_of_each
+from keypose.library.descriptors import Description, Gallery
+from keypose.library.descriptors.matching import KEEP, RANKED_BY, ranking
 
 SAME = 1e-3  # of the way from the query to what is usual: less is rounding
 
@@ -40,22 +41,18 @@ def ranked(
     """
     if not galleries:
         return []
-    query, mirrored = ways[0], ways[1] if len(ways) > 1 else None
-    kept = preselected(query, galleries[FIRST_BY], mirrored=mirrored, among=among, keep=keep)
-    if not len(kept):
-        return []
-    ranking = {name: galleries[name] for name in RANKED_BY}
-    same = (1.0 - SAME) * own
-    away = np.maximum(unlikeness_of_each(ways, ranking, kept), same)  # (ways, K); nothing is nearer than the query
-    least, way = away.min(axis=0), away.argmin(axis=0)
-    scores = scores_of(same, least)
-    order = np.lexsort((kept, way, least))[:wanted]
-    return [Ranked(int(kept[k]), float(scores[k]), int(way[k])) for k in order.tolist()]
+    same = (1.0 - SAME) * own  # nothing is nearer than the query
+    by = {name: galleries[name] for name in RANKED_BY}
+    found = ranking(ways, by, among=among, keep=keep, nearest=same)
+    scores = scores_of(same, found.away)
+    rows = zip(found.clips.tolist(), scores.tolist(), found.ways.tolist(), strict=True)
+    return [Ranked(*row) for row in islice(rows, wanted)]
 
 
 def own_unlikeness(query: Description) -> float:
-    """That of the query and itself: below 0, which is usual."""
-    return float(unlikeness(query, gallery([query]))[0])
+    """That of the query and itself, nothing apart either way: below 0, which is usual."""
+    means_and_spreads = [query.all[name].usual for name in RANKED_BY]
+    return -2.0 * sum(mean / spread for mean, spread in means_and_spreads)
 
 
 def scores_of(own: float, away: Floats) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from keypose.library.extra import sa
+from keypose.library.filters import Filters
 from keypose.library.searching.asking import Asked, ask, frames_asked
 from keypose.library.searching.body_parts import named
-from keypose.library.searching.filters import Filters
 from keypose.library.searching.finders import ByDescriptors, BySwings, ByTracks, Finder, enough
 from keypose.library.searching.folding import folded
 from keypose.library.searching.found import Found, hits_of
@@ -20,6 +20,7 @@ from keypose.options import flag, one_of, whole
 
 ANY = Filters()
 RANKERS = ("descriptors", "swings")
+MOST_HITS = 1_000_000
 
 
 def search(
@@ -50,7 +51,7 @@ def search(
         finder = ByDescriptors(asked, both)
     else:
         finder = ByTracks(asked, both, names, 0.0, asked.duration_s)
-    return hits(asked, finder, shelf, filters, whole("limit", limit, least=1), fold=flag("fold", fold))
+    return hits(asked, finder, shelf, filters, _most(limit), fold=flag("fold", fold), joints=names)
 
 
 def search_part(
@@ -76,7 +77,7 @@ def search_part(
     first, stop = frames_asked(start, end, asked.n_frames)
     fps = asked.fps
     finder = ByTracks(asked, flag("mirrored", mirrored), names, first / fps, stop / fps, flag("several", several))
-    return hits(asked, finder, shelf, filters, whole("limit", limit, least=1), fold=flag("fold", fold))
+    return hits(asked, finder, shelf, filters, _most(limit), fold=flag("fold", fold), joints=names)
 
 
 def search_pose(
@@ -100,11 +101,24 @@ def search_pose(
     asked = ask(store, query)
     at = whole("frame", frame, least=0, most=asked.n_frames - 1)
     finder = ByPose(asked, at, flag("mirrored", mirrored), names, flag("several", several))
-    return hits(asked, finder, shelf, filters, whole("limit", limit, least=1), fold=flag("fold", fold))
+    return hits(asked, finder, shelf, filters, _most(limit), fold=flag("fold", fold), joints=names)
 
 
-def hits(asked: Asked, finder: Finder, shelf: Shelf, filters: Filters, limit: int, *, fold: bool) -> tuple[Hit, ...]:
-    """What a finder finds, copies folded into the better hit, at most ``limit``."""
+def _most(limit: int) -> int:
+    return whole("limit", limit, least=1, most=MOST_HITS)
+
+
+def hits(
+    asked: Asked,
+    finder: Finder,
+    shelf: Shelf,
+    filters: Filters,
+    limit: int,
+    *,
+    fold: bool,
+    joints: tuple[str, ...] | None = None,
+) -> tuple[Hit, ...]:
+    """What a finder finds, copies folded into the better hit, at most ``limit``; ``joints``: what hits may tell of."""
     chosen = filters.chosen(asked.store.database.dialect)
     keep = enough(limit)
     with asked.store.database.reading() as connection:
@@ -113,7 +127,7 @@ def hits(asked: Asked, finder: Finder, shelf: Shelf, filters: Filters, limit: in
             others = [each for each in found if each.number != asked.number]
             wanted, copies = _folded(connection, shelf, others, limit) if fold else (others[:limit], {})
             if len(wanted) == limit or len(found) < keep:
-                return hits_of(connection, asked, finder.explained(connection, shelf, wanted), copies)
+                return hits_of(connection, asked, finder.explained(connection, shelf, wanted), copies, joints)
             keep *= 4
 
 

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keypose.library import analyses
-from keypose.library.analysis import ANALYSIS_VERSION
+from keypose.library import analyses, analysis_rows
 from keypose.library.descriptors import Description, Windows
 from keypose.library.extra import sa
 from keypose.library.parts import PartTrack
 from keypose.library.rankers.sheets import Sheet
+from keypose.library.searching.shelf import Chosen
 
 
 class Stored:
-    """Readers of the tables. Clips that another version has analysed are not searched until ``rebuild()``."""
+    """Readers of the tables.
+
+    Clips that another version has analysed are not searched until ``rebuild()``, those that were thrown away not until
+    they are restored.
+    """
 
     def changes(self, connection: sa.Connection) -> int:
         """What the library counts."""
         return analyses.changes_of(connection)
 
     def seals(self, connection: sa.Connection) -> dict[int, str]:
-        """The seals of analyses of this version."""
-        versions = analyses.versions_of(connection)
-        return {n: seal for n, seal in analyses.kept_seals(connection).items() if versions.get(n) == ANALYSIS_VERSION}
+        """Of the clips that are searched."""
+        return analysis_rows.searched_seals(connection)
+
+    def searched(self, connection: sa.Connection, chosen: Chosen) -> Chosen:
+        """Those of the ``chosen`` clips that are searched; where all are, the question stays what it was."""
+        found: Chosen = analysis_rows.searched_of(connection, chosen)
+        return found
 
     def descriptions(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Description]:
         """Of clips with a body."""

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from keypose.server.schema.base import MOST_NAMES, ClipHash, Finite, Frame, Said, Text, Told
+from keypose.server.schema.clips import ClipRow, SwingBar
 
 MOST_FRAMES = 20_000  # keys in one request
 MOST_STEPS = 5_000  # of one edit
 
 Names = Annotated[tuple[Text, ...], Field(max_length=MOST_NAMES)]
 Frames = Annotated[tuple[Frame, ...], Field(max_length=MOST_FRAMES)]
+Step = Annotated[int, Field(ge=1, le=10_000, description="Places of every so many frames.")]
 Triple = tuple[Finite, Finite, Finite]
 
 
@@ -28,7 +30,9 @@ class RecipeTold(Told):
     last: Frame | None = Field(None, description="The last one.")
     max_keys: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = None
     smoothing_s: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
-    options: dict[Text, Any] = Field(default_factory=dict, description="Of the method: objective, cost, ...")
+    options: dict[Text, Any] | None = Field(
+        None, description="Of the method: objective, cost, ...; None: what is best for the clip and still quick."
+    )
 
 
 class Cliff(Said):
@@ -41,6 +45,8 @@ class Cliff(Said):
 class LadderSaid(Said):
     """Keys for every number of keys."""
 
+    method: str
+    options: dict[str, Any] = Field(description="Of the method, as they were in the end.")
     counts: tuple[int, ...]
     costs: tuple[float, ...]
     unit: str = Field(description="Of the costs: mm, or units of the features.")
@@ -53,10 +59,11 @@ class LadderSaid(Said):
 
 
 class WithinTold(Told):
-    """Fewest keys of a recipe whose in-betweens leave no joint farther off."""
+    """Fewest keys of a recipe whose curves leave no joint farther off."""
 
     recipe: RecipeTold
     tolerance_mm: Annotated[float, Field(gt=0.0, le=10_000.0)]
+    interpolation: Literal["bezier", "natural", "linear"] = "bezier"
 
 
 class WithinSaid(Said):
@@ -71,8 +78,9 @@ class UnbakedTold(Told):
 
     frames: Annotated[tuple[Frame, ...], Field(min_length=1, max_length=MOST_FRAMES)]
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
-    polish: bool = False
+    polish: bool = Field(False, description="Nearest curves and the whole score, when one stops; else at once.")
     residual: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
+    step: Step = 1
 
 
 class KeyStep(Told):
@@ -123,6 +131,88 @@ class SwingsDraft(Told):
 Draft = Annotated[KeysDraft | SwingsDraft, Field(discriminator="kind")]
 
 
+class EditedTold(Told):
+    """An edit to look at."""
+
+    draft: Draft
+    step: Step = 1
+
+
+class FramesHeader(Said):
+    """What stands before the arrays ``positions`` (N, J, 3) and ``ends`` (N, E, 3), float32, of a clip.
+
+    Metres on a figure of 1.7 m, Y up, the floor at 0, the middle of the hips' path at X = Z = 0.
+    """
+
+    fps: float = Field(description="Of what is shown.")
+    n_frames: int = Field(description="Of the clip.")
+    step: int = Field(description="Row i shows frame i * step.")
+    names: tuple[str, ...]
+    parents: tuple[int, ...]
+    end_joints: tuple[int, ...] = Field(description="The joint of each end site.")
+
+
+class ScoreSaid(Said):
+    """How far a motion is off the capture, in mm on a figure of 1.7 m; null: not measured while one browses."""
+
+    mean_mm: float
+    p95_mm: float
+    max_mm: float
+    worst_frame: int
+    worst_joint: str
+    mean_deg: float | None
+    max_deg: float | None
+    foot_slide_mm: float | None
+    original_foot_slide_mm: float | None
+    key_acceleration: float | None
+    stored_values: int | None
+    bytes: int | None
+
+
+class UnbakedHeader(Said):
+    """What stands before ``positions``, ``ends`` and, with a score, ``per_frame_mm`` (T,), ``per_joint_mm`` (J,)."""
+
+    fps: float
+    n_frames: int
+    step: int
+    keys: tuple[int, ...]
+    extremes: tuple[int, ...] = Field(description="Those of the keys that are; the others are breakdowns.")
+    score: ScoreSaid | None = Field(description="None: the figure has no height.")
+
+
+class MethodSaid(Said):
+    """The keys of one method, and how far curves through them stray."""
+
+    method: str
+    keys: int
+    frames: tuple[int, ...]
+    score: ScoreSaid | None
+
+
+class ComparedSaid(Said):
+    """Methods side by side, with as many keys as each has up to ``keys``."""
+
+    clip: ClipRow
+    keys: int
+    methods: tuple[MethodSaid, ...]
+
+
+class EditedHeader(Said):
+    """The same after an edit."""
+
+    fps: float
+    n_frames: int = Field(description="After the edit.")
+    step: int
+    keys: tuple[int, ...] | None = Field(description="None: the draft is one of swings.")
+    extremes: tuple[int, ...] | None
+    swings: tuple[SwingBar, ...] | None = Field(description="None: the draft is one of keys.")
+    history: tuple[str, ...] = Field(description="The steps, as one would type them.")
+    changed: tuple[int, int] | None = Field(description="First and last frame that the last step may have changed.")
+    notes: tuple[str, ...] = Field(description="What the last step has to say.")
+    missed_mm: float | None = Field(description="How far a hand or foot stays from where the last step sent it.")
+    score: ScoreSaid | None = Field(description="None: there are more or fewer frames than before.")
+
+
 class DraftKept(Told):
     """What is kept of an edit: the steps that were undone stay, so that they can be done again."""
 
@@ -146,6 +236,8 @@ class ExportTold(Told):
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
     draft: Draft | None = None
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = Field(None, description="For .kps.")
+    theme: Literal["light", "dark"] = Field("light", description="Of strips.")
+    layout: Literal["side", "time", "path", "expanded", "in-place"] = Field("side", description="Of strips.")
 
 
 class ExportManyTold(Told):

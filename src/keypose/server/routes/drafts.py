@@ -1,0 +1,76 @@
+"""Edits that somebody is at, saved as they grow."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from keypose.errors import OptionError
+from keypose.library.library import Library
+from keypose.library.nouns import Draft
+from keypose.server.failing import NoSuchDraft
+from keypose.server.running import Here
+from keypose.server.schema.base import ClipHash
+from keypose.server.schema.keys import DraftKept, DraftSaid
+from keypose.server.work.desk import clip_of
+
+router = APIRouter(tags=["drafts"])
+
+NONE = "0"  # the revision of a draft that is not there
+IfMatch = Annotated[str, Header(max_length=40, description="The revision that was seen last; 0: there was no draft.")]
+
+
+@router.get("/api/clips/{clip}/draft")
+async def get_draft(here: Here, clip: ClipHash) -> DraftSaid:
+    """The draft of a clip; 404 where there is none."""
+
+    def read(library: Library) -> Draft | None:
+        clip_of(library, clip)
+        return library.draft(clip)
+
+    kept = await here.reads(read)
+    if kept is None:
+        raise NoSuchDraft
+    return _said(kept)
+
+
+@router.put("/api/clips/{clip}/draft")
+async def keep_draft(here: Here, clip: ClipHash, told: DraftKept, if_match: IfMatch = NONE) -> DraftSaid:
+    """Keeps a draft in the place of the one that was seen last; 409 if another one was kept meanwhile."""
+    seen = _revision(if_match)
+
+    def keep(library: Library) -> Draft:
+        clip_of(library, clip)
+        return library.keep_draft(clip, told.model_dump_json(), revision=seen)
+
+    return _said(await here.writes(keep))
+
+
+@router.delete("/api/clips/{clip}/draft", status_code=204)
+async def drop_draft(here: Here, clip: ClipHash) -> Response:
+    """Forgets the draft of a clip."""
+
+    def drop(library: Library) -> None:
+        clip_of(library, clip)
+        library.drop_draft(clip)
+
+    await here.writes(drop)
+    return Response(status_code=204)
+
+
+def _revision(if_match: str) -> int | None:
+    told = if_match.strip().strip('"')
+    if not (told.isdecimal() and told.isascii()):
+        raise OptionError(f"If-Match: {told[:20]!r}, expected the number of a revision, or 0")
+    return int(told) or None
+
+
+def _said(kept: Draft) -> DraftSaid:
+    try:
+        told = DraftKept.model_validate_json(kept.data)
+    except ValidationError:  # of another version of Keypose
+        raise NoSuchDraft from None
+    return DraftSaid(revision=kept.revision, draft=told.draft, done=told.done)

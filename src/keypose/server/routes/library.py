@@ -1,0 +1,132 @@
+"""The library: what is in it, and what is said about clips."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+import keypose
+from keypose.library.library import Library
+from keypose.server.offers import formats, groups, methods
+from keypose.server.routes.rows import facets, row, rows, tag_counts
+from keypose.server.running import Here
+from keypose.server.schema.base import MOST_CLIPS, ClipHash, Seconds, Text
+from keypose.server.schema.clips import (
+    ClipPage,
+    ClipRow,
+    ClipRows,
+    LibraryFacts,
+    Limits,
+    Removed,
+    Renamed,
+    SomeClips,
+    Sort,
+    Tagged,
+)
+from keypose.server.work.desk import clip_of
+
+router = APIRouter(tags=["library"])
+
+
+@router.get("/api/library")
+async def get_library(here: Here) -> LibraryFacts:
+    """How much there is, and what can be done with it."""
+    stats = await here.reads(lambda library: library.stats())
+    return LibraryFacts(
+        name=here.name,
+        version=keypose.__version__,
+        clips=stats.clips,
+        duration_s=stats.duration_s,
+        bytes=stats.bytes,
+        tags=tag_counts(stats.tags),
+        methods=methods(),
+        groups=groups(),
+        formats=formats(),
+        limits=Limits(upload_bytes=here.settings.upload_bytes, uploads_at_once=here.settings.uploads_at_once),
+    )
+
+
+@router.get("/api/clips")
+async def get_clips(
+    here: Here,
+    words: Annotated[
+        Text | None, Query(description="Each must be in the names or tags, or begin a word there.")
+    ] = None,
+    tag: Annotated[list[Text], Query(max_length=50, description="It has all of them.")] = [],  # noqa: B006
+    least_duration_s: Seconds | None = None,
+    most_duration_s: Seconds | None = None,
+    part: Annotated[Text | None, Query(description="A part of the body that swings.")] = None,
+    sort: Sort = "name",
+    skip: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
+    limit: Annotated[int, Query(ge=0, le=MOST_CLIPS)] = 60,
+) -> ClipPage:
+    """Some of the clips, and what all that were found have."""
+    asked: dict[str, Any] = {
+        "words": words.strip() or None if words else None,
+        "tags": tuple(tag),
+        "least_duration_s": least_duration_s,
+        "most_duration_s": most_duration_s,
+        "part": part or None,
+    }
+
+    def page(library: Library) -> ClipPage:
+        return ClipPage(
+            total=library.count(**asked),
+            skip=skip,
+            clips=rows(library.clips(**asked, sort=sort, limit=limit, skip=skip)),
+            facets=facets(library.facets(**asked)),
+        )
+
+    return await here.reads(page)
+
+
+@router.patch("/api/clips/{clip}")
+async def rename_clip(here: Here, clip: ClipHash, told: Renamed) -> ClipRow:
+    """Gives a clip another name."""
+
+    def rename(library: Library) -> ClipRow:
+        clip_of(library, clip)
+        return row(library.rename(clip, told.name))
+
+    return await here.writes(rename)
+
+
+@router.post("/api/clips/tag")
+async def tag_clips(here: Here, told: Tagged) -> ClipRows:
+    """Gives tags to clips, and takes others from them."""
+
+    def tag(library: Library) -> ClipRows:
+        for each in told.clips:
+            clip_of(library, each)
+        done = []
+        for each in told.clips:
+            clip = library.tag(each, *told.add) if told.add else clip_of(library, each)
+            done.append(library.untag(each, *told.remove) if told.remove else clip)
+        return ClipRows(clips=rows(done))
+
+    return await here.writes(tag)
+
+
+@router.post("/api/clips/remove")
+async def remove_clips(here: Here, told: SomeClips) -> Removed:
+    """Throws clips away: they are in no list and no search, and can be restored for 30 days."""
+
+    def remove(library: Library) -> Removed:
+        for each in told.clips:
+            clip_of(library, each)
+        return Removed(removed=tuple(clip.hash for clip in library.throw_away(*told.clips)))
+
+    return await here.writes(remove)
+
+
+@router.post("/api/clips/restore")
+async def restore_clips(here: Here, told: SomeClips) -> ClipRows:
+    """Brings back what was thrown away."""
+
+    def restore(library: Library) -> ClipRows:
+        for each in told.clips:
+            clip_of(library, each)
+        return ClipRows(clips=rows(library.restore(*told.clips)))
+
+    return await here.writes(restore)

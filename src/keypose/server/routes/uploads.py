@@ -1,0 +1,82 @@
+"""Files that come in."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+from fastapi import APIRouter, Query, Request
+
+from keypose.library.wording import clean_tags
+from keypose.server.failing import NoRoom, TooMuchAsked
+from keypose.server.routes.rows import row
+from keypose.server.running import Here, Running, until_gone
+from keypose.server.schema.base import Text
+from keypose.server.schema.clips import Uploaded
+from keypose.server.work.uploading import file_name
+
+logger = logging.getLogger("keypose.server")
+router = APIRouter(tags=["uploads"])
+
+PIECE = 1 << 20  # bytes written at once
+BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "The bytes of the file, as they are.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.post("/api/uploads", status_code=201, openapi_extra=BODY)
+async def upload(
+    request: Request,
+    here: Here,
+    name: Annotated[Text, Query(description="The name of the file; its clip is called after it.")],
+    tag: Annotated[list[Text], Query(max_length=50)] = [],  # noqa: B006
+) -> Uploaded:
+    """Takes a file in, and answers when it is analysed and in the library."""
+    tags = clean_tags(tag)
+    async with _place(here) as path:
+        await _receive(request, path)
+        told = {"file": str(path), "name": file_name(name), "tags": tags}
+        answer = await until_gone(request, here.uploaders.run("add", path.name, told))
+    said = json.loads(answer.body)
+    clip = await here.clip(said["hash"])
+    return Uploaded(clip=row(clip), known=said["known"], notes=tuple(said["notes"]))
+
+
+@contextlib.asynccontextmanager
+async def _place(here: Running) -> AsyncIterator[Path]:
+    """A file of a random name for one upload, that is gone in the end; only so many at once."""
+    if here.uploading >= here.settings.uploads_at_once:
+        raise TooMuchAsked(f"{here.uploading} files are on their way in already")
+    here.uploading += 1
+    path = here.uploads / secrets.token_hex(16)
+    try:
+        yield path
+    finally:
+        here.uploading -= 1
+        path.unlink(missing_ok=True)
+
+
+async def _receive(request: Request, path: Path) -> None:
+    """Writes the body of a request into a file as it comes."""
+    gathered = bytearray()
+    try:
+        async with await anyio.open_file(path, "xb") as file:
+            async for piece in request.stream():
+                gathered += piece
+                if len(gathered) >= PIECE:
+                    await file.write(gathered)
+                    gathered.clear()
+            await file.write(gathered)
+    except OSError as error:
+        logger.error("an upload cannot be written: %s", error)
+        raise NoRoom from None

@@ -1,0 +1,148 @@
+"""A server that runs: its library, the processes that compute for it, and threads for what waits for the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path, PurePath
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from fastapi import Depends, Request
+
+from keypose.errors import KeyposeError
+from keypose.library.library import Library
+from keypose.library.nouns import Clip
+from keypose.server.failing import TooMuchAsked
+from keypose.server.settings import Settings
+from keypose.server.static_files import FILES
+from keypose.server.work.desk import clip_of
+from keypose.server.work.pool import Workers
+from keypose.server.work.process import CLIPS, UPLOADS, How
+
+logger = logging.getLogger("keypose.server")
+
+READS_AT_ONCE = 8  # the library has so many connections, and some more
+NICENESS = 10  # of the processes that analyse uploads
+SWEEP_S = 6 * 3600.0  # between two looks at what was thrown away long ago
+
+Result = TypeVar("Result")
+
+
+class ClientGone(Exception):  # noqa: N818 - it is none
+    """Nobody waits for the answer any more."""
+
+
+class Running:
+    """What routes work with."""
+
+    def __init__(self, settings: Settings, library: Library, uploads: Path) -> None:
+        self.settings = settings
+        self.library = library
+        self.uploads = uploads  # a folder of our own, for files on their way in
+        self.uploading = 0
+        self.searching = 0
+        clips = How(settings.library, CLIPS, settings.worker_bytes)
+        files = How(settings.library, UPLOADS, settings.upload_worker_bytes, NICENESS, settings.unpacked_bytes)
+        self.workers = Workers(clips, settings.workers, time_s=settings.task_s, most_waiting=settings.most_waiting)
+        self.uploaders = Workers(
+            files,
+            settings.upload_workers,
+            time_s=settings.upload_s,
+            grace_s=0.0,
+            most_waiting=settings.uploads_at_once,
+        )
+        self._reads = CapacityLimiter(READS_AT_ONCE)
+        self._writes = CapacityLimiter(1)
+        self._searches = CapacityLimiter(settings.searches_at_once)
+
+    @property
+    def name(self) -> str:
+        """What the library is called: its file without folders, or its database."""
+        return PurePath(urlsplit(self.settings.library).path).name or "library"
+
+    async def reads(self, question: Callable[[Library], Result]) -> Result:
+        """What the library answers, without holding up others."""
+        return await anyio.to_thread.run_sync(question, self.library, limiter=self._reads)
+
+    async def writes(self, change: Callable[[Library], Result]) -> Result:
+        """A change of the library; one at a time."""
+        return await anyio.to_thread.run_sync(change, self.library, limiter=self._writes)
+
+    async def searches(self, question: Callable[[Library], Result]) -> Result:
+        """A search; a few at a time, the others wait."""
+        if self.searching >= self.settings.searches_waiting:
+            raise TooMuchAsked(f"{self.searching} searches are waiting already")
+        self.searching += 1
+        try:
+            return await anyio.to_thread.run_sync(question, self.library, limiter=self._searches)
+        finally:
+            self.searching -= 1
+
+    async def clip(self, digest: str) -> Clip:
+        """The clip of a hash."""
+        return await self.reads(lambda library: clip_of(library, digest))
+
+
+@contextlib.asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[Running]:
+    """Opens everything, and closes it: no process and no file of an upload stays behind."""
+    uploads = Path(tempfile.mkdtemp(prefix="keypose-uploads-"))
+    try:
+        with Library(settings.library, create=False) as library:
+            here = Running(settings, library, uploads)
+            sweep = asyncio.create_task(_sweep(here))
+            try:
+                await here.workers.start()
+                await here.uploaders.start()
+                await anyio.to_thread.run_sync(FILES.look)
+                yield here
+            finally:
+                sweep.cancel()
+                await asyncio.gather(here.workers.stop(), here.uploaders.stop())
+    finally:
+        shutil.rmtree(uploads, ignore_errors=True)
+
+
+async def _sweep(here: Running) -> None:
+    """Forgets, now and then, what was thrown away long ago."""
+    while True:
+        try:
+            await here.writes(lambda library: library.forget_thrown_away(older_than_days=here.settings.bin_days))
+        except KeyposeError as error:
+            logger.error("clips that were thrown away long ago stay: %s", error)
+        await asyncio.sleep(SWEEP_S)
+
+
+async def until_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of ``work``, which is broken off when the client goes; the request's body must have been read."""
+    working, going = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({working, going}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ClientGone
+    finally:
+        for task in (working, going):
+            task.cancel()
+        await asyncio.gather(working, going, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _here(request: Request) -> Running:
+    here = request.app.state.running
+    assert isinstance(here, Running)
+    return here
+
+
+Here = Annotated[Running, Depends(_here)]

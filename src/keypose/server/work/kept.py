@@ -1,0 +1,87 @@
+"""Things that were made and may be wanted again: as many as fit, those that nobody wanted for long go first."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+Thing = TypeVar("Thing")
+
+_PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type)
+
+
+class Kept(MutableMapping[Hashable, Any]):
+    """A mapping that forgets what was not asked for lately, once it holds more than ``most_bytes``."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._things: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def __getitem__(self, key: Hashable) -> Any:
+        thing = self._things[key]
+        self._things.move_to_end(key)
+        return thing
+
+    def __setitem__(self, key: Hashable, thing: Any) -> None:
+        self._things[key] = thing
+        self._things.move_to_end(key)
+        self.trim()
+
+    def __delitem__(self, key: Hashable) -> None:
+        del self._things[key]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(list(self._things))
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def of(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
+        """What is kept under ``key``, made where it is not there."""
+        if key not in self._things:
+            thing = make()
+            self[key] = thing
+            return thing
+        return cast(Thing, self[key])
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory all of it takes."""
+        return bytes_of(self._things.values())
+
+    def trim(self) -> None:
+        """Forgets until the rest fits; things may have grown since they were put here."""
+        sizes = {key: bytes_of((thing,)) for key, thing in self._things.items()}
+        total = sum(sizes.values())
+        for key, size in sizes.items():
+            if total <= self.most_bytes:
+                return
+            del self._things[key]
+            total -= size
+
+
+def bytes_of(things: Iterable[Any]) -> int:
+    """About how much memory things take: arrays, texts and whatever holds them, each counted once."""
+    total, seen, left = 0, set[int](), list(things)
+    while left:
+        thing = left.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, np.ndarray):
+            total += int(thing.nbytes) + 100
+            continue
+        total += sys.getsizeof(thing, 64)
+        if isinstance(thing, _PLAIN):
+            continue
+        if isinstance(thing, Mapping):
+            left += [*thing.keys(), *thing.values()]
+        elif isinstance(thing, list | tuple | set | frozenset):
+            left += thing
+        else:
+            left += getattr(thing, "__dict__", {}).values()
+    return total

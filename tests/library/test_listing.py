@@ -1,0 +1,146 @@
+"""Lists of clips: in which order, of which, how many, and what is in them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clip_rows import insert_clip
+from keypose.errors import OptionError
+from keypose.library.extra import sa
+from keypose.library.library import Library
+from keypose.library.rankers.sheets import PARTS
+from keypose.library.tables import swinging, tags
+from search_cases import PIECES, markers, piece
+
+FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"words": "k"},
+    {"tags": ("demo",)},
+    {"least_duration_s": 2.0},
+    {"most_duration_s": 2.5, "least_duration_s": 1.0},
+    {"part": "head"},
+    {"part": "left_thigh", "tags": ("demo",)},
+    {"words": "nothing"},
+)
+
+
+@pytest.fixture(scope="module")
+def clips() -> dict[str, Any]:
+    return {name: piece(name) for name in PIECES} | {"markers": markers()}
+
+
+@pytest.fixture
+def library(open_library: Callable[[], Library], clips: dict[str, Any]) -> Library:
+    made = open_library()
+    for name, motion in clips.items():
+        made.add(motion, tags=("demo", name) if name in PIECES else ("points",))
+    return made
+
+
+def test_sorts(library: Library) -> None:
+    durations = {clip.name: clip.duration_s for clip in library}
+    added = [*PIECES, "markers"]
+
+    def names(**options: Any) -> list[str]:
+        return [clip.name for clip in library.clips(**options)]
+
+    assert names() == names(sort="name") == sorted(added)
+    assert names(sort="newest") == added[::-1]
+    assert names(sort="longest") == sorted(added, key=lambda name: (-durations[name], name))
+    assert names(sort="shortest") == sorted(added, key=lambda name: (durations[name], name))
+    assert names(sort="newest", limit=2, skip=1) == added[::-1][1:3]
+    assert names(sort="longest", tags=("demo",), limit=1) == ["walk"]
+    with pytest.raises(OptionError, match="sort='size', expected one of name, newest, longest, shortest"):
+        library.clips(sort="size")
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+def test_counts_and_facets_are_those_of_the_list(library: Library, filters: dict[str, Any]) -> None:
+    listed = library.clips(**filters)
+    assert library.count(**filters) == len(listed)
+    facets = library.facets(**filters)
+    by_hand: dict[str, int] = {}
+    for clip in listed:
+        by_hand |= {tag: by_hand.get(tag, 0) + 1 for tag in clip.tags}
+    assert facets.tags == tuple(sorted(by_hand.items(), key=lambda pair: (-pair[1], pair[0])))
+    if not filters:
+        assert facets.tags == library.tags() == library.stats().tags
+    assert [(least, most) for least, most, _ in facets.durations] == [
+        (0, 2), (2, 5), (5, 10), (10, 30), (30, 60), (60, None),
+    ]  # fmt: skip
+    for least, most, n in facets.durations:
+        assert n == sum(clip.duration_s >= least and (most is None or clip.duration_s < most) for clip in listed)
+    swung = [{PARTS[part] for part in library.swings(clip.hash).parts.tolist()} for clip in listed]
+    assert dict(facets.parts) == {part: n for part in PARTS if (n := sum(part in each for each in swung))}
+    assert [n for _, n in facets.parts] == sorted((n for _, n in facets.parts), reverse=True)
+    if "part" in filters:
+        assert listed and all(filters["part"] in each for each in swung)
+
+
+def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
+    rig = library.clip("walk").skeleton
+    assert {clip.name for clip in library.clips(skeleton=rig)} == set(PIECES) and library.count(skeleton=rig) == 5
+    assert library.clips(skeleton="none") == () == library.search("walk", skeleton="none")
+    assert {hit.clip.skeleton for hit in library.search("walk", skeleton=rig)} == {rig}
+    assert library.search_part("walk", 0, 30, skeleton="none") == () == library.search_pose("walk", 3, skeleton="none")
+    for wrong, says in (
+        ({"least_duration_s": 3.0, "most_duration_s": 2.0}, "least_duration_s=3, expected at most most_duration_s=2"),
+        ({"least_duration_s": -1.0}, "expected a number of at least 0"),
+        ({"skeleton": 3}, "skeleton=3, expected text"),
+        ({"words": "..."}, "expected at least one word"),
+        ({"tags": "demo"}, "expected several texts"),
+    ):
+        for verb in (library.clips, library.count, library.facets, lambda **each: library.search("walk", **each)):
+            with pytest.raises(OptionError, match=says):
+                verb(**wrong)
+    with pytest.raises(OptionError, match="part='elbow', expected one of hips, spine"):
+        library.count(part="elbow")
+
+
+def test_parts_that_swing_follow_their_clip(library: Library) -> None:
+    def rows() -> int:
+        with library._store.database.reading() as connection:
+            return int(connection.scalar(sa.select(sa.func.count()).select_from(swinging)) or 0)
+
+    before = rows()
+    library.remove("walk")
+    assert 0 < rows() < before and library.verify() == ()
+    with library._store.database.writing() as connection:
+        connection.execute(sa.delete(swinging))
+    assert {fault.kind for fault in library.verify()} == {"analysis"} and library.facets().parts == ()
+    assert library.rebuild() == () and library.verify() == () and library.facets().parts
+    with library._store.database.writing() as connection:
+        connection.execute(sa.delete(swinging).where(swinging.c.part == "head"))
+    assert "not found by the parts of the body that swing" in library.verify()[0].says
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Iterator[Library]:
+    """2,500 clips with tags and swings, of which nothing else is known."""
+    dice = np.random.default_rng(4)
+    with Library(tmp_path / "large.db") as library:
+        with library._store.database.writing() as connection:
+            for number in range(1, 2501):
+                insert_clip(connection, number, f"take {number}")
+            tagged = [{"clip": n, "tag": f"tag{k}"} for n in range(1, 2501) for k in dice.choice(40, 4, replace=False)]
+            connection.execute(sa.insert(tags), tagged)
+            swung = [{"clip": n, "part": part} for n in range(1, 2501) for part in PARTS if dice.random() < 0.9]
+            connection.execute(sa.insert(swinging), swung)
+        yield library
+
+
+def test_facets_of_thousands_are_quick(large: Library) -> None:
+    large.facets()
+    took = []
+    for _ in range(9):
+        start = time.process_time()  # not the time that other processes take
+        facets = large.facets()
+        took.append(time.process_time() - start)
+    assert sum(n for *_, n in facets.durations) == 2500 and len(facets.tags) == 40 and len(facets.parts) == len(PARTS)
+    assert min(took) < 0.03, took

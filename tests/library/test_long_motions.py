@@ -1,0 +1,72 @@
+"""Motions that would grow beyond measure when they are brought to the rate at which all are compared."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.errors import OptionError
+from keypose.library import canonical as bodies
+from keypose.library.canonical import MOST_FRAMES, canonical
+from keypose.library.library import Library
+from keypose.model import Motion
+
+
+def slow(n_frames: int, fps: float) -> Motion:
+    walk = kp.demo_motion(fps=30)
+    return replace(walk.at_frames(np.arange(n_frames) % walk.n_frames), fps=fps, name="slow")
+
+
+def test_a_small_file_of_many_hours_takes_little_memory() -> None:
+    hours = slow(20_000, 2.0)  # 300,000 frames at 30 a second
+    tracemalloc.start()
+    try:
+        with pytest.raises(OptionError, match="slow lasts 10000 s, expected at most 8738 s"):
+            canonical(hours)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_too_long_is_kept_and_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MOST_FRAMES", 3000)
+    hours = slow(400, 2.0)
+    with Library(tmp_path / "clips.db") as library:
+        library.add(hours)
+        library.add(kp.demo_motion(fps=30), name="walk")
+        assert library.search("walk") == () and len(library) == 2 and library.verify() == ()
+        for query in (hours, "slow"):
+            with pytest.raises(OptionError, match="slow lasts 200 s, expected at most 100 s"):
+                library.search(query)
+
+
+@pytest.mark.parametrize("fps", [0.003, 1.5])
+def test_poses_that_are_no_motion_are_no_query(tmp_path: Path, fps: float) -> None:
+    with Library(tmp_path / "clips.db") as library:
+        library.add(kp.demo_motion(fps=30), name="walk")
+        library.add(slow(20, fps))
+        for query in (slow(20, fps), "slow"):
+            says = rf"slow: {fps:g} frames in a second, expected at least 2"
+            with pytest.raises(OptionError, match=says):
+                library.search(query)
+            with pytest.raises(OptionError, match=says):
+                library.search_pose(query, 3)
+            with pytest.raises(OptionError, match=says):
+                library.search_part(query, 3, 5)
+        assert len(library.search_pose(slow(1, fps))) == 1  # a posed figure has no rate
+
+
+def test_long_motions_are_looked_at_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    for fps in (30.0, 24.0, 60.0):
+        motion = kp.demo_motion(fps=fps)
+        whole = canonical(motion)
+        with monkeypatch.context() as patched:
+            patched.setattr(bodies, "FRAMES_AT_ONCE", 37)
+            parts = canonical(motion)
+        assert whole is not None and parts is not None and whole.n_frames < MOST_FRAMES
+        np.testing.assert_allclose(parts.positions, whole.positions, atol=1e-9)

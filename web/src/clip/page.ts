@@ -1,0 +1,240 @@
+/** The page of one clip: the figure, its timeline, its keys, its edit. */
+
+import "./clip.css";
+import { Workshop } from "../edit/workshop";
+import { FIRST_VIEW, viewNumbers, viewOf } from "../player/orbit";
+import { Player } from "../player/player";
+import type { Page } from "../router";
+import { navigate } from "../router";
+import { Signal } from "../state/signal";
+import { Timeline } from "../timeline/timeline";
+import { register } from "../ui/commands";
+import { fill, h } from "../ui/dom";
+import { shell } from "../ui/shell";
+import { errorState, loadingState } from "../ui/states";
+import { theme } from "../ui/theme";
+import { Choosing } from "./choosing";
+import { commandsOf } from "./commands";
+import { button } from "./controls";
+import { heading } from "./heading";
+import { keysPanel } from "./keys_panel";
+import { rangeBar } from "./pins_panel";
+import { Playing } from "./playing";
+import { keepsPins } from "./recipe";
+import { ClipState, facingOf, type Opened, openClip } from "./state";
+import { Strip } from "./strip";
+import { openTakeAway } from "./take_away";
+import { transport } from "./transport";
+import { viewBar } from "./view_bar";
+
+const STRIP_PX = 116;
+
+export function mount(root: HTMLElement, address: URL): Page {
+  const hash = address.pathname.split("/").at(-1) ?? "";
+  const title = new Signal("Clip");
+  const abort = new AbortController();
+  let shown: ClipView | null = null;
+  root.classList.add("clip-page");
+  const open = async () => {
+    fill(root, loadingState("Opening the clip…"));
+    try {
+      const opened = await openClip(hash, abort.signal);
+      if (abort.signal.aborted) return;
+      title.value = opened.facts.name;
+      shown = new ClipView(root, opened, new URL(location.href));
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      console.warn(error);
+      fill(root, errorState({ title: "This clip could not be opened", error, retry: () => void open() }));
+    }
+  };
+  void open();
+  return {
+    title,
+    follow: (url) => shown?.follow(url),
+    unmount: () => {
+      abort.abort();
+      shown?.dispose();
+      root.classList.remove("clip-page");
+    },
+  };
+}
+
+class ClipView {
+  readonly #state: ClipState;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(root: HTMLElement, opened: Opened, address: URL) {
+    const state = new ClipState(opened, address);
+    this.#state = state;
+    const choosing = new Choosing(state);
+    const playing = new Playing(state);
+    const facing = facingOf(opened);
+    const player = this.#player(facing);
+    const timeline = this.#timeline();
+    const strip = new Strip(opened.facts.hash, STRIP_PX);
+    choosing.before = () => strip.settled();
+    const takeAway = () => openTakeAway(state, workshop.draft);
+    const compare = () =>
+      navigate(`/compare/${opened.facts.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
+    const workshop = new Workshop({ state, choosing, player, timeline, takeAway });
+    const keys = keysPanel(state, choosing);
+    const stage = h("div", { class: "stage-area" });
+    if (player) stage.append(player.element, viewBar(state, player, facing, this.#stops), workshop.overlay);
+    else stage.append(noStage());
+    const stripArea = h("div", { class: "strip-area" }, strip.element);
+    const below = h(
+      "div",
+      { class: "transport-area" },
+      transport(state, playing, this.#stops),
+      rangeBar(state, this.#stops),
+    );
+    const left = h("div", { class: "clip-left" }, stage, stripArea, below, timeline.element);
+    fill(root, h("div", { class: "clip" }, left, this.#panel(keys.element, workshop.element)));
+    fill(shell.slot, heading(state, { takeAway, compare }));
+    this.#connect(timeline, player, strip, workshop);
+    this.#stops.push(
+      workshop.isOpen.show((isOpen) => {
+        stripArea.hidden = isOpen; // it shows the capture at the chosen keys, not an edit
+        if (!isOpen) strip.show(state.keys.value);
+      }),
+    );
+    this.#stops.push(
+      register(commandsOf({ state, playing, choosing, player, timeline, facing, takeAway, compare })),
+      keys.stop,
+      () => {
+        state.playing.value = false;
+        for (const part of [choosing, playing, strip, timeline, workshop]) part.dispose();
+        player?.dispose();
+        state.url.flush();
+      },
+    );
+    choosing.update();
+    void workshop.open();
+  }
+
+  follow(url: URL): void {
+    this.#state.url.follow(url);
+    const { frame } = this.#state.settings;
+    if (!this.#state.playing.value) this.#state.frame.value = this.#state.clamp(frame ?? 0);
+  }
+
+  dispose(): void {
+    for (const stop of this.#stops) stop();
+  }
+
+  #player(facing: number): Player | null {
+    const { opened, settings, url } = this.#state;
+    const view = viewOf(settings.camera) ?? { ...FIRST_VIEW, azimuth: FIRST_VIEW.azimuth + facing };
+    const { joints, fps } = opened.facts;
+    try {
+      const player: Player = new Player(
+        { joints, endJoints: opened.endJoints, capture: opened.capture, fps },
+        view,
+        () => {
+          url.set({ camera: viewNumbers(player.orbit.view) });
+        },
+      );
+      return player;
+    } catch (error) {
+      console.warn(error); // no WebGL here: all but the view still works
+      return null;
+    }
+  }
+
+  #timeline(): Timeline {
+    const state = this.#state;
+    const { contacts, fps } = state.facts;
+    return new Timeline(
+      { nFrames: state.nFrames, fps, contacts, groups: state.parts },
+      {
+        scrub: (frame) => state.goTo(frame),
+        pin: (frame) => state.togglePin(frame),
+        range: (range) => state.url.set(range ? { range } : { range: null, only: false }),
+        moveKey: () => {},
+        stretch: () => {},
+      },
+    );
+  }
+
+  #panel(keys: HTMLElement, edit: HTMLElement): HTMLElement {
+    const state = this.#state;
+    const tabs = (["keys", "edit"] as const).map((name) => {
+      const tab = button(
+        name === "keys" ? "Keys" : "Edit",
+        name === "keys" ? "key" : "pencil",
+        () => state.url.set({ panel: name }),
+        "quiet",
+      );
+      tab.id = `tab-${name}`;
+      tab.setAttribute("role", "tab");
+      tab.setAttribute("aria-controls", `panel-${name}`);
+      return tab;
+    });
+    const bodies = [keys, edit];
+    bodies.forEach((body, n) => {
+      body.id = `panel-${n ? "edit" : "keys"}`;
+      body.setAttribute("role", "tabpanel");
+      body.setAttribute("aria-labelledby", `tab-${n ? "edit" : "keys"}`);
+    });
+    const list = h("div", { class: "tabs", role: "tablist", "aria-label": "Panels" }, ...tabs);
+    list.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      event.stopPropagation();
+      const other = state.settings.panel === "keys" ? "edit" : "keys";
+      state.url.set({ panel: other });
+      tabs[other === "keys" ? 0 : 1]?.focus();
+    });
+    this.#stops.push(
+      state.url.values.show(({ panel }) => {
+        tabs.forEach((tab, n) => {
+          const isOn = (n ? "edit" : "keys") === panel;
+          tab.setAttribute("aria-selected", String(isOn));
+          tab.tabIndex = isOn ? 0 : -1;
+          bodies[n]!.hidden = !isOn;
+        });
+      }),
+    );
+    return h("aside", { class: "panel", "aria-label": "Keys and edit" }, list, ...bodies);
+  }
+
+  /** What is shown follows what is known. */
+  #connect(timeline: Timeline, player: Player | null, strip: Strip, workshop: Workshop): void {
+    const state = this.#state;
+    timeline.bars = state.facts.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
+    this.#stops.push(
+      state.keys.show((keys) => {
+        timeline.show({ keys });
+        if (player) player.keys = keys;
+        if (!workshop.isOpen.value) strip.show(keys);
+        timeline.frame = state.frame.value;
+      }),
+      state.frame.show((frame) => {
+        if (state.playing.value && timeline.scale.reveal(frame)) timeline.paint();
+        timeline.frame = frame;
+        if (player) player.frame = frame;
+      }),
+      state.curves.show((curves) => {
+        timeline.show({ error: curves?.perFrame ?? null });
+        if (player) player.keyed = curves?.track ?? null;
+      }),
+      state.url.values.show((settings) => {
+        const { pins, range, method, show, ghosts, hold, trails, follow } = settings;
+        const arePinsKept = keepsPins(state.opened.library, method);
+        timeline.show({ pins: pins ?? [], range, arePinsKept });
+        const joints = trails.map((name) => state.names.indexOf(name)).filter((joint) => joint >= 0);
+        if (player) player.look = { shown: show, ghosts: ghosts ?? 0, keysOnly: hold, trails: joints, follow };
+      }),
+      theme.show((now) => {
+        if (player) player.theme = now;
+        timeline.recolour();
+      }),
+    );
+  }
+}
+
+function noStage(): HTMLElement {
+  const text =
+    "The view in three dimensions needs WebGL, which this browser does not offer. Keys, strip and timeline work without it.";
+  return h("div", { class: "no-stage", role: "note" }, h("p", { text }));
+}

@@ -1,0 +1,114 @@
+/** The panel of an edit of swings: one swing, or all swings of a part of the body. */
+
+import { button, labelled, section, slider } from "../clip/controls";
+import type { ClipState } from "../clip/state";
+import type { Stretch } from "../timeline/gestures";
+import type { Bar } from "../timeline/lanes";
+import { fill, h } from "../ui/dom";
+import { spoken } from "../ui/format";
+import type { Session } from "./session";
+import type { SwingStep } from "./steps";
+
+/** The step that a drag of a bar means. */
+export function stepOf(bar: Bar, change: Stretch): SwingStep {
+  const { joint, index } = bar;
+  if (change.op === "scale") return { op: "scale", joint, index, factor: change.factor };
+  return { op: change.op, joint, index, by_frames: change.frames };
+}
+
+export function swingsEdit(state: ClipState, session: Session, stops: (() => void)[]): HTMLElement {
+  return h("div", {}, oneSection(state, session, stops), allSection(state, session));
+}
+
+function oneSection(state: ClipState, session: Session, stops: (() => void)[]): HTMLElement {
+  const joint = h("select", { class: "field" });
+  const swing = h("select", { class: "field" });
+  const some = Math.max(1, Math.round(state.fps / 30));
+  const bars = () => session.made.value?.bars ?? [];
+  const chosen = () => bars().find((bar) => bar.joint === joint.value && bar.index === Number(swing.value));
+  const doing = (title: string, change: Stretch | "delete", look = "") => {
+    const press = button(
+      title,
+      null,
+      () => {
+        const bar = chosen();
+        if (bar)
+          session.do(change === "delete" ? { op: "delete", joint: bar.joint, index: bar.index } : stepOf(bar, change));
+      },
+      `small ${look}`,
+    );
+    return press;
+  };
+  const showSwings = () => {
+    const own = bars().filter((bar) => bar.joint === joint.value);
+    const was = swing.value;
+    fill(
+      swing,
+      ...own.map((bar) =>
+        h("option", { value: bar.index, text: `${bar.start} to ${bar.end}: ${Math.round(bar.angle)}°` }),
+      ),
+    );
+    if (own.some((bar) => String(bar.index) === was)) swing.value = was;
+  };
+  const show = () => {
+    const names = new Set(bars().map((bar) => bar.joint));
+    const was = joint.value;
+    const groups = state.parts.map((part) => {
+      const own = part.joints.filter((name) => names.has(name));
+      return (
+        own.length > 0 &&
+        h("optgroup", { label: spoken(part.name) }, ...own.map((name) => h("option", { value: name, text: name })))
+      );
+    });
+    fill(joint, ...groups);
+    if (names.has(was)) joint.value = was;
+    showSwings();
+  };
+  joint.addEventListener("change", showSwings);
+  swing.addEventListener("change", () => {
+    const bar = chosen();
+    if (bar) state.goTo(bar.start);
+  });
+  stops.push(session.made.show(show));
+  const rows = h(
+    "div",
+    { class: "row" },
+    doing("Earlier", { op: "shift", frames: -some }),
+    doing("Later", { op: "shift", frames: some }),
+    doing("Longer", { op: "lengthen", frames: 2 * some }),
+    doing("Shorter", { op: "shorten", frames: 2 * some }),
+    doing("Stronger", { op: "scale", factor: 1.15 }),
+    doing("Weaker", { op: "scale", factor: 0.85 }),
+    doing("Remove", "delete", "danger"),
+  );
+  const note = h("p", {
+    class: "note",
+    text: "Drag a bar on the timeline: its middle moves it, its ends change its length, up and down its strength.",
+  });
+  return section("One swing", {}, note, labelled("Joint", joint), labelled("Swing", swing), rows);
+}
+
+function allSection(state: ClipState, session: Session): HTMLElement {
+  const named = state.parts.filter((part) => part.name in state.facts.groups);
+  const options = named.map((part) => h("option", { value: part.name, text: spoken(part.name) }));
+  const select = h("select", { class: "field" }, ...options);
+  let factor = 1.2;
+  const strength = slider("Strength", {
+    least: 0.2,
+    most: 2,
+    step: 0.05,
+    says: (value) => `× ${value.toFixed(2)}`,
+    input: (value) => {
+      factor = value;
+    },
+  });
+  strength.set(factor);
+  const apply = button(
+    "Apply to all its swings",
+    null,
+    () => session.do({ op: "intensify", joint: select.value, factor }),
+    "small",
+  );
+  if (!named.length) return h("div");
+  return section("All swings of a part", {}, labelled("Part of the body", select), strength.element, apply);
+}

@@ -1,0 +1,52 @@
+/** The colours of the stage, for light and dark pages. Left is warm and dark, right cold and light, as in our strips. */
+
+import { Color } from "three";
+import type { Side } from "./body";
+
+export type Theme = "light" | "dark";
+
+export interface Colours {
+  background: string;
+  line: string; // of the grid
+  sides: Record<Side, Color>;
+  before: Color; // ghosts of keys before
+  after: Color; // and after
+  glass: Color;
+  shadow: number; // how dark
+  sky: string;
+  earth: string;
+  selected: string;
+}
+
+const SIDES = { left: "#d9480f", middle: "#868e96", right: "#4dabf7" };
+
+export const COLOURS: Record<Theme, Colours> = {
+  light: {
+    background: "#f4f5f7",
+    line: "#9aa3ad",
+    sides: paint({ ...SIDES, middle: "#8f979f" }),
+    before: new Color("#cdbdf2"),
+    after: new Color("#b3e4c8"),
+    glass: new Color("#343a40"),
+    shadow: 0.28,
+    sky: "#ffffff",
+    earth: "#b8bcc4",
+    selected: "#e03131",
+  },
+  dark: {
+    background: "#15171b",
+    line: "#5b6470",
+    sides: paint({ left: "#e8590c", middle: "#8a929b", right: "#74c0fc" }),
+    before: new Color("#4b3d78"),
+    after: new Color("#23614a"),
+    glass: new Color("#dee2e6"),
+    shadow: 0.55,
+    sky: "#dfe6f0",
+    earth: "#3a3f48",
+    selected: "#ff8787",
+  },
+};
+
+function paint(sides: Record<Side, string>): Record<Side, Color> {
+  return { left: new Color(sides.left), middle: new Color(sides.middle), right: new Color(sides.right) };
+}

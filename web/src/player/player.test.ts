@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { Body, frontOf, place } from "./body";
+import { heldKey, upTo } from "./keys";
+import { viewNumbers, viewOf } from "./orbit";
+import { jointAt, poseInto, smoothWay } from "./track";
+
+const PARTS: [string, string | null, number, [number, number, number]][] = [
+  ["Hips", "hips", -1, [0, 0.95, 0]],
+  ["Spine", "spine", 0, [0, 1.1, 0]],
+  ["Neck", "neck", 1, [0, 1.45, 0]],
+  ["Head", "head", 2, [0, 1.52, 0]],
+  ["LeftArm", "left_upper_arm", 1, [0.2, 1.4, 0]],
+  ["LeftForeArm", "left_forearm", 4, [0.45, 1.4, 0]],
+  ["LeftHand", "left_hand", 5, [0.7, 1.4, 0]],
+  ["LeftUpLeg", "left_thigh", 0, [0.1, 0.9, 0]],
+  ["LeftLeg", "left_shin", 7, [0.1, 0.5, 0]],
+  ["LeftFoot", "left_foot", 8, [0.1, 0.1, 0]],
+  ["LeftToe", "left_toes", 9, [0.1, 0.03, 0.12]],
+  ["RightUpLeg", "right_thigh", 0, [-0.1, 0.9, 0]],
+  ["Tail", null, 0, [0, 0.9, -0.4]],
+];
+const JOINTS = PARTS.map(([name, part, parent]) => ({ name, part, parent }));
+const POSE = new Float32Array(PARTS.flatMap(([, , , at]) => at));
+
+describe("a body", () => {
+  const body = new Body(JOINTS, [], POSE);
+  const points = new Float32Array(3 * body.nPoints);
+  points.set(POSE);
+  body.complete(points);
+
+  it("has solids around known parts, and plain limbs for the rest", () => {
+    const sides = (side: string) => body.solids.filter((solid) => solid.side === side).length;
+    expect(sides("left")).toBe(6); // two bones of arm and leg, hand, foot
+    expect(body.solids.some(({ points: p }) => p.includes(12))).toBe(true); // the tail
+    expect(body.solids.every(({ points: p, radii }) => p.length === radii.length && p.length <= 4)).toBe(true);
+    expect(body.solids.flatMap(({ points: p }) => p).every((point) => point < body.nPoints)).toBe(true);
+  });
+
+  it("makes points that go along: the hand goes on from the forearm, the heel lies behind the ankle", () => {
+    const made = (solid: number, k: number) => place(points, body.solids[solid]!.points[k]!);
+    const hand = body.solids.findIndex(({ points: p }) => p[0] === 6);
+    expect(made(hand, 2)[0]).toBeGreaterThan(0.8);
+    const foot = body.solids.findIndex(({ points: p }) => p[0] === 9);
+    expect(made(foot, 1)[2]).toBeLessThan(-0.02);
+    expect(points.every(Number.isFinite)).toBe(true);
+  });
+
+  it("is balls where nothing hangs together", () => {
+    const markers = Array.from({ length: 4 }, (_, k) => ({ name: `M${k}`, part: null, parent: -1 }));
+    const cloud = new Body(markers, [], new Float32Array(12));
+    expect(cloud.solids.map(({ points: p }) => p)).toEqual([[0], [1], [2], [3]]);
+  });
+
+  it("looks ahead", () => {
+    const front = frontOf(JOINTS, POSE)!;
+    expect(front[2]).toBeCloseTo(1, 6);
+    expect(frontOf([{ name: "a", part: null, parent: -1 }], new Float32Array(3))).toBe(null);
+  });
+});
+
+describe("tracks", () => {
+  const track = {
+    positions: new Float32Array([0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0]),
+    ends: new Float32Array(0),
+    nFrames: 4,
+  };
+
+  it("give poses, never outside the clip", () => {
+    const points = new Float32Array(3);
+    poseInto(points, track, 9);
+    expect([...points]).toEqual([3, 0, 0]);
+    expect(jointAt(track, 2, 0)).toEqual([2, 0, 0]);
+  });
+
+  it("are followed smoothly, from the very first to the very last place", () => {
+    const way = smoothWay(track, 0, 2);
+    expect([way[0], way[3], way[9]]).toEqual([0, 1, 3]);
+  });
+});
+
+describe("keys and views", () => {
+  it("hold the key that came last", () => {
+    expect([0, 9, 10, 15, 30].map((frame) => heldKey([0, 10, 20], frame))).toEqual([0, 0, 10, 10, 20]);
+    expect(heldKey([5], 2)).toBe(5);
+    expect(upTo([0, 10, 20], 10)).toBe(2);
+  });
+
+  it("go into an address and back", () => {
+    const view = { azimuth: -30.5, elevation: 12, distance: 4.25, aside: [0.1, 0, -0.2] as const };
+    expect(viewOf(viewNumbers(view))).toEqual(view);
+    expect(viewNumbers({ ...view, aside: [0, 0, 0] })).toEqual([-30.5, 12, 4.25]);
+    expect(viewOf([1, 2])).toBe(null);
+    expect(viewOf([1, 2, Number.NaN])).toBe(null);
+    expect(viewOf([370, 400, 1000])).toEqual({ azimuth: 10, elevation: 89.5, distance: 40, aside: [0, 0, 0] });
+  });
+});

@@ -1,0 +1,32 @@
+/** A value that tells when it has changed. Equal values are no change. */
+export class Signal<Value> {
+  readonly #watchers = new Set<(value: Value, before: Value) => void>();
+  #value: Value;
+
+  constructor(value: Value) {
+    this.#value = value;
+  }
+
+  get value(): Value {
+    return this.#value;
+  }
+
+  set value(value: Value) {
+    if (Object.is(value, this.#value)) return;
+    const before = this.#value;
+    this.#value = value;
+    for (const watcher of [...this.#watchers]) watcher(value, before);
+  }
+
+  /** Calls `watcher` at every change from now on; what comes back ends that. */
+  watch(watcher: (value: Value, before: Value) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** The same, and once at once. */
+  show(watcher: (value: Value) => void): () => void {
+    watcher(this.#value);
+    return this.watch(watcher);
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { stretchOf } from "./gestures";
+import { hitAt, nearest } from "./hits";
+import { lay, partition } from "./lanes";
+import { roundStep, TimeScale } from "./scale";
+
+function scaled(nFrames = 1000, width = 516): TimeScale {
+  const scale = new TimeScale(nFrames);
+  scale.width = width;
+  return scale;
+}
+
+describe("frames and pixels", () => {
+  it("go there and back", () => {
+    const scale = scaled();
+    for (const frame of [0, 1, 499, 999]) expect(scale.frameAt(scale.xOf(frame))).toBe(frame);
+    expect(scale.frameAt(-50)).toBe(0);
+    expect(scale.frameAt(5000)).toBe(999);
+  });
+
+  it("keep the frame under the pointer while zooming", () => {
+    const scale = scaled();
+    const before = scale.placeAt(123);
+    for (const factor of [0.5, 0.3, 0.9]) scale.zoom(factor, 123);
+    expect(scale.placeAt(123)).toBeCloseTo(before, 6);
+    expect(scale.isWhole).toBe(false);
+    scale.zoom(1000, 123);
+    expect(scale.isWhole).toBe(true);
+  });
+
+  it("never show what is outside the clip", () => {
+    const scale = scaled();
+    scale.zoom(0.1, 0);
+    scale.pan(-1e6);
+    expect(scale.first).toBe(-0.5);
+    scale.pan(1e6);
+    expect(scale.last).toBe(999.5);
+  });
+
+  it("reveal a frame only when it is not seen", () => {
+    const scale = scaled();
+    scale.zoom(0.1, 0);
+    expect(scale.reveal(10)).toBe(false);
+    expect(scale.reveal(700)).toBe(true);
+    expect(scale.xOf(700)).toBeGreaterThan(0);
+    expect(scale.xOf(700)).toBeLessThan(500);
+  });
+
+  it("have round marks, far enough from each other", () => {
+    expect([0.2, 1, 3, 11, 40, 180].map(roundStep)).toEqual([1, 1, 5, 20, 50, 200]);
+    const { step, frames } = scaled().ticks(70);
+    expect(step).toBe(200);
+    expect(frames).toEqual([0, 200, 400, 600, 800]);
+  });
+
+  it("work for a clip of one frame", () => {
+    const scale = scaled(1);
+    expect(scale.frameAt(258)).toBe(0);
+    scale.zoom(0.1, 100);
+    expect(scale.xOf(0)).toBe(258);
+  });
+});
+
+describe("lanes", () => {
+  const bar = { joint: "LeftArm", index: 0, start: 100, end: 200, angle: 30 };
+  const groups = [{ name: "left_arm", joints: ["LeftArm", "LeftForeArm"] }];
+
+  it("show the joints of open parts only", () => {
+    const kinds = (open: string[]) => lay(["left"], groups, [bar], new Set(open), true).rows.map((row) => row.kind);
+    expect(kinds([])).toEqual(["ruler", "keys", "pins", "contact", "error", "group"]);
+    expect(kinds(["left_arm"])).toEqual(["ruler", "keys", "pins", "contact", "error", "group", "joint"]);
+  });
+
+  it("divide joints among parts, each once", () => {
+    const names = ["Hips", "Head", "LeftArm", "Tail"];
+    const found = partition(names, { torso: [0], head: [1], left_arm: [2], all: [0, 1, 2, 3] });
+    expect(found.map(({ name, joints }) => [name, ...joints])).toEqual([
+      ["torso", "Hips"],
+      ["head", "Head"],
+      ["left_arm", "LeftArm"],
+      ["other", "Tail"],
+    ]);
+  });
+
+  it("know what is under the pointer", () => {
+    const scale = scaled();
+    const laid = lay([], groups, [bar], new Set(["left_arm"]), true);
+    const row = (kind: string) => laid.rows.find((each) => each.kind === kind)!.top + 4;
+    const at = (x: number, y: number) => hitAt(x, y, scale, laid, { keys: [0, 500], range: [100, 300] });
+    expect(at(scale.xOf(500) + 3, row("keys"))).toEqual({ on: "key", key: 500 });
+    expect(at(scale.xOf(400), row("keys")).on).toBe("lane");
+    expect(at(scale.xOf(100) + 2, 4)).toEqual({ on: "edge", end: "start" });
+    expect(at(scale.xOf(150), row("joint"))).toEqual({ on: "bar", bar, grip: "middle" });
+    expect(at(scale.xOf(199), row("joint"))).toEqual({ on: "bar", bar, grip: "end" });
+    expect(nearest([], 4)).toBe(null);
+    expect(nearest([1, 5, 9], 6)).toBe(5);
+  });
+
+  it("turn drags of a swing into edits", () => {
+    const scale = scaled(); // two frames a pixel
+    const drag = (grip: string, dx: number, dy: number) => stretchOf({ bar, grip }, dx, dy, scale);
+    expect(drag("middle", 10, 0)).toEqual({ op: "shift", frames: 20 });
+    expect(drag("end", 10, 2)).toEqual({ op: "lengthen", frames: 40 });
+    expect(drag("start", 5, 0)).toEqual({ op: "shorten", frames: 20 });
+    expect(drag("middle", 0, -90)).toEqual({ op: "scale", factor: 2 });
+    expect(drag("middle", 0, 0)).toBe(null);
+  });
+});

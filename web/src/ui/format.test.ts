@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { bytes, count, counted, date, duration, fps, millimetres, timecode } from "./format";
+
+describe("numbers as people read them", () => {
+  it.each([
+    [0, "0.00 s"],
+    [0.45, "0.45 s"],
+    [0.999, "1.0 s"],
+    [4.25, "4.3 s"],
+    [9.96, "10 s"],
+    [59.4, "59 s"],
+    [59.6, "1:00"],
+    [65, "1:05"],
+    [3723, "1:02:03"],
+  ])("%d s lasts %s", (seconds, said) => expect(duration(seconds)).toBe(said));
+
+  it.each([
+    [812, "812 B"],
+    [999, "999 B"],
+    [1400, "1.4 KB"],
+    [54_000, "54 KB"],
+    [999_600, "1.0 MB"],
+    [268_435_456, "268 MB"],
+  ])("%d bytes are %s", (size, said) => expect(bytes(size)).toBe(said));
+
+  it("counts, and says one and many", () => {
+    expect([count(1234), counted(1, "clip"), counted(1200, "clip")]).toEqual(["1,234", "1 clip", "1,200 clips"]);
+  });
+
+  it("says rates, times, dates and distances", () => {
+    expect([fps(120), fps(29.97002997)]).toEqual(["120 fps", "29.97 fps"]);
+    expect([timecode(4.25), timecode(59.999), timecode(61.5)]).toEqual(["0:04.25", "1:00.00", "1:01.50"]);
+    expect(date("2026-11-18T12:00:00Z")).toMatch(/18/);
+    expect([millimetres(0.083), millimetres(12.44), millimetres(120)]).toEqual(["0.08 mm", "12.4 mm", "120 mm"]);
+  });
+});
