@@ -16,7 +16,6 @@ UNEXPECTED = "a fault in Keypose itself; the log of the server says where"
 
 STATUS: Mapping[str, int] = {
     "NoSuchClip": 404,
-    "NoSuchDraft": 404,
     "NoSuchPage": 404,
     "NoStrip": 404,
     "Conflict": 409,
@@ -54,13 +53,6 @@ class NoSuchClip(KeyposeError):  # noqa: N818 - reads better without "Error"
 
     def __init__(self, digest: str) -> None:
         super().__init__(f"no clip {digest[:12]} in the library")
-
-
-class NoSuchDraft(KeyposeError):  # noqa: N818
-    """Nobody is at an edit of that clip."""
-
-    def __init__(self) -> None:
-        super().__init__("the clip has no draft")
 
 
 class NoStrip(KeyposeError):  # noqa: N818

@@ -117,7 +117,7 @@ export interface paths {
         };
         /**
          * Get Draft
-         * @description The draft of a clip; 404 where there is none.
+         * @description The draft of a clip, as it was told; null where there is none.
          */
         get: operations["get_draft"];
         /**
@@ -1669,7 +1669,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftSaid"];
+                    "application/json": components["schemas"]["DraftSaid"] | null;
                 };
             };
             /** @description What was sent is not what is expected. */

@@ -53,16 +53,11 @@ export class Session {
 
   /** Finds the draft that was kept, if there is one. */
   async find(): Promise<boolean> {
-    try {
-      const kept = await askJson<Schema["DraftSaid"] | undefined>(`${this.#path}/draft`);
-      if (!kept) return false;
-      this.#revision = kept.revision;
-      this.#show(Story.of(kept.draft as Draft, kept.done));
-      return true;
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return false;
-      throw error;
-    }
+    const kept = await askJson<Schema["DraftSaid"] | null>(`${this.#path}/draft`);
+    if (!kept) return false;
+    this.#revision = kept.revision;
+    this.#show(Story.of(kept.draft as Draft, kept.done));
+    return true;
   }
 
   begin(start: Start): void {

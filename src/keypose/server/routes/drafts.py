@@ -11,7 +11,6 @@ from starlette.responses import Response
 from keypose.errors import OptionError
 from keypose.library.library import Library
 from keypose.library.nouns import Draft
-from keypose.server.failing import NoSuchDraft
 from keypose.server.running import Here
 from keypose.server.schema.base import ClipHash
 from keypose.server.schema.keys import DraftKept, DraftSaid
@@ -23,30 +22,29 @@ NONE = "0"  # the revision of a draft that is not there
 IfMatch = Annotated[str, Header(max_length=40, description="The revision that was seen last; 0: there was no draft.")]
 
 
-@router.get("/api/clips/{clip}/draft")
-async def get_draft(here: Here, clip: ClipHash) -> DraftSaid:
-    """The draft of a clip; 404 where there is none."""
+@router.get("/api/clips/{clip}/draft", response_model_exclude_unset=True)
+async def get_draft(here: Here, clip: ClipHash) -> DraftSaid | None:
+    """The draft of a clip, as it was told; null where there is none."""
 
     def read(library: Library) -> Draft | None:
         clip_of(library, clip)
         return library.draft(clip)
 
     kept = await here.reads(read)
-    if kept is None:
-        raise NoSuchDraft
-    return _said(kept)
+    return None if kept is None else _said(kept)
 
 
-@router.put("/api/clips/{clip}/draft")
+@router.put("/api/clips/{clip}/draft", response_model_exclude_unset=True)
 async def keep_draft(here: Here, clip: ClipHash, told: DraftKept, if_match: IfMatch = NONE) -> DraftSaid:
     """Keeps a draft in the place of the one that was seen last; 409 if another one was kept meanwhile."""
     seen = _revision(if_match)
 
     def keep(library: Library) -> Draft:
         clip_of(library, clip)
-        return library.keep_draft(clip, told.model_dump_json(), revision=seen)
+        return library.keep_draft(clip, told.model_dump_json(exclude_unset=True), revision=seen)
 
-    return _said(await here.writes(keep))
+    kept = await here.writes(keep)
+    return DraftSaid(revision=kept.revision, draft=told.draft, done=told.done)
 
 
 @router.delete("/api/clips/{clip}/draft", status_code=204)
@@ -68,9 +66,9 @@ def _revision(if_match: str) -> int | None:
     return int(told) or None
 
 
-def _said(kept: Draft) -> DraftSaid:
+def _said(kept: Draft) -> DraftSaid | None:
     try:
         told = DraftKept.model_validate_json(kept.data)
     except ValidationError:  # of another version of Keypose
-        raise NoSuchDraft from None
+        return None
     return DraftSaid(revision=kept.revision, draft=told.draft, done=told.done)
