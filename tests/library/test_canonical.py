@@ -149,7 +149,7 @@ def test_real_skeletons(data_dir: Path) -> None:
     assert body.missing == () and body.n_frames == 37
     thighs = [run.joint(f"{side}_thigh") for side in ("left", "right")]
     hips = run.world_positions()[::4, thighs].mean(axis=1) * run.mm_per_unit / 1000
-    np.testing.assert_allclose(body.root, hips, atol=0.05)
+    np.testing.assert_allclose(body.root, hips, rtol=0.03)  # by bones, not by its own height
     rigs = [kp.load(data_dir / path) for path in ("cmu30/ball_kick/10_03.bvh", "formats/bvh/cmu10_03_daz.bvh")]
     here, there = (posture(body_of(rig)).positions for rig in rigs)  # one take on two rigs, whose hips are 14 cm apart
     assert np.median(np.sqrt(((here - there) ** 2).sum(axis=2).mean(axis=1))) < 0.13
