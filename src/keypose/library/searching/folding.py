@@ -39,6 +39,14 @@ class Take:
         return vectors[:-1] if len(vectors) > 1 else vectors
 
     @cached_property
+    def middle(self) -> tuple[int, Floats, float]:
+        """Where its middle samples begin, what they are, and the square of how far others may be off there."""
+        size = min(MIDDLE, len(self.samples) - 2)
+        at = (len(self.samples) - size) // 2
+        middle = self.samples[at : at + size]
+        return at, middle, (STILL + MOST_STEP * _rms(np.diff(middle, axis=0))) ** 2
+
+    @cached_property
     def second(self) -> Floats:
         """Second derivatives of the curve through the samples."""
         return curvatures(np.arange(len(self.samples), dtype=np.float64), self.samples)
@@ -96,23 +104,19 @@ def apart(a: Take, b: Take) -> tuple[float, float]:
     n, m = len(short.samples), len(long.samples)
     if n < LEAST:
         return (_rms(short.samples - long.samples) if n == m else np.inf), 0.0
-    shift = _whole_shift(short.samples, long.samples)
-    return (np.inf if shift is None else _at_best(short.samples, long, shift)), short.bends
+    shift = _whole_shift(short, long.samples)
+    return (np.inf, 0.0) if shift is None else (_at_best(short.samples, long, shift), short.bends)
 
 
-def _whole_shift(short: Floats, long: Floats) -> int | None:
+def _whole_shift(short: Take, long: Floats) -> int | None:
     """The shift, in whole samples, at which the middle of the shorter one lies best in the other; None if badly."""
-    n, m = len(short), len(long)
-    size = min(MIDDLE, n - 2)
-    at = (n - size) // 2
+    at, middle, most = short.middle
+    size, m, n = len(middle), len(long), len(short.samples)
     first, last = max(at - MOST_CUT, 0), min(at + m - n + MOST_CUT, m - size)
-    middle = short[at : at + size]
     off = long[np.arange(first, last + 1)[:, None] + np.arange(size)] - middle  # (shifts, size, D)
     squares = np.einsum("skd,skd->s", off, off) / size
     best = int(squares.argmin())
-    if squares[best] > (STILL + MOST_STEP * _rms(np.diff(middle, axis=0))) ** 2:
-        return None
-    return first + best - at
+    return None if squares[best] > most else first + best - at
 
 
 def _at_best(short: Floats, other: Take, shift: int) -> float:
