@@ -37,8 +37,9 @@ def test_lists_are_chosen_sorted_and_cut(client: httpx.Client, library_path: Pat
     page = client.get("/api/clips", params=[("tag", "demo"), ("tag", "walk"), ("words", "wal")]).json()
     assert page["total"] == 1 and {"tag": "walk", "count": 1} in page["facets"]["tags"]
     assert sum(span["count"] for span in page["facets"]["durations"]) == 1
-    part = page["facets"]["parts"][0]["part"]
-    assert client.get("/api/clips", params={"part": part, "tag": "walk", "words": "  "}).json()["total"] == 1
+    assert client.get("/api/clips", params={"tag": "kick"}).json()["facets"]["parts"]
+    kicks = client.get("/api/clips", params={"part": "right_leg", "tag": "demo", "words": "  "}).json()
+    assert "kick" in {clip["name"] for clip in kicks["clips"]} and kicks["total"] < 3
     assert client.get("/clips.json", params={"words": "wal", "tag": "walk"}).json() == client.get(
         "/api/clips", params={"words": "wal", "tag": "walk"}
     ).json()  # fmt: skip

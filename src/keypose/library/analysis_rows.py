@@ -15,6 +15,7 @@ from keypose.library.analysis import ANALYSIS_VERSION, Analysis
 from keypose.library.descriptors import Windows
 from keypose.library.dialects import Dialect
 from keypose.library.extra import sa
+from keypose.library.limbs import limbs_that_swing
 from keypose.library.near import indexed
 from keypose.library.packing import packed
 from keypose.library.rankers.sheets import PARTS, Sheet
@@ -53,24 +54,23 @@ def write_analysis(connection: sa.Connection, dialect: Dialect, number: int, ana
             connection.execute(
                 sa.insert(table), [{**row, "seal": seal} for row in named] if table is analyses else named
             )
-    _write_swinging(connection, number, {part for part, *_ in rows[swings]})
+    _write_swinging(connection, number, limbs_that_swing((part, angle) for part, *_, angle in rows[swings]))
     if dialect.has_vector_index:
         dialect.index_vectors(connection, number, indexed(analysis.description, analysis.track, analysis.poses))
 
 
-def _write_swinging(connection: sa.Connection, number: int, parts: set[str]) -> None:
+def _write_swinging(connection: sa.Connection, number: int, limbs: frozenset[str]) -> None:
     """What lists are filtered by; it can be made of the swings at any time, and is not sealed."""
     connection.execute(sa.delete(swinging).where(swinging.c.clip == number))
-    if parts:
-        connection.execute(sa.insert(swinging), [{"part": part, "clip": number} for part in sorted(parts)])
+    if limbs:
+        connection.execute(sa.insert(swinging), [{"limb": limb, "clip": number} for limb in sorted(limbs)])
 
 
 def is_swinging_whole(connection: sa.Connection, number: int) -> bool:
-    """Whether the parts that lists are filtered by are those that swing."""
-    listed, there = (
-        set(connection.scalars(sa.select(table.c.part).where(table.c.clip == number))) for table in (swinging, swings)
-    )
-    return listed == there
+    """Whether the limbs that lists are filtered by are those that swing."""
+    listed = set(connection.scalars(sa.select(swinging.c.limb).where(swinging.c.clip == number)))
+    rows = connection.execute(sa.select(swings.c.part, swings.c.angle_rad).where(swings.c.clip == number))
+    return listed == limbs_that_swing((part, angle) for part, angle in rows)
 
 
 def _swing_rows(sheet: Sheet) -> Rows:

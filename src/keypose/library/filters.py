@@ -9,7 +9,7 @@ from typing import Any
 from keypose.errors import OptionError
 from keypose.library.dialects import Dialect
 from keypose.library.extra import sa
-from keypose.library.rankers.sheets import PARTS
+from keypose.library.limbs import LIMBS
 from keypose.library.tables import clips, is_there, swinging, tags
 from keypose.library.wording import clean_tags, searched_words
 from keypose.options import number, one_of, text
@@ -24,7 +24,7 @@ class Filters:
     least_duration_s: float | None = None
     most_duration_s: float | None = None
     skeleton: str | None = None  # the hash of one: clips of that rig alone
-    part: str | None = None  # of the body, that swings at least once
+    part: str | None = None  # a limb that swings widely
 
     @classmethod
     def of(
@@ -49,7 +49,7 @@ class Filters:
             least_duration_s=least,
             most_duration_s=most,
             skeleton=None if skeleton is None else text("skeleton", skeleton),
-            part=None if part is None else one_of("part", part, PARTS),
+            part=None if part is None else one_of("part", part, LIMBS),
         )
 
     def chosen(self, dialect: Dialect) -> sa.Select[Any] | None:
@@ -74,4 +74,4 @@ class Filters:
         if self.skeleton is not None:
             yield clips.c.skeleton == self.skeleton
         if self.part is not None:
-            yield clips.c.id.in_(sa.select(swinging.c.clip).where(swinging.c.part == self.part))
+            yield clips.c.id.in_(sa.select(swinging.c.clip).where(swinging.c.limb == self.part))

@@ -9,8 +9,8 @@ from typing import Any
 from keypose.errors import FormatError
 from keypose.library.extra import sa
 from keypose.library.filters import Filters
+from keypose.library.limbs import LIMBS
 from keypose.library.nouns import Clip, Facets, Stats
-from keypose.library.rankers.sheets import PARTS
 from keypose.library.rows import BY_NAME, Order, clips_of
 from keypose.library.store import Store
 from keypose.library.tables import blobs, clips, is_there, swinging, tags
@@ -72,14 +72,13 @@ def facets(store: Store, filters: Filters) -> Facets:
     """By what one may choose among clips that were chosen already."""
     listed = filters.listed(store.database.dialect)
     lasting = [sa.func.count().filter(_lasts(*bounds)) for bounds in zip(LEAST_S, MOST_S, strict=True)]
-    parts = sa.select(swinging.c.part, _COUNT).where(swinging.c.clip.in_(listed)).group_by(swinging.c.part)
+    limbs = sa.select(swinging.c.limb, _COUNT).where(swinging.c.clip.in_(listed)).group_by(swinging.c.limb)
     with store.database.reading() as connection:
         counts = connection.execute(sa.select(*lasting).where(clips.c.id.in_(listed))).one()
-        swings = {str(part): int(times) for part, times in connection.execute(parts)}
+        swing = {str(limb): int(times) for limb, times in connection.execute(limbs)}
         tagged = used_tags(connection, listed)
     durations = tuple(zip(LEAST_S, MOST_S, map(int, counts), strict=True))
-    in_order = sorted((part for part in PARTS if part in swings), key=lambda part: -swings[part])
-    return Facets(tagged, durations, tuple((part, swings[part]) for part in in_order))
+    return Facets(tagged, durations, tuple((limb, swing[limb]) for limb in LIMBS if limb in swing))
 
 
 def stats(store: Store) -> Stats:

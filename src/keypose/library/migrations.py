@@ -8,6 +8,7 @@ from keypose.errors import FormatError
 from keypose.library import tables
 from keypose.library.dialects import Dialect
 from keypose.library.extra import sa
+from keypose.library.limbs import limbs_that_swing
 from keypose.library.rows import now
 
 Migration = Callable[[sa.Connection, Dialect], None]
@@ -30,11 +31,13 @@ def _third(connection: sa.Connection, dialect: Dialect) -> None:
     """What swings in which clip, an index of the versions of analyses, a second marker, and room for an identity."""
     tables.metadata.create_all(connection, tables=tables.THIRD, checkfirst=False)
     tables.by_version.create(connection, checkfirst=True)
-    for table, found in (
-        (tables.swinging, sa.select(tables.swings.c.part, tables.swings.c.clip).distinct()),
-        (tables.twin, sa.select(tables.schema.c.made_at, tables.schema.c.blobs, tables.schema.c.changes)),
-    ):
-        connection.execute(sa.insert(table).from_select(list(found.selected_columns.keys()), found))
+    marker = sa.select(tables.schema.c.made_at, tables.schema.c.blobs, tables.schema.c.changes)
+    connection.execute(sa.insert(tables.twin).from_select(list(marker.selected_columns.keys()), marker))
+    swung = sa.select(tables.swings.c.clip, tables.swings.c.part, sa.func.max(tables.swings.c.angle_rad))
+    widest = connection.execute(swung.group_by(tables.swings.c.clip, tables.swings.c.part))
+    limbs = {(limb, clip) for clip, part, angle in widest for limb in limbs_that_swing([(part, angle)])}
+    if limbs:
+        connection.execute(sa.insert(tables.swinging), [{"limb": limb, "clip": clip} for limb, clip in sorted(limbs)])
 
 
 MIGRATIONS: tuple[Migration, ...] = (_first, _second, _third)  # the n-th makes version n of n - 1; none is ever changed

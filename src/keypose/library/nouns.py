@@ -50,7 +50,7 @@ class Facets:
 
     tags: tuple[tuple[str, int], ...]  # the most used first
     durations: tuple[tuple[float, float | None, int], ...]  # from seconds, below seconds (None: no end)
-    parts: tuple[tuple[str, int], ...]  # of the body, that swing at least once; those of the most clips first
+    parts: tuple[tuple[str, int], ...]  # limbs that swing widely
 
 
 @dataclass(frozen=True)

@@ -131,9 +131,9 @@ SECOND = (drafts, thrown_away)
 # Since version 3.
 
 swinging = sa.Table(
-    "swinging",  # the parts of the body that swing in a clip at least once, as `swings` says
+    "swinging",  # the limbs that swing widely in a clip: limbs.py
     metadata,
-    sa.Column("part", _TEXT, primary_key=True),
+    sa.Column("limb", _TEXT, primary_key=True),
     sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True, index=True),
     sqlite_with_rowid=False,
 )
