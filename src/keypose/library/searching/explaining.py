@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,13 +28,16 @@ class Alike:
     spans: tuple[SpanPair, ...]
 
 
-def alike(query: Description, clip: Description) -> Alike | None:
-    """The windows of each clip whose nearest of the other one is nearer than is usual, with that one; None: no such.
+def alike(query: Description, clips: Sequence[Description]) -> list[Alike | None]:
+    """For each clip, the windows of both whose nearest of the other one is nearer than is usual; None: no such.
 
     The descriptors with the shortest windows say where.
     """
+    return [_near(query, clip, away) for clip, away in zip(clips, _away(query, clips), strict=True)]
+
+
+def _near(query: Description, clip: Description, away: Singles) -> Alike | None:
     ours, theirs = query.windows[SHORTEST[0]], clip.windows[SHORTEST[0]]
-    away = _away(query, clip)
     nearest = np.zeros(away.shape, bool)
     nearest[np.arange(len(ours)), away.argmin(axis=1)] = True
     nearest[away.argmin(axis=0), np.arange(len(theirs))] = True
@@ -53,11 +57,18 @@ def alike(query: Description, clip: Description) -> Alike | None:
     )
 
 
-def _away(query: Description, clip: Description) -> Singles:
-    """Of each window from each, in spreads of what is usual for the query, by all that have the shortest windows."""
+def _away(query: Description, clips: Sequence[Description]) -> list[Singles]:
+    """Of each window of the query from each of each clip, in spreads of what is usual for the query.
+
+    By all descriptors that have the shortest windows, all clips at once.
+    """
+    if not clips:
+        return []
     summed: Singles | float = 0.0
     for name in SHORTEST:
         ours = query.windows[name]
         mean, spread = ours.usual
-        summed += (distances(ours.vectors, clip.windows[name].vectors) - mean) / spread
-    return np.asarray(summed)
+        vectors = np.concatenate([clip.windows[name].vectors for clip in clips])
+        summed = summed + (distances(ours.vectors, vectors) - mean) / spread
+    ends = np.cumsum([len(clip.windows[SHORTEST[0]]) for clip in clips])
+    return np.split(np.asarray(summed), ends[:-1], axis=1)

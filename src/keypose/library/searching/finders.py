@@ -18,7 +18,7 @@ from keypose.library.rankers.sheets import Sheet
 from keypose.library.rankers.swings import overlap, scores
 from keypose.library.searching.asking import Asked
 from keypose.library.searching.body_parts import part_groups, swung_parts
-from keypose.library.searching.explaining import alike
+from keypose.library.searching.explaining import Alike, alike
 from keypose.library.searching.found import Found
 from keypose.library.searching.ranking import own_unlikeness, ranked
 from keypose.library.searching.shelf import Chosen, Shelf
@@ -67,10 +67,15 @@ class ByDescriptors:
     def explained(self, connection: sa.Connection, shelf: Shelf, wanted: Sequence[Found]) -> list[Found]:
         """With the windows that are alike, and from where to where they reach."""
         stored = shelf.descriptions(connection, [each.number for each in wanted])
-        return [self._explained(each, stored.get(each.number)) for each in wanted]
+        alikes: dict[int, Alike | None] = {}
+        for mirrored in (False, True):
+            numbers = [each.number for each in wanted if each.mirrored == mirrored and each.number in stored]
+            if numbers:
+                found = alike(self._ways[int(mirrored)], [stored[number] for number in numbers])
+                alikes.update(zip(numbers, found, strict=True))
+        return [self._explained(each, alikes.get(each.number)) for each in wanted]
 
-    def _explained(self, found: Found, clip: Description | None) -> Found:
-        where = None if clip is None else alike(self._ways[int(found.mirrored)], clip)
+    def _explained(self, found: Found, where: Alike | None) -> Found:
         if where is None:
             return found
         return replace(
