@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -207,7 +208,9 @@ def test_at_a_terminal_removal_asks(copy: Path, monkeypatch, answer: str, left: 
                 output.messages.cache_clear()
                 code = run(["library", "remove", "kick", "walk"])
                 writing.flush()
-            said = os.read(ours, 10_000).decode()
+            said = ""
+            while "[y/N]" not in said and select.select([ours], [], [], 10.0)[0]:  # what was typed is echoed first
+                said += os.read(ours, 10_000).decode()
     finally:
         os.close(ours)
         output.messages.cache_clear()

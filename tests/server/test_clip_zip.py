@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import zipfile
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
+import apart
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +38,7 @@ def pieces_of(*clips: Clip, suffix: str = ".bvh") -> list[bytes]:
         first = await take(clips[0].hash)
         return [piece async for piece in zipped(clips, suffix, first, take)]
 
-    return asyncio.run(gathered())
+    return apart.run(gathered())
 
 
 def test_each_clip_is_sent_when_it_is_made_and_what_cannot_be_is_in_the_manifest() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import os
 from pathlib import Path
 from typing import Any
 
+import apart
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -45,7 +45,7 @@ class Browser:
             async with httpx.AsyncClient(transport=transport, base_url="http://pages", verify=False) as client:
                 return await client.get(path, **options)
 
-        return asyncio.run(get())
+        return apart.run(get())
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import apart
 import pytest
 from server_live import is_alive
 
@@ -52,7 +53,7 @@ async def started(where: str, n: int = 1, **options: Any) -> AsyncIterator[Worke
 @pytest.fixture(scope="module")
 def shared(where: str) -> Iterator[Callable[[Do], None]]:
     """One worker for many tests."""
-    with asyncio.Runner() as runner:
+    with apart.Loop() as runner:
         kept = started(where)
         workers = runner.run(kept.__aenter__())
         yield lambda do: runner.run(do(workers))
@@ -66,7 +67,7 @@ def with_workers(where: str, do: Do, n: int = 1, **options: Any) -> None:
         async with started(where, n, **options) as workers:
             await do(workers)
 
-    asyncio.run(run())
+    apart.run(run())
 
 
 def test_answers_and_errors_travel(shared: Callable[[Do], None]) -> None:
@@ -205,7 +206,7 @@ def test_workers_that_cannot_start_say_so(tmp_path: Path) -> None:
         finally:
             await workers.stop()
 
-    asyncio.run(run())
+    apart.run(run())
 
 
 def test_a_worker_leaves_when_the_server_is_gone(where: str) -> None:
@@ -222,7 +223,7 @@ def test_a_worker_leaves_when_the_server_is_gone(where: str) -> None:
                 await asked
         return worker.pid
 
-    assert not is_alive(asyncio.run(run()))
+    assert not is_alive(apart.run(run()))
 
 
 def test_what_is_kept_fits() -> None:
