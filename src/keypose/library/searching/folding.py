@@ -23,6 +23,7 @@ STILL = 0.12  # apart, in the numbers of tracks: less is noise of the capture or
 MOST_STEP = 0.6  # from sample to sample, at the best whole shift: half a sample off is about half a step
 MIDDLE = 8  # samples that are compared first
 BEYOND = 5  # clips behind the last hit that are looked at for copies: those are near each other in every ranking
+_PLACES = np.arange(3 * MOST_CUT + 1)[:, None] + np.arange(MIDDLE)  # (shifts, MIDDLE) samples that are compared first
 POWERS = np.vander(np.arange(11) / 10.0, 4, increasing=True)  # of the times between two samples that are tried
 
 
@@ -31,6 +32,11 @@ class Take:
     """A track, ready to be compared."""
 
     track: PartTrack
+
+    @cached_property
+    def length(self) -> int:
+        """How many samples the track has."""
+        return len(self.track)
 
     @cached_property
     def samples(self) -> Floats:
@@ -72,7 +78,8 @@ def folded(
         if place % (2 * limit) == 0:
             read = tracks_of(in_order[place : place + 2 * limit])
             takes |= {each: Take(track) for each, track in read.items()}
-        leader = next((one for one in leaders if _same(takes.get(one), takes.get(number))), None)
+        take = takes.get(number)
+        leader = None if take is None else next((one for one in leaders if _same(takes.get(one), take)), None)
         if leader is not None:
             leaders[leader].append(number)
         elif len(leaders) < limit:
@@ -83,8 +90,8 @@ def folded(
     return {leader: tuple(copies) for leader, copies in leaders.items()}
 
 
-def _same(a: Take | None, b: Take | None) -> bool:
-    if a is None or b is None or abs(len(a.track) - len(b.track)) > MOST_CUT:
+def _same(a: Take | None, b: Take) -> bool:
+    if a is None or abs(a.length - b.length) > MOST_CUT:
         return False
     residual, bends = apart(a, b)
     return residual <= max(STILL, MOST_APART * bends)
@@ -98,13 +105,13 @@ def are_copies(a: PartTrack, b: PartTrack) -> bool:
 def apart(a: Take, b: Take) -> tuple[float, float]:
     """How far the samples of two takes are apart at the best shift, and how far the shorter one bends: both rms.
 
-    Infinitely far if not even their middles are near at a whole shift.
+    Infinitely far if one is much longer, or not even their middles are near at a whole shift.
     """
-    short, long = sorted((a, b), key=lambda take: len(take.samples))
+    short, long = (a, b) if len(a.samples) <= len(b.samples) else (b, a)
     n, m = len(short.samples), len(long.samples)
     if n < LEAST:
         return (_rms(short.samples - long.samples) if n == m else np.inf), 0.0
-    shift = _whole_shift(short, long.samples)
+    shift = None if m - n > MOST_CUT else _whole_shift(short, long.samples)
     return (np.inf, 0.0) if shift is None else (_at_best(short.samples, long, shift), short.bends)
 
 
@@ -113,7 +120,7 @@ def _whole_shift(short: Take, long: Floats) -> int | None:
     at, middle, most = short.middle
     size, m, n = len(middle), len(long), len(short.samples)
     first, last = max(at - MOST_CUT, 0), min(at + m - n + MOST_CUT, m - size)
-    off = long[np.arange(first, last + 1)[:, None] + np.arange(size)] - middle  # (shifts, size, D)
+    off = long[_PLACES[: last + 1 - first, :size] + first] - middle  # (shifts, size, D)
     squares = np.einsum("skd,skd->s", off, off) / size
     best = int(squares.argmin())
     return None if squares[best] > most else first + best - at
