@@ -160,7 +160,7 @@ DAMAGE = {
     ),
     "a descriptor's clip": (sql("UPDATE descriptors SET clip = 99 WHERE clip = 1"), "analysis", False),
     "a descriptor less": (sql("DELETE FROM descriptors WHERE clip = 1 AND name = 'sheet'"), "analysis", False),
-    "parts that swing": (sql("UPDATE swinging SET limb = limb || 's' WHERE clip = 1"), "analysis", False),
+    "parts that swing": (sql("INSERT INTO swinging (limb, clip) VALUES ('head', 1)"), "analysis", False),
     "words of nobody": (sql("INSERT INTO words (rowid, text) VALUES (9, 'x')"), "words", True),
 }
 
