@@ -1,7 +1,8 @@
-"""What was made lately: a mapping that forgets the oldest."""
+"""What was made lately: mappings that forget what nobody asked for the longest."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, MutableMapping
 from typing import Any, TypeVar, cast
@@ -11,12 +12,15 @@ from keypose.options import whole
 Thing = TypeVar("Thing")
 
 
-class Lately(MutableMapping[Hashable, Any]):
-    """At most ``most`` things; what nobody asked for the longest goes first."""
+class Remembered(MutableMapping[Hashable, Any]):
+    """Things that may be wanted again, those that nobody asked for the longest first; ``trim`` says how many stay."""
 
-    def __init__(self, most: int) -> None:
-        self._most = whole("most", most, least=1)
+    def __init__(self) -> None:
         self._things: OrderedDict[Hashable, Any] = OrderedDict()
+
+    @abstractmethod
+    def trim(self) -> None:
+        """Forgets what is too much."""
 
     def __getitem__(self, key: Hashable) -> Any:
         thing = self._things[key]
@@ -26,8 +30,7 @@ class Lately(MutableMapping[Hashable, Any]):
     def __setitem__(self, key: Hashable, thing: Any) -> None:
         self._things[key] = thing
         self._things.move_to_end(key)
-        while len(self._things) > self._most:
-            self._things.popitem(last=False)
+        self.trim()
 
     def __delitem__(self, key: Hashable) -> None:
         del self._things[key]
@@ -39,7 +42,22 @@ class Lately(MutableMapping[Hashable, Any]):
         return len(self._things)
 
     def of(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
-        """What is kept under ``key``, made where it is not there."""
+        """What is remembered under ``key``, made where it is not there."""
         if key not in self._things:
-            self[key] = make()
+            thing = make()
+            self[key] = thing  # which may be too much at once
+            return thing
         return cast(Thing, self[key])
+
+
+class Lately(Remembered):
+    """At most ``most`` things."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = whole("most", most, least=1)
+
+    def trim(self) -> None:
+        """Forgets the oldest until the count fits."""
+        while len(self._things) > self._most:
+            self._things.popitem(last=False)

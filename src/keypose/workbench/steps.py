@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ LONGEST_SPREAD_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyStep:
+class KeyStep(ABC):
     """What all have in common: the frame of a key."""
 
     op: ClassVar[str]
@@ -32,9 +33,9 @@ class KeyStep:
     def _check(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    @abstractmethod
     def do(self, edit: Edit, space: PageSpace) -> Change:
         """Does it."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

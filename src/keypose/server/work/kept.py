@@ -3,50 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-Thing = TypeVar("Thing")
+from keypose.workbench.lately import Remembered
 
 _PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type)
 
 
-class Kept(MutableMapping[Hashable, Any]):
-    """A mapping that forgets what was not asked for lately, once it holds more than ``most_bytes``."""
+class Kept(Remembered):
+    """Forgets what was not asked for lately, once all takes more than ``most_bytes``."""
 
     def __init__(self, most_bytes: int) -> None:
+        super().__init__()
         self.most_bytes = most_bytes
-        self._things: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def __getitem__(self, key: Hashable) -> Any:
-        thing = self._things[key]
-        self._things.move_to_end(key)
-        return thing
-
-    def __setitem__(self, key: Hashable, thing: Any) -> None:
-        self._things[key] = thing
-        self._things.move_to_end(key)
-        self.trim()
-
-    def __delitem__(self, key: Hashable) -> None:
-        del self._things[key]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(list(self._things))
-
-    def __len__(self) -> int:
-        return len(self._things)
-
-    def of(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
-        """What is kept under ``key``, made where it is not there."""
-        if key not in self._things:
-            thing = make()
-            self[key] = thing
-            return thing
-        return cast(Thing, self[key])
 
     @property
     def bytes(self) -> int:
