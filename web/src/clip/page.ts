@@ -6,22 +6,21 @@ import { FIRST_VIEW, viewNumbers, viewOf } from "../player/orbit";
 import { Player } from "../player/player";
 import type { Page } from "../router";
 import { navigate } from "../router";
-import { Signal } from "../state/signal";
 import { Timeline } from "../timeline/timeline";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
 import { shell } from "../ui/shell";
-import { errorState, loadingState } from "../ui/states";
 import { theme } from "../ui/theme";
 import { Choosing } from "./choosing";
 import { commandsOf } from "./commands";
 import { button } from "./controls";
 import { heading } from "./heading";
 import { keysPanel } from "./keys_panel";
+import { openingPage } from "./opening";
 import { rangeBar } from "./pins_panel";
 import { Playing } from "./playing";
 import { keepsPins } from "./recipe";
-import { ClipState, facingOf, type Opened, openClip } from "./state";
+import { ClipState, facingOf, type Opened } from "./state";
 import { Strip } from "./strip";
 import { openTakeAway } from "./take_away";
 import { transport } from "./transport";
@@ -30,31 +29,12 @@ import { viewBar } from "./view_bar";
 const STRIP_PX = 116;
 
 export function mount(root: HTMLElement, address: URL): Page {
-  const hash = address.pathname.split("/").at(-1) ?? "";
-  const title = new Signal("Clip");
-  const abort = new AbortController();
-  let shown: ClipView | null = null;
   root.classList.add("clip-page");
-  const open = async () => {
-    fill(root, loadingState("Opening the clip…"));
-    try {
-      const opened = await openClip(hash, abort.signal);
-      if (abort.signal.aborted) return;
-      title.value = opened.facts.name;
-      shown = new ClipView(root, opened, new URL(location.href));
-    } catch (error) {
-      if (abort.signal.aborted) return;
-      console.warn(error);
-      fill(root, errorState({ title: "This clip could not be opened", error, retry: () => void open() }));
-    }
-  };
-  void open();
+  const page = openingPage(root, address, { title: "Clip", titleOf: (name) => name, view: ClipView });
   return {
-    title,
-    follow: (url) => shown?.follow(url),
+    ...page,
     unmount: () => {
-      abort.abort();
-      shown?.dispose();
+      page.unmount();
       root.classList.remove("clip-page");
     },
   };

@@ -4,18 +4,17 @@ import "../clip/clip.css";
 import "../timeline/timeline.css";
 import "./compare.css";
 import { button, check, isOnButton, ownArrows } from "../clip/controls";
+import { openingPage } from "../clip/opening";
 import { Playing } from "../clip/playing";
-import { facingOf, type Opened, openClip } from "../clip/state";
+import { facingOf, type Opened } from "../clip/state";
 import { FIRST_VIEW, type View, viewNumbers, viewOf } from "../player/orbit";
 import type { Page } from "../router";
-import { Signal } from "../state/signal";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
 import { counted, timecode } from "../ui/format";
 import { icon } from "../ui/icons";
 import { openMenu } from "../ui/menu";
 import { shell } from "../ui/shell";
-import { errorState, loadingState } from "../ui/states";
 import { theme } from "../ui/theme";
 import { Axis } from "./axis";
 import { Card } from "./card";
@@ -23,32 +22,8 @@ import { CompareState, MOST } from "./state";
 import { table } from "./table";
 
 export function mount(root: HTMLElement, address: URL): Page {
-  const hash = address.pathname.split("/").at(-1) ?? "";
-  const title = new Signal("Compare");
-  const abort = new AbortController();
-  let shown: CompareView | null = null;
-  const open = async () => {
-    fill(root, loadingState("Opening the clip…"));
-    try {
-      const opened = await openClip(hash, abort.signal);
-      if (abort.signal.aborted) return;
-      title.value = `Methods on ${opened.facts.name}`;
-      shown = new CompareView(root, opened, new URL(location.href));
-    } catch (error) {
-      if (abort.signal.aborted) return;
-      console.warn(error);
-      fill(root, errorState({ title: "This clip could not be opened", error, retry: () => void open() }));
-    }
-  };
-  void open();
-  return {
-    title,
-    follow: (url) => shown?.follow(url),
-    unmount: () => {
-      abort.abort();
-      shown?.dispose();
-    },
-  };
+  const titleOf = (name: string) => `Methods on ${name}`;
+  return openingPage(root, address, { title: "Compare", titleOf, view: CompareView });
 }
 
 class CompareView {
