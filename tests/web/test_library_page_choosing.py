@@ -54,6 +54,7 @@ def test_ranges_and_all_are_chosen(look: Look) -> None:
         _card(page, "high kick").hover()
         _card(page, "high kick").get_by_role("checkbox").click()
         _card(page, "landing").click(modifiers=["Shift"])
+        until(page, "document.querySelectorAll('.card[aria-selected=true]').length === 4")
         assert page.locator(".card[aria-selected=true] .card-name").all_inner_texts() == [
             "high kick", "jump", "kick", "landing"]  # fmt: skip
         page.keyboard.press("Control+a")

@@ -60,8 +60,8 @@ def test_files_and_folders_can_be_dropped_anywhere(look: Look, tmp_path: Path) -
         page = watched.page
         page.wait_for_selector(".card-name")
         _drop(page, folder, alone)
-        page.wait_for_selector(".uploads-summary:text('3 clips added')")
         page.wait_for_selector(".toast:has-text('2 files left out')")
+        page.wait_for_selector(".uploads-summary:text('3 clips added')")
         for name in ("in folder", "deeper down", "dropped"):
             page.wait_for_selector(f".card-name:text-is('{name}')")
         assert watched.complaints == []
