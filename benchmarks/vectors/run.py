@@ -23,7 +23,7 @@ from keypose.library.dialects.postgres_vectors import BUILD_WIDTH, LINKS, WIDTH,
 COUNTS = (10_000, 100_000, 1_000_000)
 SIGNS_AT = 100_000
 N_QUERIES = 200
-WIDTHS = (80, 160, WIDTH, 2 * WIDTH)
+WIDTHS = (WIDTH // 8, WIDTH // 4, WIDTH // 2, WIDTH)
 
 
 def run(most: int = COUNTS[-1]) -> dict[str, float]:

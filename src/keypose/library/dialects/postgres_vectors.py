@@ -19,7 +19,7 @@ from keypose.library.extra import sa
 # Measured by benchmarks/vectors on a million windows.
 LINKS = 24  # of each vector to near ones ("m")
 BUILD_WIDTH = 100  # candidates looked at for them ("ef_construction")
-WIDTH = 240  # candidates that a search holds ("ef_search")
+WIDTH = 600  # candidates that a search holds ("ef_search")
 MOST_WIDTH = 1000  # that pgvector allows
 PREFIX = "near_"
 MOST_NUMBERS = 4000  # of a vector that HNSW can index in half precision
