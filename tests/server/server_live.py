@@ -106,6 +106,14 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+def runs(pid: int) -> bool:
+    """Not merely waiting for somebody to notice that it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def until(true: Any, within_s: float = 10.0) -> None:
     """Waits until something is so."""
     end = time.monotonic() + within_s

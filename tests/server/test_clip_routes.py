@@ -159,6 +159,23 @@ def test_an_edit_is_that_of_the_editor(client: httpx.Client, walk: str, motion: 
     assert arrays["per_frame_mm"].shape == (motion.n_frames,) and header["swings"] is None
 
 
+def test_an_edit_has_a_strip(client: httpx.Client, walk: str, motion: kp.Motion) -> None:
+    path = f"/api/clips/{walk}/strip.svg"
+    steps = [{"op": "mirror", "frame": 61}, {"op": "delete_key", "frame": 30}]
+    draft = {"kind": "keys", "frames": FRAMES, "steps": steps}
+    editor = kp.edit(kp.unbake(motion, FRAMES))
+    editor.mirror(61)
+    editor.delete_key(30)
+    seen = kp.strip(editor.keyed.sample(), [0, 61, 90, 119], theme="dark").svg
+    assert client.post(path, json={"draft": draft, "theme": "dark"}).text == seen
+    swings = {"kind": "swings", "steps": [{"op": "intensify", "joint": "legs", "factor": 1.4}]}
+    some = client.post(path, json={"draft": swings, "frames": [10, 50]})
+    assert some.status_code == 200 and some.text != client.get(path, params={"frames": "10,50"}).text
+    assert "delete_key" in refused(
+        client.post(path, json={"draft": {**draft, "steps": steps[1:] * 2}}), 400, "OptionError"
+    )
+
+
 def test_swings_are_edited(client: httpx.Client, walk: str) -> None:
     bar = next(bar for bar in client.get(f"/api/clips/{walk}").json()["swings"] if bar["angle_deg"] > 20)
     step = {"op": "scale", "joint": bar["joint"], "index": bar["index"], "factor": 1.5}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +19,7 @@ from typing import Any
 
 import httpx
 import pytest
-from server_live import is_alive
+from server_live import is_alive, runs, until
 
 import keypose as kp
 from keypose.cli.serve_run import ONE_THREAD
@@ -56,7 +59,7 @@ def children(pid: int) -> set[int]:
     return {int(each) for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()}
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_serves_a_new_library_and_ends_at_once(tmp_path: Path, stop: signal.Signals) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -84,18 +87,72 @@ def test_workers_leave_with_a_server_that_is_killed(tmp_path: Path) -> None:
         assert workers
         process.kill()
         process.wait(10)
-        end = time.monotonic() + 10.0
-        while any(map(_runs, workers)):
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(lambda: not any(map(runs, workers)))
 
 
-def _runs(pid: int) -> bool:
-    """Not merely waiting for somebody to notice that it has ended."""
+def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, _):
+        process.kill()
+        process.wait(10)
+    (left,) = temporary.iterdir()
+    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (one, _):
+        mine = set(temporary.iterdir())
+        assert len(mine) == 1 and left not in mine
+        with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (other, _):
+            assert mine < set(temporary.iterdir())  # of one that runs nothing is removed
+            for process in (other, one):
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(20) == 0
+    assert list(temporary.iterdir()) == []
+
+
+def test_it_leaves_in_the_middle_of_a_change_that_does_not_end(tmp_path: Path) -> None:
+    """Another process has been writing to the library for long."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with kp.Library(tmp_path / "clips.db") as library:
+        clip = library.add(kp.demo_motion(fps=30)[20:60], name="walk")
+    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, said):
+        headers = {"Authorization": f"Bearer {said['token']}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{said['port']}", trust_env=False, headers=headers) as program:
+            other = sqlite3.connect(tmp_path / "clips.db", isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            asked = threading.Thread(target=_tag, args=(program, clip.hash))
+            asked.start()
+            time.sleep(1.0)
+            workers = children(process.pid)
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(60)
+            took = time.monotonic() - began
+            asked.join()
+            other.close()
+        assert code == 0 and took < 10.0
+        assert workers and not any(map(runs, workers))
+        assert process.stderr is not None and process.stderr.read() == ""
+    assert list(temporary.iterdir()) == []
+    with kp.Library(tmp_path / "clips.db") as library:
+        assert library.clip("walk").tags == ()
+
+
+def _tag(program: httpx.Client, digest: str) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        program.post("/api/clips/tag", json={"clips": [digest], "add": ["late"]}, timeout=60.0)
+
+
+def test_nohup_is_heeded(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+        with serving(tmp_path, "--port", "0") as (process, _):
+            process.send_signal(signal.SIGHUP)
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1.5)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_the_demo_has_clips(tmp_path: Path) -> None:
@@ -167,3 +224,16 @@ def test_other_machines_come_in_by_the_password_alone(tmp_path: Path) -> None:
             assert browser.get("/api/library").status_code == 401
             assert browser.post("/login", data={"password": "open sesame"}).status_code == 303
             assert browser.get("/api/library").status_code == 200
+
+
+def test_the_server_gives_memory_back_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As its workers do, who are measured."""
+    from keypose.server import serving
+    from keypose.server.settings import Settings
+
+    asked: list[str] = []
+    monkeypatch.setattr(serving, "give_back_large", lambda: asked.append("memory"))
+    monkeypatch.setattr(serving._Server, "run", lambda self, sockets: asked.append("served"))
+    with socket.socket() as on:
+        serving.serve(Settings("none.db"), on)
+    assert asked == ["memory", "served"]

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from server_live import Live, started
+from server_live import CLOCK_S, Live, started
 
 PAGE = {"Accept": "text/html"}
 
@@ -96,6 +96,23 @@ def test_a_foreign_form_is_refused(locked: Live) -> None:
     for headers in ({}, {"Origin": "http://evil.example"}):
         with locked.stranger(headers=headers) as browser:
             assert browser.post("/login", data={"password": "open sesame"}).status_code == 403
+
+
+def test_a_form_that_comes_slowly_keeps_nobody_waiting(locked: Live) -> None:
+    head = f"POST /login HTTP/1.1\r\nHost: {locked.host}\r\nOrigin: {locked.origin}\r\nContent-Length: 16000\r\n\r\n"
+    with locked.connection() as slow, locked.stranger(headers={"Origin": locked.origin}) as browser:
+        slow.sendall(head.encode() + b"password=")
+        time.sleep(0.2)
+        began = time.monotonic()
+        assert browser.post("/login", data={"password": "open sesame"}).status_code == 303
+        assert time.monotonic() - began < CLOCK_S * 0.7  # then the slow one is sent away
+
+
+def test_a_form_of_somebody_else_is_a_wrong_password(locked: Live) -> None:
+    with locked.stranger(headers={"Origin": locked.origin}) as browser:
+        answer = browser.post("/login", content="&".join(["password=open+sesame"] * 11))
+        assert answer.status_code == 403 and "That is not the password" in answer.text
+        assert browser.post("/login", data={"password": "open sesame"}).status_code == 303
 
 
 def test_passwords_are_tried_only_so_often(locked: Live) -> None:

@@ -157,6 +157,24 @@ def test_a_flood_of_headers_is_refused(live: Live, flood: str) -> None:
     assert said == b"" or said.startswith(b"HTTP/1.1 400")
 
 
+@pytest.mark.parametrize(
+    ("method", "kib", "status"), [("GET", 15, b"200"), ("GET", 17, b"431"), ("GET", 31, b"431"), ("HEAD", 31, b"431")]
+)
+def test_headers_are_counted_though_they_come_at_once(live: Live, method: str, kib: int, status: bytes) -> None:
+    with live.connection() as connection:
+        told = {"Connection": "close", "X-Long": "x" * (kib << 10)}
+        connection.sendall(_head(live, f"{method} /api/library", **told) + b"\r\n")
+        assert _rest(connection).split()[1] == status
+
+
+def test_headers_are_counted_behind_another_request(live: Live) -> None:
+    with live.connection() as connection:
+        long = _head(live, "GET /api/library", **{"X-Long": "x" * (40 << 10)}) + b"\r\n"
+        connection.sendall(_head(live, "GET /api/library") + b"\r\n" + long)
+        said = _rest(connection)
+    assert said.count(b"HTTP/1.1 200") == 1 and said.count(b"HTTP/1.1 4") == 1
+
+
 @pytest.mark.parametrize("bytes_", [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", b"GET /\r\n\r\n", b"\r\n\r\n\r\n\0\0\0"])
 def test_what_is_no_http_is_sent_away(live: Live, bytes_: bytes) -> None:
     with live.connection() as connection:

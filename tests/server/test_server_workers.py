@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import platform
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
@@ -14,10 +18,11 @@ from typing import Any
 
 import apart
 import pytest
-from server_live import is_alive
+from server_live import is_alive, runs, until
 
 import keypose as kp
 from keypose.server.failing import TaskError, TooMuchAsked, WorkerError, status_of
+from keypose.server.work import pool
 from keypose.server.work.kept import Kept
 from keypose.server.work.pool import PATIENCE_S, Workers
 from keypose.server.work.process import How, Worker
@@ -35,9 +40,10 @@ def where(kept_library: Path) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def started(where: str, n: int = 1, **options: Any) -> AsyncIterator[Workers]:
+async def started(where: str, n: int = 1, folder: Path | None = None, **options: Any) -> AsyncIterator[Workers]:
     """Workers, which are gone then."""
-    workers = Workers(How(where, "server_tasks", 2 * GB), n, **{"time_s": 20.0, **options})
+    how = How(where, "server_tasks", 2 * GB, folder=None if folder is None else str(folder))
+    workers = Workers(how, n, **{"time_s": 20.0, **options})
     await workers.start()
     try:
         async with asyncio.timeout(60.0):
@@ -78,6 +84,7 @@ def test_answers_and_errors_travel(shared: Callable[[Do], None]) -> None:
         assert json.loads((await workers.run("chatter", ONE, {"k": 1})).body)["k"] == 1
         for kind, status in {
             "FormatError": 422, "LimitError": 413, "MissingExtra": 501, "OptionError": 400, "UnknownJoint": 400,
+            "Damaged": 500,
         }.items():  # fmt: skip
             with pytest.raises(TaskError) as caught:
                 await workers.run("fail", ONE, {"kind": kind})
@@ -218,7 +225,7 @@ def test_a_worker_leaves_when_the_server_is_gone(where: str) -> None:
         await asyncio.sleep(0.2)
         assert worker._process.stdin is not None
         worker._process.stdin.close()
-        with pytest.raises(WorkerError, match="exit code 0"):
+        with pytest.raises(WorkerError, match="SIGKILL"):
             async with asyncio.timeout(5.0):
                 await asked
         return worker.pid
@@ -226,8 +233,108 @@ def test_a_worker_leaves_when_the_server_is_gone(where: str) -> None:
     assert not is_alive(apart.run(run()))
 
 
+@pytest.mark.parametrize("then", ["sleep", "leave"])
+def test_a_worker_ends_with_all_that_it_started_and_its_files(where: str, tmp_path: Path, then: str) -> None:
+    """Whether it is ended or dies by itself."""
+    folder, pid = tmp_path / "temporary", tmp_path / "pid"
+
+    async def ask(workers: Workers) -> None:
+        (before,) = folder.iterdir()
+        assert folder.stat().st_mode & 0o77 == 0
+        with pytest.raises(WorkerError):
+            await workers.run("start", ONE, {"pid": str(pid), "then": then, "s": 60}, time_s=2.0)
+        until(lambda: not runs(int(pid.read_text())))
+        assert not before.exists()
+        assert (await workers.run("say", ONE, {})).body
+        (idle,) = folder.iterdir()
+        os.kill(workers.pids[0], signal.SIGKILL)  # while it has nothing to do
+        await asyncio.sleep(0.3)
+        assert (await workers.run("say", ONE, {})).body
+        assert len(list(folder.iterdir())) == 1 and not idle.exists()
+
+    with_workers(where, ask, folder=folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_worker_started_leaves_when_the_server_is_gone(where: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        worker = await Worker.start(How(where, "server_tasks", GB, folder=str(tmp_path / "temporary")))
+        told = {"pid": str(tmp_path / "pid"), "then": "sleep", "s": 60}
+        asked = asyncio.create_task(worker.ask({"task": "start", "told": told}))
+        async with asyncio.timeout(20.0):
+            while not (tmp_path / "pid").exists():
+                await asyncio.sleep(0.05)
+        worker._kill = lambda: None  # type: ignore[method-assign]  # a server that is gone ends nobody
+        assert worker._process.stdin is not None
+        worker._process.stdin.close()
+        await asyncio.gather(asked, return_exceptions=True)
+
+    apart.run(run())
+    until(lambda: not runs(int((tmp_path / "pid").read_text())))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parents")
+def test_a_reader_leaves_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """OpenUSD, say, in the middle of a file: even if a worker dies by itself, or a command is killed."""
+    (tmp_path / "script.py").write_text(
+        "import os, pathlib, time\nLIBRARY = 'none'\ndef read(request):\n"
+        "    pathlib.Path(request['folder'], 'pid').write_text(str(os.getpid()))\n    time.sleep(60)\n"
+    )
+    limits = {"address_bytes": 4 * GB, "seconds": 60, "file_bytes": GB}
+    request = {"script": str(tmp_path / "script.py"), "folder": str(tmp_path), **limits}
+    start = f"import sys, pathlib; from keypose.formats.child import _run; folder = pathlib.Path({str(tmp_path)!r})"
+    with subprocess.Popen(
+        [sys.executable, "-c", f"{start}; _run(sys.executable, {request!r}, folder, 60.0)"]
+    ) as parent:
+        try:
+            until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), 30.0)
+            assert runs(int((tmp_path / "pid").read_text()))
+        finally:
+            parent.kill()
+    until(lambda: not runs(int((tmp_path / "pid").read_text())))
+
+
+def test_temporary_files_have_a_place_though_somebody_removed_it(where: str, tmp_path: Path) -> None:
+    folder, pid = tmp_path / "temporary", tmp_path / "pid"
+
+    async def ask(workers: Workers) -> None:
+        for _ in range(2):
+            assert (await workers.run("start", ONE, {"pid": str(pid), "then": "say"})).body
+            assert list(folder.glob("worker-*/*/large")) and folder.stat().st_mode & 0o77 == 0
+            shutil.rmtree(folder)
+
+    with_workers(where, ask, folder=folder)
+    until(lambda: not runs(int(pid.read_text())))
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others give memory back in their own ways")
+def test_a_worker_gives_memory_back(shared: Callable[[Do], None]) -> None:
+    async def ask(workers: Workers) -> None:
+        assert json.loads((await workers.run("cling", ONE, {})).body)["more"] < 50
+
+    shared(ask)
+
+
+def test_an_answer_waits_until_there_is_room_for_it(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "ROOM_S", 1.0)
+    room = [False]
+
+    async def ask(workers: Workers) -> None:
+        began = time.monotonic()
+        with pytest.raises(TooMuchAsked, match="not been read"):
+            await workers.run("say", ONE, {})
+        assert 0.9 < time.monotonic() - began < 5.0
+        waiting = asyncio.create_task(workers.run("say", ONE, {}))
+        await asyncio.sleep(0.2)
+        assert not waiting.done()
+        room[0] = True
+        assert (await waiting).body
+
+    with_workers(where, ask, has_room=lambda: room[0])
+
+
 def test_what_is_kept_fits() -> None:
-    kept = Kept(most_bytes=100_000)
+    kept = Kept(most_bytes=100_000, most=4)
     for k in range(10):
         kept[k] = bytes(20_000)
     assert list(kept) == [6, 7, 8, 9] and kept.of(6, lambda: b"") == bytes(20_000)
@@ -236,3 +343,6 @@ def test_what_is_kept_fits() -> None:
     kept["new"][0].extend(bytes(70_000))  # things may grow
     kept.trim()
     assert list(kept) == ["new"] and kept.bytes < 100_000
+    for k in range(10):
+        kept[k] = k
+    assert list(kept) == [6, 7, 8, 9]  # small, but there are only so many

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 import webbrowser
 from collections.abc import Iterator
 from getpass import getpass
@@ -40,7 +39,7 @@ def run_server(
     for name in ONE_THREAD:  # many requests share the cores: none of them takes all. Read when numpy is imported
         os.environ.setdefault(name, "1")
     try:
-        from keypose.server.serving import listening, quiet_logging, serve
+        from keypose.server.serving import leave_in_time, listening, quiet_logging, serve
         from keypose.server.settings import PORT, Settings
     except ImportError as error:
         raise MissingExtra("the web app needs: pip install 'keypose[serve]'") from error
@@ -53,7 +52,12 @@ def run_server(
         on = listening(host, PORT if port is None else port, others=port is None)
         settings = Settings(where, host=host, port=on.getsockname()[1], password=password)
         quiet_logging()
-        serve(settings, on, on_start=lambda: _tell(settings, open_page=open_page, json=json))
+        serve(
+            settings,
+            on,
+            on_start=lambda: _tell(settings, open_page=open_page, json=json),
+            on_stop=leave_in_time,
+        )
     return 0
 
 
@@ -69,9 +73,10 @@ def _library(library: str | None, blobs: str | None, *, demo: bool) -> Iterator[
         yield where
         return
     from keypose.server.demo import fill
+    from keypose.server.own_folder import own_folder
 
-    with tempfile.TemporaryDirectory(prefix="keypose-demo-") as folder:
-        where = str(Path(folder) / "demo.db")
+    with own_folder("keypose-demo-") as folder:
+        where = str(folder.path / "demo.db")
         with Library(where) as made:
             fill(made)
         yield where

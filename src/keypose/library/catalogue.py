@@ -81,6 +81,18 @@ class Catalogue(TakingIn):
             connection.execute(sa.delete(tags).where(tags.c.clip == key, tags.c.tag.in_(clean_tags(words))))
             return settle(connection, self._store.database.dialect, key)
 
+    def retag(self, called: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> tuple[Clip, ...]:
+        """Gives tags to several clips and takes others from them, all or none; each clip once, in order."""
+        more, less = clean_tags(add), clean_tags(remove)
+        dialect = self._store.database.dialect
+        with self._store.database.writing() as connection:
+            found = dict(find(connection, each) for each in dict.fromkeys(called))
+            for key in found:
+                insert_tags(connection, dialect, key, more)
+            if less and found:
+                connection.execute(sa.delete(tags).where(tags.c.clip.in_(list(found)), tags.c.tag.in_(less)))
+            return tuple(settle(connection, dialect, key) for key in found)
+
     # Edits that somebody is at
 
     def keep_draft(self, clip: str, data: str, *, revision: int | None) -> Draft:

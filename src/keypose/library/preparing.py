@@ -13,6 +13,8 @@ from keypose.library.analysis import Analysis, analyse
 from keypose.library.material import Material, Packed, material, packed, within
 from keypose.library.reading import AS_IS
 
+ALONE = "needs another file beside it, expected bytes that can be read alone"
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared(Frozen):
@@ -62,7 +64,7 @@ def read(found: Packed, path: Path, stand_in: Path, limits: Limits, options: Rea
     except FileError:
         if path != stand_in:
             raise
-        raise FormatError(path, "needs another file beside it, expected bytes that can be read alone") from None
+        raise FormatError(path, ALONE) from None
 
 
 def do(work: Work) -> Prepared:

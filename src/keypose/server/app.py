@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 import keypose
 from keypose.errors import KeyposeError
-from keypose.server.failing import failed, problem_of, status_of
+from keypose.server.failing import UNEXPECTED, failed, problem_of, status_of
 from keypose.server.guard.replies import Lingering, refusal, wants_page
 from keypose.server.guard.stack import guarded
 from keypose.server.routes import ROUTERS
@@ -82,6 +82,7 @@ def make_app(settings: Settings) -> FastAPI:
         HTTPException: _on_http,
         ClientGone: _on_gone,
         ClientDisconnect: _on_gone,
+        Exception: _on_fault,
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
@@ -92,7 +93,7 @@ async def _on_keypose_error(request: Request, error: KeyposeError) -> Response:
     problem = problem_of(error)
     status = status_of(problem)
     if status >= 500:
-        logger.error("%s %s: %s", request.method, request.url.path, error)
+        logger.error("%s %r: %s", request.method, request.url.path, error)
     headers = {"Retry-After": "1"} if status in (429, 503) else None
     return JSONResponse(Failed(error=problem).model_dump(), status, headers=headers)
 
@@ -117,6 +118,11 @@ def _not_there(request: Request, status: int, headers: dict[str, str]) -> Respon
     title, says = _NOT_THERE[status]
     back = '<p><a href="/">All clips</a></p>'
     return refusal(request.scope, status, "NoSuchPage", title, says, headers=headers, body=back)
+
+
+async def _on_fault(request: Request, error: Exception) -> Response:
+    """The guard logs it."""
+    return JSONResponse(failed("Unexpected", UNEXPECTED).model_dump(), 500)
 
 
 async def _on_gone(request: Request, error: Exception) -> Response:

@@ -12,10 +12,17 @@ from keypose.server.work.desk import Answer
 
 
 async def ask(
-    request: Request, here: Running, task: str, clip: str, told: dict[str, Any], time_s: float | None = None
+    request: Request,
+    here: Running,
+    task: str,
+    clip: str,
+    told: dict[str, Any],
+    time_s: float | None = None,
+    *,
+    aside: bool = False,
 ) -> Response:
     """What a worker answers about a clip; broken off when the client goes. ``told`` is plain data, fit for JSON."""
-    answer = await until_gone(request, here.workers.run(task, clip, told, time_s))
+    answer = await until_gone(request, here.workers.run(task, clip, told, time_s, aside=aside))
     return respond(request, answer)
 
 

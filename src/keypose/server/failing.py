@@ -30,6 +30,7 @@ STATUS: Mapping[str, int] = {
     "WorkerError": 503,
     "MemoryError": 503,
     "FileError": 500,
+    "Damaged": 500,
     "NoRoom": 507,
 }
 _REMEDIES: Mapping[str, str] = {
@@ -42,10 +43,13 @@ _REMEDIES: Mapping[str, str] = {
     "WorkerError": "Try again; if it happens again, ask for less: fewer frames, fewer keys.",
     "MemoryError": "Ask for less: fewer frames, fewer keys, a shorter clip.",
     "FileError": "Look at the log of the server, and at the disk of the library.",
+    "Damaged": "On the machine of the server: keypose library verify",
+    "NoRoom": "Make room on the disk of the server.",
 }
 _PIP_LINE = re.compile(r"pip install \S.*")
 _STALE = "rebuild()"
 _ALONE = "needs another file beside it"
+_FULL = "is full)"  # as a library says it of its disk
 
 
 class NoSuchClip(KeyposeError):  # noqa: N818 - reads better without "Error"
@@ -94,6 +98,8 @@ def problem_of(error: BaseException) -> Problem:
     kind, message = type(error).__name__, str(error)
     if isinstance(error, MemoryError):
         message = "not enough memory for this"
+    elif kind == "FileError" and _FULL in message:
+        kind, message = "NoRoom", "the disk of the library is full"
     elif kind == "FileError":  # names a path of this machine
         message = "a file of the library cannot be read or written"
     elif not isinstance(error, KeyposeError):
@@ -102,8 +108,12 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def _of_format(error: FormatError) -> Problem:
+    """Files that came in are called by their names alone; a path, or a database, is of the library itself."""
     kind = type(error).__name__
-    named = PurePath(error.path).name or error.path if error.path.startswith(("/", "\\")) else error.path
+    named = PurePath(error.path).name or error.path
+    if kind == "FormatError" and (PurePath(error.path).is_absolute() or "://" in error.path):
+        problem = f"{named}: {error.problem}"
+        return Problem(kind="Damaged", message=problem, line=None, remedy=remedy("Damaged", problem))
     place = f":{error.line}" if error.line is not None else f": byte {error.byte}" if error.byte is not None else ""
     help_ = remedy(kind, error.problem, line=error.line)
     return Problem(kind=kind, message=f"{named}{place}: {error.problem}", line=error.line, remedy=help_)

@@ -2,14 +2,19 @@
 
 A connection has ``HEADERS_S`` from its first byte, or from its beginning, until its headers are complete; they may be
 ``MOST_HEADER_BYTES`` long. As long it has for the rest of a body that nobody waited for. Nobody needs more connections
-than ``MOST_CONNECTIONS``: a further one is told so and closed.
+than ``MOST_CONNECTIONS``, and nobody else's machine more than ``MOST_OF_ONE``: a further one is told so and closed.
+What nobody has read yet takes memory: ``has_room`` says whether there may be more of it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
+from ipaddress import ip_address
 
 import h11
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS_S = 10.0
@@ -17,10 +22,39 @@ KEEP_ALIVE_S = 20
 UNREAD_S = 60.0  # that somebody may leave an answer unread
 MOST_HEADER_BYTES = 16 << 10
 MOST_CONNECTIONS = 512
+MOST_OF_ONE = 128  # of them from one address
+MOST_UNREAD_BYTES = 256 << 20  # of answers, in all
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 21\r\nRetry-After: 5\r\n"
     b"Connection: close\r\n\r\ntoo many connections\n"
 )
+
+_unread: set[Receiving] = set()  # whose answers wait to be read
+
+
+def has_room() -> bool:
+    """Whether another answer may wait to be read."""
+    return sum(each.transport.get_write_buffer_size() for each in _unread) < MOST_UNREAD_BYTES
+
+
+class ShortHeads:
+    """Refuses headers that are too long but came at once: h11 counts only those that are not complete."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes on."""
+        app = self.app
+        if scope["type"] == "http" and _head_bytes(scope) > MOST_HEADER_BYTES:
+            app = PlainTextResponse("the headers are too long\n", 431, headers={"Connection": "close"})
+        await app(scope, receive, send)
+
+
+def _head_bytes(scope: Scope) -> int:
+    """How long the head of a request is, written as short as can be."""
+    line = len(f"{scope['method']}  HTTP/1.1") + len(scope["raw_path"]) + len(scope["query_string"])
+    return line + sum(len(name) + len(value) + 3 for name, value in scope["headers"])
 
 
 class Receiving(H11Protocol):
@@ -34,7 +68,8 @@ class Receiving(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the clock."""
         super().connection_made(transport)
-        if len(self.connections) > self.most_connections:
+        too_many = len(self.connections) > self.most_connections
+        if too_many or _is_greedy(self.client, (getattr(each, "client", None) for each in self.connections)):
             transport.write(_FULL)
             transport.close()
             return
@@ -63,17 +98,20 @@ class Receiving(H11Protocol):
         """Stops all clocks."""
         self._cancel_headers()
         self._cancel_reading()
+        _unread.discard(self)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client does not read what it asked for."""
         super().pause_writing()
+        _unread.add(self)
         if self._reading_due is None:
             self._reading_due = self.loop.call_later(UNREAD_S, self.transport.abort)
 
     def resume_writing(self) -> None:
         """It does again."""
         self._cancel_reading()
+        _unread.discard(self)
         super().resume_writing()
 
     def _is_answered(self) -> bool:
@@ -96,3 +134,13 @@ class Receiving(H11Protocol):
         if self._reading_due is not None:
             self._reading_due.cancel()
             self._reading_due = None
+
+
+def _is_greedy(one: tuple[str, int] | None, all_: Iterable[tuple[str, int] | None]) -> bool:
+    """Whether an address has more connections than others leave it; through a tunnel many come from this machine."""
+    if one is None:
+        return False
+    address = ip_address(one[0])
+    if (getattr(address, "ipv4_mapped", None) or address).is_loopback:
+        return False
+    return sum(each is not None and each[0] == one[0] for each in all_) > MOST_OF_ONE

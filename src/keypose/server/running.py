@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import shutil
-import tempfile
+import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path, PurePath
 from typing import Annotated, Any, TypeVar
@@ -19,7 +18,9 @@ from fastapi import Depends, Request
 from keypose.errors import KeyposeError
 from keypose.library.library import Library
 from keypose.library.nouns import Clip
-from keypose.server.failing import TooMuchAsked
+from keypose.server.failing import NoRoom, TooMuchAsked
+from keypose.server.own_folder import OwnFolder, own_folder
+from keypose.server.receiving import has_room
 from keypose.server.settings import Settings
 from keypose.server.static_files import FILES
 from keypose.server.work.desk import clip_of
@@ -30,6 +31,7 @@ logger = logging.getLogger("keypose.server")
 
 READS_AT_ONCE = 8  # the library has so many connections, and some more
 NICENESS = 10  # of the processes that analyse uploads
+FOLDER = "keypose-uploads-"  # how the names of our folders begin
 SWEEP_S = 6 * 3600.0  # between two looks at what was thrown away long ago
 
 Result = TypeVar("Result")
@@ -42,15 +44,18 @@ class ClientGone(Exception):  # noqa: N818 - it is none
 class Running:
     """What routes work with."""
 
-    def __init__(self, settings: Settings, library: Library, uploads: Path) -> None:
+    def __init__(self, settings: Settings, library: Library, folder: OwnFolder) -> None:
         self.settings = settings
         self.library = library
-        self.uploads = uploads  # a folder of our own, for files on their way in
+        self.folder = folder  # for files on their way in, and what workers work on
         self.uploading = 0
         self.searching = 0
-        clips = How(settings.library, CLIPS, settings.worker_bytes)
-        files = How(settings.library, UPLOADS, settings.upload_worker_bytes, NICENESS, settings.unpacked_bytes)
-        self.workers = Workers(clips, settings.workers, time_s=settings.task_s, most_waiting=settings.most_waiting)
+        where = str(folder.path)
+        clips = How(settings.library, CLIPS, settings.worker_bytes, folder=where)
+        files = How(settings.library, UPLOADS, settings.upload_worker_bytes, NICENESS, settings.unpacked_bytes, where)
+        self.workers = Workers(
+            clips, settings.workers, time_s=settings.task_s, most_waiting=settings.most_waiting, has_room=has_room
+        )
         self.uploaders = Workers(
             files,
             settings.upload_workers,
@@ -67,13 +72,26 @@ class Running:
         """What the library is called: its file without folders, or its database."""
         return PurePath(urlsplit(self.settings.library).path).name or "library"
 
+    @property
+    def uploads(self) -> Path:
+        """The folder of files on their way in."""
+        return self.folder.path
+
+    def upload_path(self) -> Path:
+        """A place for a file on its way in; its folder is made again where somebody has removed it."""
+        try:
+            return self.folder.there() / secrets.token_hex(16)
+        except OSError as error:
+            logger.error("the folder of uploads is gone: %s", error)
+            raise NoRoom from None
+
     async def reads(self, question: Callable[[Library], Result]) -> Result:
         """What the library answers, without holding up others."""
-        return await anyio.to_thread.run_sync(question, self.library, limiter=self._reads)
+        return await self._in_thread(question, self._reads)
 
     async def writes(self, change: Callable[[Library], Result]) -> Result:
         """A change of the library; one at a time."""
-        return await anyio.to_thread.run_sync(change, self.library, limiter=self._writes)
+        return await self._in_thread(change, self._writes)
 
     async def searches(self, question: Callable[[Library], Result]) -> Result:
         """A search; a few at a time, the others wait."""
@@ -81,9 +99,17 @@ class Running:
             raise TooMuchAsked(f"{self.searching} searches are waiting already")
         self.searching += 1
         try:
-            return await anyio.to_thread.run_sync(question, self.library, limiter=self._searches)
+            return await self._in_thread(question, self._searches)
         finally:
             self.searching -= 1
+
+    async def _in_thread(self, question: Callable[[Library], Result], places: CapacityLimiter) -> Result:
+        """What a thread finds out. Nobody can end one: if whoever asks goes, its place is taken until it is done."""
+        turn = object()
+        await places.acquire_on_behalf_of(turn)
+        work = asyncio.ensure_future(anyio.to_thread.run_sync(question, self.library, limiter=CapacityLimiter(1)))
+        work.add_done_callback(lambda _: places.release_on_behalf_of(turn))
+        return await asyncio.shield(work)
 
     async def clip(self, digest: str) -> Clip:
         """The clip of a hash."""
@@ -93,21 +119,17 @@ class Running:
 @contextlib.asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[Running]:
     """Opens everything, and closes it: no process and no file of an upload stays behind."""
-    uploads = Path(tempfile.mkdtemp(prefix="keypose-uploads-"))
-    try:
-        with Library(settings.library, create=False) as library:
-            here = Running(settings, library, uploads)
-            sweep = asyncio.create_task(_sweep(here))
-            try:
-                await here.workers.start()
-                await here.uploaders.start()
-                await anyio.to_thread.run_sync(FILES.look)
-                yield here
-            finally:
-                sweep.cancel()
-                await asyncio.gather(here.workers.stop(), here.uploaders.stop())
-    finally:
-        shutil.rmtree(uploads, ignore_errors=True)
+    with Library(settings.library, create=False) as library, own_folder(FOLDER) as folder:
+        here = Running(settings, library, folder)
+        sweep = asyncio.create_task(_sweep(here))
+        try:
+            await here.workers.start()
+            await here.uploaders.start()
+            await anyio.to_thread.run_sync(FILES.look)
+            yield here
+        finally:
+            sweep.cancel()
+            await asyncio.gather(here.workers.stop(), here.uploaders.stop())
 
 
 async def _sweep(here: Running) -> None:

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.types import Scope
 
+MOST = 1000  # parameters
 _SAFE = "/-._~!$&'()*+,;=:@%"
 
 
@@ -27,5 +28,8 @@ def inside(address: str) -> str:
 
 
 def parameters(scope: Scope) -> list[tuple[str, str]]:
-    """The parameters of a query, in order."""
-    return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
+    """The parameters of a query, in order; none where there are absurdly many."""
+    try:
+        return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=MOST)
+    except ValueError:
+        return []

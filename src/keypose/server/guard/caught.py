@@ -25,12 +25,13 @@ class Caught:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun = False
+        begun, whole = False, False
 
         async def watched(message: Message) -> None:
-            nonlocal begun
+            nonlocal begun, whole
             begun = True
             await send(message)
+            whole = message["type"] == "http.response.body" and not message.get("more_body", False)
 
         try:
             await self.app(scope, receive, watched)
@@ -39,7 +40,9 @@ class Caught:
             kind = Lingering if error.status_code == 413 else JSONResponse
             await kind(said, error.status_code, headers=error.headers)(scope, receive, send)
         except Exception:
-            logger.exception("%s %s failed", scope["method"], scope["path"])
+            logger.exception("%s %r failed", scope["method"], scope["path"])
+            if whole:
+                return
             if begun:
                 raise
             await JSONResponse(failed("Unexpected", UNEXPECTED).model_dump(), 500)(scope, receive, send)

@@ -8,7 +8,7 @@ from html import escape
 from urllib.parse import parse_qs, urlencode
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
@@ -21,6 +21,7 @@ from keypose.server.guard.tries import Tries
 LOGIN = "/login"
 BACK = "back"  # the parameter that says where to go then
 LONGEST_FORM = 16 << 10  # bytes
+GONE = 499  # nobody reads this
 # With no-referrer a browser would not say where a form comes from.
 HEADERS = {"Referrer-Policy": "same-origin"}
 
@@ -49,12 +50,15 @@ class Login:
 
     async def _tried(self, request: Request, back: str) -> Response:
         address = request.client.host if request.client else ""
+        try:
+            given = await _password(request)  # before it is anybody's turn: it may come slowly
+        except ClientDisconnect:
+            return Response(status_code=GONE)
         async with self._one:
             wait_s = math.ceil(self.tries.wait_s(address))
             if wait_s > 0:
                 says = f"Too many wrong passwords. Try again in {wait_s} seconds."
                 return _form(429, back, says, {"Retry-After": str(wait_s)})
-            given = await _password(request)
             if not await run_in_threadpool(self.password.matches, given):
                 self.tries.was_wrong(address)
                 return _form(403, back, "That is not the password.")
@@ -64,12 +68,16 @@ class Login:
 
 
 async def _password(request: Request) -> str:
+    """What the form says; "" where it is none that we made."""
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > LONGEST_FORM:
             return ""
-    fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10)
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10)
+    except ValueError:
+        return ""
     return fields.get("password", [""])[0]
 
 

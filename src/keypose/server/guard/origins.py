@@ -35,10 +35,14 @@ def _refused(scope: Scope) -> Response | None:
     if site in ("cross-site", "same-site"):
         is_link = header(scope, "sec-fetch-mode") == "navigate" and scope["method"] == "GET" and not origin
         return _followed(scope) if is_link else _foreign(scope)
-    if scope["method"] not in HARMLESS and not origin and not header(scope, "authorization"):
+    if scope["method"] not in HARMLESS and not origin and not _brings_token(scope):
         says = "A change must say which page it comes from (Origin), or bring the token (Authorization: Bearer)."
         return refusal(scope, 403, "ForeignOrigin", "Not from here", says, headers=CLOSE)
     return None
+
+
+def _brings_token(scope: Scope) -> bool:
+    return header(scope, "authorization").lower().startswith("bearer ")
 
 
 def _foreign(scope: Scope) -> Response:

@@ -35,7 +35,7 @@ async def get_within(request: Request, here: Here, clip: ClipHash, told: WithinT
     """Fewest keys whose curves leave no joint farther off."""
     recipe = told.recipe.model_dump(mode="json", exclude_unset=True)
     beside = {"tolerance_mm": told.tolerance_mm, "interpolation": told.interpolation}
-    return await ask(request, here, "within", clip, {"clip": clip, "recipe": recipe, **beside}, CHOOSE_S)
+    return await ask(request, here, "within", clip, {"clip": clip, "recipe": recipe, **beside}, CHOOSE_S, aside=True)
 
 
 @router.post(
@@ -43,7 +43,8 @@ async def get_within(request: Request, here: Here, clip: ClipHash, told: WithinT
 )  # fmt: skip
 async def get_unbaked(request: Request, here: Here, clip: ClipHash, told: UnbakedTold) -> Response:
     """Curves through keys, and how far they stray, as arrays."""
-    return await ask(request, here, "unbaked", clip, {"clip": clip, **told.model_dump(mode="json")}, EDIT_S)
+    asked = {"clip": clip, **told.model_dump(mode="json")}
+    return await ask(request, here, "unbaked", clip, asked, EDIT_S, aside=told.polish)
 
 
 @router.post(

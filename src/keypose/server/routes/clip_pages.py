@@ -32,4 +32,6 @@ async def get_comparison(
     for name in some:
         if name not in METHODS:
             raise OptionError(f"method {name!r}, expected some of {', '.join(METHODS)}")
-    return await ask(request, here, "compared", clip, {"clip": clip, "methods": some, "keys": keys}, CHOOSE_S)
+    return await ask(
+        request, here, "compared", clip, {"clip": clip, "methods": some, "keys": keys}, CHOOSE_S, aside=True
+    )

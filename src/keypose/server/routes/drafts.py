@@ -31,7 +31,7 @@ async def get_draft(here: Here, clip: ClipHash) -> DraftSaid | None:
         return library.draft(clip)
 
     kept = await here.reads(read)
-    return None if kept is None else _said(kept)
+    return None if kept is None else _read(kept)
 
 
 @router.put("/api/clips/{clip}/draft", response_model_exclude_unset=True)
@@ -44,7 +44,7 @@ async def keep_draft(here: Here, clip: ClipHash, told: DraftKept, if_match: IfMa
         return library.keep_draft(clip, told.model_dump_json(exclude_unset=True), revision=seen)
 
     kept = await here.writes(keep)
-    return DraftSaid(revision=kept.revision, draft=told.draft, done=told.done)
+    return _said(kept.revision, told)
 
 
 @router.delete("/api/clips/{clip}/draft", status_code=204)
@@ -66,9 +66,14 @@ def _revision(if_match: str) -> int | None:
     return int(told) or None
 
 
-def _said(kept: Draft) -> DraftSaid | None:
+def _read(kept: Draft) -> DraftSaid | None:
     try:
         told = DraftKept.model_validate_json(kept.data)
     except ValidationError:  # of another version of Keypose
         return None
-    return DraftSaid(revision=kept.revision, draft=told.draft, done=told.done)
+    return _said(kept.revision, told)
+
+
+def _said(revision: int, told: DraftKept) -> DraftSaid:
+    """What was told, and nothing that was not."""
+    return DraftSaid(revision=revision, **{name: getattr(told, name) for name in told.model_fields_set})

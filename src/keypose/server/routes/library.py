@@ -19,12 +19,15 @@ from keypose.server.schema.clips import (
     LibraryFacts,
     Limits,
     Removed,
+    RemovedClips,
+    RemovedRow,
     Renamed,
     SomeClips,
     Sort,
     Tagged,
 )
 from keypose.server.work.desk import clip_of
+from keypose.server.work.uploading import shell_name
 
 router = APIRouter(tags=["library"])
 
@@ -35,6 +38,7 @@ async def get_library(here: Here) -> LibraryFacts:
     stats = await here.reads(lambda library: library.stats())
     return LibraryFacts(
         name=here.name,
+        shell_name=shell_name(here.settings.library),
         version=keypose.__version__,
         clips=stats.clips,
         duration_s=stats.duration_s,
@@ -97,13 +101,10 @@ async def tag_clips(here: Here, told: Tagged) -> ClipRows:
     """Gives tags to clips, and takes others from them."""
 
     def tag(library: Library) -> ClipRows:
-        for each in told.clips:
+        some = dict.fromkeys(told.clips)
+        for each in some:
             clip_of(library, each)
-        done = []
-        for each in told.clips:
-            clip = library.tag(each, *told.add) if told.add else clip_of(library, each)
-            done.append(library.untag(each, *told.remove) if told.remove else clip)
-        return ClipRows(clips=rows(done))
+        return ClipRows(clips=rows(library.retag(some, add=told.add, remove=told.remove)))
 
     return await here.writes(tag)
 
@@ -120,13 +121,30 @@ async def remove_clips(here: Here, told: SomeClips) -> Removed:
     return await here.writes(remove)
 
 
+@router.get("/api/removed")
+async def get_removed(
+    here: Here,
+    skip: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
+    limit: Annotated[int, Query(ge=0, le=MOST_CLIPS)] = 60,
+) -> RemovedClips:
+    """Some of the clips that were thrown away and can be restored, the last one first."""
+    gone = await here.reads(lambda library: library.thrown_away())
+    some = gone[skip : skip + limit]
+    return RemovedClips(
+        total=len(gone),
+        days=here.settings.bin_days,
+        clips=tuple(RemovedRow(**row(clip).model_dump(), removed_at=since) for clip, since in some),
+    )
+
+
 @router.post("/api/clips/restore")
 async def restore_clips(here: Here, told: SomeClips) -> ClipRows:
-    """Brings back what was thrown away."""
+    """Brings back what was thrown away; clips that are there stay."""
 
     def restore(library: Library) -> ClipRows:
-        for each in told.clips:
-            clip_of(library, each)
-        return ClipRows(clips=rows(library.restore(*told.clips)))
+        found = [clip_of(library, each) for each in told.clips]
+        gone = {clip.hash for clip, _ in library.thrown_away()}
+        library.restore(*(clip.hash for clip in found if clip.hash in gone))
+        return ClipRows(clips=rows(found))
 
     return await here.writes(restore)

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from keypose.server.asking import ask, respond
+from keypose.server.routes.clip_answers import EDIT_S
 from keypose.server.running import Here
 from keypose.server.schema.base import ClipHash
+from keypose.server.schema.keys import StripTold
 from keypose.server.strips import stored_strip
 from keypose.server.work.desk import Answer
 
@@ -66,6 +68,13 @@ async def get_strip_png(
         kept = await here.reads(lambda library: library.key_frames(clip))
         frames = ",".join(map(str, kept))
     return await ask(request, here, "strip", clip, _told(clip, "png", frames, theme, layout, height_px))
+
+
+@router.post("/api/clips/{clip}/strip.svg", responses=PICTURES, response_class=Response)
+async def get_edited_strip(request: Request, here: Here, clip: ClipHash, told: StripTold) -> Response:
+    """Poses of an edit side by side."""
+    asked = {**told.model_dump(mode="json"), "draft": told.draft.model_dump(mode="json", exclude_unset=True)}
+    return await ask(request, here, "strip", clip, {"clip": clip, "kind": "svg", **asked}, EDIT_S)
 
 
 def _told(clip: str, kind: str, frames: str, theme: str, layout: str, height_px: float | None) -> dict[str, object]:

@@ -13,13 +13,14 @@ from typing import Annotated
 import anyio
 from fastapi import APIRouter, Query, Request
 
+from keypose.errors import OptionError
 from keypose.library.wording import clean_tags
 from keypose.server.failing import NoRoom, TooMuchAsked
 from keypose.server.routes.rows import row
 from keypose.server.running import Here, Running, until_gone
 from keypose.server.schema.base import Text
 from keypose.server.schema.clips import Uploaded
-from keypose.server.work.uploading import file_name
+from keypose.server.work.uploading import file_name, shell_name, skeleton_file
 
 logger = logging.getLogger("keypose.server")
 router = APIRouter(tags=["uploads"])
@@ -28,7 +29,7 @@ PIECE = 1 << 20  # bytes written at once
 BODY = {
     "requestBody": {
         "required": True,
-        "description": "The bytes of the file, as they are.",
+        "description": "The bytes of the file, as they are; behind those of its skeleton, where it has one.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -40,12 +41,23 @@ async def upload(
     here: Here,
     name: Annotated[Text, Query(description="The name of the file; its clip is called after it.")],
     tag: Annotated[list[Text], Query(max_length=50)] = [],  # noqa: B006
+    skeleton: Annotated[Text, Query(description="The name of the .asf of an .amc.")] = "",
+    skeleton_bytes: Annotated[int, Query(ge=0, description="So many bytes of it come first.")] = 0,
 ) -> Uploaded:
     """Takes a file in, and answers when it is analysed and in the library."""
     tags = clean_tags(tag)
     async with _place(here) as path:
-        await _receive(request, path)
-        told = {"file": str(path), "name": file_name(name), "tags": tags}
+        size = await _receive(request, path)
+        if (skeleton_bytes > 0) != bool(skeleton) or skeleton_bytes >= max(size, 1):
+            raise OptionError(f"{skeleton_bytes} bytes of a skeleton in {size}, expected its name, and a motion behind")
+        told = {
+            "file": str(path),
+            "name": file_name(name),
+            "tags": tags,
+            "skeleton": file_name(skeleton) if skeleton else "",
+            "skeleton_bytes": skeleton_bytes,
+            "library": shell_name(here.settings.library),
+        }
         answer = await until_gone(request, here.uploaders.run("add", path.name, told))
     said = json.loads(answer.body)
     clip = await here.clip(said["hash"])
@@ -64,15 +76,17 @@ async def _place(here: Running) -> AsyncIterator[Path]:
     finally:
         here.uploading -= 1
         path.unlink(missing_ok=True)
+        skeleton_file(path).unlink(missing_ok=True)  # if the worker was ended
 
 
-async def _receive(request: Request, path: Path) -> None:
-    """Writes the body of a request into a file as it comes."""
-    gathered = bytearray()
+async def _receive(request: Request, path: Path) -> int:
+    """Writes the body of a request into a file as it comes; gives its size."""
+    gathered, size = bytearray(), 0
     try:
         async with await anyio.open_file(path, "xb") as file:
             async for piece in request.stream():
                 gathered += piece
+                size += len(piece)
                 if len(gathered) >= PIECE:
                     await file.write(gathered)
                     gathered.clear()
@@ -80,3 +94,4 @@ async def _receive(request: Request, path: Path) -> None:
     except OSError as error:
         logger.error("an upload cannot be written: %s", error)
         raise NoRoom from None
+    return size

@@ -94,6 +94,7 @@ class LibraryFacts(Said):
     """How much there is, and what can be done."""
 
     name: str
+    shell_name: str = Field(description="What --library is told in a shell, in the folder of the library.")
     version: str
     clips: int
     duration_s: float
@@ -146,15 +147,15 @@ class Renamed(Told):
     name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-Clips = Annotated[tuple[ClipHash, ...], Field(min_length=1, max_length=10_000)]
+Clips = Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=10_000)]
 
 
 class Tagged(Told):
     """Tags to give to clips and to take from them."""
 
     clips: Clips
-    add: Annotated[tuple[Text, ...], Field(max_length=50)] = ()
-    remove: Annotated[tuple[Text, ...], Field(max_length=50)] = ()
+    add: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
+    remove: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
 
 
 class SomeClips(Told):
@@ -175,12 +176,26 @@ class Removed(Said):
     removed: tuple[ClipHash, ...]
 
 
+class RemovedRow(ClipRow):
+    """A clip that was thrown away."""
+
+    removed_at: datetime
+
+
+class RemovedClips(Said):
+    """Some of the clips that can be restored, the last one first."""
+
+    total: int
+    days: float = Field(description="How long they can be, since they were removed.")
+    clips: tuple[RemovedRow, ...]
+
+
 class Uploaded(Said):
     """What became of a file."""
 
     clip: ClipRow
     known: bool = Field(description="Its content was there already.")
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = Field(description="What was not quite right with the file, and was repaired.")
 
 
 class SearchTold(Told):
@@ -191,10 +206,10 @@ class SearchTold(Told):
     end: Annotated[int, Field(ge=1)] | None = None
     frame: Annotated[int, Field(ge=0)] | None = None
     words: Text | None = None
-    tags: Annotated[tuple[Text, ...], Field(max_length=50)] = ()
+    tags: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
     least_duration_s: Finite | None = None
     most_duration_s: Finite | None = None
-    joints: Annotated[tuple[Text, ...], Field(max_length=100)] | None = None
+    joints: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=100)] | None = None
     mirrored: bool = True
     ranker: Literal["descriptors", "swings"] = "descriptors"
     several: bool = False

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from keypose.server.schema.base import MOST_NAMES, ClipHash, Finite, Frame, Said, Text, Told
+from keypose.server.schema.base import MOST_NAMES, ClipHash, Few, Finite, Frame, Plain, Said, Text, Told
 from keypose.server.schema.clips import ClipRow, SwingBar
 
 MOST_FRAMES = 20_000  # keys in one request
 MOST_STEPS = 5_000  # of one edit
+MOST_MOMENTS = 2 * MOST_STEPS + 2  # of its history: after each step the detail may change once
 
-Names = Annotated[tuple[Text, ...], Field(max_length=MOST_NAMES)]
-Frames = Annotated[tuple[Frame, ...], Field(max_length=MOST_FRAMES)]
+Names = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=MOST_NAMES)]
+Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MOST_FRAMES)]
 Step = Annotated[int, Field(ge=1, le=10_000, description="Places of every so many frames.")]
 Triple = tuple[Finite, Finite, Finite]
+Residual = Annotated[float, Field(ge=0.0, le=2.0)]
 
 
 class RecipeTold(Told):
@@ -23,14 +25,14 @@ class RecipeTold(Told):
 
     method: Text = "salient"
     joints: Names | None = None
-    weights: dict[Text, Finite] | None = None
+    weights: Annotated[dict[Text, Finite], Few] | None = None
     pins: Frames = ()
     excluded: Frames = ()
     first: Frame | None = Field(None, description="The first frame that counts.")
     last: Frame | None = Field(None, description="The last one.")
     max_keys: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = None
     smoothing_s: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
-    options: dict[Text, Any] | None = Field(
+    options: Annotated[dict[Text, Any], Plain] | None = Field(
         None, description="Of the method: objective, cost, ...; None: what is best for the clip and still quick."
     )
 
@@ -76,10 +78,10 @@ class WithinSaid(Said):
 class UnbakedTold(Told):
     """Curves through keys."""
 
-    frames: Annotated[tuple[Frame, ...], Field(min_length=1, max_length=MOST_FRAMES)]
+    frames: Annotated[Frames, Field(min_length=1)]
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
     polish: bool = Field(False, description="Nearest curves and the whole score, when one stops; else at once.")
-    residual: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
+    residual: Residual = 0.0
     step: Step = 1
 
 
@@ -108,16 +110,19 @@ class SwingStep(Told):
     index: Annotated[int, Field(ge=0)] | None = None
     factor: Finite | None = None
     by_frames: int | None = None
+    anchor: Literal["start", "middle", "end"] | None = Field(
+        None, description="Of lengthen and shorten: what stays where it is in time; None: the middle."
+    )
 
 
 class KeysDraft(Told):
     """Keys under edit."""
 
     kind: Literal["keys"]
-    frames: Annotated[tuple[Frame, ...], Field(min_length=1, max_length=MOST_FRAMES)]
+    frames: Annotated[Frames, Field(min_length=1)]
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
-    residual: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
-    steps: Annotated[tuple[KeyStep, ...], Field(max_length=MOST_STEPS)] = ()
+    residual: Residual = 0.0
+    steps: Annotated[tuple[KeyStep, ...], Field(fail_fast=True, max_length=MOST_STEPS)] = ()
 
 
 class SwingsDraft(Told):
@@ -125,7 +130,7 @@ class SwingsDraft(Told):
 
     kind: Literal["swings"]
     threshold: Annotated[float, Field(gt=0.0, le=10.0)] = 0.4
-    steps: Annotated[tuple[SwingStep, ...], Field(max_length=MOST_STEPS)] = ()
+    steps: Annotated[tuple[SwingStep, ...], Field(fail_fast=True, max_length=MOST_STEPS)] = ()
 
 
 Draft = Annotated[KeysDraft | SwingsDraft, Field(discriminator="kind")]
@@ -213,11 +218,38 @@ class EditedHeader(Said):
     score: ScoreSaid | None = Field(description="None: there are more or fewer frames than before.")
 
 
+class StripTold(Told):
+    """Which poses of an edit to show side by side."""
+
+    draft: Draft
+    frames: Frames | None = Field(None, description="None: the keys of the draft, or the best ones of edited swings.")
+    theme: Literal["light", "dark", "page"] = "light"
+    layout: Literal["side", "time", "path", "expanded", "in-place"] = "side"
+    height_px: Annotated[float, Field(ge=20.0, le=2000.0)] | None = None
+
+
+class Moment(Told):
+    """A place in the history of an edit."""
+
+    steps: Annotated[int, Field(ge=0, le=MOST_STEPS)] = Field(description="So many are done.")
+    residual: Residual
+
+
 class DraftKept(Told):
     """What is kept of an edit: the steps that were undone stay, so that they can be done again."""
 
     draft: Draft
     done: Annotated[int, Field(ge=0, le=MOST_STEPS)] = Field(description="So many of the steps count.")
+    moments: Annotated[tuple[Moment, ...], Field(fail_fast=True, max_length=MOST_MOMENTS)] | None = Field(
+        None, description="The history, where the detail changed on the way; else each step is one."
+    )
+    at: Annotated[int, Field(ge=0, le=MOST_MOMENTS)] | None = Field(None, description="Which of the moments is now.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> DraftKept:
+        if self.done > len(self.draft.steps):
+            raise ValueError(f"done={self.done}, but there are {len(self.draft.steps)} steps")
+        return self
 
 
 class DraftSaid(Said):
@@ -226,6 +258,8 @@ class DraftSaid(Said):
     revision: int
     draft: Draft
     done: int
+    moments: tuple[Moment, ...] | None = None
+    at: int | None = None
 
 
 class ExportTold(Told):
@@ -243,7 +277,7 @@ class ExportTold(Told):
 class ExportManyTold(Told):
     """What to take away of several."""
 
-    clips: Annotated[tuple[ClipHash, ...], Field(min_length=1, max_length=1000)]
+    clips: Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=1000)]
     format: Text
     keys: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(None, description="None: every frame.")
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None

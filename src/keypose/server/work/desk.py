@@ -17,7 +17,9 @@ from keypose.server.failing import NoSuchClip
 from keypose.server.work.kept import Kept
 
 MOTION_BYTES = 384 << 20  # of motions that stay in memory
+MOST_MOTIONS = 64
 MADE_BYTES = 1 << 30  # of what was made of them
+MOST_MADE = 8
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Answer:
 
 
 class Desk:
-    """The place of a worker. ``kept`` holds what was made, such as ladders, under keys that begin with a hash."""
+    """The place of a worker. ``kept`` holds what was made of clips, such as ladders, by their hashes."""
 
     def __init__(
         self,
@@ -47,8 +49,8 @@ class Desk:
     ) -> None:
         self.library = library
         self.limits = limits or Limits()
-        self.kept = Kept(made_bytes)
-        self._motions = Kept(motion_bytes)
+        self.kept = Kept(made_bytes, MOST_MADE)
+        self._motions = Kept(motion_bytes, MOST_MOTIONS)
 
     def clip(self, digest: str) -> Clip:
         """What is known about the clip of that hash."""

@@ -14,11 +14,12 @@ _PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type)
 
 
 class Kept(Remembered):
-    """Forgets what was not asked for lately, once all takes more than ``most_bytes``."""
+    """Forgets what was not asked for lately, once there are more than ``most`` or it takes more than ``most_bytes``."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, most: int) -> None:
         super().__init__()
         self.most_bytes = most_bytes
+        self.most = most  # measuring them takes time too
 
     @property
     def bytes(self) -> int:
@@ -27,6 +28,8 @@ class Kept(Remembered):
 
     def trim(self) -> None:
         """Forgets until the rest fits; things may have grown since they were put here."""
+        while len(self._things) > self.most:
+            self._things.popitem(last=False)
         sizes = {key: bytes_of((thing,)) for key, thing in self._things.items()}
         total = sum(sizes.values())
         for key, size in sizes.items():

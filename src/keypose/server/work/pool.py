@@ -1,4 +1,4 @@
-"""Requests for workers: those about one clip go to the same one, which has its motion in memory."""
+"""Requests for workers: those about one clip go to the same one, which has its motion in memory, or its neighbour."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,8 @@ logger = logging.getLogger("keypose.server")
 PATIENCE_S = 0.25  # a request waits so long for the worker that knows its clip; then any other may take it
 RESTART_S, LONGEST_RESTART_S = 1.0, 30.0  # between two starts that fail, longer each time
 MOST_WAITING = 128
+ROOM_S = 5.0  # a request waits so long while there is no room for its answer
+LOOK_S = 0.05  # between two looks whether there is
 
 
 @dataclass(eq=False)
@@ -47,12 +50,14 @@ class Workers:
         time_s: float,
         grace_s: float = 5.0,
         most_waiting: int = MOST_WAITING,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self.how = how
         self.n = n
         self.time_s = time_s
         self.grace_s = grace_s
         self.most_waiting = most_waiting
+        self.has_room = has_room  # for another answer
         self._waiting: list[_Job] = []
         self._news = asyncio.Event()
         self._places: list[asyncio.Task[None]] = []
@@ -76,12 +81,14 @@ class Workers:
         """Of the processes that are there now."""
         return tuple(worker.pid for worker in self._workers.values() if worker.is_alive)
 
-    async def run(self, task: str, clip_hash: str, told: dict[str, Any], time_s: float | None = None) -> Answer:
-        """The answer of a task about a clip."""
+    async def run(
+        self, task: str, clip_hash: str, told: dict[str, Any], time_s: float | None = None, *, aside: bool = False
+    ) -> Answer:
+        """The answer of a task about a clip; one that takes long goes ``aside``, so that quick ones need not wait."""
         if len(self._waiting) >= self.most_waiting:
             raise TooMuchAsked(f"{len(self._waiting)} requests are waiting already")
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        home = int(clip_hash[:8], 16) % self.n
+        home = (int(clip_hash[:8], 16) + aside) % self.n
         job = _Job(task, home, told, self.time_s if time_s is None else time_s, future)
         self._waiting.append(job)
         self._news.set()
@@ -98,7 +105,10 @@ class Workers:
         try:
             while True:
                 try:
-                    if worker is None or not worker.is_alive:
+                    if worker is not None and not worker.is_alive:
+                        await worker.end()
+                        worker = None
+                    if worker is None:
                         self._workers[place] = worker = await Worker.start(self.how)
                         pause_s = RESTART_S
                 except WorkerError as error:
@@ -136,7 +146,24 @@ class Workers:
                 async with asyncio.timeout(left_s):
                     await self._news.wait()
 
+    async def _is_room(self, job: _Job) -> bool:
+        """Whether its answer can be held until somebody has read it; waited for, but not for long."""
+        while not self.has_room():
+            if time.monotonic() - job.since > ROOM_S or job.answer.done():
+                _settle(job, TooMuchAsked("too many answers have not been read yet"))
+                return False
+            await asyncio.sleep(LOOK_S)
+        return True
+
     async def _do(self, worker: Worker, job: _Job) -> None:
+        try:
+            if await self._is_room(job):
+                await self._ask(worker, job)
+        except asyncio.CancelledError:  # the server stops
+            _settle(job, WorkerError("the server is stopping"))
+            raise
+
+    async def _ask(self, worker: Worker, job: _Job) -> None:
         asked = asyncio.create_task(worker.ask({"task": job.task, "told": job.told}))
         try:
             either: set[asyncio.Future[Any]] = {asked, job.answer}
@@ -148,9 +175,6 @@ class Workers:
             else:
                 await worker.end()
                 _settle(job, WorkerError(f"it took longer than {job.time_s:g} s and was ended"))
-        except asyncio.CancelledError:  # the server stops
-            _settle(job, WorkerError("the server is stopping"))
-            raise
         finally:
             asked.cancel()
             await asyncio.gather(asked, return_exceptions=True)

@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
+import signal
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
 from dataclasses import dataclass
+from pathlib import Path
 
 from keypose.batch.processes import how_it_ended
 from keypose.server.failing import WorkerError
+from keypose.server.own_folder import make_private
 from keypose.server.work import wire
 from keypose.server.work.wire import Head
 
 CLIPS, UPLOADS = "keypose.server.work.tasks", "keypose.server.work.uploading"
 START_S = 60.0  # a worker has this long until it is ready
 END_S = 1.0  # and this long until it is gone, once it has closed its output
+CLEAR_S = 0.1  # until its folder is looked at again: what it started may be writing there for a moment
+CLEARS = 10
 READ_AHEAD = 1 << 20  # bytes
 # Clips are worked on one by one: more threads would only take the cores of others.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -31,6 +38,7 @@ class How:
     memory_bytes: int
     niceness: int = 0
     unpacked_bytes: int | None = None  # the most that a file may hold; None: as usual
+    folder: str | None = None  # in which each gets one for temporary files; None: where everybody has theirs
 
     def head(self) -> Head:
         """As the first message."""
@@ -40,20 +48,25 @@ class How:
 class Worker:
     """A process that is ready for a task."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, folder: Path | None = None) -> None:
         self._process = process
+        self._folder = folder  # of its own, for temporary files
 
     @classmethod
     async def start(cls, how: How) -> Worker:
-        """Starts one, in a session of its own: Ctrl-C in a terminal is not for it."""
+        """Starts one, in a session of its own: Ctrl-C is not for it, and it ends with all that it started."""
+        folder: Path | None = None
         try:
+            folder = None if how.folder is None else _folder_in(Path(how.folder))
+            environment = {**_ONE_THREAD, **os.environ, **({} if folder is None else {"TMPDIR": str(folder)})}
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-m", "keypose.server.work.worker",
-                stdin=PIPE, stdout=PIPE, limit=READ_AHEAD, start_new_session=True, env={**_ONE_THREAD, **os.environ},
+                stdin=PIPE, stdout=PIPE, limit=READ_AHEAD, start_new_session=True, env=environment,
             )  # fmt: skip
         except OSError as error:
+            await _clear(folder)
             raise WorkerError(f"no process to work on it can be started ({error.strerror})") from None
-        worker = cls(process)
+        worker = cls(process, folder)
         try:
             async with asyncio.timeout(START_S):
                 await worker.ask(how.head())
@@ -79,6 +92,9 @@ class Worker:
         """Sends a message and waits for the answer; WorkerError where the process ends before."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        if self._folder is not None:
+            with contextlib.suppress(OSError):  # whoever needs it will say so
+                make_private(self._folder)
         try:
             self._process.stdin.write(wire.packed(head))
             await self._process.stdin.drain()
@@ -87,13 +103,38 @@ class Worker:
             with contextlib.suppress(TimeoutError):  # to know how it ended
                 async with asyncio.timeout(END_S):
                     await self._process.wait()
+            self._kill()
             await self.end()
             how = how_it_ended(self._process.returncode)
             raise WorkerError(f"the process that worked on it {how}") from None
 
     async def end(self) -> None:
-        """Ends the process now, whatever it does; it is gone when this returns."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        """Ends the process now, whatever it does; it is gone when this returns, and so are its temporary files."""
+        if self.is_alive:
+            self._kill()
         await self._process.wait()
         self._process._transport.close()  # type: ignore[attr-defined]  # its pipes: asyncio keeps no other way
+        await _clear(self._folder)
+
+    def _kill(self) -> None:
+        """Ends it with all that it started. Not for one that died long ago: its number may be another's by now."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says the latter of one that has ended
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+            else:  # Windows
+                self._process.kill()
+
+
+def _folder_in(folder: Path) -> Path:
+    make_private(folder)
+    return Path(tempfile.mkdtemp(prefix="worker-", dir=folder))
+
+
+async def _clear(folder: Path | None) -> None:
+    """Removes the temporary files of a worker that has ended."""
+    for _ in range(CLEARS):
+        if folder is None or not folder.exists():
+            return
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if folder.exists():
+            await asyncio.sleep(CLEAR_S)

@@ -68,10 +68,14 @@ def frames(desk: Desk, told: dict[str, Any]) -> Answer:
 
 
 def strip_of(desk: Desk, told: dict[str, Any]) -> Answer:
-    """Poses of a clip as a picture."""
-    motion = desk.motion(told["clip"])
+    """Poses of a clip, or of an edit of it, as a picture."""
+    motion, frames = desk.motion(told["clip"]), told["frames"]
+    if told.get("draft") is not None:
+        after = edited(bench_of(desk, told["clip"]), draft_of(told["draft"]))
+        own = None if after.keyed is None else after.keyed.keys.tolist()
+        motion, frames = after.motion, own if frames is None else frames
     look = {name: told[name] for name in ("theme", "layout", "height_px") if told.get(name) is not None}
-    picture = strip(motion, told["frames"], **look)
+    picture = strip(motion, frames, **look)
     headers = {"ETag": tag("strip", told, motion.name), **AGAIN}
     if told["kind"] == "png":
         return Answer(picture.png(PNG_SCALE), "image/png", headers)
@@ -110,8 +114,8 @@ def _ladder_said(rungs: Rungs, took_ms: float) -> LadderSaid:
 def keys_within(desk: Desk, told: dict[str, Any]) -> Answer:
     """Fewest keys within a tolerance."""
     bench, recipe = bench_of(desk, told["clip"]), Recipe.of(told["recipe"])
-    selection = bench.within(recipe, told["tolerance_mm"], told["interpolation"])
-    return Answer.of(WithinSaid(keys=len(selection), frames=tuple(selection.frames.tolist())))
+    frames = bench.within(recipe, told["tolerance_mm"], told["interpolation"])
+    return Answer.of(WithinSaid(keys=len(frames), frames=frames))
 
 
 def unbaked(desk: Desk, told: dict[str, Any]) -> Answer:

@@ -15,6 +15,7 @@ import traceback
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
+from keypose.server.memory import give_back_large
 from keypose.server.work import wire
 from keypose.server.work.wire import Head
 
@@ -32,6 +33,7 @@ def main() -> None:
     except Exception:
         traceback.print_exc()
         os._exit(1)
+    give_back_large()
     wire.write(said, {"ready": os.getpid()})
     while True:
         _answer(said, desk, table, tasks.get())
@@ -42,6 +44,13 @@ def _listen(told: BinaryIO, tasks: SimpleQueue[Head]) -> None:
     with contextlib.suppress(EOFError, OSError, wire.WireError):
         while True:
             tasks.put(wire.read(told)[0])
+    _leave()
+
+
+def _leave() -> None:
+    """Ends this process with all that it started, where it leads a group of its own, as the server sees to it."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
 
