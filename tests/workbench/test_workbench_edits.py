@@ -200,6 +200,7 @@ def some_swings(bench: Bench) -> tuple[dict[str, Any], ...]:
         {"op": "shift", "joint": joint, "index": 1, "by_frames": 2},
         {"op": "lengthen", "joint": joint, "index": 0, "by_frames": 3},
         {"op": "shorten", "joint": joint, "index": 0, "by_frames": 1},
+        {"op": "lengthen", "joint": joint, "index": 1, "by_frames": 2, "anchor": "end"},
         {"op": "delete", "joint": joint, "index": 2},
         {"op": "intensify", "joint": "arms", "factor": 1.2},
     )
@@ -214,12 +215,36 @@ def test_every_step_of_swings_does_what_the_editor_does(bench: Bench) -> None:
     by_hand.shift(by_hand.swings[joint][1], by_frames=2)
     by_hand.lengthen(by_hand.swings[joint][0], by_frames=3)
     by_hand.shorten(by_hand.swings[joint][0], by_frames=1)
+    by_hand.lengthen(by_hand.swings[joint][1], by_frames=2, anchor="end")
     by_hand.delete(by_hand.swings[joint][2])
     by_hand.intensify("arms", 1.2)
     np.testing.assert_array_equal(made.motion.rotations, by_hand.play().rotations)
     assert made.history == by_hand.history and made.swings is not None
     assert made.swings.n_swings == by_hand.swings.n_swings
     assert by_hand.last_change is not None and made.changed == by_hand.last_change.range
+
+
+@pytest.mark.parametrize("op", ["lengthen", "shorten"])
+@pytest.mark.parametrize("anchor", ["start", "end"])
+def test_the_anchor_of_a_swing_stays(bench: Bench, op: str, anchor: str) -> None:
+    bar = next(swing for track in bench.swings().tracks for swing in track.swings[1:-1] if swing.n_frames > 8)
+    own = bench.swings()[bar.joint]
+    index = next(k for k, swing in enumerate(own) if swing.start == bar.start)
+    step = {"op": op, "joint": bar.joint, "index": index, "by_frames": 2, "anchor": anchor}
+    made = edited(bench, swings_draft(step))
+    assert made.swings is not None
+    after, by = made.swings[bar.joint][index], 2 if op == "lengthen" else -2
+    stays = (bar.start, bar.end + by) if anchor == "start" else (bar.start - by, bar.end)
+    assert (after.start, after.end) == stays
+    assert len(made.history) == 1 and f"anchor='{anchor}'" in made.history[0]
+
+
+def test_a_swing_without_room_is_refused_in_words(bench: Bench) -> None:
+    bar = next(swing for track in bench.swings().tracks for swing in track.swings)
+    step = {"op": "shift", "joint": bar.joint, "index": 0, "by_frames": -bar.start - 1}
+    with pytest.raises(OptionError) as caught:
+        edited(bench, swings_draft(step))
+    assert str(caught.value).startswith(f"step 1, shift: the swing of {bar.joint} (frames {bar.start} to {bar.end}, ")
 
 
 def test_swings_that_nobody_edited_play_the_capture(bench: Bench) -> None:
@@ -248,6 +273,8 @@ def test_a_step_that_fails_leaves_the_ones_before_it(bench: Bench, motion: kp.Mo
         ({"op": "scale", "joint": "head"}, "scale: no factor, expected one"),
         ({"op": "scale", "joint": "head", "factor": 2, "by_frames": 1}, "scale: by_frames=1, expected none"),
         ({"op": "intensify", "joint": "arms", "factor": 2, "index": 0}, "intensify: index, expected none"),
+        ({"op": "shift", "joint": "head", "by_frames": 1, "anchor": "end"}, "shift: anchor='end', expected none"),
+        ({"op": "lengthen", "joint": "head", "by_frames": 1, "anchor": "left"}, "anchor='left', expected one of start"),
         ({"op": "shift", "joint": "head", "by_frames": 1.5}, "by_frames=1.5, expected a whole number"),
         ({"op": "delete"}, "step: no 'joint', expected one"),
         ({"op": "bend", "joint": "head"}, "op='bend', expected one of scale"),

@@ -104,13 +104,27 @@ def test_fewest_keys_within_a_tolerance(bench: Bench, interpolation: Any, tolera
     found = bench.within(Recipe(), tolerance_mm, interpolation)
 
     def greatest_mm(frames: Any) -> float:
-        keyed = kp.unbake(bench.motion, frames, interpolation=interpolation, polish=False)
+        keyed = kp.unbake(bench.motion, frames, interpolation=interpolation)
         return float(position_errors_mm(bench.motion, keyed.sample()).max())
 
     assert greatest_mm(found) <= tolerance_mm
-    if interpolation != "natural":  # whose keys are chosen by other curves
-        fewer = kp.select(bench.motion, "salient", keys=len(found) - 1, cost="inbetween", interpolation=interpolation)
-        assert greatest_mm(fewer) > tolerance_mm
+    assert found == tuple(kp.unbake(bench.motion, tolerance_mm=tolerance_mm, interpolation=interpolation).keys.tolist())
+
+
+@pytest.mark.parametrize("told", [{"method": "farthest"}, {"options": {"cost": "chord"}}])
+def test_other_recipes_keep_a_tolerance_too(bench: Bench, told: Any) -> None:
+    found, ladder = bench.within(Recipe(**told), 40.0), bench.rungs(Recipe(**told)).ladder
+    for n in ladder.counts[ladder.counts <= len(found)].tolist():
+        error = position_errors_mm(bench.motion, kp.unbake(bench.motion, ladder.at(n)).sample()).max()
+        assert (error <= 40.0) == (n == len(found))
+
+
+def test_a_range_keeps_a_tolerance_by_itself(bench: Bench) -> None:
+    found = bench.within(Recipe(first=10, last=109, pins=(5, 40)), 25.0)
+    part = kp.unbake(bench.motion[10:110], tolerance_mm=25.0, pins=(30,))
+    assert found == tuple((part.keys + 10).tolist()) and 40 in found
+    sampled = kp.unbake(bench.motion, found).sample()
+    assert position_errors_mm(bench.motion, sampled)[10:110].max() <= 25.0
 
 
 def test_a_tolerance_that_cannot_be_kept_says_what_can(bench: Bench) -> None:

@@ -1,8 +1,8 @@
 """What a person does with one clip, as plain data: chooses keys, draws curves through them, edits, takes away.
 
 ``recipe.py`` says how keys are chosen and ``rungs.py`` chooses them; ``curves.py`` draws curves through keys and
-``straying.py`` measures them; ``steps.py`` and ``drafts.py`` are edits as data, which ``key_edits.py`` and
-``swing_edits.py`` make. ``space.py`` is the space in which pages show a figure, ``showing.py`` what they show,
+``straying.py`` measures them; ``steps.py``, ``swing_steps.py`` and ``drafts.py`` are edits as data, which
+``editing.py`` makes. ``space.py`` is the space in which pages show a figure, ``showing.py`` what they show,
 ``packet.py`` how it travels. ``facts.py`` is what there is to know about a clip, ``taking.py`` what it leaves as.
 
 Nothing here knows of HTTP. Results are those of the verbs, bit by bit.

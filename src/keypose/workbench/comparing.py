@@ -20,12 +20,12 @@ class Compared:
 
 
 def compare(bench: Bench, methods: Iterable[str], keys: int) -> tuple[Compared, ...]:
-    """For each method the selection with most keys up to ``keys``, or its fewest, with curves as while browsing."""
+    """For each method the selection with most keys up to ``keys``, or its fewest, with curves as they leave."""
     whole("keys", keys, least=2)
     found = []
     for method in methods:
         ladder = bench.rungs(Recipe(method=method)).ladder
         counts = [count for count in ladder.counts.tolist() if count <= keys] or ladder.counts.tolist()[:1]
         frames = tuple(ladder.at(counts[-1]).frames.tolist())
-        found.append(Compared(method, frames, bench.unbaked(frames, polish=False)))
+        found.append(Compared(method, frames, bench.unbaked(frames)))
     return tuple(found)

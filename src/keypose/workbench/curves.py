@@ -9,12 +9,12 @@ from functools import cached_property
 from keypose.errors import OptionError
 from keypose.inbetween.keyed import INTERPOLATIONS, Interpolation, with_residual
 from keypose.methods.salient import available_cores
-from keypose.model import KeyedMotion, Motion, Selection
+from keypose.model import KeyedMotion, Motion
 from keypose.options import flag, number, one_of
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
 from keypose.verbs.drawing import Drawing, style_of
-from keypose.verbs.unbaking import frames_of
+from keypose.verbs.unbaking import frames_of, unbake
 from keypose.workbench.lately import Lately
 from keypose.workbench.recipe import Recipe, tolerant
 from keypose.workbench.rungs import Rungs, ladder_of
@@ -87,29 +87,45 @@ class Bench:
         motion = keyed.sample(share)
         return Unbaked(keyed, motion, straying(self.motion, motion, None if share else keyed, quick=not polish))
 
-    def within(self, recipe: Recipe, tolerance_mm: float, interpolation: Interpolation = "bezier") -> Selection:
-        """The first selection of a recipe, from few keys to many, whose curves leave no joint farther off.
+    def within(self, recipe: Recipe, tolerance_mm: float, interpolation: Interpolation = "bezier") -> tuple[int, ...]:
+        """Fewest keys of a recipe whose curves, as ``kp.unbake(motion, frames)`` makes them, stray no farther.
 
-        The curves are those without polish, and frames outside the recipe's range count too. A recipe that leaves its
-        options open chooses by these very curves, since they are what is asked about. Where the ladder that one
-        browses has none, one of many more keys is tried.
+        A recipe that leaves its options open gives the keys of ``kp.unbake(motion, tolerance_mm=...)``; one with a
+        range those of that part by itself. Where the ladder that one browses has none, one of many more keys is tried.
         """
+        first, last = recipe.range_in(self.motion)
+        if last - first + 1 < self.motion.n_frames:
+            part = Bench(self.motion[first : last + 1])
+            return tuple(first + key for key in part.within(recipe.of_part(first, last), tolerance_mm, interpolation))
         tolerance = number("tolerance_mm", tolerance_mm, above=0.0)
         one_of("interpolation", interpolation, INTERPOLATIONS)
         if self.motion.height <= 0:
             raise OptionError(f"{self.motion.name}: the figure has no height, so nothing can be stated in mm")
-        drawing, found = self._drawing(interpolation, polish=False), None
-        for asked in (tries := tolerant(recipe, self.motion, tolerance, interpolation)):
-            above = 0 if found is None else int(found.counts[-1])
+        drawing = self._drawing(interpolation, polish=interpolation == "bezier")
+        above = 0
+        if recipe.is_left_open:
+            told = {**recipe.verb_options(self.motion, {}), "max_keys": recipe.max_keys}
+            keys = unbake(self.motion, tolerance_mm=tolerance, interpolation=interpolation, residual=False, **told).keys
+            if drawing.greatest_mm(drawing.through(keys)) <= tolerance:
+                return tuple(keys.tolist())
+            above = len(keys)  # they hold only with curves that know of the tolerance
+        return self._first_within(drawing, tolerant(recipe, self.motion, tolerance, interpolation), tolerance, above)
+
+    def _first_within(self, drawing: Drawing, tries: Sequence[Recipe], tolerance: float, above: int) -> tuple[int, ...]:
+        """The first selection of some recipes, one after another, with more than ``above`` keys that is good enough."""
+        found = None
+        for asked in tries:
             try:
                 found = self.rungs(asked).ladder
             except OptionError:  # so few keys cannot be within the tolerance
                 if asked is tries[-1]:
                     raise
                 continue
-            for keys in found.counts[found.counts > above].tolist():
-                if drawing.within(found.at(keys).frames, tolerance) is not None:
-                    return found.at(keys)
+            for count in found.counts[found.counts > above].tolist():
+                keys = found.at(count).frames
+                if drawing.within(keys, tolerance) and drawing.greatest_mm(drawing.through(keys)) <= tolerance:
+                    return tuple(keys.tolist())
+            above = max(above, int(found.counts[-1]))
         assert found is not None
         most = int(found.counts[-1])
         left = drawing.greatest_mm(drawing.through(found.at(most).frames))

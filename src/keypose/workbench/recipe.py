@@ -72,10 +72,26 @@ class Recipe:
         """What is the same for two recipes only if both are."""
         return tuple(_hashable(getattr(self, each.name)) for each in fields(self))
 
-    def verb_options(self, motion: Motion) -> dict[str, Any]:
-        """What ``kp.ladder`` and ``kp.select`` are told beside motion, method and ``max_keys``."""
+    @property
+    def is_left_open(self) -> bool:
+        """Whether nothing is said that ``kp.unbake`` does not take: it chooses by the curves that come out."""
+        return self.method == BEST and self.options is None and not self.smoothing_s
+
+    def of_part(self, first: int, last: int) -> Recipe:
+        """The same for the part of a motion from ``first`` to ``last``, whose frames count from 0."""
+        pins, excluded = (
+            tuple(frame - first for frame in frames if first <= frame <= last) for frames in (self.pins, self.excluded)
+        )
+        return replace(self, first=None, last=None, pins=pins, excluded=excluded)
+
+    def verb_options(self, motion: Motion, usual: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What ``kp.ladder`` and ``kp.select`` are told beside motion, method and ``max_keys``.
+
+        ``usual`` are the method's options where the recipe leaves them open; by default the best that are quick.
+        """
         first, last = self.range_in(motion)
-        told: dict[str, Any] = dict(usual_options(motion, self) if self.options is None else self.options)
+        open_ = usual_options(motion, self) if usual is None else usual
+        told: dict[str, Any] = dict(open_ if self.options is None else self.options)
         if self.joints is not None:
             told["joints"] = self.joints
         if self.weights:
@@ -149,7 +165,7 @@ def usual_options(motion: Motion, recipe: Recipe) -> dict[str, Any]:
 
 def tolerant(recipe: Recipe, motion: Motion, tolerance_mm: float, interpolation: str) -> tuple[Recipe, ...]:
     """Recipes to try, one after another, for fewest keys whose curves stay within a tolerance."""
-    if recipe.options is None and recipe.method == BEST and not recipe.smoothing_s and interpolation != "natural":
+    if recipe.is_left_open and interpolation != "natural":
         first, last = recipe.range_in(motion)
         n = last - first + 1
         tops = (max(2, n // 2), max(2, n)) if recipe.max_keys is None else (recipe.max_keys,)

@@ -52,7 +52,7 @@ def shown(motion: Motion, space: PageSpace, step: int = 1) -> Shown:
 
 def step_of(motion: Motion, fps: float | None = None, most_frames: int | None = None) -> int:
     """Every how many frames are shown at about ``fps``, and at most ``most_frames`` of them."""
-    step = 1 if fps is None else max(1, round(motion.fps / number("fps", fps, above=0.0)))
+    step = 1 if fps is None else max(1, round(min(motion.fps / number("fps", fps, above=0.0), motion.n_frames)))
     if most_frames is not None:
         step = max(step, math.ceil(motion.n_frames / whole("most_frames", most_frames, least=1)))
     return step

@@ -9,7 +9,9 @@ from typing import Any
 from keypose.errors import OptionError
 from keypose.options import number, one_of, shown, text, whole
 from keypose.swings.editing import SwingChange, SwingEdit
+from keypose.swings.editing.pieces import Point
 from keypose.swings.editing.selection import Which
+from keypose.swings.editing.turning import POINTS
 from keypose.workbench.told import exactly
 
 # Which number each operation takes beside the swing.
@@ -21,6 +23,7 @@ TAKES: dict[str, str | None] = {
     "delete": None,
     "intensify": "factor",
 }
+ANCHORED = ("lengthen", "shorten")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,7 @@ class SwingStep:
     """Do ``op`` to a swing, known by its joint and its place among the joint's swings as they are then.
 
     Without ``index`` all swings of the joint, body part or group are meant; ``intensify`` is for those alone.
+    A swing that lasts longer or less long keeps its ``anchor`` where it is in time: its middle, or one of its ends.
     """
 
     op: str
@@ -35,6 +39,7 @@ class SwingStep:
     index: int | None = None
     factor: float | None = None
     by_frames: int | None = None
+    anchor: Point | None = None
 
     def __post_init__(self) -> None:
         takes = TAKES[one_of("op", self.op, tuple(TAKES))]
@@ -53,19 +58,23 @@ class SwingStep:
             object.__setattr__(self, "factor", number("factor", self.factor))
         if self.by_frames is not None:
             object.__setattr__(self, "by_frames", whole("by_frames", self.by_frames))
+        if self.anchor is not None:
+            if self.op not in ANCHORED:
+                raise OptionError(f"{self.op}: anchor={shown(self.anchor)}, expected none")
+            one_of("anchor", self.anchor, POINTS)
 
     def do(self, edit: SwingEdit) -> SwingChange:
         """Does it."""
-        which = self._which(edit)
+        which, anchor = self._which(edit), self.anchor or "middle"
         match self.op:
             case "scale":
                 return edit.scale(which, self.factor or 0.0)
             case "shift":
                 return edit.shift(which, by_frames=self.by_frames)
             case "lengthen":
-                return edit.lengthen(which, by_frames=self.by_frames)
+                return edit.lengthen(which, by_frames=self.by_frames, anchor=anchor)
             case "shorten":
-                return edit.shorten(which, by_frames=self.by_frames)
+                return edit.shorten(which, by_frames=self.by_frames, anchor=anchor)
             case "delete":
                 return edit.delete(which)
         return edit.intensify(self.joint, self.factor or 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints
 from keypose.rotations import conjugate, exp, log, multiply, normalise
-from keypose.swings.parts import KeyedSpan, Swing
+from keypose.swings.parts import KeyedSpan
 from keypose.swings.track import Track
 
 Point: TypeAlias = Literal["start", "middle", "end"]  # of a piece
@@ -46,9 +46,10 @@ class Piece:
 
     def shown(self, joint: str) -> str:
         """For messages: the swing or keyed span that it is."""
+        frames = f"frames {self.start} to {self.end}"
         if self.turn is None:
-            return f"the keyed span of {joint!r}, frames {self.start} to {self.end}"
-        return repr(Swing.turning(joint, self.start, self.end, self.rotations[0], self.turn))
+            return f"the keyed span of {joint} ({frames})"
+        return f"the swing of {joint} ({frames}, {np.rad2deg(np.linalg.norm(self.turn)):.1f} degrees)"
 
 
 def swing_piece(start: int, end: int, start_rotation: Floats, turn: Floats, place: int, *, fixed: bool = True) -> Piece:
