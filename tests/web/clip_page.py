@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from web_served import until
+from web_served import awaited, expect, until
 
 from browsing import Watched
 
@@ -66,9 +66,41 @@ def place_of(page: Any, frame: int, row: str, n_frames: int = 370) -> tuple[floa
     return box["x"] + GUTTER + (frame + 0.5) * per_frame, box["y"] + ROWS[row]
 
 
+def written(page: Any) -> str:
+    """The address, when it says all that was chosen: 250 ms after the last change. Timers of one page keep their order."""
+    return str(page.evaluate("new Promise((done) => setTimeout(() => done(location.href), 300))"))
+
+
 def frame_of(page: Any) -> int:
     """The frame that is shown."""
     return int(page.get_by_role("slider", name="Frame").get_attribute("aria-valuenow"))
+
+
+def until_frame(page: Any, frame: int) -> None:
+    """Waits until just this frame is shown."""
+    expect(page.get_by_role("slider", name="Frame")).to_have_attribute("aria-valuenow", str(frame))
+
+
+def until_rested(page: Any) -> None:
+    """Waits until the view is drawn as it stays: finer, a while after the last change. What waits to be drawn comes first."""
+    finer = """async () => {
+      for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+      const { width, clientWidth } = document.querySelector("canvas.stage");
+      return width >= 2 * clientWidth;
+    }"""
+    until(page, finer)
+
+
+def picture(page: Any) -> bytes:
+    """The view at rest. What lies over it is covered: Chromium does not always smooth round corners to the same bit."""
+    until_rested(page)
+    over = page.locator(".view-bar > *, .view-tools > *, .figure-label, .edit-overlay")
+    return bytes(page.locator("canvas.stage").screenshot(mask=[over]))
+
+
+def until_picture(page: Any, *, like: bytes | None = None, unlike: bytes | None = None) -> None:
+    """Waits until the view at rest is just like another picture of it, or is not."""
+    awaited(lambda: picture(page), lambda seen: seen == like if like is not None else seen != unlike)
 
 
 def slide(page: Any, name: str, value: float) -> None:

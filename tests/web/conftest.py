@@ -1,4 +1,4 @@
-"""A server of a few clips for each file of tests, and how to open its pages."""
+"""A server of a few clips, and how to open its pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_served import CUTS, Look, Served, cut, looking, serving
+from clip_page import CLIP
+from web_served import CUTS, Look, Served, cut, looking, serving_copy
 
 import keypose as kp
 
@@ -35,12 +36,10 @@ def kept_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(pages: None, kept_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server of a library of its own for each file of tests."""
-    folder = tmp_path_factory.mktemp("served") / "library"
-    shutil.copytree(kept_clips, folder)
-    with serving(folder / "clips.db") as running:
+    """One server for all tests that leave the library as it is. Files of tests that change it have one of their own."""
+    with serving_copy(kept_clips, tmp_path_factory.mktemp("served")) as running:
         yield running
 
 
@@ -49,6 +48,14 @@ def hashes(served: Served) -> dict[str, str]:
     """Of the clips by name, as they were when the server started."""
     with kp.Library(served.library, create=False) as library:
         return {clip.name: clip.hash for clip in library.clips()}
+
+
+@pytest.fixture
+def clip(served: Served, hashes: dict[str, str]) -> str:
+    """The hash of the clip that is looked at. Nobody edits it yet, whatever other tests did."""
+    with kp.Library(served.library, create=False) as library:
+        library.drop_draft(hashes[CLIP])
+    return hashes[CLIP]
 
 
 @pytest.fixture

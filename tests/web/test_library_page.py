@@ -7,22 +7,23 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from web_served import CUTS, Look, Served, until
+from web_served import CUTS, Look, Served, expect, until
 
 pytestmark = pytest.mark.browser
 
 NAMES = [name for name, *_ in CUTS]
 CARD = ".grid .card:visible:not(.waiting)"
 MOST_ALIVE = 80  # cards in the document, however many clips there are
-
-
-def shown(page: Any) -> list[str]:
-    """The names on the cards, in order."""
-    page.wait_for_selector(".library-body:not([aria-busy])")
-    return page.locator(f"{CARD} .card-name").all_inner_texts()
+# Scrolling has come to an end, and where is kept in the history, 200 ms later
+PLACE_IS_KEPT = """async () => {
+  const at = scrollY;
+  await new Promise((done) => setTimeout(done, 250));
+  return scrollY === at && history.state?.place?.scroll === Math.round(at);
+}"""
 
 
 def until_shown(page: Any, names: list[str]) -> None:
+    """Waits until there are cards of just these clips, in any order."""
     condition = """(names) => {
       const cards = [...document.querySelectorAll('.grid .card:not(.waiting)')].filter((each) => each.offsetParent);
       const found = cards.map((each) => each.querySelector('.card-name').textContent);
@@ -31,16 +32,22 @@ def until_shown(page: Any, names: list[str]) -> None:
     until(page, condition, arg=names)
 
 
+def until_ordered(page: Any, names: list[str]) -> None:
+    """Waits until there are cards of just these clips, in this order."""
+    expect(page.locator(f"{CARD} .card-name")).to_have_text(names)
+
+
 def test_every_clip_has_its_strip_and_nothing_leaves_the_machine(look: Look, served: Served) -> None:
     with look() as watched:
         page = watched.page
         until_shown(page, NAMES)
-        assert page.locator(".library-count").inner_text() == f"{len(NAMES)} clips"
+        expect(page.locator(".library-count")).to_have_text(f"{len(NAMES)} clips")
         until(page, "document.querySelectorAll('.card-strip.there').length === 8")
         assert page.locator(".card-strip").first.evaluate("(image) => image.naturalWidth > 4 * image.naturalHeight")
-        facts = page.locator(CARD, has_text="walk again").locator(".card-facts").inner_text()
-        assert "3.3 s · 30 fps" in facts and "walk" in facts
-        assert page.title() == "Library · Keypose"
+        facts = page.locator(CARD, has_text="walk again").locator(".card-facts")
+        expect(facts).to_contain_text("3.3 s · 30 fps")
+        expect(facts).to_contain_text("walk")
+        expect(page).to_have_title("Library · Keypose")
         assert "token" not in page.url
         assert {urlsplit(url).netloc for url in watched.requests} == {urlsplit(served.origin).netloc}
         assert watched.complaints == []
@@ -56,7 +63,7 @@ def test_words_are_searched_while_typing(look: Look) -> None:
         page.wait_for_url("**/?words=kick")
         page.get_by_role("button", name="Remove “kick”").click()
         until_shown(page, NAMES)
-        assert page.get_by_label("Search names and tags").input_value() == ""
+        expect(page.get_by_label("Search names and tags")).to_have_value("")
         page.get_by_label("Search names and tags").fill("nothing is called this")
         page.wait_for_selector("text=No clip is like that")
         page.get_by_role("button", name="Clear the filters").click()
@@ -69,13 +76,13 @@ def test_facets_narrow_the_list_and_count(look: Look) -> None:
         page = watched.page
         until_shown(page, NAMES)
         side = page.get_by_label("Filters")
-        assert side.locator("[data-facet='tag jump'] .facet-count").inner_text() == "3"
+        expect(side.locator("[data-facet='tag jump'] .facet-count")).to_have_text("3")
         side.locator("[data-facet='tag jump']").click()
         until_shown(page, ["jump", "landing", "all of it"])
-        assert side.locator("[data-facet='tag fast'] .facet-count").inner_text() == "1"  # of those three
+        expect(side.locator("[data-facet='tag fast'] .facet-count")).to_have_text("1")  # of those three
         side.locator("[data-facet='tag fast']").click()
         until_shown(page, ["jump"])
-        assert parse_qs(urlsplit(page.url).query)["tag"] == ["jump", "fast"]
+        until(page, "new URLSearchParams(location.search).getAll('tag').join() === 'jump,fast'")
         page.get_by_role("button", name="Clear all").click()
         until_shown(page, NAMES)
         side.get_by_role("button", name="10 to 30 s").click()
@@ -94,18 +101,17 @@ def test_reload_back_and_forward_show_the_same(look: Look) -> None:
     with look("/?sort=name") as watched:
         page = watched.page
         until_shown(page, NAMES)
-        assert shown(page) == sorted(NAMES)
+        until_ordered(page, sorted(NAMES))
         page.locator("[data-facet='tag walk']").click()
         until_shown(page, ["walk", "walk again", "all of it"])
         page.get_by_label("Order of clips").select_option("longest")
-        until(page, "document.querySelector('.card-name').textContent === 'all of it'")
+        until_ordered(page, ["all of it", "walk again", "walk"])
         page.reload()
-        until_shown(page, ["walk", "walk again", "all of it"])
-        assert shown(page) == ["all of it", "walk again", "walk"]
-        assert page.locator("[data-facet='tag walk']").get_attribute("aria-pressed") == "true"
+        until_ordered(page, ["all of it", "walk again", "walk"])
+        expect(page.locator("[data-facet='tag walk']")).to_have_attribute("aria-pressed", "true")
         page.go_back()
-        until(page, "document.querySelector('.card-name').textContent === 'all of it'")
-        assert page.get_by_label("Order of clips").input_value() == "name"
+        until_ordered(page, ["all of it", "walk", "walk again"])
+        expect(page.get_by_label("Order of clips")).to_have_value("name")
         page.go_back()
         until_shown(page, NAMES)
         page.go_forward()
@@ -141,9 +147,9 @@ def test_a_thousand_clips_are_few_elements_and_keep_their_place(look: Look, hash
             assert page.locator(".card").count() < MOST_ALIVE
         until(page, "scrollY > 10000")
         until(page, "![...document.querySelectorAll('.card.waiting')].some((each) => each.offsetParent)")
-        page.wait_for_timeout(400)  # the place is kept a little later
+        until(page, PLACE_IS_KEPT)
         at = page.evaluate("scrollY")
-        seen = shown(page)
+        seen = page.locator(f"{CARD} .card-name").all_inner_texts()
         page.reload()
         until(page, "(at) => Math.abs(scrollY - at) < 2", arg=at)
         page.wait_for_selector(f"{CARD} >> text={seen[len(seen) // 2]}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web_served import CUTS, Look, looking, serious_findings, serving, until
+from web_served import CUTS, Look, by_palette, expect, looking, serious_findings, serving, until
 
 import keypose as kp
 
 pytestmark = pytest.mark.browser
 
-ACTIVE = "document.activeElement.closest('.card')?.querySelector('.card-name')?.textContent"
 PICTURE = "document.querySelector('.card-play')?.toDataURL()"
 
 
@@ -26,32 +26,34 @@ def test_keys_alone_do_everything(look: Look, hashes: dict[str, str]) -> None:
         _wait(page)
         page.keyboard.press("/")
         page.keyboard.press("ArrowDown")
-        assert page.evaluate(ACTIVE) == "all of it"
+        active = page.locator(".card:focus .card-name")
+        expect(active).to_have_text("all of it")
         for key, name in (("ArrowRight", "high kick"), ("End", "jump"), ("ArrowDown", "turn"), ("Home", "kick"),
                           ("Control+End", "walk again"), ("ArrowUp", "landing"), ("Control+Home", "all of it")):  # fmt: skip
             page.keyboard.press(key)
-            assert page.evaluate(ACTIVE) == name, key
+            expect(active).to_have_text(name)
         page.keyboard.press("Space")
         page.keyboard.press("Shift+ArrowRight")
-        assert page.locator(".selection-count").inner_text() == "2 clips chosen"
+        expect(page.locator(".selection-count")).to_have_text("2 clips chosen")
         page.keyboard.press("Tab")  # what is on the card: its name, its box, its buttons
-        assert page.evaluate("document.activeElement.className") == "card-name"
+        expect(page.locator(":focus")).to_have_class("card-name")
         page.keyboard.press("Escape")
-        assert page.evaluate("document.activeElement.className").startswith("card")
+        expect(active).to_have_text("high kick")
         page.keyboard.press("Escape")
-        page.locator(".selection-bar").wait_for(state="hidden")
+        expect(page.locator(".selection-bar")).to_be_hidden()
         page.keyboard.press("m")
-        assert page.evaluate("document.activeElement.textContent").startswith("Open")
+        expect(page.locator(":focus")).to_have_text(re.compile("^Open"))
         page.keyboard.press("Escape")
-        assert page.evaluate(ACTIVE) == "high kick"
+        expect(page.get_by_role("menu")).to_have_count(0)
+        expect(active).to_have_text("high kick")
         page.keyboard.press("?")
-        page.get_by_role("dialog", name="Keys of this page").wait_for()
+        dialog = page.get_by_role("dialog", name="Keys of this page")
+        dialog.wait_for()
         page.keyboard.press("Escape")
-        page.keyboard.press("Control+k")
-        page.keyboard.type("longest")
-        page.keyboard.press("Enter")
+        expect(dialog).to_be_hidden()
+        by_palette(page, "longest")
         page.wait_for_url("**/?sort=longest")
-        until(page, "document.querySelector('.card-name').textContent === 'all of it'")
+        expect(page.locator(".card-name").nth(1)).to_have_text("walk again")
         page.locator(".card").first.focus()
         page.keyboard.press("Enter")
         page.wait_for_url(f"**/clips/{hashes['all of it']}*")
@@ -71,18 +73,18 @@ def test_axe_finds_nothing_serious(look: Look, axe: str, hashes: dict[str, str],
         page.locator(".card").first.focus()
         page.keyboard.press("Space")
         page.wait_for_selector(".selection-bar:visible")
-        page.wait_for_timeout(400)  # what fades in has come
         assert serious_findings(page, axe) == []
         page.keyboard.press("t")
         page.wait_for_selector("dialog")
-        page.wait_for_timeout(400)
         assert serious_findings(page, axe) == []
         page.keyboard.press("Escape")
         page.goto(page.url.partition("?")[0] + f"?like={hashes['walk']}")
         page.wait_for_selector(".grid.hits .match-facts")
-        page.wait_for_timeout(400)
         assert serious_findings(page, axe) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.goto(page.url.partition("?")[0] + "?removed=1")
+        page.get_by_role("heading", name="Nothing is removed").wait_for()
+        assert serious_findings(page, axe) == []
 
 
 def test_hovering_and_focus_play_the_clip(look: Look) -> None:
@@ -115,14 +117,14 @@ def test_colours_are_chosen_and_kept(look: Look) -> None:
     with look(color_scheme="light") as watched:
         page = watched.page
         _wait(page)
-        light = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
+        light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
         page.get_by_role("button", name="Colours").click()
         page.get_by_role("menuitemradio", name="Dark").click()
         until(page, "document.querySelector('.card-strip.there')?.src.includes('theme=dark')")
-        assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") != light
+        expect(page.locator("html")).not_to_have_css("background-color", light)
         page.reload()
         _wait(page)
-        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         assert watched.complaints == []
 
 
@@ -134,13 +136,13 @@ def test_an_empty_library_says_how_to_begin_and_a_lost_server_how_to_go_on(
     with serving(tmp_path / "clips.db") as served, looking(browser, served) as watched:
         page = watched.page
         page.get_by_role("heading", name="No clips yet").wait_for()
-        assert page.get_by_role("button", name="Choose a folder").is_visible()
+        expect(page.get_by_role("button", name="Choose a folder")).to_be_visible()
+        expect(page.locator(".welcome code")).to_have_text("keypose library add takes/ --library clips.db")
         assert watched.complaints == []
         page.route("**/api/**", lambda route: route.abort())
         page.get_by_label("Search names and tags").fill("walk")
-        page.get_by_role("alert").wait_for()
-        assert "The server does not answer" in page.get_by_role("alert").inner_text()
-        assert "keypose serve" in page.get_by_role("alert").inner_text()
+        expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+        expect(page.get_by_role("alert")).to_contain_text("keypose serve")
         page.unroute("**/api/**")
         page.get_by_role("button", name="Try again").click()
         page.wait_for_selector("text=No clip is like that")

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web_served import CUTS, Look, Served, until
+from web_served import CUTS, Look, Served, expect, serving_copy
 
 import keypose as kp
 
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(scope="module")
+def served(pages: None, kept_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server of their own: these tests change the library."""
+    with serving_copy(kept_clips, tmp_path_factory.mktemp("served")) as running:
+        yield running
+
+
 def _card(page: Any, name: str) -> Any:
     return page.locator(".card", has=page.get_by_role("link", name=name, exact=True))
+
+
+def _toast(page: Any, says: str) -> Any:
+    """News with the pointer on them, so that they stay."""
+    toast = page.locator(".toast", has_text=says)
+    toast.hover()
+    return toast
 
 
 def _tags(served: Served, name: str) -> set[str]:
@@ -29,13 +44,13 @@ def test_chosen_clips_are_tagged_and_untagged(look: Look, served: Served) -> Non
         for name in ("kick", "high kick"):
             _card(page, name).hover()
             _card(page, name).get_by_role("checkbox").check()
-        assert page.locator(".selection-count").inner_text() == "2 clips chosen"
+        expect(page.locator(".selection-count")).to_have_text("2 clips chosen")
         page.get_by_role("button", name="Tag…").click()
         dialog = page.get_by_role("dialog", name="Tags of 2 clips")
         dialog.get_by_label("Add tags").fill("combat, studio b")
         dialog.get_by_role("button", name="Remove fast").click()
         dialog.get_by_role("button", name="Apply").click()
-        page.wait_for_selector(".toast:has-text('Tags of 2 clips changed')")
+        _toast(page, "Tags of 2 clips changed")
         assert _tags(served, "kick") == {"demo", "kick", "combat", "studio b"}
         assert _tags(served, "high kick") == {"demo", "kick", "combat", "studio b"}
         page.wait_for_selector("[data-facet='tag combat']")
@@ -54,14 +69,58 @@ def test_ranges_and_all_are_chosen(look: Look) -> None:
         _card(page, "high kick").hover()
         _card(page, "high kick").get_by_role("checkbox").click()
         _card(page, "landing").click(modifiers=["Shift"])
-        until(page, "document.querySelectorAll('.card[aria-selected=true]').length === 4")
-        assert page.locator(".card[aria-selected=true] .card-name").all_inner_texts() == [
-            "high kick", "jump", "kick", "landing"]  # fmt: skip
+        chosen = page.locator(".card[aria-selected=true] .card-name")
+        expect(chosen).to_have_text(["high kick", "jump", "kick", "landing"])
         page.keyboard.press("Control+a")
-        until(page, "document.querySelectorAll('.card[aria-selected=true]').length === 8")
-        assert count.inner_text() == f"{len(CUTS)} clips chosen"
+        expect(chosen).to_have_count(len(CUTS))
+        expect(count).to_have_text(f"{len(CUTS)} clips chosen")
         page.keyboard.press("Escape")
-        count.wait_for(state="hidden")
+        expect(count).to_be_hidden()
+        box = _card(page, "jump").get_by_role("checkbox", name="Choose jump")
+        box.focus()
+        page.keyboard.press("Space")
+        expect(count).to_have_text("1 clip chosen")
+        expect(box).to_be_focused()
+        page.keyboard.press("Escape")  # once, also from the box
+        expect(count).to_be_hidden()
+        assert watched.complaints == []
+
+
+def test_a_right_click_opens_a_menu_that_stays(look: Look) -> None:
+    with look("/?sort=name") as watched:
+        page = watched.page
+        menu = page.get_by_role("menu")
+
+        def right_click(name: str) -> None:
+            box = _card(page, name).bounding_box()
+            page.mouse.move(box["x"] + 100, box["y"] + 40)
+            page.mouse.down(button="right")
+            expect(menu).to_have_accessible_name(f"Actions for {name}")
+            page.mouse.up(button="right")
+
+        _card(page, "kick").wait_for()
+        right_click("kick")
+        page.wait_for_timeout(300)  # what closed it came with the release
+        expect(menu).to_be_visible()
+        right_click("landing")  # another one in its place
+        expect(menu).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(menu).to_have_count(0)
+        for leave in (lambda: page.mouse.click(20, 780), lambda: page.mouse.wheel(0, 50)):
+            right_click("kick")
+            page.mouse.move(20, 780)
+            leave()
+            expect(menu).to_have_count(0)
+        expect(page.locator(".selection-bar")).to_be_hidden()
+        right_click("kick")
+        page.get_by_role("menuitem", name="More like this").click()
+        page.get_by_role("heading", name="Clips like kick").wait_for()
+        page.go_back()
+        button = page.get_by_role("button", name="Add clips")
+        for there in (1, 0, 1):  # a button opens its menu and closes it
+            button.click()
+            expect(menu).to_have_count(there)
+            expect(button).to_have_attribute("aria-expanded", "true" if there else "false")
         assert watched.complaints == []
 
 
@@ -72,14 +131,76 @@ def test_removed_clips_come_back(look: Look, served: Served) -> None:
             _card(page, name).hover()
             _card(page, name).get_by_role("checkbox").check()
         page.get_by_role("toolbar").get_by_role("button", name="Remove").click()
-        page.wait_for_selector(".library-count:text('6 clips')")
-        assert _card(page, "turn").count() == 0
+        toast = _toast(page, "2 clips removed")
+        expect(page.locator(".library-count")).to_have_text("6 clips")
+        expect(_card(page, "turn")).to_have_count(0)
         with kp.Library(served.library, create=False) as library:
             assert {clip.name for clip in library.clips()}.isdisjoint({"turn", "landing"})
-        page.locator(".toast").get_by_role("button", name="Undo").click()
-        page.wait_for_selector(".library-count:text('8 clips')")
+        toast.get_by_role("button", name="Undo").click()
+        expect(page.locator(".library-count")).to_have_text("8 clips")
         _card(page, "turn").wait_for()
         _card(page, "landing").wait_for()
+        assert watched.complaints == []
+
+
+def _remove(page: Any, *names: str) -> None:
+    """One after the other, and waits until that is said no more."""
+    for name in names:
+        _card(page, name).focus()
+        page.keyboard.press("Delete")
+        _toast(page, "1 clip removed").get_by_role("button", name="Close").click()
+        expect(_card(page, name)).to_have_count(0)
+
+
+def test_undo_outlives_what_is_said(look: Look) -> None:
+    with look("/?sort=name") as watched:
+        page = watched.page
+        _remove(page, "kick", "jump")
+        expect(page.locator(".toast")).to_have_count(0)
+        page.keyboard.press("Control+z")
+        _card(page, "jump").wait_for()
+        _card(page, "walk").get_by_role("link").click()  # another page, and back
+        page.wait_for_url("**/clips/*")
+        page.go_back()
+        expect(page.locator(".library-count")).to_have_text("7 clips")
+        page.keyboard.press("Control+z")
+        _card(page, "kick").wait_for()
+        expect(page.locator(".library-count")).to_have_text("8 clips")
+        assert watched.complaints == []
+
+
+def test_what_was_removed_is_listed_and_brought_back(look: Look, served: Served) -> None:
+    with look("/?sort=name") as watched:
+        page = watched.page
+        page.wait_for_selector(".card-name")
+        link = page.get_by_role("link", name="Removed clips")
+        expect(link).to_be_hidden()
+        _remove(page, "kick", "jump", "turn", "walk")
+        expect(link).to_have_text("Removed clips4")
+        link.click()
+        page.wait_for_url("**/?removed=1")
+        expect(page).to_have_title("Removed clips · Keypose")
+        rows = page.locator(".removed-name")
+        expect(rows).to_have_text(["walk", "turn", "jump", "kick"])  # the last one first
+        facts = page.locator(".removed-row", has_text="jump").locator(".removed-facts")
+        expect(facts).to_have_text("2.3 s · removed just now · 30 days left")
+        page.get_by_role("button", name="Bring back jump").click()
+        expect(rows).to_have_text(["walk", "turn", "kick"])
+        page.get_by_role("checkbox", name="Choose walk").click()
+        page.get_by_role("checkbox", name="Choose turn").click(modifiers=["Shift"])
+        page.get_by_role("button", name="Bring back 2 clips").click()
+        expect(rows).to_have_text(["kick"])
+        page.reload()
+        expect(rows).to_have_text(["kick"])
+        page.get_by_role("button", name="Bring back all").click()
+        page.get_by_role("heading", name="Nothing is removed").wait_for()
+        page.get_by_role("link", name="Go to the library").click()
+        expect(page.locator(".library-count")).to_have_text("8 clips")
+        expect(link).to_be_hidden()
+        page.go_back()
+        page.get_by_role("heading", name="Nothing is removed").wait_for()
+        with kp.Library(served.library, create=False) as library:
+            assert library.thrown_away() == ()
         assert watched.complaints == []
 
 
@@ -89,24 +210,34 @@ def test_a_clip_is_renamed_in_place(look: Look, served: Served) -> None:
         _card(page, "all of it").hover()
         _card(page, "all of it").get_by_role("button", name="Actions for all of it").click()
         page.get_by_role("menuitem", name="Rename").click()
+        field = page.get_by_role("textbox", name="Name", exact=True)
+        expect(field).to_be_focused()
         page.keyboard.type("the <b>whole</b> thing")
         with page.expect_response("**/api/clips/*"):
             page.keyboard.press("Enter")
         _card(page, "the <b>whole</b> thing").wait_for()
-        assert page.locator(".card b:not(.match b)").count() == 0  # names are never markup
+        names = ["high kick", "jump", "kick", "landing", "the <b>whole</b> thing", "turn", "walk", "walk again"]
+        expect(page.locator(".card-name:visible")).to_have_text(names)  # at its place by name
+        expect(_card(page, "the <b>whole</b> thing")).to_be_focused()
+        expect(page.locator(".card b:not(.match b)")).to_have_count(0)  # names are never markup
         with kp.Library(served.library, create=False) as library:
             assert library.clip("the <b>whole</b> thing").n_frames == 370
         card = page.locator(".card", has_text="the <b>whole</b> thing")
         card.focus()
         page.keyboard.press("F2")
+        expect(field).to_be_focused()
         page.keyboard.type("not this")
         page.keyboard.press("Escape")
-        assert _card(page, "the <b>whole</b> thing").count() == 1
+        expect(_card(page, "the <b>whole</b> thing")).to_be_focused()
         page.keyboard.press("F2")
-        page.keyboard.type("all of it")
+        expect(field).to_be_focused()
+        page.keyboard.type("something else")
         with page.expect_response("**/api/clips/*"):
             page.keyboard.press("Enter")
-        _card(page, "all of it").wait_for()
+        expect(_card(page, "something else")).to_be_focused()
+        for name in ("the <b>whole</b> thing", "all of it"):
+            page.keyboard.press("Control+z")
+            _card(page, name).wait_for()
         assert watched.complaints == []
 
 

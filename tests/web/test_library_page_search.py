@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from web_served import Look
+from web_served import Look, expect
 
 pytestmark = pytest.mark.browser
 
 
 def _span(card: Any) -> tuple[float, float]:
     """From where to where the bar under the strip is filled, as parts of it."""
-    bar, span = card.locator(".match-bar").bounding_box(), card.locator(".match-bar i").bounding_box()
-    left = (span["x"] - bar["x"]) / bar["width"]
-    return left, left + span["width"] / bar["width"]
+    script = """(bar) => {
+      const [all, span] = [bar, bar.querySelector("i")].map((each) => each.getBoundingClientRect());
+      return [(span.left - all.left) / all.width, (span.right - all.left) / all.width];
+    }"""
+    start, end = card.locator(".match-bar").evaluate(script)
+    return start, end
 
 
 def test_more_like_this(look: Look, hashes: dict[str, str]) -> None:
@@ -27,11 +31,11 @@ def test_more_like_this(look: Look, hashes: dict[str, str]) -> None:
         page.wait_for_selector(".grid.hits .match-facts")
         page.get_by_role("heading", name="Clips like walk").wait_for()
         first = page.locator(".grid.hits .card").first
-        assert first.locator(".card-name").inner_text() == "walk again"
-        assert first.locator(".match-facts b").inner_text().endswith("%")
-        assert first.locator(".match-says").inner_text() != ""
-        assert page.locator(".card-name", has_text="walk").count() == 1  # not the clip itself
-        assert page.title() == "Search · Keypose"
+        expect(first.locator(".card-name")).to_have_text("walk again")
+        expect(first.locator(".match-facts b")).to_have_text(re.compile("%$"))
+        expect(first.locator(".match-says")).not_to_be_empty()
+        expect(page.locator(".card-name", has_text="walk")).to_have_count(1)  # not the clip itself
+        expect(page).to_have_title("Search · Keypose")
         page.go_back()
         page.wait_for_selector("text=8 clips")
         page.go_forward()
@@ -49,9 +53,14 @@ def test_a_part_is_found_where_it_lies(look: Look, hashes: dict[str, str]) -> No
         start, end = _span(card)
         assert start == pytest.approx(290 / 370, abs=0.05)
         assert end == pytest.approx(330 / 370, abs=0.05)
-        link = card.locator(".card-name").get_attribute("href")
-        assert link.startswith(f"/clips/{hashes['all of it']}?frame=2") and "&range=2" in link
+        address = re.compile(rf"^/clips/{hashes['all of it']}\?frame=2.*&range=2")
+        expect(card.locator(".card-name")).to_have_attribute("href", address)
         page.get_by_role("heading", name="Moments like a part of kick").wait_for()
+        expect(card.locator(".match-facts")).to_contain_text(re.compile(r"\d\.\d – 1\d\.\d s"))
+        expect(card.locator(".match-says")).not_to_contain_text("second")  # where it is stands there once
+        page.get_by_role("button", name="10 to 30 s").click()
+        expect(page.locator(".library-count")).to_contain_text("1 hit in")
+        expect(page.locator(".grid.hits .card-name:visible")).to_have_text(["all of it"])
         assert watched.complaints == []
 
 
@@ -62,7 +71,11 @@ def test_a_pose_is_found_and_the_search_can_be_changed(look: Look, hashes: dict[
         card.wait_for()
         start, end = _span(card)
         assert start == pytest.approx(310 / 370, abs=0.05) and end - start < 0.1
-        assert card.locator(".match-facts").inner_text().split("\n")[-1] != ""
+        expect(card.locator(".match-facts span").first).not_to_be_empty()
+        page.get_by_role("heading", name="Poses like one of kick").wait_for()
+        expect(page.get_by_label("Compare").locator("[value=legs]")).to_be_attached()  # all of the head has come
+        for name in ("all", "body", "major", "end_effectors"):  # nobody's words
+            expect(page.get_by_label("Compare").locator(f"[value={name}]")).to_have_count(0)
         with page.expect_request("**/api/search") as asked:
             page.get_by_label("also mirrored").uncheck()
         assert asked.value.post_data_json["mirrored"] is False
@@ -73,14 +86,13 @@ def test_a_pose_is_found_and_the_search_can_be_changed(look: Look, hashes: dict[
         page.wait_for_url("**by=legs")
         page.reload()
         page.wait_for_selector(".grid.hits .match-facts")
-        assert page.get_by_label("Compare").input_value() == "legs"
-        assert not page.get_by_label("also mirrored").is_checked()
+        expect(page.get_by_label("Compare")).to_have_value("legs")
+        expect(page.get_by_label("also mirrored")).not_to_be_checked()
         assert watched.complaints == []
 
 
 def test_an_example_that_is_not_there(look: Look) -> None:
     with look(f"/?like={'0' * 64}") as watched:
         alert = watched.page.get_by_role("alert")
-        alert.wait_for()
-        assert "The search found no answer" in alert.inner_text()
+        expect(alert).to_contain_text("The search found no answer")
         assert all("404" in complaint for complaint in watched.complaints)  # the browser tells of them itself

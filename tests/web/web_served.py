@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import keypose as kp
 from browsing import Watched
+from serving import Served, serving
 
 FPS = 30.0
-STOP_S = 15.0
+PATIENCE_S = 60.0  # for anything that a page does: tests also run on machines that are busy with other things
 # Name, first frame, frame after the last one, tags: parts of kp.demo_motion(fps=30)
 CUTS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("walk", 20, 110, ("walk", "slow")),
@@ -32,38 +30,19 @@ CUTS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
 
 
 Look = Callable[..., AbstractContextManager[Watched]]
-
-
-@dataclass(frozen=True)
-class Served:
-    """A server that runs."""
-
-    url: str  # with the token: what a person opens first
-    origin: str
-    token: str
-    library: Path
+T = TypeVar("T")
+# Nothing fades or moves, but for what always does
+STILL = (
+    "document.getAnimations().every((each) => each.playState === 'finished' || each.effect.getTiming().iterations > 1)"
+)
 
 
 @contextmanager
-def serving(library: Path) -> Iterator[Served]:
-    """``keypose serve`` of a library, in a process of its own."""
-    command = [sys.executable, "-m", "keypose", "serve", "--library", str(library), "--port", "0", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            text = ""
-            while not text.endswith("}\n"):
-                line = process.stdout.readline()
-                assert line, f"the server ended: {process.wait()}"
-                text += line
-            said = json.loads(text)
-            yield Served(said["url"], said["url"].partition("/?")[0], said["token"], library)
-        finally:
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
+def serving_copy(clips: Path, folder: Path) -> Iterator[Served]:
+    """A server of a copy of a library's folder."""
+    shutil.copytree(clips, folder / "library")
+    with serving(folder / "library" / "clips.db") as running:
+        yield running
 
 
 def cut(name: str, first: int, end: int) -> kp.Motion:
@@ -75,6 +54,7 @@ def cut(name: str, first: int, end: int) -> kp.Motion:
 def looking(browser: Any, served: Served, path: str = "/", **context: Any) -> Iterator[Watched]:
     """A page of a server; ``context`` is what Playwright's new_context takes."""
     surroundings = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context})
+    surroundings.set_default_timeout(1000 * PATIENCE_S)
     try:
         watched = Watched(surroundings.new_page())
         joint = "&" if "?" in path else "?"
@@ -89,6 +69,7 @@ def looking(browser: Any, served: Served, path: str = "/", **context: Any) -> It
 
 def serious_findings(page: Any, axe: str) -> list[tuple[str, str]]:
     """What axe-core finds on a page that keeps somebody from using it: the rule, and the element."""
+    until(page, STILL)  # what fades in has come
     page.evaluate(axe)
     found = page.evaluate("async () => (await axe.run()).violations")
     return [
@@ -99,9 +80,36 @@ def serious_findings(page: Any, axe: str) -> list[tuple[str, str]]:
     ]
 
 
-def until(page: Any, condition: str, arg: Any = None, within_s: float = 30.0) -> None:
+def expect(seen: Any) -> Any:
+    """What Playwright asserts of a page or of what is in it, looked at again until it is so."""
+    from playwright.sync_api import expect as expecting
+
+    expecting.set_options(timeout=1000 * PATIENCE_S)
+    return expecting(seen)
+
+
+def until(page: Any, condition: str, arg: Any = None) -> None:
     """Waits until something is so in the page. Playwright's own way needs `eval` there, which the pages forbid."""
-    end = time.monotonic() + within_s
+    end = time.monotonic() + PATIENCE_S
     while not page.evaluate(condition, arg):
         assert time.monotonic() < end, f"it did not happen: {condition}"
         page.wait_for_timeout(25)
+
+
+def awaited(look: Callable[[], T], is_good: Callable[[T], bool]) -> T:
+    """What ``look`` sees, as soon as it is good."""
+    end = time.monotonic() + PATIENCE_S
+    while not is_good(found := look()):
+        assert time.monotonic() < end, f"it did not become good: {found!r:.200}"
+    return found
+
+
+def by_palette(page: Any, words: str) -> None:
+    """Runs the command that these words find, by keys alone."""
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Find a command")
+    expect(field).to_be_focused()
+    page.keyboard.type(words)
+    expect(field).to_have_value(words)
+    page.keyboard.press("Enter")
+    expect(field).to_be_hidden()

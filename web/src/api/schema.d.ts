@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Clips
-         * @description Brings back what was thrown away.
+         * @description Brings back what was thrown away; clips that are there stay.
          */
         post: operations["restore_clips"];
         delete?: never;
@@ -249,7 +249,11 @@ export interface paths {
          */
         get: operations["get_strip"];
         put?: never;
-        post?: never;
+        /**
+         * Get Edited Strip
+         * @description Poses of an edit side by side.
+         */
+        post: operations["get_edited_strip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -328,6 +332,26 @@ export interface paths {
          * @description How much there is, and what can be done with it.
          */
         get: operations["get_library"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/removed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Removed
+         * @description Some of the clips that were thrown away and can be restored, the last one first.
+         */
+        get: operations["get_removed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -514,22 +538,36 @@ export interface components {
          */
         DraftKept: {
             /**
+             * At
+             * @description Which of the moments is now.
+             */
+            at?: number | null;
+            /**
              * Done
              * @description So many of the steps count.
              */
             done: number;
             /** Draft */
             draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
+            /**
+             * Moments
+             * @description The history, where the detail changed on the way; else each step is one.
+             */
+            moments?: components["schemas"]["Moment"][] | null;
         };
         /**
          * DraftSaid
          * @description A draft as it was kept.
          */
         DraftSaid: {
+            /** At */
+            at?: number | null;
             /** Done */
             done: number;
             /** Draft */
             draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
+            /** Moments */
+            moments?: components["schemas"]["Moment"][] | null;
             /** Revision */
             revision: number;
         };
@@ -963,6 +1001,11 @@ export interface components {
             methods: components["schemas"]["MethodRow"][];
             /** Name */
             name: string;
+            /**
+             * Shell Name
+             * @description What --library is told in a shell, in the folder of the library.
+             */
+            shell_name: string;
             /** Tags */
             tags: components["schemas"]["TagCount"][];
             /** Version */
@@ -993,6 +1036,19 @@ export interface components {
             paper: string;
             /** Summary */
             summary: string;
+        };
+        /**
+         * Moment
+         * @description A place in the history of an edit.
+         */
+        Moment: {
+            /** Residual */
+            residual: number;
+            /**
+             * Steps
+             * @description So many are done.
+             */
+            steps: number;
         };
         /**
          * PartCount
@@ -1085,6 +1141,56 @@ export interface components {
         Removed: {
             /** Removed */
             removed: string[];
+        };
+        /**
+         * RemovedClips
+         * @description Some of the clips that can be restored, the last one first.
+         */
+        RemovedClips: {
+            /** Clips */
+            clips: components["schemas"]["RemovedRow"][];
+            /**
+             * Days
+             * @description How long they can be, since they were removed.
+             */
+            days: number;
+            /** Total */
+            total: number;
+        };
+        /**
+         * RemovedRow
+         * @description A clip that was thrown away.
+         */
+        RemovedRow: {
+            /**
+             * Added At
+             * Format: date-time
+             */
+            added_at: string;
+            /** Bytes */
+            bytes: number;
+            /** Duration S */
+            duration_s: number;
+            /** Fps */
+            fps: number;
+            /**
+             * Hash
+             * @description sha256 of the clip's content
+             */
+            hash: string;
+            /** N Frames */
+            n_frames: number;
+            /** Name */
+            name: string;
+            /**
+             * Removed At
+             * Format: date-time
+             */
+            removed_at: string;
+            /** Suffix */
+            suffix: string;
+            /** Tags */
+            tags: string[];
         };
         /**
          * Renamed
@@ -1203,6 +1309,33 @@ export interface components {
             start_s: number;
         };
         /**
+         * StripTold
+         * @description Which poses of an edit to show side by side.
+         */
+        StripTold: {
+            /** Draft */
+            draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
+            /**
+             * Frames
+             * @description None: the keys of the draft, or the best ones of edited swings.
+             */
+            frames?: number[] | null;
+            /** Height Px */
+            height_px?: number | null;
+            /**
+             * Layout
+             * @default side
+             * @enum {string}
+             */
+            layout: "side" | "time" | "path" | "expanded" | "in-place";
+            /**
+             * Theme
+             * @default light
+             * @enum {string}
+             */
+            theme: "light" | "dark" | "page";
+        };
+        /**
          * SwingBar
          * @description One swing of a joint.
          */
@@ -1226,6 +1359,11 @@ export interface components {
          * @description One edit of a swing, or of all swings of some joints.
          */
         SwingStep: {
+            /**
+             * Anchor
+             * @description Of lengthen and shorten: what stays where it is in time; None: the middle.
+             */
+            anchor?: ("start" | "middle" | "end") | null;
             /** By Frames */
             by_frames?: number | null;
             /** Factor */
@@ -1352,7 +1490,10 @@ export interface components {
              * @description Its content was there already.
              */
             known: boolean;
-            /** Notes */
+            /**
+             * Notes
+             * @description What was not quite right with the file, and was repaired.
+             */
             notes: string[];
         };
         /**
@@ -2054,6 +2195,51 @@ export interface operations {
             };
         };
     };
+    get_edited_strip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description sha256 of the clip's content */
+                clip: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StripTold"];
+            };
+        };
+        responses: {
+            /** @description The strip. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": unknown;
+                };
+            };
+            /** @description What was sent is not what is expected. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
     get_unbaked: {
         parameters: {
             query?: never;
@@ -2224,6 +2410,47 @@ export interface operations {
             };
         };
     };
+    get_removed: {
+        parameters: {
+            query?: {
+                skip?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedClips"];
+                };
+            };
+            /** @description What was sent is not what is expected. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failed"];
+                };
+            };
+        };
+    };
     search: {
         parameters: {
             query?: never;
@@ -2272,12 +2499,16 @@ export interface operations {
                 /** @description The name of the file; its clip is called after it. */
                 name: string;
                 tag?: string[];
+                /** @description The name of the .asf of an .amc. */
+                skeleton?: string;
+                /** @description So many bytes of it come first. */
+                skeleton_bytes?: number;
             };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description The bytes of the file, as they are. */
+        /** @description The bytes of the file, as they are; behind those of its skeleton, where it has one. */
         requestBody: {
             content: {
                 "application/octet-stream": string;

@@ -1,41 +1,34 @@
 /** Which keys: the ladder is asked for once per recipe, and every number of keys is then read from it. */
 
-import { ApiError, askArrays, askJson, type Schema } from "../api/client";
-import type { Packet } from "../api/packet";
+import { ApiError, askJson, type Schema } from "../api/client";
 import { messageOf, sentence } from "../ui/states";
 import { toast } from "../ui/toast";
+import { Curving } from "./curving";
 import { Rungs } from "./ladder";
-import { Latest } from "./latest";
 import { type Recipe, recipeOf, type Wanted, wantedOf } from "./recipe";
-import { type ClipState, type Curves, type CurvesHeader, trackOf } from "./state";
+import type { ClipState } from "./state";
 
-type Unbaking = { frames: readonly number[]; interpolation: "bezier" | "natural" | "linear"; residual: number };
+export { curvesOf } from "./curving";
 
 export class Choosing {
+  readonly curving: Curving;
   readonly #state: ClipState;
   readonly #stop: (() => void)[] = [];
-  readonly #unbaking: Latest<Unbaking, Curves>;
   #recipe = "";
   #within = "";
-  #asked = "";
-  #newest: Unbaking | null = null;
   #abort = new AbortController();
   #withinAbort = new AbortController();
   #isHeld = false; // while a draft is shown, keys are its own
-  /** Resolves when what is seen first is there: one worker makes both, and curves can wait. */
-  before: () => Promise<void> = async () => {};
 
   constructor(state: ClipState) {
     this.#state = state;
-    this.#unbaking = new Latest(
-      async (asked) => {
-        await this.before();
-        return this.#unbake(this.#newest ?? asked);
-      },
-      (curves) => {
-        if (!this.#isHeld) state.curves.value = curves;
-      },
-      (error) => toast(sentence(messageOf(error))),
+    this.curving = new Curving(state.facts.hash, (curves) => {
+      if (!this.#isHeld) state.curves.value = curves;
+    });
+    this.#stop.push(
+      this.curving.worth.watch((worth) => {
+        if (typeof worth === "object") toast(sentence(messageOf(worth.error)));
+      }),
     );
     this.#stop.push(state.url.values.watch(() => this.update()));
     this.#stop.push(state.keys.watch(() => this.#follow()));
@@ -72,15 +65,15 @@ export class Choosing {
   /** Keys of a draft take the place of chosen ones until it is let go. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
-    this.#unbaking.forget();
-    this.#asked = this.#within = "";
+    this.curving.forget();
+    this.#within = "";
     if (!isHeld) this.update();
   }
 
   dispose(): void {
     this.#abort.abort();
     this.#withinAbort.abort();
-    this.#unbaking.forget();
+    this.curving.forget();
     for (const stop of this.#stop) stop();
   }
 
@@ -135,24 +128,8 @@ export class Choosing {
     if (this.#isHeld) return;
     const frames = this.#state.keys.value;
     const { interpolation, residual } = this.#state.settings;
-    const asked: Unbaking = { frames, interpolation, residual: residual ?? 0 };
-    const said = JSON.stringify(asked);
-    if (!frames.length || said === this.#asked) return;
-    this.#asked = said;
-    this.#newest = asked;
-    this.#unbaking.ask(asked);
+    if (frames.length) this.curving.ask({ frames, interpolation, residual: residual ?? 0 });
   }
-
-  async #unbake(asked: Unbaking): Promise<Curves> {
-    return curvesOf(await askArrays<CurvesHeader>(`/api/clips/${this.#state.facts.hash}/unbaked`, { told: asked }));
-  }
-}
-
-/** Curves that came as a packet. */
-export function curvesOf(packet: Packet<CurvesHeader>): Curves {
-  const perFrame = (packet.arrays.per_frame_mm as Float32Array | undefined) ?? null;
-  const { score, extremes } = packet.header;
-  return { track: trackOf(packet), perFrame, score, extremes: extremes ?? [] };
 }
 
 function isSame(a: readonly number[], b: readonly number[]): boolean {

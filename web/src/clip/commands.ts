@@ -3,13 +3,13 @@
 import type { Player } from "../player/player";
 import type { Timeline } from "../timeline/timeline";
 import type { Command } from "../ui/commands";
+import { cameraCommands } from "./camera";
 import type { Choosing } from "./choosing";
 import { isOnButton } from "./controls";
 import { findLike, findPart, findPose } from "./pins_panel";
 import type { Playing } from "./playing";
 import { SHOWN, SPEEDS } from "./recipe";
 import type { ClipState } from "./state";
-import { lookFrom, VIEWS } from "./view_bar";
 
 interface On {
   state: ClipState;
@@ -114,20 +114,4 @@ export function commandsOf({ state, playing, choosing, player, timeline, facing,
     ...grouped("Play", play), ...grouped("Range and search", range), ...grouped("Keys", keys),
     ...grouped("View", view), ...grouped("Clip", clip),
   ]; // biome-ignore format: one look
-}
-
-function cameraCommands(player: Player, facing: number): Command[] {
-  const turn = (azimuth: number, elevation: number) => () => player.orbit.turn(azimuth, elevation);
-  return [
-    { title: "Camera: around to the left", keys: "Alt+ArrowLeft", run: turn(-15, 0) },
-    { title: "Camera: around to the right", keys: "Alt+ArrowRight", run: turn(15, 0) },
-    { title: "Camera: higher", keys: "Alt+ArrowUp", run: turn(0, 10) },
-    { title: "Camera: lower", keys: "Alt+ArrowDown", run: turn(0, -10) },
-    { title: "Camera: nearer", keys: "Alt+PageUp", run: () => player.orbit.zoom(0.8) },
-    { title: "Camera: farther", keys: "Alt+PageDown", run: () => player.orbit.zoom(1.25) },
-    ...VIEWS.map(([title, view]) => ({
-      title: `Look from: ${title.toLowerCase()}`,
-      run: () => lookFrom(player, facing, view),
-    })),
-  ];
 }

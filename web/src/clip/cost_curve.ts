@@ -5,8 +5,11 @@ import type { Rungs } from "./ladder";
 
 const WIDTH = 304;
 const HEIGHT = 104;
-const LEFT = 4;
+const LEFT = 30; // numbers stand there
+const RIGHT = 6;
+const TOP = 8;
 const BOTTOM = 16;
+const TICK_APART = 17; // px between numbers of the error
 const MOST_CLIFFS = 6;
 
 export class CostCurve {
@@ -46,8 +49,8 @@ export class CostCurve {
     const picture = svg(
       "svg",
       { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": says },
-      svg("line", { x1: 0, x2: WIDTH, y1: base, y2: base, class: "axis" }),
-      area, line, ...marks, ...numbers, this.#here,
+      svg("line", { x1: LEFT - 4, x2: WIDTH, y1: base, y2: base, class: "axis" }),
+      ...this.#levels(), area, line, ...marks, ...numbers, this.#here,
     ); // biome-ignore format: one look
     this.#listen(picture);
     const found = h("div", { class: "cliffs" }, ...this.#cliffButtons(strongest.map(({ keys }) => keys)));
@@ -102,16 +105,43 @@ export class CostCurve {
   #x(count: number): number {
     const { least, most } = this.#rungs!;
     const span = Math.log(most / least) || 1;
-    return LEFT + (Math.log(Math.max(least, count) / least) / span) * (WIDTH - 2 * LEFT);
+    return LEFT + (Math.log(Math.max(least, count) / least) / span) * (WIDTH - LEFT - RIGHT);
   }
 
   #countAt(x: number): number {
     const { least, most } = this.#rungs!;
-    return Math.round(least * (most / least) ** Math.min(1, Math.max(0, (x - LEFT) / (WIDTH - 2 * LEFT))));
+    return Math.round(least * (most / least) ** Math.min(1, Math.max(0, (x - LEFT) / (WIDTH - LEFT - RIGHT))));
   }
 
   #y(cost: number): number {
-    const most = this.#rungs!.said.costs.reduce((a, b) => Math.max(a, b), 0) || 1;
-    return 8 + (1 - Math.sqrt(Math.max(0, cost) / most)) * (HEIGHT - BOTTOM - 10);
+    return TOP + (1 - Math.sqrt(Math.max(0, cost) / this.#most)) * (HEIGHT - BOTTOM - TOP - 2);
   }
+
+  get #most(): number {
+    return this.#rungs!.said.costs.reduce((a, b) => Math.max(a, b), 0) || 1;
+  }
+
+  /** Round numbers of the error, as many as have room. */
+  #levels(): SVGElement[] {
+    const base = this.#y(0);
+    const found: SVGElement[] = [svg("text", { x: LEFT - 8, y: base + 3, "text-anchor": "end" }, "0")];
+    let above = base;
+    for (const value of roundNumbers(this.#most)) {
+      const y = this.#y(value);
+      if (above - y < TICK_APART || y < TOP - 1) continue;
+      above = y;
+      found.push(
+        svg("line", { x1: LEFT - 4, x2: WIDTH, y1: y, y2: y, class: "level" }),
+        svg("text", { x: LEFT - 8, y: y + 4, "text-anchor": "end" }, String(value)),
+      );
+    }
+    return found;
+  }
+}
+
+/** 1, 2, 5, 10, ... times powers of ten up to `most`, over two of them. */
+function roundNumbers(most: number): number[] {
+  const power = Math.floor(Math.log10(most));
+  const all = [power - 1, power].flatMap((n) => [1, 2, 5].map((digit) => Number((digit * 10 ** n).toPrecision(1))));
+  return all.filter((value) => value <= most);
 }

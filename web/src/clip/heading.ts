@@ -2,8 +2,9 @@
 
 import { h } from "../ui/dom";
 import { counted, duration, fps } from "../ui/format";
-import { openMenu } from "../ui/menu";
+import { type MenuItem, openMenu } from "../ui/menu";
 import { button } from "./controls";
+import { moreButton, pressed } from "./more";
 import { findLike, findPart, findPose } from "./pins_panel";
 import type { ClipState } from "./state";
 
@@ -20,19 +21,18 @@ export function heading(state: ClipState, { takeAway, compare }: Does): HTMLElem
     fps(facts.fps),
     counted(facts.joints.length, "joint"),
   ];
-  const find = button("Find", "search", () =>
-    openMenu(find, "Find in the library", [
-      { title: "More like this clip", icon: "alike", run: () => findLike(state) },
-      { title: "This pose elsewhere", icon: "figure", run: () => findPose(state) },
-      {
-        title: "This range elsewhere",
-        icon: "search",
-        keys: "F",
-        run: () => findPart(state),
-        disabled: !state.settings.range,
-      },
-    ]),
-  );
+  const searches = (): MenuItem[] => [
+    { title: "More like this clip", icon: "alike", run: () => findLike(state) },
+    { title: "This pose elsewhere", icon: "figure", run: () => findPose(state) },
+    {
+      title: "This range elsewhere",
+      icon: "search",
+      ...pressed("Find this range elsewhere"),
+      run: () => findPart(state),
+      disabled: !state.settings.range,
+    },
+  ];
+  const find = button("Find", "search", () => openMenu(find, "Find in the library", searches()));
   find.setAttribute("aria-haspopup", "menu");
   return h(
     "div",
@@ -49,6 +49,7 @@ export function heading(state: ClipState, { takeAway, compare }: Does): HTMLElem
       find,
       button("Compare", "columns", compare),
       button("Take away", "download", takeAway, "primary"),
+      moreButton(() => [...searches(), "line", { title: "Compare methods", icon: "columns", run: compare }, "line"]),
     ),
   );
 }

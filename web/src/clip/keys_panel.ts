@@ -1,17 +1,23 @@
 /** The panel that chooses keys: how many, by which method, what counts, what must be among them. */
 
 import { fill, h } from "../ui/dom";
-import { count, counted, millimetres } from "../ui/format";
+import { counted, millimetres } from "../ui/format";
 import { messageOf, sentence } from "../ui/states";
 import type { Choosing } from "./choosing";
 import { button, labelled, ownArrows, section, segmented, slider } from "./controls";
 import { CostCurve } from "./cost_curve";
+import type { Worth } from "./curving";
 import { partsSection } from "./parts_panel";
 import { pinsSection } from "./pins_panel";
 import { type Wanted, wantedOf } from "./recipe";
 import type { ClipState } from "./state";
 
 const METHOD_WORDS: Record<string, string> = { salient: "salient (best)" };
+const COST_WORDS: Record<string, string> = {
+  inbetween: "the error of the curves that come out",
+  chord: "the shape of the path, since the clip is long",
+  integrated: "the area between path and chords",
+};
 
 export function keysPanel(state: ClipState, choosing: Choosing): { element: HTMLElement; stop: () => void } {
   const stops: (() => void)[] = [];
@@ -56,6 +62,9 @@ export function keysPanel(state: ClipState, choosing: Choosing): { element: HTML
   const curve = new CostCurve((keys) => choosing.choose(keys));
   const score = h("dl", { class: "score" });
   const all = h("span", { class: "muted" });
+  const word = h("span", { class: "keys-word" });
+  const again = button("Try again", "retry", () => choosing.curving.again(), "small");
+  const stale = h("div", { class: "failed-note", hidden: true }, h("p", {}), again);
 
   stops.push(
     state.url.values.show((settings) => {
@@ -79,22 +88,39 @@ export function keysPanel(state: ClipState, choosing: Choosing): { element: HTML
       range.disabled = number.disabled = !state.rungs.value;
     }),
     state.curves.show((curves) => fill(score, ...(curves ? scoreRows(state) : []))),
+    choosing.curving.worth.show(showWorth),
   );
+
+  /** Quick figures, and those of other keys, are marked until better ones are there. */
+  function showWorth(worth: Worth): void {
+    const failed = typeof worth === "object";
+    score.classList.toggle("about", worth !== "fine");
+    score.setAttribute("aria-busy", String(worth === "rough" || worth === "old"));
+    score.hidden = failed;
+    stale.hidden = !failed;
+    if (!failed) return;
+    const why = sentence(messageOf(worth.error));
+    fill(
+      stale.firstElementChild!,
+      `There are no curves through these keys. ${why} What is shown is of the keys before.`,
+    );
+  }
 
   function showCount(): void {
     const keys = state.keys.value.length;
     number.value = range.value = String(keys);
     range.setAttribute("aria-valuetext", counted(keys, "key"));
-    all.textContent = `of ${count(state.nFrames)} frames`;
+    word.textContent = keys === 1 ? "key" : "keys";
+    all.textContent = `of ${counted(state.nFrames, "frame")}`;
     curve.mark(keys);
     range.disabled = number.disabled = !state.rungs.value;
   }
 
-  const howMany = h("div", { class: "how-many" }, number, h("span", { class: "keys-word", text: "keys" }), all);
+  const howMany = h("div", { class: "how-many" }, number, word, all);
   const element = h(
     "div",
     { class: "panel-body" },
-    section("How many", {}, by.element, howMany, range, toleranceRow, status, score, curve.element),
+    section("How many", {}, by.element, howMany, range, toleranceRow, status, score, stale, curve.element),
     methodSection(state, stops),
     partsSection(state, stops),
     pinsSection(state, stops),
@@ -127,6 +153,7 @@ function methodSection(state: ClipState, stops: (() => void)[]): HTMLElement {
   const options = methods.map(({ name }) => h("option", { value: name, text: METHOD_WORDS[name] ?? name }));
   const select = h("select", { class: "field" }, ...options);
   const summary = h("p", { class: "note" });
+  const cost = h("p", { class: "note" });
   select.addEventListener("change", () => state.url.set({ method: select.value }));
   stops.push(
     state.url.values.show(({ method }) => {
@@ -134,8 +161,13 @@ function methodSection(state: ClipState, stops: (() => void)[]): HTMLElement {
       const row = methods.find((each) => each.name === method);
       fill(summary, row ? sentence(row.summary) : "", row ? h("cite", { text: row.paper }) : "");
     }),
+    state.rungs.show((rungs) => {
+      const judged = rungs?.said.method === "salient" ? COST_WORDS[String(rungs.said.options.cost ?? "chord")] : null;
+      cost.textContent = judged ? `Keys are judged by ${judged}.` : "";
+      cost.hidden = !judged;
+    }),
   );
-  return section("Method", {}, labelled("Chosen by", select), summary);
+  return section("Method", {}, labelled("Chosen by", select), summary, cost);
 }
 
 /** How the motion goes from key to key. */

@@ -40,6 +40,7 @@ describe("a ladder in memory", () => {
   it("has the nearest count where one is missing", () => {
     const rungs = new Rungs(said({ selections: [[0], [1], [2]] }));
     expect([0, 2, 3, 4, 5, 100].map((count) => rungs.nearest(count))).toEqual([2, 2, 3, 3, 5, 5]);
+    expect([0, 2, 4, 5, 100].map((count) => rungs.within(count))).toEqual([2, 2, 3, 5, 5]);
     expect(rungs.usual).toBe(3);
     expect(new Rungs(said({ auto: null, natural: 5 })).usual).toBe(5);
   });

@@ -30,6 +30,11 @@ export class Rungs {
     return below !== undefined && count - below <= Math.abs(above - count) ? below : above;
   }
 
+  /** The most that there are keys for up to `count`, else the fewest. */
+  within(count: number): number {
+    return this.said.counts.findLast((each) => each <= count) ?? this.least;
+  }
+
   /** The frames, increasing, of the count nearest to `count`. */
   at(count: number): readonly number[] {
     const found = this.nearest(count);

@@ -2,7 +2,7 @@
 
 import type { Page } from "../router";
 import { Signal } from "../state/signal";
-import { fill } from "../ui/dom";
+import { fill, h } from "../ui/dom";
 import { errorState, loadingState } from "../ui/states";
 import { type Opened, openClip } from "./state";
 
@@ -33,7 +33,9 @@ export function openingPage(root: HTMLElement, address: URL, { title: waiting, t
     } catch (error) {
       if (abort.signal.aborted) return;
       console.warn(error);
-      fill(root, errorState({ title: "This clip could not be opened", error, retry: () => void open() }));
+      const failed = errorState({ title: "This clip could not be opened", error, retry: () => void open() });
+      failed.querySelector(".actions")?.append(h("a", { class: "button", href: "/", text: "Go to the library" }));
+      fill(root, failed);
     }
   };
   void open();

@@ -11,6 +11,7 @@ import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
 import { shell } from "../ui/shell";
 import { theme } from "../ui/theme";
+import { fixesOf, putRight } from "./address";
 import { Choosing } from "./choosing";
 import { commandsOf } from "./commands";
 import { button } from "./controls";
@@ -47,36 +48,36 @@ class ClipView {
   constructor(root: HTMLElement, opened: Opened, address: URL) {
     const state = new ClipState(opened, address);
     this.#state = state;
+    putRight(state.url, address.search, fixesOf(state));
     const choosing = new Choosing(state);
     const playing = new Playing(state);
     const facing = facingOf(opened);
     const player = this.#player(facing);
     const timeline = this.#timeline();
-    const strip = new Strip(opened.facts.hash, STRIP_PX);
-    choosing.before = () => strip.settled();
+    const strip = new Strip(opened.facts.hash, STRIP_PX, (frame) => state.goTo(frame));
+    choosing.curving.before = () => strip.settled();
     const takeAway = () => openTakeAway(state, workshop.draft);
     const compare = () =>
       navigate(`/compare/${opened.facts.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
     const workshop = new Workshop({ state, choosing, player, timeline, takeAway });
     const keys = keysPanel(state, choosing);
     const stage = h("div", { class: "stage-area" });
-    if (player) stage.append(player.element, viewBar(state, player, facing, this.#stops), workshop.overlay);
-    else stage.append(noStage());
+    if (player) {
+      const bar = viewBar(state, player, facing, this.#stops);
+      stage.append(player.element, bar, workshop.overlay);
+      this.#stops.push(player.below(bar));
+    } else stage.append(noStage());
+    stage.append(rangeBar(state, this.#stops));
     const stripArea = h("div", { class: "strip-area" }, strip.element);
-    const below = h(
-      "div",
-      { class: "transport-area" },
-      transport(state, playing, this.#stops),
-      rangeBar(state, this.#stops),
-    );
+    const below = h("div", { class: "transport-area" }, transport(state, playing, this.#stops));
     const left = h("div", { class: "clip-left" }, stage, stripArea, below, timeline.element);
-    fill(root, h("div", { class: "clip" }, left, this.#panel(keys.element, workshop.element)));
+    fill(root, h("div", { class: "clip" }, left, this.#panel(keys.element, workshop)));
     fill(shell.slot, heading(state, { takeAway, compare }));
     this.#connect(timeline, player, strip, workshop);
     this.#stops.push(
-      workshop.isOpen.show((isOpen) => {
-        stripArea.hidden = isOpen; // it shows the capture at the chosen keys, not an edit
-        if (!isOpen) strip.show(state.keys.value);
+      workshop.poses.show((poses) => {
+        if (poses) strip.show(poses.frames, poses.draft);
+        else strip.show(state.keys.value);
       }),
     );
     this.#stops.push(
@@ -95,6 +96,7 @@ class ClipView {
 
   follow(url: URL): void {
     this.#state.url.follow(url);
+    putRight(this.#state.url, url.search, fixesOf(this.#state));
     const { frame } = this.#state.settings;
     if (!this.#state.playing.value) this.#state.frame.value = this.#state.clamp(frame ?? 0);
   }
@@ -137,7 +139,7 @@ class ClipView {
     );
   }
 
-  #panel(keys: HTMLElement, edit: HTMLElement): HTMLElement {
+  #panel(keys: HTMLElement, workshop: Workshop): HTMLElement {
     const state = this.#state;
     const tabs = (["keys", "edit"] as const).map((name) => {
       const tab = button(
@@ -151,7 +153,15 @@ class ClipView {
       tab.setAttribute("aria-controls", `panel-${name}`);
       return tab;
     });
-    const bodies = [keys, edit];
+    const said = h("span", { class: "unseen", text: ", there is an edit" });
+    const dot = h("span", { class: "tab-dot", hidden: true }, said);
+    tabs[1]?.append(dot);
+    this.#stops.push(
+      workshop.hasDraft.show((has) => {
+        dot.hidden = !has;
+      }),
+    );
+    const bodies = [keys, workshop.element];
     bodies.forEach((body, n) => {
       body.id = `panel-${n ? "edit" : "keys"}`;
       body.setAttribute("role", "tabpanel");
@@ -192,6 +202,7 @@ class ClipView {
       state.frame.show((frame) => {
         if (state.playing.value && timeline.scale.reveal(frame)) timeline.paint();
         timeline.frame = frame;
+        strip.frame = frame;
         if (player) player.frame = frame;
       }),
       state.curves.show((curves) => {

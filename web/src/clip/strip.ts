@@ -1,44 +1,72 @@
 /** The strip of key poses, made by the server. The next one is shown when it is whole: nothing flickers. */
 
+import { askFile } from "../api/client";
+import type { Draft } from "../edit/steps";
 import { h } from "../ui/dom";
 import { theme } from "../ui/theme";
 import { Latest } from "./latest";
+import { StripBox } from "./strip_box";
 
 interface Asked {
   address: string;
-  says: string;
+  draft: Draft | null; // poses of an edit, or of the capture
+  frames: readonly number[];
+  theme: string;
+  heightPx: number;
   start: number; // when it was wanted
 }
 
+/** A strip that came. */
+export interface Drawn {
+  image: HTMLImageElement;
+  drawing: Blob;
+  frames: readonly number[];
+}
+
 const PATIENCE_MS = 400;
+const REMEMBERED = 64; // strips that were seen lately and are there at once
 
 export class Strip {
   readonly element: HTMLElement;
+  readonly #box: StripBox;
   readonly #hash: string;
   readonly #heightPx: number;
-  readonly #latest: Latest<Asked, HTMLImageElement>;
+  readonly #latest: Latest<Asked, Drawn>;
+  readonly #seen = new Map<string, Drawn>();
   #frames: readonly number[] = [];
+  #draft: Draft | null = null;
   #asked = "";
-  #image: HTMLImageElement | null = null;
   readonly #stop: () => void;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(hash: string, heightPx: number) {
+  /** `chose` hears of the frame of a pose that was pressed. */
+  constructor(hash: string, heightPx: number, chose: (frame: number) => void) {
     this.#hash = hash;
     this.#heightPx = heightPx;
-    this.element = h("figure", { class: "strip", "aria-busy": "false" });
+    this.#box = new StripBox(chose);
+    this.element = this.#box.element;
     this.element.style.setProperty("--strip-height", `${heightPx}px`);
     this.#latest = new Latest(
-      ({ address, says }) => loaded(address, says),
-      (image, asked) => this.#swap(image, asked.start),
+      (asked) => loaded(asked),
+      (drawn, asked) => {
+        this.#remember(asked, drawn);
+        this.#swap(drawn, asked.start);
+      },
       () => this.#rest(),
     );
     this.#stop = theme.watch(() => this.#ask());
   }
 
-  show(frames: readonly number[]): void {
+  /** Poses of the capture, or of an edit. */
+  show(frames: readonly number[], draft: Draft | null = null): void {
     this.#frames = frames;
+    this.#draft = draft;
     this.#ask();
+  }
+
+  /** The frame that is shown: the pose that it starts from is marked. */
+  set frame(frame: number) {
+    this.#box.frame = frame;
   }
 
   /** Resolves when nothing is on its way, or after a while. */
@@ -52,19 +80,39 @@ export class Strip {
 
   dispose(): void {
     this.#latest.forget();
+    this.#box.dispose();
     this.#stop();
   }
 
   #ask(): void {
     if (!this.#frames.length) return;
-    const query = new URLSearchParams({ frames: this.#frames.join(","), theme: theme.value });
-    query.set("height_px", String(this.#heightPx));
-    const address = `/api/clips/${this.#hash}/strip.svg?${query.toString().replaceAll("%2C", ",")}`;
-    if (address === this.#asked) return;
-    this.#asked = address;
+    const start = performance.now();
+    const asked = { ...this.#wanted(), start };
+    const name = nameOf(asked);
+    if (name === this.#asked) return;
+    this.#asked = name;
+    const drawn = this.#seen.get(name);
+    if (drawn) {
+      this.#latest.forget();
+      this.#remember(asked, drawn);
+      this.#swap(drawn, start);
+      return;
+    }
     this.element.setAttribute("aria-busy", "true");
-    const says = `${this.#frames.length} key poses, at frames ${this.#frames.join(", ")}`;
-    this.#latest.ask({ address, says, start: performance.now() });
+    this.#latest.ask(asked);
+  }
+
+  #wanted(): Omit<Asked, "start"> {
+    const address = `/api/clips/${this.#hash}/strip.svg`;
+    return { address, draft: this.#draft, frames: this.#frames, theme: theme.value, heightPx: this.#heightPx };
+  }
+
+  #remember(asked: Asked, drawn: Drawn): void {
+    const name = nameOf(asked);
+    this.#seen.delete(name);
+    this.#seen.set(name, drawn);
+    const [oldest] = this.#seen.keys();
+    if (this.#seen.size > REMEMBERED && oldest !== undefined) this.#seen.delete(oldest);
   }
 
   #rest(): void {
@@ -72,20 +120,30 @@ export class Strip {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #swap(image: HTMLImageElement, start: number): void {
-    if (this.#image) this.#image.replaceWith(image);
-    else this.element.prepend(image);
-    this.#image = image;
+  #swap(drawn: Drawn, start: number): void {
+    this.#box.show(drawn);
     this.#rest();
     requestAnimationFrame(() => performance.measure("strip-redrawn", { start, end: performance.now() }));
   }
 }
 
-async function loaded(address: string, says: string): Promise<HTMLImageElement> {
-  const image = new Image();
-  image.alt = says;
-  image.draggable = false;
-  image.src = address;
-  await image.decode();
-  return image;
+function nameOf({ draft, frames, theme, heightPx }: Omit<Asked, "start">): string {
+  return JSON.stringify([draft, frames, theme, heightPx]);
+}
+
+async function loaded(asked: Asked): Promise<Drawn> {
+  const { address, draft, frames, theme, heightPx } = asked;
+  const plain = `${address}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
+  const { blob: drawing } = draft
+    ? await askFile(address, { told: { draft, frames, theme, height_px: heightPx } })
+    : await askFile(plain);
+  const alt = `${frames.length} ${draft ? "edited" : "key"} poses, at frames ${frames.join(", ")}`;
+  const image = h("img", { alt, draggable: "false", "data-theme": theme });
+  image.src = URL.createObjectURL(drawing);
+  try {
+    await image.decode();
+  } finally {
+    URL.revokeObjectURL(image.src);
+  }
+  return { image, drawing, frames };
 }

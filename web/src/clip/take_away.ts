@@ -1,42 +1,32 @@
 /** The dialog that takes a clip away: what of it, as which file. */
 
-import { askFile, type Schema } from "../api/client";
+import { askFile } from "../api/client";
 import type { Draft } from "../edit/steps";
+import { saveAs } from "../library/exporting";
 import { openDialog } from "../ui/dialog";
 import { fill, h } from "../ui/dom";
 import { bytes, counted } from "../ui/format";
 import { messageOf, sentence } from "../ui/states";
 import { theme } from "../ui/theme";
 import { toast } from "../ui/toast";
-import { button, check, labelled, segmented } from "./controls";
+import { button, labelled, ownArrows, segmented } from "./controls";
+import { contentOf, type Format, hasTolerance, kindOf, refusal, type Taken, type What } from "./formats";
 import type { ClipState } from "./state";
 
-type Format = Schema["FormatRow"];
-type What = "capture" | "keys" | "draft";
-
-const HINTS: Record<string, string> = {
-  ".bvh": "Every frame, for any animation software.",
-  ".glb": "With keys: sparse cubic curves, for Blender, Unity, Unreal and the web.",
-  ".gltf": "As .glb, in text.",
-  ".keys.json": "Key poses with their slopes, to be read by Keypose again.",
-  ".kps": "Keypose's own small file, within a tolerance or without any loss.",
-  ".swings.json": "The swings of every joint.",
-};
-
 /** Opens it. With a draft that is offered too, and is what is meant at first. */
-export function openTakeAway(state: ClipState, draft: Draft | null): void {
+export function openTakeAway(state: ClipState, edit: Draft | null): void {
   const { formats } = state.opened.library;
-  let what: What = draft && state.settings.panel === "edit" ? "draft" : state.keys.value.length ? "keys" : "capture";
-  let chosen = formats.find((each) => each.suffix === (what === "capture" ? ".bvh" : ".glb")) ?? formats[0];
-  const list = h("div", { class: "formats", role: "radiogroup", "aria-label": "File" });
-  const note = h("p", { class: "note" });
+  let what: What = edit && state.settings.panel === "edit" ? "draft" : state.keys.value.length ? "keys" : "capture";
+  let chosen = firstOf(formats, what);
+  const list = h("div", { class: "take-formats", role: "radiogroup", "aria-label": "File" });
+  const note = h("p", { class: "note take-note", "aria-live": "polite" });
   const trouble = h("p", { class: "failed-note", role: "alert", hidden: true });
   const whats = segmented<What>(
     "What of it",
     [
       ["capture", "Capture"],
       ["keys", state.keys.value.length ? counted(state.keys.value.length, "key") : "Keys"],
-      ...(draft ? ([["draft", "Edit"]] as const) : []),
+      ...(edit ? ([["draft", "Edit"]] as const) : []),
     ],
     (value) => {
       what = value;
@@ -44,47 +34,46 @@ export function openTakeAway(state: ClipState, draft: Draft | null): void {
     },
   );
   const tolerance = h("input", { class: "field", type: "number", min: 0, step: "any", placeholder: "1" });
-  const lossless = check("Without any loss", (isOn) => {
-    tolerance.disabled = isOn;
-  });
-  const within = h("div", { class: "row kps" }, labelled("Within (mm)", tolerance), lossless.element);
+  const within = h("div", { class: "row kps" }, labelled("No point farther off than (mm)", tolerance));
   const go = button("Download", "download", () => void take(), "primary");
   const dialog = openDialog({
     title: `Take “${state.facts.name}” away`,
-    body: [whats.element, list, within, note, trouble],
+    body: [whats.element, list, note, within, trouble],
     actions: [button("Cancel", null, () => dialog.close()), go],
-    widthPx: 560,
+    widthPx: 690,
   });
   whats.set(what);
   show();
 
+  function taken(): Taken {
+    return { what, draft: what === "draft" ? edit : what === "keys" ? keysWithDetail(state) : null };
+  }
+
   function show(): void {
+    if (chosen && refusal(chosen, taken())) chosen = firstOf(formats, what);
     fill(list, ...formats.map(option));
-    within.hidden = chosen?.suffix !== ".kps";
+    within.hidden = !chosen || !hasTolerance(chosen, taken());
     trouble.hidden = true;
-    const hint = chosen?.needs ? `This file needs more on the server: ${chosen.needs}` : HINTS[chosen?.suffix ?? ""];
-    const said = {
-      capture: "The capture as it is.",
-      keys: "The chosen keys with curves between them.",
-      draft: "The edit as it is now.",
-    };
-    note.textContent = `${said[what]} ${hint ?? ""}`;
+    note.textContent = chosen ? contentOf(chosen, taken()) : "";
   }
 
   function option(format: Format): HTMLElement {
-    const input = h("input", { type: "radio", name: "format", value: format.suffix });
+    const why = refusal(format, taken());
+    const input = h("input", { type: "radio", name: "format", value: format.suffix, disabled: why !== null });
     input.checked = format === chosen;
+    ownArrows(input);
     input.addEventListener("change", () => {
       chosen = format;
       show();
       list.querySelector<HTMLElement>(`[value="${format.suffix}"]`)?.focus();
     });
+    const kind = kindOf(format);
     return h(
       "label",
-      { class: `format${format.needs ? " missing" : ""}` },
+      { class: "take-format" },
       input,
       h("b", { text: format.suffix }),
-      h("span", { text: format.label }),
+      h("span", {}, kind ? `${format.label}, ${kind}` : format.label, why && h("small", { text: why })),
     );
   }
 
@@ -93,9 +82,9 @@ export function openTakeAway(state: ClipState, draft: Draft | null): void {
     go.disabled = true;
     trouble.hidden = true;
     try {
-      const told = toldOf(state, what, chosen.suffix, draft, lossless, tolerance.value);
+      const told = toldOf(state, chosen, taken(), Number(tolerance.value));
       const { blob, name } = await askFile(`/api/clips/${state.facts.hash}/export`, { told });
-      hand(blob, name);
+      saveAs(blob, name);
       toast(`${name} was taken away (${bytes(blob.size)}).`);
       dialog.close();
     } catch (error) {
@@ -107,31 +96,26 @@ export function openTakeAway(state: ClipState, draft: Draft | null): void {
   }
 }
 
-function toldOf(
-  state: ClipState,
-  what: What,
-  format: string,
-  draft: Draft | null,
-  lossless: { element: HTMLElement },
-  tolerance: string,
-): Record<string, unknown> {
-  const told: Record<string, unknown> = { format };
-  if (what === "keys") {
-    told.frames = state.keys.value;
-    told.interpolation = state.settings.interpolation;
-  } else if (what === "draft" && draft) told.draft = draft;
-  const isLossless = lossless.element.querySelector("input")?.checked ?? false;
-  if (format === ".kps" && !isLossless && Number(tolerance) > 0) told.tolerance_mm = Number(tolerance);
-  if (format.startsWith(".strip")) told.theme = theme.value;
-  return told;
+function firstOf(formats: readonly Format[], what: What): Format | undefined {
+  const usual = what === "capture" ? ".bvh" : ".glb";
+  return formats.find(({ suffix }) => suffix === usual) ?? formats.find(({ needs }) => !needs);
 }
 
-/** Gives a file to the person. */
-function hand(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob);
-  const link = h("a", { href: address, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
+/** Keys that are seen with captured detail leave with it, as an edit without steps; null: without. */
+function keysWithDetail({ settings, keys }: ClipState): Draft | null {
+  const { interpolation, residual } = settings;
+  return residual ? { kind: "keys", frames: keys.value, interpolation, residual, steps: [] } : null;
+}
+
+function toldOf(state: ClipState, format: Format, taken: Taken, toleranceMm: number): Record<string, unknown> {
+  const told: Record<string, unknown> = { format: format.suffix };
+  if (format.suffix === ".swings.json" && taken.what === "keys") return told; // of the capture
+  if (taken.draft) told.draft = taken.draft;
+  else if (taken.what === "keys") {
+    told.frames = state.keys.value;
+    told.interpolation = state.settings.interpolation;
+  }
+  if (hasTolerance(format, taken) && toleranceMm > 0) told.tolerance_mm = toleranceMm;
+  if (format.suffix.startsWith(".strip")) told.theme = theme.value;
+  return told;
 }

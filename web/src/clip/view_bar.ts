@@ -1,29 +1,14 @@
 /** What is seen in the view: which figure, ghosts of keys, ways of joints, from where. */
 
-import { FIRST_VIEW, type View } from "../player/orbit";
 import type { Player } from "../player/player";
 import { h } from "../ui/dom";
 import { spoken } from "../ui/format";
 import { type MenuItem, openMenu } from "../ui/menu";
+import { cameraItems } from "./camera";
 import { button, segmented } from "./controls";
 import type { ClipState } from "./state";
 
-export const VIEWS: readonly (readonly [string, Partial<View>])[] = [
-  ["Three quarters", { azimuth: 35, elevation: 9 }],
-  ["Front", { azimuth: 0, elevation: 4 }],
-  ["Left side", { azimuth: 90, elevation: 4 }],
-  ["Right side", { azimuth: -90, elevation: 4 }],
-  ["Back", { azimuth: 180, elevation: 4 }],
-  ["Top", { azimuth: 0, elevation: 89 }],
-];
-
 const TRAILED = ["left_hand", "right_hand", "left_foot", "right_foot", "head", "hips"];
-
-/** Looks from one of the named sides, of the figure as it stands in the first frame. */
-export function lookFrom(player: Player, facing: number, view: Partial<View>): void {
-  const { azimuth, ...rest } = view;
-  player.orbit.view = { ...player.orbit.view, ...rest, azimuth: facing + (azimuth ?? 0), aside: [0, 0, 0] };
-}
 
 export function viewBar(state: ClipState, player: Player, facing: number, stops: (() => void)[]): HTMLElement {
   const shown = segmented(
@@ -65,8 +50,21 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
       follow.setAttribute("aria-pressed", String(settings.follow));
     }),
   );
+  const legend = h(
+    "p",
+    { class: "over-legend" },
+    h("i", { class: "swatch-keys" }),
+    "Keys",
+    h("i", { class: "swatch-capture" }),
+    "Capture",
+  );
+  stops.push(
+    state.url.values.show(({ show }) => {
+      legend.hidden = show !== "over";
+    }),
+  );
   const group = h("div", { class: "view-tools" }, ghosts, hold, trails, follow, camera);
-  return h("div", { class: "view-bar", role: "toolbar", "aria-label": "View" }, shown.element, group);
+  return h("div", { class: "view-bar", role: "toolbar", "aria-label": "View" }, shown.element, group, legend);
 }
 
 function trailItems(state: ClipState): (MenuItem | "line")[] {
@@ -84,15 +82,4 @@ function trailItems(state: ClipState): (MenuItem | "line")[] {
 
 function toggled(all: readonly string[], one: string): string[] {
   return all.includes(one) ? all.filter((each) => each !== one) : [...all, one];
-}
-
-function cameraItems(player: Player, facing: number): (MenuItem | "line")[] {
-  const sides: MenuItem[] = VIEWS.map(([title, view]) => ({ title, run: () => lookFrom(player, facing, view) }));
-  return [
-    ...sides,
-    "line",
-    { title: "Nearer", keys: "+", run: () => player.orbit.zoom(0.8) },
-    { title: "Farther", keys: "-", run: () => player.orbit.zoom(1.25) },
-    { title: "As at first", run: () => (player.orbit.view = { ...FIRST_VIEW, azimuth: FIRST_VIEW.azimuth + facing }) },
-  ];
 }

@@ -53,6 +53,10 @@ export class Card {
         changed();
       }),
       contender.error.show(() => this.#say()),
+      contender.isRough.watch(() => {
+        this.#say();
+        changed();
+      }),
     ];
   }
 
@@ -87,12 +91,13 @@ export class Card {
   }
 
   #say(): void {
-    const { error, curves, keys } = this.contender;
+    const { error, curves, keys, isRough } = this.contender;
+    const about = isRough.value ? "≈ " : "";
     const score = curves.value?.score;
     const text = error.value
       ? sentence(messageOf(error.value))
       : score
-        ? `${counted(keys.value.length, "key")}, mean ${millimetres(score.mean_mm)}, worst ${millimetres(score.max_mm)}`
+        ? `${counted(keys.value.length, "key")}, mean ${about}${millimetres(score.mean_mm)}, worst ${about}${millimetres(score.max_mm)}`
         : "Choosing keys…";
     fill(this.#says, text);
   }

@@ -3,7 +3,9 @@
 import "../clip/clip.css";
 import "../timeline/timeline.css";
 import "./compare.css";
+import { putRight } from "../clip/address";
 import { button, check, isOnButton, ownArrows } from "../clip/controls";
+import { moreButton } from "../clip/more";
 import { openingPage } from "../clip/opening";
 import { Playing } from "../clip/playing";
 import { facingOf, type Opened } from "../clip/state";
@@ -19,7 +21,7 @@ import { theme } from "../ui/theme";
 import { Axis } from "./axis";
 import { Card } from "./card";
 import { CompareState, MOST } from "./state";
-import { table } from "./table";
+import { asJson, table } from "./table";
 
 export function mount(root: HTMLElement, address: URL): Page {
   const titleOf = (name: string) => `Methods on ${name}`;
@@ -72,6 +74,7 @@ class CompareView {
 
   follow(url: URL): void {
     this.#state.url.follow(url);
+    putRight(this.#state.url, url.search, this.#state.fixes());
   }
 
   dispose(): void {
@@ -80,14 +83,29 @@ class CompareView {
 
   #heading(): HTMLElement {
     const { facts } = this.#state.opened;
-    const back = h("a", { class: "button", href: `/clips/${facts.hash}` }, icon("back"), "To the clip");
+    const back = h(
+      "a",
+      { class: "button back", href: `/clips/${facts.hash}`, "aria-label": "To the clip" },
+      icon("back"),
+      h("span", { class: "wide-only", text: "To the clip" }),
+    );
     const name = h(
       "div",
       { class: "clip-name" },
       h("h1", { text: facts.name }),
       h("p", { text: "Methods side by side" }),
     );
-    return h("div", { class: "clip-heading" }, name, h("div", { class: "clip-actions" }, back));
+    return h(
+      "div",
+      { class: "clip-heading" },
+      name,
+      h(
+        "div",
+        { class: "clip-actions" },
+        back,
+        moreButton(() => []),
+      ),
+    );
   }
 
   #bar(playing: Playing): HTMLElement {
@@ -96,19 +114,31 @@ class CompareView {
     ownArrows(slider);
     slider.addEventListener("input", () => state.url.set({ keys: Number(slider.value) }));
     const said = h("output", { class: "keys-word" });
+    const auto = button("Auto", null, () => state.url.set({ keys: null }), "small");
+    auto.title = "As many keys as the curve of errors says";
+    const showKeys = () => {
+      const { keys } = state;
+      slider.max = String(Math.max(60, keys ?? 0));
+      slider.value = String(keys ?? 2);
+      slider.disabled = keys === null;
+      said.textContent = keys === null ? "… keys" : counted(keys, "key");
+      slider.setAttribute("aria-valuetext", said.textContent);
+      auto.setAttribute("aria-pressed", String(state.settings.keys === null));
+    };
     const play = button("Play", "play", () => playing.toggle(), "icon-only primary");
     const time = h("span", { class: "time" });
-    const over = check("Over the capture", (isOn) => state.url.set({ over: isOn }));
+    const over = check("Over the capture (grey)", (isOn) => state.url.set({ over: isOn }));
     const add = button("Add a method", "plus", () => openMenu(add, "Methods", this.#offered()), "small");
     add.setAttribute("aria-haspopup", "menu");
     this.#stops.push(
       state.url.values.show((settings) => {
-        slider.max = String(Math.max(60, state.keys));
-        slider.value = String(state.keys);
-        slider.setAttribute("aria-valuetext", counted(state.keys, "key"));
-        said.textContent = counted(state.keys, "key");
+        showKeys();
         over.set(settings.over);
         add.disabled = state.names.length >= Math.min(MOST, state.opened.library.methods.length);
+      }),
+      state.auto.watch(() => {
+        showKeys();
+        this.#changed();
       }),
       state.playing.show((isPlaying) => {
         fill(play, icon(isPlaying ? "pause" : "play"));
@@ -123,7 +153,7 @@ class CompareView {
       { class: "compare-bar" },
       play,
       time,
-      h("div", { class: "compare-keys" }, said, slider),
+      h("div", { class: "compare-keys" }, said, slider, auto),
       over.element,
       add,
     );
@@ -171,7 +201,7 @@ class CompareView {
 
   #changed(): void {
     this.#axis.paint();
-    fill(this.#table, table(this.#state));
+    fill(this.#table, table(this.#state), asJson(this.#state));
   }
 
   /** All cameras go with the one that was turned. */
@@ -185,7 +215,7 @@ class CompareView {
   #commands(playing: Playing) {
     const state = this.#state;
     const step = (frames: number) => () => state.goTo(state.frame.value + frames);
-    const keys = (by: number) => () => state.url.set({ keys: Math.max(2, state.keys + by) });
+    const keys = (by: number) => () => state.keys && state.url.set({ keys: Math.max(2, state.keys + by) });
     const all = [
       { title: "Play or pause", keys: "Space", run: () => playing.toggle(), enabled: () => !isOnButton() },
       { title: "One frame on", keys: ["ArrowRight", "."], run: step(1) },
@@ -196,6 +226,7 @@ class CompareView {
       { title: "Last frame", keys: "End", run: () => state.goTo(state.nFrames - 1) },
       { title: "One key more", keys: "+", run: keys(1) },
       { title: "One key less", keys: "-", run: keys(-1) },
+      { title: "As many keys as the curve says (auto)", keys: "A", run: () => state.url.set({ keys: null }) },
     ];
     return all.map((command) => ({ ...command, group: "Compare" }));
   }

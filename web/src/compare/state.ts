@@ -1,16 +1,17 @@
 /** What the page that compares knows: a clip, some methods, as many keys for each, what came of it. */
 
-import { askArrays, askJson, type Schema } from "../api/client";
-import { curvesOf } from "../clip/choosing";
+import { askJson, type Schema } from "../api/client";
+import { type Fixes, placeFixes, putRight } from "../clip/address";
+import { Curving } from "../clip/curving";
 import { Rungs } from "../clip/ladder";
-import { Latest } from "../clip/latest";
 import type { Played } from "../clip/playing";
-import type { Curves, CurvesHeader, Opened } from "../clip/state";
+import type { Curves, Opened } from "../clip/state";
 import { Signal } from "../state/signal";
 import { flag, integer, list, numbers, UrlState, type Values } from "../state/url";
 
 export const MOST = 6; // methods side by side
 const FIRST = ["salient", "farthest", "uniform"];
+const BEST = "salient"; // whose curve of errors says how many keys, unless somebody does
 
 export const FIELDS = {
   methods: list(FIRST),
@@ -26,51 +27,54 @@ export class Contender {
   readonly keys = new Signal<readonly number[]>([]);
   readonly curves = new Signal<Curves | null>(null);
   readonly error = new Signal<unknown>(null);
-  readonly #unbaking: Latest<readonly number[], Curves>;
-  readonly #abort = new AbortController();
-  #wanted = 0;
+  /** Whether the figures are only about those of a file. */
+  readonly isRough = new Signal(true);
+  readonly #curving: Curving;
+  readonly #stop: () => void;
+  #wanted: number | null = null;
+  #isGone = false;
 
   constructor(
     readonly method: string,
-    readonly hash: string,
+    hash: string,
+    climbed: Promise<Rungs>,
   ) {
-    const path = `/api/clips/${hash}/unbaked`;
-    this.#unbaking = new Latest(
-      async (frames) => curvesOf(await askArrays<CurvesHeader>(path, { told: { frames } })),
-      (curves) => {
-        this.curves.value = curves;
-      },
-      (error) => {
-        this.error.value = error;
-      },
-    );
+    this.#curving = new Curving(hash, (curves) => {
+      this.curves.value = curves;
+    });
+    this.#stop = this.#curving.worth.watch((worth) => {
+      this.error.value = typeof worth === "object" ? worth.error : null;
+      this.isRough.value = worth !== "fine";
+    });
+    void this.#climb(climbed);
   }
 
-  async climb(): Promise<void> {
-    const { signal } = this.#abort;
+  async #climb(climbed: Promise<Rungs>): Promise<void> {
     try {
-      const told = { method: this.method };
-      const said = await askJson<Schema["LadderSaid"]>(`/api/clips/${this.hash}/ladder`, { told, signal });
-      this.rungs.value = new Rungs(said);
+      const rungs = await climbed;
+      if (this.#isGone) return;
+      this.rungs.value = rungs;
       this.want(this.#wanted);
     } catch (error) {
-      if (!signal.aborted) this.error.value = error;
+      if (!this.#isGone) this.error.value = error;
     }
   }
 
-  /** So many keys, or the nearest number that the method has. */
-  want(count: number): void {
+  /** So many keys, or the most that the method has up to there. */
+  want(count: number | null): void {
     this.#wanted = count;
-    if (!this.rungs.value || !count) return;
-    const keys = this.rungs.value.at(count);
+    const rungs = this.rungs.value;
+    if (!rungs || !count) return;
+    const keys = rungs.at(rungs.within(count));
     if (keys === this.keys.value) return;
     this.keys.value = keys;
-    this.#unbaking.ask(keys);
+    this.#curving.ask({ frames: keys, interpolation: "bezier", residual: 0 });
   }
 
   dispose(): void {
-    this.#abort.abort();
-    this.#unbaking.forget();
+    this.#isGone = true;
+    this.#curving.forget();
+    this.#stop();
   }
 }
 
@@ -81,6 +85,10 @@ export class CompareState implements Played {
   readonly contenders = new Signal<readonly Contender[]>([]);
   readonly speed = 1;
   readonly isLooped = true;
+  /** As many keys as the curve of errors says; null: not known yet. */
+  readonly auto = new Signal<number | null>(null);
+  readonly #ladders = new Map<string, Promise<Rungs>>();
+  readonly #abort = new AbortController();
   readonly #stop: () => void;
 
   constructor(
@@ -88,8 +96,16 @@ export class CompareState implements Played {
     address: URL,
   ) {
     this.url = new UrlState(FIELDS, address);
+    putRight(this.url, address.search, this.fixes());
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
     this.#stop = this.url.values.show(() => this.#update());
+    void this.#ladder(BEST).then(
+      (rungs) => {
+        this.auto.value = rungs.usual;
+        this.#update();
+      },
+      () => {}, // the method itself says why
+    );
   }
 
   get settings(): Values<typeof FIELDS> {
@@ -108,9 +124,9 @@ export class CompareState implements Played {
     return [0, this.nFrames - 1];
   }
 
-  /** As many keys as was said, else as the library's own strip has. */
-  get keys(): number {
-    return this.settings.keys ?? Math.max(4, this.opened.facts.key_frames.length);
+  /** As many keys as was said, else as the curve of errors says; null: not known yet. */
+  get keys(): number | null {
+    return this.settings.keys ?? this.auto.value;
   }
 
   get names(): readonly string[] {
@@ -132,7 +148,22 @@ export class CompareState implements Played {
     this.rested();
   }
 
+  /** What the address says that cannot be. */
+  fixes(): Fixes<Values<typeof FIELDS>> {
+    const { change, said }: Fixes<Values<typeof FIELDS>> = placeFixes(this.settings, this.nFrames);
+    const { methods } = this.settings;
+    const known = this.opened.library.methods.map(({ name }) => name);
+    const unknown = methods.filter((name) => !known.includes(name));
+    if (unknown.length) {
+      const left = methods.filter((name) => known.includes(name));
+      change.methods = left.length ? left : FIRST;
+      said.push(`there is no method “${unknown[0]}”`);
+    }
+    return { change, said };
+  }
+
   dispose(): void {
+    this.#abort.abort();
     this.#stop();
     for (const each of this.contenders.value) each.dispose();
     this.url.flush();
@@ -149,8 +180,20 @@ export class CompareState implements Played {
   }
 
   #new(method: string): Contender {
-    const contender = new Contender(method, this.opened.facts.hash);
-    void contender.climb();
-    return contender;
+    return new Contender(method, this.opened.facts.hash, this.#ladder(method));
+  }
+
+  /** Each ladder is asked for once. */
+  #ladder(method: string): Promise<Rungs> {
+    let ladder = this.#ladders.get(method);
+    if (!ladder) {
+      const asked = { told: { method }, signal: this.#abort.signal };
+      ladder = askJson<Schema["LadderSaid"]>(`/api/clips/${this.opened.facts.hash}/ladder`, asked).then(
+        (said) => new Rungs(said),
+      );
+      ladder.catch(() => this.#ladders.delete(method)); // who adds the method again may have more luck
+      this.#ladders.set(method, ladder);
+    }
+    return ladder;
   }
 }

@@ -6,26 +6,27 @@ import { millimetres } from "../ui/format";
 import { LINES } from "./axis";
 import type { CompareState } from "./state";
 
+const HEAD = ["Method", "Keys", "Mean", "95 % within", "Worst", "Where"] as const;
+
 export function table(state: CompareState): HTMLElement {
-  const rows = state.contenders.value.map(({ method, keys, curves }) => ({
+  const rows = state.contenders.value.map(({ method, keys, curves, isRough }) => ({
     method,
     keys: keys.value.length,
     score: curves.value?.score,
+    isRough: isRough.value,
   }));
   const columns = ["mean_mm", "p95_mm", "max_mm"] as const;
   const best = columns.map((column) =>
     Math.min(...rows.map(({ score }) => score?.[column] ?? Number.POSITIVE_INFINITY)),
   );
-  const head = ["Method", "Keys", "Mean", "95 % within", "Worst", "Where"].map((text) =>
-    h("th", { scope: "col", text }),
-  );
-  const body = rows.map(({ method, keys, score }, n) => {
-    const name = h("th", { scope: "row", text: method });
+  const head = HEAD.map((text) => h("th", { scope: "col", role: "columnheader", text }));
+  const body = rows.map(({ method, keys, score, isRough }, n) => {
+    const name = h("th", { scope: "row", role: "rowheader", text: method });
     name.style.color = LINES[n % LINES.length]!;
     const cells = columns.map((column, k) => {
       const value = score?.[column];
       const isBest = value !== undefined && value === best[k] && rows.length > 1;
-      return h("td", { class: isBest ? "best" : "" }, value === undefined ? "…" : millimetres(value));
+      return cell(HEAD[k + 2]!, value === undefined ? "…" : millimetres(value), isBest ? "figure best" : "figure");
     });
     const where =
       score &&
@@ -35,11 +36,29 @@ export function table(state: CompareState): HTMLElement {
         () => state.goTo(score.worst_frame),
         "small quiet",
       );
-    return h("tr", {}, name, h("td", { text: String(keys || "…") }), ...cells, h("td", {}, where ?? "…"));
+    const look = { class: isRough ? "rough" : "", role: "row", "aria-busy": isRough };
+    return h("tr", look, name, cell("Keys", String(keys || "…")), ...cells, cell("Where", where ?? "…"));
   });
   const caption = h("caption", {
     class: "unseen",
     text: "How far curves through the keys of each method are off the capture",
   });
-  return h("table", {}, caption, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...body));
+  return h(
+    "table",
+    { role: "table" },
+    caption,
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...head)),
+    h("tbody", { role: "rowgroup" }, ...body),
+  );
+}
+
+/** Its name stands beside it where rows are cards. */
+function cell(name: string, content: string | HTMLElement, look = ""): HTMLElement {
+  return h("td", { class: look, role: "cell", "data-name": name }, content);
+}
+
+/** The same as data, under an address of its own. */
+export function asJson({ opened, names, keys }: CompareState): HTMLElement {
+  const href = `/compare/${opened.facts.hash}.json?methods=${names.join(",")}${keys ? `&keys=${keys}` : ""}`;
+  return h("a", { class: "compare-json", href, text: "These methods as JSON" });
 }

@@ -31,6 +31,11 @@ const BALL_PX = 15;
 const CLICK_PX = 4; // moved less, it was a press
 const COLOURS = ["#f03e3e", "#37b24d", "#1c7ed6"];
 const BALLS = { hand: "#f59f00", foot: "#f59f00", hips: "#ae3ec9" };
+// Around each ball, so that it is seen on limbs of any colour and on light and dark: how large, and what colour
+const RIMS = [
+  [1.75, "#212529"],
+  [1.4, "#ffffff"],
+] as const;
 const SAMPLES = 48;
 
 type Dragging =
@@ -85,16 +90,13 @@ export class Handles {
       ring.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), new Vector3(...axes[k]!));
     });
     this.#grips = grips;
-    while (this.#balls.children.length < grips.length) {
-      const skin = new MeshBasicMaterial({ transparent: true, opacity: 0.9 });
-      this.#balls.add(new Mesh(this.#ball, skin));
-    }
+    while (this.#balls.children.length < grips.length) this.#balls.add(this.#rimmed());
     this.#balls.children.forEach((ball, k) => {
       const grip = grips[k];
       ball.visible = grip !== undefined;
       if (!grip) return;
       ball.position.set(...grip.at);
-      ((ball as Mesh).material as MeshBasicMaterial).color = new Color(BALLS[grip.kind]);
+      ((ball.children.at(-1) as Mesh).material as MeshBasicMaterial).color = new Color(BALLS[grip.kind]);
     });
     this.#player.invalidate();
   }
@@ -104,10 +106,23 @@ export class Handles {
     this.#unwatch();
     delete this.#player.canvas.dataset.grips;
     this.#player.overlay.remove(this.#rings, this.#balls);
-    for (const mesh of [...this.#rings.children, ...this.#balls.children] as Mesh[]) {
+    for (const mesh of [...this.#rings.children, ...this.#balls.children.flatMap((ball) => ball.children)] as Mesh[]) {
       mesh.geometry.dispose();
       (mesh.material as MeshBasicMaterial).dispose();
     }
+  }
+
+  /** A ball within its rims, each drawn over the one before. */
+  #rimmed(): Group {
+    const ball = new Group();
+    for (const [k, [size, color]] of [...RIMS, [1, "#ffffff"] as const].entries()) {
+      const skin = new MeshBasicMaterial({ color, transparent: true, depthTest: false, depthWrite: false });
+      const mesh = new Mesh(this.#ball, skin);
+      mesh.scale.setScalar(size);
+      mesh.renderOrder = k + 1;
+      ball.add(mesh);
+    }
+    return ball;
   }
 
   #size(): void {

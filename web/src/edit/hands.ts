@@ -55,6 +55,15 @@ export class Hands {
     return [...ends, ...(root >= 0 ? [{ joint: root, kind: "hips" as const }] : [])];
   }
 
+  /** What is pulled where a joint is: the hand or foot of its limb, or the hips; null: nothing. */
+  pulledWith(joint: number): number | null {
+    const isIn = (end: number) => {
+      const limb = this.#limbs.get(end);
+      return end === joint || (limb !== undefined && (limb.upper === joint || limb.middle === joint));
+    };
+    return this.pulled.find((each) => isIn(each.joint))?.joint ?? null;
+  }
+
   get isAtKey(): boolean {
     return this.#state.keys.value.includes(this.#state.frame.value);
   }

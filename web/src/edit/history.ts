@@ -1,16 +1,19 @@
 /** What was done, as a list: each row leads back or forth to that moment. Undo, redo, and whether it is kept. */
 
 import { button } from "../clip/controls";
+import type { ClipState } from "../clip/state";
 import { fill, h } from "../ui/dom";
+import { spoken } from "../ui/format";
 import { messageOf } from "../ui/states";
 import type { Session } from "./session";
 
-export function historySection(session: Session, stops: (() => void)[]): HTMLElement {
+export function historySection(state: ClipState, session: Session, stops: (() => void)[]): HTMLElement {
+  const limb = (joint: string) => spoken(state.facts.joints[state.names.indexOf(joint)]?.part ?? joint);
   const list = h("ol", { class: "history", "aria-label": "History" });
   stops.push(
     session.story.show((story) => {
       if (!story) return fill(list);
-      const rows = story.words().map((words, k) => {
+      const rows = story.words(limb).map((words, k) => {
         const go = h("button", {
           type: "button",
           class: "history-step",

@@ -7,6 +7,7 @@ import { fill, h } from "../ui/dom";
 import { spoken } from "../ui/format";
 import { toast } from "../ui/toast";
 import type { Hands } from "./hands";
+import { legend } from "./legend";
 import type { Session } from "./session";
 import type { KeyStep } from "./steps";
 
@@ -25,7 +26,7 @@ export function keysEdit(state: ClipState, session: Session, hands: Hands, stops
     {},
     whereSection(state, session, stops),
     jointSection(state, hands, stops),
-    pullSection(state, hands),
+    pullSection(state, hands, stops),
     keySection(state, session, stops),
     howSection(session, hands, stops),
   );
@@ -113,7 +114,7 @@ function turned(hands: Hands, axis: 0 | 1 | 2, degrees: number): void {
   else toast("Poses are edited at keys: go to a key first, or add one here.");
 }
 
-function pullSection(state: ClipState, hands: Hands): HTMLElement {
+function pullSection(state: ClipState, hands: Hands, stops: (() => void)[]): HTMLElement {
   const { pulled } = hands;
   const options = pulled.map(({ joint, kind }) =>
     h("option", {
@@ -122,6 +123,12 @@ function pullSection(state: ClipState, hands: Hands): HTMLElement {
     }),
   );
   const select = h("select", { class: "field" }, ...options);
+  stops.push(
+    hands.selected.show((joint) => {
+      const end = joint === null ? null : hands.pulledWith(joint);
+      if (end !== null) select.value = String(end);
+    }),
+  );
   const pull = (title: string, by: readonly [number, number, number]) => {
     const press = button(
       title,
@@ -194,6 +201,7 @@ function keySection(state: ClipState, session: Session, stops: (() => void)[]): 
   return section(
     "This key",
     {},
+    legend(),
     note,
     h("div", { class: "row" }, earlier, later, mirror, copy, paste, remove),
     ripple.element,

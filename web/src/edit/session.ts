@@ -8,11 +8,12 @@ import { Signal } from "../state/signal";
 import type { Bar } from "../timeline/lanes";
 import { messageOf, sentence } from "../ui/states";
 import { toast } from "../ui/toast";
-import { type Draft, type Start, type Step, Story } from "./steps";
+import { type Draft, type Kept, type Start, type Step, Story } from "./steps";
 
 type EditedHeader = Schema["EditedHeader"] & CurvesHeader;
 
 export interface Made {
+  draft: Draft;
   curves: Curves;
   keys: readonly number[] | null;
   bars: readonly Bar[] | null;
@@ -56,7 +57,7 @@ export class Session {
     const kept = await askJson<Schema["DraftSaid"] | null>(`${this.#path}/draft`);
     if (!kept) return false;
     this.#revision = kept.revision;
-    this.#show(Story.of(kept.draft as Draft, kept.done));
+    this.#show(Story.of(kept as Kept));
     return true;
   }
 
@@ -160,7 +161,7 @@ export class Session {
     const packet = await askArrays<EditedHeader>(`${this.#path}/edited`, { told: { draft } });
     const { keys, swings, changed, notes, missed_mm: missedMm } = packet.header;
     const bars = swings?.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg })) ?? null;
-    return { curves: curvesOf(packet), keys, bars, changed, notes, missedMm };
+    return { draft, curves: curvesOf(packet), keys, bars, changed, notes, missedMm };
   }
 
   /** A step that cannot be done is taken back, and says why. */

@@ -26,8 +26,8 @@ const TAKES: Record<Step["op"], readonly string[]> = {
   delete_key: ["frame"],
   shift: ["frame", "joint", "index", "to", "by", "by_frames", ...POSE], // of the hips, or of a swing
   scale: ["joint", "index", "factor"],
-  lengthen: ["joint", "index", "by_frames"],
-  shorten: ["joint", "index", "by_frames"],
+  lengthen: ["joint", "index", "by_frames", "anchor"],
+  shorten: ["joint", "index", "by_frames", "anchor"],
   delete: ["joint", "index"],
   intensify: ["joint", "factor"],
 };
@@ -43,9 +43,14 @@ export function lean(step: Step): Step {
 }
 
 /** A place in the history: so many steps, and so much detail. */
-interface Moment {
-  steps: number;
-  residual: number;
+type Moment = Readonly<Schema["Moment"]>;
+
+/** What is kept of an edit. Without `moments` each step is one. */
+export interface Kept {
+  draft: Draft;
+  done: number;
+  moments?: readonly Moment[] | null;
+  at?: number | null;
 }
 
 /** Everything that was done, in order, and how much of it counts. A new deed forgets what was undone. */
@@ -61,16 +66,21 @@ export class Story {
     return new Story(start, [], [{ steps: 0, residual: 0 }], 0);
   }
 
-  /** A draft that was kept, of which `done` steps count. */
-  static of(draft: Draft, done: number): Story {
+  /** An edit that was kept. */
+  static of(kept: Kept): Story {
+    const { draft, done } = kept;
     const { kind } = draft;
     const start: Start =
       kind === "keys"
         ? { kind, frames: draft.frames, interpolation: draft.interpolation }
         : { kind, threshold: draft.threshold };
     const residual = kind === "keys" ? draft.residual : 0;
-    const moments = Array.from({ length: draft.steps.length + 1 }, (_, steps) => ({ steps, residual }));
-    return new Story(start, draft.steps.map(lean), moments, Math.min(done, draft.steps.length));
+    const steps = draft.steps.map(lean);
+    const { moments, at } = kept;
+    if (moments && fits(moments, steps.length) && at != null && moments[at]?.steps === done)
+      return new Story(start, steps, moments, at);
+    const plain = Array.from({ length: steps.length + 1 }, (_, count) => ({ steps: count, residual }));
+    return new Story(start, steps, plain, Math.min(done, steps.length));
   }
 
   get canUndo(): boolean {
@@ -95,12 +105,13 @@ export class Story {
     return new Story(this.start, steps, moments, this.at + 1);
   }
 
-  /** More or less of the capture's detail. Changes in a row count as one. */
+  /** More or less of the capture's detail. Changes in a row count as one, and as none if they end where they began. */
   withResidual(residual: number): Story {
     if (residual === this.now.residual) return this;
     const before = this.moments[this.at - 1];
     const isInRow = before !== undefined && before.steps === this.now.steps;
     const kept = this.moments.slice(0, isInRow ? this.at : this.at + 1);
+    if (isInRow && before.residual === residual) return new Story(this.start, this.done, kept, this.at - 1);
     return new Story(this.start, this.done, [...kept, { steps: this.now.steps, residual }], kept.length);
   }
 
@@ -128,16 +139,20 @@ export class Story {
   }
 
   /** The draft with what was undone, as it is kept. */
-  kept(): { draft: Draft; done: number } {
-    return { draft: this.#with(this.steps), done: this.now.steps };
+  kept(): Kept {
+    const kept = { draft: this.#with(this.steps), done: this.now.steps };
+    const { moments, at } = this;
+    return moments.some(({ residual }) => residual) ? { ...kept, moments, at } : kept;
   }
 
   /** What happened from the start on, in words; the first is the start itself. */
-  words(): string[] {
+  words(spoken = (joint: string) => joint): string[] {
     return this.moments.map(({ steps, residual }, k) => {
       const before = this.moments[k - 1];
       if (!before) return this.start.kind === "keys" ? `${this.start.frames.length} keys` : "Swings of the capture";
-      return before.steps === steps ? `Detail ${Math.round(100 * residual)} %` : inWords(this.steps[steps - 1]!);
+      return before.steps === steps
+        ? `Detail ${Math.round(100 * residual)} %`
+        : inWords(this.steps[steps - 1]!, spoken);
     });
   }
 
@@ -148,15 +163,21 @@ export class Story {
   }
 }
 
-/** A step as people say it. */
-export function inWords(step: Step): string {
+/** Whether moments lead from the start through all steps, one by one. */
+function fits(moments: readonly Moment[], count: number): boolean {
+  const ups = moments.map(({ steps }, k) => steps - (moments[k - 1]?.steps ?? 0));
+  return moments[0]?.steps === 0 && moments.at(-1)?.steps === count && ups.every((up) => up === 0 || up === 1);
+}
+
+/** A step as people say it; `spoken` is the name of a hand or foot. */
+export function inWords(step: Step, spoken = (joint: string) => joint): string {
   if (!("frame" in step)) return swingInWords(step);
   const at = `at ${step.frame}`;
   switch (step.op) {
     case "rotate":
       return `Turn ${step.joint} ${degreesOf(step)}${at}`;
     case "reach":
-      return `Move ${step.joint} ${centimetres(step.by)}${at}`;
+      return `Move ${spoken(step.joint ?? "")} ${centimetres(step.by)}${at}`;
     case "shift":
       return `Shift the hips ${centimetres(step.by)}${at}`;
     case "move_key":
@@ -172,7 +193,7 @@ export function inWords(step: Step): string {
   }
 }
 
-function swingInWords({ op, joint, index, factor, by_frames: frames }: SwingStep): string {
+function swingInWords({ op, joint, index, factor, by_frames: frames, anchor }: SwingStep): string {
   const what = index === undefined || index === null ? joint : `${joint}, swing ${index + 1}`;
   switch (op) {
     case "scale":
@@ -181,9 +202,12 @@ function swingInWords({ op, joint, index, factor, by_frames: frames }: SwingStep
     case "shift":
       return `${what}: ${Math.abs(frames ?? 0)} frames ${(frames ?? 0) > 0 ? "later" : "earlier"}`;
     case "lengthen":
-      return `${what}: ${frames} frames longer`;
-    case "shorten":
-      return `${what}: ${frames} frames shorter`;
+    case "shorten": {
+      const isLonger = op === "lengthen";
+      if (anchor === "start") return `${what}: ends ${frames} frames ${isLonger ? "later" : "earlier"}`;
+      if (anchor === "end") return `${what}: starts ${frames} frames ${isLonger ? "earlier" : "later"}`;
+      return `${what}: ${frames} frames ${isLonger ? "longer" : "shorter"}`;
+    }
     case "delete":
       return `${what}: removed`;
   }

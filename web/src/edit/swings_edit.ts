@@ -2,36 +2,41 @@
 
 import { button, labelled, section, slider } from "../clip/controls";
 import type { ClipState } from "../clip/state";
-import type { Stretch } from "../timeline/gestures";
+import type { Signal } from "../state/signal";
 import type { Bar } from "../timeline/lanes";
+import type { Stretch } from "../timeline/stretching";
 import { fill, h } from "../ui/dom";
 import { spoken } from "../ui/format";
 import type { Session } from "./session";
 import type { SwingStep } from "./steps";
 
+/** Which swing is edited: that of the panel, and that which is taken hold of on the timeline. */
+export type Chosen = Signal<Pick<Bar, "joint" | "index"> | null>;
+
 /** The step that a drag of a bar means. */
 export function stepOf(bar: Bar, change: Stretch): SwingStep {
   const { joint, index } = bar;
   if (change.op === "scale") return { op: "scale", joint, index, factor: change.factor };
-  return { op: change.op, joint, index, by_frames: change.frames };
+  const step = { op: change.op, joint, index, by_frames: change.frames };
+  return "anchor" in change ? { ...step, anchor: change.anchor } : step;
 }
 
-export function swingsEdit(state: ClipState, session: Session, stops: (() => void)[]): HTMLElement {
-  return h("div", {}, oneSection(state, session, stops), allSection(state, session));
+export function swingsEdit(state: ClipState, session: Session, chosen: Chosen, stops: (() => void)[]): HTMLElement {
+  return h("div", {}, oneSection(state, session, chosen, stops), allSection(state, session));
 }
 
-function oneSection(state: ClipState, session: Session, stops: (() => void)[]): HTMLElement {
+function oneSection(state: ClipState, session: Session, chosen: Chosen, stops: (() => void)[]): HTMLElement {
   const joint = h("select", { class: "field" });
   const swing = h("select", { class: "field" });
   const some = Math.max(1, Math.round(state.fps / 30));
   const bars = () => session.made.value?.bars ?? [];
-  const chosen = () => bars().find((bar) => bar.joint === joint.value && bar.index === Number(swing.value));
+  const now = () => bars().find((bar) => bar.joint === joint.value && bar.index === Number(swing.value));
   const doing = (title: string, change: Stretch | "delete", look = "") => {
     const press = button(
       title,
       null,
       () => {
-        const bar = chosen();
+        const bar = now();
         if (bar)
           session.do(change === "delete" ? { op: "delete", joint: bar.joint, index: bar.index } : stepOf(bar, change));
       },
@@ -39,9 +44,8 @@ function oneSection(state: ClipState, session: Session, stops: (() => void)[]): 
     );
     return press;
   };
-  const showSwings = () => {
+  const showSwings = (was = swing.value) => {
     const own = bars().filter((bar) => bar.joint === joint.value);
-    const was = swing.value;
     fill(
       swing,
       ...own.map((bar) =>
@@ -49,6 +53,9 @@ function oneSection(state: ClipState, session: Session, stops: (() => void)[]): 
       ),
     );
     if (own.some((bar) => String(bar.index) === was)) swing.value = was;
+    const bar = now();
+    if (bar?.joint !== chosen.value?.joint || bar?.index !== chosen.value?.index)
+      chosen.value = bar ? { joint: bar.joint, index: bar.index } : null;
   };
   const show = () => {
     const names = new Set(bars().map((bar) => bar.joint));
@@ -64,19 +71,25 @@ function oneSection(state: ClipState, session: Session, stops: (() => void)[]): 
     if (names.has(was)) joint.value = was;
     showSwings();
   };
-  joint.addEventListener("change", showSwings);
+  joint.addEventListener("change", () => showSwings());
   swing.addEventListener("change", () => {
-    const bar = chosen();
+    showSwings();
+    const bar = now();
     if (bar) state.goTo(bar.start);
   });
-  stops.push(session.made.show(show));
+  const follow = (bar: Chosen["value"]) => {
+    if (!bar) return;
+    joint.value = bar.joint;
+    showSwings(String(bar.index));
+  };
+  stops.push(session.made.show(show), chosen.watch(follow));
   const rows = h(
     "div",
     { class: "row" },
     doing("Earlier", { op: "shift", frames: -some }),
     doing("Later", { op: "shift", frames: some }),
-    doing("Longer", { op: "lengthen", frames: 2 * some }),
-    doing("Shorter", { op: "shorten", frames: 2 * some }),
+    doing("Longer", { op: "lengthen", frames: 2 * some, anchor: "middle" }),
+    doing("Shorter", { op: "shorten", frames: 2 * some, anchor: "middle" }),
     doing("Stronger", { op: "scale", factor: 1.15 }),
     doing("Weaker", { op: "scale", factor: 0.85 }),
     doing("Remove", "delete", "danger"),

@@ -18,7 +18,7 @@ import { askWhose, invitation } from "./invitation";
 import { keysEdit } from "./keys_edit";
 import { Session } from "./session";
 import type { Draft } from "./steps";
-import { stepOf, swingsEdit } from "./swings_edit";
+import { type Chosen, stepOf, swingsEdit } from "./swings_edit";
 
 interface On {
   state: ClipState;
@@ -35,9 +35,14 @@ export class Workshop {
   readonly overlay = h("div", { class: "edit-overlay", role: "status" });
   /** Whether the draft is what is shown. */
   readonly isOpen = new Signal(false);
+  /** Whether there is one, shown or not. */
+  readonly hasDraft = new Signal(false);
+  /** Poses of the draft worth seeing side by side; null: it is not what is shown. */
+  readonly poses = new Signal<{ draft: Draft; frames: readonly number[] } | null>(null);
   readonly #on: On;
   readonly #session: Session;
   readonly #hands: Hands;
+  readonly #swing: Chosen = new Signal<Chosen["value"]>(null);
   readonly #stops: (() => void)[] = [];
   #panelStops: (() => void)[] = [];
   #kind: "keys" | "swings" | null | undefined;
@@ -79,7 +84,10 @@ export class Workshop {
       this.#session.do({ op: "move_key", frame: from, to });
       state.goTo(to);
     };
-    timeline.says.stretch = (bar, change) => this.#session.do(stepOf(bar, change));
+    timeline.says.stretch = (bar, change) => {
+      this.#swing.value = { joint: bar.joint, index: bar.index };
+      if (change) this.#session.do(stepOf(bar, change));
+    };
     this.#stops.push(
       state.url.values.watch(() => {
         this.#show();
@@ -95,6 +103,7 @@ export class Workshop {
       state.keys.watch(() => this.#hands.update()),
       state.playing.watch(() => this.#hands.update()),
       this.#hands.selected.watch(() => this.#say()),
+      this.#swing.watch(() => this.#mark()),
       register(commands),
     );
   }
@@ -110,6 +119,7 @@ export class Workshop {
       choosing.hold(isOpen);
       if (isOpen) this.#take();
       else {
+        this.poses.value = null;
         timeline.bars = state.facts.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
         timeline.show({ changed: null, extremes: [] });
       }
@@ -118,6 +128,8 @@ export class Workshop {
       if (isOpen && state.settings.show === "capture") state.url.set({ show: "keys" });
     }
     timeline.allow(isOpen && kind === "keys", isOpen && kind === "swings");
+    this.hasDraft.value = story !== null;
+    this.#mark();
     if (kind !== this.#kind) this.#build(kind);
     this.#say();
   }
@@ -136,7 +148,9 @@ export class Workshop {
     }
     const stops = this.#panelStops;
     const edit =
-      kind === "keys" ? keysEdit(state, this.#session, this.#hands, stops) : swingsEdit(state, this.#session, stops);
+      kind === "keys"
+        ? keysEdit(state, this.#session, this.#hands, stops)
+        : swingsEdit(state, this.#session, this.#swing, stops);
     const head = h(
       "section",
       { class: "panel-section edit-head" },
@@ -149,7 +163,7 @@ export class Workshop {
         button("Discard", "trash", () => void this.#discard(), "small danger"),
       ),
     );
-    fill(this.element, head, edit, historySection(this.#session, stops));
+    fill(this.element, head, edit, historySection(state, this.#session, stops));
     if (kind === "swings") this.#on.timeline.openAll();
   }
 
@@ -172,9 +186,18 @@ export class Workshop {
     if (made.bars) timeline.bars = made.bars;
     timeline.show({ changed: made.changed, extremes: made.curves.extremes });
     if (player) player.preview = null;
-    if (state.frame.value >= made.curves.track.nFrames) state.goTo(made.curves.track.nFrames - 1);
+    const { nFrames } = made.curves.track;
+    if (state.frame.value >= nFrames) state.goTo(nFrames - 1);
+    const frames = made.keys ?? state.keys.value.filter((frame) => frame < nFrames);
+    this.poses.value = { draft: made.draft, frames };
     this.#hands.update();
     this.#say();
+  }
+
+  /** Marks the swing that the panel is about. */
+  #mark(): void {
+    const isSwings = this.isOpen.value && this.#session.story.value?.start.kind === "swings";
+    this.#on.timeline.show({ chosen: isSwings ? this.#swing.value : null });
   }
 
   /** A line in the view: which joint is held, what the last step has to say. */

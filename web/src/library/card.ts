@@ -127,7 +127,7 @@ export class Card {
       ...tags,
       more,
     );
-    this.check.setAttribute("aria-label", `Select ${row.name}`);
+    this.check.setAttribute("aria-label", `Choose ${row.name}`);
     this.alike.setAttribute("aria-label", `More like ${row.name}`);
     this.more.setAttribute("aria-label", `Actions for ${row.name}`);
     this.#match.hidden = hit === undefined;

@@ -1,9 +1,10 @@
 /** What the library page can do, for keys, Ctrl-K and "?". */
 
+import { navigate } from "../router";
 import type { Command } from "../ui/commands";
-import { takeLatestAction } from "../ui/toast";
+import { undoing } from "./actions";
 import type { LibraryPage } from "./librarypage";
-import { exampleOf, isFiltered, NO_EXAMPLE, NO_FILTERS, SORTS, type Sort } from "./view";
+import { exampleOf, isFiltered, NO_EXAMPLE, NO_FILTERS, REMOVED, SORTS, type Sort } from "./view";
 
 export function commandsOf(page: LibraryPage): Command[] {
   const { state, selection, grid, actions } = page;
@@ -32,6 +33,7 @@ export function commandsOf(page: LibraryPage): Command[] {
   const adding: Command[] = [
     { title: "Add files…", keys: "A", group: "Add", run: () => page.pick.files() },
     { title: "Add a folder…", keys: "Shift+A", group: "Add", run: () => page.pick.folder() },
+    { title: "Show removed clips", group: "Add", run: () => navigate(REMOVED) },
   ];
   const choosing: Command[] = [
     { title: "Choose all clips", keys: "Mod+A", group: "Choose", run: () => void page.chooseAll() },
@@ -51,7 +53,13 @@ export function commandsOf(page: LibraryPage): Command[] {
       enabled: some,
       run: () => void actions.remove(page.chosen()),
     },
-    { title: "Undo", keys: "Mod+Z", group: "Choose", run: () => void takeLatestAction() },
+    {
+      title: "Undo",
+      keys: "Mod+Z",
+      group: "Choose",
+      enabled: () => !undoing.isEmpty,
+      run: () => undoing.undo(),
+    },
   ];
   const onCard: Command[] = [
     { title: "Move between clips", keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], group: "On a clip" },

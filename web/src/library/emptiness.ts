@@ -19,8 +19,14 @@ export function skeletonGrid(): HTMLElement {
   return h("div", { class: "grid-waiting", "aria-hidden": "true" }, ...Array.from({ length: SKELETONS }, card));
 }
 
+export interface Beginning {
+  pick: { files(): void; folder(): void };
+  /** What `--library` is told in a shell. */
+  shellName(): Promise<string>;
+}
+
 /** How to begin. */
-export function emptyLibrary(pick: { files(): void; folder(): void }): HTMLElement {
+export function emptyLibrary({ pick, shellName }: Beginning): HTMLElement {
   const files = h(
     "button",
     { type: "button", class: "button primary", on: { click: pick.files } },
@@ -44,11 +50,19 @@ export function emptyLibrary(pick: { files(): void; folder(): void }): HTMLEleme
   state.append(
     h("p", {
       class: "hint",
-      text: "BVH, ASF/AMC, C3D, glTF, USD, FBX, Blender and .kps files; also packed with gzip.",
+      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, .amc together with its .asf; also packed with gzip.",
     }),
-    h("p", { class: "hint" }, "From a shell: ", h("code", { text: "keypose library add takes/" })),
+  );
+  shellName().then(
+    (name) => state.append(fromShell(name)),
+    () => {}, // one way less
   );
   return state;
+}
+
+function fromShell(name: string): HTMLElement {
+  const line = h("code", { text: `keypose library add takes/ --library ${name}` });
+  return h("p", { class: "hint" }, "From a shell in its folder: ", line);
 }
 
 export function nothingFound(isExample: boolean, isFiltered: boolean, clear: () => void): HTMLElement {

@@ -10,6 +10,8 @@ import { type Example, exampleOf, NO_EXAMPLE, type VIEW } from "./view";
 
 type State = UrlState<typeof VIEW>;
 
+const TECHNICAL = new Set(["all", "body", "major", "end_effectors"]);
+
 export function exampleHead(state: State, groups: () => readonly string[]): { element: HTMLElement; show(): void } {
   const element = h("section", { class: "example", "aria-label": "Search by example", hidden: true });
   let shown = "";
@@ -61,7 +63,7 @@ export function exampleHead(state: State, groups: () => readonly string[]): { el
     mirrored.addEventListener("change", () => state.set({ mirrored: mirrored.checked }));
     const by = chooser(
       "Compare",
-      [["", "the whole body"], ...groups().map((name) => [name, spoken(name)] as const)],
+      [["", "the whole body"], ...limbs(groups(), state.value.by).map((name) => [name, spoken(name)] as const)],
       state.value.by,
     );
     by.select.addEventListener("change", () => state.set({ by: by.select.value }));
@@ -78,6 +80,11 @@ export function exampleHead(state: State, groups: () => readonly string[]): { el
   }
 
   return { element, show: () => void show() };
+}
+
+/** Groups of joints that people have words for; one that the address says stays. */
+function limbs(groups: readonly string[], chosen: string): string[] {
+  return groups.filter((name) => !TECHNICAL.has(name) || name === chosen);
 }
 
 function chooser(name: string, choices: readonly (readonly [string, string])[], value: string) {

@@ -85,8 +85,10 @@ export function onGridKey(event: KeyboardEvent, grid: Grid, selection: Selection
     if (selection.size === 0) selection.toggle(item.row.hash, grid.active);
     doing.remove();
   } else if (event.key === "l" || event.key === "L") doing.alike(item);
-  else if (event.key === "Escape" && !onCell) card.element.focus();
-  else if (!onCell) return;
+  else if (event.key === "Escape" && !onCell) {
+    card.element.focus();
+    return; // it also chooses none, if some are chosen
+  } else if (!onCell) return;
   else if (event.key === "Enter") doing.open(item);
   else if (event.key === " ") {
     if (event.shiftKey) doing.reach(grid.active);

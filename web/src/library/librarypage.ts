@@ -2,6 +2,7 @@
 
 import { askJson, type Schema } from "../api/client";
 import { navigate } from "../router";
+import type { Signal } from "../state/signal";
 import { keepPlace, keptPlace, UrlState } from "../state/url";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
@@ -9,7 +10,7 @@ import { counted } from "../ui/format";
 import { shell } from "../ui/shell";
 import { theme } from "../ui/theme";
 import { toast } from "../ui/toast";
-import { Actions } from "./actions";
+import { Actions, changes } from "./actions";
 import type { Card } from "./card";
 import { openCardMenu } from "./cardmenu";
 import { commandsOf } from "./commands";
@@ -18,6 +19,7 @@ import { chipsRow, facetsPanel } from "./facets";
 import { Grid } from "./grid";
 import { type Doing, dressCard, onGridKey, playHovered } from "./gridkeys";
 import { Preview } from "./preview";
+import { removedLink } from "./removed/link";
 import { Selection } from "./selection";
 import { selectionBar } from "./selectionbar";
 import { Showing } from "./showing";
@@ -26,7 +28,7 @@ import { searchBox, sortChoice } from "./toolbar";
 import { dropping } from "./uploads/dropping";
 import { added, showUploads, uploads } from "./uploads/everywhere";
 import type { Picked } from "./uploads/picking";
-import { clipAddress, NO_EXAMPLE, NO_FILTERS, VIEW } from "./view";
+import { clipAddress, exampleOf, NO_EXAMPLE, NO_FILTERS, VIEW } from "./view";
 
 const PLACE_MS = 200; // between scrolling and remembering where to
 const NARROW_PX = 900;
@@ -59,7 +61,10 @@ export class LibraryPage {
     this.grid.element.addEventListener("keydown", (event) => onGridKey(event, this.grid, this.selection, doing));
     const adding = dropping((picked) => this.take(picked));
     this.pick = { files: adding.pickFiles, folder: adding.pickFolder };
-    this.showing = new Showing(state, this.grid, this.pick);
+    this.showing = new Showing(state, this.grid, {
+      pick: this.pick,
+      shellName: async () => (await this.facts()).shell_name,
+    });
     this.actions = new Actions(this.selection, this);
     this.#search = searchBox(state, () => this.grid.activate(this.grid.active));
     showUploads();
@@ -81,7 +86,8 @@ export class LibraryPage {
     });
     const spring = () => h("span", { class: "spring" });
     fill(shell.slot, this.#search.element, spring(), adding);
-    const filters = h("aside", { class: "library-side", "aria-label": "Filters" }, facets.element);
+    const bin = removedLink();
+    const filters = h("aside", { class: "library-side", "aria-label": "Filters" }, facets.element, bin.element);
     const open = innerWidth > NARROW_PX;
     const folded = h("details", { class: "library-filters", open }, h("summary", { text: "Filters" }), filters);
     const ordering = h("div", {}, sort.element);
@@ -101,12 +107,18 @@ export class LibraryPage {
       },
       () => {}, // the list says what is wrong
     );
+    const hide = () => {
+      const latest = showing.facets.value;
+      const some = latest ? [...latest.tags, ...latest.durations, ...latest.parts] : [];
+      folded.hidden = bin.count.value === 0 && some.every(({ count }) => count === 0);
+    };
     const ends = [
       showing.facets.show((latest) => {
         facets.show(latest);
-        folded.hidden =
-          !latest || [...latest.tags, ...latest.durations, ...latest.parts].every(({ count }) => count === 0);
+        hide();
       }),
+      bin.count.show(hide),
+      bin.close,
       showing.total.show((total) => {
         ordering.hidden = total < 2;
       }),
@@ -136,6 +148,7 @@ export class LibraryPage {
     const ends = [
       this.state.values.watch(() => this.showing.ask(this.#arriving)),
       added.watch(() => this.changed()),
+      changes.watch(() => this.changed()),
       () => removeEventListener("scroll", scrolled),
     ];
     return () => {
@@ -155,6 +168,15 @@ export class LibraryPage {
   changed(): void {
     this.#facts = null;
     this.showing.refreshSoon();
+  }
+
+  /** A clip has another name: by name it has another place. */
+  async moved(hash: string): Promise<void> {
+    if (this.state.value.sort === "name" && exampleOf(this.state.value) === null) await this.showing.reorder(hash);
+  }
+
+  get title(): Signal<string> {
+    return this.showing.title;
   }
 
   follow(url: URL): void {
@@ -193,10 +215,10 @@ export class LibraryPage {
     this.state.set({ ...NO_EXAMPLE, ...NO_FILTERS, like: row.hash }, { push: true });
   }
 
-  take({ files, skipped }: Picked): void {
-    if (files.length > 0) uploads.add(files);
+  take({ takes, skipped }: Picked): void {
+    if (takes.length > 0) uploads.add(takes);
     if (skipped > 0) toast(`${counted(skipped, "file")} left out: no motion that Keypose reads`);
-    else if (files.length === 0) toast("There was nothing to add in it");
+    else if (takes.length === 0) toast("There was nothing to add in it");
   }
 
   close(): void {

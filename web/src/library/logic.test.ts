@@ -2,9 +2,12 @@ import { describe, expect, it } from "vitest";
 import { readQuery } from "../state/query";
 import { lasting } from "./facets";
 import { pathOf, sideOf, type Walk, yawOf } from "./figure";
-import { placeOf, shareOf } from "./match";
+import { placeOf, shareOf, whyOf } from "./match";
 import { Selection } from "./selection";
+import { facetsOf } from "./source";
 import { tagsIn, undoingTags } from "./tagging";
+import { Undoing } from "./undoing";
+import { paired } from "./uploads/pairing";
 import { isMotion, pickedOf } from "./uploads/picking";
 import { type ClipRow, clipAddress, clipsPath, exampleOf, type HitRow, searchTold, VIEW } from "./view";
 
@@ -59,7 +62,12 @@ describe("where a match lies", () => {
   it("in words", () => {
     expect(placeOf(row(), { start_s: 0, end_s: 10 })).toBe("whole clip");
     expect(placeOf(row(), { start_s: 2, end_s: 2.03 })).toBe("at 2.0 s");
-    expect(placeOf(row(), { start_s: 2, end_s: 4.5 })).toBe("2.0 s – 4.5 s");
+    expect(placeOf(row({ duration_s: 30 }), { start_s: 9.4, end_s: 10.07 })).toBe("9.4 – 10.1 s");
+    expect(placeOf(row({ duration_s: 90 }), { start_s: 58, end_s: 64.6 })).toBe("58 s – 1:05");
+    expect(whyOf({ says: "seconds 9.4 to 10.1, mirrored; left arm swings alike" })).toBe("Left arm swings alike.");
+    expect(whyOf({ says: "second 2.0; joints 3.1 cm apart on average" })).toBe("Joints 3.1 cm apart on average.");
+    expect(whyOf({ says: "seconds 0.0 to 2.0" })).toBe("");
+    expect(placeOf(row(), { start_s: 2, end_s: 4.5 })).toBe("2.0 – 4.5 s");
     expect([lasting(null, 2), lasting(2, 5), lasting(30, 60), lasting(60, null)]).toEqual([
       ...["under 2 s", "2 to 5 s", "30 s to 1:00", "over 1:00"],
     ]);
@@ -96,7 +104,59 @@ describe("files", () => {
     const file = (name: string, path: string) =>
       Object.defineProperty(new File([], name), "webkitRelativePath", { value: path });
     const picked = pickedOf([file("a.bvh", "x/a.bvh"), file("n.txt", "x/n.txt"), file("n.txt", "")]);
-    expect([picked.files.length, picked.skipped]).toEqual([2, 1]);
+    expect([picked.takes.length, picked.skipped]).toEqual([2, 1]);
+  });
+});
+
+describe("pairs of .amc and .asf", () => {
+  const said = (...paths: string[]) =>
+    paired(paths.map((path) => ({ file: new File([], path.split("/").at(-1)!), folder: path.replace(/[^/]*$/, "") })))
+      .map(({ file, skeleton }) => (skeleton ? `${file.name} on ${skeleton.name}` : file.name))
+      .join(", ");
+
+  it("travel together: by the same name, by the subject, or the only one of the folder", () => {
+    expect(said("07.asf", "07_05.amc", "09.asf", "09_06.amc.gz")).toBe("07_05.amc on 07.asf, 09_06.amc.gz on 09.asf");
+    expect(said("walk.amc", "walk.asf", "other.asf")).toBe("walk.amc on walk.asf, other.asf");
+    expect(said("run.amc", "figure.ASF", "walk.bvh")).toBe("run.amc on figure.ASF, walk.bvh");
+    expect(said("a/07.asf", "a/07_1.amc", "a/07_2.amc")).toBe("07_1.amc on 07.asf, 07_2.amc on 07.asf");
+  });
+
+  it("are left apart where it is not known that they belong together", () => {
+    expect(said("07.asf")).toBe("07.asf");
+    expect(said("a/07.asf", "b/07_05.amc")).toBe("07.asf, 07_05.amc");
+    expect(said("09.asf", "07_05.amc")).toBe("09.asf, 07_05.amc");
+    expect(said("a.asf", "b.asf", "c.amc")).toBe("a.asf, b.asf, c.amc");
+  });
+});
+
+describe("what was done", () => {
+  it("is taken back from the latest on, whether its toast is there or not", () => {
+    const heard: string[] = [];
+    const offers: { title: string; run: () => void }[] = [];
+    const undoing = new Undoing((text, action) => {
+      offers.push(action);
+      return () => heard.push(`hush ${text}`);
+    });
+    for (const each of ["a", "b", "c"]) undoing.did(each === "b" ? null : each, () => heard.push(each));
+    undoing.did(null, () => heard.push("d"))(); // it did not work after all
+    offers[0]!.run(); // a, by its toast
+    undoing.undo();
+    undoing.undo();
+    undoing.undo();
+    offers[1]!.run(); // c was taken back before
+    expect(heard).toEqual(["hush a", "a", "hush c", "c", "b"]);
+    expect(undoing.isEmpty).toBe(true);
+  });
+});
+
+describe("the hits of a search", () => {
+  it("are counted by tags and durations", () => {
+    const { tags, durations } = facetsOf(
+      [1, 3, 4, 70].map((duration_s) => ({ row: row({ duration_s, tags: ["a"] }) })),
+    );
+    expect(tags).toEqual([{ tag: "a", count: 4 }]);
+    expect(durations.map(({ count }) => count)).toEqual([1, 2, 0, 0, 0, 1]);
+    expect(durations.at(-1)).toEqual({ least_s: 60, most_s: null, count: 1 });
   });
 });
 

@@ -3,6 +3,7 @@
 import { fill, h } from "../ui/dom";
 import { duration } from "../ui/format";
 import { icon } from "../ui/icons";
+import { sentence } from "../ui/states";
 import type { ClipRow, HitRow } from "./view";
 
 const LEAST_SHARE = 0.012; // so that a single pose is seen
@@ -16,12 +17,18 @@ export function shareOf(row: Pick<ClipRow, "duration_s">, hit: Pick<HitRow, "sta
   return [left, Math.min(1, width)];
 }
 
-/** "whole clip", "at 1.2 s", "1.2–3.4 s" */
+/** "whole clip", "at 1.2 s", "1.2 – 3.4 s", "1:05 – 1:08" */
 export function placeOf(row: Pick<ClipRow, "duration_s" | "fps">, hit: Pick<HitRow, "start_s" | "end_s">): string {
   const step = 1.5 / row.fps;
   if (hit.end_s - hit.start_s <= step) return `at ${duration(hit.start_s)}`;
   if (hit.start_s <= step && hit.end_s >= row.duration_s - step) return "whole clip";
+  if (hit.end_s < 59.95) return `${hit.start_s.toFixed(1)} – ${hit.end_s.toFixed(1)} s`;
   return `${duration(hit.start_s)} – ${duration(hit.end_s)}`;
+}
+
+/** Why it was found, without where and whether it is mirrored, which stand beside it. */
+export function whyOf({ says }: Pick<HitRow, "says">): string {
+  return sentence(says.replace(/^seconds? [\d.]+( to [\d.]+)?(, mirrored)?(; |$)/, ""));
 }
 
 export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void {
@@ -46,6 +53,6 @@ export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void
       mirrored,
       also,
     ),
-    h("p", { class: "match-says", text: hit.says, title: hit.says }),
+    h("p", { class: "match-says", text: whyOf(hit), title: whyOf(hit) }),
   );
 }

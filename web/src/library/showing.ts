@@ -5,17 +5,12 @@ import type { UrlState } from "../state/url";
 import { fill, h } from "../ui/dom";
 import { counted } from "../ui/format";
 import { errorState } from "../ui/states";
-import { emptyLibrary, nothingFound, skeletonGrid } from "./emptiness";
+import { type Beginning, emptyLibrary, nothingFound, skeletonGrid } from "./emptiness";
 import type { Grid } from "./grid";
 import { HitSource, PagedSource, type Source } from "./source";
 import { exampleOf, type Facets, isFiltered, NO_FILTERS, type VIEW } from "./view";
 
 const REFRESH_MS = 300; // a folder of uploads refreshes the list now and then, not for every file
-
-interface Pick {
-  files(): void;
-  folder(): void;
-}
 
 export class Showing {
   readonly title = new Signal("Library");
@@ -32,7 +27,7 @@ export class Showing {
   constructor(
     readonly state: UrlState<typeof VIEW>,
     readonly grid: Grid,
-    readonly pick: Pick,
+    readonly beginning: Beginning,
   ) {
     fill(this.body, skeletonGrid());
   }
@@ -62,6 +57,16 @@ export class Showing {
       this.#timer = 0;
       this.source?.refresh(this.grid.seen());
     }, REFRESH_MS);
+  }
+
+  /** Puts the list in order again; the grid's place goes along with a clip, as far as it is seen. */
+  async reorder(hash: string): Promise<void> {
+    const { source, grid } = this;
+    const isActive = source?.at(grid.active)?.row.hash === hash;
+    const seen = grid.seen();
+    source?.refresh(seen);
+    const at = (await source?.all(seen))?.findIndex(({ row }) => row.hash === hash) ?? -1;
+    if (isActive && at >= 0) grid.activate(seen.first + at, grid.element.contains(document.activeElement));
   }
 
   close(): void {
@@ -110,7 +115,7 @@ export class Showing {
         this.body,
         nothingFound(isExample, filtered, () => this.state.set({ ...NO_FILTERS }, { push: true })),
       );
-    } else fill(this.body, emptyLibrary(this.pick));
+    } else fill(this.body, emptyLibrary(this.beginning));
     const took = isExample ? ` in ${Math.max(1, Math.round(source.tookMs))} ms` : "";
     this.counted.textContent = total === 0 ? "" : `${counted(total, isExample ? "hit" : "clip")}${took}`;
   }

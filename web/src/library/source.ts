@@ -32,6 +32,7 @@ export interface Source {
 
 const PAGE = 100;
 const MOST_HITS = 120;
+const LEAST_S = [0, 2, 5, 10, 30, 60]; // as the server counts the clips of a list
 
 abstract class Base {
   readonly total = new Signal<number | null>(null);
@@ -168,10 +169,22 @@ export class HitSource extends Base implements Source {
   }
 }
 
-/** Tags of what was found, the most frequent first. */
-function facetsOf(items: readonly Item[]): Facets {
+/** Tags and durations of what was found, the most frequent tags first; the search takes no parts of the body. */
+export function facetsOf(items: readonly Item[]): Facets {
   const counts = new Map<string, number>();
   for (const { row } of items) for (const tag of row.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   const tags = [...counts].map(([tag, count]) => ({ tag, count }));
-  return { tags: tags.sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag)), durations: [], parts: [] };
+  return {
+    tags: tags.sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag)),
+    durations: lengthsOf(items),
+    parts: [],
+  };
+}
+
+function lengthsOf(items: readonly Item[]): Facets["durations"] {
+  return LEAST_S.map((least_s, index) => {
+    const most_s = LEAST_S[index + 1] ?? null;
+    const lasts = ({ row: { duration_s } }: Item) => duration_s >= least_s && (most_s === null || duration_s < most_s);
+    return { least_s, most_s, count: items.filter(lasts).length };
+  });
 }

@@ -10,6 +10,9 @@ export type Facets = Schema["Facets"];
 export const SORTS = { newest: "Newest first", name: "By name", longest: "Longest first", shortest: "Shortest first" };
 export type Sort = keyof typeof SORTS;
 
+/** The address of what was removed. */
+export const REMOVED = "/?removed=1";
+
 export const VIEW = {
   words: text(),
   tag: texts(),

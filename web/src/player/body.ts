@@ -41,9 +41,14 @@ export class Body {
   readonly nEnds: number;
   readonly #made: readonly (Made | Heel)[];
 
-  /** A body for joints with `endJoints`; lengths are measured on one pose: joints, then end sites. */
-  constructor(joints: readonly JointOf[], endJoints: readonly number[], pose: Float32Array) {
-    const { solids, made } = new Building(joints, endJoints, pose);
+  /** A body for joints with `endJoints`; lengths are measured on one pose: joints, then end sites. `rods` link markers. */
+  constructor(
+    joints: readonly JointOf[],
+    endJoints: readonly number[],
+    pose: Float32Array,
+    rods: readonly (readonly [number, number])[] = [],
+  ) {
+    const { solids, made } = new Building(joints, endJoints, pose, rods);
     this.solids = solids;
     this.#made = made;
     this.nJoints = joints.length;

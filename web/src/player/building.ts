@@ -1,6 +1,7 @@
 /** Finds the solids of a body: a trunk, limbs, hands, feet and a head where its parts are known, plain limbs elsewhere. */
 
 import { type Heel, type JointOf, type Made, place, type Side, type Solid } from "./body";
+import { areMarkers, sideOfMarker } from "./links";
 import { sub } from "./vectors";
 
 const HEIGHT = 1.7; // metres: every figure is scaled to it
@@ -18,6 +19,8 @@ const NECK = 0.029;
 const SKULL = 0.053;
 const HAND = 0.085; // its length
 const FINGERS = ["index", "pinky", "middle"];
+const MARKER = 0.011;
+const ROD = 0.0045; // between markers
 const PLAIN = { least: 0.006, perLength: 0.16, most: 0.036 };
 
 export class Building {
@@ -29,14 +32,23 @@ export class Building {
   readonly #covered = new Set<number>(); // points whose limbs are drawn as something else
   readonly #pose: Float32Array; // one pose, of which lengths are measured
 
-  constructor(joints: readonly JointOf[], endJoints: readonly number[], pose: Float32Array) {
+  constructor(
+    joints: readonly JointOf[],
+    endJoints: readonly number[],
+    pose: Float32Array,
+    rods: readonly (readonly [number, number])[],
+  ) {
     this.#joints = joints;
     this.#ends = endJoints;
     this.#pose = pose;
     joints.forEach((joint, j) => {
       if (joint.part) this.#of.set(joint.part, j);
     });
-    if (this.#of.has("hips") && joints.some((joint) => joint.parent >= 0)) this.#human();
+    if (areMarkers(joints)) {
+      this.#markers(rods);
+      return;
+    }
+    if (this.#of.has("hips")) this.#human();
     this.#plain();
   }
 
@@ -146,6 +158,17 @@ export class Building {
     this.#coverBelow(head);
   }
 
+  /** Balls, and rods between those that keep their distance. */
+  #markers(rods: readonly (readonly [number, number])[]): void {
+    const names = new Set(this.#joints.map((joint) => joint.name));
+    const sides = this.#joints.map(({ name, part }) => {
+      const said = part?.split("_")[0];
+      return said === "left" || said === "right" ? said : sideOfMarker(name, names);
+    });
+    for (const [a, b] of rods) this.#add([a, b], [ROD, ROD], sides[a] === sides[b] ? sides[a]! : "middle");
+    for (const [j, side] of sides.entries()) this.#add([j], [MARKER], side);
+  }
+
   /** Limbs that are no known part of a body, and balls for points that hang on nothing. */
   #plain(): void {
     const isAlone = new Set(this.#joints.keys());
@@ -164,7 +187,7 @@ export class Building {
       limb(this.#nJoints + e, joint, joint);
     });
     if (this.solids.length) return;
-    for (const j of isAlone) this.#add([j], [0.011], this.#sideOf(j));
+    for (const j of isAlone) this.#add([j], [MARKER], this.#sideOf(j));
   }
 
   #sideOf(joint: number): Side {

@@ -5,6 +5,7 @@ import { Body, type JointOf } from "./body";
 import { COLOURS, type Colours } from "./colours";
 import { Hulls } from "./hulls";
 import { heldKey, upTo } from "./keys";
+import { areMarkers, links } from "./links";
 import { poseInto, type Track } from "./track";
 import { Trails } from "./trails";
 
@@ -55,7 +56,8 @@ export class Figures {
     this.#cast = cast;
     const pose = new Float32Array(3 * (cast.joints.length + cast.endJoints.length));
     poseInto(pose, cast.capture, 0);
-    this.body = new Body(cast.joints, cast.endJoints, pose);
+    const rods = areMarkers(cast.joints) ? links(cast.capture, cast.joints.length) : [];
+    this.body = new Body(cast.joints, cast.endJoints, pose, rods);
     this.#points = new Float32Array(3 * this.body.nPoints);
     const each = this.body.solids.length;
     this.#solid = new Hulls(2 * each);

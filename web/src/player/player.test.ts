@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Body, frontOf, place } from "./body";
 import { heldKey, upTo } from "./keys";
+import { links } from "./links";
 import { viewNumbers, viewOf } from "./orbit";
 import { jointAt, poseInto, smoothWay } from "./track";
 
@@ -49,6 +50,23 @@ describe("a body", () => {
     const markers = Array.from({ length: 4 }, (_, k) => ({ name: `M${k}`, part: null, parent: -1 }));
     const cloud = new Body(markers, [], new Float32Array(12));
     expect(cloud.solids.map(({ points: p }) => p)).toEqual([[0], [1], [2], [3]]);
+  });
+
+  it("links markers that keep their distance, in the colours of their sides", () => {
+    const markers = ["LKNE", "LANK", "RKNE", "subject:L_TOE", "CLAV"].map((name) => ({ name, part: null, parent: -1 }));
+    const at = (x: number) => [x, 0, 0, x, 0.4, 0, 1 - x, 0, 0, 0, 0, 3 * x, 0, 1.7, 0];
+    const track = { positions: new Float32Array([0, 0.5, 1].flatMap(at)), ends: new Float32Array(0), nFrames: 3 };
+    const rods = links(track, 5);
+    expect(rods).toEqual([[0, 1]]);
+    const { solids } = new Body(markers, [], track.positions.slice(0, 15), rods);
+    expect(solids.map(({ side, points: p }) => [side, ...p])).toEqual([
+      ["middle", 0, 1], // LANK has no partner here
+      ["left", 0],
+      ["middle", 1],
+      ["right", 2],
+      ["left", 3],
+      ["middle", 4],
+    ]);
   });
 
   it("looks ahead", () => {

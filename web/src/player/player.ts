@@ -12,10 +12,10 @@ import { poseInto, smoothWay, type Track } from "./track";
 import type { Vec } from "./vectors";
 
 const EYE = 0.88; // metres: the height that the camera looks at
-const ABOVE = 2.0; // metres: where names hang
+const NAMED = { up: 1.6, out: 1.55 }; // where names stand: metres above the ground, times the way to a figure
 const APART = 0.62; // metres to each side, for figures beside each other
 const FOLLOW_S = 0.6;
-const LABEL_PX = 64; // from the top, at least: there are tools above
+const LABEL_PX = { x: 34, y: 18 }; // from edges and tools to the middle of a name, at least
 
 export class Player {
   readonly element: HTMLElement;
@@ -33,6 +33,7 @@ export class Player {
   readonly #watch: ResizeObserver;
   readonly #projected = new Vector3();
   #asked = 0;
+  #topPx = 0; // of the stage that is covered
 
   constructor(cast: Cast, view: View, viewed: () => void) {
     this.#drawing = new Drawing(this.canvas, () => this.#render());
@@ -95,6 +96,16 @@ export class Player {
   beforeHandles(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Names hang below `tools`, which lie over the stage; what comes back ends that. */
+  below(tools: HTMLElement): () => void {
+    const watch = new ResizeObserver(() => {
+      this.#topPx = tools.offsetTop + tools.offsetHeight;
+      this.invalidate();
+    });
+    watch.observe(tools);
+    return () => watch.disconnect();
   }
 
   invalidate(): void {
@@ -185,16 +196,17 @@ export class Player {
     renderer.render(this.overlay, this.orbit.camera);
   }
 
-  /** Names over the heads of two figures. */
+  /** Names beside the heads of two figures, on their outer sides. */
   #label(x: number, z: number, ox: number, oz: number): void {
     const isBeside = this.#figures.look.shown === "beside";
     this.#labels.forEach((label, n) => {
       label.hidden = !isBeside;
       if (!isBeside) return;
-      const sign = n ? 1 : -1;
-      const p = this.project([x + sign * ox, ABOVE, z + sign * oz]);
-      const y = Math.max(LABEL_PX, p.y);
-      label.style.transform = `translate(-50%, -100%) translate(${p.x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+      const out = (n ? 1 : -1) * NAMED.out;
+      const p = this.project([x + out * ox, NAMED.up, z + out * oz]);
+      const left = Math.min(this.canvas.clientWidth - LABEL_PX.x, Math.max(LABEL_PX.x, p.x));
+      const top = Math.max(this.#topPx + LABEL_PX.y, p.y);
+      label.style.transform = `translate(-50%, -50%) translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
     });
   }
 }

@@ -3,11 +3,7 @@
 import { type Hit, hitAt } from "./hits";
 import type { Bar, Laid } from "./lanes";
 import type { TimeScale } from "./scale";
-
-export type Stretch =
-  | { op: "shift"; frames: number }
-  | { op: "lengthen" | "shorten"; frames: number }
-  | { op: "scale"; factor: number };
+import { roomOf, type Stretch, stretchOf } from "./stretching";
 
 export interface Meant {
   scrub(frame: number): void;
@@ -15,7 +11,9 @@ export interface Meant {
   range(range: readonly [number, number] | null): void;
   /** A key on its way; `done` when it is let go. */
   moveKey(from: number, to: number, done: boolean): void;
-  /** A swing on its way; null: as it was. */
+  /** A swing is taken hold of. */
+  take(bar: Bar): void;
+  /** It is on its way; null: as it was. */
   stretch(bar: Bar, change: Stretch | null, done: boolean): void;
   hover(hit: Hit | null): void;
   changed(): void; // which stretch is seen
@@ -24,12 +22,12 @@ export interface Meant {
 export interface Now {
   laid: Laid;
   keys: readonly number[];
+  bars: readonly Bar[];
   range: readonly [number, number] | null;
   canMoveKeys: boolean;
   canStretch: boolean;
 }
 
-const STRENGTH_PX = 90; // upwards for twice as strong
 const DRAG_PX = 3; // less is a click
 
 export function listen(canvas: HTMLCanvasElement, scale: TimeScale, now: () => Now, meant: Meant): void {
@@ -92,7 +90,9 @@ export function listen(canvas: HTMLCanvasElement, scale: TimeScale, now: () => N
       };
     }
     if (on.on === "bar" && canStretch) {
-      return (x, y, done) => meant.stretch(on.bar, stretchOf(on, x - start.x, y - start.y, scale), done);
+      meant.take(on.bar);
+      const room = roomOf(on.bar, now().bars, scale.nFrames);
+      return (x, y, done) => meant.stretch(on.bar, stretchOf(on, x - start.x, y - start.y, scale, room), done);
     }
     return (x) => meant.scrub(scale.frameAt(x));
   }
@@ -101,17 +101,6 @@ export function listen(canvas: HTMLCanvasElement, scale: TimeScale, now: () => N
     if (Math.abs(x - from) > DRAG_PX) meant.range(ordered(scale.frameAt(from), scale.frameAt(x)));
     else if (done) meant.range(null);
   }
-}
-
-/** What dragging a bar by so many pixels means. Lengths grow on both sides, as the server's edit does. */
-export function stretchOf(on: { bar: Bar; grip: string }, dx: number, dy: number, scale: TimeScale): Stretch | null {
-  const frames = Math.round(dx / scale.pixelsPerFrame);
-  if (on.grip === "middle" && Math.abs(dy) > Math.max(6, 1.5 * Math.abs(dx)))
-    return { op: "scale", factor: Math.round(100 * 2 ** (-dy / STRENGTH_PX)) / 100 };
-  if (!frames) return null;
-  if (on.grip === "middle") return { op: "shift", frames };
-  const more = 2 * (on.grip === "end" ? frames : -frames);
-  return more > 0 ? { op: "lengthen", frames: more } : { op: "shorten", frames: -more };
 }
 
 function wheel(event: WheelEvent, x: number, scale: TimeScale, meant: Meant): void {

@@ -14,6 +14,7 @@ export interface Shown {
   extremes: readonly number[];
   isEditing: boolean;
   grip: Bar | null; // the swing under the pointer
+  chosen: Pick<Bar, "joint" | "index"> | null; // the swing that is edited
   moved: { from: number; to: number } | null; // a key on its way
   stretched: { bar: Bar; start: number; end: number; says: string } | null; // a swing on its way
   fps: number;
@@ -192,25 +193,30 @@ const bars: Painter = (to, scale, row, shown, colours) => {
     to.globalAlpha = moving ? 1 : 0.28 + 0.62 * strength;
     rounded(to, x + 0.5, row.top + 2, Math.max(2, end - x - 1), row.height - 4, 3);
     to.globalAlpha = 1;
-    if (moving || (shown.grip && isSame(shown.grip, bar))) {
+    const isChosen = shown.chosen !== null && isSame(shown.chosen, bar);
+    if (moving || isChosen || (shown.grip && isSame(shown.grip, bar))) {
       to.strokeStyle = colours.ink;
-      to.lineWidth = 1.4;
+      to.lineWidth = isChosen ? 2 : 1.4;
       to.stroke();
     }
-    if (moving) {
-      to.fillStyle = colours.ink;
-      to.fillText(
-        moving.says,
-        Math.min(end + 5, scale.width - to.measureText(moving.says).width - 4),
-        row.top + row.height / 2,
-      );
-    }
   }
+  const { stretched } = shown;
+  if (stretched && row.bars?.some((bar) => isSame(bar, stretched.bar))) beside(to, scale, row, stretched, colours);
 };
+
+/** How far a bar has come, right of it, over what is there. */
+function beside(to: Context, scale: TimeScale, row: Row, moving: NonNullable<Shown["stretched"]>, colours: Palette) {
+  const { width } = to.measureText(moving.says);
+  const x = Math.min(scale.xOf(moving.end) + 6, scale.width - width - 6);
+  to.fillStyle = colours.paper;
+  rounded(to, x - 3, row.top, width + 6, row.height, 3);
+  to.fillStyle = colours.ink;
+  to.fillText(moving.says, x, row.top + row.height / 2);
+}
 
 const PAINTERS: Record<Row["kind"], Painter> = { ruler, keys, pins, contact, error, group: bars, joint: bars };
 
-export function isSame(a: Bar, b: Bar): boolean {
+export function isSame(a: Pick<Bar, "joint" | "index">, b: Pick<Bar, "joint" | "index">): boolean {
   return a.joint === b.joint && a.index === b.index;
 }
 

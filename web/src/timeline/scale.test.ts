@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { stretchOf } from "./gestures";
 import { hitAt, nearest } from "./hits";
 import { lay, partition } from "./lanes";
 import { roundStep, TimeScale } from "./scale";
+import { roomOf, stretched, stretchOf } from "./stretching";
 
 function scaled(nFrames = 1000, width = 516): TimeScale {
   const scale = new TimeScale(nFrames);
@@ -95,14 +95,59 @@ describe("lanes", () => {
     expect(nearest([], 4)).toBe(null);
     expect(nearest([1, 5, 9], 6)).toBe(5);
   });
+});
 
-  it("turn drags of a swing into edits", () => {
-    const scale = scaled(); // two frames a pixel
-    const drag = (grip: string, dx: number, dy: number) => stretchOf({ bar, grip }, dx, dy, scale);
-    expect(drag("middle", 10, 0)).toEqual({ op: "shift", frames: 20 });
-    expect(drag("end", 10, 2)).toEqual({ op: "lengthen", frames: 40 });
-    expect(drag("start", 5, 0)).toEqual({ op: "shorten", frames: 20 });
+describe("swings under the hand", () => {
+  const bar = { joint: "LeftArm", index: 1, start: 100, end: 200, angle: 30 };
+  const scale = scaled(); // two frames a pixel
+  const drag = (grip: "start" | "middle" | "end", dx: number, dy = 0, room: readonly [number, number] = [0, 999]) =>
+    stretchOf({ bar, grip }, dx, dy, scale, room);
+
+  it("are moved, made longer or shorter at one end, or stronger", () => {
+    expect(drag("middle", 10)).toEqual({ op: "shift", frames: 20 });
+    expect(drag("end", 10, 2)).toEqual({ op: "lengthen", frames: 20, anchor: "start" });
+    expect(drag("end", -5)).toEqual({ op: "shorten", frames: 10, anchor: "start" });
+    expect(drag("start", 5)).toEqual({ op: "shorten", frames: 10, anchor: "end" });
+    expect(drag("start", -5)).toEqual({ op: "lengthen", frames: 10, anchor: "end" });
     expect(drag("middle", 0, -90)).toEqual({ op: "scale", factor: 2 });
-    expect(drag("middle", 0, 0)).toBe(null);
+    expect(drag("middle", 0)).toBe(null);
+  });
+
+  it("leave the other end where it is", () => {
+    const seen = (grip: "start" | "middle" | "end", dx: number) => {
+      const { start, end } = stretched(bar, drag(grip, dx)!);
+      return [start, end];
+    };
+    expect(seen("end", 10)).toEqual([100, 220]);
+    expect(seen("end", -10)).toEqual([100, 180]);
+    expect(seen("start", 10)).toEqual([120, 200]);
+    expect(seen("start", -10)).toEqual([80, 200]);
+    expect(seen("middle", -10)).toEqual([80, 180]);
+    expect(stretched(bar, { op: "lengthen", frames: 5, anchor: "middle" })).toMatchObject({ start: 98, end: 203 });
+  });
+
+  it("go no farther than there is room", () => {
+    const room = [90, 204] as const;
+    expect(drag("middle", 500, 0, room)).toEqual({ op: "shift", frames: 4 });
+    expect(drag("middle", -500, 0, room)).toEqual({ op: "shift", frames: -10 });
+    expect(drag("end", 500, 0, room)).toMatchObject({ op: "lengthen", frames: 4 });
+    expect(drag("start", -500, 0, room)).toMatchObject({ op: "lengthen", frames: 10 });
+    expect(drag("end", -500, 0, room)).toMatchObject({ op: "shorten", frames: 98 });
+    expect(drag("start", 500, 0, room)).toMatchObject({ op: "shorten", frames: 98 });
+    expect(drag("end", 500, 0, [100, 200])).toBe(null);
+  });
+
+  it("have room between those beside them, which keep a little", () => {
+    const other = (index: number, start: number, end: number, joint = "LeftArm") => ({
+      ...bar,
+      joint,
+      index,
+      start,
+      end,
+    });
+    expect(roomOf(bar, [bar], 1000)).toEqual([0, 999]);
+    const beside = [other(0, 40, 90), bar, other(2, 210, 211), other(0, 99, 300, "Head")];
+    expect(roomOf(bar, beside, 1000)).toEqual([43, 209]);
+    expect(roomOf(bar, [other(0, 98, 99), bar, other(2, 201, 202)], 1000)).toEqual([100, 200]);
   });
 });

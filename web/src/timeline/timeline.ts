@@ -3,12 +3,13 @@
 import "./timeline.css";
 import { fill, h } from "../ui/dom";
 import { cssColour } from "../ui/theme";
-import { listen, type Meant, type Stretch } from "./gestures";
+import { listen, type Meant } from "./gestures";
 import type { Hit } from "./hits";
 import { laneLabel } from "./labels";
 import { type Bar, type Group, type Laid, lay } from "./lanes";
 import { type Palette, paint, roundAbove, type Shown } from "./paint";
 import { TimeScale } from "./scale";
+import { type Stretch, stretched } from "./stretching";
 
 export interface TimelineOf {
   nFrames: number;
@@ -22,7 +23,8 @@ export interface Says {
   pin(frame: number): void;
   range(range: readonly [number, number] | null): void;
   moveKey(from: number, to: number): void;
-  stretch(bar: Bar, change: Stretch): void;
+  /** A swing was changed; null: it was taken hold of. */
+  stretch(bar: Bar, change: Stretch | null): void;
 }
 
 const COLOURS = {
@@ -56,7 +58,7 @@ export class Timeline {
     this.scale = new TimeScale(of.nFrames);
     this.#shown = {
       keys: [], pins: [], arePinsKept: true, contacts: of.contacts, error: null, range: null, changed: null,
-      extremes: [], isEditing: false, grip: null, moved: null, stretched: null, fps: of.fps,
+      extremes: [], isEditing: false, grip: null, chosen: null, moved: null, stretched: null, fps: of.fps,
     }; // biome-ignore format: one look
     this.slider = h("div", {
       class: "timeline-slider", role: "slider", tabindex: 0, "aria-label": "Frame", "aria-orientation": "horizontal",
@@ -138,7 +140,14 @@ export class Timeline {
 
   #now() {
     const { keys, range } = this.#shown;
-    return { laid: this.#laid, keys, range, canMoveKeys: this.#canMoveKeys, canStretch: this.#canStretch };
+    return {
+      laid: this.#laid,
+      keys,
+      bars: this.#bars,
+      range,
+      canMoveKeys: this.#canMoveKeys,
+      canStretch: this.#canStretch,
+    };
   }
 
   #meant(): Meant {
@@ -158,8 +167,10 @@ export class Timeline {
         if (done && free !== from) this.says.moveKey(from, free);
         else this.says.scrub(free);
       },
+      take: (bar) => this.says.stretch(bar, null),
       stretch: (bar, change, done) => {
         this.show({ stretched: done || !change ? null : stretched(bar, change) });
+        if (change) this.#tip.hidden = true; // what is said beside the bar is enough
         if (done && change) this.says.stretch(bar, change);
       },
     };
@@ -208,7 +219,7 @@ export class Timeline {
     const { error } = this.#shown;
     if (!label) return;
     const most = error?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
-    fill(label, "Error", h("small", { text: error ? `${roundAbove(most)} mm` : "" }));
+    fill(label, "Error", h("small", { text: error ? `up to ${roundAbove(most)} mm` : "" }));
   }
 
   #resize(): void {
@@ -228,13 +239,4 @@ export class Timeline {
     this.#head.hidden = !isSeen;
     this.slider.style.transform = this.#head.style.transform = `translateX(${x.toFixed(1)}px)`;
   }
-}
-
-function stretched(bar: Bar, change: Stretch): Shown["stretched"] {
-  const { start, end } = bar;
-  if (change.op === "scale") return { bar, start, end, says: `×${change.factor.toFixed(2)}` };
-  const signed = change.op === "shorten" ? -change.frames : change.frames;
-  const says = `${signed > 0 ? "+" : "−"}${Math.abs(signed)} frames`;
-  if (change.op === "shift") return { bar, start: start + signed, end: end + signed, says };
-  return { bar, start: start - signed / 2, end: end + signed / 2, says };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, count, counted, date, duration, fps, millimetres, timecode } from "./format";
+import { ago, bytes, count, counted, date, daysLeft, duration, fps, millimetres, timecode } from "./format";
 
 describe("numbers as people read them", () => {
   it.each([
@@ -31,6 +31,12 @@ describe("numbers as people read them", () => {
     expect([fps(120), fps(29.97002997)]).toEqual(["120 fps", "29.97 fps"]);
     expect([timecode(4.25), timecode(59.999), timecode(61.5)]).toEqual(["0:04.25", "1:00.00", "1:01.50"]);
     expect(date("2026-11-18T12:00:00Z")).toMatch(/18/);
+    const now = Date.parse("2026-11-18T12:00:00Z");
+    expect(
+      ["18T11:59:30", "18T11:58", "18T10:59", "17T11:00", "06T12:00"].map((at) => ago(`2026-11-${at}Z`, now)),
+    ).toEqual(["just now", "2 minutes ago", "1 hour ago", "yesterday", "12 days ago"]);
+    const left = ["18T11:59", "17T12:01", "01T12:00"].map((at) => daysLeft(`2026-11-${at}Z`, 2, now));
+    expect(left).toEqual(["2 days left", "2 days left", "gone soon"]);
     expect([millimetres(0.083), millimetres(12.44), millimetres(120)]).toEqual(["0.08 mm", "12.4 mm", "120 mm"]);
   });
 });

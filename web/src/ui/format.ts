@@ -57,6 +57,26 @@ export function date(value: string | Date): string {
     .replace(/ +/g, " ");
 }
 
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const SPANS = [
+  [86_400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+] as const;
+
+/** "just now", "5 minutes ago", "yesterday", "12 days ago" */
+export function ago(value: string | Date, now: number = Date.now()): string {
+  const seconds = Math.max(0, (now - new Date(value).getTime()) / 1000);
+  const span = SPANS.find(([least]) => seconds >= least);
+  return span ? relative.format(-Math.floor(seconds / span[0]), span[1]) : "just now";
+}
+
+/** Of what stays for so many days: "29 days left", "gone soon" */
+export function daysLeft(since: string | Date, days: number, now: number = Date.now()): string {
+  const whole = Math.ceil(days - (now - new Date(since).getTime()) / 86_400_000);
+  return whole > 0 ? `${counted(whole, "day")} left` : "gone soon";
+}
+
 /** "12.4 mm", "0.08 mm" */
 export function millimetres(value: number): string {
   return `${value < 0.995 ? value.toFixed(2) : value < 99.5 ? value.toFixed(1) : value.toFixed(0)} mm`;

@@ -13,7 +13,7 @@ const STAYS_WITH_ACTION_MS = 12_000;
 const MOST = 3;
 
 const region = h("div", { class: "toasts", role: "status", "aria-live": "polite", "aria-atomic": "false" });
-const open: { action: ToastAction | undefined; close: () => void }[] = [];
+const open: { close: () => void }[] = [];
 
 export function toastRegion(): HTMLElement {
   return region;
@@ -34,7 +34,7 @@ export function toast(text: string, action?: ToastAction): () => void {
     clearTimeout(timer);
     timer = window.setTimeout(() => close(), action ? STAYS_WITH_ACTION_MS : STAYS_MS);
   };
-  const entry = { action, close };
+  const entry = { close };
   function close(): void {
     clearTimeout(timer);
     element.remove();
@@ -48,12 +48,4 @@ export function toast(text: string, action?: ToastAction): () => void {
   region.append(element);
   wait();
   return close;
-}
-
-/** Does what the latest toast offers, as Ctrl-Z would; false if none offers anything. */
-export function takeLatestAction(): boolean {
-  const latest = open.findLast((entry) => entry.action);
-  latest?.close();
-  latest?.action?.run();
-  return latest !== undefined;
 }

@@ -66,7 +66,11 @@ export function uploadPanel(queue: UploadQueue): { element: HTMLElement; close()
 export function summaryOf(queue: Pick<UploadQueue, "count" | "uploads">): string {
   const over = queue.count("done", "known");
   const failed = queue.count("failed");
-  const suffix = failed > 0 ? `, ${count(failed)} failed` : "";
+  const noticed = queue.uploads.filter(({ notes }) => notes.length > 0).length;
+  const suffix = [
+    noticed > 0 ? `, ${count(noticed)} with a note` : "",
+    failed > 0 ? `, ${count(failed)} failed` : "",
+  ].join("");
   if (queue.count("waiting", "sending", "analysing") > 0) {
     return `Adding ${count(over)} of ${count(queue.uploads.length)}${suffix}`;
   }
@@ -77,8 +81,9 @@ function doneShare(upload: Upload): number {
   return upload.isOver ? 1 : 0.8 * upload.part.value;
 }
 
-/** What failed is seen first, then what goes on, then what is over. */
+/** What failed is seen first, then what goes on, then what is over, with something noticed before all is well. */
 function urgency(upload: Upload): number {
+  if (upload.notes.length > 0) return 2.5;
   return { failed: 0, sending: 1, analysing: 1, waiting: 2, done: 3, known: 3, cancelled: 4 }[upload.stage.value];
 }
 
@@ -97,7 +102,7 @@ interface UploadRow {
 }
 
 function uploadRow(upload: Upload, queue: UploadQueue): UploadRow {
-  const { name, size } = upload.file;
+  const { name } = upload;
   const progress = progressBar(name);
   const says = h("div", { class: "upload-says" });
   const cancel = button("cross", `Cancel ${name}`, () => queue.cancel(upload));
@@ -109,11 +114,12 @@ function uploadRow(upload: Upload, queue: UploadQueue): UploadRow {
     element.dataset.stage = stage;
     const clip = upload.answer?.clip;
     fill(title, clip ? h("a", { href: `/clips/${clip.hash}`, text: name }) : name);
+    element.classList.toggle("noticed", upload.notes.length > 0);
     progress.element.hidden = stage !== "sending" && stage !== "analysing";
     progress.set(stage === "analysing" ? null : upload.part.value);
     cancel.hidden = upload.isOver;
     retry.hidden = stage !== "failed" && stage !== "cancelled";
-    fill(says, ...saysOf(upload, size));
+    fill(says, ...saysOf(upload), ...notesOf(upload));
   };
   const forget = [upload.stage.show(show), upload.part.watch((part) => progress.set(part === 1 ? null : part))];
   return {
@@ -124,23 +130,31 @@ function uploadRow(upload: Upload, queue: UploadQueue): UploadRow {
   };
 }
 
-function saysOf(upload: Upload, size: number): (Node | string)[] {
+function saysOf(upload: Upload): (Node | string)[] {
   switch (upload.stage.value) {
     case "waiting":
       return ["Waiting"];
     case "sending":
-      return [`Sending ${bytes(size)}`];
+      return [`Sending ${bytes(upload.size)}`];
     case "analysing":
       return ["Analysing: key poses, swings, what it is like"];
     case "done":
-      return [`Added: ${duration(upload.answer?.clip.duration_s ?? 0)}`];
+      return [
+        `Added: ${duration(upload.answer?.clip.duration_s ?? 0)}`,
+        upload.take.skeleton ? ` on the skeleton of ${upload.take.skeleton.name}` : "",
+      ];
     case "known":
       return ["Was in the library already"];
     case "cancelled":
       return ["Cancelled"];
     case "failed":
-      return failureOf(upload.error, upload.file.name);
+      return failureOf(upload.error, upload.name);
   }
+}
+
+/** What the reader noticed: the clip is there, but may not be all that was meant. */
+function notesOf({ notes }: Upload): HTMLElement[] {
+  return notes.map((note) => h("p", { class: "upload-note" }, icon("warning"), h("span", { text: sentence(note) })));
 }
 
 /** "walk.bvh:41: 5 channels" without the file and the line, which stand beside it. */
@@ -150,10 +164,17 @@ export function withoutPlace(message: string, name: string, line: number | null 
   return message.slice(place.length);
 }
 
+/** "reading FBX needs: pip install x" without the line to type, where the remedy says it too. */
+export function withoutRemedy(message: string, remedy: string | null | undefined): string {
+  const [what, line] = message.split(/(?<= needs): /);
+  return line && remedy?.includes(line) ? `${what} something that is not installed` : message;
+}
+
 /** The line of the file, what is wrong there, and what to do about it. */
 function failureOf(error: unknown, name: string): HTMLElement[] {
   const problem = error instanceof ApiError ? error.problem : null;
-  const message = sentence(withoutPlace(error instanceof Error ? error.message : String(error), name, problem?.line));
+  const said = withoutPlace(error instanceof Error ? error.message : String(error), name, problem?.line);
+  const message = sentence(withoutRemedy(said, problem?.remedy));
   const line = problem?.line != null && h("b", { text: `Line ${count(problem.line)}: ` });
   const wrong = h("p", { class: "upload-problem" }, line, message);
   return problem?.remedy ? [wrong, h("p", { class: "upload-remedy", text: problem.remedy })] : [wrong];

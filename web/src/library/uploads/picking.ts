@@ -1,10 +1,12 @@
 /** Files that were dropped or picked; folders with all that is in them. */
 
+import { type Found, paired, type Take } from "./pairing";
+
 /** What the library reads (`keypose.formats.readable_suffixes`); other files of a folder are left where they are. */
 const MOTION = /\.(bvh|amc|asf|c3d|kps|glb|gltf|usd[ac]?|fbx|blend|keys\.json|swings\.json)(\.gz)?$/i;
 
 export interface Picked {
-  files: File[];
+  takes: Take[];
   /** Files of folders that are no motion. */
   skipped: number;
 }
@@ -18,35 +20,44 @@ export function isMotion(name: string): boolean {
 export function pickedOf(files: Iterable<File>): Picked {
   const all = [...files];
   const kept = all.filter((file) => !file.webkitRelativePath || isMotion(file.name));
-  return { files: kept, skipped: all.length - kept.length };
+  const found = kept.map((file) => ({ file, folder: folderOf(file.webkitRelativePath) }));
+  return { takes: paired(found), skipped: all.length - kept.length };
 }
 
 /** What was dropped. The items must be read at once: after the event they are gone. */
 export async function droppedOf(transfer: DataTransfer): Promise<Picked> {
   const items = [...transfer.items].filter((item) => item.kind === "file");
   const roots = items.map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
-  const picked: Picked = { files: [], skipped: 0 };
+  const found: Found[] = [];
+  let skipped = 0;
   for (const root of roots) {
-    if (root instanceof File) picked.files.push(root);
-    else if (root?.isFile) picked.files.push(await fileOf(root as FileSystemFileEntry));
-    else if (root?.isDirectory) await walk(root as FileSystemDirectoryEntry, picked);
+    if (root instanceof File) found.push({ file: root, folder: "" });
+    else if (root?.isFile) found.push(await fileOf(root as FileSystemFileEntry));
+    else if (root?.isDirectory) skipped += await walk(root as FileSystemDirectoryEntry, found);
   }
-  return picked;
+  return { takes: paired(found), skipped };
 }
 
-async function walk(folder: FileSystemDirectoryEntry, picked: Picked): Promise<void> {
+/** Puts the motion of a folder, and of all below it, into `found`; gives how many other files there are. */
+async function walk(folder: FileSystemDirectoryEntry, found: Found[]): Promise<number> {
+  let skipped = 0;
   const reader = folder.createReader();
   while (true) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return; // it gives a hundred at a time
+    if (some.length === 0) return skipped; // it gives a hundred at a time
     for (const entry of some) {
-      if (entry.isDirectory) await walk(entry as FileSystemDirectoryEntry, picked);
-      else if (isMotion(entry.name)) picked.files.push(await fileOf(entry as FileSystemFileEntry));
-      else picked.skipped += 1;
+      if (entry.isDirectory) skipped += await walk(entry as FileSystemDirectoryEntry, found);
+      else if (isMotion(entry.name)) found.push(await fileOf(entry as FileSystemFileEntry));
+      else skipped += 1;
     }
   }
 }
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((resolve, reject) => entry.file(resolve, reject));
+function fileOf(entry: FileSystemFileEntry): Promise<Found> {
+  const folder = folderOf(entry.fullPath);
+  return new Promise((resolve, reject) => entry.file((file) => resolve({ file, folder }), reject));
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

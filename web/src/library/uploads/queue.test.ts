@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../api/client";
-import { summaryOf, withoutPlace } from "./panel";
+import { summaryOf, withoutPlace, withoutRemedy } from "./panel";
 import { UploadQueue } from "./queue";
 import type { Sending, Uploaded } from "./sending";
 
@@ -15,7 +15,7 @@ function queueOf(held: Held[], waits: number[] = []) {
   const added: Uploaded[] = [];
   const queue = new UploadQueue(
     (answer) => added.push(answer),
-    (file, onPart) => {
+    ({ file }, onPart) => {
       const entry = { name: file.name, onPart } as Held;
       entry.answer = new Promise((resolve, reject) => Object.assign(entry, { resolve, reject }));
       entry.abort = () => entry.reject(new DOMException("cancelled", "AbortError"));
@@ -27,7 +27,7 @@ function queueOf(held: Held[], waits: number[] = []) {
   return { queue, added };
 }
 
-const files = (count: number) => Array.from({ length: count }, (_, k) => new File(["x"], `${k}.bvh`));
+const takes = (count: number) => Array.from({ length: count }, (_, k) => ({ file: new File(["x"], `${k}.bvh`) }));
 const answer = (known = false) => ({ clip: { hash: "0" }, known, notes: [] }) as unknown as Uploaded;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 const busy = () => new ApiError(429, { kind: "TooMany", message: "too many", line: null, remedy: null });
@@ -36,7 +36,7 @@ describe("uploads", () => {
   it("go four at a time, and each that ends makes room", async () => {
     const held: Held[] = [];
     const { queue, added } = queueOf(held);
-    queue.add(files(6));
+    queue.add(takes(6));
     expect(held.map(({ name }) => name)).toEqual(["0.bvh", "1.bvh", "2.bvh", "3.bvh"]);
     held[0]!.onPart(0.5);
     held[1]!.onPart(1);
@@ -49,7 +49,7 @@ describe("uploads", () => {
   it("can be cancelled, tried again, and fail", async () => {
     const held: Held[] = [];
     const { queue } = queueOf(held);
-    queue.add(files(2));
+    queue.add(takes(2));
     queue.cancel(queue.uploads[0]!);
     held[1]!.reject(new Error("line 3 is odd"));
     await soon();
@@ -68,7 +68,7 @@ describe("uploads", () => {
   it("wait when the server has too many, and too large ones are not sent", async () => {
     const held: Held[] = [];
     const { queue, added } = queueOf(held, [1]);
-    queue.add(files(1));
+    queue.add(takes(1));
     held[0]!.reject(busy());
     await soon();
     expect(held.length).toBe(2);
@@ -76,7 +76,7 @@ describe("uploads", () => {
     await soon();
     expect(added.length).toBe(1);
     queue.mostBytes = 0;
-    queue.add(files(1));
+    queue.add(takes(1));
     await soon();
     expect([held.length, queue.uploads[1]!.stage.value]).toEqual([2, "failed"]);
   });
@@ -85,5 +85,19 @@ describe("uploads", () => {
     expect(withoutPlace("a.bvh:41: 5 channels", "a.bvh", 41)).toBe("5 channels");
     expect(withoutPlace("a.bvh: empty", "a.bvh", null)).toBe("empty");
     expect(withoutPlace("b.bvh:41: 5 channels", "a.bvh", 41)).toBe("b.bvh:41: 5 channels");
+    const [message, remedy] = ["reading FBX needs: pip install 'x'", "On the server: pip install 'x'"];
+    expect(withoutRemedy(message, remedy)).toBe("reading FBX needs something that is not installed");
+    expect(withoutRemedy(message, null)).toBe(message);
+    expect(withoutRemedy("needs: care", "Export it again.")).toBe("needs: care");
+  });
+
+  it("say how many have something to be noted", async () => {
+    const held: Held[] = [];
+    const { queue } = queueOf(held);
+    queue.add(takes(2));
+    held[0]!.resolve({ ...answer(), notes: ["the last row is left out"] });
+    held[1]!.resolve(answer());
+    await soon();
+    expect(summaryOf(queue)).toBe("2 clips added, 1 with a note");
   });
 });

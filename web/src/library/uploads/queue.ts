@@ -3,6 +3,7 @@
 import { ApiError } from "../../api/client";
 import { Signal } from "../../state/signal";
 import { bytes } from "../../ui/format";
+import type { Take } from "./pairing";
 import { type Send, type Sending, sendFile, type Uploaded } from "./sending";
 
 export type Stage = "waiting" | "sending" | "analysing" | "done" | "known" | "failed" | "cancelled";
@@ -18,7 +19,21 @@ export class Upload {
   answer: Uploaded | null = null;
   sending: Sending | null = null;
 
-  constructor(readonly file: File) {}
+  constructor(readonly take: Take) {}
+
+  get name(): string {
+    return this.take.file.name;
+  }
+
+  /** In bytes, of all that is sent. */
+  get size(): number {
+    return this.take.file.size + (this.take.skeleton?.size ?? 0);
+  }
+
+  /** What the reader noticed. */
+  get notes(): readonly string[] {
+    return this.answer?.notes ?? [];
+  }
 
   get isOver(): boolean {
     return !["waiting", "sending", "analysing"].includes(this.stage.value);
@@ -38,8 +53,8 @@ export class UploadQueue {
     readonly busyWaitsMs: readonly number[] = BUSY_WAITS_MS,
   ) {}
 
-  add(files: readonly File[]): void {
-    this.uploads.push(...files.map((file) => new Upload(file)));
+  add(takes: readonly Take[]): void {
+    this.uploads.push(...takes.map((take) => new Upload(take)));
     this.#pump();
   }
 
@@ -79,7 +94,7 @@ export class UploadQueue {
   async #run(upload: Upload): Promise<void> {
     this.#running += 1;
     try {
-      if (upload.file.size > this.mostBytes) throw tooLarge(this.mostBytes);
+      if (upload.size > this.mostBytes) throw tooLarge(this.mostBytes);
       this.#put(upload, "sending");
       upload.answer = await this.#sent(upload);
       this.#put(upload, upload.answer.known ? "known" : "done");
@@ -98,7 +113,7 @@ export class UploadQueue {
 
   async #sent(upload: Upload): Promise<Uploaded> {
     for (let attempt = 0; ; attempt++) {
-      upload.sending = this.send(upload.file, (part) => {
+      upload.sending = this.send(upload.take, (part) => {
         upload.part.value = part;
         if (part === 1 && upload.stage.value === "sending") this.#put(upload, "analysing");
       });

@@ -1,6 +1,7 @@
-/** Sends one file. XMLHttpRequest, because fetch does not say how much has gone. */
+/** Sends one file, behind its skeleton where it has one. XMLHttpRequest, because fetch does not say how much has gone. */
 
 import { ApiError, type Schema, ServerGone } from "../../api/client";
+import type { Take } from "./pairing";
 
 export type Uploaded = Schema["Uploaded"];
 
@@ -9,13 +10,18 @@ export interface Sending {
   abort(): void;
 }
 
-export type Send = (file: File, onPart: (part: number) => void) => Sending;
+export type Send = (take: Take, onPart: (part: number) => void) => Sending;
 
 /** `onPart` is told from 0 to 1 how much has gone; at 1 the server has it all and looks at it. */
-export const sendFile: Send = (file, onPart) => {
+export const sendFile: Send = ({ file, skeleton }, onPart) => {
   const request = new XMLHttpRequest();
   const answer = new Promise<Uploaded>((resolve, reject) => {
-    request.open("POST", `/api/uploads?${new URLSearchParams({ name: file.name })}`);
+    const query = new URLSearchParams({ name: file.name });
+    if (skeleton) {
+      query.set("skeleton", skeleton.name);
+      query.set("skeleton_bytes", String(skeleton.size));
+    }
+    request.open("POST", `/api/uploads?${query}`);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.addEventListener("progress", ({ loaded, total }) =>
       onPart(total > 0 ? (0.999 * loaded) / total : 0),
@@ -27,7 +33,7 @@ export const sendFile: Send = (file, onPart) => {
     });
     request.addEventListener("error", () => reject(new ServerGone()));
     request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
-    request.send(file);
+    request.send(skeleton ? new Blob([skeleton, file]) : file);
   });
   return { answer, abort: () => request.abort() };
 };

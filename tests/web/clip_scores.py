@@ -1,0 +1,36 @@
+"""How far curves are off, as the server says it of files, and as pages come to say it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from web_served import expect
+
+POLISHED = """async ([path, frames]) => {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ frames, polish: true });
+  const bytes = await (await fetch(path, { method: "POST", headers, body })).arrayBuffer();
+  const length = new DataView(bytes).getUint32(0, true);
+  return new TextDecoder().decode(new Uint8Array(bytes, 4, length));
+}"""
+
+
+def polished_score(page: Any, clip: str, frames: list[int]) -> dict[str, Any]:
+    """The score of the curves through ``frames`` that files hold."""
+    said: dict[str, Any] = json.loads(page.evaluate(POLISHED, [f"/api/clips/{clip}/unbaked", frames]))["score"]
+    return said
+
+
+def in_mm(value: float) -> str:
+    """As pages write it."""
+    return f"{value:.2f} mm" if value < 0.995 else f"{value:.1f} mm" if value < 99.5 else f"{value:.0f} mm"
+
+
+def until_polished(page: Any, clip: str, frames: list[int]) -> None:
+    """Waits until a clip's page shows just these figures, and says that they will stay."""
+    score = polished_score(page, clip, frames)
+    expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
+    for name, value in (("mean", "mean_mm"), ("95 % within", "p95_mm"), ("worst", "max_mm")):
+        expect(page.locator(".score > div", has_text=name)).to_contain_text(in_mm(score[value]))
+    expect(page.locator(".score.about")).to_have_count(0)
