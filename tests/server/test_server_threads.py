@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from typing import Any
 
@@ -15,7 +16,7 @@ from keypose.server.settings import Settings
 
 
 @pytest.mark.parametrize("kind", ["searches", "writes"])
-def test_who_goes_makes_no_room_before_the_work_is_done(kind: str) -> None:
+def test_who_goes_makes_no_room_before_the_work_is_done(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     now, most, done = 0, 0, 0
 
     def work(_: Any) -> None:
@@ -43,4 +44,6 @@ def test_who_goes_makes_no_room_before_the_work_is_done(kind: str) -> None:
             assert await asked(lambda _: "next") == "next"
 
     apart.run(run())
+    gc.collect()
+    assert caplog.records == []
     assert most == 1 and done == 2  # those who only waited are not worked for

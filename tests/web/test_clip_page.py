@@ -293,9 +293,9 @@ def test_an_address_that_cannot_be_is_put_right(
 ) -> None:
     with look(f"/clips/{clip}?panel=keys&{said}") as watched:
         page = watched.page
+        toast = page.locator(".toast", has_text="The address was put right")
+        expect(toast).to_contain_text(why)  # first: it does not stay
         ready(page)
-        expect(page.locator(".toast")).to_contain_text("The address was put right")
-        expect(page.locator(".toast")).to_contain_text(why)
         until_query(page, **left)
         expect(page.get_by_label("Chosen by")).to_have_value("salient")
         assert errors(watched) == []

@@ -165,8 +165,9 @@ def test_the_cameras_menu_names_the_keys_that_move_it(look: Look, clip: str) -> 
         ready(page)
         page.get_by_role("button", name="Camera").click()
         nearer = page.get_by_role("menuitem", name="Nearer")
-        assert nearer.locator("kbd").all_inner_texts() == ["Alt", "PageUp"]
+        expect(nearer.locator("kbd")).to_have_text(["Alt", "PageUp"])
         page.keyboard.press("Escape")
+        expect(page.get_by_role("menu")).to_have_count(0)
         page.keyboard.press("Alt+PageUp")
         until(page, "new URLSearchParams(location.search).get('camera')?.endsWith(',3.68')")
         until_query(page, keys="8")

@@ -108,7 +108,13 @@ class Running:
         turn = object()
         await places.acquire_on_behalf_of(turn)
         work = asyncio.ensure_future(anyio.to_thread.run_sync(question, self.library, limiter=CapacityLimiter(1)))
-        work.add_done_callback(lambda _: places.release_on_behalf_of(turn))
+
+        def done(work: asyncio.Future[Result]) -> None:
+            places.release_on_behalf_of(turn)
+            if not work.cancelled():
+                work.exception()  # seen: it is nobody's fault that nobody waits for it
+
+        work.add_done_callback(done)
         return await asyncio.shield(work)
 
     async def clip(self, digest: str) -> Clip:
