@@ -42,6 +42,7 @@ def run() -> dict[str, float]:
     """Seconds until the strip is seen: of the very first file after the start of the server, and of those after it."""
     with tempfile.TemporaryDirectory() as folder:
         files = cuts(Path(folder), N_FRAMES, N_FILES)
+        megabytes = files[0].stat().st_size / 1e6
         with kp.Library(Path(folder) / "clips.db") as library:
             library.add(kp.demo_motion())
         with serving(Path(folder) / "clips.db") as served, chromium() as browser, opened(browser, served, "/") as seen:
@@ -51,7 +52,7 @@ def run() -> dict[str, float]:
                 seen.page.evaluate(WATCH, file.stem)
                 seen.page.set_input_files(".pick-files", str(file))
                 taken.append(seen.page.evaluate("() => window.stripSeen") / 1000)
-    print(f"   {N_FILES} files of {N_FRAMES} frames ({files[0].stat().st_size / 1e6:.1f} MB): the first strip after "
+    print(f"   {N_FILES} files of {N_FRAMES} frames ({megabytes:.1f} MB each): the first strip after "
           f"{taken[0]:.2f} s, then {np.median(taken[1:]):.2f} s, at most {max(taken):.2f} s")  # fmt: skip
     return {"first_strip_s": taken[0], "strip_of_upload_s": float(np.max(taken))}
 

@@ -16,6 +16,7 @@ export interface Unbaking {
 export type Worth = "fine" | "rough" | "stays rough" | "old" | { error: unknown };
 
 const REST_MS = 400;
+const PASSING_MS = 200; // between curves of keys that are chosen no longer: drawing them takes time from the next
 
 export class Curving {
   readonly worth = new Signal<Worth>("old");
@@ -26,6 +27,7 @@ export class Curving {
   #said = "";
   #abort = new AbortController();
   #timer = 0;
+  #shownAt = 0;
   /** Resolves when what is seen first is there: curves can wait. */
   before: () => Promise<void> = async () => {};
 
@@ -34,6 +36,7 @@ export class Curving {
     this.#shown = shown;
     this.#quick = new Latest(
       async (first) => {
+        await null; // all that follows the keys has been asked for by then
         await this.before();
         const asked = this.#wanted ?? first; // others may be wanted by now
         return { curves: await this.#ask(asked), asked };
@@ -79,6 +82,9 @@ export class Curving {
   #take(curves: Curves, asked: Unbaking): void {
     const isWanted = asked === this.#wanted;
     if (isWanted && this.worth.value === "fine") return; // the better ones came first
+    const now = performance.now();
+    if (!isWanted && now - this.#shownAt < PASSING_MS) return;
+    this.#shownAt = now;
     this.#shown(curves);
     if (isWanted) this.worth.value = hasPolish(asked) ? "rough" : "fine";
   }

@@ -1,6 +1,8 @@
 /** The page of one clip: the figure, its timeline, its keys, its edit. */
 
 import "./clip.css";
+import { ServerGone } from "../api/client";
+import type { Draft } from "../edit/steps";
 import { Workshop } from "../edit/workshop";
 import { FIRST_VIEW, viewNumbers, viewOf } from "../player/orbit";
 import { Player } from "../player/player";
@@ -10,7 +12,9 @@ import { Timeline } from "../timeline/timeline";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
 import { shell } from "../ui/shell";
+import { messageOf } from "../ui/states";
 import { theme } from "../ui/theme";
+import { toast } from "../ui/toast";
 import { fixesOf, putRight } from "./address";
 import { Choosing } from "./choosing";
 import { commandsOf } from "./commands";
@@ -23,7 +27,6 @@ import { Playing } from "./playing";
 import { keepsPins } from "./recipe";
 import { ClipState, facingOf, type Opened } from "./state";
 import { Strip } from "./strip";
-import { openTakeAway } from "./take_away";
 import { transport } from "./transport";
 import { viewBar } from "./view_bar";
 
@@ -56,7 +59,7 @@ class ClipView {
     const timeline = this.#timeline();
     const strip = new Strip(opened.facts.hash, STRIP_PX, (frame) => state.goTo(frame));
     choosing.curving.before = () => strip.settled();
-    const takeAway = () => openTakeAway(state, workshop.draft);
+    const takeAway = () => void openTakeAway(state, workshop.draft);
     const compare = () =>
       navigate(`/compare/${opened.facts.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
     const workshop = new Workshop({ state, choosing, player, timeline, takeAway });
@@ -221,6 +224,16 @@ class ClipView {
         timeline.recolour();
       }),
     );
+  }
+}
+
+/** Loaded when it is wanted. */
+async function openTakeAway(state: ClipState, draft: Draft | null): Promise<void> {
+  try {
+    const dialog = await import("./take_away");
+    dialog.openTakeAway(state, draft);
+  } catch {
+    toast(messageOf(new ServerGone()));
   }
 }
 

@@ -19,7 +19,7 @@ interface Asked {
 /** A strip that came. */
 export interface Drawn {
   image: HTMLImageElement;
-  drawing: Blob;
+  drawing: () => Promise<string>; // its text, which places are read from
   frames: readonly number[];
 }
 
@@ -132,18 +132,26 @@ function nameOf({ draft, frames, theme, heightPx }: Omit<Asked, "start">): strin
 }
 
 async function loaded(asked: Asked): Promise<Drawn> {
-  const { address, draft, frames, theme, heightPx } = asked;
-  const plain = `${address}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
-  const { blob: drawing } = draft
-    ? await askFile(address, { told: { draft, frames, theme, height_px: heightPx } })
-    : await askFile(plain);
+  const { draft, frames, theme } = asked;
   const alt = `${frames.length} ${draft ? "edited" : "key"} poses, at frames ${frames.join(", ")}`;
   const image = h("img", { alt, draggable: "false", "data-theme": theme });
-  image.src = URL.createObjectURL(drawing);
-  try {
-    await image.decode();
-  } finally {
-    URL.revokeObjectURL(image.src);
-  }
+  const drawing = draft ? await edited(image, asked, draft) : captured(image, asked);
+  await image.decode();
   return { image, drawing, frames };
+}
+
+/** The browser's own way is the quickest; the text is asked for once more, if it is wanted at all. */
+function captured(image: HTMLImageElement, { address, frames, theme, heightPx }: Asked): Drawn["drawing"] {
+  image.src = `${address}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
+  return async () => (await askFile(image.src)).blob.text();
+}
+
+async function edited(image: HTMLImageElement, asked: Asked, draft: Draft): Promise<Drawn["drawing"]> {
+  const { address, frames, theme, heightPx } = asked;
+  const { blob } = await askFile(address, { told: { draft, frames, theme, height_px: heightPx } });
+  image.src = URL.createObjectURL(blob);
+  const forget = () => URL.revokeObjectURL(image.src);
+  image.addEventListener("load", forget, { once: true });
+  image.addEventListener("error", forget, { once: true });
+  return () => blob.text();
 }

@@ -6,6 +6,7 @@ import { calm } from "../ui/motion";
 import type { Drawn } from "./strip";
 import { nearestPlace, type Place, placesIn } from "./strip_places";
 
+const REST_MS = 150; // a strip that is gone again by then need not be measured
 const AROUND_PX = 56; // beside a marked pose: it does not lie where edges fade
 
 export class StripBox {
@@ -54,10 +55,11 @@ export class StripBox {
   }
 
   async #measure(drawn: Drawn): Promise<void> {
-    const drawing = await drawn.drawing.text();
-    await new Promise(requestAnimationFrame); // the picture comes first
+    await new Promise((resolve) => setTimeout(resolve, REST_MS));
     if (this.#drawn !== drawn) return;
-    const places = placesIn(drawing);
+    const text = await drawn.drawing().catch(() => ""); // without places it is still seen
+    if (this.#drawn !== drawn) return;
+    const places = text ? placesIn(text) : [];
     this.#places = places.length === drawn.frames.length ? places : [];
     this.#measured.set(drawn, this.#places);
     this.#mark();

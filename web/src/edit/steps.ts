@@ -1,6 +1,8 @@
 /** An edit as it grows: steps, the detail of the capture, and a way back and forth through all of it. */
 
 import type { Schema } from "../api/client";
+import type { Bar } from "../timeline/lanes";
+import type { Stretch } from "../timeline/stretching";
 
 export type KeyStep = Pick<Schema["KeyStep"], "op" | "frame"> & Partial<Schema["KeyStep"]>;
 export type SwingStep = Pick<Schema["SwingStep"], "op" | "joint"> & Partial<Schema["SwingStep"]>;
@@ -40,6 +42,14 @@ export function lean(step: Step): Step {
     ([name, value]) => name === "op" || (takes.includes(name) && value !== null),
   );
   return Object.fromEntries(said) as Step;
+}
+
+/** The step that a drag of a bar means. */
+export function stepOf(bar: Bar, change: Stretch): SwingStep {
+  const { joint, index } = bar;
+  if (change.op === "scale") return { op: "scale", joint, index, factor: change.factor };
+  const step = { op: change.op, joint, index, by_frames: change.frames };
+  return "anchor" in change ? { ...step, anchor: change.anchor } : step;
 }
 
 /** A place in the history: so many steps, and so much detail. */

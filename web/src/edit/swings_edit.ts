@@ -8,18 +8,10 @@ import type { Stretch } from "../timeline/stretching";
 import { fill, h } from "../ui/dom";
 import { spoken } from "../ui/format";
 import type { Session } from "./session";
-import type { SwingStep } from "./steps";
+import { stepOf } from "./steps";
 
 /** Which swing is edited: that of the panel, and that which is taken hold of on the timeline. */
 export type Chosen = Signal<Pick<Bar, "joint" | "index"> | null>;
-
-/** The step that a drag of a bar means. */
-export function stepOf(bar: Bar, change: Stretch): SwingStep {
-  const { joint, index } = bar;
-  if (change.op === "scale") return { op: "scale", joint, index, factor: change.factor };
-  const step = { op: change.op, joint, index, by_frames: change.frames };
-  return "anchor" in change ? { ...step, anchor: change.anchor } : step;
-}
 
 export function swingsEdit(state: ClipState, session: Session, chosen: Chosen, stops: (() => void)[]): HTMLElement {
   return h("div", {}, oneSection(state, session, chosen, stops), allSection(state, session));

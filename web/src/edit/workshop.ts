@@ -1,6 +1,7 @@
 /** The edit panel and all that goes with it: a draft is begun, worked on, kept, left and found again. */
 
 import "./edit.css";
+import { ServerGone } from "../api/client";
 import type { Choosing } from "../clip/choosing";
 import { button } from "../clip/controls";
 import type { ClipState } from "../clip/state";
@@ -15,10 +16,9 @@ import { editCommands } from "./commands";
 import { Hands } from "./hands";
 import { historySection, undoBar } from "./history";
 import { askWhose, invitation } from "./invitation";
-import { keysEdit } from "./keys_edit";
 import { Session } from "./session";
-import type { Draft } from "./steps";
-import { type Chosen, stepOf, swingsEdit } from "./swings_edit";
+import { type Draft, stepOf } from "./steps";
+import type { Chosen } from "./swings_edit";
 
 interface On {
   state: ClipState;
@@ -73,6 +73,7 @@ export class Workshop {
     this.#hands.close();
     this.#session.dispose();
     for (const stop of [...this.#stops, ...this.#panelStops]) stop();
+    this.#panelStops = [];
   }
 
   #listen(): void {
@@ -147,10 +148,8 @@ export class Workshop {
       return;
     }
     const stops = this.#panelStops;
-    const edit =
-      kind === "keys"
-        ? keysEdit(state, this.#session, this.#hands, stops)
-        : swingsEdit(state, this.#session, this.#swing, stops);
+    const edit = h("div", {});
+    void this.#fill(edit, kind);
     const head = h(
       "section",
       { class: "panel-section edit-head" },
@@ -165,6 +164,16 @@ export class Workshop {
     );
     fill(this.element, head, edit, historySection(state, this.#session, stops));
     if (kind === "swings") this.#on.timeline.openAll();
+  }
+
+  /** The controls of a draft, loaded when there is one. */
+  async #fill(edit: HTMLElement, kind: "keys" | "swings"): Promise<void> {
+    const [stops, session, { state }] = [this.#panelStops, this.#session, this.#on];
+    const panels = await import("./panels").catch(() => null);
+    if (stops !== this.#panelStops) return; // another panel took the place
+    if (!panels) toast(messageOf(new ServerGone()));
+    else if (kind === "keys") edit.append(panels.keysEdit(state, session, this.#hands, stops));
+    else edit.append(panels.swingsEdit(state, session, this.#swing, stops));
   }
 
   #begin(kind: "keys" | "swings"): void {

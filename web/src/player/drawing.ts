@@ -3,6 +3,7 @@
 import { PCFShadowMap, PCFSoftShadowMap, WebGLRenderer } from "three";
 
 const MOST_RATIO = 2; // pixels of the screen per CSS pixel: more is not seen
+const ROUGH_RATIO = 0.6; // while things move, on a processor without graphics
 const REST_MS = 350;
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 
@@ -65,6 +66,6 @@ export class Drawing {
 
   #ratio(): number {
     const ratio = Math.min(MOST_RATIO, window.devicePixelRatio || 1);
-    return this.#isSlow ? (this.#isFine ? Math.max(2, ratio) : 1) : ratio;
+    return this.#isSlow ? (this.#isFine ? Math.max(2, ratio) : ROUGH_RATIO) : ratio;
   }
 }

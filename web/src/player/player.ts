@@ -56,15 +56,17 @@ export class Player {
   }
 
   set look(look: Look) {
+    if (isSameLook(look, this.#figures.look)) return;
     this.#figures.look = look;
     this.#stale();
   }
 
   /** The curves through keys, or the edit; null: not known yet. */
   set keyed(track: Track | null) {
+    const isSeen = this.#figures.look.shown !== "capture" || this.#figures.preview !== null;
     this.#figures.keyed = track;
     this.#figures.preview = null;
-    this.#stale();
+    if (isSeen) this.#stale();
   }
 
   set keys(keys: readonly number[]) {
@@ -209,6 +211,11 @@ export class Player {
       label.style.transform = `translate(-50%, -50%) translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
     });
   }
+}
+
+function isSameLook(a: Look, b: Look): boolean {
+  const isSame = a.shown === b.shown && a.ghosts === b.ghosts && a.keysOnly === b.keysOnly && a.follow === b.follow;
+  return isSame && a.trails.length === b.trails.length && a.trails.every((joint, n) => joint === b.trails[n]);
 }
 
 function rootOf(joints: readonly JointOf[]): number {

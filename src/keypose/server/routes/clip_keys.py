@@ -44,7 +44,7 @@ async def get_within(request: Request, here: Here, clip: ClipHash, told: WithinT
 async def get_unbaked(request: Request, here: Here, clip: ClipHash, told: UnbakedTold) -> Response:
     """Curves through keys, and how far they stray, as arrays."""
     asked = {"clip": clip, **told.model_dump(mode="json")}
-    return await ask(request, here, "unbaked", clip, asked, EDIT_S, aside=told.polish)
+    return await ask(request, here, "unbaked", clip, asked, EDIT_S, aside=True)
 
 
 @router.post(
