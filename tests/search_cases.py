@@ -74,6 +74,9 @@ class Held:
     def seals(self, connection: Any) -> dict[int, str]:
         return dict(self.seals_by)
 
+    def numbers(self, connection: Any) -> list[int]:
+        return list(self.seals_by)
+
     def _read(self, of: Mapping[int, Any], ids: Sequence[int]) -> dict[int, Any]:
         self.read.extend(ids)
         return {number: of[number] for number in ids if number in of}

@@ -13,9 +13,12 @@ from keypose.library.opened import BUSY_S
 from keypose.library.rankers.sheets import Sheet
 from keypose.library.rows import find
 from keypose.library.searching.hits import Hit
+from keypose.library.searching.keeping import Lag
+from keypose.library.searching.memory_shelf import MemoryShelf
 from keypose.library.searching.search import search, search_part, search_pose
 from keypose.library.searching.shelves import shelf_of
 from keypose.model import Motion
+from keypose.options import number
 from keypose.pictures.picture import Picture, size_of
 
 
@@ -47,6 +50,16 @@ class Library(Catalogue):
     ) -> None:
         super().__init__(where, blobs=blobs, create=create, busy_s=busy_s, limits=limits)
         self._shelf = shelf_of(self._store.database.dialect)
+
+    def let_search_lag(self, seconds: float) -> None:
+        """From now on a search may miss clips that came within so many seconds, and never waits because others come.
+
+        For a server that takes clips in all the time. What is gone is never found; a database with an index of its own
+        never lags.
+        """
+        lag_s = number("seconds", seconds, above=0.0)
+        if isinstance(self._shelf, MemoryShelf):
+            self._shelf.let_lag(Lag(self._store.database.reading, lag_s))
 
     def search(
         self,

@@ -32,6 +32,7 @@ logger = logging.getLogger("keypose.server")
 READS_AT_ONCE = 8  # the library has so many connections, and some more
 NICENESS = 10  # of the processes that analyse uploads
 FOLDER = "keypose-uploads-"  # how the names of our folders begin
+SEARCH_LAG_S = 5.0  # while clips come in all the time
 SWEEP_S = 6 * 3600.0  # between two looks at what was thrown away long ago
 
 Result = TypeVar("Result")
@@ -126,6 +127,7 @@ class Running:
 async def running(settings: Settings) -> AsyncIterator[Running]:
     """Opens everything, and closes it: no process and no file of an upload stays behind."""
     with Library(settings.library, create=False) as library, own_folder(FOLDER) as folder:
+        library.let_search_lag(SEARCH_LAG_S)
         here = Running(settings, library, folder)
         sweep = asyncio.create_task(_sweep(here))
         try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
+from keypose.errors import KeyposeError
 from keypose.library.extra import sa
 from keypose.library.searching.shelf import Numbers
 
@@ -50,6 +53,50 @@ class Once:
         return self._counter.seals(connection)
 
 
+class Lag:
+    """Lets searches take copies that are a little old, while many changes come: nobody waits for a renewal then.
+
+    The first search after ``seconds`` without a renewal renews by itself, as it would without a lag, and is exact.
+    Sooner ones take what is there, and a thread renews it when the time is over.
+    """
+
+    def __init__(self, reading: Callable[[], AbstractContextManager[sa.Connection]], seconds: float) -> None:
+        self._reading = reading
+        self._seconds = seconds
+        self._due: WeakKeyDictionary[Kept[Any, Any], float] = WeakKeyDictionary()
+        self._armed: WeakSet[Kept[Any, Any]] = WeakSet()
+        self._lock = threading.Lock()
+
+    def allows(self, kept: Kept[Any, Any]) -> bool:
+        """Whether the old copy may be taken; then a new one is on its way."""
+        with self._lock:
+            wait_s = self._due.get(kept, 0.0) - time.monotonic()
+            if kept in self._armed:
+                return True
+            if wait_s <= 0.0:
+                return False
+            self._armed.add(kept)
+        threading.Thread(target=self._renew, args=(kept, wait_s), daemon=True).start()
+        return True
+
+    def was_renewed(self, kept: Kept[Any, Any]) -> None:
+        """Starts the clock."""
+        with self._lock:
+            self._due[kept] = time.monotonic() + self._seconds
+
+    def _renew(self, kept: Kept[Any, Any], wait_s: float) -> None:
+        time.sleep(wait_s)
+        try:
+            with self._reading() as connection:
+                kept.renew(connection)
+            self.was_renewed(kept)
+        except KeyposeError:  # the library was closed, or is damaged: a search will say so
+            pass
+        finally:
+            with self._lock:
+                self._armed.discard(kept)
+
+
 @dataclass(frozen=True, eq=False)
 class Copy(Generic[Item, Index]):
     """What was there after ``changes`` changes. Nobody writes to it."""
@@ -66,8 +113,10 @@ class Kept(Generic[Item, Index]):
 
     ``load`` reads the items of some clips; ``build`` makes the index of items in the order of their numbers. Only
     clips that are new or changed are read again. One thread renews while the others wait, so that at most the old and
-    the new copy are there together.
+    the new copy are there together. With a ``Lag`` the others take the old copy while there are many changes.
     """
+
+    lag: Lag | None = None
 
     def __init__(
         self,
@@ -85,12 +134,23 @@ class Kept(Generic[Item, Index]):
         """What the connection sees, or what a later one has seen already."""
         changes = self._counter.changes(connection)
         copy = self._copy
-        if copy is not None and copy.changes >= changes:
+        if copy is not None and (copy.changes >= changes or (self.lag is not None and self.lag.allows(self))):
             return copy
         with self._lock:
             if self._copy is None or self._copy.changes < changes:
                 self._copy = self._renewed(connection, changes, self._copy)
+                if self.lag is not None:
+                    self.lag.was_renewed(self)
             return self._copy
+
+    def renew(self, connection: sa.Connection) -> None:
+        """Copies what the connection sees; where that fails, the next search tries again and says why."""
+        try:
+            with self._lock:
+                self._copy = self._renewed(connection, self._counter.changes(connection), self._copy)
+        except Exception:
+            self._copy = None
+            raise
 
     def _renewed(self, connection: sa.Connection, changes: int, old: Copy[Item, Index] | None) -> Copy[Item, Index]:
         seals = self._counter.seals(connection)

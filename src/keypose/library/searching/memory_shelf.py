@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from keypose.library.descriptors.noun import Singles
 from keypose.library.extra import sa
 from keypose.library.parts import PartGallery, PartTrack
 from keypose.library.rankers.sheets import Sheet
-from keypose.library.searching.keeping import Counter, Kept, Once
+from keypose.library.searching.keeping import Copy, Counter, Kept, Lag, Once
 from keypose.library.searching.pose_index import PoseIndex
 from keypose.library.searching.shelf import Chosen, Numbers, Parts, PoseFound, Wholes
+
+Item = TypeVar("Item")
 
 
 class Readers(Counter, Protocol):
@@ -34,12 +36,16 @@ class Readers(Counter, Protocol):
     def sheets(self, connection: sa.Connection, ids: Sequence[int]) -> Mapping[int, Sheet]:
         """Swings."""
 
+    def numbers(self, connection: sa.Connection) -> Sequence[int]:
+        """Of all clips that can be searched."""
+
 
 class MemoryShelf:
     """A shelf that holds everything once it was asked for, and reads what has changed since. One for each library."""
 
     def __init__(self, readers: Readers) -> None:
-        counter = Once(readers)
+        self._readers = readers
+        self._counter = counter = Once(readers)
         self._descriptions = Kept(counter, readers.descriptions, _galleries)
         self._tracks = Kept(counter, readers.tracks, _part_gallery)
         self._poses = Kept(counter, readers.poses, PoseIndex.of)
@@ -48,12 +54,12 @@ class MemoryShelf:
     def whole(self, connection: sa.Connection, ways: Sequence[Description], chosen: Chosen, keep: int) -> Wholes:
         """All clips."""
         copy = self._descriptions.at(connection)
-        return Wholes(copy.ids, copy.index, among(connection, chosen, copy.ids))
+        return Wholes(copy.ids, copy.index, self._among(connection, chosen, copy))
 
     def parts(self, connection: sa.Connection, ways: Sequence[PartTrack], chosen: Chosen, keep: int) -> Parts:
         """All clips."""
         copy = self._tracks.at(connection)
-        return Parts(copy.ids, copy.index, among(connection, chosen, copy.ids))
+        return Parts(copy.ids, copy.index, self._among(connection, chosen, copy))
 
     def poses(
         self,
@@ -68,25 +74,52 @@ class MemoryShelf:
         copy = self._poses.at(connection)
         if copy.index is None:
             return ()
-        return copy.index.nearest(copy.ids, ways, scales, among(connection, chosen, copy.ids), limit, apart_s)
+        return copy.index.nearest(copy.ids, ways, scales, self._among(connection, chosen, copy), limit, apart_s)
 
     def sheets(self, connection: sa.Connection, chosen: Chosen) -> tuple[Numbers, tuple[Sheet, ...]]:
         """Those of the clips that may be found."""
         copy = self._sheets.at(connection)
-        here = among(connection, chosen, copy.ids)
+        here = self._among(connection, chosen, copy)
         if here is None:
             return copy.ids, copy.index
         return copy.ids[here], tuple(copy.index[k] for k in np.flatnonzero(here).tolist())
 
     def descriptions(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Description]:
         """From memory."""
-        items = self._descriptions.at(connection).items
-        return {number: items[number] for number in ids if number in items}
+        return self._some(connection, self._descriptions, self._readers.descriptions, ids)
 
     def tracks(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, PartTrack]:
         """From memory."""
-        items = self._tracks.at(connection).items
-        return {number: items[number] for number in ids if number in items}
+        return self._some(connection, self._tracks, self._readers.tracks, ids)
+
+    def let_lag(self, lag: Lag) -> None:
+        """From now on copies may be a little old."""
+        for kept in (self._descriptions, self._tracks, self._poses, self._sheets):
+            kept.lag = lag
+
+    def _lags(self, connection: sa.Connection, copy: Copy[Any, Any]) -> bool:
+        return copy.changes < self._counter.changes(connection)
+
+    def _among(self, connection: sa.Connection, chosen: Chosen, copy: Copy[Any, Any]) -> Bools | None:
+        """Which clips of a copy may be found; never one that is gone by now."""
+        here = among(connection, chosen, copy.ids)
+        if not self._lags(connection, copy):
+            return here
+        there = np.isin(copy.ids, np.array(self._readers.numbers(connection), np.int64))
+        return there if here is None else here & there
+
+    def _some(
+        self,
+        connection: sa.Connection,
+        kept: Kept[Item, Any],
+        load: Callable[[sa.Connection, Sequence[int]], Mapping[int, Item]],
+        ids: Sequence[int],
+    ) -> dict[int, Item]:
+        """Items of some clips; where a copy is old, those that it lacks are read."""
+        copy = kept.at(connection)
+        found = {number: copy.items[number] for number in ids if number in copy.items}
+        missing = [number for number in ids if number not in found]
+        return {**found, **load(connection, missing)} if missing and self._lags(connection, copy) else found
 
 
 def among(connection: sa.Connection, chosen: Chosen, ids: Numbers) -> Bools | None:

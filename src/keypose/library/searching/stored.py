@@ -27,6 +27,10 @@ class Stored:
         """Of the clips that are searched."""
         return analysis_rows.searched_seals(connection)
 
+    def numbers(self, connection: sa.Connection) -> list[int]:
+        """Of the clips that are searched."""
+        return analysis_rows.searched_numbers(connection)
+
     def searched(self, connection: sa.Connection, chosen: Chosen) -> Chosen:
         """Those of the ``chosen`` clips that are searched; where all are, the question stays what it was."""
         found: Chosen = analysis_rows.searched_of(connection, chosen)
