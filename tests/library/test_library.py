@@ -147,6 +147,19 @@ def test_clips_are_found_by_words_tags_and_duration(library: Library, files: lis
             library.clips(**wrong)  # type: ignore[arg-type]
 
 
+def test_tags_of_several_clips_change_together(library: Library, files: list[Path]) -> None:
+    clips = library.add(files).clips
+    some = [clips[1].hash, clips[0].hash, clips[1].hash]
+    changed = library.retag(some, add=["Good", "studio b"], remove=["never"])
+    assert [clip.hash for clip in changed] == some[:2]
+    assert all(clip.tags == ("good", "studio b") for clip in changed)
+    assert library.retag(some, remove=["good"])[0].tags == ("studio b",) == library.clip(some[0]).tags
+    assert {clip.hash for clip in library.clips("studio")} == set(some)  # by words too
+    with pytest.raises(OptionError):
+        library.retag([some[0], "nobody"], add=["lost"])
+    assert library.clip(some[0]).tags == ("studio b",) and library.retag([]) == ()
+
+
 def test_names_and_tags_change_and_the_old_name_still_finds_it(library: Library, files: list[Path]) -> None:
     library.add(files[0])
     assert library.tag("take_0", "Run", "run", "x").tags == ("run", "x")
