@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -44,6 +45,12 @@ def waiting_files(live: Live) -> set[Path]:
     """Of this server: others may run at the same time."""
     found = (path for folder in live.temporary.glob("keypose-uploads-*") for path in folder.iterdir())
     return {path for path in found if path.is_file()}  # workers have folders there
+
+
+def test_a_folder_that_was_cleaned_away_is_made_again(live: Live, client: httpx.Client, tmp_path: Path) -> None:
+    for folder in live.temporary.glob("keypose-uploads-*"):
+        shutil.rmtree(folder)
+    assert send(client, bvh(tmp_path, 77), "after the cleaner.bvh").status_code == 201
 
 
 def test_a_file_becomes_a_clip(client: httpx.Client, tmp_path: Path) -> None:

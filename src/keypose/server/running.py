@@ -73,11 +73,6 @@ class Running:
         """What the library is called: its file without folders, or its database."""
         return PurePath(urlsplit(self.settings.library).path).name or "library"
 
-    @property
-    def uploads(self) -> Path:
-        """The folder of files on their way in."""
-        return self.folder.path
-
     def upload_path(self) -> Path:
         """A place for a file on its way in; its folder is made again where somebody has removed it."""
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated
@@ -69,8 +68,8 @@ async def _place(here: Running) -> AsyncIterator[Path]:
     """A file of a random name for one upload, that is gone in the end; only so many at once."""
     if here.uploading >= here.settings.uploads_at_once:
         raise TooMuchAsked(f"{here.uploading} files are on their way in already")
+    path = here.upload_path()
     here.uploading += 1
-    path = here.uploads / secrets.token_hex(16)
     try:
         yield path
     finally:
