@@ -38,6 +38,16 @@ def _tags(served: Served, name: str) -> set[str]:
         return set(library.clip(name).tags)
 
 
+def test_a_long_tag_hides_no_count(look: Look, served: Served) -> None:
+    long = "a tag that is much longer than the list is wide"
+    with kp.Library(served.library, create=False) as library:
+        library.tag("turn", long)
+        with look() as watched:
+            for tag in ("demo", long):
+                expect(watched.page.locator(f"[data-facet='tag {tag}'] .facet-count")).to_be_in_viewport(ratio=1)
+        library.untag("turn", long)
+
+
 def test_chosen_clips_are_tagged_and_untagged(look: Look, served: Served) -> None:
     with look("/?sort=name") as watched:
         page = watched.page
