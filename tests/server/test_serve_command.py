@@ -43,6 +43,7 @@ def serving(folder: Path, *options: str, **environment: str) -> Iterator[tuple[s
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also where the tests were started by nohup
     ) as process:
         try:
             assert process.stdout is not None and process.stderr is not None

@@ -244,7 +244,7 @@ def test_a_swing_without_room_is_refused_in_words(bench: Bench) -> None:
     step = {"op": "shift", "joint": bar.joint, "index": 0, "by_frames": -bar.start - 1}
     with pytest.raises(OptionError) as caught:
         edited(bench, swings_draft(step))
-    assert str(caught.value).startswith(f"step 1, shift: the swing of {bar.joint} (frames {bar.start} to {bar.end}, ")
+    assert str(caught.value).startswith(f"step 1, shift: the swing of {bar.joint} in frames {bar.start} to {bar.end} (")
 
 
 def test_swings_that_nobody_edited_play_the_capture(bench: Bench) -> None:

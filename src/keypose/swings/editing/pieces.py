@@ -48,8 +48,8 @@ class Piece:
         """For messages: the swing or keyed span that it is."""
         frames = f"frames {self.start} to {self.end}"
         if self.turn is None:
-            return f"the keyed span of {joint} ({frames})"
-        return f"the swing of {joint} ({frames}, {np.rad2deg(np.linalg.norm(self.turn)):.1f} degrees)"
+            return f"the keyed span of {joint} in {frames}"
+        return f"the swing of {joint} in {frames} ({np.rad2deg(np.linalg.norm(self.turn)):.1f} degrees)"
 
 
 def swing_piece(start: int, end: int, start_rotation: Floats, turn: Floats, place: int, *, fixed: bool = True) -> Piece:
