@@ -43,7 +43,6 @@ def serving(folder: Path, *options: str, **environment: str) -> Iterator[tuple[s
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also where the tests were started by nohup
     ) as process:
         try:
             assert process.stdout is not None and process.stderr is not None
@@ -56,6 +55,16 @@ def serving(folder: Path, *options: str, **environment: str) -> Iterator[tuple[s
             process.kill()
 
 
+@contextmanager
+def heard(how: Any) -> Iterator[None]:
+    """How processes that are started meanwhile take SIGHUP; the tests themselves may run under nohup."""
+    before = signal.signal(signal.SIGHUP, how)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def children(pid: int) -> set[int]:
     return {int(each) for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()}
 
@@ -64,7 +73,7 @@ def children(pid: int) -> set[int]:
 def test_it_serves_a_new_library_and_ends_at_once(tmp_path: Path, stop: signal.Signals) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, said):
+    with heard(signal.SIG_DFL), serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, said):
         assert said["url"] == f"http://127.0.0.1:{said['port']}/?token={said['token']}" and said["pid"] == process.pid
         with httpx.Client(
             verify=False, trust_env=False, headers={"Authorization": f"Bearer {said['token']}"}
@@ -144,16 +153,12 @@ def _tag(program: httpx.Client, digest: str) -> None:
 
 
 def test_nohup_is_heeded(tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with serving(tmp_path, "--port", "0") as (process, _):
-            process.send_signal(signal.SIGHUP)
-            with pytest.raises(subprocess.TimeoutExpired):
-                process.wait(1.5)
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 0
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    with heard(signal.SIG_IGN), serving(tmp_path, "--port", "0") as (process, _):
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
 
 
 def test_the_demo_has_clips(tmp_path: Path) -> None:

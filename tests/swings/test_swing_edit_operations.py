@@ -290,7 +290,7 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
         (lambda e, s: e.shift(s[3], by_s=1), "the clip has frames 0 to 59"),
         (lambda e, s: e.shift(s[3], by_s=-9), "by_s=-9, expected a number from -2 to 2"),
         (lambda e, s: e.lengthen(s[:2], by_frames=20), "the swing of LeftArm in frames 5 to 14.*is in the way|the clip has"),
-        (lambda e, s: e.lengthen(s[:2], by_frames=9, anchor="start"), "frames 20 to 29, 90.0 degrees. cannot go to frames 29 to 47: .*frames 30 to 35"),
+        (lambda e, s: e.lengthen(s[:2], by_frames=9, anchor="start"), "frames 20 to 29 .90.0 degrees. cannot go to frames 29 to 47: .*frames 30 to 35"),
         (lambda e, s: e.lengthen(s[0], factor=0.5), "factor=0.5, expected a number from 1 to 1000"),
         (lambda e, s: e.shorten(s[0], factor=1.5), "above 0 and at most 1"),
         (lambda e, s: e.shorten(s[0], by_frames=8), "cannot be shortened to 2 frames, expected at least 3"),
