@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import keypose as kp
 from keypose.errors import FileError
 from keypose.library.library import Library
 from keypose.library.searching.keeping import Kept, Lag
+from keypose.library.searching.memory_shelf import MemoryShelf
 from library_cases import DEMO
 
 LONG_S, SHORT_S = 60.0, 0.3
@@ -41,7 +43,7 @@ def test_a_search_now_and_then_is_exact() -> None:
     library = held(1, 2)
     kept = Kept(library, library.poses, list)
     kept.at(NOWHERE)
-    kept.lag = Lag(reading, SHORT_S)
+    kept.lag = Lag(reading, SHORT_S, math.inf)
     grow(library, 5)
     assert kept.at(NOWHERE).ids.tolist() == [1, 2, 5]
     time.sleep(1.2 * SHORT_S)
@@ -49,10 +51,21 @@ def test_a_search_now_and_then_is_exact() -> None:
     assert kept.at(NOWHERE).ids.tolist() == [1, 2, 5, 6]
 
 
+def test_what_is_renewed_quickly_hardly_lags() -> None:
+    library = held(1, 2)
+    kept = Kept(library, library.poses, list)
+    kept.lag = Lag(reading, LONG_S)
+    kept.at(NOWHERE)
+    for number in range(3, 9):
+        grow(library, number)
+        time.sleep(0.1)
+        assert kept.at(NOWHERE).ids.tolist() == list(range(1, number + 1))
+
+
 def test_many_changes_are_taken_together_in_the_background() -> None:
     library = held(1, 2)
     kept = Kept(library, library.poses, list)
-    kept.lag = Lag(reading, SHORT_S)
+    kept.lag = Lag(reading, SHORT_S, math.inf)
     first = kept.at(NOWHERE)
     for number in range(3, 20):
         grow(library, number)
@@ -71,7 +84,7 @@ def test_what_cannot_be_renewed_is_said_by_the_next_search() -> None:
         return library.poses(connection, ids)
 
     kept = Kept(library, poses, list)
-    kept.lag = Lag(reading, SHORT_S)
+    kept.lag = Lag(reading, SHORT_S, math.inf)
     kept.at(NOWHERE)
     grow(library, 5)
     fails = True
@@ -93,7 +106,8 @@ def library(tmp_path: Path) -> Iterator[Library]:
     with Library(tmp_path / "clips.db") as opened:
         for start in range(0, 300, 60):
             opened.add(DEMO[start : start + 60], name=f"from {start}")
-        opened.let_search_lag(LONG_S)
+        assert isinstance(opened._shelf, MemoryShelf)
+        opened._shelf.let_lag(Lag(opened._store.database.reading, LONG_S, math.inf))
         for ask in questions(opened, "from 60"):
             ask()
         yield opened
@@ -130,7 +144,6 @@ def test_the_lag_ends(tmp_path: Path) -> None:
         library.let_search_lag(SHORT_S)
         library.search("one")
         library.add(DEMO[100:160], name="two")
-        library.search("one")
         until(lambda: names(library.search("one")) == {"two"})
         with pytest.raises(kp.OptionError, match="seconds"):
             library.let_search_lag(0)

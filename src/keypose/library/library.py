@@ -52,7 +52,7 @@ class Library(Catalogue):
         self._shelf = shelf_of(self._store.database.dialect)
 
     def let_search_lag(self, seconds: float) -> None:
-        """From now on a search may miss clips that came within so many seconds, and never waits because others come.
+        """From now on a search may miss clips of the last seconds, at most so many, and never waits because they come.
 
         For a server that takes clips in all the time. What is gone is never found; a database with an index of its own
         never lags.

@@ -19,6 +19,7 @@ from keypose.library.searching.shelf import Numbers
 Item = TypeVar("Item")
 Index = TypeVar("Index")
 
+LAG_TIMES = 10.0  # a renewal may not come sooner than so many times as long as it takes
 BLOCK = 500  # clips read together: few questions, and no long list of numbers in one
 
 
@@ -56,13 +57,17 @@ class Once:
 class Lag:
     """Lets searches take copies that are a little old, while many changes come: nobody waits for a renewal then.
 
-    The first search after ``seconds`` without a renewal renews by itself, as it would without a lag, and is exact.
-    Sooner ones take what is there, and a thread renews it when the time is over.
+    After a renewal there is none for ``times`` as long as it took, at most ``seconds``: searches take what is there,
+    and a thread renews it when the time is over. The first one later renews by itself, as it would without a lag, and
+    is exact; so are nearly all where there are few clips.
     """
 
-    def __init__(self, reading: Callable[[], AbstractContextManager[sa.Connection]], seconds: float) -> None:
+    def __init__(
+        self, reading: Callable[[], AbstractContextManager[sa.Connection]], seconds: float, times: float = LAG_TIMES
+    ) -> None:
         self._reading = reading
         self._seconds = seconds
+        self._times = times
         self._due: WeakKeyDictionary[Kept[Any, Any], float] = WeakKeyDictionary()
         self._armed: WeakSet[Kept[Any, Any]] = WeakSet()
         self._lock = threading.Lock()
@@ -79,17 +84,18 @@ class Lag:
         threading.Thread(target=self._renew, args=(kept, wait_s), daemon=True).start()
         return True
 
-    def was_renewed(self, kept: Kept[Any, Any]) -> None:
+    def was_renewed(self, kept: Kept[Any, Any], took_s: float) -> None:
         """Starts the clock."""
         with self._lock:
-            self._due[kept] = time.monotonic() + self._seconds
+            self._due[kept] = time.monotonic() + min(self._seconds, self._times * took_s)
 
     def _renew(self, kept: Kept[Any, Any], wait_s: float) -> None:
         time.sleep(wait_s)
         try:
             with self._reading() as connection:
+                began = time.monotonic()
                 kept.renew(connection)
-            self.was_renewed(kept)
+            self.was_renewed(kept, time.monotonic() - began)
         except KeyposeError:  # the library was closed, or is damaged: a search will say so
             pass
         finally:
@@ -138,9 +144,10 @@ class Kept(Generic[Item, Index]):
             return copy
         with self._lock:
             if self._copy is None or self._copy.changes < changes:
+                began = time.monotonic()
                 self._copy = self._renewed(connection, changes, self._copy)
                 if self.lag is not None:
-                    self.lag.was_renewed(self)
+                    self.lag.was_renewed(self, time.monotonic() - began)
             return self._copy
 
     def renew(self, connection: sa.Connection) -> None:
