@@ -17,6 +17,7 @@
 #include "swing_keys.hpp"
 #include "swings.hpp"
 #include "text.hpp"
+#include "swing_overlap_module.hpp"
 #include "windows_module.hpp"
 
 namespace nb = nanobind;
@@ -389,4 +390,5 @@ NB_MODULE(_core, m) {
     bind_lossless(m);
     bind_kps(m);
     bind_windows(m);
+    bind_swing_overlap(m);
 }

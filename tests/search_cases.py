@@ -74,9 +74,6 @@ class Held:
     def seals(self, connection: Any) -> dict[int, str]:
         return dict(self.seals_by)
 
-    def numbers(self, connection: Any) -> list[int]:
-        return list(self.seals_by)
-
     def _read(self, of: Mapping[int, Any], ids: Sequence[int]) -> dict[int, Any]:
         self.read.extend(ids)
         return {number: of[number] for number in ids if number in of}
@@ -91,4 +88,7 @@ class Held:
         return self._read(self.poses_by, ids)
 
     def sheets(self, connection: Any, ids: Sequence[int]) -> dict[int, Sheet]:
+        return self._read(self.sheets_by, ids)
+
+    def some_sheets(self, connection: Any, ids: Sequence[int]) -> dict[int, Sheet]:
         return self._read(self.sheets_by, ids)

@@ -1,4 +1,4 @@
-from numpy import float32, float64, int32, int64, uint8
+from numpy import bool_, float32, float64, int32, int64, uint8
 from numpy.typing import NDArray
 
 _Spans = tuple[NDArray[int32], NDArray[int32], NDArray[int32]]  # joints, first frames, last frames
@@ -199,3 +199,17 @@ def nearest_windows(
     bounds: NDArray[int32],
     chosen: NDArray[int64],
 ) -> tuple[NDArray[float32], NDArray[float64]]: ...
+
+Swinging = tuple[NDArray[int32], NDArray[float64], NDArray[float64], NDArray[float64], NDArray[bool_]]
+
+def overlap_swings(
+    query: Swinging,
+    query_from: float,
+    query_to: float,
+    other: Swinging,
+    other_from: float,
+    other_to: float,
+    rate: float,
+    least_cosine: float,
+    by_axes: bool,
+) -> tuple[float, int, NDArray[int32], NDArray[float64]]: ...

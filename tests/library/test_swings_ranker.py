@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import keypose.library.rankers.swings as ranker
 from keypose.arrays import Floats
 from keypose.library.rankers.sheets import PARTS, RATE, Sheet, sheet_of
-from keypose.library.rankers.swings import Agreement, overlap, scores, scores_by_shift
+from keypose.library.rankers.swings import MOST_TOLD, Agreement, Cut, agreeing, overlap, scores
 from keypose.rotations import conjugate, exp, multiply, rotate
 from search_cases import in_a_mirror
 
@@ -87,24 +86,52 @@ def slow_scores(query: Sheet, other: Sheet, axes: bool) -> tuple[int, list[float
 @pytest.mark.parametrize("n, m", [(20, 33), (33, 20), (25, 25), (1, 9), (270, 280)])
 def test_every_shift_is_that_of_the_slow_twin(n: int, m: int, axes: bool) -> None:
     query, other = drawn(n, n), drawn(m + 100, m)
-    first, found = scores_by_shift(query, other, axes=axes)
-    slow_first, slow = slow_scores(query, other, axes)
-    assert first == slow_first
-    np.testing.assert_allclose(found, slow, atol=1e-6)
+    first, slow = slow_scores(query, other, axes)
     best = overlap(query, other, axes=axes, mirrored=False)
-    assert best.score == pytest.approx(max(slow), abs=1e-6)
-    assert best.shift_s == (first + int(np.argmax(found))) / RATE
+    assert best.score == pytest.approx(max(slow), abs=1e-9)
+    assert best.shift_s == (first + int(np.argmax(np.round(slow, 9)))) / RATE
 
 
-@pytest.mark.parametrize("axes", [True, False])
-@pytest.mark.parametrize("n", [12, 40, 700])
-def test_many_clips_at_once_are_as_one_by_one(n: int, axes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    query = drawn(n, n)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_swings_that_agree_are_those_of_the_slow_twin(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    query, other = drawn(seed, 60), drawn(seed + 50, 90)
+    (a, b), (c, d) = (sorted(chance.uniform(0.0, each.duration_s, 2)) for each in (query, other))
+    found = agreeing(Cut(query, a, b), Cut(other, c, d))
+    shift_s = overlap(query.part(a, b), other.part(c, d), mirrored=False).shift_s + c - a
+    slow = slow_agreeing(query, other, (a, b), (c, d), shift_s)[:MOST_TOLD]
+    assert [each.part for each in found] == [each.part for each in slow]
+    np.testing.assert_allclose([each[1:] for each in found], [each[1:] for each in slow], atol=1e-9)
+
+
+def slow_agreeing(
+    query: Sheet, other: Sheet, asked: tuple[float, float], there: tuple[float, float], shift_s: float
+) -> list[Agreement]:
+    """Pair by pair."""
+    found = []
+    for q in range(len(query.parts)):
+        for o in range(len(other.parts)):
+            start, end = (float(np.clip(times[q], *asked)) for times in (query.starts_s, query.ends_s))
+            begins, stops = (float(np.clip(times[o], *there)) for times in (other.starts_s, other.ends_s))
+            together = min(end + shift_s, stops) - max(start + shift_s, begins)
+            cosine = float(query.axes[q] @ other.axes[o])
+            if (
+                query.parts[q] == other.parts[o]
+                and end > start
+                and stops > begins
+                and together > 1e-12
+                and cosine >= 0.5
+            ):
+                pair = Agreement(PARTS[query.parts[q]], start, end, begins, stops, cosine)
+                found.append((round(-together, 9), int(query.parts[q]), q, o, pair))
+    return [pair for *_, pair in sorted(found, key=lambda each: each[:4])]
+
+
+def test_many_clips_at_once_are_as_one_by_one() -> None:
+    query = drawn(40, 40)
     others = [drawn(seed, length) for seed, length in enumerate((9, 30, 31, 200, 4, 1, 90, 60))]
-    singly = [overlap(query, other, axes=axes).score for other in others]
-    for most in (1, 60 * n, 1 << 21):  # a batch for each, a few in each, one for all
-        monkeypatch.setattr(ranker, "_MOST_PRODUCTS", most)
-        np.testing.assert_allclose(scores(query, others, axes=axes), singly, atol=1e-6)
+    for axes in (True, False):
+        assert scores(query, others, axes=axes).tolist() == [overlap(query, each, axes=axes).score for each in others]
     assert scores(query, []).shape == (0,)
 
 
@@ -218,6 +245,6 @@ def test_only_some_parts_count(own: Sheet) -> None:
     some = own.only(left)
     assert set(some.parts.tolist()) <= set(np.flatnonzero(left).tolist()) and 0 < len(some.parts) < len(own.parts)
     np.testing.assert_array_equal(some.present, own.present & left)
-    whole, part = scores_by_shift(some, own)[1], slow_scores(some, own.only(left), axes=True)[1]
-    np.testing.assert_allclose(whole, part, atol=1e-6)
+    whole, part = overlap(some, own, mirrored=False), overlap(some, own.only(left), mirrored=False)
+    assert whole == part
     assert overlap(some, own.mirrored()).mirrored

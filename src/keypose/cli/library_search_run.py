@@ -6,7 +6,7 @@ import os
 import re
 import webbrowser
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -218,6 +218,6 @@ def _hit_document(hit: Hit) -> dict[str, Any]:
         "says": hit.says,
         "centimetres": hit.why.centimetres,
         "spans": [span._asdict() for span in hit.why.spans],
-        "swings": [asdict(swing) for swing in hit.why.swings],
+        "swings": [swing._asdict() for swing in hit.why.swings],
         "clip": library_run.document(hit.clip),
     }

@@ -143,11 +143,6 @@ def searched_seals(connection: sa.Connection) -> dict[int, str]:
     }
 
 
-def searched_numbers(connection: sa.Connection) -> list[int]:
-    """The numbers of the clips that are searched."""
-    return list(connection.scalars(sa.select(analyses.c.clip).where(*_SEARCHED)))
-
-
 def searched_of(connection: sa.Connection, chosen: Any) -> Any:
     """A question for those of the ``chosen`` clips (None: all) that are searched; the same one where all clips are."""
     if not connection.execute(_IS_ANY_NOT).scalar_one():

@@ -13,12 +13,10 @@ from keypose.library.opened import BUSY_S
 from keypose.library.rankers.sheets import Sheet
 from keypose.library.rows import find
 from keypose.library.searching.hits import Hit
-from keypose.library.searching.keeping import Lag
 from keypose.library.searching.memory_shelf import MemoryShelf
-from keypose.library.searching.search import search, search_part, search_pose
+from keypose.library.searching.search import numbers_of_pose, search, search_part, search_pose
 from keypose.library.searching.shelves import shelf_of
 from keypose.model import Motion
-from keypose.options import number
 from keypose.pictures.picture import Picture, size_of
 
 
@@ -50,16 +48,6 @@ class Library(Catalogue):
     ) -> None:
         super().__init__(where, blobs=blobs, create=create, busy_s=busy_s, limits=limits)
         self._shelf = shelf_of(self._store.database.dialect)
-
-    def let_search_lag(self, seconds: float) -> None:
-        """From now on a search may miss clips of the last seconds, at most so many, and never waits because they come.
-
-        For a server that takes clips in all the time. What is gone is never found; a database with an index of its own
-        never lags.
-        """
-        lag_s = number("seconds", seconds, above=0.0)
-        if isinstance(self._shelf, MemoryShelf):
-            self._shelf.let_lag(Lag(self._store.database.reading, lag_s))
 
     def search(
         self,
@@ -136,8 +124,12 @@ class Library(Catalogue):
         mirrored: bool = True,
         several: bool = False,
         fold: bool = True,
+        numbers: Sequence[float] | None = None,
     ) -> tuple[Hit, ...]:
-        """Clips with a pose like that of a ``frame``; a motion of one frame is a posed figure."""
+        """Clips with a pose like that of a ``frame``; a motion of one frame is a posed figure.
+
+        ``numbers``: what ``pose_numbers`` says of that frame, perhaps in another process; then no bytes are read here.
+        """
         return search_pose(
             self._store,
             self._shelf,
@@ -149,7 +141,21 @@ class Library(Catalogue):
             mirrored=mirrored,
             several=several,
             fold=fold,
+            numbers=numbers,
         )
+
+    def pose_numbers(self, query: Motion | str, frame: int = 0) -> tuple[float, ...]:
+        """What ``search_pose`` compares of a ``frame``: joints seen from the hips, and their height above the floor."""
+        return numbers_of_pose(self._store, query, frame)
+
+    def prepare_search(self) -> None:
+        """Reads what searches hold in memory, so that the first is as quick as the others.
+
+        A database with an index of its own has nothing to prepare.
+        """
+        if isinstance(self._shelf, MemoryShelf):
+            with self._store.database.reading() as connection:
+                self._shelf.load(connection)
 
     # What is known about the frames of a clip
 

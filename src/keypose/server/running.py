@@ -32,7 +32,6 @@ logger = logging.getLogger("keypose.server")
 READS_AT_ONCE = 8  # the library has so many connections, and some more
 NICENESS = 10  # of the processes that analyse uploads
 FOLDER = "keypose-uploads-"  # how the names of our folders begin
-SEARCH_LAG_S = 5.0  # while clips come in all the time
 SWEEP_S = 6 * 3600.0  # between two looks at what was thrown away long ago
 
 Result = TypeVar("Result")
@@ -122,17 +121,23 @@ class Running:
 async def running(settings: Settings) -> AsyncIterator[Running]:
     """Opens everything, and closes it: no process and no file of an upload stays behind."""
     with Library(settings.library, create=False) as library, own_folder(FOLDER) as folder:
-        library.let_search_lag(SEARCH_LAG_S)
         here = Running(settings, library, folder)
-        sweep = asyncio.create_task(_sweep(here))
+        aside = (asyncio.create_task(_sweep(here)), asyncio.create_task(_prepare(here)))
         try:
             await here.workers.start()
             await here.uploaders.start()
             await anyio.to_thread.run_sync(FILES.look)
             yield here
         finally:
-            sweep.cancel()
+            for task in aside:
+                task.cancel()
             await asyncio.gather(here.workers.stop(), here.uploaders.stop())
+
+
+async def _prepare(here: Running) -> None:
+    """The first search is as quick as the others; where the library is damaged, searches say so."""
+    with contextlib.suppress(KeyposeError):
+        await here.reads(Library.prepare_search)
 
 
 async def _sweep(here: Running) -> None:

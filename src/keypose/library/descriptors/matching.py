@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keypose._core import nearest_windows
 from keypose.arrays import Bools, Floats, Frozen, Ints
 from keypose.library.descriptors.covariance import KINDS
 from keypose.library.descriptors.noun import Description, Singles, Windows
-
-Indices = NDArray[np.intp]
+from keypose.library.growing import Groups, Places, Rows
 
 FIRST_BY = "clip"  # one row for each clip: quick enough for all of them
 RANKED_BY = (FIRST_BY, *KINDS)  # the descriptors that rank best together
@@ -27,6 +24,7 @@ class Gallery(Frozen):
     """The windows of many clips by one descriptor, one clip after another."""
 
     vectors: Singles  # (N, D)
+    squares: Singles  # (N,) of the lengths of vectors
     weights: Singles  # (N,)
     bounds: Ints  # (C + 1,) where each clip starts, and where the last one ends
     usual: Floats  # (C, 2)
@@ -34,25 +32,16 @@ class Gallery(Frozen):
     @classmethod
     def of(cls, clips: Sequence[Windows]) -> Gallery:
         """The gallery of these clips, at least one."""
-        return cls(
-            np.concatenate([each.vectors for each in clips]),
-            np.concatenate([each.weights for each in clips]),
-            _bounds(clips),
-            np.array([each.usual for each in clips]),
-        )
+        growing = GrowingGallery(clips[0].vectors.shape[1])
+        growing.add(clips)
+        return growing.now()
 
     @property
     def n_clips(self) -> int:
         """How many clips there are."""
         return len(self.usual)
 
-    @cached_property
-    def _squares(self) -> Singles:
-        """The squared length of each vector, (N,)."""
-        squares: Singles = np.einsum("nd,nd->n", self.vectors, self.vectors)
-        return squares
-
-    def away(self, ways: Sequence[Windows], chosen: Indices | None = None) -> Floats:
+    def away(self, ways: Sequence[Windows], chosen: Places | None = None) -> Floats:
         """(Q, K): how far ``chosen`` clips (K,) are from each of ``ways``, in spreads of what is usual for the two.
 
         Below 0: nearer. The weighted mean of distances from each window to the nearest of the other clip, both ways.
@@ -61,13 +50,69 @@ class Gallery(Frozen):
         """
         clips = np.arange(self.n_clips) if chosen is None else chosen
         asked, parts = np.concatenate([way.vectors for way in ways]), _bounds(ways)
-        there, back = nearest_windows(asked, parts, self.vectors, self._squares, self.weights, self.bounds, clips)
+        there, back = nearest_windows(asked, parts, self.vectors, self.squares, self.weights, self.bounds, clips)
         mean, spread = self.usual[clips].T
         away: Floats = (back - mean) / spread
         for k, way in enumerate(ways):
             mean, spread = way.usual
             away[k] += (way.weights @ there[parts[k] : parts[k + 1]] - mean) / spread
         return away
+
+
+class GrowingGallery:
+    """A gallery to which clips are added."""
+
+    def __init__(self, size: int) -> None:
+        self._vectors = Rows(np.empty((0, size), np.float32))
+        self._squares = Rows(np.empty(0, np.float32))
+        self._weights = Rows(np.empty(0, np.float32))
+        self._clips = Groups()
+        self._usual = Rows(np.empty((0, 2)))
+
+    def add(self, clips: Sequence[Windows]) -> None:
+        """More clips, at least one."""
+        vectors = np.concatenate([each.vectors for each in clips])
+        self._vectors.add(vectors)
+        self._squares.add(np.einsum("nd,nd->n", vectors, vectors))
+        self._weights.add(np.concatenate([each.weights for each in clips]))
+        self._clips.add([len(each) for each in clips])
+        self._usual.add(np.array([each.usual for each in clips]))
+
+    def keep(self, places: Places) -> None:
+        """Only the clips at these places."""
+        rows = self._clips.keep(places)
+        for each in (self._vectors, self._squares, self._weights):
+            each.keep(rows)
+        self._usual.keep(places)
+
+    def now(self) -> Gallery:
+        """The gallery of the clips that are there."""
+        return Gallery(
+            self._vectors.now, self._squares.now, self._weights.now, self._clips.bounds, self._usual.now
+        )  # fmt: skip
+
+
+class GrowingGalleries:
+    """Galleries of descriptions, by every descriptor that the first one has."""
+
+    def __init__(self) -> None:
+        self._by: dict[str, GrowingGallery] = {}
+
+    def add(self, clips: Sequence[Description]) -> None:
+        """More clips, at least one."""
+        if not self._by:
+            self._by = {name: GrowingGallery(each.vectors.shape[1]) for name, each in clips[0].all.items()}
+        for name, growing in self._by.items():
+            growing.add([clip.all[name] for clip in clips])
+
+    def keep(self, places: Places) -> None:
+        """Only the clips at these places."""
+        for growing in self._by.values():
+            growing.keep(places)
+
+    def now(self) -> dict[str, Gallery]:
+        """The galleries of the clips that are there; empty where there was never one."""
+        return {name: growing.now() for name, growing in self._by.items()}
 
 
 def _bounds(clips: Sequence[Windows]) -> Ints:
@@ -90,7 +135,7 @@ def unlikeness(query: Description, galleries: Mapping[str, Gallery], *, mirrored
 
 
 def unlikeness_of_each(
-    ways: Sequence[Description], galleries: Mapping[str, Gallery], chosen: Indices | None = None
+    ways: Sequence[Description], galleries: Mapping[str, Gallery], chosen: Places | None = None
 ) -> Floats:
     """(Q, K): the same for each of several queries, and perhaps only for ``chosen`` clips (K,)."""
     summed: Floats = np.sum([g.away([way.all[name] for way in ways], chosen) for name, g in galleries.items()], axis=0)
@@ -100,9 +145,9 @@ def unlikeness_of_each(
 class Ranking(NamedTuple):
     """Clips of galleries, the nearest first, K of them."""
 
-    clips: Indices  # (K,)
+    clips: Places  # (K,)
     away: Floats  # (K,) how unlike each is
-    ways: Indices  # (K,) to which of the ways it is nearest
+    ways: Places  # (K,) to which of the ways it is nearest
 
 
 def rank(
@@ -112,7 +157,7 @@ def rank(
     mirrored: Description | None = None,
     among: Bools | None = None,
     keep: int = KEEP,
-) -> tuple[Indices, Floats]:
+) -> tuple[Places, Floats]:
     """The ``keep`` clips nearest to ``query``, the nearest first, and how unlike each is: what ``ranking`` says."""
     found = ranking([query] if mirrored is None else [query, mirrored], galleries, among=among, keep=keep)
     return found.clips, found.away
@@ -141,9 +186,7 @@ def ranking(
     return Ranking(kept[order], away[order], way[order])
 
 
-def preselected(
-    ways: Sequence[Description], first: Gallery, *, among: Bools | None = None, keep: int = KEEP
-) -> Indices:
+def preselected(ways: Sequence[Description], first: Gallery, *, among: Bools | None = None, keep: int = KEEP) -> Places:
     """At most ``keep`` clips (K,), rising: those nearest to one of ``ways`` by the clip vector."""
     allowed = np.arange(first.n_clips) if among is None else np.flatnonzero(among)
     if len(allowed) <= keep:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from keypose.arrays import Bools, Floats, Frozen
 from keypose.errors import OptionError
+from keypose.library.growing import Places, Rows
 from keypose.library.parts.asked import Asked, ways
 from keypose.library.parts.basis import SIZE
 from keypose.library.parts.measure import RATE
 from keypose.library.parts.places import Place, closer, places
-from keypose.library.parts.sliding import Level
+from keypose.library.parts.sliding import GrowingLevel, Level
 from keypose.library.parts.track import PartTrack
 from keypose.options import whole
 
@@ -52,18 +52,14 @@ class PartGallery(Frozen):
     level: Level
     durations_s: Floats  # (C,)
 
+    made: dict[int, Level] = field(default_factory=dict)  # by stride, those that were wanted
+
     @classmethod
     def of(cls, tracks: Sequence[PartTrack]) -> PartGallery:
         """The gallery of these clips, all of the same basis; their order is what ``PartMatch.clip`` counts."""
-        firsts = np.cumsum([0, *(len(track) for track in tracks)]).astype(np.int32)
-        vectors = np.concatenate(
-            [np.zeros((0, SIZE), np.float32), *(track.vectors for track in tracks)], dtype=np.float32
-        )
-        return cls(Level.of(vectors, firsts), np.array([track.duration_s for track in tracks]))
-
-    @cached_property
-    def _levels(self) -> dict[int, Level]:
-        return {1: self.level}
+        growing = GrowingParts()
+        growing.add(tracks)
+        return growing.now()
 
     def search(
         self,
@@ -107,9 +103,11 @@ class PartGallery(Frozen):
 
     def _level(self, stride: int) -> Level:
         """Means of so many samples, made when they are first wanted."""
-        if stride not in self._levels:
-            self._levels[stride] = Level.of(self.level.vectors, self.level.firsts, stride)
-        return self._levels[stride]
+        if stride == 1:
+            return self.level
+        if stride not in self.made:
+            self.made[stride] = Level.of(self.level.vectors, self.level.firsts, stride)
+        return self.made[stride]
 
     def _apart(
         self, found: Iterable[Place], asked: Sequence[Asked], query: PartTrack, n: int, *, several: bool
@@ -134,3 +132,41 @@ class PartGallery(Frozen):
         start_s = place.shift / RATE + query.starts_after_s / asked.speed
         start_s = min(max(start_s, 0.0), duration_s - length_s)
         return PartMatch(place.clip, start_s, start_s + length_s, 1.0 - place.like, asked.mirrored, asked.speed)
+
+
+class GrowingParts:
+    """A gallery to which clips are added. Strides that were wanted once grow with it."""
+
+    def __init__(self) -> None:
+        self._levels = {1: GrowingLevel(1)}
+        self._durations_s = Rows(np.empty(0))
+        self._given: PartGallery | None = None
+
+    def add(self, tracks: Sequence[PartTrack]) -> None:
+        """More clips."""
+        self._take_made()
+        vectors = np.concatenate([np.zeros((0, SIZE), np.float16), *(each.vectors for each in tracks)])
+        samples, lengths = vectors.astype(np.float32), np.array([len(each) for each in tracks], np.int32)
+        for level in self._levels.values():
+            level.add(samples, lengths)
+        self._durations_s.add(np.array([each.duration_s for each in tracks]))
+
+    def keep(self, places: Places) -> None:
+        """Only the clips at these places."""
+        self._take_made()
+        for level in self._levels.values():
+            level.keep(places)
+        self._durations_s.keep(places)
+
+    def now(self) -> PartGallery:
+        """The gallery of the clips that are there."""
+        levels = {stride: level.now() for stride, level in self._levels.items()}
+        self._given = PartGallery(levels.pop(1), self._durations_s.now, levels)
+        return self._given
+
+    def _take_made(self) -> None:
+        """Strides that were wanted since the last change."""
+        if self._given is not None:
+            new = {stride: level for stride, level in self._given.made.copy().items() if stride not in self._levels}
+            self._levels |= {stride: GrowingLevel.of(level) for stride, level in new.items()}
+            self._given = None

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from keypose.arrays import Floats, Frozen, Ints, give_away
+from keypose.arrays import Floats, Frozen, Ints
 from keypose.library.descriptors.noun import Singles
+from keypose.library.growing import Groups, Places, Rows
 from keypose.library.parts.asked import Asked
-from keypose.library.parts.basis import AXES
+from keypose.library.parts.basis import AXES, SIZE
 from keypose.library.parts.measure import GROUPS
 
 NOTHING = 1e-9  # added to squares: two bodies that are exactly as usual are the same
@@ -40,18 +41,59 @@ class Level(Frozen):
     @classmethod
     def of(cls, samples: Singles, firsts: Ints, stride: int = 1) -> Level:
         """The level of these samples and means, the stride a power of two."""
-        vectors = moving_means(samples, firsts, stride)
-        grouped = np.square(vectors, dtype=np.float64).reshape(len(vectors), len(GROUPS), AXES).sum(axis=2)
-        rows = -(-len(grouped) // stride)
-        padded = np.zeros(((rows + 1) * stride, len(GROUPS)))
-        padded[stride : stride + len(grouped)] = grouped
-        until = padded.reshape(rows + 1, stride, len(GROUPS)).cumsum(axis=0).reshape(padded.shape)
-        return cls(give_away(vectors), give_away(firsts), stride, give_away(until[: len(grouped) + stride]))
+        growing = GrowingLevel(stride)
+        growing.add(samples, np.diff(firsts))
+        return growing.now()
 
     @cached_property
     def lengths(self) -> Ints:
         """(C,) how many samples each clip has."""
         return np.diff(self.firsts)
+
+
+class GrowingLevel:
+    """A level to which clips are added."""
+
+    def __init__(self, stride: int) -> None:
+        self._stride = stride
+        self._vectors = Rows(np.empty((0, SIZE), np.float32))
+        self._clips = Groups()
+        self._squares = Rows(np.zeros((stride, len(GROUPS))))
+
+    @classmethod
+    def of(cls, level: Level) -> GrowingLevel:
+        """One that has the clips of a level already."""
+        growing = cls(level.stride)
+        growing._vectors, growing._squares = Rows(level.vectors), Rows(level.squares)
+        growing._clips.add(level.lengths)
+        return growing
+
+    def add(self, samples: Singles, lengths: Ints) -> None:
+        """More clips: their samples, one clip after another, and how many each has (C,)."""
+        firsts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int32)), dtype=np.int32)
+        self._put(moving_means(samples, firsts, self._stride), lengths)
+
+    def keep(self, places: Places) -> None:
+        """Only the clips at these places."""
+        vectors, lengths = self._vectors.now[self._clips.keep(places)], np.diff(self._clips.bounds)
+        self._vectors, self._clips = Rows(vectors[:0]), Groups()
+        self._squares = Rows(np.zeros((self._stride, len(GROUPS))))
+        self._put(vectors, lengths)
+
+    def now(self) -> Level:
+        """The level of the clips that are there."""
+        return Level(self._vectors.now, self._clips.bounds, self._stride, self._squares.now)
+
+    def _put(self, vectors: Singles, lengths: Ints) -> None:
+        self._vectors.add(vectors)
+        self._clips.add(lengths)
+        stride, n = self._stride, len(vectors)
+        rows = -(-n // stride)
+        sums = np.zeros(((rows + 1) * stride, len(GROUPS)))
+        sums[:stride] = self._squares.now[-stride:]
+        sums[stride : stride + n] = np.square(vectors, dtype=np.float64).reshape(n, len(GROUPS), AXES).sum(axis=2)
+        until = sums.reshape(rows + 1, stride, len(GROUPS)).cumsum(axis=0).reshape(sums.shape)
+        self._squares.add(until[stride : stride + n])
 
 
 def moving_means(samples: Singles, firsts: Ints, stride: int) -> Singles:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keypose.anatomy import Anatomy
 from keypose.arrays import Bools, Floats, Frozen, Ints, frozen, frozen_floats, frozen_ints, give_away
@@ -19,7 +16,7 @@ from keypose.swings.noun import Swings
 from keypose.swings.segment import spans
 from keypose.swings.settings import Settings
 
-RATE = 15.0  # samples of a grid per second: the shortest swings last 2
+RATE = 15.0  # samples per second where sheets are laid over each other: the shortest swings last 2
 LIMBS = ("collar", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 TRUNK = ("hips", "spine", "chest", "neck", "head")
 PARTS = (*TRUNK, *(f"{side}_{limb}" for side in ("left", "right") for limb in LIMBS))
@@ -27,19 +24,6 @@ PARTNERS = np.array(
     (*range(5), *range(5 + len(LIMBS), len(PARTS)), *range(5, 5 + len(LIMBS))), np.int32
 )  # left <-> right
 _MIRRORED_AXIS = np.array((1.0, -1.0, -1.0))  # a turn seen in a mirror whose normal points to the left
-
-
-class Grid(NamedTuple):
-    """A sheet sampled at the middles of N equal steps."""
-
-    axes: NDArray[np.float32]  # (N, P, 3) unit where a part swings, else 0
-    swinging: NDArray[np.float32]  # (N, P) 1 or 0
-    totals: Floats  # (N + 1, P) how many samples of each part swing before
-
-    @property
-    def flat_axes(self) -> NDArray[np.float32]:
-        """The axes, one row for each sample."""
-        return self.axes.reshape(len(self.axes), -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,20 +89,6 @@ class Sheet(Frozen):
             self.axes[kept],
             self.angles[kept],
         )
-
-    @cached_property
-    def grid(self) -> Grid:
-        """What swings when, sampled; at least one sample."""
-        n = max(1, round(self.duration_s * RATE))
-        axes = np.zeros((n, len(PARTS), 3), np.float32)
-        swinging = np.zeros((n, len(PARTS)), np.float32)
-        # the samples whose middles lie within each swing
-        first, stop = (np.ceil(RATE * times - 0.5).astype(int) for times in (self.starts_s, self.ends_s))
-        for part, start, end, axis in zip(self.parts.tolist(), first.tolist(), stop.tolist(), self.axes, strict=True):
-            axes[start:end, part] = axis
-            swinging[start:end, part] = 1.0
-        totals = np.cumsum(swinging, axis=0, dtype=np.float64)
-        return Grid(axes, swinging, np.concatenate((np.zeros((1, len(PARTS))), totals)))
 
 
 def sheet_of(swings: Swings) -> Sheet:

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from keypose.errors import OptionError
-from keypose.library.analyses import sheets_of
 from keypose.library.analysis import LEAST_FPS, no_swings, sheet_of_motion
 from keypose.library.analysis_rows import is_searched
 from keypose.library.canonical import FPS, JOINTS, NEEDED, Canonical, canonical
@@ -28,6 +27,7 @@ from keypose.options import shown, whole
 
 _INSTEAD = "expected a figure with both knees; search by words instead: library.clips('walk')"
 MOST_NAMED = 4
+POSE_SIZE = 3 * len(JOINTS) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,7 @@ class Asked:
     number: int | None = None  # of the clip, if it is one of the library
     clip: Clip | None = None
     is_stored: bool = True  # what is stored of the clip can be compared
+    numbers: Singles | None = None  # of the pose that is asked for, where they are known already
 
     @property
     def duration_s(self) -> float:
@@ -100,14 +101,16 @@ class Asked:
 
     def pose(self, frame: int) -> Singles:
         """The pose of a frame as poses are stored: joints from the hips, then their height above the floor."""
+        if self.numbers is not None:
+            return self.numbers
         seen = posture(self.body)
         at = min(round(frame * FPS / self.motion.fps), len(seen.heights) - 1)
         return np.append(seen.positions[at].ravel(), seen.heights[at]).astype(np.float32)
 
-    def sheet(self, connection: sa.Connection) -> Sheet:
+    def sheet(self, connection: sa.Connection, shelf: Shelf) -> Sheet:
         """Its swings."""
         if self.number is not None and self.is_stored:
-            stored = sheets_of(connection, [self.number])
+            stored = shelf.some_sheets(connection, [self.number])
             if self.number in stored:
                 return stored[self.number]
         if self.number is not None and not clips_numbered(connection, [self.number]):
@@ -143,6 +146,16 @@ def ask(store: Store, query: Motion | str) -> Asked:
     if is_away:
         return Asked(store, replace(store.motion(clip), name=clip.name))
     return Asked(store, None, number, clip, is_stored)
+
+
+def pose_numbers(numbers: Sequence[float]) -> Singles:
+    """The numbers of a pose as somebody gives them, checked."""
+    given = np.asarray(numbers, np.float32)
+    if given.shape != (POSE_SIZE,) or not np.isfinite(given).all():
+        raise OptionError(
+            f"numbers: shape {given.shape}, expected {POSE_SIZE} finite ones, as pose_numbers() gives them"
+        )
+    return given
 
 
 def frames_asked(start: int, end: int, n_frames: int) -> tuple[int, int]:

@@ -138,7 +138,7 @@ class BySwings:
     def candidates(self, connection: sa.Connection, shelf: Shelf, chosen: Chosen, keep: int) -> list[Found]:
         """Where swings overlap most; which half of the ways was better, ``explained`` says."""
         numbers, sheets = shelf.sheets(connection, chosen)
-        query = self._query(connection)
+        query = self._query(connection, shelf)
         found = scores(query, sheets, mirrored=self.mirrored)
         order = np.lexsort((numbers, -found))[:keep].tolist()
         self._used.update((int(numbers[k]), sheets[k]) for k in order)
@@ -150,7 +150,7 @@ class BySwings:
 
     def explained(self, connection: sa.Connection, shelf: Shelf, wanted: Sequence[Found]) -> list[Found]:
         """With the shift at which they overlap most."""
-        query = self._query(connection)
+        query = self._query(connection, shelf)
         return [self._explained(query, each) for each in wanted]
 
     def _explained(self, query: Sheet, found: Found) -> Found:
@@ -165,8 +165,8 @@ class BySwings:
             mirrored=match.mirrored,
         )
 
-    def _query(self, connection: sa.Connection) -> Sheet:
-        sheet = self.asked.sheet(connection)
+    def _query(self, connection: sa.Connection, shelf: Shelf) -> Sheet:
+        sheet = self.asked.sheet(connection, shelf)
         if not sheet.present.any():
             raise OptionError(self.asked.no_body())
         return sheet if self.joints is None else sheet.only(swung_parts(self.joints))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from keypose.library.analyses import sheets_of
 from keypose.library.extra import sa
 from keypose.library.nouns import Clip
-from keypose.library.rankers.swings import Agreement, overlap
+from keypose.library.rankers.swings import Agreement, Cut, agreeing
 from keypose.library.rows import clips_numbered
 from keypose.library.searching.asking import Asked
 from keypose.library.searching.body_parts import swung_parts
 from keypose.library.searching.hits import Hit, SpanPair, Why
+from keypose.library.searching.shelf import Shelf
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,42 +31,50 @@ class Found:
     centimetres: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
-    """Which swings agree, when somebody asks."""
+class Looks:
+    """Which swings agree, when somebody asks: then for all hits of a search at once."""
 
-    asked: Asked
-    found: Found
-    joints: Sequence[str] | None = None  # parts of the query's body that matter; None: all
+    def __init__(self, asked: Asked, shelf: Shelf, joints: Sequence[str] | None) -> None:
+        self._asked = asked
+        self._shelf = shelf
+        self._joints = joints  # parts of the query's body that matter; None: all
+        self._found: list[Found] = []
+        self._seen: list[tuple[Agreement, ...]] | None = None
+        self._lock = threading.Lock()
 
-    def __call__(self) -> tuple[Agreement, ...]:
-        """Reads the swings of both; a clip that is gone has none."""
-        found = self.found
-        with self.asked.store.database.reading() as connection:
-            query = self.asked.sheet(connection)
-            there = sheets_of(connection, [found.number]).get(found.number)
-        if there is None:
-            return ()
-        meant = query if self.joints is None else query.only(swung_parts(self.joints))
-        ours = meant.part(found.query_start_s, found.query_end_s)
-        theirs = there.part(found.start_s, found.end_s)
-        match = overlap(ours.mirrored() if found.mirrored else ours, theirs, mirrored=False)
-        return tuple(_moved(each, found) for each in match.agreeing)
+    def of(self, found: Found) -> Callable[[], tuple[Agreement, ...]]:
+        """A look at one more hit."""
+        place = len(self._found)
+        self._found.append(found)
+        return lambda: self._all()[place]
 
+    def _all(self) -> list[tuple[Agreement, ...]]:
+        with self._lock:
+            if self._seen is None:
+                self._seen = self._look()
+            return self._seen
 
-def _moved(pair: Agreement, found: Found) -> Agreement:
-    """Times from the starts of the clips, not of the stretches."""
-    return replace(
-        pair,
-        query_start_s=pair.query_start_s + found.query_start_s,
-        query_end_s=pair.query_end_s + found.query_start_s,
-        start_s=pair.start_s + found.start_s,
-        end_s=pair.end_s + found.start_s,
-    )
+    def _look(self) -> list[tuple[Agreement, ...]]:
+        """Reads the swings of all; a clip that is gone has none."""
+        with self._asked.store.database.reading() as connection:
+            query = self._asked.sheet(connection, self._shelf)
+            there = self._shelf.some_sheets(connection, [found.number for found in self._found])
+        meant = query if self._joints is None else query.only(swung_parts(self._joints))
+        ways = (meant, meant.mirrored()) if any(found.mirrored for found in self._found) else (meant,)
+        return [
+            agreeing(
+                Cut(ways[found.mirrored], found.query_start_s, found.query_end_s),
+                Cut(there[found.number], found.start_s, found.end_s),
+            )
+            if found.number in there
+            else ()
+            for found in self._found
+        ]
 
 
 def hits_of(
     connection: sa.Connection,
+    shelf: Shelf,
     asked: Asked,
     found: Sequence[Found],
     copies: Mapping[int, Sequence[int]],
@@ -77,17 +86,18 @@ def hits_of(
     """
     numbers = {*(each.number for each in found), *(copy for group in copies.values() for copy in group)}
     there = clips_numbered(connection, sorted(numbers))
+    looks = Looks(asked, shelf, joints)
     return tuple(
-        _hit(asked, each, there[each.number], [there[n] for n in copies.get(each.number, ()) if n in there], joints)
+        _hit(looks, each, there[each.number], [there[n] for n in copies.get(each.number, ()) if n in there])
         for each in found
         if each.number in there
     )
 
 
-def _hit(asked: Asked, found: Found, clip: Clip, also: Sequence[Clip], joints: Sequence[str] | None) -> Hit:
+def _hit(looks: Looks, found: Found, clip: Clip, also: Sequence[Clip]) -> Hit:
     start, end = frames_between(clip, found.start_s, found.end_s)
     placed = replace(found, start_s=start / clip.fps, end_s=end / clip.fps)
-    look = Look(asked, placed, joints) if found.centimetres is None else None
+    look = looks.of(placed) if found.centimetres is None else None
     return Hit(
         clip,
         score=found.score,

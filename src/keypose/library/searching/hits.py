@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 from keypose.library.nouns import Clip
@@ -34,14 +33,17 @@ class Why:
     centimetres: float | None = None  # search by pose: the mean distance of joints on a figure of 1.7 m
     look: Callable[[], tuple[Agreement, ...]] | None = field(default=None, repr=False)
 
-    @cached_property
+    @property
     def swings(self) -> tuple[Agreement, ...]:
         """The swings that do the same at the same time, the longest common time first."""
-        return () if self.look is None else self.look()
+        seen: tuple[Agreement, ...] | None = self.__dict__.get("_seen")
+        if seen is None:  # no cached_property: that of Python 3.11 lets no other thread look meanwhile
+            seen = self.__dict__["_seen"] = () if self.look is None else self.look()
+        return seen
 
     def __getstate__(self) -> dict[str, object]:
         """A hit that travels takes its swings along, not the library."""
-        return {"spans": self.spans, "centimetres": self.centimetres, "look": None, "swings": self.swings}
+        return {"spans": self.spans, "centimetres": self.centimetres, "look": None, "_seen": self.swings}
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from keypose.errors import KeyposeError
+from keypose.arrays import Bools
 from keypose.library.extra import sa
+from keypose.library.growing import Growing
 from keypose.library.searching.shelf import Numbers
 
 Item = TypeVar("Item")
 Index = TypeVar("Index")
 
-LAG_TIMES = 10.0  # a renewal may not come sooner than so many times as long as it takes
+LEAST_THERE = 0.75  # where fewer of all the clips in an index are there, the others are taken out of it
 BLOCK = 500  # clips read together: few questions, and no long list of numbers in one
 
 
@@ -34,11 +33,15 @@ class Counter(Protocol):
 
 
 class Once:
-    """A counter that asks how often the library has changed once in a transaction: meanwhile nothing changes there."""
+    """A counter that asks how often the library has changed once in a transaction: meanwhile nothing changes there.
+
+    Seals are read once for each change, whatever is kept.
+    """
 
     def __init__(self, counter: Counter) -> None:
         self._counter = counter
         self._known: WeakKeyDictionary[sa.Transaction, int] = WeakKeyDictionary()
+        self._sealed: tuple[int, dict[int, str]] | None = None
 
     def changes(self, connection: sa.Connection) -> int:
         """What the counter says."""
@@ -51,56 +54,10 @@ class Once:
 
     def seals(self, connection: sa.Connection) -> dict[int, str]:
         """What the counter says."""
-        return self._counter.seals(connection)
-
-
-class Lag:
-    """Lets searches take copies that are a little old, while many changes come: nobody waits for a renewal then.
-
-    After a renewal there is none for ``times`` as long as it took, at most ``seconds``: searches take what is there,
-    and a thread renews it when the time is over. The first one later renews by itself, as it would without a lag, and
-    is exact; so are nearly all where there are few clips.
-    """
-
-    def __init__(
-        self, reading: Callable[[], AbstractContextManager[sa.Connection]], seconds: float, times: float = LAG_TIMES
-    ) -> None:
-        self._reading = reading
-        self._seconds = seconds
-        self._times = times
-        self._due: WeakKeyDictionary[Kept[Any, Any], float] = WeakKeyDictionary()
-        self._armed: WeakSet[Kept[Any, Any]] = WeakSet()
-        self._lock = threading.Lock()
-
-    def allows(self, kept: Kept[Any, Any]) -> bool:
-        """Whether the old copy may be taken; then a new one is on its way."""
-        with self._lock:
-            wait_s = self._due.get(kept, 0.0) - time.monotonic()
-            if kept in self._armed:
-                return True
-            if wait_s <= 0.0:
-                return False
-            self._armed.add(kept)
-        threading.Thread(target=self._renew, args=(kept, wait_s), daemon=True).start()
-        return True
-
-    def was_renewed(self, kept: Kept[Any, Any], took_s: float) -> None:
-        """Starts the clock."""
-        with self._lock:
-            self._due[kept] = time.monotonic() + min(self._seconds, self._times * took_s)
-
-    def _renew(self, kept: Kept[Any, Any], wait_s: float) -> None:
-        time.sleep(wait_s)
-        try:
-            with self._reading() as connection:
-                began = time.monotonic()
-                kept.renew(connection)
-            self.was_renewed(kept, time.monotonic() - began)
-        except KeyposeError:  # the library was closed, or is damaged: a search will say so
-            pass
-        finally:
-            with self._lock:
-                self._armed.discard(kept)
+        changes, sealed = self.changes(connection), self._sealed
+        if sealed is None or sealed[0] != changes:
+            self._sealed = sealed = changes, self._counter.seals(connection)
+        return sealed[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,64 +66,85 @@ class Copy(Generic[Item, Index]):
 
     changes: int
     seals: Mapping[int, str]  # of all clips, also those that have no such item
-    ids: Numbers  # (C,) of the clips that have one, rising
-    items: Mapping[int, Item]  # by number, in the order of ids
-    index: Index  # made of all items
+    items: Mapping[int, Item]  # by number, of the clips that have one
+    ids: Numbers  # (C,) of the clips in the index, rising
+    there: Bools | None  # (C,) which of them are still there; None: all
+    index: Index
 
 
 class Kept(Generic[Item, Index]):
-    """One kind of item for every clip that has one, and an index made of all of them.
+    """One kind of item for every clip that has one, and an index of all of them.
 
-    ``load`` reads the items of some clips; ``build`` makes the index of items in the order of their numbers. Only
-    clips that are new or changed are read again. One thread renews while the others wait, so that at most the old and
-    the new copy are there together. With a ``Lag`` the others take the old copy while there are many changes.
+    ``load`` reads the items of some clips, ``growing`` makes an empty index. Only clips that are new or changed are
+    read and put into it; those that are gone stay in it, marked, until they are many. One thread renews while the
+    others wait.
     """
-
-    lag: Lag | None = None
 
     def __init__(
         self,
         counter: Counter,
         load: Callable[[sa.Connection, Sequence[int]], Mapping[int, Item]],
-        build: Callable[[Sequence[Item]], Index],
+        growing: Callable[[], Growing[Item, Index]],
     ) -> None:
         self._counter = counter
         self._load = load
-        self._build = build
+        self._growing = growing
+        self._index = growing()
         self._copy: Copy[Item, Index] | None = None
         self._lock = threading.Lock()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether everything was read once."""
+        return self._copy is not None
 
     def at(self, connection: sa.Connection) -> Copy[Item, Index]:
         """What the connection sees, or what a later one has seen already."""
         changes = self._counter.changes(connection)
         copy = self._copy
-        if copy is not None and (copy.changes >= changes or (self.lag is not None and self.lag.allows(self))):
+        if copy is not None and copy.changes >= changes:
             return copy
         with self._lock:
             if self._copy is None or self._copy.changes < changes:
-                began = time.monotonic()
                 self._copy = self._renewed(connection, changes, self._copy)
-                if self.lag is not None:
-                    self.lag.was_renewed(self, time.monotonic() - began)
             return self._copy
-
-    def renew(self, connection: sa.Connection) -> None:
-        """Copies what the connection sees; where that fails, the next search tries again and says why."""
-        try:
-            with self._lock:
-                self._copy = self._renewed(connection, self._counter.changes(connection), self._copy)
-        except Exception:
-            self._copy = None
-            raise
 
     def _renewed(self, connection: sa.Connection, changes: int, old: Copy[Item, Index] | None) -> Copy[Item, Index]:
         seals = self._counter.seals(connection)
         known: Mapping[int, str] = {} if old is None else old.seals
         if old is not None and seals == known:
-            return Copy(changes, old.seals, old.ids, old.items, old.index)
-        items = {} if old is None else {n: item for n, item in old.items.items() if seals.get(n) == known[n]}
-        fresh = sorted(number for number, seal in seals.items() if known.get(number) != seal)
-        for first in range(0, len(fresh), BLOCK):
-            items.update(self._load(connection, fresh[first : first + BLOCK]))
-        ordered = dict(sorted(items.items()))
-        return Copy(changes, seals, np.array(list(ordered), np.int64), ordered, self._build(list(ordered.values())))
+            return replace(old, changes=changes)
+        stays = {} if old is None else {n: item for n, item in old.items.items() if seals.get(n) == known[n]}
+        new = sorted(number for number, seal in seals.items() if known.get(number) != seal)
+        read: dict[int, Item] = {}
+        for first in range(0, len(new), BLOCK):
+            read.update(self._load(connection, new[first : first + BLOCK]))
+        try:
+            ids, there = self._changed(old, stays, dict(sorted(read.items())))
+        except BaseException:  # half of a change: begin anew
+            self._index, self._copy = self._growing(), None
+            raise
+        return Copy(changes, seals, {**stays, **read}, ids, there, self._index.now())
+
+    def _changed(
+        self, old: Copy[Item, Index] | None, stays: Mapping[int, Item], read: Mapping[int, Item]
+    ) -> tuple[Numbers, Bools | None]:
+        """Puts what was read into the index; gives the clips in it, and which of them are there."""
+        ids = np.zeros(0, np.int64) if old is None else old.ids
+        there = np.isin(ids, _numbers(stays))
+        if old is not None and old.there is not None:
+            there &= old.there
+        if read:
+            self._index.add(list(read.values()))
+            ids = np.concatenate((ids, _numbers(read)))
+            there = np.concatenate((there, np.ones(len(read), bool)))
+        if (there.sum() < LEAST_THERE * len(there)) or (np.diff(ids) <= 0).any():
+            places = np.flatnonzero(there)
+            places = places[np.argsort(ids[places])]
+            self._index.keep(places)
+            ids, there = ids[places], there[places]
+        return ids, None if there.all() else there
+
+
+def _numbers(of: Iterable[int]) -> Numbers:
+    return np.fromiter(of, np.int64)

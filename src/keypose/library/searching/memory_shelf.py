@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from keypose.arrays import Bools, Floats
-from keypose.library.descriptors import Description, Gallery, Windows, gallery
+from keypose.library.descriptors import Description, Windows
+from keypose.library.descriptors.matching import GrowingGalleries
 from keypose.library.descriptors.noun import Singles
 from keypose.library.extra import sa
-from keypose.library.parts import PartGallery, PartTrack
+from keypose.library.growing import Places
+from keypose.library.parts import PartTrack
+from keypose.library.parts.gallery import GrowingParts
 from keypose.library.rankers.sheets import Sheet
-from keypose.library.searching.keeping import Copy, Counter, Kept, Lag, Once
-from keypose.library.searching.pose_index import PoseIndex
+from keypose.library.searching.keeping import Copy, Counter, Kept, Once
+from keypose.library.searching.pose_index import GrowingPoses
 from keypose.library.searching.shelf import Chosen, Numbers, Parts, PoseFound, Wholes
 
 Item = TypeVar("Item")
@@ -36,8 +39,8 @@ class Readers(Counter, Protocol):
     def sheets(self, connection: sa.Connection, ids: Sequence[int]) -> Mapping[int, Sheet]:
         """Swings."""
 
-    def numbers(self, connection: sa.Connection) -> Sequence[int]:
-        """Of all clips that can be searched."""
+    def some_sheets(self, connection: sa.Connection, ids: Sequence[int]) -> Mapping[int, Sheet]:
+        """Swings, also those of clips without a body, which have none."""
 
 
 class MemoryShelf:
@@ -45,11 +48,11 @@ class MemoryShelf:
 
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
-        self._counter = counter = Once(readers)
-        self._descriptions = Kept(counter, readers.descriptions, _galleries)
-        self._tracks = Kept(counter, readers.tracks, _part_gallery)
-        self._poses = Kept(counter, readers.poses, PoseIndex.of)
-        self._sheets: Kept[Sheet, tuple[Sheet, ...]] = Kept(counter, readers.sheets, tuple)
+        counter = Once(readers)
+        self._descriptions = Kept(counter, readers.descriptions, GrowingGalleries)
+        self._tracks = Kept(counter, readers.tracks, GrowingParts)
+        self._poses = Kept(counter, readers.poses, GrowingPoses)
+        self._sheets = Kept(counter, readers.sheets, _GrowingSheets)
 
     def whole(self, connection: sa.Connection, ways: Sequence[Description], chosen: Chosen, keep: int) -> Wholes:
         """All clips."""
@@ -59,7 +62,7 @@ class MemoryShelf:
     def parts(self, connection: sa.Connection, ways: Sequence[PartTrack], chosen: Chosen, keep: int) -> Parts:
         """All clips."""
         copy = self._tracks.at(connection)
-        return Parts(copy.ids, copy.index, self._among(connection, chosen, copy))
+        return Parts(copy.ids, copy.index if len(copy.ids) else None, self._among(connection, chosen, copy))
 
     def poses(
         self,
@@ -86,40 +89,29 @@ class MemoryShelf:
 
     def descriptions(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Description]:
         """From memory."""
-        return self._some(connection, self._descriptions, self._readers.descriptions, ids)
+        return _some(self._descriptions.at(connection).items, ids)
 
     def tracks(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, PartTrack]:
         """From memory."""
-        return self._some(connection, self._tracks, self._readers.tracks, ids)
+        return _some(self._tracks.at(connection).items, ids)
 
-    def let_lag(self, lag: Lag) -> None:
-        """From now on copies may be a little old."""
+    def some_sheets(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Sheet]:
+        """From memory where all are there; for a few alone not all are read."""
+        if not self._sheets.is_loaded:
+            return dict(self._readers.some_sheets(connection, ids))
+        return _some(self._sheets.at(connection).items, ids)
+
+    def load(self, connection: sa.Connection) -> None:
+        """Reads all that searches need."""
         for kept in (self._descriptions, self._tracks, self._poses, self._sheets):
-            kept.lag = lag
-
-    def _lags(self, connection: sa.Connection, copy: Copy[Any, Any]) -> bool:
-        return copy.changes < self._counter.changes(connection)
+            kept.at(connection)
 
     def _among(self, connection: sa.Connection, chosen: Chosen, copy: Copy[Any, Any]) -> Bools | None:
-        """Which clips of a copy may be found; never one that is gone by now."""
+        """Which clips of a copy may be found."""
         here = among(connection, chosen, copy.ids)
-        if not self._lags(connection, copy):
-            return here
-        there = np.isin(copy.ids, np.array(self._readers.numbers(connection), np.int64))
-        return there if here is None else here & there
-
-    def _some(
-        self,
-        connection: sa.Connection,
-        kept: Kept[Item, Any],
-        load: Callable[[sa.Connection, Sequence[int]], Mapping[int, Item]],
-        ids: Sequence[int],
-    ) -> dict[int, Item]:
-        """Items of some clips; where a copy is old, those that it lacks are read."""
-        copy = kept.at(connection)
-        found = {number: copy.items[number] for number in ids if number in copy.items}
-        missing = [number for number in ids if number not in found]
-        return {**found, **load(connection, missing)} if missing and self._lags(connection, copy) else found
+        if here is None or copy.there is None:
+            return copy.there if here is None else here
+        return here & copy.there
 
 
 def among(connection: sa.Connection, chosen: Chosen, ids: Numbers) -> Bools | None:
@@ -129,9 +121,24 @@ def among(connection: sa.Connection, chosen: Chosen, ids: Numbers) -> Bools | No
     return np.isin(ids, np.array(connection.scalars(chosen).all(), np.int64))
 
 
-def _galleries(clips: Sequence[Description]) -> dict[str, Gallery]:
-    return gallery(clips, tuple(clips[0].all)) if clips else {}
+def _some(items: Mapping[int, Item], ids: Sequence[int]) -> dict[int, Item]:
+    return {number: items[number] for number in ids if number in items}
 
 
-def _part_gallery(tracks: Sequence[PartTrack]) -> PartGallery | None:
-    return PartGallery.of(tracks) if tracks else None
+class _GrowingSheets:
+    """Sheets need no index: they are compared one by one."""
+
+    def __init__(self) -> None:
+        self._sheets: tuple[Sheet, ...] = ()
+
+    def add(self, sheets: Sequence[Sheet]) -> None:
+        """More clips."""
+        self._sheets = (*self._sheets, *sheets)
+
+    def keep(self, places: Places) -> None:
+        """Only the clips at these places."""
+        self._sheets = tuple(self._sheets[place] for place in places.tolist())
+
+    def now(self) -> tuple[Sheet, ...]:
+        """All of them."""
+        return self._sheets

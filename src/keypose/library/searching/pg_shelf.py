@@ -92,6 +92,10 @@ class PgShelf:
         """Read anew."""
         return dict(self._readers.tracks(connection, ids))
 
+    def some_sheets(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Sheet]:
+        """Read anew."""
+        return dict(self._readers.some_sheets(connection, ids))
+
     def _few(self, connection: sa.Connection, chosen: Chosen, keep: int) -> list[int] | None:
         """All that may be found, if they are so few that there is nothing to choose."""
         most = FEW * keep

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Bools, Floats, Frozen, Ints
 from keypose.library.descriptors.noun import Singles, Windows
+from keypose.library.growing import Groups, Places, Rows
 from keypose.library.searching.shelf import Numbers, PoseFound, spread_out
 
 FIRST_LOOK = 256  # rows that are put in order at first; if they are not enough, four times as many
@@ -22,21 +24,20 @@ class PoseIndex(Frozen):
 
     vectors: Singles  # (N, D)
     times_s: Floats  # (N,)
-    clips: Ints  # (N,) which of the clips each is of
-    firsts: NDArray[np.intp]  # (C,) where each clip starts
+    bounds: Ints  # (C + 1,) where each clip starts, and where the last one ends
 
     @classmethod
     def of(cls, clips: Sequence[Windows]) -> PoseIndex | None:
         """The index of these clips, each with a pose at least; None of no clips."""
-        if not clips:
-            return None
-        counts = [len(each) for each in clips]
-        return cls(
-            np.concatenate([each.vectors for each in clips]),
-            np.concatenate([each.starts_s for each in clips]),
-            np.repeat(np.arange(len(clips), dtype=np.int32), counts),
-            np.cumsum([0, *counts[:-1]]),
-        )
+        growing = GrowingPoses()
+        if clips:
+            growing.add(clips)
+        return growing.now()
+
+    @cached_property
+    def clips(self) -> Ints:
+        """(N,) which of the clips each pose is of."""
+        return np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
 
     def nearest(
         self, ids: Numbers, ways: Sequence[Singles], scales: Floats, among: Bools | None, limit: int, apart_s: float
@@ -70,11 +71,11 @@ class PoseIndex(Frozen):
 
     def _one_of_each(self, nearer: Singles, limit: int) -> NDArray[np.intp]:
         """The rows of the nearest pose of each of the nearest clips; a few more, since the distances are rough."""
-        least = np.minimum.reduceat(nearer, self.firsts)
+        firsts, ends = self.bounds[:-1], self.bounds[1:]
+        least = np.minimum.reduceat(nearer, firsts)
         size = min(len(least), 2 * limit + 8)
         clips = np.argpartition(least, size - 1)[:size]
-        lasts = np.append(self.firsts[1:], len(nearer))
-        rows = [self.firsts[c] + int(np.argmin(nearer[self.firsts[c] : lasts[c]])) for c in clips.tolist()]
+        rows = [firsts[c] + int(np.argmin(nearer[firsts[c] : ends[c]])) for c in clips.tolist()]
         kept = np.array(rows, np.intp)
         return np.asarray(kept[np.isfinite(nearer[kept])])
 
@@ -90,3 +91,34 @@ class PoseIndex(Frozen):
         for k in np.lexsort((times, numbers, least)).tolist():
             row = int(rows[k])
             yield PoseFound(int(numbers[k]), float(times[k]), float(least[k]), int(way[k]), self.vectors[row])
+
+
+class GrowingPoses:
+    """An index to which clips are added."""
+
+    def __init__(self) -> None:
+        self._vectors: Rows[np.float32] | None = None
+        self._times_s = Rows(np.empty(0))
+        self._clips = Groups()
+
+    def add(self, clips: Sequence[Windows]) -> None:
+        """More clips, at least one, each with a pose at least."""
+        vectors = np.concatenate([each.vectors for each in clips])
+        if self._vectors is None:
+            self._vectors = Rows(vectors[:0])
+        self._vectors.add(vectors)
+        self._times_s.add(np.concatenate([each.starts_s for each in clips]))
+        self._clips.add([len(each) for each in clips])
+
+    def keep(self, places: Places) -> None:
+        """Only the clips at these places."""
+        rows = self._clips.keep(places)
+        if self._vectors is not None:
+            self._vectors.keep(rows)
+        self._times_s.keep(rows)
+
+    def now(self) -> PoseIndex | None:
+        """The index of the clips that are there; None where there is none."""
+        if self._vectors is None or not len(self._vectors):
+            return None
+        return PoseIndex(self._vectors.now, self._times_s.now, self._clips.bounds)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from keypose.library.extra import sa
 from keypose.library.filters import Filters
-from keypose.library.searching.asking import Asked, ask, frames_asked
+from keypose.library.searching.asking import Asked, ask, frames_asked, pose_numbers
 from keypose.library.searching.body_parts import named
 from keypose.library.searching.finders import ByDescriptors, BySwings, ByTracks, Finder, enough
 from keypose.library.searching.folding import folded
@@ -92,16 +93,27 @@ def search_pose(
     mirrored: bool = True,
     several: bool = False,
     fold: bool = True,
+    numbers: Sequence[float] | None = None,
 ) -> tuple[Hit, ...]:
     """Poses like that of a ``frame`` of the query, whatever the heading and the place; the nearest first.
 
     One pose of a clip, or ``several`` that are a second apart. A clip of the library as the query is left out.
+    ``numbers``: what ``numbers_of_pose`` said of it; then no bytes are read.
     """
     names = named(joints)
     asked = ask(store, query)
+    if numbers is not None:
+        asked = replace(asked, numbers=pose_numbers(numbers))
     at = whole("frame", frame, least=0, most=asked.n_frames - 1)
     finder = ByPose(asked, at, flag("mirrored", mirrored), names, flag("several", several))
     return hits(asked, finder, shelf, filters, _most(limit), fold=flag("fold", fold), joints=names)
+
+
+def numbers_of_pose(store: Store, query: Motion | str, frame: int) -> tuple[float, ...]:
+    """What a search by the pose of a ``frame`` compares."""
+    asked = ask(store, query)
+    at = whole("frame", frame, least=0, most=asked.n_frames - 1)
+    return tuple(asked.pose(at).tolist())
 
 
 def _most(limit: int) -> int:
@@ -127,7 +139,7 @@ def hits(
             others = [each for each in found if each.number != asked.number]
             wanted, copies = _folded(connection, shelf, others, limit) if fold else (others[:limit], {})
             if len(wanted) == limit or len(found) < keep:
-                return hits_of(connection, asked, finder.explained(connection, shelf, wanted), copies, joints)
+                return hits_of(connection, shelf, asked, finder.explained(connection, shelf, wanted), copies, joints)
             keep *= 4
 
 

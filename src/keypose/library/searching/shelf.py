@@ -90,6 +90,9 @@ class Shelf(Protocol):
     def tracks(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, PartTrack]:
         """The same for tracks."""
 
+    def some_sheets(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Sheet]:
+        """The same for swings; also of clips without a body, which have none."""
+
 
 def spread_out(found: Iterable[PoseFound], limit: int, apart_s: float) -> tuple[PoseFound, ...]:
     """The first ``limit`` of ``found``, the nearest first, each ``apart_s`` from all before it in the same clip."""

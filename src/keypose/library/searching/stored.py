@@ -27,10 +27,6 @@ class Stored:
         """Of the clips that are searched."""
         return analysis_rows.searched_seals(connection)
 
-    def numbers(self, connection: sa.Connection) -> list[int]:
-        """Of the clips that are searched."""
-        return analysis_rows.searched_numbers(connection)
-
     def searched(self, connection: sa.Connection, chosen: Chosen) -> Chosen:
         """Those of the ``chosen`` clips that are searched; where all are, the question stays what it was."""
         found: Chosen = analysis_rows.searched_of(connection, chosen)
@@ -50,4 +46,8 @@ class Stored:
 
     def sheets(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Sheet]:
         """Of clips with a body."""
-        return {n: sheet for n, sheet in analyses.sheets_of(connection, ids).items() if sheet.present.any()}
+        return {n: sheet for n, sheet in self.some_sheets(connection, ids).items() if sheet.present.any()}
+
+    def some_sheets(self, connection: sa.Connection, ids: Sequence[int]) -> dict[int, Sheet]:
+        """Of all clips; empty where there is no body."""
+        return analyses.sheets_of(connection, ids)

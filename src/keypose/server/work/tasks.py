@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from typing import Any
@@ -57,14 +58,21 @@ def frames(desk: Desk, told: dict[str, Any]) -> Answer:
     """Where all joints are."""
     bench = bench_of(desk, told["clip"])
     skeleton = bench.motion.skeleton
-    seen = shown(bench.motion, bench.space, step_of(bench.motion, told.get("fps"), told.get("most_frames")))
+    seen = shown(bench.motion, bench.space, step_of(bench.motion, told.get("fps"), told.get("most_frames")), bench.face)
     header = {
         **seen.header(),
         "names": list(skeleton.names),
         "parents": skeleton.parents.tolist(),
         "end_joints": skeleton.end_joints.tolist(),
+        "head": None if bench.face is None else bench.face.head,
     }
     return Answer(packet(header, seen.arrays()), MEDIA_TYPE, {"ETag": tag("frames", told), **AGAIN})
+
+
+def pose(desk: Desk, told: dict[str, Any]) -> Answer:
+    """What a search by a pose compares."""
+    numbers = desk.library.pose_numbers(desk.motion(told["clip"]), told["frame"])
+    return Answer(json.dumps(numbers).encode())
 
 
 def strip_of(desk: Desk, told: dict[str, Any]) -> Answer:
@@ -125,7 +133,7 @@ def unbaked(desk: Desk, told: dict[str, Any]) -> Answer:
         told["frames"], told["interpolation"], polish=told["polish"], residual=told["residual"]
     )  # fmt: skip
     header = {"keys": made.keyed.keys.tolist(), "extremes": _extremes(made.keyed)}
-    return _moved(bench, shown(made.motion, bench.space, told["step"]), made.straying, header)
+    return _moved(bench, shown(made.motion, bench.space, told["step"], bench.face), made.straying, header)
 
 
 def edited_by(desk: Desk, told: dict[str, Any]) -> Answer:
@@ -141,7 +149,7 @@ def edited_by(desk: Desk, told: dict[str, Any]) -> Answer:
         "notes": list(after.notes),
         "missed_mm": after.missed_mm,
     }
-    return _moved(bench, shown(after.motion, bench.space, told["step"]), after.straying, header)
+    return _moved(bench, shown(after.motion, bench.space, told["step"], bench.face), after.straying, header)
 
 
 def compared(desk: Desk, told: dict[str, Any]) -> Answer:
@@ -189,6 +197,7 @@ def _extremes(keyed: Any) -> list[int]:
 TASKS: dict[str, Task] = {
     "facts": facts,
     "frames": frames,
+    "pose": pose,
     "strip": strip_of,
     "ladder": ladder,
     "within": keys_within,
