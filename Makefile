@@ -6,13 +6,16 @@
 PYTHON ?= $(shell tools/python.sh 3.11)
 QUIET ?= -q
 PYTEST_WORKERS ?= auto
+PYTEST := -n $(PYTEST_WORKERS) --dist worksteal  # neighbours stay together, so that few servers and libraries are made twice
 CORE := $(wildcard core/*.cpp core/*.hpp) CMakeLists.txt
 PAGES := src/keypose/server/static/index.html
 WEB := $(shell find web/src web/public -type f 2>/dev/null) $(wildcard web/*.json web/*.ts web/*.html)
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+unexport PYTHONDONTWRITEBYTECODE  # else each of the many programs that tests start compiles the package again
+TOGETHER := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-.PHONY: demo serve web test check check-static check-web check-tests test-313 fuzz bench format clean types
+.PHONY: demo serve web test check check-static check-web check-tests prepare prepare-313 test-313 fuzz bench format clean types
 .DEFAULT_GOAL := help
 
 .venv/.demo: pyproject.toml constraints.txt $(CORE)
@@ -42,7 +45,15 @@ web: $(PAGES) ## build the pages of the web app into the package
 serve: .venv/.dev $(PAGES) ## start the web app with clips made in code
 	.venv/bin/keypose serve --demo --open
 
-test: check test-313 ## all checks, then the suite again on Python 3.13 where it is found
+# What is installed waits for the network and the disk, so all of it goes on at once, beside the checks that need little.
+# The suites have the machine to themselves: some of their tests measure time.
+test: ## all checks, then the suite again on Python 3.13 where it is found
+	tools/need.sh node npm chromium
+	$(MAKE) $(TOGETHER) check-static check-web prepare
+	$(MAKE) check-tests
+	$(MAKE) test-313
+
+prepare: .venv/.dev $(PAGES) prepare-313
 
 check: check-static check-web check-tests ## ruff, mypy, import-linter; biome, tsc, vitest; pytest
 
@@ -66,7 +77,7 @@ types: .venv/.dev web/node_modules/.ready ## TypeScript's types of the API, afte
 
 check-tests: .venv/.dev $(PAGES)
 	tools/need.sh node npm chromium
-	.venv/bin/pytest -n $(PYTEST_WORKERS)
+	.venv/bin/pytest $(PYTEST)
 
 .venv313/.dev: pyproject.toml constraints.txt $(CORE)
 	test -x .venv313/bin/python || "$$(tools/python.sh 3.13)" -m venv .venv313
@@ -74,9 +85,13 @@ check-tests: .venv/.dev $(PAGES)
 	.venv313/bin/pip install $(QUIET) -c constraints.txt --no-build-isolation -e '.[all,dev]'
 	touch $@
 
-test-313:
+prepare-313:
+	@if tools/python.sh 3.13 >/dev/null 2>&1; then $(MAKE) .venv313/.dev; fi
+
+# Without what does not depend on the version: what other programs (Blender, Chromium, Node.js) judge, and what is marked one_python.
+test-313: prepare-313
 	@if tools/python.sh 3.13 >/dev/null; then \
-	  $(MAKE) .venv313/.dev && .venv313/bin/pytest -n $(PYTEST_WORKERS) -m "not blender and not browser and not one_python"; \
+	  .venv313/bin/pytest $(PYTEST) -m "not blender and not browser and not node and not one_python"; \
 	else echo "Python 3.13 is not on this machine: the suite ran on 3.11 only"; fi
 
 fuzz: .venv/.dev ## 100,000 damaged files of every kind

@@ -15,6 +15,11 @@ import pytest
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Each worker of pytest-xdist has a core: threads of numpy's linear algebra would only wait for each other, busily.
+# Read when numpy is imported, here and in every program that a test starts.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

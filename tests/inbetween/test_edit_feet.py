@@ -82,6 +82,7 @@ SPREAD = {
 
 
 @pytest.mark.data
+@pytest.mark.one_python
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", EDITS)
 def test_real_feet_stay(data_dir, kind, name):

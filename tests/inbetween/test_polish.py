@@ -29,6 +29,7 @@ def made(frames: int, seed: int, shifting: tuple[int, ...] = (0,)) -> kp.Motion:
     return kp.Motion("made", SKELETON, 60.0, SKELETON.offsets + way[..., 3:] * moves[:, None], exp(way[..., :3]))
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("shifting", [(0,), (0, 1, 3), ()])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_slow_twin_finds_nothing_better(seed, shifting):

@@ -45,12 +45,28 @@ def clips() -> dict[str, Any]:
     return {name: piece(name) for name in PIECES} | {"markers": markers()}
 
 
-@pytest.fixture
-def library(open_library: Callable[[], Library], clips: dict[str, Any]) -> Library:
-    made = open_library()
+def filled(library: Library, clips: dict[str, Any]) -> Library:
     for name, motion in clips.items():
-        made.add(motion, tags=("demo", name) if name in PIECES else ("points",))
-    return made
+        library.add(motion, tags=("demo", name) if name in PIECES else ("points",))
+    return library
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def library(
+    request: pytest.FixtureRequest, clips: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Library]:
+    """In each kind of database, for tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("listing")
+    here = str(folder / "clips.db")
+    where = here if request.param == "sqlite" else request.getfixturevalue("postgres").url(schema="listing")
+    with Library(where, blobs=folder / "clips.db.blobs") as made:
+        yield filled(made, clips)
+
+
+@pytest.fixture
+def changing(open_library: Callable[[], Library], clips: dict[str, Any]) -> Library:
+    """Of one test alone."""
+    return filled(open_library(), clips)
 
 
 def test_sorts(library: Library) -> None:
@@ -123,21 +139,21 @@ def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
         library.count(part="elbow")
 
 
-def test_parts_that_swing_follow_their_clip(library: Library) -> None:
+def test_parts_that_swing_follow_their_clip(changing: Library) -> None:
     def rows() -> int:
-        with library._store.database.reading() as connection:
+        with changing._store.database.reading() as connection:
             return int(connection.scalar(sa.select(sa.func.count()).select_from(swinging)) or 0)
 
     before = rows()
-    library.remove("kick")
-    assert 0 < rows() < before and library.verify() == ()
-    with library._store.database.writing() as connection:
+    changing.remove("kick")
+    assert 0 < rows() < before and changing.verify() == ()
+    with changing._store.database.writing() as connection:
         connection.execute(sa.delete(swinging))
-    assert {fault.kind for fault in library.verify()} == {"analysis"} and library.facets().parts == ()
-    assert library.rebuild() == () and library.verify() == () and library.facets().parts
-    with library._store.database.writing() as connection:
+    assert {fault.kind for fault in changing.verify()} == {"analysis"} and changing.facets().parts == ()
+    assert changing.rebuild() == () and changing.verify() == () and changing.facets().parts
+    with changing._store.database.writing() as connection:
         connection.execute(sa.delete(swinging).where(swinging.c.limb == "left_leg"))
-    assert "not found by the parts of the body that swing" in library.verify()[0].says
+    assert "not found by the parts of the body that swing" in changing.verify()[0].says
 
 
 @pytest.fixture

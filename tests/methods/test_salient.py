@@ -37,6 +37,7 @@ def data(case: str) -> np.ndarray:
     }[case]
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("cost", ["chord", "integrated"])
 @pytest.mark.parametrize("objective", ["max", "sum"])
 @pytest.mark.parametrize("case", ["motion", "noisy", "repeated", "constant", "far", "loop"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -56,3 +57,10 @@ def hashes(client: httpx.Client) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def walk(hashes: dict[str, str]) -> str:
     return hashes["walk"]
+
+
+@pytest.fixture(scope="session")
+def motion(kept_library: Path, walk: str) -> kp.Motion:
+    """The clip called walk."""
+    with kp.Library(kept_library / "clips.db") as library:
+        return replace(library.get(walk), name="walk")

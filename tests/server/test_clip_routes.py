@@ -6,8 +6,6 @@ import io
 import json
 import struct
 import zipfile
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,13 +18,6 @@ from keypose.server.schema.keys import EditedHeader, FramesHeader, LadderSaid, U
 from keypose.workbench import page_space
 
 FRAMES = [0, 30, 61, 90, 119]
-
-
-@pytest.fixture(scope="session")
-def motion(kept_library: Path, walk: str) -> kp.Motion:
-    """The clip called walk."""
-    with kp.Library(kept_library / "clips.db") as library:
-        return replace(library.get(walk), name="walk")
 
 
 def unpacked(answer: httpx.Response) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -74,6 +65,11 @@ def test_frames_are_places_on_the_page(client: httpx.Client, walk: str, motion: 
     np.testing.assert_array_equal(arrays["positions"], space.places(motion.world_positions()).astype(np.float32))
     np.testing.assert_array_equal(arrays["ends"], space.places(motion.end_positions()).astype(np.float32))
     assert header["parents"] == motion.skeleton.parents.tolist() and header["step"] == 1
+    head = motion.skeleton.joint("head")
+    assert header["head"] == head
+    np.testing.assert_allclose(
+        np.linalg.norm(arrays["face"][:, 0] - arrays["positions"][:, head], axis=1), 0.17, atol=0.03
+    )
     thin, fewer = unpacked(client.get(f"/api/clips/{walk}/frames", params={"fps": 10, "most_frames": 25}))
     assert thin["step"] == 5 and thin["n_frames"] == motion.n_frames
     np.testing.assert_array_equal(fewer["positions"], arrays["positions"][::5])
@@ -183,31 +179,6 @@ def test_swings_are_edited(client: httpx.Client, walk: str) -> None:
     after = next(each for each in header["swings"] if (each["joint"], each["index"]) == (bar["joint"], bar["index"]))
     assert after["angle_deg"] == pytest.approx(1.5 * bar["angle_deg"], rel=1e-3)
     assert header["keys"] is None and len(header["history"]) == 1
-
-
-@pytest.mark.parametrize("suffix", [".bvh", ".glb", ".keys.json", ".kps", ".strip.svg"])
-def test_a_file_is_what_the_library_writes(
-    client: httpx.Client, walk: str, motion: kp.Motion, tmp_path: Path, suffix: str
-) -> None:
-    answer = client.post(f"/api/clips/{walk}/export", json={"format": suffix, "frames": FRAMES})
-    assert answer.status_code == 200
-    assert (
-        answer.headers["content-disposition"] == f"attachment; filename=\"walk{suffix}\"; filename*=UTF-8''walk{suffix}"
-    )
-    path = tmp_path / f"walk{suffix}"
-    if suffix == ".strip.svg":
-        kp.strip(motion, FRAMES, path)
-    else:
-        kp.save(kp.unbake(motion, FRAMES), path)
-    assert answer.content == path.read_bytes()
-
-
-def test_a_draft_is_taken_away_and_read_again(client: httpx.Client, walk: str, tmp_path: Path) -> None:
-    draft = {"kind": "keys", "frames": FRAMES, "steps": [{"op": "move_key", "frame": 61, "to": 66}]}
-    answer = client.post(f"/api/clips/{walk}/export", json={"format": ".glb", "draft": draft})
-    path = tmp_path / "walk.glb"
-    path.write_bytes(answer.content)
-    assert kp.load_keyed(path).keys.tolist() == [0, 30, 66, 90, 119]
 
 
 def test_a_name_of_a_clip_is_no_path_and_no_markup(client: httpx.Client, hashes: dict[str, str]) -> None:

@@ -128,6 +128,23 @@ def test_search_is_that_of_the_library(client: httpx.Client, hashes: dict[str, s
     assert client.post("/api/search", json={"clip": "0" * 64}).status_code == 404
 
 
+def test_hits_behind_the_first_ones_can_be_asked_for(client: httpx.Client, walk: str) -> None:
+    def said(**told: int) -> tuple[list[str], bool]:
+        answer = client.post("/api/search", json={"clip": walk, **told}).json()
+        return [hit["clip"]["hash"] for hit in answer["hits"]], answer["more"]
+
+    everything, more = said(limit=200)
+    n = len(everything)
+    assert n >= 2 and not more
+    assert said(limit=n - 1) == (everything[:-1], True)
+    assert said(skip=n - 1, limit=1) == (everything[-1:], False)
+    assert said(skip=1, limit=200) == (everything[1:], False)
+    assert said(limit=n) == (everything, False)
+    assert said(skip=900) == ([], False)
+    for wrong in ({"skip": -1}, {"skip": 901}):
+        assert client.post("/api/search", json={"clip": walk, **wrong}).status_code == 422
+
+
 def test_many_search_at_once(client: httpx.Client, walk: str) -> None:
     with ThreadPoolExecutor(16) as many:
         answers = list(many.map(lambda _: client.post("/api/search", json={"clip": walk}).status_code, range(64)))

@@ -15,20 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 from server_live import UPLOAD_BYTES, UPLOADS_AT_ONCE, Live, until
-
-import keypose as kp
-from acclaim_pair import ASF, amc
-
-
-def bvh(folder: Path, start: int, count: int = 40, fps: float = 30.0) -> bytes:
-    """A file that no other test uses."""
-    path = folder / f"{start}-{count}-{fps:g}.bvh"
-    kp.save(kp.demo_motion(fps)[start : start + count], path)
-    return path.read_bytes()
-
-
-def send(client: httpx.Client, data: bytes, name: str, **options: object) -> httpx.Response:
-    return client.post("/api/uploads", params={"name": name, **options}, content=data)
+from server_sending import bvh, send, waiting_files
 
 
 def heavy(folder: Path) -> bytes:
@@ -39,12 +26,6 @@ def heavy(folder: Path) -> bytes:
     times = int((UPLOAD_BYTES - 100_000) / sum(map(len, rows)))
     lines[at] = f"Frames: {times * len(rows)}\n"
     return "".join(lines[: at + 2] + rows * times).encode()
-
-
-def waiting_files(live: Live) -> set[Path]:
-    """Of this server: others may run at the same time."""
-    found = (path for folder in live.temporary.glob("keypose-uploads-*") for path in folder.iterdir())
-    return {path for path in found if path.is_file()}  # workers have folders there
 
 
 def test_a_folder_that_was_cleaned_away_is_made_again(live: Live, client: httpx.Client, tmp_path: Path) -> None:
@@ -125,85 +106,11 @@ def test_what_is_no_motion_is_refused(client: httpx.Client, data: bytes) -> None
     assert "/tmp" not in answer.text
 
 
-def test_a_file_that_needs_others_is_told_so(client: httpx.Client, tmp_path: Path) -> None:
-    kp.save(kp.demo_motion(30.0)[:40], tmp_path / "walk.gltf")
-    scene = json.loads((tmp_path / "walk.gltf").read_text())
-    for uri in ("walk.bin", "/etc/passwd", "../clips.db"):  # of which none is read
-        scene["buffers"][0]["uri"] = uri
-        answer = send(client, json.dumps(scene).encode(), "my walk.gltf")
-        assert answer.status_code == 422
-        if uri == "walk.bin":
-            line = "keypose library add 'my walk.gltf' --library clips.db"
-            assert answer.json()["error"]["remedy"].endswith(line)
-
-
-@pytest.mark.parametrize(("data", "name"), [(ASF, "07.asf"), (amc(), "07_05.amc"), (gzip.compress(amc()), "x.amc.gz")])
-def test_half_of_a_pair_is_told_to_come_whole(client: httpx.Client, data: bytes, name: str) -> None:
-    answer = send(client, data, name)
-    error = answer.json()["error"]
-    assert answer.status_code == 422 and ".asf" in error["remedy"] and ".amc" in error["remedy"]
-    assert error["message"].startswith(f"{name}: ")
-
-
-def test_a_pair_is_one_clip_as_in_a_shell(client: httpx.Client, live: Live, tmp_path: Path) -> None:
-    (tmp_path / "07.asf").write_bytes(ASF)
-    (tmp_path / "07_05.amc").write_bytes(amc())
-    with kp.Library(tmp_path / "clips.db") as library:
-        expected = library.add(tmp_path / "07_05.amc")
-    pair = {"skeleton": "07.asf", "skeleton_bytes": len(ASF)}
-    said = send(client, ASF + amc(), "07_05.amc", **pair).json()
-    assert said["clip"]["hash"] == expected.hash and said["clip"]["name"] == "07_05" and said["known"] is False
-    packed = gzip.compress(ASF)
-    pair = {"skeleton": "../../07.asf", "skeleton_bytes": len(packed)}
-    assert send(client, packed + gzip.compress(amc()), "07_05.amc.gz", **pair).json()["known"] is True
-    assert waiting_files(live) == set()
-
-
-@pytest.mark.parametrize(
-    ("told", "says"),
-    [
-        ({"skeleton": "07.asf", "skeleton_bytes": len(ASF + amc())}, "expected its name, and a motion behind"),
-        ({"skeleton": "07.asf", "skeleton_bytes": 10**15}, "expected its name, and a motion behind"),
-        ({"skeleton": "07.asf", "skeleton_bytes": -1}, "skeleton_bytes"),
-        ({"skeleton": "07.asf"}, "expected its name, and a motion behind"),
-        ({"skeleton_bytes": len(ASF)}, "expected its name, and a motion behind"),
-    ],
-    ids=str,
-)
-def test_a_pair_that_is_none_is_refused(client: httpx.Client, live: Live, told: dict[str, object], says: str) -> None:
-    answer = send(client, ASF + amc(), "07_05.amc", **told)
-    assert answer.status_code in (400, 422) and says in answer.json()["error"]["message"]
-    assert "keypose-uploads" not in answer.text and waiting_files(live) == set()
-
-
-def test_an_error_in_the_skeleton_names_it(client: httpx.Client, live: Live) -> None:
-    broken = ASF.replace(b"length 4", b"length x")
-    answer = send(client, broken + amc(), "07_05.amc", skeleton="a/07.asf", skeleton_bytes=len(broken))
-    error = answer.json()["error"]
-    assert error["message"].startswith("07.asf:") and error["line"] and "keypose-uploads" not in answer.text
-    other = ASF.replace(b"thigh", b"upper")
-    answer = send(client, other + amc(), "07_05.amc", skeleton="07.asf", skeleton_bytes=len(other))
-    assert answer.json()["error"]["message"].startswith("07_05.amc:") and "in 07.asf" in answer.text
-    assert waiting_files(live) == set()
-
-
-def test_only_an_amc_has_a_skeleton(client: httpx.Client, tmp_path: Path) -> None:
-    for other in (bvh(tmp_path, 2), ASF, b"nonsense"):
-        answer = send(client, ASF + other, "walk.amc", skeleton="07.asf", skeleton_bytes=len(ASF))
-        assert answer.status_code == 422 and answer.json()["error"]["message"].startswith("walk.amc: ")
-
-
 def test_what_was_noticed_is_told_without_places_of_the_machine(client: httpx.Client, tmp_path: Path) -> None:
     cut = bvh(tmp_path, 7, 35).rstrip()[:-40]
     said = send(client, cut, "cut short: 1.bvh").json()
     (note,) = said["notes"]
     assert note.startswith("the last row has ") and said["clip"]["n_frames"] == 34
-    strange = ASF.replace(b":hierarchy", b":colour\n  red\n:hierarchy")
-    said = send(
-        client, strange + amc(70).rpartition(b"shin")[0], "07_06.amc", skeleton="07.asf", skeleton_bytes=len(strange)
-    ).json()
-    assert len(said["notes"]) == 2 and not any("/" in note for note in said["notes"])
-    assert said["notes"][0].startswith("07.asf:28: ") and said["notes"][1].startswith("frame 70 ")
 
 
 def test_bombs_are_refused(client: httpx.Client) -> None:

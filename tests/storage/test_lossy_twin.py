@@ -42,6 +42,7 @@ def assert_twin_agrees(motion: kp.Motion, coded: Coded) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.one_python
 @pytest.mark.parametrize(
     ("clip", "tolerance_mm"),
     [("jumping/13_11", 1.0), ("running/16_55", 0.1), ("golf_swing/64_01", 5.0), ("ball_kick/10_02", 0.01)],

@@ -46,6 +46,7 @@ def the_kick(e: SwingEdit):
 
 
 @pytest.mark.data
+@pytest.mark.one_python
 @pytest.mark.parametrize("fallback", (None, "keys"))
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_on_the_kicking_clip(data_dir, name, fallback):
@@ -279,6 +280,7 @@ def test_a_figure_without_known_limbs_has_no_balance():
 
 
 @pytest.mark.data
+@pytest.mark.one_python
 @pytest.mark.parametrize("factor", (2.0, 1.37, 0.8, 0.5))
 @pytest.mark.parametrize("fallback", (None, "keys"))
 def test_a_retimed_clip_plays_the_same_in_another_time(data_dir, factor, fallback):

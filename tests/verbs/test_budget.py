@@ -22,6 +22,7 @@ def motion() -> kp.Motion:
     return kp.demo_motion(fps=30)[:200]
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("method", ["salient", "simplify", "farthest", "uniform", "refine"])
 @pytest.mark.parametrize("tolerance_mm", [0.0, 15.0, 80.0, 1e6])
 def test_fewest_keys_within_a_tolerance(motion, method, tolerance_mm):

@@ -50,6 +50,7 @@ def reordered(motion: kp.Motion, order: list[int]) -> kp.Motion:
 # Unedited
 
 
+@pytest.mark.one_python
 @pytest.mark.parametrize("interpolation", ["bezier", "natural", "linear"])
 @pytest.mark.parametrize("turning", ["quaternion", "euler"])
 @pytest.mark.parametrize("keys", [KEYS, [0, 89], [20, 40, 70], [45]])

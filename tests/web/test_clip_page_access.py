@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,7 +18,7 @@ from clip_page import (
     until_query,
     written,
 )
-from web_served import Look, by_palette, expect, serious_findings, until
+from web_served import Look, awaited, by_palette, expect, serious_findings, until
 
 pytestmark = pytest.mark.browser
 
@@ -74,6 +75,24 @@ def test_keys_alone_do_everything(look: Look, clip: str) -> None:
         expect(page.locator(".saving")).to_have_text("Kept")
         asked_draft = asked(page, f"/api/clips/{clip}/draft")
         assert (len(asked_draft["draft"]["steps"]), asked_draft["done"]) == (1, 0)
+        assert errors(watched) == []
+
+
+def test_what_is_typed_while_the_palette_comes_does_nothing_else(look: Look, clip: str) -> None:
+    with look(f"/clips/{clip}?keys=8") as watched:
+        page = watched.page
+        ready(page)
+        held: list[Any] = []
+        page.route("**/assets/palette-*.js", lambda route: held.append(route))
+        page.keyboard.press("Control+k")
+        awaited(lambda: page.wait_for_timeout(20) or len(held), lambda count: count == 1)
+        for key in ("g", "h", "ArrowRight"):
+            page.keyboard.press(key)
+        held[0].continue_()
+        expect(page.get_by_role("combobox", name="Find a command")).to_be_focused()
+        page.keyboard.press("Escape")
+        assert "ghosts" not in written(page) and "hold" not in written(page)
+        until_frame(page, 0)
         assert errors(watched) == []
 
 

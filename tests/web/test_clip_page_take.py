@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from clip_page import asked, errors, frame_of, keys_of, ready, slide, until_frame, until_query, written
 from clip_scores import in_mm, polished_score
-from web_served import Look, expect, until
+from web_served import Look, Served, expect, until
 
 import keypose as kp
 
@@ -49,6 +50,28 @@ def test_capture_and_keys_are_opened_again_by_our_own_readers(look: Look, clip: 
         report = take(page, tmp_path, "9 keys", ".report.html")
         assert "<html" in report.read_text()[:200].lower()
         assert errors(watched) == []
+
+
+def test_a_capture_leaves_without_any_loss(look: Look, served: Served, clip: str, tmp_path: Path) -> None:
+    """The very bytes that Python writes."""
+    with look(f"/clips/{clip}?keys=9", accept_downloads=True) as watched:
+        page = watched.page
+        ready(page)
+        page.keyboard.press("e")
+        dialog = page.get_by_role("dialog")
+        dialog.locator("input[value='.kps']").check()
+        expect(dialog.get_by_label("Without any loss")).to_be_hidden()  # keys are never lossy
+        dialog.get_by_text("Capture", exact=True).click()
+        dialog.get_by_label("Without any loss").check()
+        expect(dialog.get_by_label("No point farther off")).to_be_disabled()
+        expect(page.locator(".take-note")).to_contain_text("every number as it is")
+        with page.expect_download() as waiting:
+            dialog.get_by_role("button", name="Download").click()
+        waiting.value.save_as(tmp_path / "taken.kps")
+        assert errors(watched) == []
+    with kp.Library(served.library) as library:
+        kp.save(replace(library.get(clip), name=library.clip(clip).name), tmp_path / "saved.kps", lossless=True)
+    assert (tmp_path / "taken.kps").read_bytes() == (tmp_path / "saved.kps").read_bytes()
 
 
 def test_an_edit_is_taken_away(look: Look, clip: str, tmp_path: Path) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from web_served import Look, expect
+from web_served import Look, expect, until
 
 pytestmark = pytest.mark.browser
 
@@ -96,3 +97,83 @@ def test_an_example_that_is_not_there(look: Look) -> None:
         alert = watched.page.get_by_role("alert")
         expect(alert).to_contain_text("The search found no answer")
         assert all("404" in complaint for complaint in watched.complaints)  # the browser tells of them itself
+
+
+def _many(page: Any, count: int, fails: Callable[[int], bool] = lambda skip: False) -> list[int]:
+    """Lets the page's searches find ``count`` clips: those that are there, again and again. Where its requests began."""
+    asked: list[int] = []
+
+    def answer(route: Any) -> None:
+        told = route.request.post_data_json
+        asked.append(told["skip"])
+        if fails(told["skip"]):
+            route.abort()
+            return
+        found = route.fetch(post_data={**told, "skip": 0}).json()["hits"]
+        hits = []
+        for n in range(told["skip"], min(count, told["skip"] + told["limit"])):
+            hit = found[n % len(found)]
+            clip = {**hit["clip"], "name": f"hit {n}", "hash": f"{n:08x}{hit['clip']['hash'][8:]}"}
+            hits.append({**hit, "clip": clip, "score": 1 - n / count})
+        route.fulfill(json={"hits": hits, "more": told["skip"] + told["limit"] < count, "took_ms": 3.0})
+
+    page.route("**/api/search", answer)
+    page.route("**/strip.svg*", lambda route: route.fulfill(content_type="image/svg+xml", body=STRIP))
+    return asked
+
+
+STRIP = "<svg xmlns='http://www.w3.org/2000/svg' width='80' height='10'/>"
+
+
+def test_more_hits_come_as_one_scrolls(look: Look, hashes: dict[str, str]) -> None:
+    with look() as watched:
+        page = watched.page
+        asked = _many(page, 230)
+        page.locator(".card").first.wait_for()
+        page.goto(f"{page.url.partition('?')[0]}?like={hashes['walk']}")
+        counted = page.locator(".library-count")
+        expect(counted).to_have_text("The best 100 hits in 3 ms")
+        expect(page.locator(".facet-count").first).to_have_text("100+")
+        assert asked == [0]
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(counted).to_have_text("The best 200 hits in 6 ms")
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(counted).to_have_text("230 hits in 9 ms")
+        expect(page.locator(".more-hits")).to_be_hidden()
+        expect(page.locator(".facet-count").first).not_to_contain_text("+")
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        last = page.get_by_role("link", name="hit 229", exact=True)
+        expect(last).to_be_in_viewport()
+        until(page, "history.state?.place?.scroll === Math.round(scrollY)")
+        last.click()
+        page.wait_for_url("**/clips/**")
+        page.go_back()
+        expect(counted).to_contain_text("230 hits")
+        expect(last).to_be_in_viewport()  # one is where one was
+        assert asked == [0, 100, 200] * 2
+
+
+def test_more_hits_come_by_keys_and_when_they_did_not_come(look: Look, hashes: dict[str, str]) -> None:
+    with look() as watched:
+        page = watched.page
+        broken = [True]
+        _many(page, 130, lambda skip: skip > 0 and broken[0])
+        page.locator(".card").first.wait_for()
+        page.goto(f"{page.url.partition('?')[0]}?like={hashes['walk']}")
+        expect(page.locator(".library-count")).to_contain_text("The best 100 hits")
+        page.locator(".card").first.focus()
+        page.keyboard.press("Control+End")  # the last hit that is there
+        expect(page.locator(".card:focus .card-name")).to_have_text("hit 99")
+        expect(page.get_by_role("alert")).to_contain_text("No more hits came.")
+        expect(page.locator(".library-count")).to_contain_text("The best 100 hits")  # those that are there stay
+        broken.clear()
+        broken.append(False)
+        button = page.get_by_role("button", name="Try again")
+        for _ in range(8):  # past what is on the card
+            page.keyboard.press("Tab")
+            if button.evaluate("(button) => button === document.activeElement"):
+                break
+        expect(button).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".library-count")).to_contain_text("130 hits")
+        expect(page.locator(".card-name", has_text="hit 105")).to_be_attached()

@@ -11,6 +11,7 @@ from web_served import Look, Served, cut, expect, serving_copy
 
 import keypose as kp
 from acclaim_pair import ASF, amc
+from gltf_pair import gltf
 
 pytestmark = pytest.mark.browser
 
@@ -32,10 +33,14 @@ def _drop(page: Any, *paths: Path) -> None:
     """Drops files or folders from outside on the page, as a hand would."""
     session = page.context.new_cdp_session(page)
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver"):
+
+    def dispatch(kind: str) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, "x": 600, "y": 400, "data": data})
+
+    dispatch("dragEnter")
     page.wait_for_selector(".drop-veil:visible")
-    session.send("Input.dispatchDragEvent", {"type": "drop", "x": 600, "y": 400, "data": data})
+    for kind in ("dragOver", "dragOver", "drop"):  # the first may be told to leave what the veil covers now
+        dispatch(kind)
 
 
 def test_files_by_button_come_with_their_strips(look: Look, tmp_path: Path) -> None:
@@ -123,17 +128,22 @@ def test_what_the_reader_noticed_is_said(look: Look, tmp_path: Path) -> None:
 
 
 def _pairs(folder: Path) -> list[Path]:
-    """Motions and skeletons of two subjects, and of nobody."""
+    """Motions and skeletons of two subjects, and two scenes with their numbers."""
     folder.mkdir(exist_ok=True)
     for subject, takes in (("07", (61, 62)), ("08", (63,))):
         (folder / f"{subject}.asf").write_bytes(ASF)
         for frames in takes:
             (folder / f"{subject}_{frames}.amc").write_bytes(amc(frames))
+    for name, first, buffers in (("jump", 33, ("numbers.bin",)), ("turn", 77, ("of the turn.bin", "more.bin"))):
+        data, contents = gltf(cut(name, first, first + 60), *(each.replace(" ", "%20") for each in buffers))
+        (folder / f"{name}.gltf").write_bytes(data)
+        for buffer, content in zip(buffers, contents, strict=True):
+            (folder / buffer).write_bytes(content)
     return sorted(folder.iterdir())
 
 
 @pytest.mark.parametrize("way", ["button", "dropped", "folder"])
-def test_an_amc_travels_with_its_asf(look: Look, tmp_path: Path, way: str) -> None:
+def test_companions_travel_along(look: Look, tmp_path: Path, way: str) -> None:
     files = _pairs(tmp_path / "takes")
     with look() as watched:
         page = watched.page
@@ -143,26 +153,58 @@ def test_an_amc_travels_with_its_asf(look: Look, tmp_path: Path, way: str) -> No
         elif way == "folder":
             page.set_input_files(".pick-folder", str(tmp_path / "takes"))
         else:
-            _drop(page, tmp_path / "takes")
-        expect(page.locator(".uploads-summary")).to_have_text("3 clips added")
-        expect(page.locator(".upload-name")).to_have_count(3)
-        for name in ("07_61", "07_62", "08_63"):
+            _drop(page, *files)
+        expect(page.locator(".uploads-summary")).to_have_text("5 clips added")
+        expect(page.locator(".upload-name")).to_have_count(5)
+        for name in ("07_61", "07_62", "08_63", "jump", "turn"):
             page.wait_for_selector(f".card:has(.card-name:text-is('{name}')) .card-strip.there")
+        if way == "button":  # later they are known
+            for file, companions in (("07_61.amc", "07.asf"), ("turn.gltf", "more.bin, of the turn.bin")):
+                says = page.locator(".upload", has_text=file).locator(".upload-says")
+                expect(says).to_contain_text(f"s with {companions}")
+        assert watched.complaints == []
+
+
+def test_a_folder_is_dropped_with_what_belongs_together(look: Look, tmp_path: Path) -> None:
+    folder = tmp_path / "takes"
+    for name, first in (("one", 111), ("two", 142)):
+        data, (content,) = gltf(cut(name, first, first + 60), "scene.bin")  # the same name in each
+        (folder / name).mkdir(parents=True)
+        (folder / name / f"{name}.gltf").write_bytes(data)
+        (folder / name / "scene.bin").write_bytes(content)
+    (folder / "nobody's.bin").write_bytes(b"of no clip")
+    with look() as watched:
+        page = watched.page
+        page.wait_for_selector(".card-name")
+        _drop(page, folder)
+        page.wait_for_selector(".toast:has-text('1 file left out')")
+        expect(page.locator(".uploads-summary")).to_have_text("2 clips added")
+        for name in ("one", "two"):
+            page.wait_for_selector(f".card-name:text-is('{name}')")
         assert watched.complaints == []
 
 
 def test_half_of_a_pair_says_what_is_missing(look: Look, tmp_path: Path) -> None:
     (tmp_path / "07_99.amc").write_bytes(amc(99))
     (tmp_path / "09.asf").write_bytes(ASF)
+    data, (content,) = gltf(cut("half", 90, 150), "half.bin")
+    (tmp_path / "half.gltf").write_bytes(data)
+    (tmp_path / "other.bin").write_bytes(content)
+    acclaim, scene = "Choose the .amc and its .asf together", "Choose the .gltf and its .bin together"
     with look() as watched:
         page = watched.page
         page.wait_for_selector(".card-name")
-        page.set_input_files(".pick-files", [str(tmp_path / "07_99.amc"), str(tmp_path / "09.asf")])
-        expect(page.locator(".uploads-summary")).to_have_text("0 clips added, 2 failed")
-        for name, says in (("07_99.amc", "A motion without its skeleton"), ("09.asf", "A skeleton without motion")):
-            problem = page.locator(".upload[data-stage=failed]", has_text=name)
+        page.set_input_files(".pick-files", [str(path) for path in sorted(tmp_path.iterdir()) if path.is_file()])
+        expect(page.locator(".uploads-summary")).to_have_text("0 clips added, 4 failed")
+        for name, says, remedy in (
+            ("07_99.amc", "A motion without its skeleton", acclaim),
+            ("09.asf", "A skeleton without motion", acclaim),
+            ("half.gltf", "'half.bin': no such file", scene),
+            ("other.bin", "Data without the file that says what they are", scene),
+        ):
+            problem = page.locator(".upload[data-stage=failed]", has_text=name).first
             expect(problem.locator(".upload-problem")).to_contain_text(says)
-            expect(problem.locator(".upload-remedy")).to_contain_text("Choose the .amc and its .asf together")
+            expect(problem.locator(".upload-remedy")).to_contain_text(remedy)
         assert all("Failed to load resource" in complaint for complaint in watched.complaints)
 
 

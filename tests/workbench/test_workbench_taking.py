@@ -79,6 +79,8 @@ def test_a_tolerance_is_that_of_the_file(bench: Bench, tmp_path: Path) -> None:
     taken = take_away(bench, Wanted(".kps", tolerance_mm=5.0))
     assert taken.data == saved(bench.motion, tmp_path / "x.kps", tolerance_mm=5.0)
     assert len(taken.data) < len(take_away(bench, Wanted(".kps", tolerance_mm=0.1)).data)
+    whole = take_away(bench, Wanted(".kps", lossless=True))
+    assert whole.data == saved(bench.motion, tmp_path / "y.kps", lossless=True)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
@@ -101,7 +103,8 @@ def test_a_report_leaves_as_report_writes_it(bench: Bench, tmp_path: Path) -> No
 
 @pytest.mark.skipif(HAS_BPY, reason="Blender's module is here")
 @pytest.mark.parametrize("suffix", [".fbx", ".blend"])
-def test_what_needs_blender_says_how_to_get_it(bench: Bench, suffix: str) -> None:
+def test_what_needs_blender_says_how_to_get_it(bench: Bench, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
     with pytest.raises(MissingExtra, match="pip install"):
         take_away(bench, Wanted(suffix))
 
@@ -117,6 +120,8 @@ def test_every_format_that_save_knows_can_be_asked_for() -> None:
         ({"format": "../x.bvh"}, "expected one of"),
         ({"format": ".bvh", "frames": (0,), "keys": 4}, "several of frames, keys and draft"),
         ({"format": ".bvh", "tolerance_mm": 1.0}, "tolerance_mm with .bvh, expected it with .kps alone"),
+        ({"format": ".bvh", "lossless": True}, "lossless with .bvh, expected it with .kps alone"),
+        ({"format": ".kps", "lossless": True, "tolerance_mm": 1.0}, "a file keeps one or the other"),
         ({"format": ".bvh", "keys": 1}, "keys=1, expected at least 2"),
         ({"format": ".swings.json", "draft": keys_draft()}, "a draft of keys as .swings.json"),
     ],

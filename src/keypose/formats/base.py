@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+import unicodedata
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -72,6 +73,8 @@ class Source:
     notes: list[str] = field(default_factory=list)
     warnings: int = 0
     companion_bytes: int = 0  # of further files that this one brings along, as a .gltf its buffers
+    companions: Mapping[str, bytes] | None = None  # files that came with it, by name; None: they lie beside it
+    taken: set[str] = field(default_factory=set)  # names of those that it asked for
 
     @property
     def total_bytes(self) -> int:
@@ -85,6 +88,15 @@ class Source:
         for suffix in (".gz", Path(stem.removesuffix(".gz")).suffix):
             stem = stem.removesuffix(suffix) if suffix and stem != suffix else stem
         return stem
+
+    def companion(self, name: str) -> bytes | None:
+        """A file that came with this one, by nothing but its name; None if there is no such."""
+        wanted = unicodedata.normalize("NFC", name)  # some systems take names apart: "u" and its dots
+        for each, data in (self.companions or {}).items():
+            if unicodedata.normalize("NFC", each) == wanted:
+                self.taken.add(each)
+                return data
+        return None
 
     def error(self, problem: str, *, line: int | None = None, byte: int | None = None) -> FormatError:
         """A FormatError that names this file."""
@@ -164,6 +176,7 @@ class Format:
     gzip: bool = False  # a text format that may also come and go as .gz
     read_swings: Callable[[Source, ReadOptions], Swings] | None = None
     write_swings: Callable[[Swings, str, WriteOptions], bytes] | None = None  # else the motion that they play
+    has_companions: bool = False  # may need other files: those that came with it, or lie beside it
 
 
 SNIFF_BYTES = 4096

@@ -102,9 +102,17 @@ def problem_of(error: BaseException) -> Problem:
         kind, message = "NoRoom", "the disk of the library is full"
     elif kind == "FileError":  # names a path of this machine
         message = "a file of the library cannot be read or written"
+    elif kind == "MissingExtra":  # may name the Python that has it
+        message = _without_folders(message)
     elif not isinstance(error, KeyposeError):
         kind, message = "Unexpected", UNEXPECTED
     return Problem(kind=kind, message=message, line=None, remedy=remedy(kind, message))
+
+
+def _without_folders(message: str) -> str:
+    """What is said of a file, without where it is on this machine."""
+    where, colon, problem = message.partition(": ")
+    return f"{PurePath(where).name}{colon}{problem}" if PurePath(where).is_absolute() else message
 
 
 def _of_format(error: FormatError) -> Problem:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from functools import cache
 
 from keypose.anatomy import recognise
 from keypose.formats import FORMATS
+from keypose.formats.child.blender import INTERPRETER
 from keypose.methods import METHODS
 from keypose.server.schema.clips import FormatRow, MethodRow
 
-_NEEDED = {".usd": ("pxr", "usd"), ".fbx": ("bpy", "fbx"), ".blend": ("bpy", "blender")}  # by suffix: module, extra
+_BLENDER = "bpy"  # Blender's module; another Python may have it
+_NEEDED = {".usd": ("pxr", "usd"), ".fbx": (_BLENDER, "fbx"), ".blend": (_BLENDER, "blender")}  # suffix: module, extra
 _PNG = ("resvg_py", "png")
 
 # A figure with everything that a group may hold.
@@ -69,4 +72,5 @@ def _needs(suffix: str) -> str | None:
 
 
 def _missing(module: str, extra: str) -> str | None:
-    return None if importlib.util.find_spec(module) else f"pip install 'keypose[{extra}]'"
+    is_there = importlib.util.find_spec(module) or (module == _BLENDER and os.environ.get(INTERPRETER))
+    return None if is_there else f"pip install 'keypose[{extra}]'"

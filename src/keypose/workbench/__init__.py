@@ -2,8 +2,9 @@
 
 ``recipe.py`` says how keys are chosen and ``rungs.py`` chooses them; ``curves.py`` draws curves through keys and
 ``straying.py`` measures them; ``steps.py``, ``swing_steps.py`` and ``drafts.py`` are edits as data, which
-``editing.py`` makes. ``space.py`` is the space in which pages show a figure, ``showing.py`` what they show,
-``packet.py`` how it travels. ``facts.py`` is what there is to know about a clip, ``taking.py`` what it leaves as.
+``editing.py`` makes. ``space.py`` is the space in which pages show a figure, ``showing.py`` what they show, ``face.py``
+where it looks, ``packet.py`` how it travels. ``facts.py`` is what there is to know about a clip, ``taking.py`` what it
+leaves as.
 
 Nothing here knows of HTTP. Results are those of the verbs, bit by bit.
 """

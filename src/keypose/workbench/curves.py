@@ -15,6 +15,7 @@ from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
 from keypose.verbs.drawing import Drawing, style_of
 from keypose.verbs.unbaking import frames_of, unbake
+from keypose.workbench.face import Face, face_of
 from keypose.workbench.lately import Lately
 from keypose.workbench.recipe import Recipe, tolerant
 from keypose.workbench.rungs import Rungs, ladder_of
@@ -48,6 +49,11 @@ class Bench:
     def space(self) -> PageSpace:
         """The space in which the clip and all that is made of it is shown."""
         return page_space(self.motion)
+
+    @cached_property
+    def face(self) -> Face | None:
+        """Where the figure's head looks, in the clip and all that is made of it."""
+        return face_of(self.motion)
 
     def rungs(self, recipe: Recipe) -> Rungs:
         """The ladder of a recipe, remembered."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from keypose.errors import OptionError
 from keypose.model import Motion
 from keypose.options import number, whole
+from keypose.workbench.face import Face
 from keypose.workbench.space import PageSpace
 
 MOST_POINTS = 40_000_000  # joints and end sites of all frames in one answer: 480 MB
@@ -23,6 +24,7 @@ class Shown:
 
     positions: NDArray[np.float32]  # (N, J, 3) metres
     ends: NDArray[np.float32]  # (N, E, 3)
+    face: NDArray[np.float32]  # (N, 1, 3) a point before the face; (N, 0, 3) where there is none
     fps: float  # of what is shown
     n_frames: int  # of the motion
     step: int
@@ -33,11 +35,11 @@ class Shown:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The numbers."""
-        return {"positions": self.positions, "ends": self.ends}
+        return {"positions": self.positions, "ends": self.ends, "face": self.face}
 
 
-def shown(motion: Motion, space: PageSpace, step: int = 1) -> Shown:
-    """Where joints and end sites of ``motion`` are on the page, in every ``step``-th frame."""
+def shown(motion: Motion, space: PageSpace, step: int = 1, face: Face | None = None) -> Shown:
+    """Where joints, end sites and the ``face`` of ``motion`` are on the page, in every ``step``-th frame."""
     whole("step", step, least=1)
     thin = motion if step == 1 else Motion(
         motion.name, motion.skeleton, motion.fps, motion.translations[::step], motion.rotations[::step], motion.up
@@ -46,8 +48,11 @@ def shown(motion: Motion, space: PageSpace, step: int = 1) -> Shown:
     if points > MOST_POINTS:
         least = math.ceil(step * points / MOST_POINTS)
         raise OptionError(f"{points:,} places, expected at most {MOST_POINTS:,} at once: show every {least}th frame")
-    positions, ends = (space.places(each).astype(np.float32) for each in (thin.world_positions(), thin.end_positions()))
-    return Shown(positions, ends, motion.fps / step, motion.n_frames, step)
+    looks = np.empty((thin.n_frames, 0, 3)) if face is None else face.places(thin)
+    positions, ends, before = (
+        space.places(each).astype(np.float32) for each in (thin.world_positions(), thin.end_positions(), looks)
+    )
+    return Shown(positions, ends, before, motion.fps / step, motion.n_frames, step)
 
 
 def step_of(motion: Motion, fps: float | None = None, most_frames: int | None = None) -> int:

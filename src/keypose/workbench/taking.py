@@ -27,6 +27,7 @@ from keypose.workbench.told import whole_numbers
 STRIPS = (".strip.svg", ".strip.png")
 REPORT = ".report.html"
 SWINGS = ".swings.json"
+STORED = ".kps"
 PICTURES = (*STRIPS, REPORT)
 KEEP_DETAIL = (".keys.json", ".blend")  # of these the captured detail is a part; others get what is seen
 MEDIA_TYPES: Mapping[str, str] = {
@@ -52,6 +53,7 @@ class Wanted:
     interpolation: Interpolation = "bezier"
     draft: Draft | None = None
     tolerance_mm: float | None = None  # of .kps
+    lossless: bool = False  # of .kps: every number, in place of a tolerance
     theme: str = "light"  # of strips
     layout: str = "side"
 
@@ -65,8 +67,9 @@ class Wanted:
             whole("keys", self.keys, least=2)
         if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
             raise OptionError("several of frames, keys and draft, expected one of them or none")
-        if self.tolerance_mm is not None and self.format != ".kps":
-            raise OptionError(f"tolerance_mm with {self.format}, expected it with .kps alone")
+        for what, is_given in (("tolerance_mm", self.tolerance_mm is not None), ("lossless", self.lossless)):
+            if is_given and self.format != STORED:
+                raise OptionError(f"{what} with {self.format}, expected it with {STORED} alone")
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,7 @@ def _frames(bench: Bench, wanted: Wanted) -> tuple[int, ...] | None:
 
 def _file(bench: Bench, wanted: Wanted) -> Writer:
     what = _what(bench, wanted)
-    told = {} if wanted.tolerance_mm is None else {"tolerance_mm": wanted.tolerance_mm}
-    return lambda path: save(what, path, **told)  # type: ignore[arg-type]
+    return lambda path: save(what, path, tolerance_mm=wanted.tolerance_mm, lossless=wanted.lossless)
 
 
 def _what(bench: Bench, wanted: Wanted) -> Motion | KeyedMotion | Swings:

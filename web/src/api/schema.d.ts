@@ -666,6 +666,11 @@ export interface components {
              * @description None: every frame.
              */
             keys?: number | null;
+            /**
+             * Lossless
+             * @default false
+             */
+            lossless: boolean;
             /** Tolerance Mm */
             tolerance_mm?: number | null;
         };
@@ -699,6 +704,12 @@ export interface components {
              * @enum {string}
              */
             layout: "side" | "time" | "path" | "expanded" | "in-place";
+            /**
+             * Lossless
+             * @description For .kps: every number of the frames, in place of a tolerance.
+             * @default false
+             */
+            lossless: boolean;
             /**
              * Theme
              * @description Of strips.
@@ -748,8 +759,9 @@ export interface components {
         };
         /**
          * FramesHeader
-         * @description What stands before the arrays ``positions`` (N, J, 3) and ``ends`` (N, E, 3), float32, of a clip.
+         * @description What stands before the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
          *
+         *     ``face`` (N, 1, 3) is a point straight ahead of the head; (N, 0, 3): it is not known where one looks.
          *     Metres on a figure of 1.7 m, Y up, the floor at 0, the middle of the hips' path at X = Z = 0.
          */
         FramesHeader: {
@@ -763,6 +775,11 @@ export interface components {
              * @description Of what is shown.
              */
             fps: number;
+            /**
+             * Head
+             * @description The joint that carries the face; None: there is none.
+             */
+            head: number | null;
             /**
              * N Frames
              * @description Of the clip.
@@ -814,6 +831,11 @@ export interface components {
         Hits: {
             /** Hits */
             hits: components["schemas"]["HitRow"][];
+            /**
+             * More
+             * @description Whether there are hits behind these.
+             */
+            more: boolean;
             /** Took Ms */
             took_ms: number;
         };
@@ -1276,6 +1298,11 @@ export interface components {
              * @default false
              */
             several: boolean;
+            /**
+             * Skip
+             * @default 0
+             */
+            skip: number;
             /** Start */
             start?: number | null;
             /**
@@ -1429,7 +1456,7 @@ export interface components {
         };
         /**
          * UnbakedHeader
-         * @description What stands before ``positions``, ``ends`` and, with a score, ``per_frame_mm`` (T,), ``per_joint_mm`` (J,).
+         * @description What stands before ``positions``, ``ends``, ``face``; scored: ``per_frame_mm`` (T,), ``per_joint_mm`` (J,).
          */
         UnbakedHeader: {
             /**
@@ -2499,16 +2526,16 @@ export interface operations {
                 /** @description The name of the file; its clip is called after it. */
                 name: string;
                 tag?: string[];
-                /** @description The name of the .asf of an .amc. */
-                skeleton?: string;
-                /** @description So many bytes of it come first. */
-                skeleton_bytes?: number;
+                /** @description Files that it needs, by name: an .amc's .asf, a .gltf's .bin. */
+                companion?: string[];
+                /** @description Their sizes: they come first in the body, in this order. */
+                companion_bytes?: number[];
             };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description The bytes of the file, as they are; behind those of its skeleton, where it has one. */
+        /** @description The bytes of the file, as they are; behind those of its companions, where it has some. */
         requestBody: {
             content: {
                 "application/octet-stream": string;

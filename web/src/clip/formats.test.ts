@@ -21,6 +21,9 @@ describe("what is in a file", () => {
     expect(contentOf(format(".glb"), { what: "draft", draft: edit(0.4) })).toMatch(/^Every frame: 40 %(?!.*add-on)/);
     expect(contentOf(format(".keys.json"), { what: "draft", draft: edit(0.4) })).toContain("detail beside them");
     expect(contentOf(format(".glb"), { what: "capture", draft: null })).toContain("Every frame of the capture");
+    const capture = { what: "capture", draft: null } as const;
+    expect(contentOf(format(".kps"), capture)).toContain("small file");
+    expect(contentOf(format(".kps"), capture, true)).toContain("every number as it is");
   });
 
   it("is refused where it cannot be", () => {

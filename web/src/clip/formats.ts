@@ -41,8 +41,8 @@ export function refusal({ suffix, needs }: Format, { what, draft }: Taken): stri
   return suffix === ".swings.json" && isOfKeys ? "not of an edit of keys" : null;
 }
 
-/** What is in the file, in words. */
-export function contentOf({ suffix }: Format, taken: Taken): string {
+/** What is in the file, in words; of frames that are kept within a tolerance, or `lossless`. */
+export function contentOf({ suffix }: Format, taken: Taken, lossless = false): string {
   const { what, draft } = taken;
   const isKeyed = what === "keys" || draft?.kind === "keys";
   const detail = draft?.kind === "keys" ? draft.residual : 0;
@@ -74,7 +74,8 @@ export function contentOf({ suffix }: Format, taken: Taken): string {
   const isSparse = isKeyed && !detail;
   const noted = suffix.startsWith(".usd") && isSparse ? "The keys are noted." : "";
   const blender = suffix.startsWith(".gl") && isSparse ? "Blender needs our add-on to keep the curves." : "";
-  return [content, noted, FOR[suffix] ?? "", blender].filter(Boolean).join(" ");
+  const purpose = lossless ? "Keypose's own file, with every number as it is." : (FOR[suffix] ?? "");
+  return [content, noted, purpose, blender].filter(Boolean).join(" ");
 }
 
 /** Whether the file is one of frames, of which each may be so far off. */

@@ -1,9 +1,8 @@
 /** "…": on a narrow screen, what else can be done. */
 
 import { allCommands, keysOf } from "../ui/commands";
-import { openHelp } from "../ui/help";
 import { type MenuItem, openMenu } from "../ui/menu";
-import { openPalette } from "../ui/palette";
+import { openHelp, openPalette } from "../ui/wanted";
 import { button } from "./controls";
 
 export function moreButton(items: () => (MenuItem | "line")[]): HTMLElement {

@@ -114,7 +114,7 @@ class ClipView {
     const { joints, fps } = opened.facts;
     try {
       const player: Player = new Player(
-        { joints, endJoints: opened.endJoints, capture: opened.capture, fps },
+        { joints, endJoints: opened.endJoints, hasFace: opened.hasFace, capture: opened.capture, fps },
         view,
         () => {
           url.set({ camera: viewNumbers(player.orbit.view) });

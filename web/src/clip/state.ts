@@ -32,6 +32,7 @@ export interface Opened {
   library: LibraryFacts;
   capture: Track;
   endJoints: readonly number[];
+  hasFace: boolean; // the last end site is a point straight ahead of the head
 }
 
 /** Asks for all that a page of this clip starts with. */
@@ -41,10 +42,12 @@ export async function openClip(hash: string, signal: AbortSignal): Promise<Opene
     askJson<Schema["LibraryFacts"]>("/api/library", { signal }),
     askArrays<FramesHeader>(`/api/clips/${hash}/frames`, { signal }),
   ]);
-  return { facts, library, capture: trackOf(frames), endJoints: frames.header.end_joints };
+  const { end_joints, head } = frames.header;
+  const endJoints = head === null ? end_joints : [...end_joints, head];
+  return { facts, library, capture: trackOf(frames), endJoints, hasFace: head !== null };
 }
 
-/** Where joints and end sites are, of a packet. */
+/** Where joints, end sites and behind them the point before the face are, of a packet. */
 export function trackOf({
   arrays,
   shapes,
@@ -53,8 +56,23 @@ export function trackOf({
   shapes: Record<string, number[]>;
 }): Track {
   const positions = arrays.positions as Float32Array;
-  const ends = (arrays.ends as Float32Array | undefined) ?? new Float32Array(0);
-  return { positions, ends, nFrames: shapes.positions?.[0] ?? 0 };
+  const nFrames = shapes.positions?.[0] ?? 0;
+  const parts = [arrays.ends, arrays.face].filter((part) => part !== undefined) as Float32Array[];
+  return { positions, ends: joined(parts, nFrames), nFrames };
+}
+
+/** Rows of several arrays behind each other. */
+function joined(parts: readonly Float32Array[], nRows: number): Float32Array {
+  const some = parts.filter((part) => part.length > 0);
+  if (some.length < 2) return some[0] ?? new Float32Array(0);
+  const widths = some.map((part) => part.length / nRows);
+  const width = widths.reduce((sum, each) => sum + each, 0);
+  const rows = new Float32Array(nRows * width);
+  let at = 0;
+  for (let row = 0; row < nRows; row++)
+    for (const [n, part] of some.entries())
+      for (let k = 0, from = row * widths[n]!; k < widths[n]!; k++) rows[at++] = part[from + k]!;
+  return rows;
 }
 
 /** Degrees about the upright axis that the figure looks to at first. */

@@ -9,7 +9,7 @@ import { bytes, counted } from "../ui/format";
 import { messageOf, sentence } from "../ui/states";
 import { theme } from "../ui/theme";
 import { toast } from "../ui/toast";
-import { button, labelled, ownArrows, segmented } from "./controls";
+import { button, check, labelled, ownArrows, segmented } from "./controls";
 import { contentOf, type Format, hasTolerance, kindOf, refusal, type Taken, type What } from "./formats";
 import type { ClipState } from "./state";
 
@@ -34,7 +34,12 @@ export function openTakeAway(state: ClipState, edit: Draft | null): void {
     },
   );
   const tolerance = h("input", { class: "field", type: "number", min: 0, step: "any", placeholder: "1" });
-  const within = h("div", { class: "row kps" }, labelled("No point farther off than (mm)", tolerance));
+  let lossless = false;
+  const whole = check("Without any loss", (isOn) => {
+    lossless = isOn;
+    show();
+  });
+  const within = h("div", { class: "row kps" }, labelled("No point farther off than (mm)", tolerance), whole.element);
   const go = button("Download", "download", () => void take(), "primary");
   const dialog = openDialog({
     title: `Take “${state.facts.name}” away`,
@@ -53,8 +58,9 @@ export function openTakeAway(state: ClipState, edit: Draft | null): void {
     if (chosen && refusal(chosen, taken())) chosen = firstOf(formats, what);
     fill(list, ...formats.map(option));
     within.hidden = !chosen || !hasTolerance(chosen, taken());
+    tolerance.disabled = lossless;
     trouble.hidden = true;
-    note.textContent = chosen ? contentOf(chosen, taken()) : "";
+    note.textContent = chosen ? contentOf(chosen, taken(), lossless && !within.hidden) : "";
   }
 
   function option(format: Format): HTMLElement {
@@ -82,7 +88,7 @@ export function openTakeAway(state: ClipState, edit: Draft | null): void {
     go.disabled = true;
     trouble.hidden = true;
     try {
-      const told = toldOf(state, chosen, taken(), Number(tolerance.value));
+      const told = toldOf(state, chosen, taken(), lossless ? "lossless" : Number(tolerance.value));
       const { blob, name } = await askFile(`/api/clips/${state.facts.hash}/export`, { told });
       saveAs(blob, name);
       toast(`${name} was taken away (${bytes(blob.size)}).`);
@@ -107,7 +113,8 @@ function keysWithDetail({ settings, keys }: ClipState): Draft | null {
   return residual ? { kind: "keys", frames: keys.value, interpolation, residual, steps: [] } : null;
 }
 
-function toldOf(state: ClipState, format: Format, taken: Taken, toleranceMm: number): Record<string, unknown> {
+/** `near`: how near the frames of a file are kept, in mm; 0: as usual. */
+function toldOf(state: ClipState, format: Format, taken: Taken, near: number | "lossless"): Record<string, unknown> {
   const told: Record<string, unknown> = { format: format.suffix };
   if (format.suffix === ".swings.json" && taken.what === "keys") return told; // of the capture
   if (taken.draft) told.draft = taken.draft;
@@ -115,7 +122,10 @@ function toldOf(state: ClipState, format: Format, taken: Taken, toleranceMm: num
     told.frames = state.keys.value;
     told.interpolation = state.settings.interpolation;
   }
-  if (hasTolerance(format, taken) && toleranceMm > 0) told.tolerance_mm = toleranceMm;
+  if (hasTolerance(format, taken)) {
+    if (near === "lossless") told.lossless = true;
+    else if (near > 0) told.tolerance_mm = near;
+  }
   if (format.suffix.startsWith(".strip")) told.theme = theme.value;
   return told;
 }

@@ -96,6 +96,7 @@ export class Axis {
       const label = this.#gutter.querySelector("small");
       if (label) label.textContent = `up to ${top} mm`;
     }
+    this.#heights(to, top);
     all.forEach(({ keys, curves }, n) => {
       to.fillStyle = cssColour("--lane");
       to.fillRect(0, RULER + n * LANE + 1, scale.width, LANE - 2);
@@ -130,11 +131,29 @@ export class Axis {
     }
   }
 
-  #curve(to: CanvasRenderingContext2D, mm: Float32Array, top: number): void {
+  /** Lines that say how high errors are. */
+  #heights(to: CanvasRenderingContext2D, top: number): void {
+    to.textAlign = "right";
+    for (const mm of [top, top / 10]) {
+      const y = Math.round(this.#yOf(mm, top));
+      to.fillStyle = cssColour("--line");
+      to.fillRect(0, y, this.scale.width, 1);
+      to.fillStyle = cssColour("--muted");
+      to.fillText(`${Number(mm.toPrecision(2))} mm`, this.scale.width - 2, y + 8);
+    }
+    to.textAlign = "left";
+  }
+
+  /** Where an error lies: by its root, so that small ones can be told apart beside a large one. */
+  #yOf(mm: number, top: number): number {
     const base = RULER + LANE * this.#state.contenders.value.length + CHART - 2;
+    return base - Math.sqrt(Math.max(0, mm) / top) * (CHART - 10);
+  }
+
+  #curve(to: CanvasRenderingContext2D, mm: Float32Array, top: number): void {
     to.beginPath();
     mm.forEach((value, frame) => {
-      to.lineTo(this.scale.xOf(frame), base - (value / top) * (CHART - 10));
+      to.lineTo(this.scale.xOf(frame), this.#yOf(value, top));
     });
     to.lineWidth = 1.4;
     to.stroke();

@@ -25,7 +25,7 @@ export class Card {
     turned: (from: Card) => void,
     changed: () => void,
   ) {
-    const { facts, endJoints, capture } = state.opened;
+    const { facts, endJoints, hasFace, capture } = state.opened;
     const summary = state.opened.library.methods.find(({ name }) => name === contender.method)?.summary ?? "";
     this.#name = h("h2", { text: contender.method, title: summary });
     const away = button(
@@ -36,7 +36,7 @@ export class Card {
       },
       "quiet icon-only small",
     );
-    this.#player = playerOf({ joints: facts.joints, endJoints, capture, fps: facts.fps }, view, () => {
+    this.#player = playerOf({ joints: facts.joints, endJoints, hasFace, capture, fps: facts.fps }, view, () => {
       if (!this.#isFollowing) turned(this);
     });
     const head = h("header", {}, this.#name, this.#says, away);

@@ -5,8 +5,9 @@ import { place } from "../player/body";
 import type { Player } from "../player/player";
 import { add, cross, type Quat, squareTo, sub, unit, type Vec } from "../player/vectors";
 import { Signal } from "../state/signal";
-import { type Axes, type Grip, Handles } from "./handles";
-import { limbsOf, reached, shifted, type Tree, turned } from "./posing";
+import type { Axes, Grip, Handles } from "./handles";
+import { limbsOf, type Tree } from "./limbs";
+import type { Panels } from "./panels";
 import type { KeyStep } from "./steps";
 
 export interface PoseOptions {
@@ -30,6 +31,7 @@ export class Hands {
   readonly #limbs;
   readonly #do: (step: KeyStep) => void;
   #handles: Handles | null = null;
+  #posing: Panels | null = null; // loaded when there is something to hold
   #held: Float32Array | null = null; // the pose as it was when something was taken hold of
 
   constructor(state: ClipState, player: Player | null, doIt: (step: KeyStep) => void) {
@@ -68,9 +70,11 @@ export class Hands {
     return this.#state.keys.value.includes(this.#state.frame.value);
   }
 
-  open(): void {
+  /** Puts handles on the figure. */
+  open(panels: Panels): void {
     if (!this.#player || this.#handles) return;
-    this.#handles = new Handles(this.#player, {
+    this.#posing = panels;
+    this.#handles = new panels.Handles(this.#player, {
       turning: (turn, done) => this.#turning(turn, done),
       pulling: (grip, to, done) => this.#pulling(grip, to, done),
       cancelled: () => {
@@ -148,9 +152,9 @@ export class Hands {
 
   #turning(turn: Quat, done: boolean): void {
     const joint = this.selected.value;
-    if (joint === null || !this.#player) return;
+    if (joint === null || !this.#player || !this.#posing) return;
     this.#held ??= this.#player.poseNow();
-    this.#player.preview = turned(this.#held, this.#tree, joint, turn);
+    this.#player.preview = this.#posing.turned(this.#held, this.#tree, joint, turn);
     if (!done) return;
     this.#held = null;
     if (Math.abs(turn[0]) < 0.999999) this.#turn(joint, turn);
@@ -158,7 +162,8 @@ export class Hands {
   }
 
   #pulling(grip: Grip, to: Vec, done: boolean): void {
-    if (!this.#player) return;
+    if (!this.#player || !this.#posing) return;
+    const { reached, shifted } = this.#posing;
     this.#held ??= this.#player.poseNow();
     const goal = sub(to, this.#player.offset);
     const by = sub(goal, place(this.#held, grip.joint));

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { place } from "../player/body";
 import { aboutAxis, length, sub, type Vec } from "../player/vectors";
-import { carried, limbsOf, reached, turned, twoBones } from "./posing";
+import { limbsOf } from "./limbs";
+import { carried, reached, turned, twoBones } from "./posing";
 
 const apart = (a: Vec, b: Vec) => length(sub(a, b));
 // shoulder, elbow, wrist, finger; a second finger as end site of the wrist; a foot that hangs on nothing

@@ -15,17 +15,7 @@ import {
   unit,
   type Vec,
 } from "../player/vectors";
-
-export interface Tree {
-  parents: readonly number[];
-  endJoints: readonly number[];
-}
-
-export interface Limb {
-  upper: number;
-  middle: number;
-  end: number;
-}
+import type { Limb, Tree } from "./limbs";
 
 /** All points that a joint carries: joints below it, and end sites. */
 export function carried({ parents, endJoints }: Tree, joint: number): number[] {
@@ -101,19 +91,4 @@ function put(points: Float32Array, point: number, [x, y, z]: Vec): void {
   points[3 * point] = x;
   points[3 * point + 1] = y;
   points[3 * point + 2] = z;
-}
-
-/** Hands and feet that can be pulled, as far as a body has them. */
-export function limbsOf(joints: readonly { part: string | null }[]): Map<number, Limb> {
-  const of = (part: string) => joints.findIndex((joint) => joint.part === part);
-  const limbs = new Map<number, Limb>();
-  for (const side of ["left", "right"])
-    for (const [upper, middle, end] of [
-      ["upper_arm", "forearm", "hand"],
-      ["thigh", "shin", "foot"],
-    ]) {
-      const limb = { upper: of(`${side}_${upper}`), middle: of(`${side}_${middle}`), end: of(`${side}_${end}`) };
-      if (limb.upper >= 0 && limb.middle >= 0 && limb.end >= 0) limbs.set(limb.end, limb);
-    }
-  return limbs;
 }

@@ -14,8 +14,8 @@ import { messageOf, sentence } from "../ui/states";
 import { toast } from "../ui/toast";
 import { editCommands } from "./commands";
 import { Hands } from "./hands";
-import { historySection, undoBar } from "./history";
 import { askWhose, invitation } from "./invitation";
+import type { Panels } from "./panels";
 import { Session } from "./session";
 import { type Draft, stepOf } from "./steps";
 import type { Chosen } from "./swings_edit";
@@ -46,6 +46,7 @@ export class Workshop {
   readonly #stops: (() => void)[] = [];
   #panelStops: (() => void)[] = [];
   #kind: "keys" | "swings" | null | undefined;
+  #panels: Promise<Panels> | null = null;
 
   constructor(on: On) {
     this.#on = on;
@@ -124,7 +125,7 @@ export class Workshop {
         timeline.bars = state.facts.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
         timeline.show({ changed: null, extremes: [] });
       }
-      if (isOpen && kind === "keys") this.#hands.open();
+      if (isOpen && kind === "keys") void this.#takeHold();
       else this.#hands.close();
       if (isOpen && state.settings.show === "capture") state.url.set({ show: "keys" });
     }
@@ -147,14 +148,39 @@ export class Workshop {
       );
       return;
     }
-    const stops = this.#panelStops;
-    const edit = h("div", {});
-    void this.#fill(edit, kind);
+    fill(this.element);
+    void this.#fill(kind);
+    if (kind === "swings") this.#on.timeline.openAll();
+  }
+
+  /** The controls of a draft, loaded when there is one; null: they did not come. */
+  async #load(): Promise<Panels | null> {
+    this.#panels ??= import("./panels");
+    try {
+      return await this.#panels;
+    } catch {
+      this.#panels = null;
+      toast(messageOf(new ServerGone()));
+      return null;
+    }
+  }
+
+  /** Handles, if keys are still what is edited when they have come. */
+  async #takeHold(): Promise<void> {
+    const panels = await this.#load();
+    const isStill = this.isOpen.value && this.#session.story.value?.start.kind === "keys";
+    if (panels && isStill) this.#hands.open(panels);
+  }
+
+  async #fill(kind: "keys" | "swings"): Promise<void> {
+    const [stops, session, { state }] = [this.#panelStops, this.#session, this.#on];
+    const panels = await this.#load();
+    if (!panels || stops !== this.#panelStops) return; // another panel took the place
     const head = h(
       "section",
       { class: "panel-section edit-head" },
       h("h3", { text: kind === "keys" ? "Edit of keys" : "Edit of swings" }),
-      undoBar(this.#session, stops),
+      panels.undoBar(session, stops),
       h(
         "div",
         { class: "row" },
@@ -162,18 +188,11 @@ export class Workshop {
         button("Discard", "trash", () => void this.#discard(), "small danger"),
       ),
     );
-    fill(this.element, head, edit, historySection(state, this.#session, stops));
-    if (kind === "swings") this.#on.timeline.openAll();
-  }
-
-  /** The controls of a draft, loaded when there is one. */
-  async #fill(edit: HTMLElement, kind: "keys" | "swings"): Promise<void> {
-    const [stops, session, { state }] = [this.#panelStops, this.#session, this.#on];
-    const panels = await import("./panels").catch(() => null);
-    if (stops !== this.#panelStops) return; // another panel took the place
-    if (!panels) toast(messageOf(new ServerGone()));
-    else if (kind === "keys") edit.append(panels.keysEdit(state, session, this.#hands, stops));
-    else edit.append(panels.swingsEdit(state, session, this.#swing, stops));
+    const edit =
+      kind === "keys"
+        ? panels.keysEdit(state, session, this.#hands, stops)
+        : panels.swingsEdit(state, session, this.#swing, stops);
+    fill(this.element, head, h("div", {}, edit), panels.historySection(state, session, stops));
   }
 
   #begin(kind: "keys" | "swings"): void {

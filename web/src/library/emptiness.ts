@@ -50,7 +50,7 @@ export function emptyLibrary({ pick, shellName }: Beginning): HTMLElement {
   state.append(
     h("p", {
       class: "hint",
-      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, .amc together with its .asf; also packed with gzip.",
+      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, .amc together with its .asf, .gltf with its .bin; also packed with gzip.",
     }),
   );
   shellName().then(

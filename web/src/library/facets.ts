@@ -4,18 +4,19 @@ import type { UrlState } from "../state/url";
 import { fill, h } from "../ui/dom";
 import { count, duration, spoken } from "../ui/format";
 import { icon } from "../ui/icons";
-import { type Facets, NO_FILTERS, type VIEW, type View } from "./view";
+import type { Counted } from "./source";
+import { NO_FILTERS, type VIEW, type View } from "./view";
 
 const FEW_TAGS = 12;
 
 type State = UrlState<typeof VIEW>;
 
-export function facetsPanel(state: State): { element: HTMLElement; show(facets: Facets | null): void } {
+export function facetsPanel(state: State): { element: HTMLElement; show(facets: Counted | null): void } {
   const element = h("div", { class: "facets" });
   let allTags = false;
-  let latest: Facets | null = null;
+  let latest: Counted | null = null;
 
-  const show = (facets: Facets | null) => {
+  const show = (facets: Counted | null) => {
     latest = facets;
     const view = state.value;
     const focused = (document.activeElement as HTMLElement | null)?.dataset?.facet;
@@ -23,14 +24,14 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
     if (focused) element.querySelector<HTMLElement>(`[data-facet="${CSS.escape(focused)}"]`)?.focus();
   };
 
-  function tags(view: View, facets: Facets): HTMLElement | null {
+  function tags(view: View, facets: Counted): HTMLElement | null {
     const known = new Map(facets.tags.map(({ tag, count: number }) => [tag, number]));
     const chosen = view.tag.map((tag) => ({ tag, count: known.get(tag) ?? 0 }));
     const others = facets.tags.filter(({ tag }) => !view.tag.includes(tag));
     const all = [...chosen, ...others];
     const shown = allTags ? all : all.slice(0, Math.max(FEW_TAGS, chosen.length));
     const rows = shown.map(({ tag, count: number }) =>
-      option(`tag ${tag}`, tag, number, view.tag.includes(tag), () => {
+      option(`tag ${tag}`, tag, said(facets, number), view.tag.includes(tag), () => {
         const next = view.tag.includes(tag) ? view.tag.filter((each) => each !== tag) : [...view.tag, tag];
         state.set({ tag: next }, { push: true });
       }),
@@ -49,23 +50,23 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
     return h("button", { ...look, on: { click: toggle }, text: title });
   }
 
-  function durations(view: View, facets: Facets): HTMLElement | null {
+  function durations(view: View, facets: Counted): HTMLElement | null {
     const isOn = (least_s: number, most_s: number | null) => view.least === (least_s || null) && view.most === most_s;
     const some = facets.durations.filter(({ least_s, most_s, count: number }) => number > 0 || isOn(least_s, most_s));
     const rows = some.map(({ least_s, most_s, count: number }) => {
       const on = isOn(least_s, most_s);
       const change = on ? { least: null, most: null } : { least: least_s || null, most: most_s };
-      return option(`lasts ${least_s}`, lasting(least_s || null, most_s), number, on, () =>
+      return option(`lasts ${least_s}`, lasting(least_s || null, most_s), said(facets, number), on, () =>
         state.set(change, { push: true }),
       );
     });
     return group("Duration", rows);
   }
 
-  function parts(view: View, facets: Facets): HTMLElement | null {
+  function parts(view: View, facets: Counted): HTMLElement | null {
     const rows = facets.parts.map(({ part, count: number }) => {
       const on = view.body === part;
-      return option(`part ${part}`, spoken(part), number, on, () =>
+      return option(`part ${part}`, spoken(part), said(facets, number), on, () =>
         state.set({ body: on ? "" : part }, { push: true }),
       );
     });
@@ -73,6 +74,11 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
   }
 
   return { element, show };
+}
+
+/** A count; "12+" where only some clips are counted. */
+function said({ isPartial }: Counted, number: number): string {
+  return isPartial ? `${count(number)}+` : count(number);
 }
 
 /** "under 2 s", "2 to 5 s", "30 s to 1:00", "over 1:00" */
@@ -90,12 +96,12 @@ function group(title: string, rows: HTMLElement[], more: HTMLElement | false = f
   return h("section", {}, h("h2", { text: title }), list, more);
 }
 
-function option(key: string, name: string, number: number, on: boolean, run: () => void): HTMLElement {
+function option(key: string, name: string, number: string, on: boolean, run: () => void): HTMLElement {
   return h(
     "button",
     { type: "button", class: "facet", "aria-pressed": on, "data-facet": key, on: { click: run } },
     h("span", { class: "facet-name", text: name }),
-    h("span", { class: "facet-count", text: count(number) }),
+    h("span", { class: "facet-count", text: number }),
   );
 }
 

@@ -22,7 +22,7 @@ import { Preview } from "./preview";
 import { removedLink } from "./removed/link";
 import { Selection } from "./selection";
 import { selectionBar } from "./selectionbar";
-import { Showing } from "./showing";
+import { type Place, Showing } from "./showing";
 import type { Item } from "./source";
 import { searchBox, sortChoice } from "./toolbar";
 import { dropping } from "./uploads/dropping";
@@ -47,7 +47,7 @@ export class LibraryPage {
   readonly #ends: (() => void)[] = [];
   #facts: Promise<Facts> | null = null;
   #placing = 0;
-  #arriving = 0; // where to scroll to when what is gone back to has come
+  #arriving = placeOf({}); // where one was, until what is gone back to has come
 
   constructor(root: HTMLElement, url: URL) {
     const state = new UrlState(VIEW, url);
@@ -69,7 +69,7 @@ export class LibraryPage {
     this.#search = searchBox(state, () => this.grid.activate(this.grid.active));
     showUploads();
     this.#ends.push(adding.close, this.#lay(root, adding.element), register(commandsOf(this)), this.#keepUp());
-    this.showing.ask(Number(keptPlace().scroll ?? 0));
+    this.showing.ask(placeOf(keptPlace()));
   }
 
   /** Puts all parts where they belong. */
@@ -182,9 +182,9 @@ export class LibraryPage {
   follow(url: URL): void {
     clearTimeout(this.#placing);
     this.#placing = 0;
-    this.#arriving = Number(keptPlace().scroll ?? 0);
+    this.#arriving = placeOf(keptPlace());
     this.state.follow(url);
-    this.#arriving = 0;
+    this.#arriving = placeOf({});
   }
 
   focusSearch(): void {
@@ -255,6 +255,10 @@ export class LibraryPage {
   #keepPlace(): void {
     clearTimeout(this.#placing);
     this.#placing = 0;
-    keepPlace({ scroll: Math.round(scrollY) });
+    keepPlace({ ...this.showing.place });
   }
+}
+
+function placeOf({ scroll, hits }: Record<string, unknown>): Place {
+  return { scroll: Number(scroll ?? 0), hits: Number(hits ?? 0) };
 }

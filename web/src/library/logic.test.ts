@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest";
 import { readQuery } from "../state/query";
 import { lasting } from "./facets";
 import { pathOf, sideOf, type Walk, yawOf } from "./figure";
+import { facetsOf } from "./hits";
 import { placeOf, shareOf, whyOf } from "./match";
 import { Selection } from "./selection";
-import { facetsOf } from "./source";
 import { tagsIn, undoingTags } from "./tagging";
 import { Undoing } from "./undoing";
-import { paired } from "./uploads/pairing";
 import { isMotion, pickedOf } from "./uploads/picking";
 import { type ClipRow, clipAddress, clipsPath, exampleOf, type HitRow, searchTold, VIEW } from "./view";
 
@@ -36,11 +35,20 @@ describe("the view", () => {
 
   it("searches by swings only for whole clips", () => {
     const part = view(`?part=${HASH}:10-40&ranker=swings&by=legs&mirrored=0`);
-    expect(searchTold(part, exampleOf(part)!, 9)).toMatchObject({
-      ...{ clip: HASH, start: 10, end: 40, joints: ["legs"], mirrored: false, ranker: "descriptors", limit: 9 },
+    expect(searchTold(part, exampleOf(part)!, 5, 9)).toMatchObject({
+      ...{
+        clip: HASH,
+        start: 10,
+        end: 40,
+        joints: ["legs"],
+        mirrored: false,
+        ranker: "descriptors",
+        skip: 5,
+        limit: 9,
+      },
     });
     const like = view(`?like=${HASH}&ranker=swings`);
-    expect(searchTold(like, exampleOf(like)!, 9).ranker).toBe("swings");
+    expect(searchTold(like, exampleOf(like)!, 0, 9).ranker).toBe("swings");
   });
 
   it("opens a hit where it lies", () => {
@@ -98,34 +106,13 @@ describe("choosing", () => {
 });
 
 describe("files", () => {
-  it("of folders are sent if they are motion", () => {
+  it("of folders are sent if they are motion", async () => {
     expect(["a.bvh", "b.BVH.gz", "c.keys.json", "d.usdc"].every(isMotion)).toBe(true);
     expect([".a.bvh", "notes.txt", "c.json", "bvh"].some(isMotion)).toBe(false);
     const file = (name: string, path: string) =>
       Object.defineProperty(new File([], name), "webkitRelativePath", { value: path });
-    const picked = pickedOf([file("a.bvh", "x/a.bvh"), file("n.txt", "x/n.txt"), file("n.txt", "")]);
+    const picked = await pickedOf([file("a.bvh", "x/a.bvh"), file("n.txt", "x/n.txt"), file("n.txt", "")]);
     expect([picked.takes.length, picked.skipped]).toEqual([2, 1]);
-  });
-});
-
-describe("pairs of .amc and .asf", () => {
-  const said = (...paths: string[]) =>
-    paired(paths.map((path) => ({ file: new File([], path.split("/").at(-1)!), folder: path.replace(/[^/]*$/, "") })))
-      .map(({ file, skeleton }) => (skeleton ? `${file.name} on ${skeleton.name}` : file.name))
-      .join(", ");
-
-  it("travel together: by the same name, by the subject, or the only one of the folder", () => {
-    expect(said("07.asf", "07_05.amc", "09.asf", "09_06.amc.gz")).toBe("07_05.amc on 07.asf, 09_06.amc.gz on 09.asf");
-    expect(said("walk.amc", "walk.asf", "other.asf")).toBe("walk.amc on walk.asf, other.asf");
-    expect(said("run.amc", "figure.ASF", "walk.bvh")).toBe("run.amc on figure.ASF, walk.bvh");
-    expect(said("a/07.asf", "a/07_1.amc", "a/07_2.amc")).toBe("07_1.amc on 07.asf, 07_2.amc on 07.asf");
-  });
-
-  it("are left apart where it is not known that they belong together", () => {
-    expect(said("07.asf")).toBe("07.asf");
-    expect(said("a/07.asf", "b/07_05.amc")).toBe("07.asf, 07_05.amc");
-    expect(said("09.asf", "07_05.amc")).toBe("09.asf, 07_05.amc");
-    expect(said("a.asf", "b.asf", "c.amc")).toBe("a.asf, b.asf, c.amc");
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { askJson, type Schema } from "../api/client";
 import { Signal } from "../state/signal";
-import { type ClipRow, clipsPath, type Example, type Facets, type HitRow, searchTold, type View } from "./view";
+import { type ClipRow, clipsPath, type Facets, type HitRow, type View } from "./view";
 import { pagesOf, type Span } from "./windowing";
 
 export interface Item {
@@ -10,10 +10,16 @@ export interface Item {
   hit?: HitRow;
 }
 
+/** By what one may choose. */
+export type Counted = Facets & {
+  /** Of some of the clips only: there may be more of each. */
+  isPartial?: boolean;
+};
+
 export interface Source {
   /** How many there are; null: not known yet. */
   readonly total: Signal<number | null>;
-  readonly facets: Signal<Facets | null>;
+  readonly facets: Signal<Counted | null>;
   /** Why there is nothing; null: all is well. */
   readonly failure: Signal<unknown>;
   /** Grows when items have come or changed. */
@@ -31,12 +37,10 @@ export interface Source {
 }
 
 const PAGE = 100;
-const MOST_HITS = 120;
-const LEAST_S = [0, 2, 5, 10, 30, 60]; // as the server counts the clips of a list
 
-abstract class Base {
+export abstract class Base {
   readonly total = new Signal<number | null>(null);
-  readonly facets = new Signal<Facets | null>(null);
+  readonly facets = new Signal<Counted | null>(null);
   readonly failure = new Signal<unknown>(null);
   readonly version = new Signal(0);
   protected readonly ended = new AbortController();
@@ -113,78 +117,4 @@ export class PagedSource extends Base implements Source {
       throw error;
     }
   }
-}
-
-/** What a search by example found, all at once. */
-export class HitSource extends Base implements Source {
-  #items: Item[] = [];
-  #asked: Promise<void> | null = null;
-  tookMs = 0;
-
-  constructor(
-    readonly view: View,
-    readonly example: Example,
-  ) {
-    super();
-  }
-
-  at(index: number): Item | undefined {
-    return this.#items[index];
-  }
-
-  want(_span: Span): void {
-    if (this.failure.value !== null) return;
-    this.#asked ??= this.#ask();
-    this.#asked.catch((error) => this.told(error));
-  }
-
-  async all({ first, end }: Span): Promise<Item[]> {
-    this.#asked ??= this.#ask();
-    await this.#asked;
-    return this.#items.slice(first, end);
-  }
-
-  refresh(span: Span): void {
-    this.#asked = null;
-    this.failure.value = null;
-    this.want(span);
-  }
-
-  patch(rows: readonly ClipRow[]): void {
-    const changed = new Map(rows.map((row) => [row.hash, row]));
-    this.#items = this.#items.map((item) => ({ ...item, row: changed.get(item.row.hash) ?? item.row }));
-    this.facets.value = facetsOf(this.#items);
-    this.version.value += 1;
-  }
-
-  async #ask(): Promise<void> {
-    const told = searchTold(this.view, this.example, MOST_HITS);
-    const said = await askJson<Schema["Hits"]>("/api/search", { told, signal: this.ended.signal });
-    const isItself = (hit: HitRow) => this.example.kind === "like" && hit.clip.hash === this.example.clip;
-    this.#items = said.hits.filter((hit) => !isItself(hit)).map((hit) => ({ row: hit.clip, hit }));
-    this.tookMs = said.took_ms;
-    this.facets.value = facetsOf(this.#items);
-    this.total.value = this.#items.length;
-    this.version.value += 1;
-  }
-}
-
-/** Tags and durations of what was found, the most frequent tags first; the search takes no parts of the body. */
-export function facetsOf(items: readonly Item[]): Facets {
-  const counts = new Map<string, number>();
-  for (const { row } of items) for (const tag of row.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  const tags = [...counts].map(([tag, count]) => ({ tag, count }));
-  return {
-    tags: tags.sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag)),
-    durations: lengthsOf(items),
-    parts: [],
-  };
-}
-
-function lengthsOf(items: readonly Item[]): Facets["durations"] {
-  return LEAST_S.map((least_s, index) => {
-    const most_s = LEAST_S[index + 1] ?? null;
-    const lasts = ({ row: { duration_s } }: Item) => duration_s >= least_s && (most_s === null || duration_s < most_s);
-    return { least_s, most_s, count: items.filter(lasts).length };
-  });
 }

@@ -75,7 +75,7 @@ export function clipsPath(view: View, skip: number, limit: number): string {
 }
 
 /** What is asked of the search. */
-export function searchTold(view: View, example: Example, limit: number): Partial<Schema["SearchTold"]> {
+export function searchTold(view: View, example: Example, skip: number, limit: number): Partial<Schema["SearchTold"]> {
   const { kind: _, ...where } = example;
   return {
     ...where,
@@ -86,6 +86,7 @@ export function searchTold(view: View, example: Example, limit: number): Partial
     joints: view.by === "" ? null : [view.by],
     mirrored: view.mirrored,
     ranker: example.kind === "like" ? view.ranker : "descriptors",
+    skip,
     limit,
   };
 }

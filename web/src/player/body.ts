@@ -15,6 +15,7 @@ export interface Solid {
   points: number[]; // up to four
   radii: number[]; // metres
   side: Side;
+  isFace: boolean;
 }
 
 /** A point that is made of others. `base` plus a way from one point to another: a share of it, or metres along it. */
@@ -41,14 +42,18 @@ export class Body {
   readonly nEnds: number;
   readonly #made: readonly (Made | Heel)[];
 
-  /** A body for joints with `endJoints`; lengths are measured on one pose: joints, then end sites. `rods` link markers. */
+  /**
+   * A body for joints with `endJoints`; lengths are measured on one pose: joints, then end sites. `rods` link markers.
+   * With `hasFace` the last end site lies straight ahead of the head that carries it.
+   */
   constructor(
     joints: readonly JointOf[],
     endJoints: readonly number[],
     pose: Float32Array,
     rods: readonly (readonly [number, number])[] = [],
+    hasFace = false,
   ) {
-    const { solids, made } = new Building(joints, endJoints, pose, rods);
+    const { solids, made } = new Building(joints, endJoints, pose, rods, hasFace);
     this.solids = solids;
     this.#made = made;
     this.nJoints = joints.length;

@@ -17,6 +17,10 @@ const CHEST = 0.062;
 const SHOULDER = 0.036;
 const NECK = 0.029;
 const SKULL = 0.053;
+const JAW = 0.038;
+// How far before skull and jaw the balls of a face lie, and how much smaller they are: a plate that stands out in front.
+const FACE = { before: 0.021, smaller: 0.013 };
+const NOSE = { root: 0.057, rootSize: 0.006, tip: 0.058, tipSize: 0.0115 }; // before the skull, and lower
 const HAND = 0.085; // its length
 const FINGERS = ["index", "pinky", "middle"];
 const MARKER = 0.011;
@@ -31,14 +35,17 @@ export class Building {
   readonly #of = new Map<string, number>(); // part -> joint
   readonly #covered = new Set<number>(); // points whose limbs are drawn as something else
   readonly #pose: Float32Array; // one pose, of which lengths are measured
+  readonly #face: number; // the end site before the face; -1: there is none
 
   constructor(
     joints: readonly JointOf[],
     endJoints: readonly number[],
     pose: Float32Array,
     rods: readonly (readonly [number, number])[],
+    hasFace: boolean,
   ) {
     this.#joints = joints;
+    this.#face = hasFace ? endJoints.length - 1 : -1;
     this.#ends = endJoints;
     this.#pose = pose;
     joints.forEach((joint, j) => {
@@ -153,9 +160,17 @@ export class Building {
     const [from, to] = crown !== undefined ? [head, crown] : neck >= 0 ? [neck, head] : [head, head];
     const reach = crown !== undefined ? this.#length(head, crown) : 0.17;
     const skull = this.#along(head, from, to, 0, reach - SKULL * HEIGHT);
-    const jaw = this.#along(head, from, to, 0, Math.max(0, reach - 0.115 * HEIGHT + 0.038 * HEIGHT));
-    this.#add([skull, jaw], [SKULL, 0.038], "middle");
+    const jaw = this.#along(head, from, to, 0, Math.max(0, reach - 0.115 * HEIGHT + JAW * HEIGHT));
+    this.#add([skull, jaw], [SKULL, JAW], "middle");
     this.#coverBelow(head);
+    if (this.#face < 0) return;
+    const ahead = (point: number, heights: number) =>
+      this.#along(point, head, this.#nJoints + this.#face, 0, heights * HEIGHT);
+    const plate = [ahead(skull, FACE.before), ahead(jaw, FACE.before)];
+    this.#add(plate, [SKULL - FACE.smaller, JAW - FACE.smaller], "middle", true);
+    const middle = this.#along(skull, skull, jaw, 0.5, 0);
+    const nose = [ahead(skull, NOSE.root), ahead(middle, NOSE.tip)];
+    this.#add(nose, [NOSE.rootSize, NOSE.tipSize], "middle", true);
   }
 
   /** Balls, and rods between those that keep their distance. */
@@ -184,7 +199,7 @@ export class Building {
       if (joint.parent >= 0) limb(j, joint.parent, j);
     });
     this.#ends.forEach((joint, e) => {
-      limb(this.#nJoints + e, joint, joint);
+      if (e !== this.#face) limb(this.#nJoints + e, joint, joint);
     });
     if (this.solids.length) return;
     for (const j of isAlone) this.#add([j], [MARKER], this.#sideOf(j));
@@ -202,7 +217,8 @@ export class Building {
 
   #childrenOf(point: number): number[] {
     const joints = [...this.#joints.keys()].filter((j) => this.#joints[j]!.parent === point);
-    const ends = [...this.#ends.keys()].filter((e) => this.#ends[e] === point).map((e) => this.#nJoints + e);
+    const isHere = (e: number) => this.#ends[e] === point && e !== this.#face;
+    const ends = [...this.#ends.keys()].filter(isHere).map((e) => this.#nJoints + e);
     return [...joints, ...ends];
   }
 
@@ -233,7 +249,7 @@ export class Building {
     return Math.hypot(x, y, z);
   }
 
-  #add(points: number[], radii: number[], side: Side): void {
-    this.solids.push({ points: points.slice(0, 4), radii: radii.slice(0, 4).map((r) => r * HEIGHT), side });
+  #add(points: number[], radii: number[], side: Side, isFace = false): void {
+    this.solids.push({ points: points.slice(0, 4), radii: radii.slice(0, 4).map((r) => r * HEIGHT), side, isFace });
   }
 }

@@ -9,6 +9,7 @@ export interface Colours {
   background: string;
   line: string; // of the grid
   sides: Record<Side, Color>;
+  face: Color;
   before: Color; // ghosts of keys before
   after: Color; // and after
   glass: Color;
@@ -25,6 +26,7 @@ export const COLOURS: Record<Theme, Colours> = {
     background: "#f4f5f7",
     line: "#9aa3ad",
     sides: paint({ ...SIDES, middle: "#8f979f" }),
+    face: new Color("#3d444c"),
     before: new Color("#cdbdf2"),
     after: new Color("#b3e4c8"),
     glass: new Color("#343a40"),
@@ -37,6 +39,7 @@ export const COLOURS: Record<Theme, Colours> = {
     background: "#15171b",
     line: "#5b6470",
     sides: paint({ left: "#e8590c", middle: "#8a929b", right: "#74c0fc" }),
+    face: new Color("#e9ecef"),
     before: new Color("#4b3d78"),
     after: new Color("#23614a"),
     glass: new Color("#dee2e6"),

@@ -22,6 +22,7 @@ export interface Look {
 export interface Cast {
   joints: readonly JointOf[];
   endJoints: readonly number[];
+  hasFace: boolean; // the last end site is a point before it
   capture: Track;
   fps: number;
 }
@@ -31,6 +32,7 @@ type Wash = { r: number; g: number; b: number };
 const MOST_GHOSTS = 8; // on each side
 const GLASS = 0.45; // how much of it is seen
 const THIN = 0.9; // glass hides in what it agrees with
+const FACED = 0.4; // how far the face of a ghost differs from the rest of it
 const TRAIL_S = 1.2;
 
 export class Figures {
@@ -51,13 +53,14 @@ export class Figures {
   readonly #points: Float32Array;
   readonly #paper = new Color();
   readonly #wash = new Color();
+  readonly #ghostFace = new Color();
 
   constructor(cast: Cast) {
     this.#cast = cast;
     const pose = new Float32Array(3 * (cast.joints.length + cast.endJoints.length));
     poseInto(pose, cast.capture, 0);
     const rods = areMarkers(cast.joints) ? links(cast.capture, cast.joints.length) : [];
-    this.body = new Body(cast.joints, cast.endJoints, pose, rods);
+    this.body = new Body(cast.joints, cast.endJoints, pose, rods, cast.hasFace);
     this.#points = new Float32Array(3 * this.body.nPoints);
     const each = this.body.solids.length;
     this.#solid = new Hulls(2 * each);
@@ -141,9 +144,11 @@ export class Figures {
     this.body.complete(points);
     const first = slot * this.body.solids.length;
     const thin = alpha < 1 ? THIN : 1;
+    const { sides, face } = this.colours;
+    if (wash) this.#ghostFace.setRGB(wash.r, wash.g, wash.b).lerp(face, FACED);
     for (let s = 0; s < this.body.solids.length; s++) {
       const solid = this.body.solids[s]!;
-      const colour = wash ?? this.colours.sides[solid.side];
+      const colour = solid.isFace ? (wash ? this.#ghostFace : face) : (wash ?? sides[solid.side]);
       hulls.colour(first + s, colour.r, colour.g, colour.b, alpha);
       for (let ball = 0; ball < 4; ball++) {
         const k = ball < solid.points.length ? ball : 0;

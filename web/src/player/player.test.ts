@@ -46,6 +46,23 @@ describe("a body", () => {
     expect(points.every(Number.isFinite)).toBe(true);
   });
 
+  it("has a face before its head where it is known, which turns with it", () => {
+    const isFace = (some: Body) => some.solids.filter((solid) => solid.isFace);
+    expect(isFace(body)).toEqual([]);
+    const faced = new Body(JOINTS, [3], new Float32Array([...POSE, 0, 1.52, 0.17]), [], true);
+    const lookAt = (x: number, z: number) => {
+      const all = new Float32Array(3 * faced.nPoints);
+      all.set([...POSE, x, 1.52, z]);
+      faced.complete(all);
+      return isFace(faced).map(({ points: p }) => place(all, p[0]!));
+    };
+    for (const [x, , z] of lookAt(0, 0.17)) expect([Math.abs(x) < 1e-6, z > 0.02]).toEqual([true, true]);
+    for (const [x, , z] of lookAt(0.17, 0)) expect([x > 0.02, Math.abs(z) < 1e-6]).toEqual([true, true]);
+    const without = (some: Body) =>
+      some.solids.filter((solid) => !solid.isFace).map(({ radii, side }) => [radii, side]);
+    expect(without(faced)).toEqual(without(body)); // the head is no other for it
+  });
+
   it("is balls where nothing hangs together", () => {
     const markers = Array.from({ length: 4 }, (_, k) => ({ name: `M${k}`, part: null, parent: -1 }));
     const cloud = new Body(markers, [], new Float32Array(12));

@@ -33,6 +33,11 @@ export function allCommands(): Command[] {
   return sets.flat();
 }
 
+/** As people are shown them: what the page can do comes before what can be done everywhere. */
+export function listedCommands(): Command[] {
+  return [...sets.slice(1), ...sets.slice(0, 1)].flat();
+}
+
 export function keysOf(command: Command): readonly string[] {
   return typeof command.keys === "string" ? [command.keys] : (command.keys ?? []);
 }
@@ -50,10 +55,22 @@ export function heard(event: KeyboardEvent, typing: boolean): Command | undefine
     );
 }
 
+let opening = 0;
+
+/** Hears no keys until this is done: they are meant for what is about to open. */
+export async function unheard(opened: Promise<void>): Promise<void> {
+  opening += 1;
+  try {
+    await opened;
+  } finally {
+    opening -= 1;
+  }
+}
+
 export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing || document.querySelector("dialog:modal, .menu:popover-open"))
-      return;
+    const isBusy = opening > 0 || document.querySelector("dialog:modal, .menu:popover-open");
+    if (event.defaultPrevented || event.isComposing || isBusy) return;
     const command = heard(event, isTyping(event.target));
     if (!command?.run) return;
     event.preventDefault();

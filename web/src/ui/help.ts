@@ -1,13 +1,13 @@
 /** "?": the keys of the page. */
 
-import { allCommands, keysOf } from "./commands";
+import { keysOf, listedCommands } from "./commands";
 import { openDialog } from "./dialog";
 import { h } from "./dom";
 import { keySigns } from "./keys";
 
 export function openHelp(): void {
   const groups = new Map<string, HTMLElement[]>();
-  for (const command of allCommands()) {
+  for (const command of listedCommands()) {
     const keys = keysOf(command);
     if (keys.length === 0) continue;
     const between = keys.length > 2 ? " " : " or ";

@@ -1,6 +1,6 @@
 /** Ctrl-K: any command of the page, found by some of its letters. */
 
-import { allCommands, type Command, keysOf } from "./commands";
+import { type Command, keysOf, listedCommands } from "./commands";
 import { openDialog } from "./dialog";
 import { fill, h } from "./dom";
 import { keySigns } from "./keys";
@@ -92,7 +92,7 @@ export function openPalette(): void {
 }
 
 function matching(typed: string): Command[] {
-  return allCommands()
+  return listedCommands()
     .filter((command) => command.run && command.offered !== false && (command.enabled?.() ?? true))
     .map((command) => ({ command, far: distance(typed, `${command.title} ${command.group ?? ""}`) }))
     .filter((each): each is { command: Command; far: number } => each.far !== null)

@@ -2,12 +2,11 @@
 
 import { register } from "./commands";
 import { h } from "./dom";
-import { openHelp } from "./help";
 import { type IconName, icon } from "./icons";
 import { openMenu } from "./menu";
-import { openPalette } from "./palette";
 import { chooseTheme, type ThemeChoice, themeChoice } from "./theme";
 import { toastRegion } from "./toast";
+import { openHelp, openPalette } from "./wanted";
 
 export const shell = {
   /** The page's part of the bar; emptied when the page changes. */

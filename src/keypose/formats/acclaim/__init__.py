@@ -23,8 +23,8 @@ from keypose.errors import FileError, OptionError
 from keypose.formats.acclaim.amc import AmcFrames, read_frames
 from keypose.formats.acclaim.asf import AcclaimSkeleton, read_skeleton
 from keypose.formats.acclaim.asf_text import BOM, ROTATIONS, STRETCH, TRANSLATIONS
-from keypose.formats.base import SNIFF_BYTES, Format, ReadOptions, Source
-from keypose.formats.files import read_bytes
+from keypose.formats.base import SNIFF_BYTES, Format, ReadOptions, Source, shown
+from keypose.formats.files import GZIP_MAGIC, gunzip, read_bytes
 from keypose.formats.orientation import find_up
 from keypose.formats.reference import frames_to_skip
 from keypose.model import Motion, Pose
@@ -36,12 +36,11 @@ _HOW_TO_GIVE = "give it with asf=..., at the command line with --asf FILE"
 
 def read_amc(source: Source, options: ReadOptions) -> Motion:
     """The motion of an AMC file on the skeleton of ``options.asf``, or of the one found beside it."""
-    path = options.asf or _find_skeleton(source)
-    asf_source = Source(path, read_bytes(path, source.limits), source.limits)
+    asf_source = _skeleton_source(source, options)
     if _sniff_amc(asf_source.data[:SNIFF_BYTES]):
         raise asf_source.error("is an AMC motion, expected an ASF skeleton")
     asf = read_skeleton(asf_source)
-    source.note(f"skeleton from {path.name}")
+    source.note(f"skeleton from {asf_source.path.name}")
     source.notes += asf_source.notes
     frames = read_frames(source, asf)
     source.check_size(len(frames.values), asf.skeleton.n_joints)
@@ -144,6 +143,20 @@ def _check_finite(source: Source, values: Floats, frames: AmcFrames) -> None:
         raise source.error(f"frame {frame} holds numbers too large to compute with")
 
 
+def _skeleton_source(source: Source, options: ReadOptions) -> Source:
+    """The skeleton that was named, that came with the motion, or that lies beside it."""
+    if source.companions is None or options.asf is not None:
+        path = options.asf or _find_skeleton(source)
+        return Source(path, read_bytes(path, source.limits), source.limits)
+    names = tuple(source.companions)
+    if len(names) != 1:
+        came = ", ".join(map(repr, names)) or "nothing"
+        raise source.error(f"{came} came with it, expected its .asf and no other file")
+    data = source.companion(names[0]) or b""
+    path = Path(shown(names[0]))
+    return Source(path, gunzip(path, data, source.limits) if data.startswith(GZIP_MAGIC) else data, source.limits)
+
+
 def _find_skeleton(source: Source) -> Path:
     """The ASF beside the motion: of the same name, of its subject (02_01 -> 02), or the only one there."""
     folder = source.path.parent
@@ -196,5 +209,5 @@ def _sniff_asf(head: bytes) -> bool:
     return bool(lines) and lines[0][0] in known
 
 
-AMC = Format("AMC", (".amc",), _sniff_amc, read_amc, gzip=True)
+AMC = Format("AMC", (".amc",), _sniff_amc, read_amc, gzip=True, has_companions=True)
 ASF = Format("ASF", (".asf",), _sniff_asf, read_asf, gzip=True)

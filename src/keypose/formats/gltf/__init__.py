@@ -20,6 +20,8 @@ def _sniff_json(head: bytes) -> bool:
     return head.removeprefix(_BOM).lstrip().startswith(b"{") and any(member in head for member in _MEMBERS)
 
 
-GLB = Format("GLB", (".glb",), lambda head: head.startswith(GLB_MAGIC), read, write, read_keyed, write_keyed)
-GLTF = Format("glTF", (".gltf",), _sniff_json, read, write, read_keyed, write_keyed)
+GLB = Format(
+    "GLB", (".glb",), lambda head: head.startswith(GLB_MAGIC), read, write, read_keyed, write_keyed, has_companions=True
+)
+GLTF = Format("glTF", (".gltf",), _sniff_json, read, write, read_keyed, write_keyed, has_companions=True)
 FORMATS = (GLB, GLTF)

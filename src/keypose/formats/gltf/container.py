@@ -1,7 +1,8 @@
 """The container of a glTF file: the chunks of a GLB, the JSON, and the buffers wherever they lie.
 
 A buffer may be the GLB's own chunk, a data URI, or a file beside the glTF file. A file is only opened
-inside the folder of the glTF file: what comes from a stranger must not read other places of the disk.
+inside the folder of the glTF file: what comes from a stranger must not read other places of the disk. Where
+files came with it, those are all there is: they are known by their names, and the disk is not looked at.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ import base64
 import binascii
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from keypose.errors import FileError, LimitError
+from keypose.errors import FileError, FormatError, LimitError
 from keypose.formats.base import Source
 from keypose.formats.document import Part, parse_json
 from keypose.formats.files import read_bytes
 
 GLB_MAGIC = b"glTF"
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+BESIDE = "expected the file beside this one"  # how errors end about one that is missing
+_EXPECTED = "a data URI or a file in the folder of this one"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -32,7 +36,7 @@ class Container:
     json: Part
     binary: memoryview | None  # the GLB's own chunk
     _loaded: dict[int, memoryview] = field(default_factory=dict)
-    _files: dict[Path, memoryview] = field(default_factory=dict)  # those beside it, each read and counted once
+    _files: dict[Path | str, memoryview] = field(default_factory=dict)  # other files, each read and counted once
 
     def __post_init__(self) -> None:
         self._buffers = self.json.parts("buffers")
@@ -72,27 +76,46 @@ class Container:
         uri = part.text("uri")
         if uri[:5].lower() == "data:":
             return memoryview(self._data_uri(part, uri))
-        path = self._beside(part, unquote(uri))
+        name = self._relative(part, unquote(uri))
+        if self.source.companions is not None:
+            return self._counted(name, lambda: self._that_came(part, uri, name))
+        path = self._beside(part, name)
         if path == self.source.path.resolve():
             return memoryview(self.source.data)
-        if path not in self._files:
-            self._files[path] = self._read(part, uri, path)
-        return self._files[path]
+        return self._counted(path, lambda: self._read(part, uri, path))
 
-    def _read(self, part: Part, uri: str, path: Path) -> memoryview:
+    def _that_came(self, part: Part, uri: str, name: str) -> bytes:
+        """A file that came with this one: its name is all that a URI may say."""
+        name = name.removeprefix("./")
+        if "/" in name or "\\" in name:
+            raise part.wrong("uri", "a data URI or the name of a file that came with this one")
+        data = self.source.companion(name)
+        if data is None:
+            came = ", ".join(map(repr, self.source.companions or ())) or "none"
+            raise self._missing(part, uri, f"not among the files that came with it ({came})")
+        return data
+
+    def _read(self, part: Part, uri: str, path: Path) -> bytes:
         try:
-            data = read_bytes(path, self.source.limits, unzip=False)
+            return read_bytes(path, self.source.limits, unzip=False)
         except FileError as error:
-            shown = uri if len(uri) <= 60 else f"{uri[:57]}..."
-            reason = str(error).rpartition(": ")[2]
-            raise self.source.error(
-                f"{part.where}.uri: {shown!r}: {reason}, expected the file beside this one"
-            ) from None
+            raise self._missing(part, uri, str(error).rpartition(": ")[2]) from None
+
+    def _missing(self, part: Part, uri: str, reason: str) -> FormatError:
+        shown = uri if len(uri) <= 60 else f"{uri[:57]}..."
+        return self.source.error(f"{part.where}.uri: {shown!r}: {reason}, {BESIDE}")
+
+    def _counted(self, where: Path | str, read: Callable[[], bytes]) -> memoryview:
+        """Another file, which counts against the limit once, however many buffers it holds."""
+        if where in self._files:
+            return self._files[where]
+        data = read()
         self.source.companion_bytes += len(data)
         if self.source.companion_bytes > self.source.limits.bytes:
             raise LimitError(self.source.path, f"its buffers hold more than the limit of {self.source.limits.bytes} "
                                                f"bytes; to allow it: limits=Limits(bytes=...)")  # fmt: skip
-        return memoryview(data)
+        self._files[where] = memoryview(data)
+        return self._files[where]
 
     def _data_uri(self, part: Part, uri: str) -> bytes:
         head, comma, body = uri.partition(",")
@@ -107,18 +130,21 @@ class Container:
         except (binascii.Error, ValueError) as error:
             raise self.source.error(f"{part.where}.uri: damaged base64 data ({error})") from None
 
-    def _beside(self, part: Part, name: str) -> Path:
-        """The path of an external buffer: relative, and inside the folder of the file, links followed."""
-        expected = "a data URI or a file in the folder of this one"
+    def _relative(self, part: Part, name: str) -> str:
+        """The name of an external buffer: neither of another place of the disk nor of the network."""
         if not name or _SCHEME.match(name) or name[0] in "/\\" or "\0" in name:
-            raise part.wrong("uri", expected)
+            raise part.wrong("uri", _EXPECTED)
+        return name
+
+    def _beside(self, part: Part, name: str) -> Path:
+        """Its path: inside the folder of the file, links followed."""
         try:
             folder = self.source.path.resolve().parent
             path = (folder / name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
             raise self.source.error(f"{part.where}.uri cannot be followed ({error})") from None
         if not path.is_relative_to(folder):
-            raise part.wrong("uri", expected)
+            raise part.wrong("uri", _EXPECTED)
         return path
 
 

@@ -23,6 +23,7 @@ class PoseIndex(Frozen):
     """The poses of C clips, N in all, one clip after another."""
 
     vectors: Singles  # (N, D)
+    squares: Singles  # (N,) of the lengths of vectors
     times_s: Floats  # (N,)
     bounds: Ints  # (C + 1,) where each clip starts, and where the last one ends
 
@@ -65,7 +66,7 @@ class PoseIndex(Frozen):
         weights = (scales[used] ** 2).astype(np.float32)
         mine = self.vectors if len(used) == len(scales) else self.vectors[:, used]
         asked = ways[:, used]
-        own = np.einsum("nd,nd,d->n", mine, mine, weights, optimize=False)
+        own = self.squares if (scales == 1.0).all() else np.einsum("nd,nd,d->n", mine, mine, weights, optimize=False)
         squares: Singles = own - 2.0 * (asked * weights) @ mine.T + (asked**2 @ weights)[:, None]
         return squares
 
@@ -98,6 +99,7 @@ class GrowingPoses:
 
     def __init__(self) -> None:
         self._vectors: Rows[np.float32] | None = None
+        self._squares = Rows(np.empty(0, np.float32))
         self._times_s = Rows(np.empty(0))
         self._clips = Groups()
 
@@ -107,6 +109,7 @@ class GrowingPoses:
         if self._vectors is None:
             self._vectors = Rows(vectors[:0])
         self._vectors.add(vectors)
+        self._squares.add(np.einsum("nd,nd->n", vectors, vectors))
         self._times_s.add(np.concatenate([each.starts_s for each in clips]))
         self._clips.add([len(each) for each in clips])
 
@@ -115,10 +118,11 @@ class GrowingPoses:
         rows = self._clips.keep(places)
         if self._vectors is not None:
             self._vectors.keep(rows)
+        self._squares.keep(rows)
         self._times_s.keep(rows)
 
     def now(self) -> PoseIndex | None:
         """The index of the clips that are there; None where there is none."""
         if self._vectors is None or not len(self._vectors):
             return None
-        return PoseIndex(self._vectors.now, self._times_s.now, self._clips.bounds)
+        return PoseIndex(self._vectors.now, self._squares.now, self._times_s.now, self._clips.bounds)

@@ -23,6 +23,7 @@ PELVIS, WAIST, CHEST, SHOULDER, NECK_BASE, NECK = 0.056, 0.052, 0.062, 0.036, 0.
 SKULL, JAW, NOSE = 0.053, 0.035, 0.011
 HEAD_LENGTH, SNOUT = 0.118, 0.1
 CROWN = (0.04, 0.15)  # least and greatest distance of the crown from the head's joint that is believed
+LEVEL = 0.3  # how much of the way ahead must be square to that up: else nobody knows where a face is
 HAND_LENGTH, HAND_RADII = 0.085, (0.016, 0.022, 0.011)
 KNUCKLE, FINGER = 0.013, 0.009
 FOOT_LENGTH, TOES = 0.09, 0.035  # from the ankle on, without toes; beyond the ball
@@ -191,24 +192,45 @@ def _ball(draft: Draft, ankle: int, toes: int | None, down: Floats | None) -> tu
     return draft.carry(ankle, some.size * (FOOT_LENGTH * ahead + SOLE * down)), ahead
 
 
+def looking(some: Sample) -> Floats | None:
+    """Where the head looks, a unit vector in its joint's frame: where the body faces, square to the way to the crown.
+
+    None where there is no head, or where the body's sides or poses do not say it.
+    """
+    head = some.joints.get("head")
+    up = None if head is None else _up(some, head)
+    if head is None or up is None or some.fronts is None:
+        return None
+    ahead = some.local(head, some.fronts)
+    if ahead is None or some.is_animal:
+        return ahead
+    _, up = _crown(some, head, up)
+    level = ahead - up * (ahead @ up)
+    return unit(level) if level @ level > LEVEL * LEVEL else None
+
+
+def _up(some: Sample, head: int) -> Floats | None:
+    """The way up through the head, in the frame of its joint."""
+    neck = int(some.parents[head])
+    has_neck = neck >= 0 and some.length(head, neck) > 0.01 * some.size
+    stem = some.world[:, head] - some.world[:, neck] if has_neck else np.broadcast_to(some.upward, (len(some.world), 3))
+    return some.local(head, stem)
+
+
 def _head(draft: Draft) -> None:
     """An egg from crown to chin and a nose that shows where it looks; a skull and a snout for an animal."""
-    some, head = draft.some, draft.some.joints["head"]
-    size, neck = some.size, int(some.parents[head])
-    has_neck = neck >= 0 and some.length(head, neck) > 0.01 * size
-    stem = some.world[:, head] - some.world[:, neck] if has_neck else np.broadcast_to(some.upward, (len(some.world), 3))
-    up = some.local(head, stem)
+    some, head, size = draft.some, draft.some.joints["head"], draft.some.size
+    up = _up(some, head)
     if up is None:
         return
     draft.cover_below(head)
-    ahead = None if some.fronts is None else some.local(head, some.fronts)
+    ahead = looking(some)
     if some.is_animal:
         skull = draft.carry(head, 0.3 * SKULL * size * up)
         snout = draft.carry(head, size * SNOUT * (up if ahead is None else unit(ahead - 0.25 * up)))
         draft.add([skull, snout], (0.8 * SKULL, 0.3 * SKULL), "middle", "head")
         return
     reach, up = _crown(some, head, up)
-    ahead = None if ahead is None else unit(ahead - up * (ahead @ up))
     forward = np.zeros(3) if ahead is None else ahead
     skull = draft.carry(head, size * ((reach - SKULL) * up + 0.012 * forward))
     jaw = draft.carry(head, size * ((reach - HEAD_LENGTH + JAW) * up + 0.03 * forward))

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import anyio
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 
 from keypose.errors import OptionError
 from keypose.library.wording import clean_tags
@@ -19,16 +20,17 @@ from keypose.server.routes.rows import row
 from keypose.server.running import Here, Running, until_gone
 from keypose.server.schema.base import Text
 from keypose.server.schema.clips import Uploaded
-from keypose.server.work.uploading import file_name, shell_name, skeleton_file
+from keypose.server.work.uploading import bare_name, file_name
 
 logger = logging.getLogger("keypose.server")
 router = APIRouter(tags=["uploads"])
 
 PIECE = 1 << 20  # bytes written at once
+MOST_COMPANIONS = 20  # of one file
 BODY = {
     "requestBody": {
         "required": True,
-        "description": "The bytes of the file, as they are; behind those of its skeleton, where it has one.",
+        "description": "The bytes of the file, as they are; behind those of its companions, where it has some.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
@@ -40,27 +42,41 @@ async def upload(
     here: Here,
     name: Annotated[Text, Query(description="The name of the file; its clip is called after it.")],
     tag: Annotated[list[Text], Query(max_length=50)] = [],  # noqa: B006
-    skeleton: Annotated[Text, Query(description="The name of the .asf of an .amc.")] = "",
-    skeleton_bytes: Annotated[int, Query(ge=0, description="So many bytes of it come first.")] = 0,
+    companion: Annotated[
+        list[Text],
+        Query(max_length=MOST_COMPANIONS, description="Files that it needs, by name: an .amc's .asf, a .gltf's .bin."),
+    ] = [],  # noqa: B006
+    companion_bytes: Annotated[
+        list[Annotated[int, Field(ge=0)]],
+        Query(max_length=MOST_COMPANIONS, description="Their sizes: they come first in the body, in this order."),
+    ] = [],  # noqa: B006
 ) -> Uploaded:
     """Takes a file in, and answers when it is analysed and in the library."""
     tags = clean_tags(tag)
     async with _place(here) as path:
         size = await _receive(request, path)
-        if (skeleton_bytes > 0) != bool(skeleton) or skeleton_bytes >= max(size, 1):
-            raise OptionError(f"{skeleton_bytes} bytes of a skeleton in {size}, expected its name, and a motion behind")
+        companions = _companions(companion, companion_bytes, size)
         told = {
             "file": str(path),
             "name": file_name(name),
             "tags": tags,
-            "skeleton": file_name(skeleton) if skeleton else "",
-            "skeleton_bytes": skeleton_bytes,
-            "library": shell_name(here.settings.library),
+            "companions": companions,
         }
         answer = await until_gone(request, here.uploaders.run("add", path.name, told))
     said = json.loads(answer.body)
     clip = await here.clip(said["hash"])
     return Uploaded(clip=row(clip), known=said["known"], notes=tuple(said["notes"]))
+
+
+def _companions(names: list[str], sizes: list[int], size: int) -> list[tuple[str, int]]:
+    """The files that come before another in a body of so many bytes."""
+    bare = [bare_name(name) for name in names]
+    if len(bare) != len(sizes) or not all(bare) or len(set(bare)) < len(bare):
+        found = f"{len(set(bare) - {''})} names and {len(sizes)} sizes of companions"
+        raise OptionError(f"{found}, expected for each a size and a name of its own")
+    if sizes and sum(sizes) >= size:
+        raise OptionError(f"{sum(sizes)} bytes of companions in {size}, expected a file behind them")
+    return list(zip(bare, sizes, strict=True))
 
 
 @contextlib.asynccontextmanager
@@ -75,7 +91,6 @@ async def _place(here: Running) -> AsyncIterator[Path]:
     finally:
         here.uploading -= 1
         path.unlink(missing_ok=True)
-        skeleton_file(path).unlink(missing_ok=True)  # if the worker was ended
 
 
 async def _receive(request: Request, path: Path) -> int:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 MOST_CLIPS = 200  # in one answer
+MOST_SKIPPED = 900  # hits of a search that stood in answers before
 MOST_NAMES = 1000  # of joints in one request
 MOST_TEXT = 1000  # characters
 MOST_FIELDS = 100  # of one object, known or not

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from keypose.server.schema.base import MOST_CLIPS, ClipHash, Finite, Said, Text, Told
+from keypose.server.schema.base import MOST_CLIPS, MOST_SKIPPED, ClipHash, Finite, Said, Text, Told
 
 Sort = Literal["name", "newest", "longest", "shortest"]
 
@@ -214,6 +214,7 @@ class SearchTold(Told):
     ranker: Literal["descriptors", "swings"] = "descriptors"
     several: bool = False
     fold: bool = True
+    skip: Annotated[int, Field(ge=0, le=MOST_SKIPPED)] = 0
     limit: Annotated[int, Field(ge=1, le=MOST_CLIPS)] = 24
 
 
@@ -247,4 +248,5 @@ class Hits(Said):
     """What a search found, the best first."""
 
     hits: tuple[HitRow, ...]
+    more: bool = Field(description="Whether there are hits behind these.")
     took_ms: float

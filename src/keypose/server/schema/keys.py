@@ -144,8 +144,9 @@ class EditedTold(Told):
 
 
 class FramesHeader(Said):
-    """What stands before the arrays ``positions`` (N, J, 3) and ``ends`` (N, E, 3), float32, of a clip.
+    """What stands before the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
 
+    ``face`` (N, 1, 3) is a point straight ahead of the head; (N, 0, 3): it is not known where one looks.
     Metres on a figure of 1.7 m, Y up, the floor at 0, the middle of the hips' path at X = Z = 0.
     """
 
@@ -155,6 +156,7 @@ class FramesHeader(Said):
     names: tuple[str, ...]
     parents: tuple[int, ...]
     end_joints: tuple[int, ...] = Field(description="The joint of each end site.")
+    head: int | None = Field(description="The joint that carries the face; None: there is none.")
 
 
 class ScoreSaid(Said):
@@ -175,7 +177,7 @@ class ScoreSaid(Said):
 
 
 class UnbakedHeader(Said):
-    """What stands before ``positions``, ``ends`` and, with a score, ``per_frame_mm`` (T,), ``per_joint_mm`` (J,)."""
+    """What stands before ``positions``, ``ends``, ``face``; scored: ``per_frame_mm`` (T,), ``per_joint_mm`` (J,)."""
 
     fps: float
     n_frames: int
@@ -270,6 +272,7 @@ class ExportTold(Told):
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
     draft: Draft | None = None
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = Field(None, description="For .kps.")
+    lossless: bool = Field(False, description="For .kps: every number of the frames, in place of a tolerance.")
     theme: Literal["light", "dark"] = Field("light", description="Of strips.")
     layout: Literal["side", "time", "path", "expanded", "in-place"] = Field("side", description="Of strips.")
 
@@ -281,3 +284,4 @@ class ExportManyTold(Told):
     format: Text
     keys: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(None, description="None: every frame.")
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None
+    lossless: bool = False

@@ -1,6 +1,8 @@
 """Files that came in: read, analysed, and put into the library, all in a process that may be ended at any time.
 
-What a worker has put in is whole: the library writes all rows of a clip in one step.
+A file may have companions that came with it, as an .amc its .asf and a .gltf its .bin. They are held in memory and
+known by their names: whatever a file says, no other is opened for it. What a worker has put in is whole: the library
+writes all rows of a clip in one step.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import re
 import shlex
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,9 +19,9 @@ from urllib.parse import urlsplit
 from keypose.errors import FormatError, FormatWarning, ModelError, OptionError
 from keypose.formats import recognise_format
 from keypose.formats.acclaim import AMC, ASF
-from keypose.formats.base import ReadOptions, Source
+from keypose.formats.base import Format, ReadOptions, Source
+from keypose.formats.gltf.container import BESIDE
 from keypose.library.material import Packed, packed, packed_motion
-from keypose.library.preparing import ALONE
 from keypose.library.wording import clean_name, file_stem
 from keypose.model import Motion
 from keypose.server.failing import NoSuchClip, TaskError
@@ -29,8 +30,9 @@ from keypose.server.work.desk import Answer, Desk, Task
 
 _FOLDERS = re.compile(r"[/\\]+")
 NAMELESS = "clip"
-BESIDE = "expected the file beside this one"  # as the reader of glTF says it
-BOTH = "Choose the .amc and its .asf together: they become one clip."
+BUFFER = ".bin"
+WITH_SKELETON = "Choose the .amc and its .asf together: they become one clip."
+WITH_BUFFER = "Choose the .gltf and its .bin together: they become one clip. Or save it as one file, .glb."
 
 
 def file_name(told: str) -> str:
@@ -39,6 +41,11 @@ def file_name(told: str) -> str:
         return clean_name(_FOLDERS.split(clean_name(told))[-1])
     except OptionError:
         return NAMELESS
+
+
+def bare_name(told: str) -> str:
+    """The same as it stands in other files: nothing but its folders is taken off."""
+    return _FOLDERS.split(told)[-1]
 
 
 def clip_name(file: str) -> str:
@@ -54,73 +61,69 @@ def shell_name(library: str) -> str:
     return shlex.quote(PurePath(library).name)
 
 
-def skeleton_file(upload: Path) -> Path:
-    """Where the skeleton of an upload waits while it is read."""
-    return upload.with_name(f"{upload.name}.asf")
-
-
 def add_upload(desk: Desk, told: dict[str, Any]) -> Answer:
     """Adds the file ``told["file"]`` as a clip called after ``told["name"]``; says which it is, and if it was there.
 
-    Its first ``told["skeleton_bytes"]`` are those of a skeleton, called ``told["skeleton"]``.
+    It begins with its companions, whose names and sizes are ``told["companions"]``.
     """
-    named, path = str(told["name"]), skeleton_file(Path(told["file"]))
-    called, start = clip_name(named), int(told["skeleton_bytes"])
-    data = Path(told["file"]).read_bytes()
-
-    def tell(text: str) -> str:
-        """As people call the skeleton."""
-        return text.replace(str(path), told["skeleton"]).replace(path.name, told["skeleton"])
-
+    named = str(told["name"])
+    called = clip_name(named)
+    with Path(told["file"]).open("rb") as file:
+        companions = {str(name): file.read(size) for name, size in told["companions"]}
+        data = file.read()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FormatWarning)
         try:
-            found = packed(data[start:], Path(named), desk.limits)
-            what: bytes | Motion
-            if start:
-                motion = _joined(desk, found, named, path, data[:start])
-                what = replace(motion, notes=tuple(map(tell, motion.notes)))
-            else:
-                what = _alone(desk, found, named)
+            found = packed(data, Path(named), desk.limits)
+            what = _joined(desk, found, named, companions) if companions else _alone(desk, found, named)
             known = _is_known(desk, found.hash if isinstance(what, bytes) else packed_motion(what).hash)
             clip = desk.library.add(what, name=called, tags=told["tags"], source=named)
         except FormatError as error:
-            if error.problem.endswith((ALONE, BESIDE)):
-                raise _refused(named, error.problem, _from_shell(named, told["library"])) from None
-            where = named if error.path == called else tell(error.path)
-            raise type(error)(where, tell(error.problem), line=error.line, byte=error.byte) from None
-    said = [tell(str(each.message)) for each in caught if issubclass(each.category, FormatWarning)]
+            if error.problem.endswith(BESIDE):
+                raise _refused(named, error.problem, WITH_BUFFER) from None
+            where = named if error.path == called else error.path
+            raise type(error)(where, error.problem, line=error.line, byte=error.byte) from None
+    said = [str(each.message) for each in caught if issubclass(each.category, FormatWarning)]
     notes = [_without_place(each, named, called) for each in said]
     return Answer(json.dumps({"hash": clip.hash, "known": known, "notes": notes}).encode())
 
 
 def _alone(desk: Desk, found: Packed, named: str) -> bytes:
-    """Bytes that may be read alone: no half of a pair."""
-    format_ = recognise_format(Source(Path(named), found.content, desk.limits))
-    if format_ is AMC:
-        raise _refused(named, "a motion without its skeleton, expected its .asf with it", BOTH)
-    if format_ is ASF:
-        raise _refused(named, "a skeleton without motion, expected an .amc with it", BOTH)
+    """Bytes that may be read alone."""
+    if _recognised(Source(Path(named), found.content, desk.limits)) is AMC:
+        raise _refused(named, "a motion without its skeleton, expected its .asf with it", WITH_SKELETON)
     return found.data
 
 
-def _joined(desk: Desk, found: Packed, named: str, path: Path, skeleton: bytes) -> Motion:
-    """The motion of an AMC on the skeleton that came with it, as if both had lain in one folder."""
-    source = Source(Path(named), found.content, desk.limits)
-    if recognise_format(source) is not AMC:  # others would look for other files
-        raise _refused(named, "no .amc, expected one where a skeleton comes too", "Choose it without the .asf.")
-    path.write_bytes(skeleton)
+def _joined(desk: Desk, found: Packed, named: str, companions: Mapping[str, bytes]) -> Motion:
+    """The motion of a file with its companions, as if all had lain in one folder."""
+    source = Source(Path(named), found.content, desk.limits, companions=companions)
+    format_ = _recognised(source)
+    without, alone = f"expected it without {', '.join(map(file_name, companions))}", f"Choose {named} alone."
+    if not format_.has_companions:
+        raise _refused(named, f"{format_.name} needs no other file, {without}", alone)
     try:
-        return AMC.read(source, ReadOptions(asf=path))
+        motion = format_.read(source, ReadOptions())
     except ModelError as error:
         raise source.error(str(error)) from None
-    finally:
-        path.unlink(missing_ok=True)
+    if not source.taken:
+        raise _refused(named, f"asks for no other file, {without}", alone)
+    return motion
 
 
-def _from_shell(named: str, library: str) -> str:
-    line = f"keypose library add {shlex.quote(named)} --library {library}"
-    return f"Save it as one file (.glb), or add it on the machine of the server, where its other files are: {line}"
+def _recognised(source: Source) -> Format:
+    """The format of a file that can be a clip, alone or with others."""
+    named = str(source.path)
+    try:
+        format_ = recognise_format(source)
+    except FormatError:
+        if named.lower().endswith(BUFFER):
+            raise _refused(named, "data without the file that says what they are, expected their .gltf with them",
+                           WITH_BUFFER) from None  # fmt: skip
+        raise
+    if format_ is ASF:
+        raise _refused(named, "a skeleton without motion, expected an .amc with it", WITH_SKELETON)
+    return format_
 
 
 def _refused(named: str, problem: str, remedy: str) -> TaskError:

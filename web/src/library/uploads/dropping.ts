@@ -17,7 +17,7 @@ export function dropping(take: (picked: Picked) => void): Dropping {
   const input = (label: string, more: Record<string, unknown>) => {
     const element = h("input", { type: "file", multiple: true, hidden: true, "aria-label": label, ...more });
     element.addEventListener("change", () => {
-      take(pickedOf(element.files ?? []));
+      void pickedOf(element.files ?? []).then(take);
       element.value = "";
     });
     return element;

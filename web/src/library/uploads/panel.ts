@@ -139,10 +139,7 @@ function saysOf(upload: Upload): (Node | string)[] {
     case "analysing":
       return ["Analysing: key poses, swings, what it is like"];
     case "done":
-      return [
-        `Added: ${duration(upload.answer?.clip.duration_s ?? 0)}`,
-        upload.take.skeleton ? ` on the skeleton of ${upload.take.skeleton.name}` : "",
-      ];
+      return [[`Added: ${duration(upload.answer?.clip.duration_s ?? 0)}`, ...companionsOf(upload)].join(" with ")];
     case "known":
       return ["Was in the library already"];
     case "cancelled":
@@ -150,6 +147,11 @@ function saysOf(upload: Upload): (Node | string)[] {
     case "failed":
       return failureOf(upload.error, upload.name);
   }
+}
+
+/** "07.asf", "a.bin, b.bin" */
+function companionsOf({ take }: Upload): string[] {
+  return take.companions.length ? [take.companions.map(({ name }) => name).join(", ")] : [];
 }
 
 /** What the reader noticed: the clip is there, but may not be all that was meant. */

@@ -1,6 +1,6 @@
 /** Files that were dropped or picked; folders with all that is in them. */
 
-import { type Found, paired, type Take } from "./pairing";
+import { type Found, gathered, isBuffer, type Take } from "./companions";
 
 /** What the library reads (`keypose.formats.readable_suffixes`); other files of a folder are left where they are. */
 const MOTION = /\.(bvh|amc|asf|c3d|kps|glb|gltf|usd[ac]?|fbx|blend|keys\.json|swings\.json)(\.gz)?$/i;
@@ -17,11 +17,11 @@ export function isMotion(name: string): boolean {
 }
 
 /** What an input gave: the files, or those of a folder. */
-export function pickedOf(files: Iterable<File>): Picked {
+export async function pickedOf(files: Iterable<File>): Promise<Picked> {
   const all = [...files];
-  const kept = all.filter((file) => !file.webkitRelativePath || isMotion(file.name));
+  const kept = all.filter((file) => !file.webkitRelativePath || isWanted(file.name));
   const found = kept.map((file) => ({ file, folder: folderOf(file.webkitRelativePath) }));
-  return { takes: paired(found), skipped: all.length - kept.length };
+  return picked(found, all.length - kept.length);
 }
 
 /** What was dropped. The items must be read at once: after the event they are gone. */
@@ -35,10 +35,19 @@ export async function droppedOf(transfer: DataTransfer): Promise<Picked> {
     else if (root?.isFile) found.push(await fileOf(root as FileSystemFileEntry));
     else if (root?.isDirectory) skipped += await walk(root as FileSystemDirectoryEntry, found);
   }
-  return { takes: paired(found), skipped };
+  return picked(found, skipped);
 }
 
-/** Puts the motion of a folder, and of all below it, into `found`; gives how many other files there are. */
+async function picked(found: readonly Found[], others: number): Promise<Picked> {
+  const { takes, spare } = await gathered(found);
+  return { takes, skipped: others + spare };
+}
+
+function isWanted(name: string): boolean {
+  return isMotion(name) || isBuffer(name);
+}
+
+/** Puts the motion of a folder, and of all below it, and what it may need, into `found`; gives how many other files there are. */
 async function walk(folder: FileSystemDirectoryEntry, found: Found[]): Promise<number> {
   let skipped = 0;
   const reader = folder.createReader();
@@ -47,7 +56,7 @@ async function walk(folder: FileSystemDirectoryEntry, found: Found[]): Promise<n
     if (some.length === 0) return skipped; // it gives a hundred at a time
     for (const entry of some) {
       if (entry.isDirectory) skipped += await walk(entry as FileSystemDirectoryEntry, found);
-      else if (isMotion(entry.name)) found.push(await fileOf(entry as FileSystemFileEntry));
+      else if (isWanted(entry.name)) found.push(await fileOf(entry as FileSystemFileEntry));
       else skipped += 1;
     }
   }

@@ -27,7 +27,8 @@ function queueOf(held: Held[], waits: number[] = []) {
   return { queue, added };
 }
 
-const takes = (count: number) => Array.from({ length: count }, (_, k) => ({ file: new File(["x"], `${k}.bvh`) }));
+const takes = (count: number) =>
+  Array.from({ length: count }, (_, k) => ({ file: new File(["x"], `${k}.bvh`), companions: [] }));
 const answer = (known = false) => ({ clip: { hash: "0" }, known, notes: [] }) as unknown as Uploaded;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 const busy = () => new ApiError(429, { kind: "TooMany", message: "too many", line: null, remedy: null });

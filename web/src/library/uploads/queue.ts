@@ -3,7 +3,7 @@
 import { ApiError } from "../../api/client";
 import { Signal } from "../../state/signal";
 import { bytes } from "../../ui/format";
-import type { Take } from "./pairing";
+import type { Take } from "./companions";
 import { type Send, type Sending, sendFile, type Uploaded } from "./sending";
 
 export type Stage = "waiting" | "sending" | "analysing" | "done" | "known" | "failed" | "cancelled";
@@ -27,7 +27,7 @@ export class Upload {
 
   /** In bytes, of all that is sent. */
   get size(): number {
-    return this.take.file.size + (this.take.skeleton?.size ?? 0);
+    return this.take.companions.reduce((sum, { size }) => sum + size, this.take.file.size);
   }
 
   /** What the reader noticed. */

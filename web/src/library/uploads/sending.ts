@@ -1,7 +1,7 @@
-/** Sends one file, behind its skeleton where it has one. XMLHttpRequest, because fetch does not say how much has gone. */
+/** Sends one file, behind those that it needs. XMLHttpRequest, because fetch does not say how much has gone. */
 
 import { ApiError, type Schema, ServerGone } from "../../api/client";
-import type { Take } from "./pairing";
+import type { Take } from "./companions";
 
 export type Uploaded = Schema["Uploaded"];
 
@@ -13,13 +13,13 @@ export interface Sending {
 export type Send = (take: Take, onPart: (part: number) => void) => Sending;
 
 /** `onPart` is told from 0 to 1 how much has gone; at 1 the server has it all and looks at it. */
-export const sendFile: Send = ({ file, skeleton }, onPart) => {
+export const sendFile: Send = ({ file, companions }, onPart) => {
   const request = new XMLHttpRequest();
   const answer = new Promise<Uploaded>((resolve, reject) => {
     const query = new URLSearchParams({ name: file.name });
-    if (skeleton) {
-      query.set("skeleton", skeleton.name);
-      query.set("skeleton_bytes", String(skeleton.size));
+    for (const { name, size } of companions) {
+      query.append("companion", name);
+      query.append("companion_bytes", String(size));
     }
     request.open("POST", `/api/uploads?${query}`);
     request.setRequestHeader("Content-Type", "application/octet-stream");
@@ -33,7 +33,7 @@ export const sendFile: Send = ({ file, skeleton }, onPart) => {
     });
     request.addEventListener("error", () => reject(new ServerGone()));
     request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
-    request.send(skeleton ? new Blob([skeleton, file]) : file);
+    request.send(companions.length ? new Blob([...companions, file]) : file);
   });
   return { answer, abort: () => request.abort() };
 };

@@ -1,0 +1,59 @@
+"""Files that need others, read with those that came with them: the disk is not looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from acclaim_pair import ASF, amc
+from gltf_pair import gltf
+from keypose.formats import recognise_format
+from keypose.formats.base import Limits, ReadOptions, Source
+
+
+def read(name: str | Path, data: bytes, companions: dict[str, bytes], limits: Limits | None = None) -> kp.Motion:
+    source = Source(Path(name), data, limits or Limits(), companions=companions)
+    return recognise_format(source).read(source, ReadOptions())
+
+
+def is_same(one: kp.Motion, other: kp.Motion) -> bool:
+    poses = zip((one.translations, one.rotations), (other.translations, other.rotations), strict=True)
+    return all(np.array_equal(ours, theirs) for ours, theirs in poses) and one.notes == other.notes
+
+
+@pytest.mark.parametrize("kind", ["amc", "gltf"])
+def test_they_are_read_as_if_all_lay_in_one_folder(tmp_path: Path, kind: str) -> None:
+    text, buffers = gltf(kp.demo_motion(30.0)[:40], "a.bin", "./b.bin")
+    name, data, companions = {
+        "amc": ("07_05.amc", amc(), {"07.asf": ASF}),
+        "gltf": ("walk.gltf", text, dict(zip(("a.bin", "b.bin"), buffers, strict=True))),
+    }[kind]
+    for each, content in {name: data, **companions}.items():
+        (tmp_path / each).write_bytes(content)
+    assert is_same(read(name, data, companions), kp.load(tmp_path / name))
+
+
+@pytest.mark.parametrize("kind", ["amc", "gltf"])
+def test_what_lies_beside_is_not_read(tmp_path: Path, kind: str) -> None:
+    text, (buffer,) = gltf(kp.demo_motion(30.0)[:40], "walk.bin")
+    (tmp_path / "walk.bin").write_bytes(buffer)
+    (tmp_path / "07.asf").write_bytes(ASF)
+    name, data = ("07_05.amc", amc()) if kind == "amc" else ("walk.gltf", text)
+    with pytest.raises(kp.FormatError, match="came with it"):
+        read(tmp_path / name, data, {})
+
+
+def test_companions_count_against_the_limit_once() -> None:
+    text, (buffer,) = gltf(kp.demo_motion(30.0)[:40], "walk.bin")
+    scene = json.loads(text)
+    scene["buffers"] *= 2
+    scene["bufferViews"][0]["buffer"] = 1
+    source = Source(Path("walk.gltf"), json.dumps(scene).encode(), companions={"walk.bin": buffer})
+    recognise_format(source).read(source, ReadOptions())
+    assert source.companion_bytes == len(buffer) and source.taken == {"walk.bin"}
+    with pytest.raises(kp.LimitError, match="its buffers hold more than the limit"):
+        read("walk.gltf", text, {"walk.bin": buffer}, Limits(bytes=len(buffer) - 1))
