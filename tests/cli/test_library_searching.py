@@ -207,7 +207,9 @@ def test_a_wrong_command_line_is_exit_code_2(keypose: Callable, line: str, says:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("kuck", "no clip 'kuck' in the library; did you mean 'kick'?; nor is there such a file"),
+        ("kuck", "no clip 'kuck' in the library, nor is there such a file; did you mean 'kick'?"),
+        ("nobody", "no clip 'nobody' in the library, nor is there such a file"),
+        (".", ".: is a folder, expected a motion file or a clip of the library"),
         ("kick --part 9:9", "--part 9:9, expected frames within 0:60, the first before the last"),
         ("kick --part 50:61", "--part 50:61, expected frames within 0:60, the first before the last"),
         ("kick --pose 60", "--pose 60, expected a frame from 0 to 59"),

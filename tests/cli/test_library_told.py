@@ -13,6 +13,8 @@ import pytest
 import keypose as kp
 from keypose.cli import library_view
 from keypose.cli.library_heard import Heard
+from keypose.errors import FileError
+from keypose.library.blobs.folder import FolderBlobs
 from keypose.library.library import Library
 from keypose.library.rankers.swings import Agreement
 from keypose.library.searching.hits import Hit, Why
@@ -228,9 +230,39 @@ def test_orphans_say_what_mends_them(keypose: Callable, filled: Path) -> None:
         library._store.blobs.put(b"nobody's")
     ran = keypose("library", "verify", "--fix")
     assert ran.code == 1
-    assert "keypose library rebuild takes them in, keypose library verify --drop-orphans removes them" in ran.err
+    assert (
+        "adding their file again or keypose library rebuild takes them in, keypose library verify --drop-orphans removes them"
+        in ran.err
+    )
     dropped = keypose("library", "verify", "--drop-orphans")
     assert (dropped.code, dropped.out) == (0, "3 clips, all sound\n") and "(fixed)" in dropped.err
+
+
+def test_an_add_that_is_stopped_says_how_far_it_came(keypose: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: FolderBlobs, __: bytes) -> str:
+        raise FileError("clips.db.blobs: cannot be written (no room)")
+
+    assert keypose("library", "add", "takes/walk.bvh", "-q").code == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(FolderBlobs, "put", full)
+        ran = keypose("library", "add", "takes", "--jobs", 1)
+        told = json.loads(keypose("library", "add", "takes", "--jobs", 1, "--json").out)
+    assert ran.code == 1 and re.fullmatch(r"clips\.db: 0 of 3 files added, 1 known already in [\d.]+ s\n", ran.out)
+    assert ran.err.endswith(
+        "note: stopped with 2 files to go; the same command goes on from here\n"
+        "error: clips.db.blobs: cannot be written (no room)\n"
+    )
+    assert told["error"] == "clips.db.blobs: cannot be written (no room)"
+    assert keypose("library", "add", "takes", "--jobs", 1).out.startswith("clips.db: 2 of 3 files added, 1 known")
+
+
+def test_numbers_that_are_too_great_are_named_as_they_were_typed(keypose: Callable, filled: Path) -> None:
+    ran = keypose("library", "add", "takes", "--within-mm", "1e9")
+    assert ran.code == 1 and ran.err.startswith(
+        "error: --within-mm 1000000000.0, expected a number from 0.001 to 10000"
+    )
+    ran = keypose("library", "search", "walk", "--limit", 10**9)
+    assert (ran.code, ran.err) == (1, "error: --limit 1000000000, expected at most 1000000\n")
 
 
 def test_what_is_no_library_says_so(keypose: Callable, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def test_nobody_overwrites_what_he_has_not_seen(library: Library) -> None:
     library.drop_draft("walk")
     with pytest.raises(Conflict, match="no draft, expected revision 2"):
         library.keep_draft("walk", "theirs", revision=2)
-    assert library.keep_draft("walk", "new", revision=None).revision == 3  # those before stay somebody's
+    assert library.keep_draft("walk", "new").revision == 3  # those before stay somebody's
     kept = library.draft("walk")
     assert kept is not None and kept.data == "new"
     assert issubclass(Conflict, KeyposeError) and kp.Conflict is Conflict

@@ -31,6 +31,12 @@ WRONG: dict[str, tuple[Callable[[Library], Any], str]] = {
     "no tags": (lambda here: here.clips(tags=None), "tags=None, expected several texts"),
     "tags": (lambda here: here.tag("walk", *map(str, range(40_000))), f"more than {MOST_TAGS} tags"),
     "filter": (lambda here: here.clips(tags=map(str, range(3000))), f"more than {MOST_TAGS} tags"),
+    "one clip": (lambda here: here.retag("walk", add=["x"]), r"called='walk', expected several clips: \['walk'\]"),
+    "no tolerance": (
+        lambda here: here.add(here.get("walk"), within_mm=float("nan")),
+        "within_mm=nan, expected a number",
+    ),
+    "tolerance": (lambda here: here.ingest([], within_mm=1e9), "within_mm=1000000000.0, expected a number"),
     "half a character": (lambda here: here.clips(skeleton="\udcff"), "half a character"),
 }
 

@@ -115,7 +115,7 @@ def test_bytes_within_a_tolerance(library: Library, made: Path, tmp_path: Path) 
     assert {fault.kind for fault in library.verify()} == {"damaged blob"}
     library.add([made / "take_0.bvh"], within_mm=0.5, jobs=1)  # mends it
     assert library.verify() == () and library.clip(alone.hash).within_mm == 0.5
-    with pytest.raises(OptionError, match="tolerance_mm"):
+    with pytest.raises(OptionError, match=r"^within_mm=-1\.0, expected a number from 0\.001 to 10000"):
         library.add([made], within_mm=-1.0)
 
 
@@ -185,6 +185,25 @@ def test_a_lost_cluster_and_a_full_disk_leave_what_was_prepared_before(
         library.add([made], jobs=1)
     monkeypatch.undo()
     assert len(library) == 1 and library.verify() == ()
+
+
+def test_what_others_add_meanwhile_is_known_and_not_mended(
+    library: Library, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = library._store.blobs.put
+
+    def beaten(data: bytes) -> str:
+        monkeypatch.undo()
+        library.add(made / "take_0.bvh")
+        return put(data)
+
+    monkeypatch.setattr(library._store.blobs, "put", beaten)
+    told: list[IngestProgress] = []
+    library.ingest([made / "take_0.bvh"], jobs=1, on_progress=told.append)
+    assert [(one.known, one.is_new, one.is_mended) for one in told] == [(1, False, False)]
+    library._store.blobs.remove(library.clips()[0].blob)
+    library.ingest([made / "take_0.bvh"], jobs=1, on_progress=told.append)
+    assert told[-1].is_mended and library.verify() == ()
 
 
 def test_workers_of_another_version_are_refused(library: Library, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,6 +147,19 @@ def test_clips_are_found_by_words_tags_and_duration(library: Library, files: lis
             library.clips(**wrong)  # type: ignore[arg-type]
 
 
+def test_a_clip_is_in_a_library_by_whatever_it_is_called(library: Library, files: list[Path]) -> None:
+    clip = library.add(files[0])
+    library.add(files[1], name="take_0")  # two of one name
+    library.rename(clip.hash, "walk")
+    for called in (clip, clip.hash, clip.hash[:8], "walk", "take_0"):
+        assert called in library
+    assert "take" not in library and clip.hash[:7] not in library and "0" * 64 not in library
+    with pytest.raises(OptionError, match="clip=3, expected text"):
+        assert 3 in library
+    library.remove(clip.hash)
+    assert clip not in library and "walk" not in library
+
+
 def test_tags_of_several_clips_change_together(library: Library, files: list[Path]) -> None:
     clips = library.add(files).clips
     some = [clips[1].hash, clips[0].hash, clips[1].hash]

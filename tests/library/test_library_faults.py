@@ -209,7 +209,7 @@ def test_damaged_analyses_are_never_handed_out_and_made_anew(
         with (
             library._store.database.reading() as connection,
             pytest.raises(
-                FormatError, match=r"clips.db: what is kept .* clip 1 is damaged .*rebuild\(\) makes it anew"
+                FormatError, match=r"clips.db: what is kept .* take_0 is damaged .*rebuild\(\) makes it anew"
             ),
         ):
             read(connection, [1])
@@ -346,6 +346,19 @@ def test_rebuild_brings_back_a_lost_database_and_damaged_facts(folder: Path) -> 
         assert library.rebuild() == () and library.verify() == ()
         assert {clip.hash for clip in library} == {clip.hash for clip in before}
         assert all(library.get(clip.hash).n_frames == N_FRAMES and clip.note == "found by rebuild" for clip in library)
+
+
+def test_a_folder_in_the_place_of_bytes_stays_and_is_named(folder: Path) -> None:
+    place = blob_files(folder)[0]
+    place.unlink()
+    place.mkdir()
+    (place / "somebody's").write_text("kept")
+    with Library(folder / "clips.db") as library:
+        (fault, stranger) = library.verify(fix=True)
+        assert fault.kind == "damaged blob" and "is a folder, expected a file: move it away; adding" in fault.says
+        assert "somebody's" in stranger.where and (place / "somebody's").read_text() == "kept"
+        place.rename(folder / "away")
+        assert library.add([folder]).failures == () and library.verify() == ()
 
 
 def test_a_lost_database_is_never_cleaned_away(folder: Path) -> None:

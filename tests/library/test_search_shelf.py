@@ -196,16 +196,23 @@ def test_what_is_gone_stays_in_the_index_until_it_is_much() -> None:
     second = kept.at(NOWHERE)
     assert second.there is not None and second.ids[second.there].tolist() == [1, 2, 4, 5, 6, 7, 8]
     assert second.index is first.index and 3 not in second.items and 3 in first.items
-    library.seals_by[9], library.poses_by[9], library.count = "first", drawn_poses(3)[1], 3
+    library.seals_by[3], library.count = "first", 3  # it comes back: nothing is read, nothing is moved
+    back = kept.at(NOWHERE)
+    assert back.index is first.index and back.there is None and back.items[3] is first.items[3]
+    assert library.read == list(range(1, 9))
+    del library.seals_by[3]
+    library.count = 4
+    assert 3 not in kept.at(NOWHERE).items
+    library.seals_by[9], library.poses_by[9], library.count = "first", drawn_poses(3)[1], 5
     third = kept.at(NOWHERE)
     assert third.ids.tolist() == list(range(1, 10)) and third.there is not None and third.there.sum() == 8
     assert library.read == list(range(1, 10))
     del library.seals_by[5], library.seals_by[6]
-    library.count = 4
+    library.count = 6
     last = kept.at(NOWHERE)
     assert last.ids.tolist() == [1, 2, 4, 7, 8, 9] and last.there is None
     assert last.index == tuple(last.items[n] for n in last.ids.tolist())
-    library.seals_by[3], library.count = "first", 5  # it is restored: among the others, where its number is
+    library.seals_by[3], library.count = "first", 7  # long gone: it is read again, and put where its number is
     again = kept.at(NOWHERE)
     assert again.ids.tolist() == [1, 2, 3, 4, 7, 8, 9]
     assert again.index == tuple(again.items[n] for n in again.ids.tolist())
@@ -217,12 +224,15 @@ def test_indexes_that_grew_are_those_that_are_made_at_once(clips: list[Descripti
     chance = random.Random(seed)
     tracks = [describe_parts(DEMO[start : start + 60]) for start in range(0, 280, 10)]
     poses, library, versions = drawn_poses(seed, len(clips)), Held(), iter(range(10_000))
-    grown = MemoryShelf(library)
+    grown, away = MemoryShelf(library), dict[int, str]()
     query = [clips[0]], [tracks[3].part(0.5, 3.2)], [poses[0].vectors[0]]
     for count in range(1, 25):
         for number in chance.sample(range(1, 40), 3):
             if number in library.seals_by and chance.random() < 0.6:
-                del library.seals_by[number]
+                away[number] = library.seals_by.pop(number)
+                continue
+            if number in away and number not in library.seals_by and chance.random() < 0.5:
+                library.seals_by[number] = away[number]  # as it was
                 continue
             k = chance.randrange(len(clips))
             library.seals_by[number] = str(next(versions))

@@ -52,6 +52,7 @@ def test_no_list_and_no_search_has_what_was_thrown_away(
     assert everything_found(library) == set(NAMES)
     (gone,) = library.throw_away("walk")
     assert everything_found(library) == set(NAMES) - {"walk"}
+    assert "walk" not in library and gone.hash not in library and gone not in library
     assert {clip.name for clip in library} == set(NAMES) - {"walk"} and len(library) == len(NAMES) - 1
     assert library.clips("walk") == () == library.clips(tags=("walk",)) and library.count("walk") == 0
     assert "walk" not in dict(library.tags()) and dict(library.facets().tags)["demo"] == len(NAMES) - 1
@@ -60,7 +61,7 @@ def test_no_list_and_no_search_has_what_was_thrown_away(
     assert (now.clips, now.bytes) == (before.clips - 1, before.bytes - gone.bytes)
     assert now.n_frames == before.n_frames - gone.n_frames and "walk" not in dict(now.tags)
     assert library.verify() == ()
-    assert library.restore("walk") == (gone,)
+    assert library.restore("walk") == (gone,) and gone in library
     assert everything_found(library) == set(NAMES) and library.stats() == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import apart
@@ -12,6 +13,7 @@ from uvicorn.server import ServerState
 
 from keypose.server import receiving
 from keypose.server.receiving import MOST_OF_ONE, Receiving, has_room
+from keypose.server.serving import listening
 
 
 class Wire(asyncio.Transport):
@@ -43,6 +45,27 @@ def connected(state: ServerState, address: str = "10.0.0.7") -> tuple[Receiving,
     made, wire = Receiving(config, state, {}), Wire(address)
     made.connection_made(wire)
     return made, wire
+
+
+def test_small_pieces_are_sent_at_once() -> None:
+    """Else the kernel waits 40 ms with the body until the other side has said that it has the head."""
+
+    async def run() -> None:
+        found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def came(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            found.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listening("127.0.0.1", 0, others=False) as on:
+            port = on.getsockname()[1]
+            async with await asyncio.start_server(came, sock=on):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                assert await found == 1
+                writer.close()
+                await writer.wait_closed()
+
+    apart.run(run())
 
 
 def test_one_machine_leaves_places_to_others() -> None:

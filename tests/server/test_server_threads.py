@@ -15,8 +15,7 @@ from keypose.server.running import Running
 from keypose.server.settings import Settings
 
 
-@pytest.mark.parametrize("kind", ["searches", "writes"])
-def test_who_goes_makes_no_room_before_the_work_is_done(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_who_goes_makes_no_room_before_the_work_is_done(caplog: pytest.LogCaptureFixture) -> None:
     now, most, done = 0, 0, 0
 
     def work(_: Any) -> None:
@@ -30,8 +29,8 @@ def test_who_goes_makes_no_room_before_the_work_is_done(kind: str, caplog: pytes
 
     async def run() -> None:
         with own_folder("keypose-test-") as folder:
-            here = Running(Settings("none.db", searches_at_once=1), None, folder)  # type: ignore[arg-type]
-            asked = getattr(here, kind)
+            here = Running(Settings("none.db"), None, folder)  # type: ignore[arg-type]
+            asked = here.writes
             first = asyncio.create_task(asked(work))
             await asyncio.sleep(0.1)
             others = [asyncio.create_task(asked(work)) for _ in range(3)]

@@ -14,6 +14,7 @@ from keypose.cli.exits import FAILED, INTERRUPTED
 from keypose.cli.library_heard import Heard
 from keypose.cli.library_listed import Listed
 from keypose.cli.wording import for_command_line
+from keypose.errors import KeyposeError
 from keypose.library.library import Library
 from keypose.library.nouns import IngestProgress
 
@@ -83,9 +84,14 @@ def run(library: Library, files: Sequence[str], options: Mapping[str, Any], *, j
     """Adds all that can be read, and says what became of it; the exit code."""
     with ExitStack() as stack:
         told = Told(stack.enter_context(Listed(("added", "known", "failed"))) if json else None)
-        _take_in(library, files, options, told, quiet=quiet or json)
+        try:
+            _take_in(library, files, options, told, quiet=quiet or json)
+        except KeyposeError:
+            if told.listed is None and told.total:
+                _say(library, told, quiet=quiet, ended="stopped")
+            raise
         if told.listed is None:
-            _say(library, told, quiet=quiet)
+            _say(library, told, quiet=quiet, ended="interrupted" if told.interrupted else "")
         else:
             _show(library, told, told.listed)
     return INTERRUPTED if told.interrupted else FAILED if told.failed else 0
@@ -103,17 +109,18 @@ def _take_in(library: Library, files: Sequence[str], options: Mapping[str, Any],
             library.ingest(files, **options, on_progress=hear)
         except KeyboardInterrupt:
             told.interrupted = True
-    told.seconds = time.perf_counter() - start
+        finally:
+            told.seconds = time.perf_counter() - start
 
 
-def _say(library: Library, told: Told, *, quiet: bool) -> None:
+def _say(library: Library, told: Told, *, quiet: bool, ended: str = "") -> None:
     if not quiet:
         told.warnings.say(output.warning)
         told.notes.say(output.note)
         output.line(f"{library.where}: {', '.join(_counted(told))} in {told.seconds:.2f} s")
-    if told.interrupted:
+    if ended:
         left = f"{told.left:,} files" if told.left != 1 else "1 file"
-        output.note(f"interrupted with {left} to go; the same command goes on from here")
+        output.note(f"{ended} with {left} to go; the same command goes on from here")
 
 
 def _counted(told: Told) -> list[str]:

@@ -16,7 +16,7 @@ from keypose.cli.clip_view import file_size
 from keypose.cli.exits import UsageError
 from keypose.cli.library_noticed import Noticed
 from keypose.cli.wording import for_command_line
-from keypose.errors import OptionError
+from keypose.errors import FileError, OptionError
 from keypose.library.library import Library
 from keypose.library.nouns import Clip
 from keypose.library.results_page import MOST_FOUND
@@ -156,8 +156,11 @@ def _query(library: Library, named: str, wish: Wish, reading: Reading) -> Query:
         try:
             clip = library.clip(named)
         except OptionError as error:
-            more = "; nor is there such a file" if str(error).startswith("no clip") else ""
-            raise OptionError(f"{error}{more}") from None
+            if os.path.isdir(named):  # noqa: PTH112 - as above
+                raise FileError(f"{named}: is a folder, expected a motion file or a clip of the library") from None
+            says, *hint = str(error).split("; did you mean", 1)
+            more = ", nor is there such a file" if says.startswith("no clip") else ""
+            raise OptionError("; did you mean".join((says + more, *hint))) from None
         found = Query(clip.name, clip.hash, clip.n_frames)
     if wish.part is not None:
         return Query(found.name, found.asked, found.n_frames, span=_span(wish.part, found.n_frames))

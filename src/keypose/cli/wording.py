@@ -51,6 +51,7 @@ _OPTIONS = {
             *("translation_mm", "level", "index", "at_s", "from_s", "to_s", "longer_s", "shorter_s", "wider_deg"),
             *("narrower_deg", "keep_feet"),
             *("words", "ranker", "engine", "blobs", "jobs", "least_duration_s", "most_duration_s", "within_mm"),
+            "limit",
         )
     },
 }

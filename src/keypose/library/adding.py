@@ -148,7 +148,10 @@ def _keep(store: Store, what: Prepared, words: Words) -> Clip:
 
 def keep_all(store: Store, whole: Sequence[tuple[Prepared, Words]]) -> list[Kept]:
     """Clips that were read, all in one transaction; those whose content is there are not new."""
-    lost = [not _is_sound(store, hash_of(what.data)) for what, _ in whole]
+    with store.database.reading() as connection:
+        hashes = sa.select(clips.c.hash).where(clips.c.hash.in_([what.hash for what, _ in whole]))
+        known = set(connection.scalars(hashes))  # before: bytes of what others add just now were never lost
+    lost = [what.hash in known and not _is_sound(store, hash_of(what.data)) for what, _ in whole]
     kept = [store.blobs.put(what.data) for what, _ in whole]
     done, dropped = [], []
     with store.database.writing() as connection:

@@ -18,7 +18,7 @@ from keypose.library.packing import PackingError, unpacked
 from keypose.library.parts import PartTrack
 from keypose.library.rankers.sheets import PARTS, Sheet
 from keypose.library.rows import BLOCK
-from keypose.library.tables import analyses, descriptors, key_poses, schema, swings
+from keypose.library.tables import analyses, clips, descriptors, key_poses, schema, swings
 
 POSES, SHEET, TRACK = "poses", "sheet", "track"  # names of rows of `descriptors` that are no descriptors of clips
 LONGEST_STRIP = 16 << 20  # bytes of SVG
@@ -171,5 +171,6 @@ def _sound(connection: sa.Connection, number: int, read: Callable[..., Item], *a
 
 def _damaged(connection: sa.Connection, number: int, says: str) -> NoReturn:
     where = connection.engine.url.database or "the library"
-    raise FormatError(where, f"what is kept about the frames of clip {number} is damaged ({says}), expected an "
-                             f"analysis: rebuild() makes it anew")  # fmt: skip
+    name = connection.execute(sa.select(clips.c.name).where(clips.c.id == number)).scalar() or f"clip {number}"
+    raise FormatError(where, f"what is kept about the frames of {name} is damaged ({says}), expected an analysis: "
+                             "rebuild() makes it anew")  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
+from keypose.errors import OptionError
 from keypose.library import checking, drafts, exporting, rebuilding, throwing
 from keypose.library.extra import sa
 from keypose.library.nouns import Clip, Draft, Fault
@@ -15,6 +16,7 @@ from keypose.library.said import insert_tags
 from keypose.library.tables import clips, names, tags
 from keypose.library.taking_in import TakingIn
 from keypose.library.wording import clean_name, clean_note, clean_tags
+from keypose.options import shown
 
 
 class Catalogue(TakingIn):
@@ -83,6 +85,8 @@ class Catalogue(TakingIn):
 
     def retag(self, called: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> tuple[Clip, ...]:
         """Gives tags to several clips and takes others from them, all or none; each clip once, in order."""
+        if isinstance(called, str):
+            raise OptionError(f"called={shown(called)}, expected several clips: [{shown(called)}]")
         more, less = clean_tags(add), clean_tags(remove)
         dialect = self._store.database.dialect
         with self._store.database.writing() as connection:
@@ -95,7 +99,7 @@ class Catalogue(TakingIn):
 
     # Edits that somebody is at
 
-    def keep_draft(self, clip: str, data: str, *, revision: int | None) -> Draft:
+    def keep_draft(self, clip: str, data: str, *, revision: int | None = None) -> Draft:
         """Keeps an edit of a clip as text of at most 4 MiB, in the place of the one that was read.
 
         ``revision`` is that of the draft that was read, None where there was none; if it is another one by now,

@@ -19,7 +19,7 @@ from keypose.library.rows import clips_of, seal_of, words_for
 from keypose.library.store import Store
 from keypose.library.tables import blobs, clips
 
-_TAKES_IN = "rebuild() takes them in, verify(drop_orphans=True) removes them"
+_TAKES_IN = "adding their file again or rebuild() takes them in, verify(drop_orphans=True) removes them"
 
 
 def verify(store: Store, where: str, *, fix: bool, drop_orphans: bool = False) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from os import PathLike
 
 from keypose.errors import FileError, FormatError
 from keypose.library.blobs.owner import identity_at, is_identity
-from keypose.library.blobs.place import BESIDE, blobs_at, chosen_place
+from keypose.library.blobs.place import BESIDE, blobs_at, chosen_place, place_of
 from keypose.library.dialects import Dialect, dialect_of
 from keypose.library.extra import sa
 from keypose.library.migrations import MIGRATIONS, migrate, version_of
@@ -31,6 +31,8 @@ class Database:
         blobs: str | PathLike[str] | None = None,
     ) -> None:
         self.dialect: Dialect = dialect_of(where, busy_s)
+        if blobs is not None:
+            place_of(blobs)  # one that cannot be is refused before a file is made
         self.engine = self.dialect.open(create=create)
         weakref.finalize(self, self.engine.dispose)  # one that nobody closed gives its files back too
         try:

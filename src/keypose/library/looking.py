@@ -10,7 +10,7 @@ from keypose.library import drafts, listing, throwing
 from keypose.library.filters import Filters
 from keypose.library.nouns import Clip, Draft, Facets, Stats
 from keypose.library.opened import Opened
-from keypose.library.rows import find
+from keypose.library.rows import find, is_called
 from keypose.model import Motion
 
 
@@ -22,6 +22,11 @@ class Looking(Opened):
 
     def __iter__(self) -> Iterator[Clip]:
         return iter(self.clips())
+
+    def __contains__(self, clip: object) -> bool:
+        """Whether one or several clips are called so, by name or hash; of a ``Clip``, whether it is still there."""
+        with self._store.database.reading() as connection:
+            return is_called(connection, clip.hash if isinstance(clip, Clip) else clip)
 
     def clip(self, clip: str) -> Clip:
         """What is known about the clip of that name or hash; one that was thrown away has its whole hash alone."""
@@ -55,8 +60,8 @@ class Looking(Opened):
         By name, those that are called exactly as the words come before the others.
 
         ``words``: each must be in the names or tags, or begin a word there; ``tags``: it must have all of them;
-        ``skeleton``: the hash of one, for clips of that rig alone; ``part``: a part of the body that swings at least
-        once, such as ``"left_thigh"``.
+        ``skeleton``: the hash of one, for clips of that rig alone; ``part``: a limb that swings widely, such as
+        ``"left_leg"``.
         """
         chosen = Filters.of(words, tags, least_duration_s, most_duration_s, skeleton, part)
         return listing.list_clips(self._store, chosen, sort, limit, skip, words)

@@ -15,8 +15,9 @@ from keypose.formats.files import GZIP_MAGIC, gunzip, read_bytes
 from keypose.library.blobs import hash_of
 from keypose.library.reading import AS_IS
 from keypose.model import Motion, Skeleton
+from keypose.options import number
 from keypose.storage import stored_bytes
-from keypose.storage.writing import checked_tolerance
+from keypose.storage.writing import GREATEST_TOLERANCE_MM, LEAST_TOLERANCE_MM
 
 STORED = ".kps"
 MAY_NEED_OTHERS = (".amc", ".gltf")  # files that another one belongs to
@@ -61,6 +62,13 @@ def packed_motion(motion: Motion) -> Packed:
     return Packed(data, hash_of(data), data)
 
 
+def checked_within(within_mm: float | None) -> float | None:
+    """How far the bytes that are kept may be from those that came; None: they are the very same."""
+    if within_mm is None:
+        return None
+    return number("within_mm", within_mm, least=LEAST_TOLERANCE_MM, most=GREATEST_TOLERANCE_MM)
+
+
 def within(what: Material, tolerance_mm: float | None) -> Material:
     """The same, kept as ``.kps`` within a tolerance (None: as it is); it stays the same clip."""
     if tolerance_mm is None:
@@ -70,7 +78,7 @@ def within(what: Material, tolerance_mm: float | None) -> Material:
         what,
         packed=Packed(data, what.packed.hash, data),
         suffix=STORED,
-        within_mm=checked_tolerance(tolerance_mm),
+        within_mm=tolerance_mm,
     )
 
 

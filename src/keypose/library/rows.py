@@ -163,6 +163,14 @@ def find(connection: sa.Connection, name_or_hash: str, *, gone: bool = False) ->
     return next(iter(found.items()))
 
 
+def is_called(connection: sa.Connection, name_or_hash: object) -> bool:
+    """Whether there are clips of that name, other name, hash or beginning of one; those thrown away are not there."""
+    called = clean_name(text("clip", name_or_hash))
+    there = is_there(clips.c.id)
+    by_hash = _called(connection, clips.c.hash == called.lower(), there)
+    return bool(by_hash or _by_name_or_beginning(connection, called, gone=False))
+
+
 def _told_apart(clip: Clip) -> str:
     source = clip.source if len(clip.source) <= LONGEST_SOURCE else f"...{clip.source[-LONGEST_SOURCE:]}"
     return f"{clip.hash[:12]} ({clip.suffix}{f' from {source}' if source else ''})"

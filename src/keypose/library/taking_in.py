@@ -14,6 +14,7 @@ from keypose.library.ingest import Gathering, ingest
 from keypose.library.ingest.run import OnProgress
 from keypose.library.ingest.saying import source_of
 from keypose.library.looking import Looking
+from keypose.library.material import checked_within
 from keypose.library.nouns import Clip, Ingested, Tally
 from keypose.library.reading import AS_IS, Reading, options_of
 from keypose.library.said import Words, about, name_of
@@ -177,21 +178,21 @@ class TakingIn(Looking):
         within_mm: float | None,
         options: ReadOptions,
     ) -> Clip:
-        tagged = clean_tags(tags)
+        tagged, within = clean_tags(tags), checked_within(within_mm)
         if isinstance(what, Motion):
             if options != AS_IS:
                 raise OptionError("how to read a Motion, expected nothing: it was read already")
             words = Words(clean_name(name or what.name or "clip"), tagged, about(source or "", licence, note))
-            return adding.add_motion(self._store, what, words, within_mm)
+            return adding.add_motion(self._store, what, words, within)
         if isinstance(what, bytes):
             if name is None:
                 raise OptionError("name=None, expected a name, as bytes have none")
             words = Words(clean_name(name), tagged, about(source or "", licence, note))
-            return adding.add_bytes(self._store, what, words, within_mm, options)
+            return adding.add_bytes(self._store, what, words, within, options)
         path, default = name_of(what)
         remarks = about(source_of(path) if source is None else source, licence, note)
         if name is None:
             words = Words(default, tagged, remarks, "" if options.animation is None else str(options.animation))
         else:
             words = Words(clean_name(name), tagged, remarks)
-        return adding.add_file(self._store, path, words, within_mm, options)
+        return adding.add_file(self._store, path, words, within, options)

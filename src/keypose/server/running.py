@@ -18,14 +18,14 @@ from fastapi import Depends, Request
 from keypose.errors import KeyposeError
 from keypose.library.library import Library
 from keypose.library.nouns import Clip
-from keypose.server.failing import NoRoom, TooMuchAsked
+from keypose.server.failing import NoRoom
 from keypose.server.own_folder import OwnFolder, own_folder
 from keypose.server.receiving import has_room
 from keypose.server.settings import Settings
 from keypose.server.static_files import FILES
 from keypose.server.work.desk import clip_of
 from keypose.server.work.pool import Workers
-from keypose.server.work.process import CLIPS, UPLOADS, How
+from keypose.server.work.process import CLIPS, SEARCHES, UPLOADS, How
 
 logger = logging.getLogger("keypose.server")
 
@@ -49,7 +49,6 @@ class Running:
         self.library = library
         self.folder = folder  # for files on their way in, and what workers work on
         self.uploading = 0
-        self.searching = 0
         where = str(folder.path)
         clips = How(settings.library, CLIPS, settings.worker_bytes, folder=where)
         files = How(settings.library, UPLOADS, settings.upload_worker_bytes, NICENESS, settings.unpacked_bytes, where)
@@ -63,9 +62,17 @@ class Running:
             grace_s=0.0,
             most_waiting=settings.uploads_at_once,
         )
+        self.searchers = Workers(
+            How(settings.library, SEARCHES, settings.searcher_bytes, folder=where),
+            settings.searchers,
+            time_s=settings.task_s,
+            grace_s=settings.task_s,  # what it holds in memory is worth more than a search that nobody waits for
+            most_waiting=settings.searches_waiting,
+            patience_s=0.0,
+            has_room=has_room,
+        )
         self._reads = CapacityLimiter(READS_AT_ONCE)
         self._writes = CapacityLimiter(1)
-        self._searches = CapacityLimiter(settings.searches_at_once)
 
     @property
     def name(self) -> str:
@@ -87,16 +94,6 @@ class Running:
     async def writes(self, change: Callable[[Library], Result]) -> Result:
         """A change of the library; one at a time."""
         return await self._in_thread(change, self._writes)
-
-    async def searches(self, question: Callable[[Library], Result]) -> Result:
-        """A search; a few at a time, the others wait."""
-        if self.searching >= self.settings.searches_waiting:
-            raise TooMuchAsked(f"{self.searching} searches are waiting already")
-        self.searching += 1
-        try:
-            return await self._in_thread(question, self._searches)
-        finally:
-            self.searching -= 1
 
     async def _in_thread(self, question: Callable[[Library], Result], places: CapacityLimiter) -> Result:
         """What a thread finds out. Nobody can end one: if whoever asks goes, its place is taken until it is done."""
@@ -122,22 +119,16 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     """Opens everything, and closes it: no process and no file of an upload stays behind."""
     with Library(settings.library, create=False) as library, own_folder(FOLDER) as folder:
         here = Running(settings, library, folder)
-        aside = (asyncio.create_task(_sweep(here)), asyncio.create_task(_prepare(here)))
+        sweep = asyncio.create_task(_sweep(here))
         try:
             await here.workers.start()
             await here.uploaders.start()
+            await here.searchers.start()
             await anyio.to_thread.run_sync(FILES.look)
             yield here
         finally:
-            for task in aside:
-                task.cancel()
-            await asyncio.gather(here.workers.stop(), here.uploaders.stop())
-
-
-async def _prepare(here: Running) -> None:
-    """The first search is as quick as the others; where the library is damaged, searches say so."""
-    with contextlib.suppress(KeyposeError):
-        await here.reads(Library.prepare_search)
+            sweep.cancel()
+            await asyncio.gather(here.workers.stop(), here.uploaders.stop(), here.searchers.stop())
 
 
 async def _sweep(here: Running) -> None:

@@ -12,6 +12,7 @@ HOST, PORT = "127.0.0.1", 8600
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 TOKEN_BYTES = 32
 MOST_WORKERS = 8
+MOST_SEARCHERS = 4
 
 
 def cores() -> int:
@@ -44,7 +45,8 @@ class Settings:
     uploads_at_once: int = 32
 
     # The library
-    searches_at_once: int = field(default_factory=lambda: max(2, cores()))
+    searchers: int = field(default_factory=lambda: min(max(2, cores() // 2), MOST_SEARCHERS))  # each holds all of it
+    searcher_bytes: int = 16 << 30
     searches_waiting: int = 512
     bin_days: float = 30.0  # that thrown away clips can be restored
 

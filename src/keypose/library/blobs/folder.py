@@ -171,7 +171,10 @@ def _is_regular(path: Path) -> bool:
 
 def _read(path: Path, most_bytes: int) -> bytes:
     """The bytes of a regular file; of what may have no end, nothing."""
-    if not stat.S_ISREG(path.lstat().st_mode):
+    mode = path.lstat().st_mode
+    if stat.S_ISDIR(mode):  # which no writing replaces: there may be somebody's files in it
+        raise FormatError(path, "is a folder, expected a file: move it away")
+    if not stat.S_ISREG(mode):
         raise FormatError(path, "is a link, a folder or a device, expected a file")
     descriptor = os.open(path, os.O_RDONLY | _WITHOUT_WAITING)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path

@@ -16,6 +16,8 @@ from keypose.library.dialects.base import Vectors
 from keypose.library.extra import sa, sqlite_insert
 from keypose.library.tables import count_change, indexes, schema
 
+FileIdentity = tuple[int, int]  # the device, and the number of the file on it
+
 
 class SqliteDialect:
     """A file of SQLite: readers never wait, writers wait for each other, a commit is on the disk when it returns."""
@@ -25,24 +27,25 @@ class SqliteDialect:
     has_vector_index = False
 
     def __init__(self, path: Path, busy_s: float) -> None:
-        self.path = path
+        self.path = Path(os.path.abspath(path))  # noqa: PTH100 - of every connection, wherever the process goes meanwhile
         self.where = os.fspath(path)
         self.busy_s = busy_s
+        self._file: FileIdentity | None = None  # that all connections are to; None: there was none yet
 
     def open(self, *, create: bool) -> sa.Engine:
         """Connections in WAL mode; transactions begin when we say so, those that write with the lock at once."""
         if os.path.isdir(self.path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
-            raise FileError(f"{self.path}: is a folder, expected the file of a library")
+            raise FileError(f"{self.where}: is a folder, expected the file of a library")
         if not create and not (os.path.isfile(self.path) and self.path.stat().st_size):  # noqa: PTH113 - as above
-            raise FileError(f"{self.path}: no such library")
+            raise FileError(f"{self.where}: no such library")
         engine = sa.create_engine(
-            sa.URL.create("sqlite", database=os.fspath(self.path)),
+            sa.URL.create("sqlite", database=self.where),
             creator=self._connect,
             poolclass=sa.pool.QueuePool,
             max_overflow=-1,  # however many threads wait to write: that of another process is waited for in SQLite
         )
         sa.event.listen(engine, "connect", self._prepare)
-        sa.event.listen(engine, "begin", _begin)
+        sa.event.listen(engine, "begin", self._begin)
         return engine
 
     @property
@@ -53,6 +56,7 @@ class SqliteDialect:
 
     def _connect(self) -> sqlite3.Connection:
         """A connection that reads alone where nothing can be written, also from a folder without room for its logs."""
+        self._check_same_file()  # or else SQLite would make another
         if self.may_write:
             return sqlite3.connect(self.path, timeout=self.busy_s, check_same_thread=False)
         file = Path(os.path.realpath(self.path))
@@ -64,6 +68,7 @@ class SqliteDialect:
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         try:
             self._set_up(connection)
+            self._file = self._file or self._file_now()
         except BaseException:  # it will be nobody's
             connection.close()
             raise
@@ -72,12 +77,31 @@ class SqliteDialect:
         connection.isolation_level = None
         there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if there and schema.name not in there:
-            raise FormatError(self.path, "is a database of something else, expected a library of clips")
+            raise FormatError(self.where, "is a database of something else, expected a library of clips")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cell_size_check = ON")
         if self.may_write:
             self._write_ahead(connection)
+
+    def _begin(self, connection: sa.Connection) -> None:
+        """Whoever will write takes the lock first, so that two writers wait for each other and never fail half-way."""
+        self._check_same_file()  # what is written to one that was removed is lost
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    def _check_same_file(self) -> None:
+        if self._file is not None and self._file != self._file_now():
+            raise FileError(f"{self.where}: the file was removed, moved or replaced while the library was open, "
+                            "expected it to stay; open it again")  # fmt: skip
+
+    def _file_now(self) -> FileIdentity | None:
+        """Which file is there, by whatever link; None where there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """WAL mode. Who asks for it while another one does is told to come again, without any waiting."""
@@ -166,22 +190,22 @@ class SqliteDialect:
         if isinstance(error, KeyposeError):
             return error
         if isinstance(error, sa.exc.TimeoutError):
-            return FileError(f"{self.path}: all connections have been in use for too long ({error})")
+            return FileError(f"{self.where}: all connections have been in use for too long ({error})")
         cause = getattr(error, "orig", None) or error
         if isinstance(cause, UnicodeEncodeError):
             return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate), expected text")
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(cause, UnicodeDecodeError):
-            return FormatError(self.path, f"the database is damaged ({cause}), expected a library of clips")
+            return FormatError(self.where, f"the database is damaged ({cause}), expected a library of clips")
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return FileError(f"{self.path}: another process has been writing for more than {self.busy_s:g} s")
+            return FileError(f"{self.where}: another process has been writing for more than {self.busy_s:g} s")
         if code == sqlite3.SQLITE_READONLY:
-            return FileError(f"{self.path}: cannot be written (you may only read it)")
+            return FileError(f"{self.where}: cannot be written (you may only read it)")
         if code == sqlite3.SQLITE_FULL:
-            return FileError(f"{self.path}: cannot be written (the disk is full)")
+            return FileError(f"{self.where}: cannot be written (the disk is full)")
         if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT, 0):
-            return FormatError(self.path, f"its tables are not those of a library ({cause})")
-        return FileError(f"{self.path}: cannot be used ({cause})")
+            return FormatError(self.where, f"its tables are not those of a library ({cause})")
+        return FileError(f"{self.where}: cannot be used ({cause})")
 
 
 def _text_or_bytes(data: bytes) -> str | bytes:
@@ -189,9 +213,3 @@ def _text_or_bytes(data: bytes) -> str | bytes:
         return data.decode()
     except UnicodeDecodeError:
         return data
-
-
-def _begin(connection: sa.Connection) -> None:
-    """Whoever will write takes the lock first, so that two writers wait for each other and never fail half-way."""
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -13,12 +13,12 @@ from keypose.errors import FileError, OptionError
 from keypose.library.ingest.engine import engine_of
 from keypose.library.ingest.run import OnProgress, Run
 from keypose.library.ingest.saying import Given, Saying
+from keypose.library.material import checked_within
 from keypose.library.nouns import Tally
 from keypose.library.reading import Reading, options_of
 from keypose.library.store import Store
 from keypose.library.wording import clean_note, clean_tags
 from keypose.options import flag
-from keypose.storage.writing import checked_tolerance
 
 
 def ingest(
@@ -52,7 +52,7 @@ def ingest(
     said = {"licence": clean_note("licence", licence), "note": clean_note("note", note)}
     if source is not None:
         said["source"] = clean_note("source", source)
-    tolerance = None if within_mm is None else checked_tolerance(within_mm)
+    tolerance = checked_within(within_mm)
     options = options_of(**reading)
     animation = "" if options.animation is None else str(options.animation)
     saying = Saying(clean_tags(tags), said, flag("tag_folders", tag_folders), animation)

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from keypose.errors import OptionError
+from keypose.arrays import frozen_floats
+from keypose.errors import ModelError, OptionError
 from keypose.library.analysis import LEAST_FPS, no_swings, sheet_of_motion
 from keypose.library.analysis_rows import is_searched
 from keypose.library.canonical import FPS, JOINTS, NEEDED, Canonical, canonical
@@ -150,12 +151,10 @@ def ask(store: Store, query: Motion | str) -> Asked:
 
 def pose_numbers(numbers: Sequence[float]) -> Singles:
     """The numbers of a pose as somebody gives them, checked."""
-    given = np.asarray(numbers, np.float32)
-    if given.shape != (POSE_SIZE,) or not np.isfinite(given).all():
-        raise OptionError(
-            f"numbers: shape {given.shape}, expected {POSE_SIZE} finite ones, as pose_numbers() gives them"
-        )
-    return given
+    try:
+        return frozen_floats(numbers, (POSE_SIZE,), "numbers").astype(np.float32)
+    except ModelError as error:
+        raise OptionError(f"{error}: {POSE_SIZE} as pose_numbers() gives them") from None
 
 
 def frames_asked(start: int, end: int, n_frames: int) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -76,8 +76,8 @@ class Kept(Generic[Item, Index]):
     """One kind of item for every clip that has one, and an index of all of them.
 
     ``load`` reads the items of some clips, ``growing`` makes an empty index. Only clips that are new or changed are
-    read and put into it; those that are gone stay in it, marked, until they are many. One thread renews while the
-    others wait.
+    read and put into it; those that are gone stay in it, marked, until they are many, and may come back. One thread
+    renews while the others wait.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Kept(Generic[Item, Index]):
         self._load = load
         self._growing = growing
         self._index = growing()
+        self._gone: dict[int, tuple[str, Item]] = {}  # of clips that are in the index and not there: seal and item
         self._copy: Copy[Item, Index] | None = None
         self._lock = threading.Lock()
 
@@ -114,36 +115,47 @@ class Kept(Generic[Item, Index]):
         known: Mapping[int, str] = {} if old is None else old.seals
         if old is not None and seals == known:
             return replace(old, changes=changes)
-        stays = {} if old is None else {n: item for n, item in old.items.items() if seals.get(n) == known[n]}
-        new = sorted(number for number, seal in seals.items() if known.get(number) != seal)
-        read: dict[int, Item] = {}
-        for first in range(0, len(new), BLOCK):
-            read.update(self._load(connection, new[first : first + BLOCK]))
+        new = {n for n, _ in seals.items() - known.items()}
+        back = {n for n in self._gone.keys() & new if self._gone[n][0] == seals[n]}
+        wanted, read = sorted(new - back), dict[int, Item]()
+        for first in range(0, len(wanted), BLOCK):
+            read.update(self._load(connection, wanted[first : first + BLOCK]))
         try:
-            ids, there = self._changed(old, stays, dict(sorted(read.items())))
+            items = {} if old is None else dict(old.items)
+            for number in (known.keys() - seals.keys()) | (known.keys() & new):
+                if number in items:
+                    self._gone[number] = known[number], items.pop(number)
+            ids, there = self._marked(old, back)
+            items.update((number, self._gone.pop(number)[1]) for number in back)
+            items.update(read)
+            ids, there = self._put(ids, there, dict(sorted(read.items())))
         except BaseException:  # half of a change: begin anew
-            self._index, self._copy = self._growing(), None
+            self._index, self._copy, self._gone = self._growing(), None, {}
             raise
-        return Copy(changes, seals, {**stays, **read}, ids, there, self._index.now())
+        return Copy(changes, seals, items, ids, None if there.all() else there, self._index.now())
 
-    def _changed(
-        self, old: Copy[Item, Index] | None, stays: Mapping[int, Item], read: Mapping[int, Item]
-    ) -> tuple[Numbers, Bools | None]:
+    def _marked(self, old: Copy[Item, Index] | None, back: Collection[int]) -> tuple[Numbers, Bools]:
+        """The clips in the index, and which of them are there."""
+        if old is None:
+            return np.zeros(0, np.int64), np.zeros(0, bool)
+        there = np.ones(len(old.ids), bool)
+        there[np.searchsorted(old.ids, _numbers(self._gone))] = False
+        there[np.searchsorted(old.ids, _numbers(back))] = True
+        return old.ids, there
+
+    def _put(self, ids: Numbers, there: Bools, read: Mapping[int, Item]) -> tuple[Numbers, Bools]:
         """Puts what was read into the index; gives the clips in it, and which of them are there."""
-        ids = np.zeros(0, np.int64) if old is None else old.ids
-        there = np.isin(ids, _numbers(stays))
-        if old is not None and old.there is not None:
-            there &= old.there
         if read:
             self._index.add(list(read.values()))
             ids = np.concatenate((ids, _numbers(read)))
             there = np.concatenate((there, np.ones(len(read), bool)))
-        if (there.sum() < LEAST_THERE * len(there)) or (np.diff(ids) <= 0).any():
+        if there.sum() < LEAST_THERE * len(there) or (np.diff(ids) <= 0).any():
             places = np.flatnonzero(there)
             places = places[np.argsort(ids[places])]
             self._index.keep(places)
+            self._gone.clear()
             ids, there = ids[places], there[places]
-        return ids, None if there.all() else there
+        return ids, there
 
 
 def _numbers(of: Iterable[int]) -> Numbers:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 import keypose
 from keypose.library.library import Library
 from keypose.server.offers import formats, groups, methods
-from keypose.server.routes.rows import facets, row, rows, tag_counts
+from keypose.server.rows import facets, row, rows, tag_counts
 from keypose.server.running import Here
 from keypose.server.schema.base import MOST_CLIPS, ClipHash, Seconds, Text
 from keypose.server.schema.clips import (

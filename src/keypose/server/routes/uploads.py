@@ -16,7 +16,7 @@ from pydantic import Field
 from keypose.errors import OptionError
 from keypose.library.wording import clean_tags
 from keypose.server.failing import NoRoom, TooMuchAsked
-from keypose.server.routes.rows import row
+from keypose.server.rows import row
 from keypose.server.running import Here, Running, until_gone
 from keypose.server.schema.base import Text
 from keypose.server.schema.clips import Uploaded

@@ -50,6 +50,7 @@ class Workers:
         time_s: float,
         grace_s: float = 5.0,
         most_waiting: int = MOST_WAITING,
+        patience_s: float = PATIENCE_S,
         has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self.how = how
@@ -57,6 +58,7 @@ class Workers:
         self.time_s = time_s
         self.grace_s = grace_s
         self.most_waiting = most_waiting
+        self.patience_s = patience_s  # 0: all know as much about every clip
         self.has_room = has_room  # for another answer
         self._waiting: list[_Job] = []
         self._news = asyncio.Event()
@@ -137,11 +139,11 @@ class Workers:
         while True:
             now = time.monotonic()
             for job in self._waiting:
-                if job.home == place or now - job.since >= PATIENCE_S:
+                if job.home == place or now - job.since >= self.patience_s:
                     self._waiting.remove(job)
                     return job
             self._news.clear()
-            left_s = min((job.since + PATIENCE_S - now for job in self._waiting), default=None)
+            left_s = min((job.since + self.patience_s - now for job in self._waiting), default=None)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left_s):
                     await self._news.wait()

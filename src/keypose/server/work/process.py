@@ -20,6 +20,7 @@ from keypose.server.work import wire
 from keypose.server.work.wire import Head
 
 CLIPS, UPLOADS = "keypose.server.work.tasks", "keypose.server.work.uploading"
+SEARCHES = "keypose.server.work.finding"
 START_S = 60.0  # a worker has this long until it is ready
 END_S = 1.0  # and this long until it is gone, once it has closed its output
 CLEAR_S = 0.1  # until its folder is looked at again: what it started may be writing there for a moment
@@ -34,7 +35,7 @@ class How:
     """How a worker works."""
 
     library: str
-    tasks: str  # the module with their table, TASKS
+    tasks: str  # the module with their table, TASKS, and perhaps with ``prepare``, which comes before the first
     memory_bytes: int
     niceness: int = 0
     unpacked_bytes: int | None = None  # the most that a file may hold; None: as usual

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import traceback
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
@@ -29,14 +30,16 @@ def main() -> None:
     tasks: SimpleQueue[Head] = SimpleQueue()
     threading.Thread(target=_listen, args=(told, tasks), daemon=True).start()
     try:
-        desk, table = _set_up(how)
+        desk, tasks_of = _set_up(how)
     except Exception:
         traceback.print_exc()
         os._exit(1)
     give_back_large()
     wire.write(said, {"ready": os.getpid()})
+    if hasattr(tasks_of, "prepare"):
+        tasks_of.prepare(desk)
     while True:
-        _answer(said, desk, table, tasks.get())
+        _answer(said, desk, tasks_of.TASKS, tasks.get())
 
 
 def _listen(told: BinaryIO, tasks: SimpleQueue[Head]) -> None:
@@ -55,17 +58,25 @@ def _leave() -> None:
 
 
 def _set_up(how: Head) -> tuple[Any, Any]:
-    if how["niceness"] and hasattr(os, "nice"):
-        os.nice(how["niceness"])
+    if how["niceness"]:
+        _be_nice(how["niceness"])
     from keypose.formats import Limits
     from keypose.library.library import Library
     from keypose.server.work.desk import Desk
 
-    table = importlib.import_module(how["tasks"]).TASKS
+    tasks_of = importlib.import_module(how["tasks"])
     limits = Limits() if how["unpacked_bytes"] is None else Limits(bytes=how["unpacked_bytes"])
     desk = Desk(Library(how["library"], create=False, limits=limits), limits)
     _limit_memory(how["memory_bytes"])
-    return desk, table
+    return desk, tasks_of
+
+
+def _be_nice(niceness: int) -> None:
+    """Lets others go first. Linux may share its cores between sessions first, and a worker has one of its own."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
+    with contextlib.suppress(OSError):  # no such thing here
+        Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def _limit_memory(most_bytes: int) -> None:
