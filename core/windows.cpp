@@ -99,7 +99,33 @@ void compare_all(const Block& block, const WindowsOfClips& clips, const std::vec
 
 float distance(float square) { return std::sqrt(std::max(square, 0.0f)); }  // below 0 by rounding is 0
 
+KEYPOSE_VECTOR
+double squares_apart(const double* a, const double* b, std::size_t n) {
+    double sums[kLanes] = {};
+    std::size_t k = 0;
+    for (; k + kLanes <= n; k += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const double off = a[k + lane] - b[k + lane];
+            sums[lane] += off * off;
+        }
+    for (; k < n; ++k) sums[0] += (a[k] - b[k]) * (a[k] - b[k]);
+    double sum = 0.0;
+    for (double each : sums) sum += each;
+    return sum;
+}
+
 }  // namespace
+
+Place nearest_place(const double* rows, const double* piece, std::size_t length, std::size_t dimensions,
+                    std::size_t first, std::size_t last) {
+    Place best{first, std::numeric_limits<double>::infinity()};
+    for (std::size_t at = first; at <= last; ++at) {
+        const double square = squares_apart(rows + at * dimensions, piece, length * dimensions);
+        if (square < best.square) best = {at, square};
+    }
+    best.square /= static_cast<double>(length);
+    return best;
+}
 
 void nearest_windows(const float* query, std::size_t windows, const std::int32_t* ways, std::size_t n_ways,
                      const WindowsOfClips& clips, const std::int64_t* chosen, std::size_t n_chosen, float* there,

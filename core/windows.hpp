@@ -21,4 +21,13 @@ void nearest_windows(const float* query, std::size_t windows, const std::int32_t
                      const WindowsOfClips& clips, const std::int64_t* chosen, std::size_t n_chosen, float* there,
                      double* back);
 
+// From which row on, of those from `first` to `last`, `rows` (N, D) are nearest to a `piece` (M, D) of as many rows, and
+// the mean square of the distances there. Of equal places the first.
+struct Place {
+    std::size_t at;
+    double square;
+};
+Place nearest_place(const double* rows, const double* piece, std::size_t length, std::size_t dimensions,
+                    std::size_t first, std::size_t last);
+
 }  // namespace keypose

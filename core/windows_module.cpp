@@ -57,6 +57,16 @@ nb::tuple nearest_windows(Vectors query, Bounds ways, Vectors vectors, Singles s
     return nb::make_tuple(there_out, back_out);
 }
 
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple nearest_place(Rows rows, Rows piece, std::size_t first, std::size_t last) {
+    require(rows.shape(1) == piece.shape(1) && piece.shape(0) > 0, "both must have as many numbers in a row");
+    require(first <= last && last + piece.shape(0) <= rows.shape(0), "the piece must lie within the rows");
+    const auto found =
+        keypose::nearest_place(rows.data(), piece.data(), piece.shape(0), piece.shape(1), first, last);
+    return nb::make_tuple(found.at, found.square);
+}
+
 }  // namespace
 
 void bind_windows(nb::module_& m) {
@@ -64,4 +74,6 @@ void bind_windows(nb::module_& m) {
           "chosen"_a,
           "Distances from the windows of a query to the nearest of each chosen clip (W, K), and for each way to ask the "
           "weighted sum of those back (Q, K).");
+    m.def("nearest_place", &nearest_place, "rows"_a, "piece"_a, "first"_a, "last"_a,
+          "From which row on, between two of them, rows (N, D) are nearest to a piece (M, D), and the mean square there.");
 }

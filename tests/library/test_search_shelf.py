@@ -167,7 +167,7 @@ def held(*numbers: int) -> Held:
 
 def test_only_what_is_new_is_read_again() -> None:
     library = held(1, 2, 3)
-    kept = Kept(library, library.poses, GrowingList)
+    kept = Kept(Once(library), library.poses, GrowingList)
     assert kept.at(NOWHERE).ids.tolist() == [1, 2, 3] and library.read == [1, 2, 3]
     assert kept.at(NOWHERE) is kept.at(NOWHERE)
     library.seals_by |= {7: "first", 2: "another", 9: "no body"}
@@ -188,7 +188,7 @@ def test_only_what_is_new_is_read_again() -> None:
 
 def test_what_is_gone_stays_in_the_index_until_it_is_much() -> None:
     library = held(*range(1, 9))
-    kept = Kept(library, library.poses, GrowingList)
+    kept = Kept(Once(library), library.poses, GrowingList)
     first = kept.at(NOWHERE)
     assert first.there is None
     del library.seals_by[3]
@@ -316,7 +316,7 @@ def test_many_threads_read_once() -> None:
         time.sleep(0.05)
         return slow(connection, ids)
 
-    kept = Kept(library, poses, GrowingList)
+    kept = Kept(Once(library), poses, GrowingList)
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(kept.at(NOWHERE))) for _ in range(8)]
     for thread in threads:
@@ -335,7 +335,7 @@ def test_what_cannot_be_read_leaves_the_old_copy() -> None:
             raise OSError("no disk")
         return library.poses(connection, ids)
 
-    kept = Kept(library, poses, GrowingList)
+    kept = Kept(Once(library), poses, GrowingList)
     kept.at(NOWHERE)
     library.seals_by[5], library.poses_by[5], library.count, fails = "x", drawn_poses(0)[0], 2, True
     with pytest.raises(OSError, match="no disk"):

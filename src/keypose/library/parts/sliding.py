@@ -75,10 +75,11 @@ class GrowingLevel:
 
     def keep(self, places: Places) -> None:
         """Only the clips at these places."""
-        vectors, lengths = self._vectors.now[self._clips.keep(places)], np.diff(self._clips.bounds)
-        self._vectors, self._clips = Rows(vectors[:0]), Groups()
+        rows, squares = self._clips.keep(places), self._squares.now
+        own = (squares[self._stride :] - squares[: -self._stride])[rows]
+        self._vectors.keep(rows)
         self._squares = Rows(np.zeros((self._stride, len(GROUPS))))
-        self._put(vectors, lengths)
+        self._sum_up(own)
 
     def now(self) -> Level:
         """The level of the clips that are there."""
@@ -87,11 +88,15 @@ class GrowingLevel:
     def _put(self, vectors: Singles, lengths: Ints) -> None:
         self._vectors.add(vectors)
         self._clips.add(lengths)
-        stride, n = self._stride, len(vectors)
+        self._sum_up(np.square(vectors, dtype=np.float64).reshape(len(vectors), len(GROUPS), AXES).sum(axis=2))
+
+    def _sum_up(self, squares: Floats) -> None:
+        """Squares of further samples (n, groups)."""
+        stride, n = self._stride, len(squares)
         rows = -(-n // stride)
         sums = np.zeros(((rows + 1) * stride, len(GROUPS)))
         sums[:stride] = self._squares.now[-stride:]
-        sums[stride : stride + n] = np.square(vectors, dtype=np.float64).reshape(n, len(GROUPS), AXES).sum(axis=2)
+        sums[stride : stride + n] = squares
         until = sums.reshape(rows + 1, stride, len(GROUPS)).cumsum(axis=0).reshape(sums.shape)
         self._squares.add(until[stride : stride + n])
 

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from keypose._core import nearest_place
 from keypose.arrays import Floats
 from keypose.features.spline import curvatures
 from keypose.library.parts import PartTrack
@@ -23,7 +24,6 @@ STILL = 0.12  # apart, in the numbers of tracks: less is noise of the capture or
 MOST_STEP = 0.6  # from sample to sample, at the best whole shift: half a sample off is about half a step
 MIDDLE = 8  # samples that are compared first
 BEYOND = 5  # clips behind the last hit that are looked at for copies: those are near each other in every ranking
-_PLACES = np.arange(3 * MOST_CUT + 1)[:, None] + np.arange(MIDDLE)  # (shifts, MIDDLE) samples that are compared first
 POWERS = np.vander(np.arange(11) / 10.0, 4, increasing=True)  # of the times between two samples that are tried
 
 
@@ -120,10 +120,8 @@ def _whole_shift(short: Take, long: Floats) -> int | None:
     at, middle, most = short.middle
     size, m, n = len(middle), len(long), len(short.samples)
     first, last = max(at - MOST_CUT, 0), min(at + m - n + MOST_CUT, m - size)
-    off = long[_PLACES[: last + 1 - first, :size] + first] - middle  # (shifts, size, D)
-    squares = np.einsum("skd,skd->s", off, off) / size
-    best = int(squares.argmin())
-    return None if squares[best] > most else first + best - at
+    best, square = nearest_place(long, middle, first, last)
+    return None if square > most else best - at
 
 
 def _at_best(short: Floats, other: Take, shift: int) -> float:

@@ -35,13 +35,14 @@ class Counter(Protocol):
 class Once:
     """A counter that asks how often the library has changed once in a transaction: meanwhile nothing changes there.
 
-    Seals are read once for each change, whatever is kept.
+    Seals are read and compared once for each change, whatever is kept.
     """
 
     def __init__(self, counter: Counter) -> None:
         self._counter = counter
         self._known: WeakKeyDictionary[sa.Transaction, int] = WeakKeyDictionary()
-        self._sealed: tuple[int, dict[int, str]] | None = None
+        self._sealed: tuple[int, Mapping[int, str]] | None = None
+        self._compared: tuple[Mapping[int, str], Mapping[int, str], frozenset[int]] | None = None
 
     def changes(self, connection: sa.Connection) -> int:
         """What the counter says."""
@@ -52,12 +53,20 @@ class Once:
             self._known[transaction] = self._counter.changes(connection)
         return self._known[transaction]
 
-    def seals(self, connection: sa.Connection) -> dict[int, str]:
+    def seals(self, connection: sa.Connection) -> Mapping[int, str]:
         """What the counter says."""
         changes, sealed = self.changes(connection), self._sealed
         if sealed is None or sealed[0] != changes:
             self._sealed = sealed = changes, self._counter.seals(connection)
         return sealed[1]
+
+    def new(self, known: Mapping[int, str], seals: Mapping[int, str]) -> frozenset[int]:
+        """The clips of which the second has another seal than the first."""
+        compared = self._compared
+        if compared is None or compared[0] is not known or compared[1] is not seals:
+            differing = frozenset(number for number, _ in seals.items() - known.items())
+            self._compared = compared = known, seals, differing
+        return compared[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +91,7 @@ class Kept(Generic[Item, Index]):
 
     def __init__(
         self,
-        counter: Counter,
+        counter: Once,
         load: Callable[[sa.Connection, Sequence[int]], Mapping[int, Item]],
         growing: Callable[[], Growing[Item, Index]],
     ) -> None:
@@ -113,9 +122,9 @@ class Kept(Generic[Item, Index]):
     def _renewed(self, connection: sa.Connection, changes: int, old: Copy[Item, Index] | None) -> Copy[Item, Index]:
         seals = self._counter.seals(connection)
         known: Mapping[int, str] = {} if old is None else old.seals
-        if old is not None and seals == known:
-            return replace(old, changes=changes)
-        new = {n for n, _ in seals.items() - known.items()}
+        new = self._counter.new(known, seals)
+        if old is not None and not new and len(seals) == len(known):
+            return replace(old, changes=changes, seals=seals)
         back = {n for n in self._gone.keys() & new if self._gone[n][0] == seals[n]}
         wanted, read = sorted(new - back), dict[int, Item]()
         for first in range(0, len(wanted), BLOCK):
