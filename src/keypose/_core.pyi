@@ -199,9 +199,7 @@ def nearest_windows(
     bounds: NDArray[int32],
     chosen: NDArray[int64],
 ) -> tuple[NDArray[float32], NDArray[float64]]: ...
-def nearest_place(
-    rows: NDArray[float64], piece: NDArray[float64], first: int, last: int
-) -> tuple[int, float]: ...
+def nearest_place(rows: NDArray[float64], piece: NDArray[float64], first: int, last: int) -> tuple[int, float]: ...
 
 Swinging = tuple[NDArray[int32], NDArray[float64], NDArray[float64], NDArray[float64], NDArray[bool_]]
 

@@ -128,6 +128,18 @@ def test_search_is_that_of_the_library(client: httpx.Client, hashes: dict[str, s
     assert client.post("/api/search", json={"clip": "0" * 64}).status_code == 404
 
 
+def test_a_search_is_there_by_its_address(client: httpx.Client, walk: str) -> None:
+    told = {"clip": walk, "start": 10, "end": 50, "joints": ["arms", "head"], "mirrored": False, "limit": 3}
+
+    def both() -> list[Any]:
+        answers = (client.get("/search.json", params=told), client.post("/api/search", json=told))
+        return [answer.json()["hits"] for answer in answers]
+
+    until(lambda: both()[0] == both()[1] != [])  # other tests have just changed the library
+    for wrong in ({}, {"clip": "x"}, {**told, "limit": 0}, {**told, "what": 1}):
+        assert client.get("/search.json", params=wrong).status_code == 422
+
+
 def test_hits_behind_the_first_ones_can_be_asked_for(client: httpx.Client, walk: str) -> None:
     def said(**told: int) -> tuple[list[str], bool]:
         answer = client.post("/api/search", json={"clip": walk, **told}).json()

@@ -18,6 +18,7 @@ ROUTERS = (
     library.router,
     drafts.router,
     search.router,
+    search.page,
     strips.router,
     uploads.router,
     clip_look.router,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from keypose.errors import OptionError
@@ -15,12 +15,19 @@ from keypose.server.schema.clips import Hits, SearchTold
 from keypose.server.work.desk import Answer
 
 router = APIRouter(tags=["search"])
+page = APIRouter(include_in_schema=False)
 
 
 @router.post("/api/search", response_model=Hits)
 async def search(request: Request, here: Here, told: SearchTold) -> Response:
     """Clips that are like a clip, or have something that is like a part of it, the nearest first."""
     return respond(request, await until_gone(request, _search(here, told)))
+
+
+@page.get("/search.json")
+async def get_search(request: Request, here: Here, told: Annotated[SearchTold, Query()]) -> Response:
+    """What the library's page shows of a search by example, as JSON."""
+    return await search(request, here, told)
 
 
 async def _search(here: Running, told: SearchTold) -> Answer:
