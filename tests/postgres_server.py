@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import itertools
 import os
 import pwd
 import secrets
@@ -21,6 +22,7 @@ from typing import Any
 USER = "keypose"
 NOBODY = "nobody"
 START_S = 60
+_PLACES = itertools.count()
 SETTINGS = {"max_connections": "60", "fsync": "off", "shared_buffers": "64MB", "max_wal_size": "2GB"}
 
 
@@ -45,6 +47,10 @@ class Server:
     def url(self, *, user: str = USER, password: str | None = None, database: str = "postgres", **query: str) -> str:
         asked = "&".join(f"{name}={value}" for name, value in query.items())
         return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}?{asked}"
+
+    def empty(self, called: str) -> str:
+        """The URL of a place for a library where there is none yet: fixtures of a module may be made several times."""
+        return self.url(schema=f"{called}_{next(_PLACES)}")
 
     def control(self, *words: str) -> None:
         """``pg_ctl``, waiting until it is done."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,8 +10,6 @@ import pytest
 
 from keypose.library.library import Library
 from postgres_server import Server, binaries, running
-
-_schemas = itertools.count()
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +24,7 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 def postgres_url(postgres: Server) -> str:
     """An empty place for a library."""
-    return postgres.url(schema=f"t{next(_schemas)}")
+    return postgres.empty("t")
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -58,7 +58,7 @@ def library(
     """In each kind of database, for tests that leave it as it is."""
     folder = tmp_path_factory.mktemp("listing")
     here = str(folder / "clips.db")
-    where = here if request.param == "sqlite" else request.getfixturevalue("postgres").url(schema="listing")
+    where = here if request.param == "sqlite" else request.getfixturevalue("postgres").empty("listing")
     with Library(where, blobs=folder / "clips.db.blobs") as made:
         yield filled(made, clips)
 

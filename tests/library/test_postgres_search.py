@@ -41,7 +41,7 @@ def vectors() -> NDArray[np.float32]:
 @pytest.fixture(scope="module")
 def made(postgres: Server, tmp_path_factory: pytest.TempPathFactory, vectors: NDArray[np.float32]) -> Iterator[Library]:
     """A library whose clips are vectors and nothing else."""
-    with Library(postgres.url(schema="vectors"), blobs=tmp_path_factory.mktemp("blobs")) as library:
+    with Library(postgres.empty("vectors"), blobs=tmp_path_factory.mktemp("blobs")) as library:
         database = library._store.database
         with database.writing() as connection:
             for number in range(N_CLIPS):
@@ -154,7 +154,9 @@ def test_hostile_numbers_are_no_error(made: Library) -> None:
 
 def test_rows_to_copy_are_as_postgres_reads_them(postgres: Server, made: Library) -> None:
     numbers = np.array([[1.5, -2.0, 0.25], [3.0, 65.0, 1e-3]], np.float32)
-    with psycopg.connect(postgres.url(options="-csearch_path%3Dvectors,public")) as connection:
+    with made._store.database.reading() as reading:
+        schema = reading.get_execution_options()["schema_of_library"]
+    with psycopg.connect(postgres.url(options=f"-csearch_path%3D{schema},public")) as connection:
         connection.execute("CREATE TEMPORARY TABLE t (clip integer, part integer, vector halfvec(3))")
         with connection.cursor().copy("COPY t FROM STDIN (FORMAT BINARY)") as copy:
             copy.write(copy_rows(np.array([7, 8]), np.array([0, 1]), numbers))
@@ -196,7 +198,7 @@ def test_windows_cover_a_track(n: int, expected: int) -> None:
 def both(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Library, Library]]:
     """The same clips in SQLite and in PostgreSQL."""
     folder = tmp_path_factory.mktemp("both")
-    with Library(folder / "clips.db") as sqlite, Library(postgres.url(schema="both"), blobs=folder / "bytes") as server:
+    with Library(folder / "clips.db") as sqlite, Library(postgres.empty("both"), blobs=folder / "bytes") as server:
         for library in (sqlite, server):
             for name in PIECES:
                 library.add(piece(name), tags=("demo", name))
