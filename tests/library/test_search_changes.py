@@ -84,3 +84,19 @@ def test_a_pose_may_be_seen_elsewhere(library: kp.Library) -> None:
             library.search_pose("from 60", 10, numbers=wrong)  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match="frame"):
         library.pose_numbers("from 60", 60)
+
+
+def test_a_library_may_be_emptied_and_filled_again(library: kp.Library) -> None:
+    another = DEMO[40:100]
+    asks = (
+        lambda: library.search(another),
+        lambda: library.search(another, ranker="swings"),
+        lambda: library.search_part(another, 0, 40),
+        lambda: library.search_pose(another, 10),
+    )
+    for clip in library.clips():
+        assert all(clip.name in names(ask()) for ask in asks[:2])
+        library.remove(clip.hash)
+    assert [ask() for ask in asks] == [(), (), (), ()]
+    library.add(DEMO[60:120], name="again")
+    assert [names(ask()) for ask in asks] == [{"again"}] * 4
