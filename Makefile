@@ -62,6 +62,7 @@ check-static: .venv/.dev
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/python tools/check_names.py
 
 check-web: .venv/.dev web/node_modules/.ready
 	mkdir -p build

@@ -1,4 +1,4 @@
-"""What the benchmarks share: alternating timing, the machine's name, the clip, the verdict."""
+"""Helpers shared by all benchmarks: timing, machine description, clip paths, comparison with expected.toml."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("KEYPOSE_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 
 
-def machine() -> str:
-    """The processor and the versions that the figures depend on."""
+def machine_description() -> str:
+    """Return the processor model, number of cores and versions of Python and numpy."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -30,7 +30,7 @@ def machine() -> str:
 
 
 def alternate(tasks: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
-    """Seconds of the best run of each task; the tasks take turns so that noise hits all alike."""
+    """Return the seconds of the fastest run of each task; tasks alternate so that noise affects all of them."""
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds):
         for name, task in tasks.items():
@@ -40,57 +40,57 @@ def alternate(tasks: dict[str, Callable[[], object]], rounds: int = 5) -> dict[s
     return best
 
 
-def clip(relative: str, folder: Path) -> Path:
-    """A real clip, or the demo motion written to ``folder`` where the data are absent."""
+def clip_path(relative: str, folder: Path) -> Path:
+    """Return the path of a real clip, or of the demo motion written to ``folder`` if the data are absent."""
     path = DATA / relative
     if path.exists():
         return path
     import keypose as kp
 
-    made = folder / "demo.bvh"
-    if not made.exists():
+    demo_path = folder / "demo.bvh"
+    if not demo_path.exists():
         print(f"   {relative} is not here: the demo motion takes its place")
-        kp.save(kp.demo_motion(), made)
-    return made
+        kp.save(kp.demo_motion(), demo_path)
+    return demo_path
 
 
 class Verdict(NamedTuple):
-    """How many promises of a claim are kept, which are missed, and which were not measured on this machine."""
+    """Result of one benchmark: number of expectations met, names of those missed, names of those not measured."""
 
-    kept: int
+    n_met: int
     missed: tuple[str, ...] = ()
     not_measured: tuple[str, ...] = ()
 
 
-def verdict(claim: str, figures: dict[str, float]) -> Verdict:
-    """Prints each figure beside its promise. One that is NaN was not measured, which is not the same as kept."""
-    promises = tomllib.loads((HERE / claim / "expected.toml").read_text())
+def check_figures(claim: str, figures: dict[str, float]) -> Verdict:
+    """Print each figure beside its expected bound and return the verdict; a NaN figure counts as not measured."""
+    expectations = tomllib.loads((HERE / claim / "expected.toml").read_text())
     missed, not_measured = [], []
-    for name, promise in promises.items():
+    for name, expectation in expectations.items():
         value = figures[name]
         if np.isnan(value):
             not_measured.append(name)
             print(f"   --   {name:<34} not measured here")
             continue
-        good = promise.get("at_least", -np.inf) <= value <= promise.get("at_most", np.inf)
+        good = expectation.get("at_least", -np.inf) <= value <= expectation.get("at_most", np.inf)
         if not good:
             missed.append(name)
-        bound = f">= {promise['at_least']:g}" if "at_least" in promise else f"<= {promise['at_most']:g}"
-        print(f"   {'ok  ' if good else 'MISS'} {name:<34} {value:8.2f}   promised {bound}")
-    return Verdict(len(promises) - len(missed) - len(not_measured), tuple(missed), tuple(not_measured))
+        bound = f">= {expectation['at_least']:g}" if "at_least" in expectation else f"<= {expectation['at_most']:g}"
+        print(f"   {'ok  ' if good else 'MISS'} {name:<34} {value:8.2f}   expected {bound}")
+    return Verdict(len(expectations) - len(missed) - len(not_measured), tuple(missed), tuple(not_measured))
 
 
-def summed_up(verdicts: Mapping[str, Verdict]) -> tuple[str, int]:
-    """The last line about several claims, by name, and the exit code: 1 missed, 2 not missed but not measured."""
-    kept = sum(each.kept for each in verdicts.values())
+def summarize(verdicts: Mapping[str, Verdict]) -> tuple[str, int]:
+    """Return the summary line and the exit code: 1 if any is missed, 2 if none is missed but some not measured."""
+    n_met = sum(each.n_met for each in verdicts.values())
     missed = [f"{claim} ({', '.join(each.missed)})" for claim, each in verdicts.items() if each.missed]
-    absent = [f"{len(each.not_measured)} of {claim}" for claim, each in verdicts.items() if each.not_measured]
-    said = [f"promises missed: {', '.join(missed)}"] if missed else []
-    said += [f"not measured here: {', '.join(absent)}"] if absent else []
-    said += [f"{kept} promises kept" if said else f"all {kept} promises kept"]
-    return "; ".join(said), 1 if missed else 2 * bool(absent)
+    unmeasured = [f"{len(each.not_measured)} of {claim}" for claim, each in verdicts.items() if each.not_measured]
+    phrases = [f"expectations missed: {', '.join(missed)}"] if missed else []
+    phrases += [f"not measured here: {', '.join(unmeasured)}"] if unmeasured else []
+    phrases += [f"{n_met} expectations met" if phrases else f"all {n_met} expectations met"]
+    return "; ".join(phrases), 1 if missed else 2 * bool(unmeasured)
 
 
-def not_measured(claim: str) -> dict[str, float]:
-    """The figures of a claim on a machine that lacks what it needs."""
+def unmeasured_figures(claim: str) -> dict[str, float]:
+    """Return NaN for every figure of a benchmark whose data or programs are absent."""
     return dict.fromkeys(tomllib.loads((HERE / claim / "expected.toml").read_text()), math.nan)

@@ -1,8 +1,8 @@
 """A Blender add-on: imported glTF animations keep the tangents of their cubic splines.
 
-Blender's own importer throws them away and guesses handles of its own, so that a motion of few keys goes astray between
-them. With this add-on (Edit > Preferences > Add-ons > Install from Disk) the handles of imported F-curves are those of
-the file, and the curves between the keys are the file's own too.
+Blender's own importer ignores them and guesses handles, so that a motion with few keys is wrong between them. With this
+add-on (Edit > Preferences > Add-ons > Install from Disk) the handles of imported F-curves are those of the file, and so
+are the curves between the keys.
 """
 
 import bpy
@@ -23,7 +23,7 @@ class glTF2ImportUserExtension:  # noqa: N801 - the name for which Blender's imp
     """Called by Blender's importer for each channel."""
 
     def gather_import_animation_channel_after_hook(self, animation, vnode, path, channel, action, gltf):
-        """Sets the handles of the F-curves that the importer has just made of one channel."""
+        """Set the handles of the F-curves that the importer has created from one channel."""
         from io_scene_gltf2.io.imp.gltf2_io_binary import BinaryData
 
         sampler = animation.samplers[channel.sampler]
@@ -32,34 +32,34 @@ class glTF2ImportUserExtension:  # noqa: N801 - the name for which Blender's imp
         times = [time for (time,) in BinaryData.get_data_from_accessor(gltf, sampler.input)]
         triples = BinaryData.get_data_from_accessor(gltf, sampler.output)
         tangents = triples[0::3], triples[2::3]
-        values = in_blender(gltf, vnode, path, triples[1::3])
-        # The way from glTF to an F-curve is linear up to a shift: a tangent goes it as the difference of two points.
-        arriving, leaving = (
-            differences(in_blender(gltf, vnode, path, sums(triples[1::3], own)), values) for own in tangents
+        values = convert_values(gltf, vnode, path, triples[1::3])
+        # The conversion from glTF to F-curves is affine: a tangent is converted as the difference of two points.
+        in_tangents, out_tangents = (
+            differences(convert_values(gltf, vnode, path, sums(triples[1::3], side)), values) for side in tangents
         )
-        curves = curves_of(gltf, vnode, path, action)
+        curves = find_curves(gltf, vnode, path, action)
         fps = bpy.context.scene.render.fps * bpy.context.scene.render.fps_base  # as the importer counts frames
         for k, value in enumerate(values):
             points = [curve.keyframe_points[k] for curve in curves]
             dot = sum(a * point.co.y for a, point in zip(value, points, strict=True))
-            sign = -1.0 if path == "rotation" and dot < 0 else 1.0  # the importer turns quaternions around
+            sign = -1.0 if path == "rotation" and dot < 0 else 1.0  # the importer negates some quaternions
             before_s = times[k] - times[k - 1] if k else 0.0
             after_s = times[k + 1] - times[k] if k + 1 < len(times) else 0.0
-            for point, came, went in zip(points, arriving[k], leaving[k], strict=True):
+            for point, in_tangent, out_tangent in zip(points, in_tangents[k], out_tangents[k], strict=True):
                 point.handle_left_type = point.handle_right_type = "FREE"
-                point.handle_left = shifted(point.co, -before_s / 3, fps, sign * came)
-                point.handle_right = shifted(point.co, after_s / 3, fps, sign * went)
+                point.handle_left = point_along(point.co, -before_s / 3, fps, sign * in_tangent)
+                point.handle_right = point_along(point.co, after_s / 3, fps, sign * out_tangent)
         for curve in curves:
             curve.update()
 
 
-def shifted(point, seconds, frames_per_second, slope):
-    """A point some seconds away from another along a slope per second."""
+def point_along(point, seconds, frames_per_second, slope):
+    """Return the point some seconds after another along a slope per second."""
     return point.x + seconds * frames_per_second, point.y + seconds * slope
 
 
-def in_blender(gltf, vnode, path, values):
-    """Values of a node as the importer puts them into F-curves, but for a shift of all."""
+def convert_values(gltf, vnode, path, values):
+    """Return values of a node as in the importer's F-curves, up to a common shift."""
     if path == "translation":
         values = vnode.base_locs_to_final_locs([gltf.loc_gltf_to_blender(v) for v in values])
     else:
@@ -78,8 +78,8 @@ def differences(a, b):
     return [tuple(x - y for x, y in zip(u, v, strict=True)) for u, v in zip(a, b, strict=True)]
 
 
-def curves_of(gltf, vnode, path, action):
-    """The F-curves of one channel, in the order of its components."""
+def find_curves(gltf, vnode, path, action):
+    """Return the F-curves of one channel, in the order of its components."""
     from io_scene_gltf2.blender.com.data_path import get_channelbag_for_slot
 
     name, animated = NAMES[path], vnode

@@ -1,4 +1,4 @@
-// Numbers of columns as text that gives back the very same numbers.
+// Formats columns of numbers as text that parses back to the same doubles.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace keypose {
 
-// Rows with single blanks, a newline after each; of each column so many decimals, or where those are below 0 as few
-// digits as tell the number from all others. The sign of a negative zero stays.
+// Rows with single blanks and a newline after each. `decimals` has the number of decimals of each column; if negative,
+// the shortest text that parses back is written. The sign of a negative zero is written.
 std::string format_columns(const double* values, std::size_t rows, std::size_t columns, const std::int32_t* decimals);
 
 }  // namespace keypose

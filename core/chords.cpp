@@ -4,20 +4,20 @@
 #include <cmath>
 #include <limits>
 
-#include "vector.hpp"
+#include "simd.hpp"
 
 namespace keypose {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double most_rounding = 5e-15;     // of a cost, as a part of the squared diameter; above it, another way
-constexpr std::size_t tile = 16;            // a bound looks at one frame of so many, for so many edges at a time
-constexpr std::size_t lanes = 32;           // distances made at a time
-constexpr std::size_t columns_at_once = 8;  // whose edges are bounded while the distances are at hand
+constexpr double max_rounding = 5e-15;     // of a cost, relative to the squared diameter; above it, from_differences is used
+constexpr std::size_t tile = 16;            // a bound samples one frame in `tile`, for `tile` edges at a time
+constexpr std::size_t lanes = 32;           // distances computed at a time
+constexpr std::size_t columns_at_once = 8;  // columns bounded together while the distances are in cache
 
-// Squared distances of `lanes` frames to `lanes` others, by direct differences, since a Gram matrix loses digits.
-// The points of both lie dimension by dimension. Four frames and eight others at a time stay in registers.
+// Squared distances of `lanes` frames to `lanes` others, from differences, as a Gram matrix loses digits. The points of
+// both are stored dimension by dimension. Four frames times eight others at a time stay in registers.
 KEYPOSE_VECTOR void distance_tile(const double* a, const double* b, std::size_t dims, double* out) {
     for (std::size_t i = 0; i < lanes; i += 4)
         for (std::size_t l = 0; l < lanes; l += 8) {
@@ -36,7 +36,8 @@ KEYPOSE_VECTOR void distance_tile(const double* a, const double* b, std::size_t 
 }
 
 // With c = |ij|^2, x = |ti|^2, y = |tj|^2, the foot of t on the line i j lies w = (x - y + c) / (2 sqrt c)
-// from i, and t is x - w^2 off, squared. `r` and `h` are 0.5 / sqrt c and 0.5 sqrt c, both 0 where c = 0.
+// from i, and the squared distance of t to the line is x - w^2. `r` and `h` are 0.5 / sqrt c and 0.5 sqrt c, both 0
+// where c = 0.
 KEYPOSE_INLINE double off_chord(double x, double y, double r, double h) {
     const double w = r * (x - y) + h;
     return x - w * w;
@@ -47,10 +48,10 @@ KEYPOSE_INLINE void chord_factors(double c, double& r, double& h) {
     r = c > 0 ? 0.25 / h : 0.0;
 }
 
-// For `tile` edges i -> j: how far frames t = from, from + step, ... before j are off; the largest or the sum.
-// x points to the distances of the first t, whose rows lie `stride` apart; y to those of j; c to those of i and j.
-// Eight edges at a time, so that all they need stays in registers while t runs. `rounding`, over the length of the
-// chord, is what the largest may be off by; it is taken off, so that a bound is one.
+// For `tile` edges i -> j: the maximum or the sum of the squared distances of frames t = from, from + step, ... < j to
+// the chord. x points to the distances of the first t, with rows `stride` apart; y to those of j; c to those between i
+// and j. Eight edges at a time stay in registers while t runs. `rounding` over the chord length is the error bound of
+// the maximum; it is subtracted, so that the result is a lower bound.
 template <bool sums>
 KEYPOSE_INLINE void off_tile(const double* x, std::ptrdiff_t stride, const double* y, const double* c, std::size_t from,
                              std::size_t to, std::size_t step, double rounding, double* out) {
@@ -61,8 +62,8 @@ KEYPOSE_INLINE void off_tile(const double* x, std::ptrdiff_t stride, const doubl
         Four worst0 = four(out + half), worst1 = four(out + half + 4);
         const double* row = x + half;
         for (std::size_t t = from; t < to; t += step, row += stride) {
-            const Four here = {y[t], y[t], y[t], y[t]}, x0 = four(row), x1 = four(row + 4);
-            const Four w0 = r0 * (x0 - here) + h0, w1 = r1 * (x1 - here) + h1;
+            const Four y_t = {y[t], y[t], y[t], y[t]}, x0 = four(row), x1 = four(row + 4);
+            const Four w0 = r0 * (x0 - y_t) + h0, w1 = r1 * (x1 - y_t) + h1;
             const Four d0 = x0 - w0 * w0, d1 = x1 - w1 * w1;
             if (sums) {
                 worst0 += d0 > none ? d0 : none;
@@ -94,7 +95,7 @@ KEYPOSE_VECTOR void sum_off_tile(const double* x, std::ptrdiff_t stride, const d
     off_tile<true>(x, stride, y, c, from, to, step, rounding, out);
 }
 
-// The largest squared distance of the frames strictly between k and j off their chord.
+// The largest squared distance to the chord of the frames strictly between k and j.
 KEYPOSE_VECTOR double largest_off_chord(const double* xs, const double* ys, std::size_t k, std::size_t j) {
     double r, h, worst = 0;
     chord_factors(ys[k], r, h);
@@ -112,7 +113,7 @@ KEYPOSE_VECTOR double largest_off_chord(const double* xs, const double* ys, std:
     return worst;
 }
 
-// The same for some of these frames, added to or compared with what was found so far.
+// The same for some of these frames, added to `so_far` or its maximum with `so_far`.
 KEYPOSE_VECTOR void add_off_chord(bool sums, const double* xs, const double* ys, std::size_t k, std::size_t from,
                                   std::size_t to, std::size_t step, double& so_far) {
     double r, h;
@@ -123,38 +124,38 @@ KEYPOSE_VECTOR void add_off_chord(bool sums, const double* xs, const double* ys,
     }
 }
 
-KEYPOSE_VECTOR double greatest_of(const double* values, std::size_t count) {
-    Four most0 = {}, most1 = {};
-    double most = 0;
+KEYPOSE_VECTOR double max_of(const double* values, std::size_t count) {
+    Four max0 = {}, max1 = {};
+    double limit = 0;
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const Four v0 = four(values + i), v1 = four(values + i + 4);
-        most0 = v0 > most0 ? v0 : most0;
-        most1 = v1 > most1 ? v1 : most1;
+        max0 = v0 > max0 ? v0 : max0;
+        max1 = v1 > max1 ? v1 : max1;
     }
-    for (; i < count; ++i) most = std::max(most, values[i]);
-    for (std::size_t l = 0; l < 4; ++l) most = std::max({most, most0[l], most1[l]});
-    return most;
+    for (; i < count; ++i) limit = std::max(limit, values[i]);
+    for (std::size_t l = 0; l < 4; ++l) limit = std::max({limit, max0[l], max1[l]});
+    return limit;
 }
 
-KEYPOSE_VECTOR double least_of(const double* values, std::size_t count) {
-    double least[8];
-    std::fill(least, least + 8, infinite);
+KEYPOSE_VECTOR double min_of(const double* values, std::size_t count) {
+    double min_first[8];
+    std::fill(min_first, min_first + 8, infinite);
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8)
-        for (std::size_t l = 0; l < 8; ++l) least[l] = values[i + l] < least[l] ? values[i + l] : least[l];
-    for (; i < count; ++i) least[0] = std::min(least[0], values[i]);
-    return *std::min_element(least, least + 8);
+        for (std::size_t l = 0; l < 8; ++l) min_first[l] = values[i + l] < min_first[l] ? values[i + l] : min_first[l];
+    for (; i < count; ++i) min_first[0] = std::min(min_first[0], values[i]);
+    return *std::min_element(min_first, min_first + 8);
 }
 
 }  // namespace
 
-// How many frames j are looked at together.
-static std::size_t window_of(std::size_t frames, std::size_t reach, std::size_t most_distances) {
+// The number of frames j that are processed together.
+static std::size_t window_of(std::size_t frames, std::size_t reach, std::size_t max_distances) {
     const std::size_t width = 2 * reach + 1;
-    if (frames * std::min(frames, width) <= most_distances) return frames;
-    const std::size_t window = std::max(reach, most_distances / width);
-    return window + reach >= frames ? frames : window;  // where nearly all would be held anyway, hold all
+    if (frames * std::min(frames, width) <= max_distances) return frames;
+    const std::size_t window = std::max(reach, max_distances / width);
+    return window + reach >= frames ? frames : window;  // hold all if nearly all would be held
 }
 
 void Distances::cover(std::size_t first, std::size_t count, std::size_t reach) {
@@ -163,16 +164,16 @@ void Distances::cover(std::size_t first, std::size_t count, std::size_t reach) {
     reach_ = std::min(reach, count - 1);
     full_ = 2 * reach_ + 1 >= count;
     stride_ = full_ ? count : 2 * reach_ + 1;
-    if (count_ * stride_ > held_) {
-        held_ = count_ * stride_;
-        values_.resize(held_);
+    if (count_ * stride_ > capacity_) {
+        capacity_ = count_ * stride_;
+        values_.resize(capacity_);
     }
 }
 
 Chords::Chords(Points points, std::size_t reach, const std::vector<std::size_t>& first, Measure measure,
-               std::size_t most_distances)
+               std::size_t max_distances)
     : points_(points), reach_(reach), first_(first), measure_(measure),
-      window_(window_of(points.frames, reach, most_distances)),
+      window_(window_of(points.frames, reach, max_distances)),
       exact_at_once_(window_ < points.frames || measure == Measure::sum_of_squares), row_blocks_(reach / block + 2),
       packed_((points.frames / lanes + 1) * points.dims * lanes),
       edges_(static_cast<std::size_t>(offset(points.frames) + static_cast<std::ptrdiff_t>(points.frames))),
@@ -186,7 +187,7 @@ Chords::Chords(Points points, std::size_t reach, const std::vector<std::size_t>&
             packed_[(t / lanes * points.dims + d) * lanes + t % lanes] = points.values[t * points.dims + d];
 }
 
-void Chords::prepare(Team& team, unsigned thread) {
+void Chords::prepare(ThreadPool& pool, unsigned thread) {
     for (std::size_t from = 0; from < points_.frames; from += window_) {
         const std::size_t to = std::min(points_.frames, from + window_), first = from > reach_ ? from - reach_ : 0;
         if (thread == 0) {
@@ -195,66 +196,66 @@ void Chords::prepare(Team& team, unsigned thread) {
             diameter_ = 0;
             next_column_ = 0;
         }
-        if (!team.meet()) return;
-        measure_rows(team, thread);
-        if (!team.meet()) return;
+        if (!pool.wait_for_all()) return;
+        measure_rows(pool, thread);
+        if (!pool.wait_for_all()) return;
         if (!samples_.empty()) {
-            gather_samples(team, thread);
-            if (!team.meet()) return;
+            gather_samples(pool, thread);
+            if (!pool.wait_for_all()) return;
         }
-        bound_columns(team, thread, from, to);
-        if (!team.meet()) return;
+        bound_columns(pool, thread, from, to);
+        if (!pool.wait_for_all()) return;
     }
 }
 
-// Tile by tile on and below the diagonal; each tile is written twice, the second time turned.
-void Chords::measure_rows(Team& team, unsigned thread) {
-    double made[lanes * lanes], farthest = 0;
+// Computes the distances tile by tile on and below the diagonal; each tile is also written transposed.
+void Chords::measure_rows(ThreadPool& pool, unsigned thread) {
+    double tile_distances[lanes * lanes], max_distance = 0;
     const std::size_t begin = distances_.first(), end = distances_.last(), reach = distances_.reach();
-    for (std::size_t tile_row; (tile_row = next_row_.fetch_add(lanes)) < end && team.goes_on(thread);) {
+    for (std::size_t tile_row; (tile_row = next_row_.fetch_add(lanes)) < end && pool.should_continue(thread);) {
         const std::size_t first = std::max(begin, tile_row), last = std::min(end, tile_row + lanes);
         const std::size_t low = std::max(begin, first > reach ? first - reach : 0);
         for (std::size_t b = low / lanes * lanes; b < last; b += lanes) {
-            distance_tile(&packed_[tile_row * points_.dims], &packed_[b * points_.dims], points_.dims, made);
+            distance_tile(&packed_[tile_row * points_.dims], &packed_[b * points_.dims], points_.dims, tile_distances);
             for (std::size_t a = first; a < last; ++a) {
                 const std::size_t from = std::max({b, begin, a > reach ? a - reach : 0});
                 const std::size_t to = std::min(b + lanes, a + 1);
-                const double* row = made + (a - tile_row) * lanes;
+                const double* row = tile_distances + (a - tile_row) * lanes;
                 if (from >= to) continue;
                 std::copy(row + (from - b), row + (to - b), distances_.row(a) + from);
-                farthest = std::max(farthest, greatest_of(row + (from - b), to - from));
+                max_distance = std::max(max_distance, max_of(row + (from - b), to - from));
             }
             for (std::size_t c = std::max(b, begin); c < std::min(b + lanes, last); ++c) {
                 double* row = distances_.row(c);
                 for (std::size_t a = std::max(first, c); a < std::min(last, c + reach + 1); ++a)
-                    row[a] = made[(a - tile_row) * lanes + (c - b)];
+                    row[a] = tile_distances[(a - tile_row) * lanes + (c - b)];
             }
         }
     }
-    for (double so_far = diameter_; farthest > so_far && !diameter_.compare_exchange_weak(so_far, farthest);) {}
+    for (double so_far = diameter_; max_distance > so_far && !diameter_.compare_exchange_weak(so_far, max_distance);) {}
 }
 
-// The distances that bounds look at, so laid out that a tile of frames reads them one after another.
-void Chords::gather_samples(Team& team, unsigned thread) {
+// Copies the distances that bounds sample, so that a tile of frames reads them contiguously.
+void Chords::gather_samples(ThreadPool& pool, unsigned thread) {
     const std::size_t n = points_.frames, rows = n / tile + 1;
-    for (std::size_t i; (i = next_sample_.fetch_add(tile)) + tile < n && team.goes_on(thread);)
+    for (std::size_t i; (i = next_sample_.fetch_add(tile)) + tile < n && pool.should_continue(thread);)
         for (std::size_t t = i + tile; t < n; t += tile)
             std::copy_n(distances_.row(t) + i, tile, &samples_[(i / tile * rows + t / tile) * tile]);
 }
 
-// Several columns j at a time, so that the distances of a tile of frames are fetched once for all of them.
-void Chords::bound_columns(Team& team, unsigned thread, std::size_t from, std::size_t to) {
-    for (std::size_t count; (count = next_column_.fetch_add(columns_at_once)) < to - from && team.goes_on(thread);) {
-        const std::size_t last = to - count;  // long ones first
+// Processes several columns j at a time, so that the distances of a tile of frames are loaded once for all of them.
+void Chords::bound_columns(ThreadPool& pool, unsigned thread, std::size_t from, std::size_t to) {
+    for (std::size_t count; (count = next_column_.fetch_add(columns_at_once)) < to - from && pool.should_continue(thread);) {
+        const std::size_t last = to - count;  // long columns first
         const std::size_t first = last > from + columns_at_once ? last - columns_at_once : from;
-        std::size_t least = last;
+        std::size_t min_first = last;
         for (std::size_t j = first; j < last; ++j) {
             double* out = edges_.get() + offset(j);
             if (j == 0) continue;
             std::fill(out + first_[j], out + j, 0.0);
-            least = std::min(least, first_[j]);
+            min_first = std::min(min_first, first_[j]);
         }
-        for (std::size_t i = least / tile * tile; i + tile < last; i += tile)
+        for (std::size_t i = min_first / tile * tile; i + tile < last; i += tile)
             for (std::size_t j = std::max(first, i + 1); j < last; ++j) {
                 double* out = edges_.get() + offset(j);
                 if (i >= first_[j] && i + tile < j)
@@ -263,7 +264,7 @@ void Chords::bound_columns(Team& team, unsigned thread, std::size_t from, std::s
                     bound_one_by_one(j, first_[j], std::min(i + tile, j), out);
             }
         for (std::size_t j = std::max<std::size_t>(first, 1); j < last; ++j) {
-            const std::size_t rest = std::max(first_[j], (j - 1) / tile * tile);  // behind the last whole tile
+            const std::size_t rest = std::max(first_[j], (j - 1) / tile * tile);  // after the last full tile
             if (exact_at_once_) bound_one_by_one(j, rest, j, edges_.get() + offset(j));
             finish(j);
         }
@@ -274,14 +275,14 @@ void Chords::bound_tile(std::size_t j, std::size_t i, double* out) const {
     const std::size_t step = exact_at_once_ ? 1 : tile, t = i + tile;
     const double* y = distances_.row(j);
     if (samples_.empty()) {
-        const auto raise = adds_up() ? sum_off_tile : largest_off_tile;
+        const auto add_tile = adds_up() ? sum_off_tile : largest_off_tile;
         const std::ptrdiff_t stride = distances_.stride() * static_cast<std::ptrdiff_t>(step);
-        raise(distances_.row(t) + i, stride, y, y + i, t, j, step, rounding(), out + i);
+        add_tile(distances_.row(t) + i, stride, y, y + i, t, j, step, rounding(), out + i);
     } else {
         const double* x = &samples_[(i / tile * (points_.frames / tile + 1) + t / tile) * tile];
         largest_off_tile(x, tile, y, y + i, t, j, step, rounding(), out + i);
     }
-    if (exact_at_once_)  // frames of the tile itself, each off the chords from those before it
+    if (exact_at_once_)  // frames of the tile itself, against the chords from earlier frames of it
         for (std::size_t k = i; k + 1 < t; ++k) add_off_chord(adds_up(), distances_.row(k), y, k, k + 1, t, 1, out[k]);
 }
 
@@ -295,16 +296,16 @@ void Chords::bound_one_by_one(std::size_t j, std::size_t from, std::size_t to, d
     }
 }
 
-// x - w^2 is off by about eps x sqrt(x / c): much where the two keys nearly coincide, as the ends of a loop do.
+// x - w^2 has an error of about eps x sqrt(x / c): large where the two keys nearly coincide, as at the ends of a loop.
 double Chords::rounding() const {
-    return exact_at_once_ ? 0 : 16 * epsilon * diameter_ * std::sqrt(diameter_);  // over 0.5 / sqrt c
+    return exact_at_once_ ? 0 : 16 * epsilon * diameter_ * std::sqrt(diameter_);  // divided by 0.5 / sqrt c
 }
 
 bool Chords::is_doubtful(std::size_t k, std::size_t j) const {
-    const double c = distances_.row(j)[k], most = most_rounding * std::sqrt(c) * diameter_ / epsilon;
-    if (c == 0 || diameter_ * std::sqrt(diameter_) <= most) return false;
-    const double farthest = greatest_of(distances_.row(k) + k + 1, j - k - 1);
-    return farthest * std::sqrt(farthest) > most;
+    const double c = distances_.row(j)[k], limit = max_rounding * std::sqrt(c) * diameter_ / epsilon;
+    if (c == 0 || diameter_ * std::sqrt(diameter_) <= limit) return false;
+    const double max_distance = max_of(distances_.row(k) + k + 1, j - k - 1);
+    return max_distance * std::sqrt(max_distance) > limit;
 }
 
 double Chords::from_differences(std::size_t k, std::size_t j) const {
@@ -337,15 +338,15 @@ void Chords::finish(std::size_t j) {
         for (std::size_t k = from; k < j; ++k) out[k] = std::sqrt(out[k]);
     for (std::size_t k = from; k < j;) {
         const std::size_t end = std::min(j, (k / block + 1) * block);
-        minima_[j * row_blocks_ + k / block - from / block] = least_of(out + k, end - k);
+        minima_[j * row_blocks_ + k / block - from / block] = min_of(out + k, end - k);
         k = end;
     }
     for (std::size_t k = exact_at_once_ ? from : j - 1; k < j; ++k) out[k] = -out[k];
 }
 
-double Chords::made_exact(std::size_t k, std::size_t j) {
-    const double found = largest_off_chord(distances_.row(k), distances_.row(j), k, j);
-    const double squared = is_doubtful(k, j) ? from_differences(k, j) : found;
+double Chords::compute_exact(std::size_t k, std::size_t j) {
+    const double largest_square = largest_off_chord(distances_.row(k), distances_.row(j), k, j);
+    const double squared = is_doubtful(k, j) ? from_differences(k, j) : largest_square;
     const double cost = measure_ == Measure::largest ? std::sqrt(squared) : squared;
     (edges_.get() + offset(j))[k] = -cost;
     return cost;

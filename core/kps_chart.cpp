@@ -7,7 +7,8 @@ struct SineCosine {
     double sine, cosine;
 };
 
-// Sine and cosine by their series about the nearest quarter turn: off by a few parts in 10^16, the same everywhere.
+// Sine and cosine by their series about the nearest quarter turn, with errors of a few parts in 10^16; the result is
+// identical on every machine.
 SineCosine sine_cosine(double angle) {
     constexpr double kTwoOverPi = 0.6366197723675814, kHigh = 1.5707963267341256, kLow = 6.077100506506192e-11;
     const double quarters = std::nearbyint(angle * kTwoOverPi);
@@ -35,8 +36,8 @@ Q unit(Q q) {
 
 Q conjugate(Q q) { return {q.w, -q.x, -q.y, -q.z}; }
 
-// exp(x + d) = exp(x) * exp(this) for a small d.
-V3 changed(V3 x, V3 d) {
+// Returns v with exp(x + d) = exp(x) * exp(v) for a small d.
+V3 exp_derivative(V3 x, V3 d) {
     const double square = dot(x, x), angle = std::sqrt(square);
     const double a = angle > 1e-4 ? (1 - std::cos(angle)) / square : 0.5 - square / 24;
     const double b = angle > 1e-4 ? (angle - std::sin(angle)) / (square * angle) : 1.0 / 6;
@@ -45,36 +46,36 @@ V3 changed(V3 x, V3 d) {
 }
 
 V3 tilt(const Chart& chart, const double* n) { return n[1] * chart.second + n[2] * chart.third; }
-V3 whole(const Chart& chart, const double* n) { return n[0] * chart.first + tilt(chart, n); }
+V3 rotation_vector(const Chart& chart, const double* n) { return n[0] * chart.first + tilt(chart, n); }
 
 }  // namespace
 
-Q turn_of(V3 vector) {
+Q rotation_of(V3 vector) {
     const double angle = std::sqrt(dot(vector, vector));
     const SineCosine half = sine_cosine(0.5 * angle);
     const double factor = angle > 1e-9 ? half.sine / angle : 0.5;
     return {half.cosine, factor * vector.x, factor * vector.y, factor * vector.z};
 }
 
-Q turn_at(const Chart& chart, const double* n) {
+Q rotation_at(const Chart& chart, const double* n) {
     switch (chart.kind) {
         case Kind::fixed: return chart.base;
-        case Kind::hinge: return unit(chart.base * turn_of(n[0] * chart.second));
-        case Kind::pair: return unit(turn_of(n[0] * chart.first) * chart.base * turn_of(n[1] * chart.second));
-        case Kind::free: return unit(chart.base * turn_of(whole(chart, n)));
-        default: return unit(turn_of(n[0] * chart.first) * turn_of(tilt(chart, n)));
+        case Kind::hinge: return unit(chart.base * rotation_of(n[0] * chart.second));
+        case Kind::pair: return unit(rotation_of(n[0] * chart.first) * chart.base * rotation_of(n[1] * chart.second));
+        case Kind::free: return unit(chart.base * rotation_of(rotation_vector(chart, n)));
+        default: return unit(rotation_of(n[0] * chart.first) * rotation_of(tilt(chart, n)));
     }
 }
 
-V3 change_of(const Chart& chart, const double* n, int which) {
+V3 derivative(const Chart& chart, const double* n, int which) {
     const V3 axis = which == 0 ? chart.first : which == 1 ? chart.second : chart.third;
     switch (chart.kind) {
         case Kind::fixed: return {};
         case Kind::hinge: return chart.second;
         case Kind::pair:
-            return which == 1 ? chart.second : turned(conjugate(chart.base * turn_of(n[1] * chart.second)), chart.first);
-        case Kind::free: return changed(whole(chart, n), axis);
-        default: return which > 0 ? changed(tilt(chart, n), axis) : turned(conjugate(turn_of(tilt(chart, n))), chart.first);
+            return which == 1 ? chart.second : rotate(conjugate(chart.base * rotation_of(n[1] * chart.second)), chart.first);
+        case Kind::free: return exp_derivative(rotation_vector(chart, n), axis);
+        default: return which > 0 ? exp_derivative(tilt(chart, n), axis) : rotate(conjugate(rotation_of(tilt(chart, n))), chart.first);
     }
 }
 

@@ -1,17 +1,17 @@
-// How a joint's turn is spelled in one to three numbers, and back again. The way back is the decoder's: it uses nothing
-// but sums, products, quotients and roots, which every machine rounds alike.
+// Charts: a joint's rotation as zero to three numbers. The decoder's direction uses only sums, products, quotients and
+// square roots, which every machine rounds identically.
 #pragma once
 
-#include "space.hpp"
+#include "quaternions.hpp"
 
 namespace keypose::kps {
 
 enum class Kind : int {
-    fixed = 0,    // always the same turn
-    hinge = 1,    // base * exp(a * second): a turn about one axis
-    pair = 2,     // exp(a * first) * base * exp(b * second): turns about two axes
-    free = 3,     // base * exp(a * first + b * second + c * third), the three at right angles
-    upright = 4,  // exp(a * first) * exp(b * second + c * third): the heading, then a tilt
+    fixed = 0,    // constant rotation
+    hinge = 1,    // base * exp(a * second): rotation about one axis
+    pair = 2,     // exp(a * first) * base * exp(b * second): rotations about two axes
+    free = 3,     // base * exp(a * first + b * second + c * third), orthogonal axes
+    upright = 4,  // exp(a * first) * exp(b * second + c * third): heading, then tilt
 };
 
 struct Chart {
@@ -29,13 +29,13 @@ struct Chart {
     }
 };
 
-// exp of a rotation vector: the turn about it by its length.
-Q turn_of(V3 vector);
+// The exponential of a rotation vector.
+Q rotation_of(V3 vector);
 
-// The turn that the numbers stand for.
-Q turn_at(const Chart& chart, const double* numbers);
+// The rotation that the numbers represent.
+Q rotation_at(const Chart& chart, const double* numbers);
 
-// How the turn changes, in its own frame, per unit of one number: for the encoder.
-V3 change_of(const Chart& chart, const double* numbers, int which);
+// The derivative of the rotation, in its own frame, by one number; used by the encoder.
+V3 derivative(const Chart& chart, const double* numbers, int which);
 
 }  // namespace keypose::kps

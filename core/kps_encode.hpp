@@ -1,4 +1,4 @@
-// Chooses the whole numbers of a group: as few bits as hold every point within the tolerance.
+// Chooses the integers of a group: the fewest bits with every point within the tolerance.
 #pragma once
 
 #include <cstdint>
@@ -8,44 +8,45 @@
 
 namespace keypose::kps {
 
-// The frames of a group as they were: (frames, joints, ...), (frames, tracks).
+// The original frames of a group: (frames, joints, ...), (frames, tracks).
 struct Originals {
     const double* positions;
-    const double* turns;
+    const double* world_rotations;
     const double* translations;
     const double* numbers;
     int frames = 0;
 
     Original at(int frame, std::size_t joints, std::size_t tracks) const {
         const std::size_t pose = static_cast<std::size_t>(frame) * joints;
-        return {positions + 3 * pose, turns + 4 * pose, translations + 3 * pose, numbers + static_cast<std::size_t>(frame) * tracks};
+        return {positions + 3 * pose, world_rotations + 4 * pose, translations + 3 * pose, numbers + static_cast<std::size_t>(frame) * tracks};
     }
 };
 
-// How a group is coded: the order of its frames, and which part of the tolerance a joint may use up by itself. Fine steps
-// leave the next joints more room, coarse ones need fewer residuals.
-struct Manner {
+// How a group is coded: the order of its frames, and the ratio of the tolerance that a joint may use. Finer steps leave
+// more of the tolerance for the descendants, coarser steps need fewer bits.
+struct CodingMode {
     int order = 0;
-    double kept = 0.65;
+    double tolerance_share = 0.65;
 };
 
 struct Choice {
     int order = 0;
     int grain = 0;
     std::vector<std::int32_t> residuals;  // (frames, tracks)
-    std::vector<std::int64_t> numbers;    // (frames, tracks) as the decoder will have them
+    std::vector<std::int64_t> numbers;    // (frames, tracks) as decoded
     double error_mm = 0;                  // the largest
-    bool found = false;                   // false: no steps are fine enough
+    bool is_within = false;                   // false: no step is fine enough
 };
 
-// Curvatures of the tracks, summed over frames.
+// The curvatures of the tracks, summed over frames.
 std::vector<double> curvatures(const Clip& clip, const Figure& figure, const Originals& originals);
 
-// The first frame of a group.
+// Chooses the first frame of a group.
 Choice choose_pose(const Clip& clip, const Figure& figure, const Originals& originals, double tolerance_mm);
 
-// All frames of a group whose first pose is known, as is the first of the next group if there is one. `grain`: where to begin.
+// Chooses the other frames of a group, given its first frame `pose` and that of the next group, or null. `grain`:
+// initial step size.
 Choice choose_body(const Clip& clip, const Figure& figure, const Originals& originals, const std::int64_t* pose,
-                   const std::int64_t* next, double tolerance_mm, Manner manner, int grain);
+                   const std::int64_t* next, double tolerance_mm, CodingMode mode, int grain);
 
 }  // namespace keypose::kps

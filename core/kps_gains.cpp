@@ -5,14 +5,14 @@
 namespace keypose::kps {
 namespace {
 
-using Matrix = std::array<double, 36>;  // symmetric, over the six numbers of an Error
+using Matrix = std::array<double, 36>;  // symmetric, over the six components of an Error
 
 struct Skew {
     double m[3][3];  // m e = o x e
     explicit Skew(V3 o) : m{{0, -o.z, o.y}, {o.z, 0, -o.x}, {-o.y, o.x, 0}} {}
 };
 
-// A point at `o` from its joint is off by place - o x turn.
+// A point at offset `o` from its joint has the error translation - o x rotation.
 void add_point(Matrix& s, V3 o, double weight) {
     const Skew x(o);
     for (int i = 0; i < 3; ++i) {
@@ -27,30 +27,30 @@ void add_point(Matrix& s, V3 o, double weight) {
     }
 }
 
-// What a joint's error costs, seen from the joint it hangs on at the distance `o`.
-void add_kid(Matrix& parent, const Matrix& kid, V3 o) {
+// Adds the cost of a joint's error, expressed in the error of its parent at the offset `o`.
+void add_child(Matrix& parent, const Matrix& child, V3 o) {
     const Skew x(o);
-    double moved[6][6];  // kid * A, A = [1, -x; 0, 1]
+    double transformed[6][6];  // kid * A, A = [1, -x; 0, 1]
     for (int r = 0; r < 6; ++r) {
         for (int c = 0; c < 3; ++c) {
-            moved[r][c] = kid[6 * r + c];
-            double sum = kid[6 * r + 3 + c];
-            for (int m = 0; m < 3; ++m) sum -= kid[6 * r + m] * x.m[m][c];
-            moved[r][3 + c] = sum;
+            transformed[r][c] = child[6 * r + c];
+            double sum = child[6 * r + 3 + c];
+            for (int m = 0; m < 3; ++m) sum -= child[6 * r + m] * x.m[m][c];
+            transformed[r][3 + c] = sum;
         }
     }
     for (int c = 0; c < 6; ++c) {
         for (int r = 0; r < 3; ++r) {
-            parent[6 * r + c] += moved[r][c];
-            double sum = moved[3 + r][c];
-            for (int m = 0; m < 3; ++m) sum -= x.m[m][r] * moved[m][c];
+            parent[6 * r + c] += transformed[r][c];
+            double sum = transformed[3 + r][c];
+            for (int m = 0; m < 3; ++m) sum -= x.m[m][r] * transformed[m][c];
             parent[6 * (3 + r) + c] += sum;
         }
     }
 }
 
-// Takes out of `s` what a change along gain.change makes up for.
-void settle(Matrix& s, Gain& gain) {
+// Removes from `s` what the optimal change along gain.change compensates.
+void eliminate(Matrix& s, Gain& gain) {
     double along[6];
     gain.curvature = 0;
     for (int r = 0; r < 6; ++r) {
@@ -60,7 +60,7 @@ void settle(Matrix& s, Gain& gain) {
     }
     const double inverse = gain.curvature > 1e-12 ? 1 / gain.curvature : 0;
     for (int r = 0; r < 6; ++r) {
-        gain.answer[r] = -along[r] * inverse;
+        gain.response[r] = -along[r] * inverse;
         for (int c = 0; c < 6; ++c) s[6 * r + c] -= along[r] * along[c] * inverse;
     }
 }
@@ -69,7 +69,7 @@ void settle(Matrix& s, Gain& gain) {
 
 Figure::Figure(const std::int32_t* parents_, int joints, const std::int32_t* end_joints_, const double* end_offsets_, int n_ends,
                double mm_per_unit_, const Clip& clip)
-    : parents(parents_, parents_ + joints), end_joints(end_joints_, end_joints_ + n_ends), kids(joints), ends(joints),
+    : parents(parents_, parents_ + joints), end_joints(end_joints_, end_joints_ + n_ends), children(joints), ends(joints),
       mm_per_unit(mm_per_unit_) {
     for (int e = 0; e < n_ends; ++e) {
         end_offsets.push_back(mm_per_unit * vector_at(end_offsets_ + 3 * e));
@@ -77,9 +77,9 @@ Figure::Figure(const std::int32_t* parents_, int joints, const std::int32_t* end
     }
     for (int joint = joints - 1; joint >= 0; --joint) {
         if (parents[joint] < 0) continue;
-        auto& siblings = kids[parents[joint]];
+        auto& siblings = children[parents[joint]];
         siblings.push_back(joint);
-        if (clip.charts[joint].numbers() == 0) siblings.insert(siblings.end(), kids[joint].begin(), kids[joint].end());
+        if (clip.charts[joint].numbers() == 0) siblings.insert(siblings.end(), children[joint].begin(), children[joint].end());
     }
 }
 
@@ -94,26 +94,26 @@ void gains(const Clip& clip, const Figure& figure, const Original& original, con
     }
     for (std::size_t e = 0; e < figure.end_joints.size(); ++e) {
         const int joint = figure.end_joints[e];
-        add_point(cost[joint], turned(original.turn(joint), figure.end_offsets[e]), weights.ends[e]);
+        add_point(cost[joint], rotate(original.rotation(joint), figure.end_offsets[e]), weights.ends[e]);
     }
     for (int joint = figure.joints() - 1; joint >= 0; --joint) {
         const int parent = figure.parents[joint], first = clip.layout.first_track[joint];
         const int moving = clip.moves[joint] ? 3 : 0;
         for (int track = clip.layout.first_track[joint + 1] - 1; track >= first; --track) {
             const int which = track - first;
-            V3 place{}, turn{};
+            V3 translation{}, rotation{};
             if (which < moving) {
                 const V3 axis{which == 0 ? 1.0 : 0.0, which == 1 ? 1.0 : 0.0, which == 2 ? 1.0 : 0.0};
-                place = figure.mm_per_unit * (parent < 0 ? axis : turned(original.turn(parent), axis));
+                translation = figure.mm_per_unit * (parent < 0 ? axis : rotate(original.rotation(parent), axis));
             } else {
-                turn = turned(original.turn(joint), change_of(clip.charts[joint], original.numbers + first + moving, which - moving));
+                rotation = rotate(original.rotation(joint), derivative(clip.charts[joint], original.numbers + first + moving, which - moving));
             }
             Gain& gain = out[track];
-            const double change[6] = {place.x, place.y, place.z, turn.x, turn.y, turn.z};
+            const double change[6] = {translation.x, translation.y, translation.z, rotation.x, rotation.y, rotation.z};
             for (int i = 0; i < 6; ++i) gain.change[i] = change[i];
-            settle(cost[joint], gain);
+            eliminate(cost[joint], gain);
         }
-        if (parent >= 0) add_kid(cost[parent], cost[joint], original.position(joint) - original.position(parent));
+        if (parent >= 0) add_child(cost[parent], cost[joint], original.position(joint) - original.position(parent));
     }
 }
 

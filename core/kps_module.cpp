@@ -1,4 +1,4 @@
-// What Python sees of clips within a tolerance: checks shapes, releases the lock, calls the kernels.
+// Python bindings of the lossy codec: check shapes, release the GIL, call the kernels.
 #include "kps_module.hpp"
 
 #include <nanobind/ndarray.h>
@@ -24,7 +24,7 @@ template <class T>
 using Out = nb::ndarray<nb::numpy, T>;
 using Numbers = Out<std::int64_t>;
 
-constexpr int kMostFrames = 1 << 27;
+constexpr int kMaxFrames = 1 << 27;
 
 void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
@@ -32,21 +32,21 @@ void require(bool condition, const char* message) {
 
 template <class T>
 Out<T> adopt(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Out<T>(kept->data(), shape, owner);
+    auto* tolerance_share = new std::vector<T>(std::move(values));
+    nb::capsule owner(tolerance_share, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(tolerance_share->data(), shape, owner);
 }
 
 nb::bytes as_bytes(const std::vector<std::uint8_t>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
-const std::uint8_t* start_of(const nb::bytes& bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.c_str()); }
+const std::uint8_t* byte_data(const nb::bytes& bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.c_str()); }
 
 // Charts (joints, 14): kind, base (4), three axes.
-kps::Clip make_clip(In<std::int32_t, 1> parents, In<double, 2> charts, In<std::uint8_t, 1> moves, In<double, 2> places,
+kps::Clip make_clip(In<std::int32_t, 1> parents, In<double, 2> charts, In<std::uint8_t, 1> moves, In<double, 2> joint_positions,
                     In<std::int32_t, 1> steps, In<std::int64_t, 1> centres, In<std::int32_t, 1> track_priors,
                     In<std::int32_t, 1> level_priors) {
     const std::size_t joints = parents.shape(0);
     require(charts.shape(0) == joints && charts.shape(1) == 14, "charts must be (joints, 14)");
-    require(moves.shape(0) == joints && places.shape(0) == joints && places.shape(1) == 3, "one place a joint");
+    require(moves.shape(0) == joints && joint_positions.shape(0) == joints && joint_positions.shape(1) == 3, "one place a joint");
     require(level_priors.shape(0) == kps::kLevels, "one prior a level");
     kps::Clip clip;
     clip.moves.assign(moves.data(), moves.data() + joints);
@@ -57,17 +57,17 @@ kps::Clip make_clip(In<std::int32_t, 1> parents, In<double, 2> charts, In<std::u
         require(parents.data()[j] < static_cast<int>(j), "parents come first");
         kps::Chart chart{static_cast<kps::Kind>(static_cast<int>(c[0])), Q{c[1], c[2], c[3], c[4]}, vector_at(c + 5), vector_at(c + 8), vector_at(c + 11)};
         clip.charts.push_back(chart);
-        clip.places.push_back(vector_at(places.data() + 3 * j));
+        clip.joint_positions.push_back(vector_at(joint_positions.data() + 3 * j));
         clip.layout.first_track.push_back(clip.layout.first_track.back() + (moves.data()[j] ? 3 : 0) + chart.numbers());
-        int elder = parents.data()[j];
-        while (elder >= 0 && clip.layout.first_track[elder + 1] == clip.layout.first_track[elder]) elder = parents.data()[elder];
-        clip.layout.elder.push_back(elder);
+        int ancestor = parents.data()[j];
+        while (ancestor >= 0 && clip.layout.first_track[ancestor + 1] == clip.layout.first_track[ancestor]) ancestor = parents.data()[ancestor];
+        clip.layout.ancestor.push_back(ancestor);
     }
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
     require(steps.shape(0) == tracks && centres.shape(0) == tracks && track_priors.shape(0) == tracks, "one step, centre and prior a track");
     for (std::size_t k = 0; k < tracks; ++k) {
         require(std::abs(steps.data()[k]) <= 4096, "a step beyond all measure");
-        require(std::abs(centres.data()[k]) < kps::kMostUnits, "a centre beyond all measure");
+        require(std::abs(centres.data()[k]) < kps::kMaxUnits, "a centre beyond all measure");
         clip.units.push_back(kps::power_of_eighths(steps.data()[k]) / kps::kUnitsPerStep);
     }
     clip.centres.assign(centres.data(), centres.data() + tracks);
@@ -80,21 +80,21 @@ Numbers decode_pose(const kps::Clip& clip, nb::bytes bytes) {
     std::vector<std::int64_t> numbers(clip.tracks());
     {
         nb::gil_scoped_release unlocked;
-        kps::decode_pose(clip, start_of(bytes), bytes.size(), numbers.data());
+        kps::decode_pose(clip, byte_data(bytes), bytes.size(), numbers.data());
     }
     return adopt(std::move(numbers), {static_cast<std::size_t>(clip.tracks())});
 }
 
 Numbers decode_body(const kps::Clip& clip, int frames, nb::bytes bytes, In<std::int64_t, 1> pose, std::optional<In<std::int64_t, 1>> next) {
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
-    require(frames >= 1 && frames <= kMostFrames, "frames must be positive and not too many");
+    require(frames >= 1 && frames <= kMaxFrames, "frames must be positive and not too many");
     require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
-    kps::check_count(tracks, static_cast<std::size_t>(frames) - 1, bytes.size());  // before memory is taken
+    kps::check_count(tracks, static_cast<std::size_t>(frames) - 1, bytes.size());  // before allocation
     std::vector<std::int64_t> numbers(tracks * frames);
     {
         nb::gil_scoped_release unlocked;
         std::copy_n(pose.data(), tracks, numbers.data());
-        kps::decode_body(clip, frames, start_of(bytes), bytes.size(), next ? next->data() : nullptr, numbers.data());
+        kps::decode_body(clip, frames, byte_data(bytes), bytes.size(), next ? next->data() : nullptr, numbers.data());
     }
     return adopt(std::move(numbers), {static_cast<std::size_t>(frames), tracks});
 }
@@ -112,19 +112,19 @@ nb::tuple poses(const kps::Clip& clip, In<std::int64_t, 2> numbers) {
     return nb::make_tuple(adopt(std::move(translations), {frames, joints, 3}), adopt(std::move(rotations), {frames, joints, 4}));
 }
 
-// The original's frames, in mm and in the numbers of its tracks.
+// The original frames, in mm and as numbers of the tracks.
 struct Frames {
-    In<double, 3> positions, turns, translations;
+    In<double, 3> positions, world_rotations, translations;
     In<double, 2> numbers;
 
     kps::Originals originals(const kps::Clip& clip) const {
         const std::size_t frames = positions.shape(0), joints = static_cast<std::size_t>(clip.joints());
         require(frames >= 1 && positions.shape(1) == joints && positions.shape(2) == 3, "positions must be (frames, joints, 3)");
-        require(turns.shape(0) == frames && turns.shape(1) == joints && turns.shape(2) == 4, "turns must be (frames, joints, 4)");
+        require(world_rotations.shape(0) == frames && world_rotations.shape(1) == joints && world_rotations.shape(2) == 4, "world_rotations must be (frames, joints, 4)");
         require(translations.shape(0) == frames && translations.shape(1) == joints && translations.shape(2) == 3,
                 "translations must be (frames, joints, 3)");
         require(numbers.shape(0) == frames && numbers.shape(1) == static_cast<std::size_t>(clip.tracks()), "numbers must be (frames, tracks)");
-        return {positions.data(), turns.data(), translations.data(), numbers.data(), static_cast<int>(frames)};
+        return {positions.data(), world_rotations.data(), translations.data(), numbers.data(), static_cast<int>(frames)};
     }
 };
 
@@ -136,10 +136,10 @@ kps::Figure make_figure(const kps::Clip& clip, In<std::int32_t, 1> parents, In<s
     return kps::Figure(parents.data(), clip.joints(), ends, end_offsets.data(), static_cast<int>(end_joints.shape(0)), mm_per_unit, clip);
 }
 
-nb::tuple chosen(const kps::Clip& clip, kps::Choice&& choice, std::size_t frames) {
+nb::tuple choice_tuple(const kps::Clip& clip, kps::Choice&& choice, std::size_t frames) {
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
-    if (!choice.found) choice.residuals.assign(frames * tracks, 0), choice.numbers.assign(frames * tracks, 0);
-    return nb::make_tuple(choice.found, choice.order, choice.grain, adopt(std::move(choice.residuals), {frames, tracks}),
+    if (!choice.is_within) choice.residuals.assign(frames * tracks, 0), choice.numbers.assign(frames * tracks, 0);
+    return nb::make_tuple(choice.is_within, choice.order, choice.grain, adopt(std::move(choice.residuals), {frames, tracks}),
                           adopt(std::move(choice.numbers), {frames, tracks}));
 }
 
@@ -160,11 +160,11 @@ nb::tuple choose_pose(const kps::Clip& clip, const kps::Figure& figure, const Fr
         nb::gil_scoped_release unlocked;
         choice = kps::choose_pose(clip, figure, originals, tolerance_mm);
     }
-    return chosen(clip, std::move(choice), 1);
+    return choice_tuple(clip, std::move(choice), 1);
 }
 
 nb::tuple choose_body(const kps::Clip& clip, const kps::Figure& figure, const Frames& frames, In<std::int64_t, 1> pose,
-                      std::optional<In<std::int64_t, 1>> next, double tolerance_mm, int order, double kept, int grain) {
+                      std::optional<In<std::int64_t, 1>> next, double tolerance_mm, int order, double tolerance_share, int grain) {
     const kps::Originals originals = frames.originals(clip);
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
     require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
@@ -172,29 +172,29 @@ nb::tuple choose_body(const kps::Clip& clip, const kps::Figure& figure, const Fr
     kps::Choice choice;
     {
         nb::gil_scoped_release unlocked;
-        choice = kps::choose_body(clip, figure, originals, pose.data(), next ? next->data() : nullptr, tolerance_mm, kps::Manner{order, kept}, grain);
+        choice = kps::choose_body(clip, figure, originals, pose.data(), next ? next->data() : nullptr, tolerance_mm, kps::CodingMode{order, tolerance_share}, grain);
     }
-    return chosen(clip, std::move(choice), static_cast<std::size_t>(originals.frames));
+    return choice_tuple(clip, std::move(choice), static_cast<std::size_t>(originals.frames));
 }
 
 void check_residuals(const std::int32_t* residuals, std::size_t count) {
-    require(std::all_of(residuals, residuals + count, [](std::int64_t r) { return std::abs(r) < kps::kMostResidual; }), "a residual beyond all measure");
+    require(std::all_of(residuals, residuals + count, [](std::int64_t r) { return std::abs(r) < kps::kMaxResidual; }), "a residual beyond all measure");
 }
 
-void check_grain(int grain) { require(grain >= kps::kLeastGrain && grain <= kps::kMostGrain, "a grain beyond all measure"); }
+void check_grain(int grain) { require(grain >= kps::kMinGrain && grain <= kps::kMaxGrain, "a grain beyond all measure"); }
 
 nb::bytes write_pose(const kps::Clip& clip, int grain, In<std::int32_t, 1> residuals) {
     require(residuals.shape(0) == static_cast<std::size_t>(clip.tracks()), "one residual a track");
     check_grain(grain);
     check_residuals(residuals.data(), residuals.shape(0));
     std::vector<std::uint8_t> bytes = kps::write_pose(clip.layout, residuals.data());
-    bytes.insert(bytes.begin(), static_cast<std::uint8_t>(grain - kps::kLeastGrain));
+    bytes.insert(bytes.begin(), static_cast<std::uint8_t>(grain - kps::kMinGrain));
     return as_bytes(bytes);
 }
 
 nb::bytes write_body(const kps::Clip& clip, int order, int grain, In<std::int32_t, 2> residuals, bool next) {
     require(residuals.shape(1) == static_cast<std::size_t>(clip.tracks()), "residuals must be (frames, tracks)");
-    require(order >= 0 && order < kps::kOrders && residuals.shape(0) <= kMostFrames, "an unknown order of frames");
+    require(order >= 0 && order < kps::kOrders && residuals.shape(0) <= kMaxFrames, "an unknown order of frames");
     check_grain(grain);
     check_residuals(residuals.data(), residuals.shape(0) * residuals.shape(1));
     if (residuals.shape(0) <= 1) return nb::bytes("", 0);
@@ -203,15 +203,15 @@ nb::bytes write_body(const kps::Clip& clip, int order, int grain, In<std::int32_
         nb::gil_scoped_release unlocked;
         bytes = kps::write_body(clip.layout, kps::schedule(static_cast<int>(residuals.shape(0)), next, order), residuals.data());
     }
-    const auto head = static_cast<std::uint8_t>(grain - kps::kLeastGrain);
+    const auto head = static_cast<std::uint8_t>(grain - kps::kMinGrain);
     if (order == 0) bytes.insert(bytes.begin(), head);
     else bytes.insert(bytes.begin(), {static_cast<std::uint8_t>(head | 0x80), static_cast<std::uint8_t>(order)});
     return as_bytes(bytes);
 }
 
-// Frames as (at, level) in the order in which they are coded.
+// The level of each frame of a group.
 Out<std::int32_t> frame_levels(int frames, bool next, int order) {
-    require(frames >= 1 && frames <= kMostFrames && order >= 0 && order < kps::kOrders, "an unknown order of frames");
+    require(frames >= 1 && frames <= kMaxFrames && order >= 0 && order < kps::kOrders, "an unknown order of frames");
     std::vector<std::int32_t> levels(frames, kps::kPose);
     for (const kps::Frame& frame : kps::schedule(frames, next, order)) levels[frame.at] = frame.level;
     return adopt(std::move(levels), {static_cast<std::size_t>(frames)});
@@ -220,23 +220,23 @@ Out<std::int32_t> frame_levels(int frames, bool next, int order) {
 }  // namespace
 
 void bind_kps(nb::module_& m) {
-    nb::class_<kps::Clip>(m, "KpsClip", "A clip as its decoder knows it.")
+    nb::class_<kps::Clip>(m, "KpsClip", "The decoder's description of a clip.")
         .def_prop_ro("tracks", &kps::Clip::tracks)
-        .def("decode_pose", &decode_pose, "bytes"_a, "The numbers (tracks) of a group's first frame.")
-        .def("decode_body", &decode_body, "frames"_a, "bytes"_a, "pose"_a, "next"_a.none(), "The numbers (frames, tracks) of a group.")
-        .def("poses", &poses, "numbers"_a, "Numbers (frames, tracks) -> translations (frames, joints, 3), rotations (frames, joints, 4).")
+        .def("decode_pose", &decode_pose, "bytes"_a, "Return the numbers (tracks,) of a group's first frame.")
+        .def("decode_body", &decode_body, "frames"_a, "bytes"_a, "pose"_a, "next"_a.none(), "Return the numbers (frames, tracks) of a group.")
+        .def("poses", &poses, "numbers"_a, "Convert numbers (frames, tracks) to translations (frames, joints, 3) and rotations (frames, joints, 4).")
         .def("write_pose", &write_pose, "grain"_a, "residuals"_a)
         .def("write_body", &write_body, "order"_a, "grain"_a, "residuals"_a, "next"_a);
-    m.def("kps_clip", &make_clip, "parents"_a, "charts"_a, "moves"_a, "places"_a, "steps"_a, "centres"_a, "track_priors"_a, "level_priors"_a);
-    nb::class_<kps::Figure>(m, "KpsFigure", "The points that a tolerance is promised for.");
+    m.def("kps_clip", &make_clip, "parents"_a, "charts"_a, "moves"_a, "joint_positions"_a, "steps"_a, "centres"_a, "track_priors"_a, "level_priors"_a);
+    nb::class_<kps::Figure>(m, "KpsFigure", "The points for which the tolerance holds.");
     m.def("kps_figure", &make_figure, "clip"_a, "parents"_a, "end_joints"_a, "end_offsets"_a, "mm_per_unit"_a);
-    nb::class_<Frames>(m, "KpsFrames", "Frames of the original.")
-        .def("__init__", [](Frames* self, In<double, 3> positions, In<double, 3> turns, In<double, 3> translations, In<double, 2> numbers) {
-                new (self) Frames{positions, turns, translations, numbers};
-            }, "positions"_a, "turns"_a, "translations"_a, "numbers"_a);
-    m.def("kps_curvatures", &curvatures, "clip"_a, "figure"_a, "frames"_a, "How much each track moves the points: mm squared, summed over points and frames.");
-    m.def("kps_choose_pose", &choose_pose, "clip"_a, "figure"_a, "frames"_a, "tolerance_mm"_a, "found, order, grain, residuals (1, tracks), numbers (1, tracks).");
-    m.def("kps_choose_body", &choose_body, "clip"_a, "figure"_a, "frames"_a, "pose"_a, "next"_a.none(), "tolerance_mm"_a, "order"_a, "kept"_a, "grain"_a,
-          "found, order, grain, residuals (frames, tracks), numbers (frames, tracks).");
-    m.def("kps_frame_levels", &frame_levels, "frames"_a, "next"_a, "order"_a, "The level of each frame of a group.");
+    nb::class_<Frames>(m, "KpsFrames", "Original frames of a group.")
+        .def("__init__", [](Frames* self, In<double, 3> positions, In<double, 3> world_rotations, In<double, 3> translations, In<double, 2> numbers) {
+                new (self) Frames{positions, world_rotations, translations, numbers};
+            }, "positions"_a, "world_rotations"_a, "translations"_a, "numbers"_a);
+    m.def("kps_curvatures", &curvatures, "clip"_a, "figure"_a, "frames"_a, "Return the squared effect of each track on the points (tracks,): mm^2, summed over points and frames.");
+    m.def("kps_choose_pose", &choose_pose, "clip"_a, "figure"_a, "frames"_a, "tolerance_mm"_a, "Return (is_within, order, grain, residuals (1, tracks), numbers (1, tracks)).");
+    m.def("kps_choose_body", &choose_body, "clip"_a, "figure"_a, "frames"_a, "pose"_a, "next"_a.none(), "tolerance_mm"_a, "order"_a, "tolerance_share"_a, "grain"_a,
+          "Return (is_within, order, grain, residuals (frames, tracks), numbers (frames, tracks)).");
+    m.def("kps_frame_levels", &frame_levels, "frames"_a, "next"_a, "order"_a, "Return the level of each frame of a group (frames,).");
 }

@@ -1,4 +1,4 @@
-// What prediction leaves, as bytes: whole numbers through the range coder, each by how large its neighbours say it is.
+// Range coding of prediction residuals: the model of each integer depends on the sizes of its neighbours.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +9,27 @@
 
 namespace keypose::kps {
 
-constexpr std::int64_t kMostResidual = 1 << 30;
+constexpr std::int64_t kMaxResidual = 1 << 30;
 
-// The numbers of one frame, joint by joint, and what is known about them before a group is read.
+// The tracks of one frame, joint by joint, with the priors of their residual sizes.
 struct Layout {
-    std::vector<int> first_track;   // of each joint, and one more: all tracks
-    std::vector<int> elder;         // of each joint: the nearest ancestor with tracks, -1 none
-    std::vector<int> track_prior;   // of each track: how large its residuals are, in half powers of 2
-    int level_prior[kLevels] = {};  // likewise how much larger those of a level are than those of the finest
+    std::vector<int> first_track;   // of each joint, and the number of tracks
+    std::vector<int> ancestor;         // of each joint: the nearest ancestor with tracks, -1 none
+    std::vector<int> track_prior;   // of each track: log2 of its residual size, in halves
+    int level_prior[kLevels] = {};  // the same for each level, relative to the finest
 
-    int joints() const { return static_cast<int>(elder.size()); }
+    int joints() const { return static_cast<int>(ancestor.size()); }
     int tracks() const { return first_track.back(); }
 };
 
-// Throws std::runtime_error if so many numbers cannot be in so few bytes.
+// Throws std::runtime_error if `bytes` bytes cannot hold so many numbers.
 void check_count(std::size_t tracks, std::size_t frames, std::size_t bytes);
 
-// Residuals of one frame alone, (tracks).
+// Residuals (tracks) of a single frame.
 std::vector<std::uint8_t> write_pose(const Layout& layout, const std::int32_t* residuals);
 void read_pose(const Layout& layout, const std::uint8_t* bytes, std::size_t count, std::int32_t* residuals);
 
-// Residuals (frames, tracks) of a group, its first frame left out; in the order of the schedule.
+// Residuals (frames, tracks) of a group without its first frame, in the order of the schedule.
 std::vector<std::uint8_t> write_body(const Layout& layout, const std::vector<Frame>& order, const std::int32_t* residuals);
 void read_body(const Layout& layout, const std::vector<Frame>& order, const std::uint8_t* bytes, std::size_t count,
                std::int32_t* residuals);

@@ -6,9 +6,9 @@
 namespace keypose::kps {
 namespace {
 
-// The polynomial through the known frames, in whole parts of 2^14; the nearest frame takes what rounding leaves.
+// Weights of the polynomial through the known frames, in units of 2^-14; the nearest frame gets the rounding error.
 void interpolate(Frame& frame, int nearest) {
-    std::int64_t left = 1 << kWeightBits;
+    std::int64_t remaining = 1 << kWeightBits;
     for (int i = 0; i < frame.count; ++i) {
         double above = 1, below = 1;
         for (int k = 0; k < frame.count; ++k) {
@@ -17,18 +17,18 @@ void interpolate(Frame& frame, int nearest) {
             below *= frame.from[i] - frame.from[k];
         }
         frame.weight[i] = static_cast<std::int64_t>(std::floor(above / below * (1 << kWeightBits) + 0.5));
-        left -= frame.weight[i];
+        remaining -= frame.weight[i];
     }
-    frame.weight[nearest] += left;
+    frame.weight[nearest] += remaining;
 }
 
-void copy_of(Frame& frame, int from) {
+void copy_from(Frame& frame, int from) {
     frame.count = 1;
     frame.from[0] = from;
     frame.weight[0] = 1 << kWeightBits;
 }
 
-std::vector<Frame> by_halves(int frames, bool next) {
+std::vector<Frame> schedule_by_halves(int frames, bool next) {
     std::vector<Frame> order;
     int end = frames;
     if (!next) {
@@ -36,13 +36,13 @@ std::vector<Frame> by_halves(int frames, bool next) {
         Frame last;
         last.at = end;
         last.level = kLastFrame;
-        copy_of(last, 0);
+        copy_from(last, 0);
         order.push_back(last);
     }
     int stride = 1, level = 0;
     while (2 * static_cast<std::int64_t>(stride) < end) stride *= 2, ++level;
     for (; stride >= 1; stride /= 2, --level) {
-        int before = -1, before_that = -1;
+        int previous = -1, second_previous = -1;
         for (std::int64_t at = stride; at < end; at += 2 * static_cast<std::int64_t>(stride)) {
             Frame frame;
             frame.at = static_cast<int>(at);
@@ -52,30 +52,31 @@ std::vector<Frame> by_halves(int frames, bool next) {
             if (at >= 3 * static_cast<std::int64_t>(stride)) frame.from[frame.count++] = static_cast<int>(at - 3 * stride), nearest = 1;
             frame.from[frame.count++] = static_cast<int>(at - stride);
             frame.from[frame.count++] = static_cast<int>(right);
-            // The end counts in place of a farther frame if it is not too near the one before: weights would grow large.
+            // The end replaces a frame beyond it unless it is too close to the frame before, which would give large
+            // weights.
             if (far <= end || end - right >= stride) frame.from[frame.count++] = static_cast<int>(std::min<std::int64_t>(far, end));
             interpolate(frame, nearest);
-            frame.before = before, frame.before_that = before_that;
-            before_that = before, before = frame.at;
+            frame.previous = previous, frame.second_previous = second_previous;
+            second_previous = previous, previous = frame.at;
             order.push_back(frame);
         }
     }
     return order;
 }
 
-std::vector<Frame> onward(int frames, bool straight) {
+std::vector<Frame> schedule_in_order(int frames, bool linear) {
     std::vector<Frame> order;
     for (int at = 1; at < frames; ++at) {
         Frame frame;
         frame.at = at;
-        frame.level = kOnward;
-        copy_of(frame, at - 1);
-        if (straight && at > 1) {
+        frame.level = kInOrder;
+        copy_from(frame, at - 1);
+        if (linear && at > 1) {
             frame.count = 2;
             frame.from[1] = at - 2;
             frame.weight[0] = 2 << kWeightBits, frame.weight[1] = -(1 << kWeightBits);
         }
-        frame.before = at > 1 ? at - 1 : -1, frame.before_that = at > 2 ? at - 2 : -1;
+        frame.previous = at > 1 ? at - 1 : -1, frame.second_previous = at > 2 ? at - 2 : -1;
         order.push_back(frame);
     }
     return order;
@@ -85,7 +86,7 @@ std::vector<Frame> onward(int frames, bool straight) {
 
 std::vector<Frame> schedule(int frames, bool next, int order) {
     if (frames <= 1) return {};
-    return order == 0 ? by_halves(frames, next) : onward(frames, order == 2);
+    return order == 0 ? schedule_by_halves(frames, next) : schedule_in_order(frames, order == 2);
 }
 
 }  // namespace keypose::kps

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "ladder.hpp"
-#include "whole_numbers.hpp"
-#include "wrapping.hpp"
+#include "decimal_ranks.hpp"
+#include "integer_coder.hpp"
+#include "wrapping_arithmetic.hpp"
 
 namespace keypose {
 namespace {
@@ -13,129 +13,129 @@ using std::int64_t;
 using std::size_t;
 using std::uint64_t;
 
-constexpr int kUnit = 24;        // charts take numbers as parts of 2^24
-constexpr int kChartParts = 4;   // and have coefficients in parts of 2^4
-constexpr int kContexts = 24;    // models of misses, by how large one is expected
-constexpr size_t kMostPerByte = 12000;  // numbers: a bit costs at least 32 / 2^16 of a number
+constexpr int kInputBits = 24;        // polynomial inputs are in units of 2^-24
+constexpr int kFractionBits = 4;   // coefficients are in units of 2^-4
+constexpr int kContexts = 24;    // models of errors, by their expected size
+constexpr size_t kMaxPerByte = 12000;  // numbers per byte: a bit has at most the probability 1 - 32 / 2^16
 
-// Four times the logarithm to base 2, rounded down, of a number that is at least 1.
-int quarters(uint64_t number) {
+// 4 log2 of a number of at least 1, rounded down.
+int quarter_log2(uint64_t number) {
     const int length = bit_length(number) - 1;
     return 4 * length + static_cast<int>((length >= 2 ? number >> (length - 2) : number << (2 - length)) & 3);
 }
 
-// What is expected of the next miss, from those before it in the column.
-class Expectation {
+// The expected size of the next error, from the earlier ones of the column.
+class ErrorEstimate {
 public:
-    explicit Expectation(const LosslessColumn& column)
+    explicit ErrorEstimate(const LosslessColumn& column)
         : mean_((bits(4 + column.size % 4) << (column.size / 4)) >> 2), first_(column.first_size), lags_(column.lags) {}
 
     int size() const {
-        if (seen_ == 0) return first_;
-        return std::min(255, quarters(mean_ + 1) + (seen_ == 1 && lags_ > 1 ? 4 : 0));
+        if (count_ == 0) return first_;
+        return std::min(255, quarter_log2(mean_ + 1) + (count_ == 1 && lags_ > 1 ? 4 : 0));
     }
 
-    void learn(int64_t miss) {
-        if (seen_++) {
-            const int64_t now = static_cast<int64_t>(std::min(magnitude(miss), uint64_t{1} << 55)) * 16;
+    void learn(int64_t error) {
+        if (count_++) {
+            const int64_t now = static_cast<int64_t>(std::min(magnitude(error), uint64_t{1} << 55)) * 16;
             const int64_t mean = static_cast<int64_t>(std::min(mean_, uint64_t{1} << 59));
-            mean_ = bits(mean + down((now - mean) * 5, 4));
+            mean_ = bits(mean + shift_down((now - mean) * 5, 4));
         }
     }
 
 private:
-    uint64_t mean_;  // of the misses' magnitudes, times 16
+    uint64_t mean_;  // mean magnitude of the errors, times 16
     int first_, lags_;
-    size_t seen_ = 0;
+    size_t count_ = 0;
 };
 
-// The polynomial of one or two other columns about which a column lies.
-class Chart {
+// The polynomial of one or two other columns that predicts a column.
+class Polynomial {
 public:
-    Chart(const LosslessColumn& column, const std::vector<LosslessColumn>& columns)
+    Polynomial(const LosslessColumn& column, const std::vector<LosslessColumn>& columns)
         : column_(column), columns_(columns) {}
 
     int64_t at(const int64_t* numbers, size_t frames, size_t frame) const {
         if (column_.inputs.empty()) return 0;
         int64_t powers[2][6];
         for (size_t i = 0; i < 2; ++i) {
-            powers[i][0] = int64_t{1} << kUnit;
+            powers[i][0] = int64_t{1} << kInputBits;
             const int64_t x = i < column_.inputs.size() ? unit(column_.inputs[i], numbers, frames, frame) : 0;
-            for (int k = 1; k <= column_.degree; ++k) powers[i][k] = down(powers[i][k - 1] * x, kUnit);
+            for (int k = 1; k <= column_.degree; ++k) powers[i][k] = shift_down(powers[i][k - 1] * x, kInputBits);
         }
         const int widest = column_.inputs.size() == 2 ? column_.degree : 0;
-        int64_t sum = int64_t{1} << (kUnit + kChartParts - 1);
-        auto coefficient = column_.chart.begin();
+        int64_t sum = int64_t{1} << (kInputBits + kFractionBits - 1);
+        auto coefficient = column_.coefficients.begin();
         for (int degree = 0; degree <= column_.degree; ++degree)
             for (int k = 0; k <= std::min(degree, widest); ++k)
-                sum += *coefficient++ * down(powers[0][degree - k] * powers[1][k], kUnit);
-        return down(sum, kUnit + kChartParts);
+                sum += *coefficient++ * shift_down(powers[0][degree - k] * powers[1][k], kInputBits);
+        return shift_down(sum, kInputBits + kFractionBits);
     }
 
 private:
     int64_t unit(size_t input, const int64_t* numbers, size_t frames, size_t frame) const {
         const LosslessColumn& from = columns_[input];
-        const int64_t most = int64_t{1} << from.extent;
-        const int64_t off = std::clamp(minus(numbers[input * frames + frame], from.middle), -most, most);
-        return from.extent <= kUnit ? off * (int64_t{1} << (kUnit - from.extent)) : down(off, from.extent - kUnit);
+        const int64_t limit = int64_t{1} << from.extent;
+        const int64_t difference = std::clamp(subtract(numbers[input * frames + frame], from.middle), -limit, limit);
+        return from.extent <= kInputBits ? difference * (int64_t{1} << (kInputBits - from.extent)) : shift_down(difference, from.extent - kInputBits);
     }
 
     const LosslessColumn& column_;
     const std::vector<LosslessColumn>& columns_;
 };
 
-// Goes through all numbers in the order of the bytes. `code(at, foretold, model, low, before)` writes or reads by how
-// many rungs the number at `at` is off the foretold one. `numbers` holds angles without jumps at full turns.
+// Codes all numbers in the order of the bytes. `code(at, ranks, rank, model, low, previous)` writes or reads the
+// difference of the number at `at` from the prediction, in ranks. `numbers` holds angles unwrapped across full turns.
 template <class Code>
-void walk(const std::vector<LosslessColumn>& columns, size_t frames, int64_t* numbers, Code code) {
+void code_columns(const std::vector<LosslessColumn>& columns, size_t frames, int64_t* numbers, Code code) {
     std::vector<NumberModel> models(kContexts);
-    std::vector<int64_t> misses(columns.size() * frames), rest(frames);
+    std::vector<int64_t> errors(columns.size() * frames), remainders(frames);
     for (size_t c = 0; c < columns.size(); ++c) {
         const LosslessColumn& column = columns[c];
-        const Chart chart(column, columns);
-        const Ladder ladder(column.digits);
-        Expectation expected(column);
+        const Polynomial polynomial(column, columns);
+        const DecimalRanks ranks(column.digits);
+        ErrorEstimate estimate(column);
         const int64_t level = column.inputs.empty() ? column.middle : 0;
         const int64_t half = column.shift ? int64_t{1} << (column.shift - 1) : 0;
-        int64_t before = 0;
+        int64_t previous = 0;
         for (size_t t = 0; t < frames; ++t) {
-            const int64_t charted = chart.at(numbers, frames, t);
-            int64_t foretold = t && column.lags ? rest[t - 1] : level;
+            const int64_t polynomial_value = polynomial.at(numbers, frames, t);
+            int64_t prediction = t && column.lags ? remainders[t - 1] : level;
             int64_t sum = half;
             for (size_t k = 1; k <= column.weights.size() && k < t; ++k)
-                sum = plus(sum, times(column.weights[k - 1], minus(rest[t - k], rest[t - k - 1])));
+                sum = add(sum, multiply(column.weights[k - 1], subtract(remainders[t - k], remainders[t - k - 1])));
             for (const auto& helper : column.helpers)
-                if (t) sum = plus(sum, times(helper.weight, misses[helper.column * frames + t]));
-            foretold = plus(plus(foretold, down(sum, column.shift)), charted);
-            const int size = expected.size(), low = std::max(0, size / 4 - 5);
-            const int64_t rung = ladder.rung(foretold);
-            const int64_t miss = code(c * frames + t, ladder, rung, models[static_cast<size_t>(size - 4 * low)], low, before);
-            const int64_t number = ladder.number(plus(rung, miss));
+                if (t) sum = add(sum, multiply(helper.weight, errors[helper.column * frames + t]));
+            prediction = add(add(prediction, shift_down(sum, column.shift)), polynomial_value);
+            const int size = estimate.size(), low = std::max(0, size / 4 - 5);
+            const int64_t rank = ranks.rank(prediction);
+            const int64_t error = code(c * frames + t, ranks, rank, models[static_cast<size_t>(size - 4 * low)], low, previous);
+            const int64_t number = ranks.number(add(rank, error));
             numbers[c * frames + t] = number;
-            rest[t] = minus(number, charted);
-            misses[c * frames + t] = minus(number, foretold);
-            expected.learn(miss);
-            before = miss;
+            remainders[t] = subtract(number, polynomial_value);
+            errors[c * frames + t] = subtract(number, prediction);
+            estimate.learn(error);
+            previous = error;
         }
     }
 }
 
-// Numbers of a plan one by one, each within what it may be.
+// Reads the numbers of a plan and checks their ranges.
 class PlanReader {
 public:
     PlanReader(const int64_t* plan, size_t count) : at_(plan), end_(plan + count) {}
 
     bool done() const { return at_ == end_; }
 
-    int64_t next(int64_t least, int64_t greatest) {
-        if (at_ == end_) throw CodingFault("the plan of the columns ends too early");
-        if (*at_ < least || *at_ > greatest) throw CodingFault("a number in the plan of the columns is impossible");
+    int64_t next(int64_t min_value, int64_t max_value) {
+        if (at_ == end_) throw CodingError("the plan of the columns ends too early");
+        if (*at_ < min_value || *at_ > max_value) throw CodingError("a number in the plan of the columns is impossible");
         return *at_++;
     }
 
-    int small(int64_t greatest) { return static_cast<int>(next(0, greatest)); }
+    int next_small(int64_t max_value) { return static_cast<int>(next(0, max_value)); }
 
-    size_t column(size_t here) { return here - static_cast<size_t>(next(1, static_cast<int64_t>(here))); }
+    size_t column(size_t column_index) { return column_index - static_cast<size_t>(next(1, static_cast<int64_t>(column_index))); }
 
 private:
     const int64_t* at_;
@@ -145,28 +145,28 @@ private:
 }  // namespace
 
 std::vector<LosslessColumn> lossless_columns(const int64_t* plan, size_t count) {
-    constexpr int64_t most_weight = int64_t{1} << 20, most_coefficient = int64_t{1} << 34;
+    constexpr int64_t max_weight = int64_t{1} << 20, max_coefficient = int64_t{1} << 34;
     std::vector<LosslessColumn> columns;
     for (PlanReader reader(plan, count); !reader.done();) {
-        const size_t here = columns.size();
+        const size_t column_index = columns.size();
         LosslessColumn column;
-        column.first_size = reader.small(255), column.size = reader.small(239);
-        column.middle = reader.next(INT64_MIN, INT64_MAX), column.extent = reader.small(62);
+        column.first_size = reader.next_small(255), column.size = reader.next_small(239);
+        column.middle = reader.next(INT64_MIN, INT64_MAX), column.extent = reader.next_small(62);
         column.wrap = reader.next(0, int64_t{1} << 52);
-        column.digits = reader.small(column.wrap ? 0 : 15);
-        if (column.wrap % 2) throw CodingFault("a number in the plan of the columns is impossible");
-        const int inputs = reader.small(2);
+        column.digits = reader.next_small(column.wrap ? 0 : 15);
+        if (column.wrap % 2) throw CodingError("a number in the plan of the columns is impossible");
+        const int inputs = reader.next_small(2);
         if (inputs) {
             column.degree = static_cast<int>(reader.next(1, 5));
-            for (int i = 0; i < inputs; ++i) column.inputs.push_back(reader.column(here));
+            for (int i = 0; i < inputs; ++i) column.inputs.push_back(reader.column(column_index));
             const int terms = inputs == 1 ? column.degree + 1 : (column.degree + 1) * (column.degree + 2) / 2;
-            for (int i = 0; i < terms; ++i) column.chart.push_back(reader.next(-most_coefficient, most_coefficient));
+            for (int i = 0; i < terms; ++i) column.coefficients.push_back(reader.next(-max_coefficient, max_coefficient));
         }
-        column.lags = reader.small(8), column.shift = reader.small(15);
-        for (int i = 1; i < column.lags; ++i) column.weights.push_back(reader.next(-most_weight, most_weight));
-        for (int helpers = reader.small(4); helpers; --helpers) {
-            const size_t from = reader.column(here);
-            column.helpers.push_back({from, reader.next(-most_weight, most_weight)});
+        column.lags = reader.next_small(8), column.shift = reader.next_small(15);
+        for (int i = 1; i < column.lags; ++i) column.weights.push_back(reader.next(-max_weight, max_weight));
+        for (int helpers = reader.next_small(4); helpers; --helpers) {
+            const size_t from = reader.column(column_index);
+            column.helpers.push_back({from, reader.next(-max_weight, max_weight)});
         }
         columns.push_back(std::move(column));
     }
@@ -176,40 +176,40 @@ std::vector<LosslessColumn> lossless_columns(const int64_t* plan, size_t count) 
 std::vector<std::uint8_t> lossless_encode(const std::vector<LosslessColumn>& columns, const int64_t* values,
                                           size_t frames) {
     if (columns.empty()) return {};
-    std::vector<int64_t> wanted(values, values + columns.size() * frames), numbers(wanted.size());
+    std::vector<int64_t> targets(values, values + columns.size() * frames), numbers(targets.size());
     for (size_t c = 0; c < columns.size(); ++c) {
         if (!columns[c].wrap) continue;
-        int64_t* column = wanted.data() + c * frames;
-        for (size_t t = 1; t < frames; ++t)  // the turn nearest to the frame before
-            column[t] = plus(column[t - 1], within(minus(column[t], column[t - 1]), columns[c].wrap));
+        int64_t* column = targets.data() + c * frames;
+        for (size_t t = 1; t < frames; ++t)  // unwrap: nearest to the previous frame
+            column[t] = add(column[t - 1], wrap_to_half_range(subtract(column[t], column[t - 1]), columns[c].wrap));
     }
     NumberWriter writer;
-    walk(columns, frames, numbers.data(),
-         [&](size_t at, const Ladder& ladder, int64_t rung, NumberModel& model, int low, int64_t before) {
-             const int64_t miss = minus(ladder.rung(wanted[at]), rung);
-             writer.put(model, miss, low, before);
-             return miss;
+    code_columns(columns, frames, numbers.data(),
+         [&](size_t at, const DecimalRanks& ranks, int64_t rank, NumberModel& model, int low, int64_t previous) {
+             const int64_t error = subtract(ranks.rank(targets[at]), rank);
+             writer.write(model, error, low, previous);
+             return error;
          });
     return writer.finish();
 }
 
 std::vector<int64_t> lossless_decode(const std::vector<LosslessColumn>& columns, const std::uint8_t* bytes, size_t count,
                                      size_t frames) {
-    if (columns.empty() && count) throw CodingFault("bytes where nothing changes");
+    if (columns.empty() && count) throw CodingError("bytes where nothing changes");
     if (columns.empty()) return {};
-    if (frames > (count + 8) * kMostPerByte / columns.size()) throw CodingFault("too few bytes for so many numbers");
+    if (frames > (count + 8) * kMaxPerByte / columns.size()) throw CodingError("too few bytes for so many numbers");
     std::vector<int64_t> numbers(columns.size() * frames);
     NumberReader reader(bytes, count);
-    walk(columns, frames, numbers.data(),
-         [&](size_t at, const Ladder&, int64_t, NumberModel& model, int low, int64_t before) {
+    code_columns(columns, frames, numbers.data(),
+         [&](size_t at, const DecimalRanks&, int64_t, NumberModel& model, int low, int64_t previous) {
              if (at % frames == 0) reader.check();
-             return reader.take(model, low, before);
+             return reader.read(model, low, previous);
          });
     reader.finish();
     for (size_t c = 0; c < columns.size(); ++c)
         if (columns[c].wrap)
             for (size_t t = 0; t < frames; ++t)
-                numbers[c * frames + t] = within(numbers[c * frames + t], columns[c].wrap);
+                numbers[c * frames + t] = wrap_to_half_range(numbers[c * frames + t], columns[c].wrap);
     return numbers;
 }
 

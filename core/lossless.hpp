@@ -1,4 +1,4 @@
-// Columns of whole numbers, foretold and coded without loss; docs/kps-lossless.md tells it byte by byte.
+// Lossless coding of integer columns with linear prediction; docs/kps-lossless.md specifies every byte.
 #pragma once
 
 #include <cstddef>
@@ -7,36 +7,36 @@
 
 namespace keypose {
 
-// How one column is foretold from the columns before it and from its own past. All sums wrap around at 2^64.
+// How one column is predicted from earlier columns and from its own past. All sums wrap around at 2^64.
 struct LosslessColumn {
     struct Helper {
-        std::size_t column;   // one before, whose miss in the same frame tells something of this one's
-        std::int64_t weight;  // in parts of 2^shift
+        std::size_t column;   // an earlier one, whose error in the same frame correlates with this one's
+        std::int64_t weight;  // in units of 2^-shift
     };
 
-    int first_size = 0, size = 0;     // how large the misses are, in the first frame and later, in quarters of octaves
-    std::int64_t middle = 0;          // about which the numbers lie,
-    int extent = 0;                   // less than 2^extent off
-    std::int64_t wrap = 0;            // a full turn of an angle that stays within half of one; 0: no such
-    int digits = 0;                   // that matter in a number, those after them are 0; 0: all of them
-    std::vector<std::size_t> inputs;  // columns of which the chart is a polynomial, none to two
+    int first_size = 0, size = 0;     // error sizes in the first frame and later, as 4 log2
+    std::int64_t middle = 0;          // centre of the numbers
+    int extent = 0;                   // the numbers differ from middle by less than 2^extent
+    std::int64_t wrap = 0;            // a full turn, for an angle within half a turn; 0: no wrapping
+    int digits = 0;                   // significant digits, those after them are 0; 0: all digits
+    std::vector<std::size_t> inputs;  // columns that the polynomial depends on, up to two
     int degree = 0;
-    std::vector<std::int64_t> chart;  // its coefficients, in parts of 16
-    int lags = 0;                     // frames before that count: none, the last, or with weights more
+    std::vector<std::int64_t> coefficients;  // of the polynomial, in units of 1/16
+    int lags = 0;                     // number of previous frames that are used
     int shift = 0;
-    std::vector<std::int64_t> weights;  // of the steps before, the latest first, in parts of 2^shift
+    std::vector<std::int64_t> weights;  // of the previous steps, the latest first, in units of 2^-shift
     std::vector<Helper> helpers;
 };
 
-// The columns of a plan, the fields above of one after another, counts before lists and other columns by how far back
-// they are; throws CodingFault.
+// Parses a plan: the fields above of one column after another, counts before lists, and other columns by their distance
+// back. Throws CodingError.
 std::vector<LosslessColumn> lossless_columns(const std::int64_t* plan, std::size_t count);
 
-// The bytes of `frames` numbers of each column, `values` column after column.
+// Encodes `frames` numbers of each column; `values` has one column after another.
 std::vector<std::uint8_t> lossless_encode(const std::vector<LosslessColumn>& columns, const std::int64_t* values,
                                           std::size_t frames);
 
-// The numbers again; throws CodingFault. Before it takes memory, refuses more numbers than so few bytes can hold.
+// Decodes the numbers; throws CodingError. Rejects more numbers than the bytes can hold before allocation.
 std::vector<std::int64_t> lossless_decode(const std::vector<LosslessColumn>& columns, const std::uint8_t* bytes,
                                           std::size_t count, std::size_t frames);
 

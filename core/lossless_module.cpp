@@ -1,4 +1,4 @@
-// What Python sees of the lossless columns: checks shapes, releases the lock, calls the kernels.
+// Python bindings of the lossless codec: check shapes, release the GIL, call the kernels.
 #include "lossless_module.hpp"
 
 #include <nanobind/ndarray.h>
@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "channel_text.hpp"
-#include "fitting.hpp"
+#include "robust_fit.hpp"
 #include "lossless.hpp"
-#include "whole_numbers.hpp"
+#include "integer_coder.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,7 +23,7 @@ using Target = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Decimals = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-constexpr std::size_t kKinds = 32;  // of numbers that a stream tells apart
+constexpr std::size_t kKinds = 32;  // of numbers in a stream, each with its own model
 
 void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
@@ -31,7 +31,7 @@ void require(bool condition, const char* message) {
 
 nb::bytes as_bytes(const std::vector<std::uint8_t>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
-const std::uint8_t* start_of(const nb::bytes& bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.c_str()); }
+const std::uint8_t* byte_data(const nb::bytes& bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.c_str()); }
 
 nb::bytes encode(Plan plan, Numbers numbers) {
     std::vector<std::uint8_t> bytes;
@@ -52,7 +52,7 @@ nb::ndarray<nb::numpy, std::int64_t> decode(Plan plan, nb::bytes bytes, std::siz
         nb::gil_scoped_release unlocked;
         const auto parsed = keypose::lossless_columns(plan.data(), plan.shape(0));
         columns = parsed.size();
-        *numbers = keypose::lossless_decode(parsed, start_of(bytes), bytes.size(), frames);
+        *numbers = keypose::lossless_decode(parsed, byte_data(bytes), bytes.size(), frames);
     }
     return nb::ndarray<nb::numpy, std::int64_t>(numbers->data(), {columns, frames}, owner);
 }
@@ -69,7 +69,7 @@ nb::bytes format_columns(Values values, Decimals decimals) {
     return nb::bytes(text.data(), text.size());
 }
 
-nb::ndarray<nb::numpy, double> trusting_fits(Values features, Target target, std::vector<std::size_t> counts) {
+nb::ndarray<nb::numpy, double> robust_fits(Values features, Target target, std::vector<std::size_t> counts) {
     const std::size_t rows = features.shape(0), columns = features.shape(1);
     require(target.shape(0) == rows, "one target a row");
     require(std::all_of(counts.begin(), counts.end(), [&](std::size_t n) { return n <= columns; }), "too many columns");
@@ -77,24 +77,24 @@ nb::ndarray<nb::numpy, double> trusting_fits(Values features, Target target, std
     nb::capsule owner(weights, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     {
         nb::gil_scoped_release unlocked;
-        *weights = keypose::trusting_fits(features.data(), target.data(), rows, columns, counts);
+        *weights = keypose::robust_fits(features.data(), target.data(), rows, columns, counts);
     }
     return nb::ndarray<nb::numpy, double>(weights->data(), {weights->size()}, owner);
 }
 
-double miss_bits(Plan misses, Flags first) {
-    require(first.shape(0) == misses.shape(0), "one flag a miss");
+double error_bits(Plan errors, Flags first) {
+    require(first.shape(0) == errors.shape(0), "one flag a miss");
     nb::gil_scoped_release unlocked;
-    return keypose::miss_bits(misses.data(), first.data(), misses.shape(0));
+    return keypose::error_bits(errors.data(), first.data(), errors.shape(0));
 }
 
-// A few numbers of several kinds, each kind learnt apart.
-class NumbersOut {
+// A stream of integers of several kinds, each kind with its own model.
+class IntegerWriter {
 public:
-    void put(std::size_t kind, std::int64_t number) {
+    void write(std::size_t kind, std::int64_t number) {
         require(kind < kKinds, "no such kind of number");
-        writer_.put(models_[kind], number, 0, before_[kind]);
-        before_[kind] = number;
+        writer_.write(models_[kind], number, 0, previous_[kind]);
+        previous_[kind] = number;
     }
 
     nb::bytes finish() { return as_bytes(writer_.finish()); }
@@ -102,47 +102,47 @@ public:
 private:
     keypose::NumberWriter writer_;
     keypose::NumberModel models_[kKinds];
-    std::int64_t before_[kKinds] = {};
+    std::int64_t previous_[kKinds] = {};
 };
 
-class NumbersIn {
+class IntegerReader {
 public:
-    explicit NumbersIn(nb::bytes bytes)
-        : bytes_(start_of(bytes), start_of(bytes) + bytes.size()), reader_(bytes_.data(), bytes_.size()) {}
+    explicit IntegerReader(nb::bytes bytes)
+        : bytes_(byte_data(bytes), byte_data(bytes) + bytes.size()), reader_(bytes_.data(), bytes_.size()) {}
 
-    std::int64_t take(std::size_t kind) {
+    std::int64_t read(std::size_t kind) {
         require(kind < kKinds, "no such kind of number");
-        const std::int64_t number = reader_.take(models_[kind], 0, before_[kind]);
+        const std::int64_t number = reader_.read(models_[kind], 0, previous_[kind]);
         reader_.check();
-        return before_[kind] = number;
+        return previous_[kind] = number;
     }
 
     void finish() { reader_.finish(); }
 
 private:
-    std::vector<std::uint8_t> bytes_;  // before the reader, which looks at them
+    std::vector<std::uint8_t> bytes_;  // declared before the reader, which points into them
     keypose::NumberReader reader_;
     keypose::NumberModel models_[kKinds];
-    std::int64_t before_[kKinds] = {};
+    std::int64_t previous_[kKinds] = {};
 };
 
 }  // namespace
 
 void bind_lossless(nb::module_& m) {
     m.def("lossless_encode", &encode, "plan"_a, "numbers"_a,
-          "Whole numbers (columns, frames), foretold as the plan says -> bytes.");
-    m.def("lossless_decode", &decode, "plan"_a, "bytes"_a, "frames"_a, "The numbers (columns, frames) again.");
+          "Encode integers (columns, frames) with the predictors of the plan.");
+    m.def("lossless_decode", &decode, "plan"_a, "bytes"_a, "frames"_a, "Decode integers (columns, frames).");
     m.def("format_columns", &format_columns, "values"_a, "decimals"_a,
-          "Rows of numbers as text, so many decimals of each column; below 0: as few digits as tell the number.");
-    m.def("trusting_fits", &trusting_fits, "features"_a, "target"_a, "counts"_a,
-          "Weights of the first so many columns of features that come nearest to target, for each count, one after another.");
-    m.def("miss_bits", &miss_bits, "misses"_a, "first"_a, "About how many bits misses take.");
-    nb::class_<NumbersOut>(m, "NumbersOut")
+          "Format rows of numbers with the given decimals per column; negative: the shortest exact text.");
+    m.def("robust_fits", &robust_fits, "features"_a, "target"_a, "counts"_a,
+          "Fit robust least-squares weights of the first columns of features to target, for each count, concatenated.");
+    m.def("error_bits", &error_bits, "errors"_a, "first"_a, "Return the approximate size of prediction errors in bits.");
+    nb::class_<IntegerWriter>(m, "IntegerWriter")
         .def(nb::init<>())
-        .def("put", &NumbersOut::put, "kind"_a, "number"_a)
-        .def("finish", &NumbersOut::finish);
-    nb::class_<NumbersIn>(m, "NumbersIn")
+        .def("write", &IntegerWriter::write, "kind"_a, "number"_a)
+        .def("finish", &IntegerWriter::finish);
+    nb::class_<IntegerReader>(m, "IntegerReader")
         .def(nb::init<nb::bytes>(), "bytes"_a)
-        .def("take", &NumbersIn::take, "kind"_a)
-        .def("finish", &NumbersIn::finish);
+        .def("read", &IntegerReader::read, "kind"_a)
+        .def("finish", &IntegerReader::finish);
 }

@@ -1,4 +1,4 @@
-// Puts the lossless columns into the Python module.
+// Adds the lossless codec to the Python module.
 #pragma once
 
 #include <nanobind/nanobind.h>

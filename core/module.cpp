@@ -1,4 +1,4 @@
-// The only file that knows Python: checks shapes, releases the lock, calls the kernels.
+// The Python module: checks shapes, releases the GIL, calls the kernels. The *_module.cpp files bind the rest.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -122,28 +122,28 @@ Out unwrap_euler(In3 angles) {
 
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-bool keep_going() {  // so that Ctrl-C ends long work
+bool keep_going() {  // so that Ctrl-C interrupts long computations
     nb::gil_scoped_acquire locked;
     return PyErr_CheckSignals() == 0;
 }
 
-// What the ways to state the problem have in common.
-nb::tuple solved(keypose::SalientProblem problem, std::size_t max_keys, bool sum, std::size_t least_gap,
-                 std::size_t greatest_gap, const Flags& allowed, const Flags& pinned, unsigned threads,
-                 std::size_t most_parents) {
+// Common part of the three searches.
+nb::tuple solve(keypose::SalientProblem problem, std::size_t max_keys, bool sum, std::size_t min_gap,
+                 std::size_t max_gap, const Flags& allowed, const Flags& pinned, unsigned threads,
+                 std::size_t max_parents) {
     require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "there must be at least two frames");
     require(max_keys >= 2 && max_keys <= problem.frames, "max_keys must be 2 to the number of frames");
     require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "one flag a frame");
-    require(least_gap < problem.frames, "the least gap must be below the number of frames");
-    require(least_gap >= 1 && greatest_gap >= least_gap, "gaps must be at least 1 frame, the greatest not below");
+    require(min_gap < problem.frames, "the least gap must be below the number of frames");
+    require(min_gap >= 1 && max_gap >= min_gap, "gaps must be at least 1 frame, the greatest not below");
     problem.max_keys = max_keys;
     problem.sum = sum;
-    problem.least_gap = least_gap;
-    problem.greatest_gap = greatest_gap;
+    problem.min_gap = min_gap;
+    problem.max_gap = max_gap;
     problem.allowed = allowed.data();
     problem.pinned = pinned.data();
     problem.threads = threads;
-    if (most_parents) problem.most_parents = most_parents;
+    if (max_parents) problem.max_parents = max_parents;
     problem.keep_going = keep_going;
     auto paths = std::make_unique<keypose::SalientPaths>();
     {
@@ -151,36 +151,36 @@ nb::tuple solved(keypose::SalientProblem problem, std::size_t max_keys, bool sum
         *paths = keypose::salient_paths(problem);
     }
     if (!paths->finished) throw nb::python_error();
-    keypose::SalientPaths* kept = paths.release();
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::SalientPaths*>(p); });
-    nb::ndarray<nb::numpy, double> costs(kept->costs.data(), {kept->costs.size()}, owner);
-    nb::ndarray<nb::numpy, std::int32_t> keys(kept->keys.data(), {kept->keys.size()}, owner);
+    keypose::SalientPaths* owned = paths.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<keypose::SalientPaths*>(p); });
+    nb::ndarray<nb::numpy, double> costs(owned->costs.data(), {owned->costs.size()}, owner);
+    nb::ndarray<nb::numpy, std::int32_t> keys(owned->keys.data(), {owned->keys.size()}, owner);
     return nb::make_tuple(costs, keys);
 }
 
-nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integrated, std::size_t least_gap,
-                        std::size_t greatest_gap, Flags allowed, Flags pinned, unsigned threads,
-                        std::size_t most_distances, std::size_t most_parents) {
+nb::tuple salient_paths(In2 points, std::size_t max_keys, bool sum, bool integrated, std::size_t min_gap,
+                        std::size_t max_gap, Flags allowed, Flags pinned, unsigned threads,
+                        std::size_t max_distances, std::size_t max_parents) {
     keypose::SalientProblem problem;
     problem.points = points.data();
     problem.frames = points.shape(0);
     problem.dims = points.shape(1);
     problem.integrated = integrated;
-    if (most_distances) problem.most_distances = most_distances;
-    return solved(problem, max_keys, sum, least_gap, greatest_gap, allowed, pinned, threads, most_parents);
+    if (max_distances) problem.max_distances = max_distances;
+    return solve(problem, max_keys, sum, min_gap, max_gap, allowed, pinned, threads, max_parents);
 }
 
-nb::tuple table_paths(In2 costs, std::size_t max_keys, bool sum, std::size_t least_gap, Flags allowed, Flags pinned,
-                      unsigned threads, std::size_t most_parents) {
+nb::tuple table_paths(In2 costs, std::size_t max_keys, bool sum, std::size_t min_gap, Flags allowed, Flags pinned,
+                      unsigned threads, std::size_t max_parents) {
     keypose::SalientProblem problem;
     problem.costs = costs.data();
     problem.frames = costs.shape(0);
     require(costs.shape(1) >= 1 && costs.shape(1) < costs.shape(0), "the gaps must be 1 to the number of frames - 1");
-    return solved(problem, max_keys, sum, least_gap, costs.shape(1), allowed, pinned, threads, most_parents);
+    return solve(problem, max_keys, sum, min_gap, costs.shape(1), allowed, pinned, threads, max_parents);
 }
 
 
-keypose::Clip clip_of(const In1i& parents, const In3& translations, const In3& rotations, const In3& positions,
+keypose::Clip make_clip(const In1i& parents, const In3& translations, const In3& rotations, const In3& positions,
                       const In1& weights) {
     const std::size_t frames = translations.shape(0), joints = parents.shape(0);
     const auto fits = [&](const In3& array, std::size_t width) {
@@ -200,29 +200,29 @@ keypose::Clip clip_of(const In1i& parents, const In3& translations, const In3& r
 }
 
 nb::tuple inbetween_paths(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight,
-                          bool mean, std::size_t max_keys, bool sum, std::size_t least_gap, std::size_t greatest_gap,
+                          bool mean, std::size_t max_keys, bool sum, std::size_t min_gap, std::size_t max_gap,
                           Flags allowed, Flags pinned, unsigned threads, double limit, bool top_only,
-                          std::size_t most_parents) {
-    const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
+                          std::size_t max_parents) {
+    const keypose::Clip clip = make_clip(parents, translations, rotations, positions, weights);
     keypose::SalientProblem problem;
     problem.clip = &clip;
     problem.kind = {straight, mean};
     problem.limit = limit;
     problem.top_only = top_only;
     problem.frames = clip.frames;
-    return solved(problem, max_keys, sum, least_gap, greatest_gap, allowed, pinned, threads, most_parents);
+    return solve(problem, max_keys, sum, min_gap, max_gap, allowed, pinned, threads, max_parents);
 }
 
 Out inbetween_costs(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight, bool mean,
-                    std::size_t greatest_gap, unsigned threads) {
-    const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
-    require(greatest_gap >= 1, "the greatest gap must be at least 1");
-    auto* costs = new double[clip.frames * greatest_gap];
-    Out out = adopt(costs, {clip.frames, greatest_gap});
+                    std::size_t max_gap, unsigned threads) {
+    const keypose::Clip clip = make_clip(parents, translations, rotations, positions, weights);
+    require(max_gap >= 1, "the greatest gap must be at least 1");
+    auto* costs = new double[clip.frames * max_gap];
+    Out out = adopt(costs, {clip.frames, max_gap});
     bool finished;
     {
         nb::gil_scoped_release unlocked;
-        finished = keypose::inbetween_table(clip, greatest_gap, {straight, mean}, threads, keep_going, costs);
+        finished = keypose::inbetween_table(clip, max_gap, {straight, mean}, threads, keep_going, costs);
     }
     if (!finished) throw nb::python_error();
     return out;
@@ -237,7 +237,7 @@ void check_keys(const In1i& keys, std::size_t frames) {
 
 Out inbetween_spans(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight, bool mean,
                     In1i keys) {
-    const keypose::Clip clip = clip_of(parents, translations, rotations, positions, weights);
+    const keypose::Clip clip = make_clip(parents, translations, rotations, positions, weights);
     require(keys.shape(0) >= 2, "there must be two keys");
     check_keys(keys, clip.frames);
     auto* costs = new double[keys.shape(0) - 1];
@@ -247,26 +247,26 @@ Out inbetween_spans(In1i parents, In3 translations, In3 rotations, In3 positions
     return out;
 }
 
-using Slopes = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Tangents = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Slopes leaving_turns,
-            Slopes arriving_turns, Slopes leaving_shifts, Slopes arriving_shifts, double lever_mm, double length_mm,
+Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Tangents out_rotation_tangents,
+            Tangents in_rotation_tangents, Tangents out_translation_tangents, Tangents in_translation_tangents, double lever_mm, double length_mm,
             double power, double limit_mm, std::size_t rounds, unsigned threads) {
     keypose::PolishProblem problem;
-    problem.clip = clip_of(parents, translations, rotations, positions, weights);
+    problem.clip = make_clip(parents, translations, rotations, positions, weights);
     const std::size_t n = keys.shape(0), joints = parents.shape(0);
     require(n >= 1, "there must be a key");
     check_keys(keys, problem.clip.frames);
-    for (const Slopes* turns : {&leaving_turns, &arriving_turns})
-        require(turns->shape(0) == n && turns->shape(1) == joints && turns->shape(2) == 4, "slopes must be (K, J, 4)");
-    for (const Slopes* shifts : {&leaving_shifts, &arriving_shifts})
+    for (const Tangents* rotation_vectors : {&out_rotation_tangents, &in_rotation_tangents})
+        require(rotation_vectors->shape(0) == n && rotation_vectors->shape(1) == joints && rotation_vectors->shape(2) == 4, "slopes must be (K, J, 4)");
+    for (const Tangents* shifts : {&out_translation_tangents, &in_translation_tangents})
         require(shifts->shape(0) == n && shifts->shape(1) == joints && shifts->shape(2) == 3, "slopes must be (K, J, 3)");
     problem.keys = keys.data();
     problem.n_keys = n;
-    problem.leaving_turns = leaving_turns.data();
-    problem.arriving_turns = arriving_turns.data();
-    problem.leaving_shifts = leaving_shifts.data();
-    problem.arriving_shifts = arriving_shifts.data();
+    problem.out_rotation_tangents = out_rotation_tangents.data();
+    problem.in_rotation_tangents = in_rotation_tangents.data();
+    problem.out_translation_tangents = out_translation_tangents.data();
+    problem.in_translation_tangents = in_translation_tangents.data();
     problem.lever_mm = lever_mm;
     problem.length_mm = length_mm;
     problem.power = power;
@@ -286,42 +286,42 @@ Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 wei
 }
 
 nb::tuple spans_out(std::unique_ptr<keypose::JointSpans> spans) {
-    keypose::JointSpans* kept = spans.release();
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::JointSpans*>(p); });
+    keypose::JointSpans* owned = spans.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<keypose::JointSpans*>(p); });
     const auto array = [&](std::vector<std::int32_t>& values) {
         return nb::ndarray<nb::numpy, std::int32_t>(values.data(), {values.size()}, owner);
     };
-    return nb::make_tuple(array(kept->joints), array(kept->starts), array(kept->ends));
+    return nb::make_tuple(array(owned->joints), array(owned->starts), array(owned->ends));
 }
 
-nb::tuple swing_spans(In3 rotations, std::size_t smoothing, std::size_t half_window, std::size_t least,
+nb::tuple swing_spans(In3 rotations, std::size_t smoothing, std::size_t half_window, std::size_t min_frames,
                       double rest_speed, double threshold, bool cosine) {
     require(rotations.shape(0) >= 1 && rotations.shape(0) < (std::size_t{1} << 31), "there must be a frame");
     require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
-    require(smoothing >= 1 && half_window >= 1 && least >= 2, "windows must be at least 1 frame, swings 2");
-    keypose::SwingSpans found;
+    require(smoothing >= 1 && half_window >= 1 && min_frames >= 2, "windows must be at least 1 frame, swings 2");
+    keypose::SwingSpans result;
     {
         nb::gil_scoped_release unlocked;
-        found = keypose::swing_spans(rotations.data(), rotations.shape(0), rotations.shape(1),
-                                     {smoothing, half_window, least, rest_speed, threshold, cosine}, keep_going);
+        result = keypose::swing_spans(rotations.data(), rotations.shape(0), rotations.shape(1),
+                                     {smoothing, half_window, min_frames, rest_speed, threshold, cosine}, keep_going);
     }
-    if (!found.finished) throw nb::python_error();
-    auto* turns = new double[found.turns.size()];
-    Out turns_out = adopt(turns, {found.turns.size() / 3, 3});
-    std::copy(found.turns.begin(), found.turns.end(), turns);
-    return nb::make_tuple(spans_out(std::make_unique<keypose::JointSpans>(std::move(found.swings))), turns_out,
-                          spans_out(std::make_unique<keypose::JointSpans>(std::move(found.rests))));
+    if (!result.finished) throw nb::python_error();
+    auto* rotation_vectors = new double[result.rotation_vectors.size()];
+    Out rotation_vectors_out = adopt(rotation_vectors, {result.rotation_vectors.size() / 3, 3});
+    std::copy(result.rotation_vectors.begin(), result.rotation_vectors.end(), rotation_vectors);
+    return nb::make_tuple(spans_out(std::make_unique<keypose::JointSpans>(std::move(result.swings))), rotation_vectors_out,
+                          spans_out(std::make_unique<keypose::JointSpans>(std::move(result.rests))));
 }
 
 nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In1i ends, In2 first_rotations,
-                     In2 turns, double swing_cost, std::size_t longest) {
+                     In2 rotation_vectors, double swing_cost, std::size_t max_span) {
     const std::size_t frames = rotations.shape(0), n = joints.shape(0);
     require(frames >= 1 && frames < (std::size_t{1} << 31), "there must be a frame");
     require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
     require(tolerances.shape(0) == rotations.shape(1), "one tolerance a joint");
     require(starts.shape(0) == n && ends.shape(0) == n, "a joint, a start and an end for each swing");
     require(first_rotations.shape(0) == n && first_rotations.shape(1) == 4, "rotations of swings must be (N, 4)");
-    require(turns.shape(0) == n && turns.shape(1) == 3, "turns of swings must be (N, 3)");
+    require(rotation_vectors.shape(0) == n && rotation_vectors.shape(1) == 3, "rotation vectors of swings must be (N, 3)");
     for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t joint = joints.data()[i], start = starts.data()[i], end = ends.data()[i];
         require(joint >= 0 && static_cast<std::size_t>(joint) < rotations.shape(1), "a swing of no joint");
@@ -329,64 +329,64 @@ nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In
         require(!i || joint > joints.data()[i - 1] || (joint == joints.data()[i - 1] && start > ends.data()[i - 1]),
                 "swings must be sorted and must not overlap");
     }
-    require(longest >= 1, "the longest turn must be at least 1 frame");
-    auto found = std::make_unique<keypose::JointKeys>();
+    require(max_span >= 1, "the longest turn must be at least 1 frame");
+    auto result = std::make_unique<keypose::JointKeys>();
     {
         nb::gil_scoped_release unlocked;
-        *found = keypose::joint_keys(
+        *result = keypose::fit_joint_keys(
             rotations.data(), frames, rotations.shape(1),
-            {n, joints.data(), starts.data(), ends.data(), first_rotations.data(), turns.data()},
-            {tolerances.data(), swing_cost, longest}, keep_going);
+            {n, joints.data(), starts.data(), ends.data(), first_rotations.data(), rotation_vectors.data()},
+            {tolerances.data(), swing_cost, max_span}, keep_going);
     }
-    if (!found->finished) throw nb::python_error();
-    keypose::JointKeys* kept = found.release();
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<keypose::JointKeys*>(p); });
-    const std::size_t keys = kept->frames.size();
-    return nb::make_tuple(nb::ndarray<nb::numpy, std::int32_t>(kept->joints.data(), {keys}, owner),
-                          nb::ndarray<nb::numpy, std::int32_t>(kept->frames.data(), {keys}, owner),
-                          Out(kept->rotations.data(), {keys, 4}, owner),
-                          nb::ndarray<nb::numpy, std::uint8_t>(kept->kept.data(), {n}, owner),
-                          Out(kept->played.data(), {frames, rotations.shape(1), 4}, owner));
+    if (!result->finished) throw nb::python_error();
+    keypose::JointKeys* owned = result.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<keypose::JointKeys*>(p); });
+    const std::size_t keys = owned->frames.size();
+    return nb::make_tuple(nb::ndarray<nb::numpy, std::int32_t>(owned->joints.data(), {keys}, owner),
+                          nb::ndarray<nb::numpy, std::int32_t>(owned->frames.data(), {keys}, owner),
+                          Out(owned->rotations.data(), {keys, 4}, owner),
+                          nb::ndarray<nb::numpy, std::uint8_t>(owned->is_swing_used.data(), {n}, owner),
+                          Out(owned->playback.data(), {frames, rotations.shape(1), 4}, owner));
 }
 
 }  // namespace
 
 NB_MODULE(_core, m) {
-    m.doc() = "Kernels on plain arrays; every one has a slow obvious twin in tests/naive.py.";
+    m.doc() = "Kernels on plain arrays; each has a slow reference implementation in tests/naive*.py.";
     m.def("parse_rows", &parse_rows, "text"_a, "start"_a, "columns"_a, "expected_rows"_a, "max_rows"_a,
-          "Rows of numbers from text -> (values, glued, truncated, fault, line, column, byte).");
-    m.def("format_rows", &format_rows, "values"_a, "decimals"_a, "Rows of numbers as text.");
+          "Parse rows of numbers; return (values, glued, truncated, fault, line, column, byte).");
+    m.def("format_rows", &format_rows, "values"_a, "decimals"_a, "Format rows of numbers as text.");
     m.def("poses_from_channels", &poses_from_channels, "channels"_a, "position_columns"_a,
           "rotation_columns"_a, "rotation_axes"_a, "offsets"_a,
-          "Channel rows -> local translations (T, J, 3) and rotations (T, J, 4), wxyz.");
+          "Convert channel rows to local translations (T, J, 3) and rotations (T, J, 4), wxyz.");
     m.def("forward_kinematics", &forward_kinematics, "parents"_a, "translations"_a, "rotations"_a,
-          "Local poses -> world positions (T, J, 3) and rotations (T, J, 4).");
-    m.def("salient_paths", &salient_paths, "points"_a, "max_keys"_a, "sum"_a, "integrated"_a, "least_gap"_a,
-          "greatest_gap"_a, "allowed"_a, "pinned"_a, "threads"_a,
-          "most_distances"_a = 0, "most_parents"_a = 0,
-          "The best paths with 2, 3, ... keys -> (costs by number of keys, keys one path after another).");
-    m.def("table_paths", &table_paths, "costs"_a, "max_keys"_a, "sum"_a, "least_gap"_a, "allowed"_a, "pinned"_a,
-          "threads"_a, "most_parents"_a = 0, "The same over given costs of edges, from frame i to i + 1, i + 2, ...");
+          "Convert local poses to world positions (T, J, 3) and rotations (T, J, 4).");
+    m.def("salient_paths", &salient_paths, "points"_a, "max_keys"_a, "sum"_a, "integrated"_a, "min_gap"_a,
+          "max_gap"_a, "allowed"_a, "pinned"_a, "threads"_a,
+          "max_distances"_a = 0, "max_parents"_a = 0,
+          "Find the best paths with 2, 3, ... keys; return (costs by number of keys, keys of all paths, concatenated).");
+    m.def("table_paths", &table_paths, "costs"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "allowed"_a, "pinned"_a,
+          "threads"_a, "max_parents"_a = 0, "The same over given costs (T, max_gap) of edges from frame i to i + 1, i + 2, ...");
     m.def("inbetween_paths", &inbetween_paths, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
-          "straight"_a, "mean"_a, "max_keys"_a, "sum"_a, "least_gap"_a, "greatest_gap"_a, "allowed"_a, "pinned"_a,
-          "threads"_a, "limit"_a = std::numeric_limits<double>::infinity(), "top_only"_a = false, "most_parents"_a = 0,
-          "The same over what curves between keys leave out of a clip.");
+          "straight"_a, "mean"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "max_gap"_a, "allowed"_a, "pinned"_a,
+          "threads"_a, "limit"_a = std::numeric_limits<double>::infinity(), "top_only"_a = false, "max_parents"_a = 0,
+          "The same over the errors of curves between keys.");
     m.def("inbetween_costs", &inbetween_costs, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
-          "straight"_a, "mean"_a, "greatest_gap"_a, "threads"_a,
-          "These costs (T, greatest_gap) from frame i to i + 1, i + 2, ...");
+          "straight"_a, "mean"_a, "max_gap"_a, "threads"_a,
+          "Return these costs (T, max_gap) from frame i to i + 1, i + 2, ...");
     m.def("inbetween_spans", &inbetween_spans, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
-          "straight"_a, "mean"_a, "keys"_a, "Those of the spans between given keys.");
+          "straight"_a, "mean"_a, "keys"_a, "Return the costs of the spans between given keys.");
     m.def("polish", &polish, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "keys"_a,
-          "leaving_turns"_a, "arriving_turns"_a, "leaving_shifts"_a, "arriving_shifts"_a, "lever_mm"_a, "length_mm"_a,
+          "out_rotation_tangents"_a, "in_rotation_tangents"_a, "out_translation_tangents"_a, "in_translation_tangents"_a, "lever_mm"_a, "length_mm"_a,
           "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, 
-          "Improves the slopes of curves through keys, in place -> the largest error of each span.");
-    m.def("swing_spans", &swing_spans, "rotations"_a, "smoothing"_a, "half_window"_a, "least"_a, "rest_speed"_a,
+          "Improve the tangents of curves through keys in place; return the largest error of each span.");
+    m.def("swing_spans", &swing_spans, "rotations"_a, "smoothing"_a, "half_window"_a, "min_frames"_a, "rest_speed"_a,
           "threshold"_a, "cosine"_a,
-          "Spans in which joints turn about one axis -> ((joints, starts, ends), turns, the same spans of rests).");
+          "Find spans in which joints rotate about one axis; return ((joints, starts, ends), rotation vectors, spans of rests).");
     m.def("swing_keys", &swing_keys, "rotations"_a, "tolerances"_a, "joints"_a, "starts"_a, "ends"_a,
-          "first_rotations"_a, "turns"_a, "swing_cost"_a, "longest"_a,
-          "Few keys within a tolerance, around swings -> (joints, frames, rotations, which swings are left, played).");
-    m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Euler angles in radians as curves without jumps.");
+          "first_rotations"_a, "rotation_vectors"_a, "swing_cost"_a, "max_span"_a,
+          "Fit few keys within a tolerance around swings; return (joints, frames, rotations, is_swing_used, playback).");
+    m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Return Euler angles in radians as curves without jumps.");
     bind_lossless(m);
     bind_kps(m);
     bind_windows(m);

@@ -1,6 +1,6 @@
-// Each span is a small nonlinear least-squares problem: two slopes for each turn and shift. Gauss-Newton with damping;
-// what a slope does to the joints below it is known from a few sums over these joints (their weight, their first and
-// second moments, the force and the torque of their errors), as in the dynamics of linked bodies.
+// Each span is a small nonlinear least-squares problem with two tangents for each rotation and translation, solved by
+// damped Gauss-Newton. The effect of a tangent on the joints below it follows from a few sums over these joints (their
+// weight, first and second moments, force and torque of their errors), as in the dynamics of linked bodies.
 #include "polish.hpp"
 
 #include <algorithm>
@@ -8,35 +8,36 @@
 #include <cmath>
 #include <vector>
 
-#include "chain.hpp"
-#include "space.hpp"
+#include "chain_solver.hpp"
+#include "quaternions.hpp"
 
 namespace keypose {
 namespace {
 
-constexpr double most_damping = 1e8, first_damping = 1e-3, least_gain = 1e-4;
-// Of quaternions between keys, and one over the greatest: shorter ones turn too fast, and edits make them swing.
-constexpr double least_length = 0.6;
+constexpr double max_damping = 1e8, initial_damping = 1e-3, min_gain = 1e-4;
+// Minimum length of quaternions between keys, and of the inverse of the maximum: shorter ones rotate too fast, and
+// edits make them overshoot.
+constexpr double min_length = 0.6;
 
 struct M3 {  // rows
     V3 r[3];
 };
 
-// What can be changed: both slopes of the four numbers of a turn, or of the three of a shift.
+// A set of variables: both tangents of the four channels of a rotation, or of the three of a translation.
 struct Handle {
     std::size_t joint;
-    bool turns;
+    bool is_rotation;
 };
-static_assert(wide == 8, "two slopes of four numbers");
+static_assert(kUnknowns == 8, "two tangents of four channels");
 
-// All handles of a figure, and how they hang on each other.
+// All handles of a figure, and their tree.
 struct Handles {
     std::vector<Handle> all;
     std::vector<Link> links;
     std::size_t blocks = 0;
 };
 
-// Sums over a joint and all that hangs on it, about the joint.
+// Sums over a joint and its descendants, about the joint.
 struct Load {
     double weight = 0;
     V3 first, force, torque;
@@ -47,108 +48,108 @@ class Span {
 public:
     Span(const PolishProblem& p, const Handles& handles)
         : p_(p), c_(p.clip), handles_(handles.all), links_(handles.links), system_(handles.links, handles.blocks),
-          slopes_(handles_.size() * wide), tried_(handles_.size() * wide), world_(c_.joints),
-          locals_(c_.joints), places_(c_.joints), raw_(c_.joints * 4), loads_(c_.joints), maps_(handles_.size() * 12) {}
+          tangents_(handles_.size() * kUnknowns), trial_(handles_.size() * kUnknowns), world_(c_.joints),
+          locals_(c_.joints), positions_(c_.joints), raw_(c_.joints * 4), loads_(c_.joints), maps_(handles_.size() * 12) {}
 
-    // Polishes the span from key k to the next.
+    // Polishes the span from key k to the next one.
     void run(std::size_t k) {
         from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
         gap_ = static_cast<double>(to_ - from_);
         gather(k);
-        const std::vector<double> before = slopes_;
+        const std::vector<double> before = tangents_;
         scale_ = 1;
-        judged(slopes_);
+        evaluate(tangents_);
         const double worst_before = p_.worst_mm[k] = worst_;
-        if (to_ - from_ < 3) return;  // as many slopes as frames, or more
+        if (to_ - from_ < 3) return;  // at least as many tangents as frames
         scale_ = std::max(worst_ * worst_, 1e-12);
-        const double shortest = std::min(shortest_, least_length);
-        for (const double stiffer : {1.0, 16.0, 256.0}) {
-            length_weight_ = stiffer * p_.length_mm * p_.length_mm;
-            slopes_ = before;
+        const double min_length_now = std::min(min_length_, min_length);
+        for (const double stiffness : {1.0, 16.0, 256.0}) {
+            length_weight_ = stiffness * p_.length_mm * p_.length_mm;
+            tangents_ = before;
             improve();
-            if (shortest_ >= shortest) break;
+            if (min_length_ >= min_length_now) break;
         }
-        if (shortest_ < shortest || worst_ > std::max(worst_before, p_.limit_mm)) return;
+        if (min_length_ < min_length_now || worst_ > std::max(worst_before, p_.limit_mm)) return;
         scatter(k);
         p_.worst_mm[k] = worst_;
     }
 
 private:
     void improve() {
-        double damping = first_damping;
+        double damping = initial_damping;
         linearise();
-        double cost = judged(slopes_), worst = worst_, shortest = shortest_;
+        double cost = evaluate(tangents_), worst = worst_, min_length_now = min_length_;
         for (std::size_t round = 0; round < p_.rounds; ++round) {
-            double found = cost;
-            for (; damping < most_damping; damping *= 10) {
+            double new_cost = cost;
+            for (; damping < max_damping; damping *= 10) {
                 const std::vector<double>& step = system_.solve(damping);
-                for (std::size_t i = 0; i < slopes_.size(); ++i) tried_[i] = slopes_[i] + step[i];
-                found = judged(tried_);
-                if (found < cost) break;
+                for (std::size_t i = 0; i < tangents_.size(); ++i) trial_[i] = tangents_[i] + step[i];
+                new_cost = evaluate(trial_);
+                if (new_cost < cost) break;
             }
-            if (!(found < cost)) break;
-            const double gain = (cost - found) / cost;
-            slopes_.swap(tried_);
-            cost = found, worst = worst_, shortest = shortest_;
+            if (!(new_cost < cost)) break;
+            const double gain = (cost - new_cost) / cost;
+            tangents_.swap(trial_);
+            cost = new_cost, worst = worst_, min_length_now = min_length_;
             damping = std::max(1e-9, damping / 10);
-            if (gain < least_gain || round + 1 == p_.rounds) break;
+            if (gain < min_gain || round + 1 == p_.rounds) break;
             linearise();
         }
-        worst_ = worst, shortest_ = shortest;
+        worst_ = worst, min_length_ = min_length_now;
     }
 
-    double* slope(std::size_t k, const Handle& h, bool leaving) const {
-        if (h.turns) return (leaving ? p_.leaving_turns : p_.arriving_turns) + (k * c_.joints + h.joint) * 4;
-        return (leaving ? p_.leaving_shifts : p_.arriving_shifts) + (k * c_.joints + h.joint) * 3;
+    double* tangent(std::size_t k, const Handle& h, bool is_out) const {
+        if (h.is_rotation) return (is_out ? p_.out_rotation_tangents : p_.in_rotation_tangents) + (k * c_.joints + h.joint) * 4;
+        return (is_out ? p_.out_translation_tangents : p_.in_translation_tangents) + (k * c_.joints + h.joint) * 3;
     }
 
     void gather(std::size_t k) {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             const Handle& h = handles_[i];
-            const std::size_t width = h.turns ? 4 : 3;
-            double* mine = &slopes_[i * wide];
-            std::fill_n(mine, wide, 0.0);
-            std::copy_n(slope(k, h, true), width, mine);
-            std::copy_n(slope(k + 1, h, false), width, mine + 4);
+            const std::size_t width = h.is_rotation ? 4 : 3;
+            double* mine = &tangents_[i * kUnknowns];
+            std::fill_n(mine, kUnknowns, 0.0);
+            std::copy_n(tangent(k, h, true), width, mine);
+            std::copy_n(tangent(k + 1, h, false), width, mine + 4);
         }
     }
 
     void scatter(std::size_t k) const {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             const Handle& h = handles_[i];
-            const std::size_t width = h.turns ? 4 : 3;
-            std::copy_n(&slopes_[i * wide], width, slope(k, h, true));
-            std::copy_n(&slopes_[i * wide + 4], width, slope(k + 1, h, false));
+            const std::size_t width = h.is_rotation ? 4 : 3;
+            std::copy_n(&tangents_[i * kUnknowns], width, tangent(k, h, true));
+            std::copy_n(&tangents_[i * kUnknowns + 4], width, tangent(k + 1, h, false));
         }
     }
 
-    // The pose of frame t for given slopes.
-    void pose(std::size_t t, const std::vector<double>& slopes) {
+    // Computes the pose of frame t for given tangents.
+    void pose(std::size_t t, const std::vector<double>& tangents) {
         const double s = static_cast<double>(t - from_) / gap_;
-        climb_ = s * s * (3 - 2 * s), a_ = gap_ * s * (1 - s) * (1 - s), b_ = -gap_ * s * s * (1 - s);
+        blend_ = s * s * (3 - 2 * s), a_ = gap_ * s * (1 - s) * (1 - s), b_ = -gap_ * s * s * (1 - s);
         const std::size_t n = c_.joints;
         for (std::size_t j = 0; j < n; ++j) {
-            const double* q = c_.rotations + (t * n + j) * 4;  // of a joint that nothing hangs on
+            const double* q = c_.rotations + (t * n + j) * 4;  // used for joints without handles
             locals_[j] = {q[0], q[1], q[2], q[3]};
-            places_[j] = vector_at(c_.translations + (t * n + j) * 3);
+            positions_[j] = vector_at(c_.translations + (t * n + j) * 3);
         }
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             const Handle& h = handles_[i];
-            const double* m = &slopes[i * wide];
+            const double* m = &tangents[i * kUnknowns];
             double at[4];
-            const std::size_t width = h.turns ? 4 : 3;
-            const double* values = h.turns ? c_.rotations : c_.translations;
+            const std::size_t width = h.is_rotation ? 4 : 3;
+            const double* values = h.is_rotation ? c_.rotations : c_.translations;
             for (std::size_t c = 0; c < width; ++c) {
                 const double p0 = values[(from_ * n + h.joint) * width + c], p1 = values[(to_ * n + h.joint) * width + c];
-                at[c] = p0 + climb_ * (p1 - p0) + a_ * m[c] + b_ * m[4 + c];
+                at[c] = p0 + blend_ * (p1 - p0) + a_ * m[c] + b_ * m[4 + c];
             }
-            if (h.turns) {
+            if (h.is_rotation) {
                 std::copy_n(at, 4, &raw_[h.joint * 4]);
                 const double length = std::sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2] + at[3] * at[3]);
                 const double unit = length > 0 ? 1 / length : 0;
                 locals_[h.joint] = {at[0] * unit, at[1] * unit, at[2] * unit, at[3] * unit};
             } else {
-                places_[h.joint] = vector_at(at);
+                positions_[h.joint] = vector_at(at);
             }
         }
         for (std::size_t j = 0; j < n; ++j) {
@@ -157,53 +158,53 @@ private:
                 continue;
             }
             const auto parent = static_cast<std::size_t>(c_.parents[j]);
-            places_[j] = places_[parent] + turned(world_[parent], places_[j]);
+            positions_[j] = positions_[parent] + rotate(world_[parent], positions_[j]);
             world_[j] = world_[parent] * locals_[j];
         }
     }
 
-    V3 off(std::size_t t, std::size_t j) const { return vector_at(c_.positions + (t * c_.joints + j) * 3) - places_[j]; }
+    V3 position_error(std::size_t t, std::size_t j) const { return vector_at(c_.positions + (t * c_.joints + j) * 3) - positions_[j]; }
 
-    // The sum that is made small; in passing, the largest error and the length of the shortest quaternion, or one over
-    // that of the longest.
-    double judged(const std::vector<double>& slopes) {
-        double cost = 0, largest = 0, shortest = 1;
-        const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
+    // Returns the cost that is minimised; also sets the largest error and the minimum quaternion length (or the inverse
+    // of the maximum length, if smaller).
+    double evaluate(const std::vector<double>& tangents) {
+        double cost = 0, largest = 0, min_length_now = 1;
+        const double rotation_weight = 4 * p_.lever_mm * p_.lever_mm;
         for (std::size_t t = from_ + 1; t < to_; ++t) {
-            pose(t, slopes);
+            pose(t, tangents);
             for (std::size_t j = 0; j < c_.joints; ++j) {
                 if (c_.weights[j] <= 0) continue;
-                const V3 e = off(t, j);
+                const V3 e = position_error(t, j);
                 const double square = dot(e, e);
                 largest = std::max(largest, square);
                 cost += c_.weights[j] * square * (p_.power == 2 ? 1 : std::pow(square / scale_, p_.power / 2 - 1));
             }
             for (const Handle& h : handles_) {
-                if (!h.turns) continue;
-                const double* wanted = c_.rotations + (t * c_.joints + h.joint) * 4;
+                if (!h.is_rotation) continue;
+                const double* target = c_.rotations + (t * c_.joints + h.joint) * 4;
                 double along = 1, square = 0;
                 for (std::size_t c = 0; c < 4; ++c) {
-                    const double q = raw_[h.joint * 4 + c], d = wanted[c] - q;
-                    cost += turn_weight * d * d;
-                    along -= wanted[c] * q;
+                    const double q = raw_[h.joint * 4 + c], d = target[c] - q;
+                    cost += rotation_weight * d * d;
+                    along -= target[c] * q;
                     square += q * q;
                 }
                 cost += length_weight_ * along * along;
-                shortest = std::min({shortest, square, 1 / std::max(square, 1e-12)});
+                min_length_now = std::min({min_length_now, square, 1 / std::max(square, 1e-12)});
             }
         }
         worst_ = std::sqrt(largest);
-        shortest_ = std::sqrt(shortest);
+        min_length_ = std::sqrt(min_length_now);
         return cost;
     }
 
-    // The normal equations about the slopes at hand.
+    // Sets up the normal equations at the current tangents.
     void linearise() {
         const std::size_t n = c_.joints;
         system_.clear();
-        const double turn_weight = 4 * p_.lever_mm * p_.lever_mm;
+        const double rotation_weight = 4 * p_.lever_mm * p_.lever_mm;
         for (std::size_t t = from_ + 1; t < to_; ++t) {
-            pose(t, slopes_);
+            pose(t, tangents_);
             load(t);
             for (std::size_t i = 0; i < handles_.size(); ++i) map(i);
             const double aa = a_ * a_, ab = a_ * b_, bb = b_ * b_;
@@ -211,27 +212,27 @@ private:
                 const Handle& h = handles_[i];
                 const Load& l = loads_[h.joint];
                 const double* mine = &maps_[i * 12];
-                const V3 push = h.turns ? l.torque : l.force;
+                const V3 generalized_force = h.is_rotation ? l.torque : l.force;
                 double* right = system_.right(i);
-                const double* wanted = c_.rotations + (t * n + h.joint) * 4;
+                const double* target = c_.rotations + (t * n + h.joint) * 4;
                 const double* raw = &raw_[h.joint * 4];
-                double along = h.turns;
-                for (std::size_t c = 0; c < 4 && h.turns; ++c) along -= wanted[c] * raw[c];
+                double along = h.is_rotation;
+                for (std::size_t c = 0; c < 4 && h.is_rotation; ++c) along -= target[c] * raw[c];
                 for (std::size_t c = 0; c < 4; ++c) {
-                    double pull = mine[c] * push.x + mine[4 + c] * push.y + mine[8 + c] * push.z;
-                    if (h.turns) pull += turn_weight * (wanted[c] - raw[c]) + length_weight_ * along * wanted[c];
+                    double pull = mine[c] * generalized_force.x + mine[4 + c] * generalized_force.y + mine[8 + c] * generalized_force.z;
+                    if (h.is_rotation) pull += rotation_weight * (target[c] - raw[c]) + length_weight_ * along * target[c];
                     right[c] += a_ * pull;
                     right[4 + c] += b_ * pull;
                 }
                 std::size_t other = i;
                 for (std::size_t d = 0; d < links_[i].depth; ++d) {
                     double k[4][4];
-                    coupled(i, other, k);
+                    coupling(i, other, k);
                     other = static_cast<std::size_t>(links_[other].parent);
-                    if (d == 0 && h.turns)
+                    if (d == 0 && h.is_rotation)
                         for (int r = 0; r < 4; ++r) {
-                            k[r][r] += turn_weight;
-                            for (int c = 0; c < 4; ++c) k[r][c] += length_weight_ * wanted[r] * wanted[c];
+                            k[r][r] += rotation_weight;
+                            for (int c = 0; c < 4; ++c) k[r][c] += length_weight_ * target[r] * target[c];
                         }
                     Block& block = system_.block(i, d);
                     for (int r = 0; r < 4; ++r)
@@ -246,13 +247,13 @@ private:
         }
     }
 
-    // Bottom up: what hangs on each joint.
+    // Computes the loads of all joints, from the leaves to the root.
     void load(std::size_t t) {
         for (std::size_t j = c_.joints; j-- > 0;) loads_[j] = Load{};
         for (std::size_t j = c_.joints; j-- > 0;) {
             Load& l = loads_[j];
             if (c_.weights[j] > 0) {
-                const V3 e = off(t, j);
+                const V3 e = position_error(t, j);
                 double w = c_.weights[j];
                 if (p_.power != 2) w *= p_.power / 2 * std::pow(dot(e, e) / scale_, p_.power / 2 - 1);
                 l.weight += w;
@@ -261,7 +262,7 @@ private:
             if (c_.parents[j] < 0) continue;
             const auto parent = static_cast<std::size_t>(c_.parents[j]);
             Load& up = loads_[parent];
-            const V3 arm = places_[j] - places_[parent];
+            const V3 arm = positions_[j] - positions_[parent];
             up.weight += l.weight;
             up.force = up.force + l.force;
             up.torque = up.torque + l.torque + cross(arm, l.force);
@@ -274,14 +275,15 @@ private:
         }
     }
 
-    // The linear map (3, 4) from a handle's channels to the turning of the world below it, or to its shift.
+    // The linear map (3, 4) from a handle's channels to the world rotation of the joints below it, or to their
+    // translation.
     void map(std::size_t i) {
         const Handle& h = handles_[i];
         double* out = &maps_[i * 12];
         const bool is_root = c_.parents[h.joint] < 0;
         const Q above = is_root ? Q{} : world_[static_cast<std::size_t>(c_.parents[h.joint])];
-        if (!h.turns) {
-            const V3 columns[3] = {turned(above, {1, 0, 0}), turned(above, {0, 1, 0}), turned(above, {0, 0, 1})};
+        if (!h.is_rotation) {
+            const V3 columns[3] = {rotate(above, {1, 0, 0}), rotate(above, {0, 1, 0}), rotate(above, {0, 0, 1})};
             for (std::size_t c = 0; c < 4; ++c) {
                 const V3 v = c < 3 ? columns[c] : V3{};
                 out[c] = v.x, out[4 + c] = v.y, out[8 + c] = v.z;
@@ -293,26 +295,27 @@ private:
         // Twice the vector part of d q*, for a change d of q.
         const V3 columns[4] = {{-q[1], -q[2], -q[3]}, {q[0], q[3], -q[2]}, {-q[3], q[0], q[1]}, {q[2], -q[1], q[0]}};
         for (std::size_t c = 0; c < 4; ++c) {
-            const V3 v = turned(above, scale * columns[c]);
+            const V3 v = rotate(above, scale * columns[c]);
             out[c] = v.x, out[4 + c] = v.y, out[8 + c] = v.z;
         }
     }
 
-    // The second derivatives (4, 4) of the squared errors by handle i and one above it, of the channels in this frame.
-    void coupled(std::size_t i, std::size_t above, double (&out)[4][4]) const {
+    // The second derivatives (4, 4) of the squared errors by the channels of handle i and of one above it, in this
+    // frame.
+    void coupling(std::size_t i, std::size_t above, double (&out)[4][4]) const {
         const Handle &h = handles_[i], &a = handles_[above];
         const Load& l = loads_[h.joint];
-        const V3 apart = places_[h.joint] - places_[a.joint];
+        const V3 offset = positions_[h.joint] - positions_[a.joint];
         M3 k;
-        if (h.turns && a.turns) {  // sum of (r . s) 1 - s r^T, with s = r + apart
-            const double trace = l.second.r[0].x + l.second.r[1].y + l.second.r[2].z + dot(l.first, apart);
-            const double shifts[3] = {apart.x, apart.y, apart.z};
+        if (h.is_rotation && a.is_rotation) {  // sum of (r . s) 1 - s r^T, with s = r + apart
+            const double trace = l.second.r[0].x + l.second.r[1].y + l.second.r[2].z + dot(l.first, offset);
+            const double shifts[3] = {offset.x, offset.y, offset.z};
             for (int r = 0; r < 3; ++r) k.r[r] = -1 * (l.second.r[r] + shifts[r] * l.first);
             k.r[0].x += trace, k.r[1].y += trace, k.r[2].z += trace;
-        } else if (h.turns) {  // first x
+        } else if (h.is_rotation) {  // first x
             k = {{{0, -l.first.z, l.first.y}, {l.first.z, 0, -l.first.x}, {-l.first.y, l.first.x, 0}}};
-        } else if (a.turns) {  // - (first + weight apart) x
-            const V3 f = l.first + l.weight * apart;
+        } else if (a.is_rotation) {  // - (first + weight apart) x
+            const V3 f = l.first + l.weight * offset;
             k = {{{0, f.z, -f.y}, {-f.z, 0, f.x}, {f.y, -f.x, 0}}};
         } else {
             k = {{{l.weight, 0, 0}, {0, l.weight, 0}, {0, 0, l.weight}}};
@@ -331,15 +334,15 @@ private:
     const Clip& c_;
     const std::vector<Handle>& handles_;
     const std::vector<Link>& links_;
-    Chains system_;
-    std::vector<double> slopes_, tried_;
+    ChainSolver system_;
+    std::vector<double> tangents_, trial_;
     std::vector<Q> world_, locals_;
-    std::vector<V3> places_;
+    std::vector<V3> positions_;
     std::vector<double> raw_;
     std::vector<Load> loads_;
     std::vector<double> maps_;
     std::size_t from_ = 0, to_ = 0;
-    double length_weight_ = 0, worst_ = 0, shortest_ = 1, scale_ = 1, gap_ = 0, climb_ = 0, a_ = 0, b_ = 0;
+    double length_weight_ = 0, worst_ = 0, min_length_ = 1, scale_ = 1, gap_ = 0, blend_ = 0, a_ = 0, b_ = 0;
 };
 
 Handles handles_of(const Clip& clip) {
@@ -354,14 +357,14 @@ Handles handles_of(const Clip& clip) {
         return false;
     };
     Handles handles;
-    std::vector<int> lowest(n, -1);  // the last handle on the chain that ends in each joint
+    std::vector<int> lowest(n, -1);  // the last handle on the chain to each joint
     for (std::size_t j = 0; j < n; ++j) {
         lowest[j] = clip.parents[j] < 0 ? -1 : lowest[static_cast<std::size_t>(clip.parents[j])];
-        for (const bool turns : {false, true}) {
-            const bool matters = carries[j] || (!turns && clip.weights[j] > 0);
-            if (!matters || !(turns ? changes(clip.rotations, 4, j) : changes(clip.translations, 3, j))) continue;
+        for (const bool is_rotation : {false, true}) {
+            const bool matters = carries[j] || (!is_rotation && clip.weights[j] > 0);
+            if (!matters || !(is_rotation ? changes(clip.rotations, 4, j) : changes(clip.translations, 3, j))) continue;
             const std::size_t depth = lowest[j] < 0 ? 1 : handles.links[static_cast<std::size_t>(lowest[j])].depth + 1;
-            handles.all.push_back({j, turns});
+            handles.all.push_back({j, is_rotation});
             handles.links.push_back({lowest[j], handles.blocks, depth});
             handles.blocks += depth;
             lowest[j] = static_cast<int>(handles.all.size()) - 1;
@@ -376,10 +379,10 @@ bool polish(const PolishProblem& problem) {
     const Handles handles = handles_of(problem.clip);
     const std::size_t spans = problem.n_keys - 1;
     std::atomic<std::size_t> next{0};
-    Team team(std::max(1u, problem.threads), problem.keep_going);
-    return team.run([&](unsigned thread) {
+    ThreadPool pool(std::max(1u, problem.threads), problem.keep_going);
+    return pool.run([&](unsigned thread) {
         Span span(problem, handles);
-        for (std::size_t k; (k = next.fetch_add(1)) < spans && team.goes_on(thread);)
+        for (std::size_t k; (k = next.fetch_add(1)) < spans && pool.should_continue(thread);)
             span.run(k);
     });
 }

@@ -1,4 +1,4 @@
-// A binary range coder and its adaptive models, in whole numbers alone: the same bytes on every machine.
+// A binary range coder and its adaptive models, in integer arithmetic only: the same bytes on every machine.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace keypose {
 
-// The probability that a bit is 1, in parts of 2^16, learnt from the bits it has seen: fast at first, then slower.
-struct Bit {
+// The adaptive probability that a bit is 1, in units of 2^-16: adapts fast at first, then slower.
+struct BitModel {
     std::uint16_t one = 1 << 15;
-    std::uint16_t seen = 0;  // how sure it is of itself; grows to `limit`
+    std::uint16_t n_seen = 0;  // number of bits learnt from, up to `limit`
 
-    static constexpr int kLeast = 32;  // neither answer is ever ruled out
+    static constexpr int kMinProbability = 32;  // of both values
 
     std::uint32_t probability() const { return one; }
 
@@ -20,17 +20,17 @@ struct Bit {
         static constexpr std::uint32_t kReciprocal[33] = {
             32768, 26214, 21845, 18725, 16384, 13107, 10923, 9362, 8192, 7282, 6554, 5958, 5461, 5041, 4681, 4369, 4096,
             3855, 3641, 3449, 3277, 3121, 2979, 2849, 2731, 2621, 2521, 2427, 2341, 2260, 2185, 2114, 2048};
-        const std::int32_t target = bit ? (1 << 16) - kLeast : kLeast;
-        const std::int32_t way = target - static_cast<std::int32_t>(one);
-        const std::int64_t step = static_cast<std::int64_t>(way) * kReciprocal[seen];
+        const std::int32_t target = bit ? (1 << 16) - kMinProbability : kMinProbability;
+        const std::int32_t difference = target - static_cast<std::int32_t>(one);
+        const std::int64_t step = static_cast<std::int64_t>(difference) * kReciprocal[n_seen];
         one = static_cast<std::uint16_t>(static_cast<std::int32_t>(one) + static_cast<std::int32_t>(step / (1 << 16)));
-        if (seen < limit) ++seen;
+        if (n_seen < limit) ++n_seen;
     }
 };
 
 class RangeEncoder {
 public:
-    // `one`: the probability that the bit is 1, in parts of 2^16, from 1 to 2^16 - 1.
+    // `one`: the probability that the bit is 1, in units of 2^-16, from 1 to 2^16 - 1.
     void encode(bool bit, std::uint32_t one) {
         const std::uint32_t middle = low_ + static_cast<std::uint32_t>((static_cast<std::uint64_t>(high_ - low_) * one) >> 16);
         if (bit) high_ = middle;
@@ -42,22 +42,22 @@ public:
         }
     }
 
-    void encode(bool bit, Bit& model, int limit) {
+    void encode(bool bit, BitModel& model, int limit) {
         encode(bit, model.probability());
         model.learn(bit, limit);
     }
 
-    // The bytes, with as few at the end as tell it from any other: a reader takes up to four that are missing for zeros.
+    // The bytes, with the fewest final bytes that are unambiguous: a reader treats up to four missing bytes as zeros.
     std::vector<std::uint8_t> finish() {
-        const std::size_t whole = bytes_.size();
-        for (int keep = 0; keep <= 4; ++keep) {
-            const std::uint64_t grain = 1ull << (32 - 8 * keep);
+        const std::size_t full_size = bytes_.size();
+        for (int n_held_bytes = 0; n_held_bytes <= 4; ++n_held_bytes) {
+            const std::uint64_t grain = 1ull << (32 - 8 * n_held_bytes);
             const std::uint64_t value = (low_ + grain - 1) / grain * grain;
             if (value > high_) continue;
-            for (int k = 0; k < keep; ++k) bytes_.push_back(static_cast<std::uint8_t>(value >> (24 - 8 * k)));
+            for (int k = 0; k < n_held_bytes; ++k) bytes_.push_back(static_cast<std::uint8_t>(value >> (24 - 8 * k)));
             break;
         }
-        while (bytes_.size() > whole && bytes_.back() == 0) bytes_.pop_back();
+        while (bytes_.size() > full_size && bytes_.back() == 0) bytes_.pop_back();
         return std::move(bytes_);
     }
 
@@ -85,25 +85,25 @@ public:
         return bit;
     }
 
-    bool decode(Bit& model, int limit) {
+    bool decode(BitModel& model, int limit) {
         const bool bit = decode(model.probability());
         model.learn(bit, limit);
         return bit;
     }
 
-    // How many bytes were taken beyond the end: more than four, and the data cannot be what was written.
-    std::size_t beyond() const { return beyond_; }
+    // The number of bytes read beyond the end: with more than four, the data is invalid.
+    std::size_t n_beyond() const { return n_beyond_; }
 
 private:
     std::uint32_t next() {
         if (at_ < end_) return *at_++;
-        ++beyond_;
+        ++n_beyond_;
         return 0;
     }
 
     const std::uint8_t* at_;
     const std::uint8_t* end_;
-    std::size_t beyond_ = 0;
+    std::size_t n_beyond_ = 0;
     std::uint32_t low_ = 0, high_ = 0xffffffffu, value_ = 0;
 };
 

@@ -7,20 +7,20 @@
 
 #include "chords.hpp"
 #include "inbetween.hpp"
-#include "table.hpp"
-#include "team.hpp"
-#include "vector.hpp"
+#include "edge_table.hpp"
+#include "thread_pool.hpp"
+#include "simd.hpp"
 
 namespace keypose {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t strip = 32;  // rows that a thread works on together, so that what it needs of a frame is at hand
+constexpr std::size_t strip = 32;  // rows that a thread processes together, to share the data of a frame
 
-// Which of up to 64 paths may, with one more edge each, cost no more than `best`: bit i for path i.
+// Which of up to 64 paths may cost at most `best` with one more edge each: bit i for path i.
 KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const double* edges, std::size_t count,
                                        double best) {
-    const Four most = {best, best, best, best};
+    const Four best4 = {best, best, best, best};
     FourBits found0 = {}, found1 = {};
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
@@ -30,66 +30,66 @@ KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const doub
         const Four cost1 = sum ? path1 + edge1 : (path1 > edge1 ? path1 : edge1);
         const long long bit = static_cast<long long>(std::uint64_t{1} << i);
         const FourBits bits = {bit, bit, bit, bit};
-        found0 |= (cost0 <= most) & bits;
-        found1 |= (cost1 <= most) & bits;
+        found0 |= (cost0 <= best4) & bits;
+        found1 |= (cost1 <= best4) & bits;
     }
-    std::uint64_t found = 0;
+    std::uint64_t bits_found = 0;
     for (std::size_t l = 0; l < 4; ++l)
-        found |= static_cast<std::uint64_t>(found0[l]) << l | static_cast<std::uint64_t>(found1[l]) << (l + 4);
+        bits_found |= static_cast<std::uint64_t>(found0[l]) << l | static_cast<std::uint64_t>(found1[l]) << (l + 4);
     for (; i < count; ++i) {
         const double edge = std::fabs(edges[i]), cost = sum ? paths[i] + edge : std::max(paths[i], edge);
-        found |= static_cast<std::uint64_t>(cost <= best) << i;
+        bits_found |= static_cast<std::uint64_t>(cost <= best) << i;
     }
-    return found;
+    return bits_found;
 }
 
-std::size_t reach_of(const SalientProblem& p) { return std::min(p.greatest_gap, p.frames - 1); }
+std::size_t max_reach(const SalientProblem& p) { return std::min(p.max_gap, p.frames - 1); }
 
-// The first frame that may be the key before each frame: no edge may leap over a pinned one.
+// The first frame that may be the key before each frame: no edge may skip a pinned one.
 std::vector<std::size_t> first_parents(const SalientProblem& p) {
     std::vector<std::size_t> first(p.frames, 0);
     std::size_t pin = 0;
     for (std::size_t j = 1; j < p.frames; ++j) {
-        first[j] = std::max(pin, j > reach_of(p) ? j - reach_of(p) : 0);
+        first[j] = std::max(pin, j > max_reach(p) ? j - max_reach(p) : 0);
         if (p.pinned[j]) pin = j;
     }
     return first;
 }
 
-Measure measure_of(const SalientProblem& p) {
+Measure edge_measure(const SalientProblem& p) {
     if (p.integrated) return Measure::sum_of_squares;
     return p.sum ? Measure::largest : Measure::largest_squared;
 }
 
-// Where the best path with m keys that ends in each frame comes from, for every row m. A thread takes a strip of rows
-// and goes through the frames with all of them; the thread on the next strip follows it. Where the parents of all rows
-// would take too much memory, only those of one stage of rows are held: the costs before each stage are kept, and the
-// rows of a stage are made again when the paths are traced back.
+// Computes the parent of the best path with m keys to each frame, for every row m. A thread takes a strip of rows and
+// goes through the frames with all of them; the thread on the next strip follows it. If the parents of all rows would
+// take too much memory, only those of one stage of rows are held: the costs before each stage are stored, and the rows
+// of a stage are recomputed when the paths are traced back.
 template <class Edges>
 class Search {
 public:
     Search(const SalientProblem& problem, const std::vector<std::size_t>& first, Edges& edges)
-        : p_(problem), n_(problem.frames), reach_(reach_of(problem)), blocks_((n_ + block - 1) / block),
-          stage_rows_(rows_of_a_stage()), ring_rows_(rows_of_the_ring()), first_(first),
+        : p_(problem), n_(problem.frames), reach_(max_reach(problem)), blocks_((n_ + block - 1) / block),
+          stage_rows_(stage_row_count()), ring_rows_(ring_row_count()), first_(first),
           edges_(edges), costs_(new double[ring_rows_ * n_]), minima_(new double[ring_rows_ * blocks_]),
           start_minima_(blocks_),
           parents_(new std::int32_t[stage_rows_ * n_]), at_(p_.max_keys + 1, static_cast<std::int32_t>(n_ - 1)),
-          progress_(stage_rows_ / strip + 1), team_(std::max(1u, p_.threads), p_.keep_going) {
+          progress_(stage_rows_ / strip + 1), pool_(std::max(1u, p_.threads), p_.keep_going) {
         out_.costs.assign(p_.max_keys + 1, infinite);
         out_.keys.assign((p_.max_keys + 1) * p_.max_keys / 2 - 1, -1);
         starts_.reserve(p_.max_keys / stage_rows_ + 2);
         starts_.emplace_back(n_, infinite);
-        starts_[0][0] = 0.0;  // every path begins with the first frame
+        starts_[0][0] = 0.0;  // every path starts with the first frame
     }
 
     SalientPaths run() {
-        out_.finished = team_.run([this](unsigned thread) { work(thread); });
+        out_.finished = pool_.run([this](unsigned thread) { work(thread); });
         return std::move(out_);
     }
 
 private:
     void work(unsigned thread) {
-        edges_.prepare(team_, thread);
+        edges_.prepare(pool_, thread);
         const std::size_t stages = (p_.max_keys - 1 + stage_rows_ - 1) / stage_rows_;
         for (std::size_t stage = 0; stage < stages; ++stage) {
             if (!extend_stage(stage, thread)) return;
@@ -107,42 +107,42 @@ private:
     std::size_t first_row(std::size_t stage) const { return 2 + stage * stage_rows_; }
     std::size_t last_row(std::size_t stage) const { return std::min(p_.max_keys + 1, first_row(stage + 1)); }
 
-    std::size_t rows_of_a_stage() const {
+    std::size_t stage_row_count() const {
         const std::size_t rows = p_.max_keys - 1;
-        if (rows * n_ <= p_.most_parents) return rows;
-        const auto least = static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows)));
-        return std::max<std::size_t>({1, least, p_.most_parents / n_});
+        if (rows * n_ <= p_.max_parents) return rows;
+        const auto first_frame = static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows)));
+        return std::max<std::size_t>({1, first_frame, p_.max_parents / n_});
     }
 
-    // One strip for each thread and one before them, but no more than a stage has.
-    std::size_t rows_of_the_ring() const {
+    // One strip for each thread and one more, but at most those of a stage.
+    std::size_t ring_row_count() const {
         const std::size_t strips = (stage_rows_ + strip - 1) / strip;
         return std::min<std::size_t>(std::max(1u, p_.threads) + 1, strips) * strip;
     }
 
-    // Row m: the best paths with m keys, by the frame in which they end.
+    // Row m: the best paths with m keys, by their last frame.
     struct Row {
         double* costs;
-        double* minima;         // the least cost of each block of frames that is there so far
-        std::int32_t* parents;  // the key before; none before a strip
-        std::size_t least, greatest;  // the frames that are looked at
+        double* minima;         // the minimum cost of each block of frames so far
+        std::int32_t* parents;  // the previous key; null for the row before a strip
+        std::size_t first_frame, last_frame;  // the range of last frames
     };
 
     Row row(std::size_t stage, std::size_t m) {
-        const std::size_t least = least_frame(m), greatest = greatest_frame(m);
-        if (m < first_row(stage)) return {starts_[stage].data(), start_minima_.data(), nullptr, least, greatest};
-        const std::size_t place = (m - first_row(stage)) % ring_rows_;
-        return {costs_.get() + place * n_, minima_.get() + place * blocks_, parents(m), least, greatest};
+        const std::size_t first_frame = first_end_frame(m), last_frame = last_end_frame(m);
+        if (m < first_row(stage)) return {starts_[stage].data(), start_minima_.data(), nullptr, first_frame, last_frame};
+        const std::size_t slot = (m - first_row(stage)) % ring_rows_;
+        return {costs_.get() + slot * n_, minima_.get() + slot * blocks_, parents(m), first_frame, last_frame};
     }
     std::int32_t* parents(std::size_t m) { return parents_.get() + (m - 2) % stage_rows_ * n_; }
 
-    // The frames in which m keys can end and from which the last frame is still in reach.
-    std::size_t least_frame(std::size_t m) const {
+    // The range of frames in which m keys can end and from which the last frame can still be reached.
+    std::size_t first_end_frame(std::size_t m) const {
         if (m < 2) return 0;
         const std::size_t left = (p_.max_keys - m) * reach_;
-        return std::max((m - 1) * p_.least_gap, n_ - 1 > left ? n_ - 1 - left : 0);
+        return std::max((m - 1) * p_.min_gap, n_ - 1 > left ? n_ - 1 - left : 0);
     }
-    std::size_t greatest_frame(std::size_t m) const { return std::min(n_ - 1, (m - 1) * reach_); }
+    std::size_t last_end_frame(std::size_t m) const { return std::min(n_ - 1, (m - 1) * reach_); }
 
     bool extend_stage(std::size_t stage, unsigned thread) {
         if (thread == 0) {
@@ -152,19 +152,19 @@ private:
             for (auto& frames : progress_) frames = 0;
             next_strip_ = 0;
         }
-        if (!team_.meet()) return false;
+        if (!pool_.wait_for_all()) return false;
         const std::size_t rows = last_row(stage) - first_row(stage);
         for (std::size_t s; (s = next_strip_.fetch_add(1)) * strip < rows;)
             if (!extend_strip(stage, s, thread)) return false;
-        return team_.meet();
+        return pool_.wait_for_all();
     }
 
     bool extend_strip(std::size_t stage, std::size_t s, unsigned thread) {
         const std::size_t first = first_row(stage) + s * strip, last = std::min(last_row(stage), first + strip);
-        // This strip takes the rows of the one that many before; the strip after that one must have read them.
+        // This strip reuses the rows of the strip `strips` earlier; the strip after that one must have read them.
         const std::size_t strips = ring_rows_ / strip;
-        if (s >= strips && !follow(s - strips + 2, done(), thread)) return false;
-        Row rows[strip + 1];  // the one before, then those of the strip
+        if (s >= strips && !wait_for_previous(s - strips + 2, all_done(), thread)) return false;
+        Row rows[strip + 1];  // the previous row, then those of the strip
         const std::size_t count = last - first;
         for (std::size_t i = 0; i <= count; ++i) rows[i] = row(stage, first - 1 + i);
         rows[0].parents = nullptr;
@@ -172,72 +172,72 @@ private:
             std::fill_n(rows[i].costs, n_, infinite);
             std::fill_n(rows[i].minima, blocks_, infinite);
         }
-        for (std::size_t j = rows[1].least; j <= rows[count].greatest;) {
-            const std::size_t whole_block = (j / block + 1) * block;  // then its minima are final
-            const std::size_t stop = std::min(rows[count].greatest + 1, whole_block);
-            if (!follow(s, stop, thread)) return false;
+        for (std::size_t j = rows[1].first_frame; j <= rows[count].last_frame;) {
+            const std::size_t block_end = (j / block + 1) * block;  // its minima are final there
+            const std::size_t stop = std::min(rows[count].last_frame + 1, block_end);
+            if (!wait_for_previous(s, stop, thread)) return false;
             for (; j < stop; ++j)
                 for (std::size_t i = 1; i <= count; ++i) extend(rows[i - 1], rows[i], j);
             progress_[s].store(stop, std::memory_order_release);
         }
         for (std::size_t i = 1; i <= count; ++i) out_.costs[first - 1 + i] = rows[i].costs[n_ - 1];
-        if (!follow(s, done(), thread)) return false;  // strips end in order
-        progress_[s].store(done(), std::memory_order_release);
+        if (!wait_for_previous(s, all_done(), thread)) return false;  // strips finish in order
+        progress_[s].store(all_done(), std::memory_order_release);
         return true;
     }
 
-    std::size_t done() const { return n_ + 1; }
+    std::size_t all_done() const { return n_ + 1; }
 
-    // Waits until the strip before has done so many frames; false if the work is to end.
-    bool follow(std::size_t s, std::size_t frames, unsigned thread) {
+    // Waits until the previous strip has processed `frames` frames; false if interrupted.
+    bool wait_for_previous(std::size_t s, std::size_t frames, unsigned thread) {
         while (s > 0 && progress_[s - 1].load(std::memory_order_acquire) < frames) {
-            if (!team_.goes_on(thread)) return false;
+            if (!pool_.should_continue(thread)) return false;
             std::this_thread::yield();
         }
-        return team_.goes_on(thread);
+        return pool_.should_continue(thread);
     }
 
-    void extend(const Row& before, const Row& now, std::size_t j) {
+    void extend(const Row& previous, const Row& now, std::size_t j) {
         std::int32_t& best = now.parents[j];
         best = -1;
-        if (!p_.allowed[j] || j < now.least || j > now.greatest) return;
-        const std::int32_t beside = j > now.least ? now.parents[j - 1] : -1;  // those of neighbours are good guesses
-        const bool has_below = before.parents && j >= before.least && j <= before.greatest;
-        const double cost = best_parent(before, j, beside, has_below ? before.parents[j] : -1, best);
+        if (!p_.allowed[j] || j < now.first_frame || j > now.last_frame) return;
+        const std::int32_t neighbour = j > now.first_frame ? now.parents[j - 1] : -1;  // parents of neighbours are good candidates
+        const bool has_below = previous.parents && j >= previous.first_frame && j <= previous.last_frame;
+        const double cost = best_parent(previous, j, neighbour, has_below ? previous.parents[j] : -1, best);
         now.costs[j] = cost;
         now.minima[j / block] = std::min(now.minima[j / block], cost);
     }
 
-    double best_parent(const Row& shorter, std::size_t j, std::int32_t beside, std::int32_t below,
+    double best_parent(const Row& shorter, std::size_t j, std::int32_t neighbour, std::int32_t fewer_keys,
                        std::int32_t& parent) {
-        const double *before = shorter.costs, *before_minima = shorter.minima, *edges = edges_.row(j);
-        const std::size_t from = first_[j], to = j + 1 - p_.least_gap;  // k in [from, to)
+        const double *previous = shorter.costs, *previous_minima = shorter.minima, *edges = edges_.row(j);
+        const std::size_t from = first_[j], to = j + 1 - p_.min_gap;  // k in [from, to)
         if (to <= from) return infinite;
         double best = p_.limit;
-        std::size_t best_k = n_;  // of equal costs the smallest k, whatever is tried first
+        std::size_t best_k = n_;  // of equal costs the smallest k, in any order of evaluation
         const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
         const auto consider = [&](std::size_t k) {
-            if (before[k] == infinite || worse(joined(before[k], std::fabs(edges[k])), k)) return;
-            const double cost = joined(before[k], edges_.exact(k, j, best));  // no more exact than it takes to be worse
+            if (previous[k] == infinite || worse(combine(previous[k], std::fabs(edges[k])), k)) return;
+            const double cost = combine(previous[k], edges_.exact(k, j, best));  // may stop once it is worse
             if (!worse(cost, k)) best = cost, best_k = k;
         };
-        for (const std::int32_t seed : {beside, below})
+        for (const std::int32_t seed : {neighbour, fewer_keys})
             if (seed >= static_cast<std::int32_t>(from) && seed < static_cast<std::int32_t>(to))
                 consider(static_cast<std::size_t>(seed));
         if (best_k == n_) {
-            const std::size_t k = most_promising(from, to, edges, before);
+            const std::size_t k = best_by_bound(from, to, edges, previous);
             if (k < to) consider(k);
         }
-        const double* least_edges = edges_.least_bounds(j);
+        const double* min_edges = edges_.min_bounds(j);
         const std::size_t first_block = from / block, blocks = (to + block - 1) / block;
         for (std::size_t b = first_block; b < blocks; b += 64) {
-            const double *paths = before_minima + b, *least = least_edges + (b - first_block);
-            auto some = promising(p_.sum, paths, least, std::min<std::size_t>(64, blocks - b), best);
-            for (; some; some &= some - 1) {
-                const unsigned l = lowest_bit(some);
+            const double *paths = previous_minima + b, *first_frame = min_edges + (b - first_block);
+            auto candidates = promising(p_.sum, paths, first_frame, std::min<std::size_t>(64, blocks - b), best);
+            for (; candidates; candidates &= candidates - 1) {
+                const unsigned l = lowest_bit(candidates);
                 const std::size_t k = std::max(from, (b + l) * block), end = std::min(to, (b + l + 1) * block);
-                if (paths[l] == infinite || worse(joined(paths[l], least[l]), k)) continue;
-                for (auto left = promising(p_.sum, before + k, edges + k, end - k, best); left; left &= left - 1)
+                if (paths[l] == infinite || worse(combine(paths[l], first_frame[l]), k)) continue;
+                for (auto left = promising(p_.sum, previous + k, edges + k, end - k, best); left; left &= left - 1)
                     consider(k + lowest_bit(left));
             }
         }
@@ -246,28 +246,28 @@ private:
         return best;
     }
 
-    // The frame whose path would be cheapest if its bound were its cost; `to` if no path leads here.
-    std::size_t most_promising(std::size_t from, std::size_t to, const double* edges, const double* before) const {
+    // The frame with the cheapest path if bounds were costs; `to` if there is no path.
+    std::size_t best_by_bound(std::size_t from, std::size_t to, const double* edges, const double* previous) const {
         std::size_t at = to;
-        double least = infinite;
+        double first_frame = infinite;
         for (std::size_t k = from; k < to; ++k) {
-            const double cost = joined(before[k], std::fabs(edges[k]));
-            if (cost < least) least = cost, at = k;
+            const double cost = combine(previous[k], std::fabs(edges[k]));
+            if (cost < first_frame) first_frame = cost, at = k;
         }
         return at;
     }
 
-    double joined(double path, double edge) const { return p_.sum ? path + edge : std::max(path, edge); }
+    double combine(double path, double edge) const { return p_.sum ? path + edge : std::max(path, edge); }
 
-    // Follows every path through the rows of a stage, backwards.
+    // Traces every path back through the rows of a stage.
     void trace(std::size_t stage) {
         for (std::size_t m = last_row(stage); m-- > first_row(stage);) {
-            const std::int32_t* before = parents(m);
+            const std::int32_t* previous = parents(m);
             for (std::size_t path = m; path <= p_.max_keys; ++path) {
                 if (out_.costs[path] == infinite) continue;
                 std::int32_t* keys = out_.keys.data() + path * (path - 1) / 2 - 1;
                 keys[m - 1] = at_[path];
-                at_[path] = before[at_[path]];
+                at_[path] = previous[at_[path]];
                 if (m == 2) keys[0] = at_[path];
             }
         }
@@ -277,28 +277,28 @@ private:
     const std::size_t n_, reach_, blocks_, stage_rows_, ring_rows_;
     const std::vector<std::size_t>& first_;
     Edges& edges_;
-    std::unique_ptr<double[]> costs_, minima_;  // of the rows that threads are on, and of those before them
+    std::unique_ptr<double[]> costs_, minima_;  // of the rows in work, and of those before them
     std::vector<std::vector<double>> starts_;   // the costs before each stage
     std::vector<double> start_minima_;
     std::unique_ptr<std::int32_t[]> parents_;  // of the rows of one stage
-    std::vector<std::int32_t> at_;             // where each path is while it is traced
+    std::vector<std::int32_t> at_;             // the current frame of each traced path
     std::atomic<std::size_t> next_strip_{0};
-    std::vector<std::atomic<std::size_t>> progress_;  // frames that each strip of the stage has done
-    Team team_;
+    std::vector<std::atomic<std::size_t>> progress_;  // number of frames processed by each strip of the stage
+    ThreadPool pool_;
     SalientPaths out_;
 };
 
-// Lower bounds taken for costs: what they find is a good guess.
-struct BoundsAlone {
+// Lower bounds used as costs: the result is a good first estimate.
+struct BoundsOnly {
     Inbetweens& edges;
-    void prepare(Team& team, unsigned thread) { edges.prepare(team, thread); }
+    void prepare(ThreadPool& pool, unsigned thread) { edges.prepare(pool, thread); }
     const double* row(std::size_t j) const { return edges.row(j); }
     double exact(std::size_t k, std::size_t j, double) const { return std::fabs(edges.row(j)[k]); }
-    const double* least_bounds(std::size_t j) const { return edges.least_bounds(j); }
+    const double* min_bounds(std::size_t j) const { return edges.min_bounds(j); }
 };
 
-// What the longest path really costs; infinite if there is none.
-double real_cost(const SalientProblem& p, const SalientPaths& paths, Inbetweens& edges) {
+// The exact cost of the path with max_keys keys; infinite if there is none.
+double exact_cost(const SalientProblem& p, const SalientPaths& paths, Inbetweens& edges) {
     if (paths.costs[p.max_keys] == infinite) return infinite;
     const std::int32_t* keys = paths.keys.data() + paths.keys.size() - p.max_keys;
     double cost = 0;
@@ -315,21 +315,21 @@ double real_cost(const SalientProblem& p, const SalientPaths& paths, Inbetweens&
 SalientPaths salient_paths(const SalientProblem& p) {
     const std::vector<std::size_t> first = first_parents(p);
     if (p.costs) {
-        Table table(p.costs, p.frames, reach_of(p), first);
-        return Search<Table>(p, first, table).run();
+        EdgeTable table(p.costs, p.frames, max_reach(p), first);
+        return Search<EdgeTable>(p, first, table).run();
     }
     if (p.clip) {
-        Inbetweens inbetweens(*p.clip, reach_of(p), first, p.kind);
-        SalientProblem narrowed = p;
+        Inbetweens inbetweens(*p.clip, max_reach(p), first, p.kind);
+        SalientProblem limited = p;
         if (p.top_only) {
-            BoundsAlone bounds{inbetweens};
-            const SalientPaths guess = Search<BoundsAlone>(p, first, bounds).run();
+            BoundsOnly bounds{inbetweens};
+            const SalientPaths guess = Search<BoundsOnly>(p, first, bounds).run();
             if (!guess.finished) return guess;
-            narrowed.limit = std::min(p.limit, real_cost(p, guess, inbetweens));
+            limited.limit = std::min(p.limit, exact_cost(p, guess, inbetweens));
         }
-        return Search<Inbetweens>(narrowed, first, inbetweens).run();
+        return Search<Inbetweens>(limited, first, inbetweens).run();
     }
-    Chords chords({p.points, p.frames, p.dims}, reach_of(p), first, measure_of(p), p.most_distances);
+    Chords chords({p.points, p.frames, p.dims}, max_reach(p), first, edge_measure(p), p.max_distances);
     return Search<Chords>(p, first, chords).run();
 }
 

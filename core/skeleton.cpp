@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "space.hpp"
+#include "quaternions.hpp"
 
 namespace keypose {
 namespace {
 
-// q * (turn about one axis) needs half of the products of a full one.
-Q turned(const Q& q, int axis, double degrees) {
+// q * (rotation about one axis) needs half of the products of a quaternion product.
+Q rotate_about_axis(const Q& q, int axis, double degrees) {
     const double half = degrees * (3.14159265358979323846 / 360.0);
     const double c = std::cos(half), s = std::sin(half);
     switch (axis) {
@@ -36,7 +36,7 @@ void poses_from_channels(const double* channels, std::size_t frames, std::size_t
             Q q{1, 0, 0, 0};
             for (std::size_t k = 0; k < 3; ++k) {
                 const std::int32_t column = rotation_columns[3 * j + k];
-                if (column >= 0 && row[column] != 0) q = turned(q, rotation_axes[3 * j + k], row[column]);
+                if (column >= 0 && row[column] != 0) q = rotate_about_axis(q, rotation_axes[3 * j + k], row[column]);
             }
             rotation[4 * j] = q.w;
             rotation[4 * j + 1] = q.x;
@@ -78,19 +78,19 @@ void forward_kinematics(const std::int32_t* parents, const double* translations,
 }
 
 void unwrap_euler(double* angles, std::size_t frames, std::size_t joints) {
-    const double pi = 3.14159265358979323846, turn = 2 * pi;
+    const double pi = 3.14159265358979323846, full_turn = 2 * pi;
     for (std::size_t i = joints * 3; i < frames * joints * 3; i += 3) {
-        double* here = angles + i;
-        const double* before = here - joints * 3;
+        double* current = angles + i;
+        const double* previous = current - joints * 3;
         double same[3], other[3], same_distance = 0, other_distance = 0;
         for (int k = 0; k < 3; ++k) {
-            const double mirrored = (k == 1 ? -here[k] : here[k]) + pi;
-            same[k] = here[k] + turn * std::nearbyint((before[k] - here[k]) / turn);
-            other[k] = mirrored + turn * std::nearbyint((before[k] - mirrored) / turn);
-            same_distance += (same[k] - before[k]) * (same[k] - before[k]);
-            other_distance += (other[k] - before[k]) * (other[k] - before[k]);
+            const double mirrored = (k == 1 ? -current[k] : current[k]) + pi;
+            same[k] = current[k] + full_turn * std::nearbyint((previous[k] - current[k]) / full_turn);
+            other[k] = mirrored + full_turn * std::nearbyint((previous[k] - mirrored) / full_turn);
+            same_distance += (same[k] - previous[k]) * (same[k] - previous[k]);
+            other_distance += (other[k] - previous[k]) * (other[k] - previous[k]);
         }
-        for (int k = 0; k < 3; ++k) here[k] = other_distance < same_distance ? other[k] : same[k];
+        for (int k = 0; k < 3; ++k) current[k] = other_distance < same_distance ? other[k] : same[k];
     }
 }
 

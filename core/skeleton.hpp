@@ -1,4 +1,4 @@
-// Kernels over whole clips of local poses: channels to poses, poses to world space.
+// Kernels over clips of local poses: channels to poses, poses to world space.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,8 +6,8 @@
 namespace keypose {
 
 // Row t of `channels` holds frame t. For joint j, position_columns[3j + axis] is the column of that
-// local coordinate or -1 (then the offset holds); rotation_columns[3j + k] is the column of the k-th
-// turn in degrees or -1, about axis rotation_axes[3j + k]. The turns are intrinsic: q = q0 q1 q2.
+// local coordinate or -1 (use the offset); rotation_columns[3j + k] is the column of the k-th angle in
+// degrees or -1, about axis rotation_axes[3j + k]. Rotations are intrinsic: q = q0 q1 q2.
 void poses_from_channels(const double* channels, std::size_t frames, std::size_t columns, std::size_t joints,
                          const std::int32_t* position_columns, const std::int32_t* rotation_columns,
                          const std::int32_t* rotation_axes, const double* offsets, double* translations,

@@ -4,16 +4,16 @@
 #include <cmath>
 #include <limits>
 
-#include "key_settling.hpp"
-#include "space.hpp"
-#include "turn_bundle.hpp"
+#include "key_adjustment.hpp"
+#include "quaternions.hpp"
+#include "rotation_bundle.hpp"
 
 namespace keypose {
 namespace {
 
 constexpr double PI = 3.141592653589793;
 constexpr double ROUNDING = 1e-11;     // radians
-constexpr std::size_t LOOK_AHEAD = 4;  // swings, of which all but the last may give way to keys
+constexpr std::size_t LOOK_AHEAD = 4;  // swings, of which all but the last may be replaced by keys
 
 struct Key {
     std::size_t frame;
@@ -22,66 +22,67 @@ struct Key {
 
 class Joint {
 public:
-    Joint(const double* rotations, std::size_t frames, double tolerance, const KeysRule& rule)
+    Joint(const double* rotations, std::size_t frames, double tolerance, const KeyOptions& rule)
         : rotations_(rotations), frames_(frames), tolerance_(std::max(0.0, tolerance - ROUNDING)), rule_(rule) {}
 
-    // The cheapest chain of keys and of swings first to past - 1, of which `kept` tells those that are in it.
-    const std::vector<SettlingKey>& chain(const GoodSwings& swings, std::size_t first, std::size_t past,
-                                          std::uint8_t* kept) {
+    // The cheapest chain of keys and swings, out of the swings first to end_index - 1; sets `is_swing_used` for those
+    // used.
+    const std::vector<AdjustableKey>& chain(const CandidateSwings& swings, std::size_t first, std::size_t end_index,
+                                          std::uint8_t* is_swing_used) {
         swings_ = &swings;
         first_ = first;
-        ways_.assign(past - first + 1, {});  // to each swing, and to the end of the clip
+        routes_.assign(end_index - first + 1, {});  // to each swing, and to the end of the clip
         from_start();
-        for (std::size_t n = 0; n + 1 < ways_.size(); ++n) {
-            base_ = ways_[n].cost + rule_.swing_cost;
+        for (std::size_t n = 0; n + 1 < routes_.size(); ++n) {
+            base_ = routes_[n].cost + rule_.swing_cost;
             from_ = n + 1;
             pending_.clear();
             walk({static_cast<std::size_t>(swings.ends[first + n]), last_rotation(n)}, n + 1);
         }
-        std::vector<const Way*> route;
-        for (std::size_t n = ways_.size(); n;) {
-            route.push_back(&ways_[n - 1]);
-            n = ways_[n - 1].from;
-            if (n) kept[first + n - 1] = 1;
+        std::vector<const Route*> route;
+        for (std::size_t n = routes_.size(); n;) {
+            route.push_back(&routes_[n - 1]);
+            n = routes_[n - 1].from;
+            if (n) is_swing_used[first + n - 1] = 1;
         }
         chain_.clear();
         in_chain_.clear();
-        for (auto way = route.rbegin(); way != route.rend(); ++way) {
-            if (const std::size_t n = (*way)->from) {
+        for (auto route_part = route.rbegin(); route_part != route.rend(); ++route_part) {
+            if (const std::size_t n = (*route_part)->from) {
                 in_chain_.push_back(n - 1);
                 chain_.push_back({start(n - 1), first_rotation(n - 1), true});
                 chain_.push_back({end(n - 1), last_rotation(n - 1), true});
             }
-            for (const Key& key : (*way)->keys) chain_.push_back({key.frame, key.rotation, false});
+            for (const Key& key : (*route_part)->keys) chain_.push_back({key.frame, key.rotation, false});
         }
-        settle_keys(rotations_, frames_, tolerance_, chain_);
+        adjust_keys(rotations_, frames_, tolerance_, chain_);
         return chain_;
     }
 
-    // What the chain plays, to every frame of `played`, `stride` numbers apart.
-    void play(double* played, std::size_t stride) const {
-        const auto put = [&](std::size_t t, Q q) {
+    // Writes the playback of the chain to every frame of `playback`, `stride` numbers apart.
+    void play(double* playback, std::size_t stride) const {
+        const auto write = [&](std::size_t t, Q q) {
             const double values[] = {q.w, q.x, q.y, q.z};
-            std::copy(values, values + 4, played + t * stride);
+            std::copy(values, values + 4, playback + t * stride);
         };
-        for (std::size_t t = 0; t < chain_.front().frame; ++t) put(t, chain_.front().rotation);
-        for (std::size_t t = chain_.back().frame; t < frames_; ++t) put(t, chain_.back().rotation);
-        std::size_t ends = 0;  // of swings, so far: they come in pairs
+        for (std::size_t t = 0; t < chain_.front().frame; ++t) write(t, chain_.front().rotation);
+        for (std::size_t t = chain_.back().frame; t < frames_; ++t) write(t, chain_.back().rotation);
+        std::size_t ends = 0;  // ends of swings so far: they come in pairs
         for (std::size_t k = 0; k + 1 < chain_.size(); ++k) {
-            const SettlingKey &a = chain_[k], &b = chain_[k + 1];
+            const AdjustableKey &a = chain_[k], &b = chain_[k + 1];
             ends += a.fixed;
             const bool swings = a.fixed && ends % 2;
-            const V3 turn = swings ? turn_of(in_chain_[ends / 2]) : turn_between(a.rotation, b.rotation);
+            const V3 rotation_vector = swings ? swing_rotation_vector(in_chain_[ends / 2]) : rotation_between(a.rotation, b.rotation);
             const double part = 1.0 / static_cast<double>(b.frame - a.frame);
             for (std::size_t t = a.frame; t < b.frame; ++t)
-                put(t, turned_by(a.rotation, part * static_cast<double>(t - a.frame) * turn));
+                write(t, rotate_by(a.rotation, part * static_cast<double>(t - a.frame) * rotation_vector));
         }
     }
 
 private:
-    struct Way {
+    struct Route {
         double cost = std::numeric_limits<double>::infinity();  // in keys
-        std::size_t from = 0;                                   // 1 + the swing before; 0: the start of the clip
+        std::size_t from = 0;                                   // 1 + the previous swing; 0: the start of the clip
         std::vector<Key> keys;                                  // after that swing
     };
 
@@ -95,26 +96,26 @@ private:
         const double* q = swings_->rotations + 4 * (first_ + n);
         return {q[0], q[1], q[2], q[3]};
     }
-    Q last_rotation(std::size_t n) const { return turned_by(first_rotation(n), turn_of(n)); }
-    V3 turn_of(std::size_t n) const { return vector_at(swings_->turns + 3 * (first_ + n)); }
+    Q last_rotation(std::size_t n) const { return rotate_by(first_rotation(n), swing_rotation_vector(n)); }
+    V3 swing_rotation_vector(std::size_t n) const { return vector_at(swings_->rotation_vectors + 3 * (first_ + n)); }
 
-    // At swing n, or at the end of the clip, through the keys so far and perhaps one more.
-    void arrive(std::size_t n, const Key* before = nullptr) {
+    // Records a route to swing n, or to the end of the clip, through the pending keys and perhaps one more.
+    void reach_swing(std::size_t n, const Key* before = nullptr) {
         const double cost = base_ + static_cast<double>(pending_.size() + (before != nullptr));
-        if (cost >= ways_[n].cost) return;
-        ways_[n] = {cost, from_, pending_};
-        if (before) ways_[n].keys.push_back(*before);
+        if (cost >= routes_[n].cost) return;
+        routes_[n] = {cost, from_, pending_};
+        if (before) routes_[n].keys.push_back(*before);
     }
 
-    bool holds_from(const Key& node) const {
+    bool stays_within_from(const Key& node) const {
         for (std::size_t t = node.frame + 1; t < frames_; ++t) {
-            const V3 off = turn_between(node.rotation, original(t));
-            if (dot(off, off) > tolerance_ * tolerance_) return false;
+            const V3 difference = rotation_between(node.rotation, original(t));
+            if (dot(difference, difference) > tolerance_ * tolerance_) return false;
         }
         return true;
     }
 
-    // A first key holds for all frames before it.
+    // Starts from the beginning of the clip; the first key holds for all frames before it.
     void from_start() {
         base_ = 0;
         from_ = 0;
@@ -123,107 +124,108 @@ private:
         bundle_.clear(tolerance_);
         std::size_t frame = 0;
         bundle_.add(1, {});
-        while (frame + 1 < frames_ && bundle_.add(1, turn_between(origin, original(frame + 1)))) ++frame;
-        const Q held = turned_by(origin, bundle_.turn());
+        while (frame + 1 < frames_ && bundle_.add(1, rotation_between(origin, original(frame + 1)))) ++frame;
+        const Q held_rotation = rotate_by(origin, bundle_.rotation_vector());
         std::size_t n = 0;
-        for (; n + 1 < ways_.size() && start(n) <= frame; ++n) {
-            if (bundle_.holds(turn_between(origin, first_rotation(n)), start(n))) {
-                arrive(n);
+        for (; n + 1 < routes_.size() && start(n) <= frame; ++n) {
+            if (bundle_.fits(rotation_between(origin, first_rotation(n)), start(n))) {
+                reach_swing(n);
             } else {
-                const Key before{start(n) - 1, held};
-                arrive(n, &before);
+                const Key before{start(n) - 1, held_rotation};
+                reach_swing(n, &before);
             }
         }
-        pending_.push_back({frame, held});
-        walk({frame, held}, n);
+        pending_.push_back({frame, held_rotation});
+        walk({frame, held_rotation}, n);
     }
 
-    // On from a key or the end of a swing: to the next few swings from n on, and to the end of the clip if it comes
-    // before them.
+    // Continues from a key or the end of a swing to the next few swings from n on, and to the end of the clip if it
+    // comes before them.
     void walk(Key node, std::size_t n) {
-        const std::size_t last = ways_.size() - 1, stop = std::min(n + LOOK_AHEAD, last);
+        const std::size_t last = routes_.size() - 1, stop = std::min(n + LOOK_AHEAD, last);
         while (true) {
-            if (stop == last && holds_from(node)) return arrive(last);
-            const std::size_t reach = leg(node);
+            if (stop == last && stays_within_from(node)) return reach_swing(last);
+            const std::size_t reach = extend_leg(node);
             for (; n < stop && start(n) <= reach; ++n) {
                 const std::size_t length = start(n) - node.frame;
-                const V3 straight = turn_between(node.rotation, first_rotation(n));
-                if (bundle_.holds((1.0 / static_cast<double>(length)) * straight, length - 1)) {
-                    arrive(n);
+                const V3 direct = rotation_between(node.rotation, first_rotation(n));
+                if (bundle_.fits((1.0 / static_cast<double>(length)) * direct, length - 1)) {
+                    reach_swing(n);
                 } else {
-                    const Key before = on_leg(node, start(n) - 1);
-                    arrive(n, &before);
+                    const Key before = key_on_leg(node, start(n) - 1);
+                    reach_swing(n, &before);
                 }
             }
             if (n == stop && stop != last) return;
-            node = on_leg(node, reach);
+            node = key_on_leg(node, reach);
             pending_.push_back(node);
-            if (reach == frames_ - 1) return arrive(last);
+            if (reach == frames_ - 1) return reach_swing(last);
         }
     }
 
-    // How far one even turn from a key is near enough; the bundle then has it, per frame.
-    std::size_t leg(const Key& node) {
+    // The last frame up to which one constant rotation from a key stays within the tolerance; bundle_ then holds it,
+    // per frame.
+    std::size_t extend_leg(const Key& node) {
         bundle_.clear(tolerance_);
-        const std::size_t past = std::min(frames_, node.frame + 1 + rule_.longest);
+        const std::size_t end_index = std::min(frames_, node.frame + 1 + rule_.max_span);
         std::size_t frame = node.frame;
-        while (frame + 1 < past) {
-            const V3 target = turn_between(node.rotation, original(frame + 1));
-            const bool near_half = std::sqrt(dot(target, target)) + tolerance_ > PI - 0.01;  // it may go either way
-            const bool next = frame == node.frame;  // a key there is always right: nothing lies between
+        while (frame + 1 < end_index) {
+            const V3 target = rotation_between(node.rotation, original(frame + 1));
+            const bool near_half = std::sqrt(dot(target, target)) + tolerance_ > PI - 0.01;  // the direction is ambiguous
+            const bool next = frame == node.frame;  // a key there is always exact: no frame lies between
             if (!next && near_half) break;
             if (!bundle_.add(static_cast<double>(frame + 1 - node.frame), target) && !next) break;
             ++frame;
             if (near_half || !bundle_.size()) break;
         }
-        straight_ = frame == node.frame + 1;
+        is_direct_ = frame == node.frame + 1;
         return frame;
     }
 
-    Key on_leg(const Key& node, std::size_t frame) const {
-        if (straight_) return {frame, original(frame)};
-        return {frame, turned_by(node.rotation, static_cast<double>(frame - node.frame) * bundle_.turn())};
+    Key key_on_leg(const Key& node, std::size_t frame) const {
+        if (is_direct_) return {frame, original(frame)};
+        return {frame, rotate_by(node.rotation, static_cast<double>(frame - node.frame) * bundle_.rotation_vector())};
     }
 
     const double* rotations_;
     std::size_t frames_;
     double tolerance_;
-    const KeysRule& rule_;
-    const GoodSwings* swings_ = nullptr;
+    const KeyOptions& rule_;
+    const CandidateSwings* swings_ = nullptr;
     std::size_t first_ = 0, from_ = 0;
     double base_ = 0;
-    bool straight_ = false;
-    TurnBundle bundle_;
-    std::vector<Way> ways_;
+    bool is_direct_ = false;
+    RotationBundle bundle_;
+    std::vector<Route> routes_;
     std::vector<Key> pending_;
-    std::vector<SettlingKey> chain_;
-    std::vector<std::size_t> in_chain_;  // the swings
+    std::vector<AdjustableKey> chain_;
+    std::vector<std::size_t> in_chain_;  // the swings in chain_
 };
 
 }  // namespace
 
-JointKeys joint_keys(const double* rotations, std::size_t frames, std::size_t joints, const GoodSwings& swings,
-                     const KeysRule& rule, bool (*keep_going)()) {
+JointKeys fit_joint_keys(const double* rotations, std::size_t frames, std::size_t joints, const CandidateSwings& swings,
+                     const KeyOptions& rule, bool (*keep_going)()) {
     JointKeys out;
-    out.kept.assign(swings.count, 0);
-    out.played.resize(frames * joints * 4);
-    std::vector<double> own(frames * 4);  // of one joint, side by side: they are gone through many times
+    out.is_swing_used.assign(swings.count, 0);
+    out.playback.resize(frames * joints * 4);
+    std::vector<double> own(frames * 4);  // of one joint, contiguous, as they are traversed many times
     std::size_t first = 0;
     for (std::size_t j = 0; j < joints; ++j) {
-        std::size_t past = first;
-        while (past < swings.count && swings.joints[past] == static_cast<std::int32_t>(j)) ++past;
+        std::size_t end_index = first;
+        while (end_index < swings.count && swings.joints[end_index] == static_cast<std::int32_t>(j)) ++end_index;
         for (std::size_t t = 0; t < frames; ++t)
             std::copy_n(rotations + 4 * (t * joints + j), 4, own.data() + 4 * t);
         Joint joint(own.data(), frames, rule.tolerances[j], rule);
-        for (const SettlingKey& key : joint.chain(swings, first, past, out.kept.data())) {
+        for (const AdjustableKey& key : joint.chain(swings, first, end_index, out.is_swing_used.data())) {
             if (key.fixed) continue;
             out.joints.push_back(static_cast<std::int32_t>(j));
             out.frames.push_back(static_cast<std::int32_t>(key.frame));
             out.rotations.insert(out.rotations.end(),
                                  {key.rotation.w, key.rotation.x, key.rotation.y, key.rotation.z});
         }
-        joint.play(out.played.data() + 4 * j, 4 * joints);
-        first = past;
+        joint.play(out.playback.data() + 4 * j, 4 * joints);
+        first = end_index;
         if (keep_going && !keep_going()) {
             out.finished = false;
             break;

@@ -1,5 +1,5 @@
-// Few keys of a joint's rotations, turning evenly from one to the next, that leave no frame farther off than a
-// tolerance; swings that are near enough themselves stand in for keys.
+// Few keys of a joint's rotations, with constant rotation from one to the next, that keep every frame within a
+// tolerance; swings within the tolerance replace keys.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,29 +7,29 @@
 
 namespace keypose {
 
-struct GoodSwings {  // of all joints, sorted by joint, then by start
+struct CandidateSwings {  // of all joints, sorted by joint, then by start
     std::size_t count;
     const std::int32_t *joints, *starts, *ends;
-    const double* rotations;  // (count, 4) at their starts
-    const double* turns;      // (count, 3) axis times angle, made evenly until their ends
+    const double* rotations;  // (count, 4) at the starts
+    const double* rotation_vectors;      // (count, 3) axis times angle, at constant speed until the ends
 };
 
-struct KeysRule {
+struct KeyOptions {
     const double* tolerances;  // (joints,) radians
     double swing_cost;         // of a swing, in keys
-    std::size_t longest;       // frames from one key to the next: bounds the work on still joints
+    std::size_t max_span;       // frames between keys: bounds the work on still joints
 };
 
 struct JointKeys {
     std::vector<std::int32_t> joints, frames;  // sorted
     std::vector<double> rotations;             // (keys, 4)
-    std::vector<std::uint8_t> kept;            // of the swings: whether it is still there
-    std::vector<double> played;                // (frames, joints, 4): what keys and swings play
+    std::vector<std::uint8_t> is_swing_used;            // (swings,)
+    std::vector<double> playback;                // (frames, joints, 4)
     bool finished = true;
 };
 
-// rotations: (frames, joints, 4) local, unit wxyz. `keep_going` is asked after each joint; it may be null.
-JointKeys joint_keys(const double* rotations, std::size_t frames, std::size_t joints, const GoodSwings& swings,
-                     const KeysRule& rule, bool (*keep_going)());
+// rotations: (frames, joints, 4) local, unit wxyz. `keep_going` is called after each joint; it may be null.
+JointKeys fit_joint_keys(const double* rotations, std::size_t frames, std::size_t joints, const CandidateSwings& swings,
+                     const KeyOptions& rule, bool (*keep_going)());
 
 }  // namespace keypose

@@ -7,28 +7,28 @@ namespace keypose {
 
 namespace {
 
-// A swing that was cut: seconds from the start of the part that counts, and the samples whose middles lie within.
-struct Cut {
-    std::int32_t at, part;
+// A swing clipped to the table's time range: seconds from its start, and the samples whose centres lie within.
+struct ClippedSwing {
+    std::int32_t index, body_part;
     double start, end;
     std::int64_t first, stop;
 };
 
-struct Sampled {
+struct SampledSwings {
     std::int64_t n;                          // samples
-    std::vector<std::vector<Cut>> by_part;   // (n_parts,)
+    std::vector<std::vector<ClippedSwing>> by_body_part;   // (n_parts,)
 
-    Sampled(const SwingSheet& sheet, std::size_t n_parts, double rate)
-        : n(std::max<std::int64_t>(1, std::llrint((sheet.to - sheet.from) * rate))), by_part(n_parts) {
-        for (std::size_t k = 0; k < sheet.n; ++k) {
-            const double start = std::clamp(sheet.starts[k], sheet.from, sheet.to) - sheet.from;
-            const double end = std::clamp(sheet.ends[k], sheet.from, sheet.to) - sheet.from;
+    SampledSwings(const SwingTable& table, std::size_t n_body_parts, double rate)
+        : n(std::max<std::int64_t>(1, std::llrint((table.end_s - table.start_s) * rate))), by_body_part(n_body_parts) {
+        for (std::size_t k = 0; k < table.n; ++k) {
+            const double start = std::clamp(table.starts[k], table.start_s, table.end_s) - table.start_s;
+            const double end = std::clamp(table.ends[k], table.start_s, table.end_s) - table.start_s;
             if (!(end > start)) continue;
             const auto sample = [&](double time) {
                 return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(rate * time - 0.5)), 0, n);
             };
-            by_part[sheet.parts[k]].push_back(
-                {static_cast<std::int32_t>(k), sheet.parts[k], start, end, sample(start), sample(end)});
+            by_body_part[table.body_parts[k]].push_back(
+                {static_cast<std::int32_t>(k), table.body_parts[k], start, end, sample(start), sample(end)});
         }
     }
 };
@@ -37,51 +37,51 @@ double cosine(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[
 
 }  // namespace
 
-SwingOverlap overlap_swings(const SwingSheet& query, const SwingSheet& other, std::size_t n_parts, double rate,
-                            double least_cosine, bool by_axes) {
-    const Sampled ours(query, n_parts, rate), theirs(other, n_parts, rate);
-    const std::int64_t lowest = std::min<std::int64_t>(0, theirs.n - ours.n);
-    const std::int64_t highest = lowest + std::abs(theirs.n - ours.n);
+SwingOverlap overlap_swings(const SwingTable& query, const SwingTable& other, std::size_t n_body_parts, double rate,
+                            double min_cosine, bool by_axes) {
+    const SampledSwings query_samples_(query, n_body_parts, rate), other_samples(other, n_body_parts, rate);
+    const std::int64_t lowest = std::min<std::int64_t>(0, other_samples.n - query_samples_.n);
+    const std::int64_t highest = lowest + std::abs(other_samples.n - query_samples_.n);
     const std::size_t shifts = highest - lowest + 1;
-    std::vector<double> together(shifts, 0.0), agreed(shifts, 0.0), until(theirs.n + 1, 0.0);
-    double all_ours = 0.0;
-    for (std::size_t part = 0; part < n_parts; ++part) {
-        if (!query.present[part] || !other.present[part]) continue;
-        for (const Cut& o : theirs.by_part[part])
-            for (std::int64_t t = o.first; t < o.stop; ++t) until[t + 1] += 1.0;
-        for (const Cut& q : ours.by_part[part]) {
-            all_ours += static_cast<double>(q.stop - q.first);
-            for (const Cut& o : theirs.by_part[part]) {
-                const double alike = by_axes ? cosine(query.axes + 3 * q.at, other.axes + 3 * o.at) : 1.0;
+    std::vector<double> overlaps(shifts, 0.0), agreement(shifts, 0.0), cumulative(other_samples.n + 1, 0.0);
+    double query_samples = 0.0;
+    for (std::size_t body_part = 0; body_part < n_body_parts; ++body_part) {
+        if (!query.present[body_part] || !other.present[body_part]) continue;
+        for (const ClippedSwing& o : other_samples.by_body_part[body_part])
+            for (std::int64_t t = o.first; t < o.stop; ++t) cumulative[t + 1] += 1.0;
+        for (const ClippedSwing& q : query_samples_.by_body_part[body_part]) {
+            query_samples += static_cast<double>(q.stop - q.first);
+            for (const ClippedSwing& o : other_samples.by_body_part[body_part]) {
+                const double axis_cosine = by_axes ? cosine(query.axes + 3 * q.index, other.axes + 3 * o.index) : 1.0;
                 const std::int64_t last = std::min(highest, o.stop - q.first - 1);
                 for (std::int64_t s = std::max(lowest, o.first - q.stop + 1); s <= last; ++s) {
-                    const auto both = static_cast<double>(std::min(q.stop + s, o.stop) - std::max(q.first + s, o.first));
-                    together[s - lowest] += both;
-                    agreed[s - lowest] += alike * both;
+                    const auto overlap = static_cast<double>(std::min(q.stop + s, o.stop) - std::max(q.first + s, o.first));
+                    overlaps[s - lowest] += overlap;
+                    agreement[s - lowest] += axis_cosine * overlap;
                 }
             }
         }
     }
-    for (std::int64_t t = 0; t < theirs.n; ++t) until[t + 1] += until[t];
+    for (std::int64_t t = 0; t < other_samples.n; ++t) cumulative[t + 1] += cumulative[t];
 
-    SwingOverlap found{0.0, lowest, {}};
+    SwingOverlap result{0.0, lowest, {}};
     for (std::size_t k = 0; k < shifts; ++k) {
-        const double in_window = ours.n <= theirs.n ? until[k + ours.n] - until[k] : until[theirs.n];
-        const double either = all_ours + in_window - together[k];
-        const double score = either > 0.0 ? agreed[k] / either : 0.0;
-        if (k == 0 || score > found.score) found = {score, lowest + static_cast<std::int64_t>(k), {}};
+        const double in_window = query_samples_.n <= other_samples.n ? cumulative[k + query_samples_.n] - cumulative[k] : cumulative[other_samples.n];
+        const double union_samples = query_samples + in_window - overlaps[k];
+        const double score = union_samples > 0.0 ? agreement[k] / union_samples : 0.0;
+        if (k == 0 || score > result.score) result = {score, lowest + static_cast<std::int64_t>(k), {}};
     }
-    const double shift_s = static_cast<double>(found.shift) / rate;
-    for (std::size_t part = 0; part < n_parts; ++part)
-        for (const Cut& q : ours.by_part[part])
-            for (const Cut& o : theirs.by_part[part]) {
-                const double both_s = std::min(q.end + shift_s, o.end) - std::max(q.start + shift_s, o.start);
-                const double alike = cosine(query.axes + 3 * q.at, other.axes + 3 * o.at);
-                if (both_s > 0.0 && alike >= least_cosine) found.agreeing.push_back({q.at, o.at, alike, both_s});
+    const double shift_s = static_cast<double>(result.shift) / rate;
+    for (std::size_t body_part = 0; body_part < n_body_parts; ++body_part)
+        for (const ClippedSwing& q : query_samples_.by_body_part[body_part])
+            for (const ClippedSwing& o : other_samples.by_body_part[body_part]) {
+                const double overlap_s = std::min(q.end + shift_s, o.end) - std::max(q.start + shift_s, o.start);
+                const double axis_cosine = cosine(query.axes + 3 * q.index, other.axes + 3 * o.index);
+                if (overlap_s > 0.0 && axis_cosine >= min_cosine) result.matches.push_back({q.index, o.index, axis_cosine, overlap_s});
             }
-    std::stable_sort(found.agreeing.begin(), found.agreeing.end(),
-                     [](const SwingPair& a, const SwingPair& b) { return a.together_s > b.together_s; });
-    return found;
+    std::stable_sort(result.matches.begin(), result.matches.end(),
+                     [](const SwingPair& a, const SwingPair& b) { return a.overlap_s > b.overlap_s; });
+    return result;
 }
 
 }  // namespace keypose

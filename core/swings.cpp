@@ -5,36 +5,36 @@
 #include <limits>
 #include <numeric>
 
-#include "space.hpp"
+#include "quaternions.hpp"
 
 namespace keypose {
 namespace {
 
 double angle(V3 a, V3 b) { return std::acos(std::clamp(dot(a, b), -1.0, 1.0)); }
 
-// One joint, step by step; the arrays are kept from joint to joint.
+// Segments one joint at a time; the arrays are reused from joint to joint.
 class Joint {
 public:
-    Joint(std::size_t frames, const SwingRule& rule)
+    Joint(std::size_t frames, const SwingOptions& rule)
         : rule_(rule), frames_(frames), velocities_(frames), axes_(frames), errors_(frames), order_(frames),
           rest_(frames), free_(frames) {}
 
     void segment(const double* rotations, std::size_t stride, std::int32_t joint, SwingSpans& out) {
         differentiate(rotations, stride);
         smooth();
-        weigh();
+        compute_errors();
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::stable_sort(order_.begin(), order_.end(),
                          [this](std::size_t a, std::size_t b) { return errors_[a] < errors_[b]; });
-        found_.clear();
+        spans_.clear();
         for (const std::size_t seed : order_)
             if (free_[seed]) grow(seed);
-        std::sort(found_.begin(), found_.end());
-        for (const auto& [start, end] : found_) {
+        std::sort(spans_.begin(), spans_.end());
+        for (const auto& [start, end] : spans_) {
             V3 sum;
             for (std::size_t t = start; t < end; ++t) sum = sum + velocities_[t];
             add(out.swings, joint, start, end);
-            out.turns.insert(out.turns.end(), {sum.x, sum.y, sum.z});
+            out.rotation_vectors.insert(out.rotation_vectors.end(), {sum.x, sum.y, sum.z});
         }
         for (std::size_t t = 0; t < frames_; ++t) {
             const std::size_t start = t;
@@ -50,42 +50,42 @@ private:
         spans.ends.push_back(static_cast<std::int32_t>(end));
     }
 
-    // The turn from each frame to the next; the last frame repeats the one before it.
+    // The rotation vector from each frame to the next; the last frame repeats the one before it.
     void differentiate(const double* rotations, std::size_t stride) {
         const auto at = [&](std::size_t t) {
             const double* q = rotations + t * stride;
             return Q{q[0], q[1], q[2], q[3]};
         };
-        for (std::size_t t = 0; t + 1 < frames_; ++t) velocities_[t] = turn_between(at(t), at(t + 1));
+        for (std::size_t t = 0; t + 1 < frames_; ++t) velocities_[t] = rotation_between(at(t), at(t + 1));
         velocities_[frames_ - 1] = frames_ > 1 ? velocities_[frames_ - 2] : V3{};
     }
 
-    // Axes of the velocities' means over a box that is cut at the clip's ends; slow frames are rest.
+    // Axes of the mean velocities over a box that is clipped at the ends of the clip; slow frames are rest.
     void smooth() {
         const std::size_t before = rule_.smoothing / 2, after = rule_.smoothing - before;
         for (std::size_t t = 0; t < frames_; ++t) {
-            const std::size_t first = t > before ? t - before : 0, past = std::min(frames_, t + after);
+            const std::size_t first = t > before ? t - before : 0, window_end = std::min(frames_, t + after);
             V3 sum;
-            for (std::size_t i = first; i < past; ++i) sum = sum + velocities_[i];
+            for (std::size_t i = first; i < window_end; ++i) sum = sum + velocities_[i];
             const double length = std::sqrt(dot(sum, sum));
-            rest_[t] = length / static_cast<double>(past - first) < rule_.rest_speed;
+            rest_[t] = length / static_cast<double>(window_end - first) < rule_.rest_speed;
             free_[t] = !rest_[t];
             axes_[t] = length > 0 ? (1 / length) * sum : V3{};
         }
     }
 
-    // How far the axes around each frame are from its own; beyond the ends the end's axis counts.
-    void weigh() {
+    // The difference of the axes around each frame from its own; beyond the ends, the first or last axis is used.
+    void compute_errors() {
         std::fill(errors_.begin(), errors_.end(), 0.0);
         const std::size_t last = frames_ - 1;
         for (std::size_t k = 1; k <= rule_.half_window; ++k) {
-            const double part = static_cast<double>(k) / static_cast<double>(2 * rule_.half_window);
-            const double weight = 1 / (1 + part * part);
+            const double relative = static_cast<double>(k) / static_cast<double>(2 * rule_.half_window);
+            const double weight = 1 / (1 + relative * relative);
             for (std::size_t t = 0; t + k <= last; ++t) {
-                if (rest_[t] && rest_[t + k]) continue;  // neither will be asked
-                const double off = weight * angle(axes_[t], axes_[t + k]);
-                errors_[t] += off;
-                errors_[t + k] += off;
+                if (rest_[t] && rest_[t + k]) continue;  // neither is used as a seed
+                const double difference = weight * angle(axes_[t], axes_[t + k]);
+                errors_[t] += difference;
+                errors_[t + k] += difference;
             }
             for (std::size_t n = 0; n < std::min(k, frames_); ++n) {
                 errors_[n] += weight * angle(axes_[n], axes_[0]);
@@ -94,20 +94,20 @@ private:
         }
     }
 
-    // From the seed to the left or right, whichever is nearer to its axis, while the mean stays below the threshold.
+    // Grows a span from the seed to the left or right, whichever axis is closer, while the mean is below the threshold.
     void grow(std::size_t seed) {
         const double none = std::numeric_limits<double>::infinity();
-        const auto off = [&](std::size_t t) {
+        const auto difference = [&](std::size_t t) {
             return rule_.cosine ? 1 - std::clamp(dot(axes_[t], axes_[seed]), -1.0, 1.0) : angle(axes_[t], axes_[seed]);
         };
-        const auto left_of = [&](std::size_t t) { return t > 0 && free_[t - 1] ? off(t - 1) : none; };
-        const auto right_of = [&](std::size_t t) { return t + 1 < frames_ && free_[t + 1] ? off(t + 1) : none; };
+        const auto left_of = [&](std::size_t t) { return t > 0 && free_[t - 1] ? difference(t - 1) : none; };
+        const auto right_of = [&](std::size_t t) { return t + 1 < frames_ && free_[t + 1] ? difference(t + 1) : none; };
         std::size_t start = seed, end = seed;
         double sum = 0, left = left_of(seed), right = right_of(seed);
         while (true) {
-            const double nearer = std::min(left, right);
-            if (nearer == none || (sum + nearer) / static_cast<double>(end - start + 2) > rule_.threshold) break;
-            sum += nearer;
+            const double min_difference = std::min(left, right);
+            if (min_difference == none || (sum + min_difference) / static_cast<double>(end - start + 2) > rule_.threshold) break;
+            sum += min_difference;
             if (left <= right) {
                 left = left_of(--start);
             } else {
@@ -115,21 +115,21 @@ private:
             }
         }
         std::fill(free_.begin() + static_cast<std::ptrdiff_t>(start), free_.begin() + static_cast<std::ptrdiff_t>(end) + 1, 0);
-        if (end - start + 1 >= rule_.least) found_.emplace_back(start, end);
+        if (end - start + 1 >= rule_.min_frames) spans_.emplace_back(start, end);
     }
 
-    const SwingRule rule_;
+    const SwingOptions rule_;
     const std::size_t frames_;
     std::vector<V3> velocities_, axes_;
     std::vector<double> errors_;
     std::vector<std::size_t> order_;
     std::vector<char> rest_, free_;
-    std::vector<std::pair<std::size_t, std::size_t>> found_;
+    std::vector<std::pair<std::size_t, std::size_t>> spans_;
 };
 
 }  // namespace
 
-SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingRule& rule,
+SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& rule,
                        bool (*keep_going)()) {
     SwingSpans out;
     Joint one(frames, rule);

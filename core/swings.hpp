@@ -1,4 +1,4 @@
-// Joint swings: spans of frames in which a joint turns about nearly one axis, after Chia 2009.
+// Joint swings: spans of frames in which a joint rotates about nearly one axis, after Chia 2009.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace keypose {
 
-struct SwingRule {
-    std::size_t smoothing;    // frames of the box that smooths velocities
-    std::size_t half_window;  // frames on both sides that tell how steady a frame's axis is
-    std::size_t least;        // frames of the shortest swing
+struct SwingOptions {
+    std::size_t smoothing;    // frames of the box filter of velocities
+    std::size_t half_window;  // frames on both sides that measure how steady a frame's axis is
+    std::size_t min_frames;        // of a swing
     double rest_speed;        // radians per frame: slower frames are rest
-    double threshold;         // the largest mean difference of a swing's axes from that of its seed
-    bool cosine;              // the difference is 1 - cos of the angle instead of the angle
+    double threshold;         // maximum mean difference of a swing's axes from that of its seed
+    bool cosine;              // difference is 1 - cos of the angle instead of the angle
 };
 
 struct JointSpans {  // sorted by joint, then by start; ends are the last frames
@@ -21,12 +21,12 @@ struct JointSpans {  // sorted by joint, then by start; ends are the last frames
 
 struct SwingSpans {
     JointSpans swings, rests;
-    std::vector<double> turns;  // (swings, 3): axis times angle, in the joint's own frame
+    std::vector<double> rotation_vectors;  // (swings, 3): axis times angle, in the joint's own frame
     bool finished = true;
 };
 
-// rotations: (frames, joints, 4) local, wxyz. `keep_going` is asked after each joint; it may be null.
-SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingRule& rule,
+// rotations: (frames, joints, 4) local, wxyz. `keep_going` is called after each joint; it may be null.
+SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& rule,
                        bool (*keep_going)());
 
 }  // namespace keypose

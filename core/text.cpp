@@ -39,17 +39,17 @@ const char* parse_short_decimal(const char* p, const char* end, double& value) {
     return p;
 }
 
-// Of a number that no double holds: whether it is too small, by the place of its first digit that is not 0.
+// Of a number outside the range of doubles: whether it is too small, from the exponent of its first nonzero digit.
 bool is_below_one(const char* p, const char* end) {
     const char* exponent = std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });
     const char* point = std::find(p, exponent, '.');
     const char* leading = std::find_if(p, exponent, [](char c) { return c >= '1' && c <= '9'; });
-    const long long place = leading < point ? point - leading : point + 1 - leading;
+    const long long exponent_of_ten = leading < point ? point - leading : point + 1 - leading;
     long long shift = 0;
     const bool negative = exponent + 1 < end && exponent[1] == '-';
     for (const char* q = exponent; q < end; ++q)
         if (is_digit(*q) && shift < (1LL << 50)) shift = shift * 10 + (*q - '0');
-    return place + (negative ? -shift : shift) <= 0;
+    return exponent_of_ten + (negative ? -shift : shift) <= 0;
 }
 
 const char* parse_number(const char* p, const char* end, double& value) {

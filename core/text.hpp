@@ -1,4 +1,4 @@
-// Text to numbers and back: rows of decimal numbers as BVH, AMC and C3D exports write them.
+// Parses and formats rows of decimal numbers as in BVH, AMC and C3D text exports.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace keypose {
 enum class RowFault { none, not_a_number, not_finite, wrong_count };
 
 struct Rows {
-    std::vector<double> values;  // row after row, `columns` each
+    std::vector<double> values;  // row-major, `columns` per row
     std::size_t rows = 0;
-    std::size_t glued = 0;         // numbers that had no blank before their minus sign
-    std::size_t truncated = 0;     // numbers in an incomplete last row, which is left out
+    std::size_t glued = 0;         // numbers without blank before their minus sign
+    std::size_t truncated = 0;     // numbers in an incomplete last row, which is dropped
     RowFault fault = RowFault::none;
     std::size_t line = 0;    // of the fault, 0-based from the start of the text
-    std::size_t column = 0;  // of the fault within its row; for wrong_count: how many there were
+    std::size_t column = 0;  // of the fault within its row; for wrong_count: the number of values
     std::size_t byte = 0;    // of the fault
 };
 
-// Reads one row of `columns` numbers per line until `end`; blank lines are passed over.
+// Reads one row of `columns` numbers per line until `end`; blank lines are skipped.
 Rows parse_rows(const char* begin, const char* end, std::size_t columns, std::size_t expected_rows,
                 std::size_t max_rows);
 

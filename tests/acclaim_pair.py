@@ -1,4 +1,4 @@
-"""A figure of three bones and its motion, as the two files that belong together."""
+"""A figure of three bones and its motion, as an ASF/AMC pair."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ASF = b"""\
 
 
 def amc(frames: int = 60) -> bytes:
-    """A leg that swings."""
+    """Return the motion of a swinging leg."""
     lines = [":FULLY-SPECIFIED", ":DEGREES"]
     for k in range(frames):
         turn = 30 * math.sin(k / 8)

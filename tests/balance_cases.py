@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 
 import keypose as kp
-from keypose.balance.body import forwards
-from keypose.inbetween.editing.planting import plant_feet
+from keypose.balance.body import forward_directions
+from keypose.curves.edit.foot_plants import plant_feet
 from keypose.kinematics import up_axis
-from keypose.rotations import conjugate, exp, log, multiply, normalise, rotate, sign_continuous
+from keypose.rotations import align_signs, conjugate, exp, log, multiply, normalise, rotate
 
 CLIPS = ("07_05_walk", "135_07_kicking", "38_03_run-circle", "49_02_jump-hop", "49_06_cartwheel", "131_04_dance-hop")
 
@@ -26,11 +26,11 @@ def demo():
     return kp.demo_motion(fps=60)
 
 
-def leaning(motion, degrees):
-    """The body above the hip joints leans forwards by so many degrees; the legs stay as they are."""
+def lean(motion, degrees):
+    """Return the motion with the body above the hip joints leaning forward by degrees; the legs are unchanged."""
     root = motion.skeleton.roots[0]
     axis, sign = up_axis(motion.up)
-    turn = exp(np.deg2rad(degrees) * np.cross(sign * np.eye(3)[axis], forwards(motion)))
+    turn = exp(np.deg2rad(degrees) * np.cross(sign * np.eye(3)[axis], forward_directions(motion)))
     world = motion.world_positions()
     hips = (world[:, motion.joint("left_thigh")] + world[:, motion.joint("right_thigh")]) / 2
     rotations, translations = motion.rotations.copy(), motion.translations.copy()
@@ -40,11 +40,11 @@ def leaning(motion, degrees):
     return plant_feet(motion, leant, np.ones((motion.n_frames, 2), bool)).motion
 
 
-def scaled(motion, joint, factor):
-    """A joint whose turns from its mean are larger by a factor."""
+def scale(motion, joint, factor):
+    """Return the motion with the rotations of a joint from its mean scaled by a factor."""
     j = motion.joint(joint)
-    turns = sign_continuous(motion.rotations[:, j])
-    mean = normalise(turns.mean(axis=0))
+    joint_rotations = align_signs(motion.rotations[:, j])
+    mean = normalise(joint_rotations.mean(axis=0))
     rotations = motion.rotations.copy()
-    rotations[:, j] = normalise(multiply(mean, exp(factor * log(multiply(conjugate(mean), turns)))))
+    rotations[:, j] = normalise(multiply(mean, exp(factor * log(multiply(conjugate(mean), joint_rotations)))))
     return replace(motion, rotations=rotations)

@@ -1,4 +1,4 @@
-"""What worker processes run in the tests: importable, because spawned processes import it by name."""
+"""Functions that worker processes run in the tests, in a module because spawned processes import it by name."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ERRORS: dict[str, KeyposeError] = {
 
 
 class Unpicklable:
-    """Cannot be sent."""
+    """An object that cannot be pickled."""
 
     def __reduce__(self) -> tuple[object, ...]:
         raise RuntimeError("stays here")
 
 
 class PoisonOnArrival:
-    """Can be sent but not received."""
+    """An object that can be pickled but not unpickled."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return int, ("not a number",)
@@ -58,9 +58,9 @@ def fail_by_name(name: str) -> str:
     raise ERRORS[name]
 
 
-def misbehave(what: str | int) -> object:
-    """Each kind of trouble that an item can make, by name; a number is fine."""
-    match what:
+def misbehave(item: str | int) -> object:
+    """Fail in the way that ``item`` names; return it if it is a number."""
+    match item:
         case "exit":
             os._exit(3)
         case "kill":
@@ -81,21 +81,21 @@ def misbehave(what: str | int) -> object:
             warnings.warn("a.bvh:3: repaired", FormatWarning)
         case "print":
             print("this must not reach the standard output of the parent")
-    return what
+    return item
 
 
-def tidy_sleep(folder: str) -> None:
-    """Says that it runs, sleeps, and leaves word when it was unwound."""
-    own = Path(folder, str(os.getpid()))
-    own.with_suffix(".running").touch()
+def sleep_with_cleanup(folder: str) -> None:
+    """Create a ``.running`` file, sleep, and create a ``.tidied`` file when unwound."""
+    marker = Path(folder, str(os.getpid()))
+    marker.with_suffix(".running").touch()
     try:
         time.sleep(60)
     finally:
-        own.with_suffix(".tidied").touch()
+        marker.with_suffix(".tidied").touch()
 
 
-def stubborn_sleep(folder: str) -> None:
-    """Cannot be asked to stop."""
+def sleep_ignoring_sigterm(folder: str) -> None:
+    """Create a ``.running`` file and sleep, ignoring SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     Path(folder, str(os.getpid())).with_suffix(".running").touch()
     time.sleep(60)

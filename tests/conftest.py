@@ -1,4 +1,4 @@
-"""Where the real motion capture is, and what tests share."""
+"""Shared fixtures, and the folder of real motion capture."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-# Started in the background by a shell, the tests would be deaf to Ctrl-C, and so would every program that they start.
+# Started in the background by a shell, the tests and the programs that they start would ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Each worker of pytest-xdist has a core: threads of numpy's linear algebra would only wait for each other, busily.
+# Each worker of pytest-xdist has a core: threads of numpy's linear algebra would only compete.
 # Read when numpy is imported, here and in every program that a test starts.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -25,7 +25,7 @@ _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of real motion capture files; tests that need it are skipped, by name, where it is absent."""
+    """Return the folder of real motion capture files; tests that need it are skipped if it is absent."""
     folder = Path(os.environ.get("KEYPOSE_TEST_DATA", _BESIDE))
     if not folder.is_dir():
         pytest.skip(f"no motion capture files at {folder}: set KEYPOSE_TEST_DATA")
@@ -34,10 +34,10 @@ def data_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Real headless Chromium; tests that need it are skipped, by name, where it is absent (never in CI)."""
-    from browsing import chromium
+    """Return headless Chromium; tests that need it are skipped if it is absent (never in CI)."""
+    from chromium import launch_chromium
 
     if shutil.which("chromium") is None and not os.environ.get("CI"):
         pytest.skip("no Chromium on this machine: tools/chromium.sh installs it")
-    with chromium() as running:
+    with launch_chromium() as running:
         yield running

@@ -1,4 +1,4 @@
-"""A motion as a .gltf and the files that hold its numbers."""
+"""A motion as a .gltf file with external buffers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import keypose as kp
 
 
 def gltf(motion: kp.Motion, *uris: str) -> tuple[bytes, list[bytes]]:
-    """The text of the file, and the content of the buffer at each of ``uris``, over which its numbers are dealt."""
+    """Return the text of the file and the buffers at ``uris``, over which its buffer views are distributed."""
     with tempfile.TemporaryDirectory() as folder:
         kp.save(motion, Path(folder) / "x.gltf")
         scene = json.loads((Path(folder) / "x.gltf").read_bytes())

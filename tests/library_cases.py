@@ -1,4 +1,4 @@
-"""Motions that library tests change: the demo, moved, scaled, renamed."""
+"""Variants of the demo motion for library tests: moved, scaled, renamed."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ MIXAMO_NAMES = {
 }
 
 
-def moved(motion: kp.Motion, turn: Floats, by: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> kp.Motion:
-    """The whole world of a motion with one root turned, then shifted."""
+def rotate_world(motion: kp.Motion, rotation: Floats, shift: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> kp.Motion:
+    """Return a motion with one root rotated in the world, then shifted."""
     translations, rotations = motion.translations.copy(), motion.rotations.copy()
-    translations[:, 0] = rotate(turn, translations[:, 0]) + by
-    rotations[:, 0] = multiply(np.broadcast_to(turn, rotations[:, 0].shape), rotations[:, 0])
+    translations[:, 0] = rotate(rotation, translations[:, 0]) + shift
+    rotations[:, 0] = multiply(np.broadcast_to(rotation, rotations[:, 0].shape), rotations[:, 0])
     return replace(motion, translations=translations, rotations=rotations)
 
 
-def scaled(motion: kp.Motion, factor: float) -> kp.Motion:
-    """The same in another unit."""
+def scale_motion(motion: kp.Motion, factor: float) -> kp.Motion:
+    """Return the motion in another unit."""
     skeleton = replace(
         motion.skeleton, offsets=motion.skeleton.offsets * factor, end_offsets=motion.skeleton.end_offsets * factor
     )

@@ -1,4 +1,4 @@
-"""The slow obvious twin of every fast thing: loops, matrices, nothing clever."""
+"""Slow, obvious twins of fast functions: loops and matrices."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from naive_selection import (
     chord_costs,
     curve_saliency,
     decimate,
+    extremum_frames,
     farthest_first,
     gaussian,
     inbetween_errors,
@@ -17,9 +18,9 @@ from naive_selection import (
     refine_curve,
     refine_extrema,
     refine_ranking,
-    refine_reduced,
+    refine_reduce,
     refine_sections,
-    rounding_of,
+    rounding_error,
     saliency_candidates,
     saliency_keys,
     salient_costs,
@@ -27,13 +28,12 @@ from naive_selection import (
     spread_keys,
     streaming_saliency_keys,
     synopsis_distances,
-    thinned,
-    turning_frames,
+    thin_keys,
 )
 
 
-def turn_matrix(axis: str, degrees: float) -> np.ndarray:
-    """The rotation matrix about one axis."""
+def axis_rotation_matrix(axis: str, degrees: float) -> np.ndarray:
+    """Return the rotation matrix about one axis."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array(
         {
@@ -45,15 +45,15 @@ def turn_matrix(axis: str, degrees: float) -> np.ndarray:
 
 
 def euler_matrix(angles_deg, order: str) -> np.ndarray:
-    """The product of the turns in the order in which they are written."""
+    """Return the product of the axis rotations in the given order."""
     m = np.eye(3)
     for axis, angle in zip(order, angles_deg, strict=True):
-        m = m @ turn_matrix(axis, angle)
+        m = m @ axis_rotation_matrix(axis, angle)
     return m
 
 
 def quaternion_matrix(q) -> np.ndarray:
-    """The rotation matrix of a quaternion by turning the three unit vectors: v' = q v q*."""
+    """Return the rotation matrix of a quaternion by rotating the three unit vectors: v' = q v q*."""
 
     def product(a, b):
         (aw, ax, ay, az), (bw, bx, by, bz) = a, b
@@ -69,7 +69,7 @@ def quaternion_matrix(q) -> np.ndarray:
 
 
 def forward(parents, translations, rotations):
-    """World positions and rotation matrices by multiplying 4x4 matrices down the tree."""
+    """Return world positions and rotation matrices by multiplying 4x4 matrices down the tree."""
     frames, joints = translations.shape[:2]
     positions = np.zeros((frames, joints, 3))
     matrices = np.zeros((frames, joints, 3, 3))
@@ -85,7 +85,7 @@ def forward(parents, translations, rotations):
 
 
 def poses_from_channels(rows, channels, offsets):
-    """Local translations and rotation matrices from BVH rows, channel by channel."""
+    """Return local translations and rotation matrices from BVH rows, channel by channel."""
     translations = np.zeros((len(rows), len(channels), 3))
     matrices = np.zeros((len(rows), len(channels), 3, 3))
     for t, row in enumerate(rows):
@@ -97,28 +97,28 @@ def poses_from_channels(rows, channels, offsets):
                 if channel.endswith("position"):
                     translations[t, j, "XYZ".index(channel[0])] = value
                 else:
-                    matrices[t, j] = matrices[t, j] @ turn_matrix(channel[0], value)
+                    matrices[t, j] = matrices[t, j] @ axis_rotation_matrix(channel[0], value)
     return translations, matrices
 
 
 def parse_rows(text: str, columns: int) -> np.ndarray:
-    """Rows of numbers by split and float."""
+    """Parse rows of numbers by split and float."""
     rows = [[float(word) for word in line.split()] for line in text.splitlines() if line.strip()]
     assert all(len(row) == columns for row in rows)
     return np.array(rows).reshape(-1, columns)
 
 
 def unwrap_euler(angles: np.ndarray) -> np.ndarray:
-    """Tries both Euler triples of each turn with every whole turn nearby and keeps the nearest."""
+    """Return the nearest of both Euler triples of each rotation with every full rotation nearby."""
     out = angles.copy()
-    turns = (-4 * np.pi, -2 * np.pi, 0.0, 2 * np.pi, 4 * np.pi)
+    rotations = (-4 * np.pi, -2 * np.pi, 0.0, 2 * np.pi, 4 * np.pi)
     for t in range(1, len(out)):
         for j in range(out.shape[1]):
             a, b, c = angles[t, j]
             best = None
             for triple in ((a, b, c), (a + np.pi, np.pi - b, c + np.pi)):
                 near = [
-                    min((x + k for k in turns), key=lambda y, p=p: abs(y - p))
+                    min((x + k for k in rotations), key=lambda y, p=p: abs(y - p))
                     for x, p in zip(triple, out[t - 1, j], strict=True)
                 ]
                 distance = sum((x - p) ** 2 for x, p in zip(near, out[t - 1, j], strict=True))
@@ -129,10 +129,12 @@ def unwrap_euler(angles: np.ndarray) -> np.ndarray:
 
 
 __all__ = [
+    "axis_rotation_matrix",
     "chord_costs",
     "curve_saliency",
     "decimate",
     "euler_matrix",
+    "extremum_frames",
     "farthest_first",
     "forward",
     "gaussian",
@@ -144,9 +146,9 @@ __all__ = [
     "refine_curve",
     "refine_extrema",
     "refine_ranking",
-    "refine_reduced",
+    "refine_reduce",
     "refine_sections",
-    "rounding_of",
+    "rounding_error",
     "saliency_candidates",
     "saliency_keys",
     "salient_costs",
@@ -154,8 +156,6 @@ __all__ = [
     "spread_keys",
     "streaming_saliency_keys",
     "synopsis_distances",
-    "thinned",
-    "turn_matrix",
-    "turning_frames",
+    "thin_keys",
     "unwrap_euler",
 ]

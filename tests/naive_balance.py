@@ -1,10 +1,10 @@
-"""Slow and obvious twins of what says where the mass of a figure is, and whether its feet hold it."""
+"""Slow, obvious twins of the functions of balance."""
 
 from __future__ import annotations
 
 import math
 
-# Winter's table: mass, place along the segment.
+# Winter's table: mass, centre along the segment.
 TABLE = {
     "upper_arm": (0.028, 0.436),
     "forearm": (0.016, 0.430),
@@ -18,7 +18,7 @@ CHAIN = {"upper_arm": "forearm", "forearm": "hand", "hand": "index1", "thigh": "
 
 
 def centre_of_mass(motion, frame):
-    """Of a figure on which all joints and a top of the head are known."""
+    """Return the centre of mass of a figure with all joints and a top of the head."""
     at, ends = motion.world_positions()[frame], motion.end_positions()[frame]
 
     def joint(part):
@@ -31,24 +31,24 @@ def centre_of_mass(motion, frame):
         return between(joint(f"left_{part}"), joint(f"right_{part}"), 0.5)
 
     top = ends[motion.skeleton.end_joints.tolist().index(motion.joint("head"))]
-    weighed = [
+    weighted_sum = [
         (TRUNK[0], between(middle("upper_arm"), middle("thigh"), TRUNK[1])),
         (HEAD[0], between(joint("neck"), top, HEAD[1])),
     ]
     for side in ("left", "right"):
         for segment, (mass, along) in TABLE.items():
-            weighed.append((mass, between(joint(f"{side}_{segment}"), joint(f"{side}_{CHAIN[segment]}"), along)))
-    return [sum(mass * place[axis] for mass, place in weighed) for axis in range(3)]
+            weighted_sum.append((mass, between(joint(f"{side}_{segment}"), joint(f"{side}_{CHAIN[segment]}"), along)))
+    return [sum(mass * place[axis] for mass, place in weighted_sum) for axis in range(3)]
 
 
-def velocity(places, frame, fps):
+def velocity(positions, frame, fps):
     reach = max(1, round(0.05 * fps))
-    a, b = max(0, frame - reach), min(len(places) - 1, frame + reach)
-    return [0.0 if a == b else (q - p) * fps / (b - a) for p, q in zip(places[a], places[b], strict=True)]
+    a, b = max(0, frame - reach), min(len(positions) - 1, frame + reach)
+    return [0.0 if a == b else (q - p) * fps / (b - a) for p, q in zip(positions[a], positions[b], strict=True)]
 
 
 def leg_length(motion):
-    """Of a figure whose bones do not change their length."""
+    """Return the leg length of a figure whose bones have constant length."""
     offsets = motion.skeleton.offsets
     legs = [
         sum(math.hypot(*offsets[motion.joint(f"{side}_{part}")]) for part in ("shin", "foot"))
@@ -58,7 +58,7 @@ def leg_length(motion):
 
 
 def foot_corners(motion, side, frame):
-    """On a figure with Y up, toes and their end sites: x and z of four corners."""
+    """Return x and z of the four corners of a foot with toes and end sites, Y up."""
     at, ends = motion.world_positions()[frame], motion.end_positions()[frame]
     ankle = at[motion.joint(f"{side}_foot")]
     tip = ends[motion.skeleton.end_joints.tolist().index(motion.joint(f"{side}_toes"))]
@@ -73,7 +73,7 @@ def foot_corners(motion, side, frame):
 
 
 def hull_edges(points):
-    """All pairs of points with no point to the right of the line from one to the other; none where all are one."""
+    """Return all pairs of points with no point to the right of the line between them; none if all are equal."""
     size = max(max(abs(c) for c in p) for p in points) or 1.0
     return [
         (a, b)
@@ -84,7 +84,7 @@ def hull_edges(points):
 
 
 def margin(point, points):
-    """The distance of ``point`` from the border of the convex hull of ``points``, negative outside; no corner: NaN."""
+    """Return the distance of ``point`` from the border of the convex hull of ``points``, negative outside; NaN if empty."""
     if not points:
         return math.nan
     edges = hull_edges(points)
@@ -96,7 +96,7 @@ def margin(point, points):
 
 
 def _is_near(a, b, p):
-    """Whether a point is on the line through two others."""
+    """Return whether a point is on the line through two others."""
     return abs(_left(a, b, p)) < 1e-9
 
 
@@ -111,11 +111,11 @@ def _to_segment(p, a, b):
     return math.dist(p, (a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])))
 
 
-def tipping(best_before, best_after, fps, worse_mm):
-    """Frames in which the edited figure tips, whatever their number in a row; NaN: in flight."""
-    reach, found = max(1, round(0.5 * fps)), []
+def tipping_frames(best_before, best_after, fps, worse_mm):
+    """Return the frames in which the edited figure tips, whatever the duration; NaN: in flight."""
+    reach, frames = max(1, round(0.5 * fps)), []
     for frame, now in enumerate(best_after):
         around = [m for m in best_before[max(0, frame - reach) : frame + reach + 1] if not math.isnan(m)]
-        known = not math.isnan(now) and not math.isnan(best_before[frame])
-        found.append(known and now < 0 and now < min(around) - worse_mm)
-    return found
+        is_known = not math.isnan(now) and not math.isnan(best_before[frame])
+        frames.append(is_known and now < 0 and now < min(around) - worse_mm)
+    return frames

@@ -1,4 +1,4 @@
-"""The slow obvious twins of what describes and matches clips."""
+"""Slow obvious versions of descriptors and their comparison."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from keypose.library.descriptors import Description, Windows
 
 
 def naive_log_covariance(frames: Floats) -> Floats:
-    """One window's vector by the definition: the matrix, its logarithm by scaling and a series, row by row."""
+    """Compute one window's vector by the definition: covariance matrix, logarithm by scaling and a series."""
     n = frames.shape[1]
     matrix = np.zeros((n, n))
     for row in frames:
-        off = row - frames.mean(axis=0)
-        matrix += np.outer(off, off) / len(frames)
+        offset = row - frames.mean(axis=0)
+        matrix += np.outer(offset, offset) / len(frames)
     log = _logarithm(matrix + 0.01 * np.eye(n))
     return np.array([log[i, j] * (1.0 if i == j else np.sqrt(2.0)) for i in range(n) for j in range(i, n)])
 
 
 def _logarithm(matrix: Floats) -> Floats:
-    """Square roots (Denman and Beavers) until the matrix is near the identity, then the series of the logarithm."""
+    """Take square roots (Denman and Beavers) until the matrix is near the identity, then sum the series."""
     halvings = 0
     while np.abs(matrix - np.eye(len(matrix))).max() > 0.02:
         y, z = matrix, np.eye(len(matrix))
@@ -37,25 +37,30 @@ def _logarithm(matrix: Floats) -> Floats:
     return total * 2.0**halvings
 
 
-def naive_away(query: Windows, clip: Windows) -> float:
-    """How far a clip is from a query: each window against each."""
-    there = sum(
+def naive_distance(query: Windows, clip: Windows) -> float:
+    """Return the distance of a clip from a query, comparing all pairs of windows."""
+    to_clip = sum(
         w * min(np.linalg.norm(v - u) for u in clip.vectors) for w, v in zip(query.weights, query.vectors, strict=True)
     )
-    back = sum(
+    from_clip = sum(
         w * min(np.linalg.norm(v - u) for u in query.vectors) for w, v in zip(clip.weights, clip.vectors, strict=True)
     )
-    return float((there - query.usual[0]) / query.usual[1] + (back - clip.usual[0]) / clip.usual[1])
+    return float(
+        (to_clip - query.background_distance[0]) / query.background_distance[1]
+        + (from_clip - clip.background_distance[0]) / clip.background_distance[1]
+    )
 
 
 def naive_rank(
     query: Description, clips: Sequence[Description], mirrored: Description | None, allowed: Sequence[int], keep: int
 ) -> list[tuple[int, float]]:
-    """The nearest clips and how unlike they are: chosen by the clip vector, ordered by all descriptors."""
+    """Return the nearest clips and their distances: preselected by the clip vector, ordered by all descriptors."""
 
-    def unlike(clip: int, names: Sequence[str]) -> float:
-        ways = [way for way in (query, mirrored) if way is not None]
-        return min(sum(naive_away(way.all[name], clips[clip].all[name]) for name in names) for way in ways)
+    def distance(clip: int, names: Sequence[str]) -> float:
+        variants = [variant for variant in (query, mirrored) if variant is not None]
+        return min(
+            sum(naive_distance(variant.all[name], clips[clip].all[name]) for name in names) for variant in variants
+        )
 
-    kept = sorted(allowed, key=lambda clip: unlike(clip, ["clip"]))[:keep]
-    return sorted(((clip, unlike(clip, list(query.all))) for clip in kept), key=lambda each: each[1])
+    preselected = sorted(allowed, key=lambda clip: distance(clip, ["clip"]))[:keep]
+    return sorted(((clip, distance(clip, list(query.all))) for clip in preselected), key=lambda each: each[1])

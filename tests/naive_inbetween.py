@@ -10,9 +10,9 @@ import numpy as np
 import naive
 
 
-def hermite(s: float, gap: float, first: float, last: float, leaving: float, arriving: float) -> float:
-    """A cubic at a part ``s`` of a span, as a Bezier curve whose handles lie a third of the span from its ends."""
-    points = [first, first + leaving * gap / 3, last - arriving * gap / 3, last]
+def hermite(s: float, gap: float, first: float, last: float, out_tangent: float, in_tangent: float) -> float:
+    """Return a cubic at the fraction ``s`` of a span, as a Bezier curve whose handles lie a third of the span from its ends."""
+    points = [first, first + out_tangent * gap / 3, last - in_tangent * gap / 3, last]
     while len(points) > 1:  # de Casteljau
         points = [a * (1 - s) + b * s for a, b in pairwise(points)]
     return points[0]
@@ -36,10 +36,10 @@ def slerp(a, b, s: float) -> np.ndarray:
     b = np.array(b) if dot >= 0 else -np.array(b)
     angle = math.acos(min(1.0, abs(dot)))
     if angle < 1e-6:
-        mixed = (1 - s) * np.array(a) + s * b
+        blended = (1 - s) * np.array(a) + s * b
     else:
-        mixed = (math.sin((1 - s) * angle) * np.array(a) + math.sin(s * angle) * b) / math.sin(angle)
-    return mixed / math.sqrt(sum(mixed**2))
+        blended = (math.sin((1 - s) * angle) * np.array(a) + math.sin(s * angle) * b) / math.sin(angle)
+    return blended / math.sqrt(sum(blended**2))
 
 
 def euler_quaternion(angles_rad, order: str) -> np.ndarray:
@@ -86,18 +86,18 @@ def _channels_at(curves, keys, k: int, s: float, j: int) -> list[float]:
         first = curves.values[k, j, c]
         if s == 0:
             numbers.append(first)
-        elif curves.arriving is None:
+        elif curves.in_tangents is None:
             numbers.append(first * (1 - s) + curves.values[k + 1, j, c] * s)
         else:
-            leaving, arriving = curves.leaving[k, j, c], curves.arriving[k + 1, j, c]
+            out_tangent, in_tangent = curves.out_tangents[k, j, c], curves.in_tangents[k + 1, j, c]
             numbers.append(
-                hermite(s, float(keys[k + 1] - keys[k]), first, curves.values[k + 1, j, c], leaving, arriving)
+                hermite(s, float(keys[k + 1] - keys[k]), first, curves.values[k + 1, j, c], out_tangent, in_tangent)
             )
     return numbers
 
 
-def span_slopes(curve, i: int, j: int) -> tuple[float, float]:
-    """The two slopes with which a cubic from frame ``i`` to ``j`` comes nearest; where many do, the nearest to the chord."""
+def fit_span_tangents(curve, i: int, j: int) -> tuple[float, float]:
+    """Return the tangents of the least-squares cubic from frame ``i`` to ``j``; if undetermined, nearest to the chord."""
     gap = j - i
     chord = (curve[j] - curve[i]) / gap
     rows, right = [], []
@@ -112,11 +112,11 @@ def span_slopes(curve, i: int, j: int) -> tuple[float, float]:
     return chord + start, chord + end
 
 
-def all_slopes(curve, keys: list[int], jump_penalty: float, ridge: float) -> np.ndarray:
-    """(2 spans,) start and end slopes of all spans at once, by one dense least squares problem.
+def fit_all_tangents(curve, keys: list[int], jump_penalty: float, ridge: float) -> np.ndarray:
+    """Return start and end tangents (2 spans,) of all spans, by one dense least squares problem.
 
-    Rows: every inner frame; every slope's distance from its chord, weighed by ``ridge * gap^3``; every inner key's jump of
-    slope, weighed by ``jump_penalty * mean gap^3``. An infinite penalty makes both sides of a key one unknown.
+    Rows: every inner frame; every tangent's distance from its chord, weighed by ``ridge * gap^3``; every inner key's
+    tangent jump, weighed by ``jump_penalty * mean gap^3``. An infinite penalty makes both sides of a key one unknown.
     """
     spans = list(pairwise(keys))
     unknowns = 2 * len(spans)
@@ -137,10 +137,10 @@ def all_slopes(curve, keys: list[int], jump_penalty: float, ridge: float) -> np.
             right.append(row[2 * n + side] * chord)
     a, b = np.array(rows), np.array(right)
     if math.isinf(jump_penalty):
-        one = np.zeros((unknowns, len(keys)))
+        shared = np.zeros((unknowns, len(keys)))
         for n in range(len(spans)):
-            one[2 * n, n] = one[2 * n + 1, n + 1] = 1.0
-        return one @ np.linalg.lstsq(a @ one, b, rcond=None)[0]
+            shared[2 * n, n] = shared[2 * n + 1, n + 1] = 1.0
+        return shared @ np.linalg.lstsq(a @ shared, b, rcond=None)[0]
     for n in range(len(spans) - 1):
         row = np.zeros(unknowns)
         weight = jump_penalty * ((keys[n + 2] - keys[n]) / 2) ** 3
@@ -150,42 +150,44 @@ def all_slopes(curve, keys: list[int], jump_penalty: float, ridge: float) -> np.
 
 
 def fitted_span_error(motion, translations, quaternions, i: int, j: int, weights) -> float:
-    """The largest weighed world distance, in file units, over the inner frames of a cubic fitted from ``i`` to ``j``.
+    """Return the largest weighted world distance, in file units, over the inner frames of a cubic fitted from ``i`` to ``j``.
 
-    ``translations`` and ``quaternions`` are the motion's own, the latter with signs that go on.
+    ``translations`` and ``quaternions`` are the motion's own, the latter with continuous signs.
     """
     joints = motion.n_joints
-    worst = 0.0
-    slopes = {}
+    max_error = 0.0
+    tangents = {}
     for name, values in (("t", translations), ("q", quaternions)):
         for joint in range(joints):
             for c in range(values.shape[2]):
-                slopes[name, joint, c] = span_slopes(values[:, joint, c], i, j)
+                tangents[name, joint, c] = fit_span_tangents(values[:, joint, c], i, j)
     for t in range(i + 1, j):
         local_t, local_q = np.zeros((1, joints, 3)), np.zeros((1, joints, 4))
         for joint in range(joints):
             for name, values, out in (("t", translations, local_t), ("q", quaternions, local_q)):
                 for c in range(values.shape[2]):
-                    start, end = slopes[name, joint, c]
+                    start, end = tangents[name, joint, c]
                     curve = values[:, joint, c]
                     out[0, joint, c] = hermite((t - i) / (j - i), j - i, curve[i], curve[j], start, end)
             local_q[0, joint] /= math.sqrt(sum(local_q[0, joint] ** 2))
-        worst = max(worst, _largest(motion, t, local_t, local_q, weights))
-    return worst
+        max_error = max(max_error, _max_error(motion, t, local_t, local_q, weights))
+    return max_error
 
 
 def slerp_span_error(motion, i: int, j: int, weights) -> float:
-    """The same of straight translations and slerped turns."""
-    worst = 0.0
+    """Return the same for linear translations and slerped rotations."""
+    max_error = 0.0
     for t in range(i + 1, j):
         s = (t - i) / (j - i)
         local_t = (1 - s) * motion.translations[i : i + 1] + s * motion.translations[j : j + 1]
-        turns = [slerp(motion.rotations[i, joint], motion.rotations[j, joint], s) for joint in range(motion.n_joints)]
-        worst = max(worst, _largest(motion, t, local_t, np.array(turns)[None], weights))
-    return worst
+        rotations = [
+            slerp(motion.rotations[i, joint], motion.rotations[j, joint], s) for joint in range(motion.n_joints)
+        ]
+        max_error = max(max_error, _max_error(motion, t, local_t, np.array(rotations)[None], weights))
+    return max_error
 
 
-def _largest(motion, t: int, local_t, local_q, weights) -> float:
+def _max_error(motion, t: int, local_t, local_q, weights) -> float:
     parents = motion.skeleton.parents
     world = naive.forward(parents, local_t, local_q)[0][0]
     true = naive.forward(parents, motion.translations[t : t + 1], motion.rotations[t : t + 1])[0][0]
@@ -194,26 +196,28 @@ def _largest(motion, t: int, local_t, local_q, weights) -> float:
     )
 
 
-def foot_slide(feet: list[np.ndarray], original_feet: list[np.ndarray], touching: np.ndarray, up: int) -> float | None:
-    """Frame by frame: of each contact the point of the foot that strays least in the original, and how it strays here."""
+def foot_slide(
+    feet: list[np.ndarray], original_feet: list[np.ndarray], in_contact: np.ndarray, up: int
+) -> float | None:
+    """Return the mean slide of the foot point that moves least in each contact of the original."""
     sides = [axis for axis in range(3) if axis != up]
     total, count = 0.0, 0
     for foot in range(len(feet)):
         t = 0
-        while t < len(touching):
-            if not touching[t, foot]:
+        while t < len(in_contact):
+            if not in_contact[t, foot]:
                 t += 1
                 continue
             end = t
-            while end < len(touching) and touching[end, foot]:
+            while end < len(in_contact) and in_contact[end, foot]:
                 end += 1
             middle = (t + end) // 2
 
-            def stray(points: np.ndarray, point: int, start=t, end=end, middle=middle) -> list[float]:
+            def distances(points: np.ndarray, point: int, start=t, end=end, middle=middle) -> list[float]:
                 return [math.dist(points[f, point, sides], points[middle, point, sides]) for f in range(start, end)]
 
-            best = min(range(feet[foot].shape[1]), key=lambda p, foot=foot: sum(stray(original_feet[foot], p)))
-            strays = stray(feet[foot], best)
-            total, count = total + sum(strays), count + len(strays)
+            best = min(range(feet[foot].shape[1]), key=lambda p, foot=foot: sum(distances(original_feet[foot], p)))
+            slides = distances(feet[foot], best)
+            total, count = total + sum(slides), count + len(slides)
             t = end
     return total / count if count else None

@@ -1,4 +1,4 @@
-"""The slow obvious twins of what chooses keys; ``naive`` passes them on."""
+"""Slow, obvious twins of the methods; exported by ``naive``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def chord_costs(points: np.ndarray, total: str, measure: str) -> np.ndarray:
-    """The cost of each edge i -> j: how far the points between are off the line through both ends.
+    """Return the cost of each edge i -> j: the distance of the points between from the line through both ends.
 
     ``measure`` "largest": the largest distance, squared unless ``total`` is "sum"; "integrated": the sum of
     squared distances.
@@ -30,15 +30,15 @@ def chord_costs(points: np.ndarray, total: str, measure: str) -> np.ndarray:
     return costs
 
 
-def salient_costs(costs, max_keys, total, *, least_gap=1, greatest_gap=None, allowed=None, pinned=()):
-    """The cost of the best path from the first to the last frame with exactly m keys, for every m."""
+def salient_costs(costs, max_keys, total, *, min_gap=1, max_gap=None, allowed=None, pinned=()):
+    """Return the cost of the best path from the first to the last frame with exactly m keys, for every m."""
     n = len(costs)
     best = np.full((max_keys + 1, n), np.inf)
     best[1, 0] = 0.0
     for m in range(2, max_keys + 1):
         for j in range(1, n):
             for k in range(j):
-                too_far = j - k < least_gap or (greatest_gap is not None and j - k > greatest_gap)
+                too_far = j - k < min_gap or (max_gap is not None and j - k > max_gap)
                 if too_far or any(k < pin < j for pin in pinned) or (allowed is not None and not allowed[j]):
                     continue
                 so_far = best[m - 1, k]
@@ -47,16 +47,16 @@ def salient_costs(costs, max_keys, total, *, least_gap=1, greatest_gap=None, all
     return best[:, -1]
 
 
-def rounding_of(values: np.ndarray) -> float:
-    """A distance below which two frames differ by the rounding of their numbers only."""
+def rounding_error(values: np.ndarray) -> float:
+    """Return the distance below which two frames differ only by rounding."""
     return 8 * np.finfo(float).eps * max(math.sqrt(sum(x * x for x in row)) for row in values)
 
 
 def simplify(values: np.ndarray) -> tuple[list[int], list[float]]:
-    """Lim & Thalmann: splits the segment that is farthest off until every frame is a key -> (order, costs)."""
-    nothing, order, costs = rounding_of(values), [0, len(values) - 1], []
+    """Lim & Thalmann: split the segment with the largest distance until every frame is a key -> (order, costs)."""
+    rounding, order, costs = rounding_error(values), [0, len(values) - 1], []
     while True:
-        off = []  # distance, then what decides among equal ones, then the frame at which to split
+        off = []  # distance, then the tie-break, then the frame at which to split
         keys = sorted(order)
         for i, a in enumerate(keys[:-1]):
             b = keys[i + 1]
@@ -65,10 +65,10 @@ def simplify(values: np.ndarray) -> tuple[list[int], list[float]]:
             distances = []
             for t in range(a + 1, b):
                 rest = values[t] - values[a]
-                if length > nothing:
+                if length > rounding:
                     rest = rest - (rest @ along / length) * (along / length)
                 distances.append(np.linalg.norm(rest))
-            if distances and max(distances) > nothing:
+            if distances and max(distances) > rounding:
                 off.append((max(distances), 0, -a, a + 1 + distances.index(max(distances))))
             elif distances:
                 off.append((0.0, b - a, -a, (a + b) // 2))
@@ -78,30 +78,30 @@ def simplify(values: np.ndarray) -> tuple[list[int], list[float]]:
         order.append(max(off)[-1])
 
 
-def decimate(values: np.ndarray, squared: bool) -> tuple[list[int], list[float]]:
-    """Okuda: removes the key whose merged span has the least summed error, until two are left -> (order, costs)."""
-    nothing = rounding_of(values)
+def decimate(values: np.ndarray, is_squared: bool) -> tuple[list[int], list[float]]:
+    """Okuda: remove the key whose merged span has the smallest summed error, until two are left -> (order, costs)."""
+    rounding = rounding_error(values)
 
     def error(a: int, c: int) -> float:
         total = 0.0
         for t in range(a + 1, c):
             distance = np.linalg.norm(values[t] - values[a] - (t - a) / (c - a) * (values[c] - values[a]))
-            total += distance**2 if squared else distance
-        return total if total > (c - a - 1) * (nothing**2 if squared else nothing) else 0.0
+            total += distance**2 if is_squared else distance
+        return total if total > (c - a - 1) * (rounding**2 if is_squared else rounding) else 0.0
 
     keys, removed, costs = list(range(len(values))), [], [0.0]
     while len(keys) > 2:
         spans = zip(keys[:-2], keys[1:-1], keys[2:], strict=True)
-        _, _, gone = min((error(a, c), c - a, b) for a, b, c in spans)
-        keys.remove(gone)
-        removed.append(gone)
+        _, _, removed_key = min((error(a, c), c - a, b) for a, b, c in spans)
+        keys.remove(removed_key)
+        removed.append(removed_key)
         total = sum(error(keys[i], keys[i + 1]) for i in range(len(keys) - 1))
-        costs.append(math.sqrt(total) if squared else total)
+        costs.append(math.sqrt(total) if is_squared else total)
     return [0, len(values) - 1, *removed[::-1]], costs[::-1]
 
 
 def curve_saliency(curve, sigma: float, cut: float) -> np.ndarray:
-    """|fine average - coarse average| of each frame, straight from the definition."""
+    """Return |fine average - coarse average| of each frame, by the definition."""
     out = np.zeros(len(curve))
     for t in range(len(curve)):
         averages = []
@@ -113,36 +113,36 @@ def curve_saliency(curve, sigma: float, cut: float) -> np.ndarray:
     return out
 
 
-def turning_frames(curve, first: int, last: int, extremes: str) -> list[int]:
-    """Frames of a cluster, strictly between its first and last, where the value turns; of a flat top the last frame."""
-    found = []
+def extremum_frames(curve, first: int, last: int, extremes: str) -> list[int]:
+    """Return inner frames of a cluster where the value has an extremum; the last frame of a flat top."""
+    frames = []
     for t in range(first + 1, last):
         before = t - 1
         while extremes == "flat" and before > first and curve[before] == curve[t]:
             before -= 1
         if (curve[t] - curve[before]) * (curve[t + 1] - curve[t]) < 0:
-            found.append(t)
-    return found
+            frames.append(t)
+    return frames
 
 
-def saliency_candidates(curve, saliency, threshold, extremes: str, longest: int | None = None) -> list[int]:
-    """The most salient turning frame of each run of S > threshold (one per frame), or of each piece of such a run."""
-    found, t, n = [], 0, len(curve)
+def saliency_candidates(curve, saliency, threshold, extremes: str, max_cluster: int | None = None) -> list[int]:
+    """Return the most salient extremum of each run of S > threshold (one per frame), or of each piece of such a run."""
+    candidates, t, n = [], 0, len(curve)
     while t < n:
         end = t
         while end < n and saliency[end] > threshold[end]:
             end += 1
-        turning = turning_frames(curve, t, end - 1, extremes) if end > t else []
-        for start in range(t, end, longest or n):
-            piece = [u for u in turning if start <= u < start + (longest or n)]
+        extrema = extremum_frames(curve, t, end - 1, extremes) if end > t else []
+        for start in range(t, end, max_cluster or n):
+            piece = [u for u in extrema if start <= u < start + (max_cluster or n)]
             if piece:
-                found.append(max(piece, key=lambda u: (saliency[u], -u)))
+                candidates.append(max(piece, key=lambda u: (saliency[u], -u)))
         t = max(end, t + 1)
-    return found
+    return candidates
 
 
-def thinned(frames, importance, gap: int, keys: list[int]) -> list[int]:
-    """``keys`` and those of ``frames``, most important first, that are at least ``gap`` from every one before."""
+def thin_keys(frames, importance, gap: int, keys: list[int]) -> list[int]:
+    """Return ``keys`` and those of ``frames``, most important first, that are at least ``gap`` from every one before."""
     out = list(keys)
     for frame in sorted(set(frames), key=lambda f: (-importance[f], f)):
         if all(abs(frame - key) >= gap for key in out):
@@ -151,7 +151,7 @@ def thinned(frames, importance, gap: int, keys: list[int]) -> list[int]:
 
 
 def saliency_keys(values, sigma, cut, gap, rank, extremes) -> tuple[list[list[int]], list[int], list[int]]:
-    """Candidates of each curve, accepted keys in their order, and the order that goes on to every frame."""
+    """Return candidates of each curve, accepted keys in order, and the order continued to every frame."""
     n, width = values.shape
     saliency = np.array([curve_saliency(values[:, d], sigma, cut) for d in range(width)]).T
     mean = saliency.mean(axis=0)
@@ -159,37 +159,37 @@ def saliency_keys(values, sigma, cut, gap, rank, extremes) -> tuple[list[list[in
     importance = [
         max(saliency[t] / mean) if rank == "joint" else math.sqrt(sum(s * s for s in saliency[t])) for t in range(n)
     ]
-    accepted = thinned([frame for found in per_curve for frame in found], importance, gap, [0, n - 1])
+    accepted = thin_keys([frame for candidates in per_curve for frame in candidates], importance, gap, [0, n - 1])
     order = accepted
     while len(order) < n:
-        order = thinned(range(n), importance, gap, order)
+        order = thin_keys(range(n), importance, gap, order)
         gap = max(1, gap // 2)
     return per_curve, accepted, order
 
 
-def streaming_saliency_keys(values, sigma, cut, gap, rank, extremes, longest, block) -> list[int]:
-    """The streaming method told in hindsight: what was known when, without any stream."""
+def streaming_saliency_keys(values, sigma, cut, gap, rank, extremes, max_cluster, block) -> list[int]:
+    """The streaming method computed afterwards, from the frames known at each time."""
     n, width = values.shape
     reach = int(2 * cut * sigma + 1e-9)
     saliency = np.array([curve_saliency(values[:, d], sigma, cut) for d in range(width)]).T
-    whole_blocks = max(0, (n - longest - reach) // block)
-    measured = [block * (b + 1) + longest for b in range(whole_blocks)] + [n]
+    whole_blocks = max(0, (n - max_cluster - reach) // block)
+    measured = [block * (b + 1) + max_cluster for b in range(whole_blocks)] + [n]
     mean = np.array([saliency[: min(m for m in measured if m > t)].mean(axis=0) for t in range(n)])
     importance = [
         max(saliency[t] / mean[t]) if rank == "joint" else math.sqrt(sum(s * s for s in saliency[t])) for t in range(n)
     ]
-    found = []
+    candidates = []
     for d in range(width):
-        found += saliency_candidates(values[:, d], saliency[:, d], mean[:, d], extremes, longest)
+        candidates += saliency_candidates(values[:, d], saliency[:, d], mean[:, d], extremes, max_cluster)
     keys = [0]
     for b in range(whole_blocks):
-        inside = [f for f in found if block * b <= f < block * (b + 1)]
-        keys = thinned(inside, importance, gap, keys)
-    return sorted(thinned([f for f in found if f >= block * whole_blocks], importance, gap, [*keys, n - 1]))
+        inside = [f for f in candidates if block * b <= f < block * (b + 1)]
+        keys = thin_keys(inside, importance, gap, keys)
+    return sorted(thin_keys([f for f in candidates if f >= block * whole_blocks], importance, gap, [*keys, n - 1]))
 
 
 def natural_spline(keys, values, at):
-    """The natural cubic spline of one curve: second derivatives from a full matrix, one time after another."""
+    """Return the natural cubic spline of one curve: second derivatives from a full matrix, time by time."""
     k, v = np.asarray(keys, float), np.asarray(values, float)
     second, h = np.zeros(len(k)), np.diff(k)
     if len(k) > 2:
@@ -209,23 +209,23 @@ def natural_spline(keys, values, at):
     return np.array(out)
 
 
-def refine_sections(y, most_range, least_frames):
-    """First and last frame of straight sections, from the left, each as long as can be."""
-    found, s = [], 0
+def refine_sections(y, max_range, min_frames):
+    """Return first and last frame of straight sections, from the left, each as long as possible."""
+    sections, s = [], 0
     while s < len(y):
         e = s
-        while e + 1 < len(y) and max(y[s : e + 2]) - min(y[s : e + 2]) < most_range:
+        while e + 1 < len(y) and max(y[s : e + 2]) - min(y[s : e + 2]) < max_range:
             e += 1
-        if e - s + 1 >= least_frames:
-            found.append((s, e))
+        if e - s + 1 >= min_frames:
+            sections.append((s, e))
             s = e
         s += 1
-    return found
+    return sections
 
 
-def refine_extrema(y, least_prominence):
-    """Middles of the plateaus (one frame or more) that are strict local extrema and stand out."""
-    found = []
+def refine_extrema(y, min_prominence):
+    """Return the middles of plateaus (one frame or more) that are strict local extrema with enough prominence."""
+    frames = []
     for z in (list(y), [-v for v in y]):
         for s in range(1, len(z) - 1):
             e = s
@@ -238,13 +238,13 @@ def refine_extrema(y, least_prominence):
                 left -= 1
             while right + 1 < len(z) and z[right + 1] <= z[s]:
                 right += 1
-            if z[s] - max(min(z[left : s + 1]), min(z[s : right + 1])) >= least_prominence:
-                found.append((s + e) // 2)
-    return sorted(found)
+            if z[s] - max(min(z[left : s + 1]), min(z[s : right + 1])) >= min_prominence:
+                frames.append((s + e) // 2)
+    return sorted(frames)
 
 
-def refine_curve(y, *, threshold, least_error, straight_range, straight_frames, prominence, jump):
-    """The keys and the fixed frames of one curve, and those strictly inside straight sections, as sets."""
+def refine_curve(y, *, threshold, min_error, straight_range, straight_frames, prominence, jump):
+    """Return the keys and the fixed frames of one curve, and those strictly inside straight sections, as sets."""
     n, amplitude = len(y), max(y) - min(y)
     if amplitude == 0:
         return {0, n - 1}, {0, n - 1}, set()
@@ -260,52 +260,52 @@ def refine_curve(y, *, threshold, least_error, straight_range, straight_frames, 
     keys = set(fixed)
     while True:
         at = sorted(keys)
-        drawn = natural_spline(at, [z[t] for t in at], range(n))
+        spline = natural_spline(at, [z[t] for t in at], range(n))
         new = set()
         for i in range(1, len(at)):
             a, b = at[i - 1], at[i]
             inside = [t for t in range(a + 1, b) if t not in straight]
             if not inside:
                 continue
-            worst = max(inside, key=lambda t: (abs(drawn[t] - z[t]), -t))
+            worst = max(inside, key=lambda t: (abs(spline[t] - z[t]), -t))
             extent = max(z[t] for t in inside) - min(z[t] for t in inside)
-            if abs(drawn[worst] - z[worst]) > max(threshold * extent, least_error):
+            if abs(spline[worst] - z[worst]) > max(threshold * extent, min_error):
                 new.add(worst)
         if not new:
             return keys, fixed, straight
         keys |= new
 
 
-def refine_reduced(keys, fixed):
-    """Rule 1 run by run, then rule 2 key by key from the left."""
-    kept, run = [], []
+def refine_reduce(keys, fixed):
+    """Apply rule 1 run by run, then rule 2 key by key from the left."""
+    result, run = [], []
     for t in [*sorted(keys), None]:
         if run and (t is None or t in fixed or t != run[-1] + 1):
-            kept.append((run[0] + run[-1]) // 2)
+            result.append((run[0] + run[-1]) // 2)
             run = []
         if t in fixed:
-            kept.append(t)
+            result.append(t)
         elif t is not None:
             run.append(t)
     i = 1
-    while i < len(kept) - 1:
-        if kept[i - 1] + 1 == kept[i] == kept[i + 1] - 1 and kept[i] not in fixed:
-            del kept[i]
+    while i < len(result) - 1:
+        if result[i - 1] + 1 == result[i] == result[i + 1] - 1 and result[i] not in fixed:
+            del result[i]
         else:
             i += 1
-    return kept
+    return result
 
 
 def refine_ranking(values, keys):
-    """Frames by importance and how far each was off: round by round, span by span."""
+    """Return frames by importance and their distances: round by round, span by span."""
     n = len(values)
     off, importance, level = {0: 0.0, n - 1: 0.0}, {0: math.inf, n - 1: math.inf}, {0: 0, n - 1: 0}
-    taken, round_ = [0, n - 1], 0
+    taken_frames, round_ = [0, n - 1], 0
     for candidates in (set(keys), set(range(n))):
         start = round_
-        while candidates - set(taken):
+        while candidates - set(taken_frames):
             round_ += 1
-            at = sorted(taken)
+            at = sorted(taken_frames)
             for j in range(1, len(at)):
                 a, b = at[j - 1], at[j]
                 inside = [t for t in range(a + 1, b) if t in candidates]
@@ -319,18 +319,18 @@ def refine_ranking(values, keys):
                 t = inside[i]
                 off[t], level[t] = far[i], round_
                 importance[t] = min(far[i], importance[a], importance[b])
-                taken.append(t)
+                taken_frames.append(t)
     order = sorted(range(n), key=lambda t: (t not in keys, -importance[t], level[t], t))
     return order, [off[t] for t in order]
 
 
-def farthest_first(values: np.ndarray, most: int) -> tuple[list[int], list[float]]:
-    """Keys by farthest-first traversal from the mean, and the largest distance left after each."""
+def farthest_first(values: np.ndarray, max_keys: int) -> tuple[list[int], list[float]]:
+    """Return keys by farthest-first traversal from the mean, and the largest remaining distance after each."""
     mean = values.mean(axis=0)
     distances = [float(np.sqrt(((row - mean) ** 2).sum())) for row in values]
     keys: list[int] = []
     radii: list[float] = []
-    while len(keys) < most and (not keys or max(distances) > 0):
+    while len(keys) < max_keys and (not keys or max(distances) > 0):
         keys.append(min(t for t, d in enumerate(distances) if d >= max(distances) * (1 - 5e-13)))  # ties to the lowest
         for t, row in enumerate(values):
             distances[t] = min(distances[t], float(np.sqrt(((row - values[keys[-1]]) ** 2).sum())))
@@ -339,7 +339,7 @@ def farthest_first(values: np.ndarray, most: int) -> tuple[list[int], list[float
 
 
 def spread_keys(values: np.ndarray, count: int) -> tuple[tuple[int, ...], float]:
-    """Of all choices of so many frames the one with the greatest sum of distances of neighbours, by trying them all.
+    """Return the choice of frames with the largest sum of distances of neighbours, by brute force.
 
     Of equals the one whose last key is lowest, then the one before it, and so on.
     """
@@ -354,17 +354,17 @@ def spread_keys(values: np.ndarray, count: int) -> tuple[tuple[int, ...], float]
 
 
 def synopsis_distances(values: np.ndarray, keys: list[int]) -> dict[int, float]:
-    """Of every frame that is no key, the distance from the mean pose of its segment, both its keys included."""
-    found = {}
+    """Return the distance of every other frame than keys from the mean pose of its segment, both its keys included."""
+    distances = {}
     for first, last in zip(sorted(keys), sorted(keys)[1:], strict=False):
         mean = sum(values[t] for t in range(first, last + 1)) / (last + 1 - first)
         for t in range(first + 1, last):
-            found[t] = float(np.sqrt(((values[t] - mean) ** 2).sum()))
-    return found
+            distances[t] = float(np.sqrt(((values[t] - mean) ** 2).sum()))
+    return distances
 
 
 def gaussian(values: np.ndarray, sigma: float, cut: float) -> np.ndarray:
-    """Each frame as the mean of those at most cut sigmas away, weighted by the bell curve."""
+    """Return each frame as the mean of those at most cut sigmas away, weighted by a Gaussian."""
     out = np.empty_like(values)
     reach = int(cut * sigma + 1e-9)
     for t in range(len(values)):
@@ -375,13 +375,13 @@ def gaussian(values: np.ndarray, sigma: float, cut: float) -> np.ndarray:
 
 
 def inbetween_errors(motion, keys: list[int], start: int, stop: int) -> tuple[np.ndarray, list[float], list[float]]:
-    """Errors (frames, joints) of straight in-betweens in the range; the largest of each key's span, and if it is left out."""
-    from keypose.inbetween import linear
+    """Return errors (frames, joints) of linear in-betweens; the largest of each key's span, and without that key."""
+    from keypose.curves import interpolate_linear
 
     part = motion[start:stop]
 
-    def off(kept: list[int]) -> np.ndarray:
-        rebuilt = linear(part, [key - start for key in kept]).world_positions()
+    def off(positions: list[int]) -> np.ndarray:
+        rebuilt = interpolate_linear(part, [key - start for key in positions]).world_positions()
         away = rebuilt - part.world_positions()
         return motion.mm_per_unit * np.sqrt((away**2).sum(axis=2))
 

@@ -1,4 +1,4 @@
-"""The largest error of a stored motion, point by point: matrices, loops, nothing clever."""
+"""Reference of the largest error of a stored motion, point by point with matrices and loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import naive
 
 
 def points(skeleton, translations, rotations, arm: float):
-    """Every point of every frame: (frame, joint's name, what it is, where it is)."""
+    """Yield every point of every frame: (frame, joint name, point name, position)."""
     positions, matrices = naive.forward(skeleton.parents, translations, rotations)
     for t in range(len(positions)):
         for j, name in enumerate(skeleton.names):
@@ -23,14 +23,14 @@ def points(skeleton, translations, rotations, arm: float):
 
 
 def distances_mm(original, decoded, mm_per_unit: float):
-    """How far each point is off: (mm, frame, joint's name, what it is)."""
+    """Yield the error of each point: (mm, frame, joint name, point name)."""
     arm = 30.0 / mm_per_unit
     ours = points(original.skeleton, original.translations, original.rotations, arm)
     theirs = points(decoded.skeleton, decoded.translations, decoded.rotations, arm)
-    for (t, name, what, here), (_, _, _, there) in zip(ours, theirs, strict=True):
-        yield mm_per_unit * math.dist(here, there), t, name, what
+    for (t, name, point, original_position), (_, _, _, decoded_position) in zip(ours, theirs, strict=True):
+        yield mm_per_unit * math.dist(original_position, decoded_position), t, name, point
 
 
 def largest_error(original, decoded, mm_per_unit: float):
-    """The largest of them, the first of several."""
-    return max(distances_mm(original, decoded, mm_per_unit), key=lambda found: found[0])
+    """Return the largest error, the first of equal ones."""
+    return max(distances_mm(original, decoded, mm_per_unit), key=lambda row: row[0])

@@ -1,65 +1,67 @@
-"""Groups within a tolerance read number by number, as docs/kps-coding.md says; no checks, only plain values."""
+"""Reference decoder of lossy groups after docs/kps-coding.md; no checks, only plain values."""
 
 from __future__ import annotations
 
 import struct
 from math import floor, sqrt
 
-from naive_range_coder import WholesIn
-from naive_residuals import Section
-from naive_turns import bone_axes, exp, plus, power_of_eighths, scaled, times, unit
+from naive_range_coder import IntegerReader
+from naive_residuals import ResidualReader
+from naive_turns import add_vectors, bone_axes, exp, normalise, power_of_eighths, quaternion_product, scale_vector
 
-BITS, TURN, PLACE, PLACED, LARGEST, FINE, COARSE, SIGN, UP, STEP, SHIFT_STEP, CENTRE, PRIOR, LEVEL = range(14)
-FIXED, HINGE, PAIR, FREE, UPRIGHT, FIXED_TURN = range(6)
-TRACKS_OF_TURN = [0, 1, 2, 3, 3, 0]
+BITS, ROTATION, TRANSLATION, COORDINATE, LARGEST, FINE, COARSE, SIGN, UP, STEP, SHIFT_STEP, CENTRE, PRIOR, LEVEL = (
+    range(14)
+)
+IDENTITY, HINGE, PAIR, FREE, UPRIGHT, FIXED_ROTATION = range(6)
+TRACKS_OF_ROTATION = [0, 1, 2, 3, 3, 0]
 
 
-class Clip:
-    """What all groups share: the joints' turns and places, and of each track its joint, step, centre and prior."""
+class LossyClip:
+    """The parameters shared by all groups: kinds of rotations and translations; joint, step, centre and prior per track."""
 
     def __init__(self, skeleton, data: bytes) -> None:
         self.skeleton = skeleton
-        numbers = WholesIn(data)
-        self.take, self.finished = numbers.take, numbers.finished
-        self.bits = self.take(BITS)
-        self.joints = [self._joint() for _ in skeleton.names]
+        reader = IntegerReader(data)
+        self.read, self.is_finished = reader.read, reader.is_finished
+        self.bits = self.read(BITS)
+        self.joints = [self._read_joint() for _ in skeleton.names]
         self.tracks = []
         last = {STEP: 0, SHIFT_STEP: 0}
         for j, joint in enumerate(self.joints):
-            sorts = [SHIFT_STEP] * 3 * (joint["place"] == 2) + [STEP] * TRACKS_OF_TURN[joint["turn"]]
-            for sort in sorts:
-                last[sort] += self.take(sort)
-                centre = 4096 * self.take(CENTRE) if sort == SHIFT_STEP else 0
+            kinds = [SHIFT_STEP] * 3 * (joint["place"] == 2) + [STEP] * TRACKS_OF_ROTATION[joint["turn"]]
+            for kind in kinds:
+                last[kind] += self.read(kind)
+                centre = 4096 * self.read(CENTRE) if kind == SHIFT_STEP else 0
                 track = {
                     "joint": j,
-                    "turns": sort == STEP,
-                    "step": last[sort],
+                    "turns": kind == STEP,
+                    "step": last[kind],
                     "centre": centre,
-                    "prior": self.take(PRIOR),
+                    "prior": self.read(PRIOR),
                 }
                 self.tracks.append(track)
-        self.level_priors = [self.take(LEVEL) for _ in range(11)]
+        self.level_priors = [self.read(LEVEL) for _ in range(11)]
 
-    def _joint(self) -> dict:
-        joint: dict = {"turn": self.take(TURN), "base": None, "axes": []}
-        if joint["turn"] in (HINGE, PAIR, FREE, FIXED_TURN):
-            joint["base"] = self._unit(4, COARSE if joint["turn"] == FREE else FINE)
+    def _read_joint(self) -> dict:
+        joint: dict = {"turn": self.read(ROTATION), "base": None, "axes": []}
+        if joint["turn"] in (HINGE, PAIR, FREE, FIXED_ROTATION):
+            joint["base"] = self._read_unit_vector(4, COARSE if joint["turn"] == FREE else FINE)
         for _ in range({HINGE: 1, PAIR: 2}.get(joint["turn"], 0)):
-            axis = self._unit(3, FINE)
-            joint["axes"].append([-a for a in axis] if self.take(SIGN) else axis)
+            axis = self._read_unit_vector(3, FINE)
+            joint["axes"].append([-a for a in axis] if self.read(SIGN) else axis)
         if joint["turn"] == UPRIGHT:
-            joint["up"] = self.take(UP)
-        joint["place"] = self.take(PLACE)
+            joint["up"] = self.read(UP)
+        joint["place"] = self.read(TRANSLATION)
         if joint["place"] == 1:
-            joint["placed"] = [struct.unpack("<d", struct.pack("<q", self.take(PLACED)))[0] for _ in range(3)]
+            joint["placed"] = [struct.unpack("<d", struct.pack("<q", self.read(COORDINATE)))[0] for _ in range(3)]
         return joint
 
-    def _unit(self, count: int, kind: int) -> list[float]:
-        largest = self.take(LARGEST)
+    def _read_unit_vector(self, count: int, kind: int) -> list[float]:
+        largest = self.read(LARGEST)
         bits = 8 if kind == COARSE else self.bits
-        others = [self.take(kind) * 0.7071067811865476 / 2 ** (bits - 1) for _ in range(count - 1)]
+        others = [self.read(kind) * 0.7071067811865476 / 2 ** (bits - 1) for _ in range(count - 1)]
         squares = 0.0
-        for other in others:  # not sum(), which newer Pythons round otherwise
+        for other in others:  # not sum(), which rounds differently from Python 3.12 on
             squares += other * other
         others.insert(largest, sqrt(1 - squares))
         return others
@@ -67,85 +69,107 @@ class Clip:
     # Translations and rotations
 
     def group(self, pose: bytes, body: bytes, frames: int, next_pose: bytes | None) -> tuple[list, list]:
-        """Translations and rotations of the frames of a group."""
-        after = None if next_pose is None else self.pose(next_pose)
+        """Return the translations and rotations of the frames of a group."""
+        next_numbers = None if next_pose is None else self.pose(next_pose)
         translations, rotations = [], []
-        for numbers in self.body(body, frames, self.pose(pose), after):
-            places, turns = self.frame(self.values(numbers))
-            translations.append(places)
-            rotations.append(turns)
+        for numbers in self.body(body, frames, self.pose(pose), next_numbers):
+            frame_translations, frame_rotations = self.frame(self.values(numbers))
+            translations.append(frame_translations)
+            rotations.append(frame_rotations)
         return translations, rotations
 
     def values(self, numbers: list[int]) -> list[float]:
-        """Radians and file units."""
+        """Return the values in radians and file units."""
         return [n * (power_of_eighths(t["step"]) / 64) for n, t in zip(numbers, self.tracks, strict=True)]
 
     def frame(self, values: list[float]) -> tuple[list, list]:
-        """Where each joint is and how it turns, by the values of all tracks in radians and file units."""
-        places, turns = [], []
+        """Return the translation and rotation of each joint from the values of all tracks in radians and file units."""
+        translations, rotations = [], []
         for j, joint in enumerate(self.joints):
-            own = [v for v, track in zip(values, self.tracks, strict=True) if track["joint"] == j]
+            joint_values = [v for v, track in zip(values, self.tracks, strict=True) if track["joint"] == j]
             if joint["place"] == 2:
-                places.append(own[:3])
-                own = own[3:]
+                translations.append(joint_values[:3])
+                joint_values = joint_values[3:]
             else:
-                places.append(joint["placed"] if joint["place"] == 1 else self.skeleton.offsets[j].tolist())
-            turns.append(self.turn(j, own))
-        return places, turns
+                translations.append(joint["placed"] if joint["place"] == 1 else self.skeleton.offsets[j].tolist())
+            rotations.append(self.rotation(j, joint_values))
+        return translations, rotations
 
-    def turn(self, j: int, own: list[float]) -> list[float]:
+    def rotation(self, j: int, joint_values: list[float]) -> list[float]:
         kind, base, axes = (self.joints[j][name] for name in ("turn", "base", "axes"))
         if kind == HINGE:
-            return unit(times(base, exp(scaled(own[0], axes[0]))))
+            return normalise(quaternion_product(base, exp(scale_vector(joint_values[0], axes[0]))))
         if kind == PAIR:
-            return unit(times(times(exp(scaled(own[0], axes[0])), base), exp(scaled(own[1], axes[1]))))
+            return normalise(
+                quaternion_product(
+                    quaternion_product(exp(scale_vector(joint_values[0], axes[0])), base),
+                    exp(scale_vector(joint_values[1], axes[1])),
+                )
+            )
         if kind == FREE:
             bone, across, third = bone_axes(self.skeleton, j)
-            return unit(
-                times(base, exp(plus(scaled(own[0], bone), plus(scaled(own[1], across), scaled(own[2], third)))))
+            return normalise(
+                quaternion_product(
+                    base,
+                    exp(
+                        add_vectors(
+                            scale_vector(joint_values[0], bone),
+                            add_vectors(scale_vector(joint_values[1], across), scale_vector(joint_values[2], third)),
+                        )
+                    ),
+                )
             )
         if kind == UPRIGHT:
             up, after, last = ([float(i == (self.joints[j]["up"] + k) % 3) for i in range(3)] for k in range(3))
-            return unit(times(exp(scaled(own[0], up)), exp(plus(scaled(own[1], after), scaled(own[2], last)))))
+            return normalise(
+                quaternion_product(
+                    exp(scale_vector(joint_values[0], up)),
+                    exp(add_vectors(scale_vector(joint_values[1], after), scale_vector(joint_values[2], last))),
+                )
+            )
         return base or [1.0, 0.0, 0.0, 0.0]
 
     # Numbers of the tracks
 
     def pose(self, data: bytes) -> list[int]:
         grain = data[0] % 128 - 48
-        section = Section(self, data[1:])
-        return [t["centre"] + r * weight(grain, 9) for t, r in zip(self.tracks, section.frame(9, 0), strict=True)]
+        section = ResidualReader(self, data[1:])
+        return [
+            t["centre"] + r * units_per_residual(grain, 9)
+            for t, r in zip(self.tracks, section.read_frame(9, 0), strict=True)
+        ]
 
     def body(self, data: bytes, frames: int, pose: list[int], next_pose: list[int] | None) -> list[list[int]]:
         if frames == 1:
             return [pose]
         order, start = (data[1], 2) if data[0] >= 128 else (0, 1)
         grain = data[0] % 128 - 48
-        section = Section(self, data[start:])
-        known = {0: pose}
+        section = ResidualReader(self, data[start:])
+        numbers = {0: pose}
         if next_pose is not None:
-            known[frames] = next_pose
+            numbers[frames] = next_pose
         for frame, level, stride, weights in schedule(frames, next_pose is not None, order):
-            residuals = section.frame(level, stride)
-            known[frame] = [
-                (sum(w * known[at][k] for at, w in weights.items()) + 2**13 >> 14) + r * weight(grain, level)
+            residuals = section.read_frame(level, stride)
+            numbers[frame] = [
+                (sum(w * numbers[at][k] for at, w in weights.items()) + 2**13 >> 14)
+                + r * units_per_residual(grain, level)
                 for k, r in enumerate(residuals)
             ]
-        return [known[frame] for frame in range(frames)]
+        return [numbers[frame] for frame in range(frames)]
 
 
-def weight(grain: int, level: int) -> int:
-    """How many units a residual stands for."""
+def units_per_residual(grain: int, level: int) -> int:
+    """Return the number of units per residual."""
     finer = min(level, 3) if level <= 7 else 0
     return max(1, floor(64 * power_of_eighths(grain - finer) + 0.5))
 
 
 def schedule(frames: int, has_next: bool, order: int):
-    """The frames of a body in the order of coding: frame, level, stride, and the frames with weights that predict it."""
+    """Yield the frames of a body in coding order: frame, level, stride, and the weights of the frames that predict it."""
     if order:
         for frame in range(1, frames):
-            two = order == 2 and frame >= 2
-            yield frame, 10, 1, {frame - 1: 2**15, frame - 2: -(2**14)} if two else {frame - 1: 2**14}
+            is_linear = order == 2 and frame >= 2
+            yield frame, 10, 1, {frame - 1: 2**15, frame - 2: -(2**14)} if is_linear else {frame - 1: 2**14}
         return
     end = frames if has_next else frames - 1
     if not has_next and end > 0:
@@ -155,11 +179,11 @@ def schedule(frames: int, has_next: bool, order: int):
         stride *= 2
     while stride:
         for frame in range(stride, end, 2 * stride):
-            yield frame, min(stride.bit_length() - 1, 7), stride, halfway(frame, stride, end)
+            yield frame, min(stride.bit_length() - 1, 7), stride, midpoint_weights(frame, stride, end)
         stride //= 2
 
 
-def halfway(frame: int, stride: int, end: int) -> dict[int, int]:
+def midpoint_weights(frame: int, stride: int, end: int) -> dict[int, int]:
     after = min(frame + stride, end)
     points = [frame - stride, after]
     if frame >= 3 * stride:

@@ -1,4 +1,4 @@
-"""Slow and obvious twins of swings: found and played one frame at a time, as METHODS and the thesis say."""
+"""Slow, obvious twins of swings: found and played one frame at a time, as in the thesis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 
-def times(a, b):
+def quaternion_product(a, b):
     (aw, ax, ay, az), (bw, bx, by, bz) = a, b
     return np.array(
         (
@@ -20,24 +20,24 @@ def times(a, b):
     )
 
 
-def turn_from(a, b):
-    """What turns ``a`` into ``b``, as axis times angle, the shorter way."""
-    w, *v = times((a[0], -a[1], -a[2], -a[3]), b)
+def rotation_vector(a, b):
+    """Return the rotation from ``a`` to ``b`` as axis times angle, the shorter way."""
+    w, *v = quaternion_product((a[0], -a[1], -a[2], -a[3]), b)
     if w < 0:
         w, v = -w, [-x for x in v]
     sine = math.sqrt(sum(x * x for x in v))
     return np.array(v) * (2 * math.atan2(sine, w) / sine if sine > 1e-12 else 2.0)
 
 
-def turned(q, turn):
-    angle = math.sqrt(sum(x * x for x in turn))
+def rotate(q, rotation_vector):
+    angle = math.sqrt(sum(x * x for x in rotation_vector))
     if angle == 0:
         return np.array(q)
-    return times(q, (math.cos(angle / 2), *(math.sin(angle / 2) / angle * x for x in turn)))
+    return quaternion_product(q, (math.cos(angle / 2), *(math.sin(angle / 2) / angle * x for x in rotation_vector)))
 
 
 def velocities(rotations):
-    steps = [turn_from(rotations[t], rotations[t + 1]) for t in range(len(rotations) - 1)]
+    steps = [rotation_vector(rotations[t], rotations[t + 1]) for t in range(len(rotations) - 1)]
     return [*steps, steps[-1] if steps else np.zeros(3)]
 
 
@@ -45,8 +45,8 @@ def smoothed(values, box):
     """The mean over ``box`` frames, cut at the clip's ends: of 10, five before, the frame itself and four after."""
     means = []
     for t in range(len(values)):
-        some = values[max(0, t - box // 2) : t + (box - box // 2)]
-        means.append(sum(some, np.zeros(3)) / len(some))
+        window = values[max(0, t - box // 2) : t + (box - box // 2)]
+        means.append(sum(window, np.zeros(3)) / len(window))
     return means
 
 
@@ -54,7 +54,7 @@ def angle(u, v):
     return math.acos(max(-1.0, min(1.0, float(np.dot(u, v)))))
 
 
-def steadiness(axes, half):
+def axis_errors(axes, half):
     """E: how far the axes within ``half`` frames are from each frame's own; beyond the ends the end's axis counts."""
     last = len(axes) - 1
     errors = []
@@ -66,73 +66,75 @@ def steadiness(axes, half):
     return errors
 
 
-def swing_spans(rotations, smoothing, half_window, least, rest_speed, threshold, cosine):
+def swing_spans(rotations, smoothing, half_window, min_frames, rest_speed, threshold, cosine):
     """The swings (start, end, turn) and rests (start, end) of one joint, rotations (T, 4)."""
-    moved = velocities(rotations)
-    smooth = smoothed(moved, smoothing)
+    velocity = velocities(rotations)
+    smooth = smoothed(velocity, smoothing)
     speeds = [math.sqrt(float(v @ v)) for v in smooth]
     axes = [v / speed if speed > 0 else v for v, speed in zip(smooth, speeds, strict=True)]
-    errors = steadiness(axes, half_window)
+    errors = axis_errors(axes, half_window)
     frames = range(len(rotations))
-    resting = {t for t in frames if speeds[t] < rest_speed}
-    free = set(frames) - resting
-    found = []
+    rest_frames = {t for t in frames if speeds[t] < rest_speed}
+    free = set(frames) - rest_frames
+    swings = []
     while free:
         seed = min(free, key=lambda t: (errors[t], t))
 
-        def off(t, seed=seed):
+        def axis_distance(t, seed=seed):
             between = angle(axes[t], axes[seed])
             return 1 - math.cos(between) if cosine else between
 
         swing = {seed}
         while True:
-            beside = [t for t in (min(swing) - 1, max(swing) + 1) if t in free]
-            if not beside:
+            neighbours = [t for t in (min(swing) - 1, max(swing) + 1) if t in free]
+            if not neighbours:
                 break
-            nearer = min(beside, key=off)
-            if sum(map(off, swing | {nearer})) / (len(swing) + 1) > threshold:
+            nearest = min(neighbours, key=axis_distance)
+            if sum(map(axis_distance, swing | {nearest})) / (len(swing) + 1) > threshold:
                 break
-            swing.add(nearer)
+            swing.add(nearest)
         free -= swing
-        if len(swing) >= least:
+        if len(swing) >= min_frames:
             start, end = min(swing), max(swing)
-            found.append((start, end, sum(moved[start:end], np.zeros(3))))
+            swings.append((start, end, sum(velocity[start:end], np.zeros(3))))
     rests = []
-    for t in sorted(resting):
+    for t in sorted(rest_frames):
         if rests and rests[-1][1] == t - 1:
             rests[-1] = (rests[-1][0], t)
         else:
             rests.append((t, t))
-    return sorted(found, key=lambda swing: swing[0]), rests
+    return sorted(swings, key=lambda swing: swing[0]), rests
 
 
-def played(parts, mean, frame):
+def sample(pieces, mean, frame):
     """One joint at one frame; ``parts`` are lists of (frame, rotation, turn to the next one) in order of time.
 
     A part holds its own frames; between parts the joint turns evenly from the end of one to the start of the next.
     """
-    if not parts:
+    if not pieces:
         return np.array(mean)
-    if frame <= parts[0][0][0]:
-        return np.array(parts[0][0][1])
-    for n, part in enumerate(parts):
-        for (t, q, turn), (after, *_) in pairwise(part):
+    if frame <= pieces[0][0][0]:
+        return np.array(pieces[0][0][1])
+    for n, piece in enumerate(pieces):
+        for (t, q, turn), (after, *_) in pairwise(piece):
             if t <= frame < after:
-                return turned(q, turn * ((frame - t) / (after - t)))
-        last, q, _ = part[-1]
-        if n + 1 < len(parts):
-            start, first, _ = parts[n + 1][0]
+                return rotate(q, turn * ((frame - t) / (after - t)))
+        last, q, _ = piece[-1]
+        if n + 1 < len(pieces):
+            start, first, _ = pieces[n + 1][0]
             if last <= frame < start:
-                return turned(q, turn_from(q, first) * ((frame - last) / (start - last)))
-    return np.array(parts[-1][-1][1])
+                return rotate(q, rotation_vector(q, first) * ((frame - last) / (start - last)))
+    return np.array(pieces[-1][-1][1])
 
 
-def parts_of(track):
+def split_track(track):
     """Swings and keyed spans of a track as ``played`` takes them."""
-    parts = []
-    for start, end, q, turn in zip(track.starts, track.ends, track.start_rotations, track.turns, strict=True):
-        parts.append([(int(start), q, turn), (int(end), turned(q, turn), None)])
+    pieces = []
+    for start, end, q, turn in zip(
+        track.starts, track.ends, track.start_rotations, track.rotation_vectors, strict=True
+    ):
+        pieces.append([(int(start), q, turn), (int(end), rotate(q, turn), None)])
     for span in track.keyed:
-        turns = [turn_from(a, b) for a, b in zip(span.rotations, span.rotations[1:], strict=False)]
-        parts.append(list(zip(span.frames.tolist(), span.rotations, [*turns, None], strict=True)))
-    return sorted(parts, key=lambda part: part[0][0])
+        rotation_vectors = [rotation_vector(a, b) for a, b in zip(span.rotations, span.rotations[1:], strict=False)]
+        pieces.append(list(zip(span.frames.tolist(), span.rotations, [*rotation_vectors, None], strict=True)))
+    return sorted(pieces, key=lambda part: part[0][0])

@@ -1,4 +1,4 @@
-"""The slow obvious twin of ``keypose.swings.find``: every swing is asked, one by one."""
+"""The slow, obvious twin of ``keypose.swings.find``: checks every swing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from keypose.swings import Swing, Swings
 
 def find(swings: Swings, joints, *, index=None, at_s=None, from_s=None, to_s=None, longer_s=None, shorter_s=None,
          wider_deg=None, narrower_deg=None) -> list[Swing]:  # fmt: skip
-    found = []
+    matches = []
     for j in swings.skeleton.joints(joints):
-        own = swings.tracks[j].swings
-        for n, swing in enumerate(own):
+        track_swings = swings.tracks[j].swings
+        for n, swing in enumerate(track_swings):
             start, end = swing.start / swings.fps, swing.end / swings.fps
-            if index is not None and index not in (n, n - len(own)):
+            if index is not None and index not in (n, n - len(track_swings)):
                 continue
             if at_s is not None and not start <= at_s <= end:
                 continue
@@ -30,5 +30,5 @@ def find(swings: Swings, joints, *, index=None, at_s=None, from_s=None, to_s=Non
                 continue
             if narrower_deg is not None and not math.degrees(swing.angle) < narrower_deg:
                 continue
-            found.append((swing.start, j, swing))
-    return [swing for _, _, swing in sorted(found, key=lambda each: each[:2])]
+            matches.append((swing.start, j, swing))
+    return [swing for _, _, swing in sorted(matches, key=lambda each: each[:2])]

@@ -16,10 +16,10 @@ ROUNDING = 1e-11
 class Node(NamedTuple):
     frame: int
     rotation: Floats
-    fixed: bool = False
+    is_fixed: bool = False
 
 
-class Good(NamedTuple):
+class GoodSwing(NamedTuple):
     """A swing that may stay."""
 
     start: int
@@ -42,82 +42,84 @@ def fewest_on_curve(rotations: Floats, tolerance: float) -> int:
     return fewest[-1]
 
 
-def chain(rotations: Floats, tolerance: float, swings: list[Good], swing_cost: float, longest: int) -> list[Node]:
+def build_chain(
+    rotations: Floats, tolerance: float, swings: list[GoodSwing], swing_cost: float, max_gap: int
+) -> list[Node]:
     """The cheapest chain of keys and of some of the swings, tried with every choice of swings; keys settled."""
     tolerance = max(0.0, tolerance - ROUNDING)
     best: tuple[float, list[Node]] | None = None
     for count in range(len(swings) + 1):
-        for some in combinations(swings, count):
-            nodes = _around(rotations, tolerance, list(some), longest)
-            cost = sum(not node.fixed for node in nodes) + swing_cost * count
+        for subset in combinations(swings, count):
+            nodes = _keys_around(rotations, tolerance, list(subset), max_gap)
+            cost = sum(not node.is_fixed for node in nodes) + swing_cost * count
             if best is None or cost < best[0]:
                 best = cost, nodes
     assert best is not None
-    return settled(rotations, tolerance, best[1])
+    return settle_keys(rotations, tolerance, best[1])
 
 
-def cost_of(nodes: list[Node], swing_cost: float) -> float:
+def chain_cost(nodes: list[Node], swing_cost: float) -> float:
     """What a chain costs, in keys."""
-    return sum(swing_cost / 2 if node.fixed else 1.0 for node in nodes)
+    return sum(swing_cost / 2 if node.is_fixed else 1.0 for node in nodes)
 
 
-def _around(rotations: Floats, tolerance: float, swings: list[Good], longest: int) -> list[Node]:
+def _keys_around(rotations: Floats, tolerance: float, swings: list[GoodSwing], max_gap: int) -> list[Node]:
     """Keys before, between and after given swings, each as far from the one before as it can be."""
     last_frame = len(rotations) - 1
     nodes: list[Node] = []
-    held = [np.zeros(3)]
+    held_targets = [np.zeros(3)]
     centre = np.zeros(3)
-    while len(held) <= last_frame:
-        more = [*held, _turn(rotations[0], rotations[len(held)])]
-        found = _common(more, [1.0] * len(more), tolerance, centre)
-        if found is None:
+    while len(held_targets) <= last_frame:
+        more = [*held_targets, _vector_between(rotations[0], rotations[len(held_targets)])]
+        common = _common_vector(more, [1.0] * len(more), tolerance, centre)
+        if common is None:
             break
-        held, centre = more, found
-    frame = len(held) - 1
+        held_targets, centre = more, common
+    frame = len(held_targets) - 1
     if swings and swings[0].start <= frame:
-        straight = _turn(rotations[0], swings[0].first)
-        if any(np.linalg.norm(straight - target) > tolerance for target in held[: swings[0].start]):
-            nodes.append(Node(swings[0].start - 1, _turned(rotations[0], centre)))
+        straight = _vector_between(rotations[0], swings[0].first)
+        if any(np.linalg.norm(straight - target) > tolerance for target in held_targets[: swings[0].start]):
+            nodes.append(Node(swings[0].start - 1, _rotate(rotations[0], centre)))
     else:
-        nodes.append(Node(frame, _turned(rotations[0], centre)))
-        _walk(rotations, tolerance, nodes, swings[0] if swings else None, longest)
+        nodes.append(Node(frame, _rotate(rotations[0], centre)))
+        _walk(rotations, tolerance, nodes, swings[0] if swings else None, max_gap)
     for k, swing in enumerate(swings):
         nodes += [Node(swing.start, swing.first, True), Node(swing.end, swing.last, True)]
-        _walk(rotations, tolerance, nodes, swings[k + 1] if k + 1 < len(swings) else None, longest)
+        _walk(rotations, tolerance, nodes, swings[k + 1] if k + 1 < len(swings) else None, max_gap)
     return nodes
 
 
-def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: Good | None, longest: int) -> None:
+def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing | None, max_gap: int) -> None:
     """Keys from the last node on to the start of a swing, or to the end of the clip."""
     last_frame = len(rotations) - 1
     while True:
         frame, rotation, _ = nodes[-1]
-        rest = rotations[frame + 1 :]
-        if to is None and all(np.linalg.norm(_turn(rotation, other)) <= tolerance for other in rest):
+        remaining = rotations[frame + 1 :]
+        if to is None and all(np.linalg.norm(_vector_between(rotation, other)) <= tolerance for other in remaining):
             return
         targets: list[Floats] = []
         speed = np.zeros(3)
-        for t in range(frame + 1, min(last_frame, frame + longest) + 1):
-            target = _turn(rotation, rotations[t])
+        for t in range(frame + 1, min(last_frame, frame + max_gap) + 1):
+            target = _vector_between(rotation, rotations[t])
             near_half = np.linalg.norm(target) + tolerance > np.pi - 0.01
             if targets and near_half:
                 break
             more = [*targets, target]
-            found = _common(more, list(range(1, len(more) + 1)), tolerance, speed)
-            if found is None and targets:
+            common = _common_vector(more, list(range(1, len(more) + 1)), tolerance, speed)
+            if common is None and targets:
                 break
-            targets, speed = more, speed if found is None else found
-            if near_half or found is None:
+            targets, speed = more, speed if common is None else common
+            if near_half or common is None:
                 break
         reach = frame + len(targets)
 
         def on_leg(at: int, reach: int = reach, node: Node = nodes[-1], speed: Floats = speed) -> Node:
             if reach == node.frame + 1:
                 return Node(at, rotations[at])
-            return Node(at, _turned(node.rotation, (at - node.frame) * speed))
+            return Node(at, _rotate(node.rotation, (at - node.frame) * speed))
 
         if to is not None and to.start <= reach:
-            straight = _turn(rotation, to.first) / (to.start - frame)
+            straight = _vector_between(rotation, to.first) / (to.start - frame)
             between = range(to.start - frame - 1)
             if any(np.linalg.norm((i + 1) * straight - targets[i]) > tolerance for i in between):
                 nodes.append(on_leg(to.start - 1))
@@ -127,44 +129,44 @@ def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: Good | Non
             return
 
 
-def _common(targets: list[Floats], parts: list[float], tolerance: float, turn: Floats) -> Floats | None:
+def _common_vector(targets: list[Floats], factors: list[float], tolerance: float, vector: Floats) -> Floats | None:
     """A turn whose multiples by ``parts`` are within the tolerance of all targets, from one that is of all but the
     last: moved into the ball that it is farthest out of, again and again."""
-    balls = list(zip(targets, parts, strict=True))
+    balls = list(zip(targets, factors, strict=True))
 
-    def moved(turn: Floats, target: Floats, part: float) -> Floats:
+    def move_into_ball(turn: Floats, target: Floats, part: float) -> Floats:
         off = part * turn - target
         return (target + 0.99 * tolerance / np.linalg.norm(off) * off) / part
 
-    target, part = balls[-1]
-    if np.linalg.norm(part * turn - target) <= tolerance:
-        return turn
-    turn = moved(turn, target, part)
+    target, factor = balls[-1]
+    if np.linalg.norm(factor * vector - target) <= tolerance:
+        return vector
+    vector = move_into_ball(vector, target, factor)
     for _ in range(24):
-        offs = [np.linalg.norm(part * turn - target) for target, part in balls]
-        worst = int(np.argmax(offs))
-        if offs[worst] <= tolerance:
-            return turn
-        turn = moved(turn, *balls[worst])
+        distances = [np.linalg.norm(part * vector - target) for target, part in balls]
+        farthest = int(np.argmax(distances))
+        if distances[farthest] <= tolerance:
+            return vector
+        vector = move_into_ball(vector, *balls[farthest])
     return None
 
 
-def settled(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[Node]:
+def settle_keys(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[Node]:
     """Keys moved, one after another, towards the least squares of the frames around them."""
     nodes = list(nodes)
     for _ in range(3):
         for k, node in enumerate(nodes):
-            if node.fixed:
+            if node.is_fixed:
                 continue
             frames, shares = _shares(nodes, k, len(rotations))
-            off = multiply(rotations[frames], conjugate(played(nodes, frames)))
-            sines = np.where(off[:, :1] < 0, -off[:, 1:], off[:, 1:])
+            differences = multiply(rotations[frames], conjugate(sample_chain(nodes, frames)))
+            sines = np.where(differences[:, :1] < 0, -differences[:, 1:], differences[:, 1:])
             move = (2 * shares[:, None] * sines).sum(axis=0) / (shares**2).sum()
             move = rotate(conjugate(node.rotation), move)
             for shorter in (1.0, 0.5, 0.25):
-                nodes[k] = node._replace(rotation=_turned(node.rotation, shorter * move))
-                now = angle_between(played(nodes, frames), rotations[frames])
-                if now.max() <= tolerance and (np.sin(now / 2) ** 2).sum() < (sines**2).sum():
+                nodes[k] = node._replace(rotation=_rotate(node.rotation, shorter * move))
+                errors = angle_between(sample_chain(nodes, frames), rotations[frames])
+                if errors.max() <= tolerance and (np.sin(errors / 2) ** 2).sum() < (sines**2).sum():
                     break
             else:
                 nodes[k] = node
@@ -187,7 +189,7 @@ def _shares(nodes: list[Node], k: int, n_frames: int) -> tuple[np.ndarray, Float
     return np.array(frames), np.array(shares)
 
 
-def played(nodes: list[Node], frames: np.ndarray) -> Floats:
+def sample_chain(nodes: list[Node], frames: np.ndarray) -> Floats:
     rows = []
     for t in frames.tolist():
         if t <= nodes[0].frame:
@@ -200,9 +202,9 @@ def played(nodes: list[Node], frames: np.ndarray) -> Floats:
     return np.array(rows)
 
 
-def _turn(a: Floats, b: Floats) -> Floats:
+def _vector_between(a: Floats, b: Floats) -> Floats:
     return log(multiply(conjugate(a), b))
 
 
-def _turned(rotation: Floats, turn: Floats) -> Floats:
-    return normalise(multiply(rotation, exp(turn)))
+def _rotate(rotation: Floats, vector: Floats) -> Floats:
+    return normalise(multiply(rotation, exp(vector)))

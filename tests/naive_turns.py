@@ -1,4 +1,4 @@
-"""Turns from numbers, one product at a time, as docs/kps-coding.md says: bit for bit what a decoder must give."""
+"""Rotations from numbers, one product at a time, as in docs/kps-coding.md: bitwise what a decoder must return."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def exp(vector: list[float]) -> list[float]:
     return [cosine, factor * x, factor * y, factor * z]
 
 
-def times(a: list[float], b: list[float]) -> list[float]:
+def quaternion_product(a: list[float], b: list[float]) -> list[float]:
     (aw, ax, ay, az), (bw, bx, by, bz) = a, b
     return [
         aw * bw - ax * bx - ay * by - az * bz,
@@ -44,17 +44,17 @@ def times(a: list[float], b: list[float]) -> list[float]:
     ]
 
 
-def unit(q: list[float]) -> list[float]:
+def normalise(q: list[float]) -> list[float]:
     w, x, y, z = q
     scale = 1 / sqrt(w * w + x * x + y * y + z * z)
     return [scale * w, scale * x, scale * y, scale * z]
 
 
-def scaled(number: float, vector: list[float]) -> list[float]:
+def scale_vector(number: float, vector: list[float]) -> list[float]:
     return [number * v for v in vector]
 
 
-def plus(a: list[float], b: list[float]) -> list[float]:
+def add_vectors(a: list[float], b: list[float]) -> list[float]:
     return [p + q for p, q in zip(a, b, strict=True)]
 
 
@@ -63,14 +63,14 @@ def bone_axes(skeleton, joint: int) -> list[list[float]]:
     offsets = [o for o, parent in zip(skeleton.offsets.tolist(), skeleton.parents, strict=True) if parent == joint]
     offsets += [o for o, at in zip(skeleton.end_offsets.tolist(), skeleton.end_joints, strict=True) if at == joint]
     lengths = [x * x + y * y + z * z for x, y, z in offsets]
-    known = [i for i, square in enumerate(lengths) if 1e-200 < square < 1e200]
-    if not known:
+    candidates = [i for i, square in enumerate(lengths) if 1e-200 < square < 1e200]
+    if not candidates:
         return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    longest = max(known, key=lambda i: lengths[i])  # the first of several
-    bone = [v / sqrt(lengths[longest]) for v in offsets[longest]]
-    least = min(range(3), key=lambda i: abs(bone[i]))
+    main = max(candidates, key=lambda i: lengths[i])  # the first of several
+    bone = [v / sqrt(lengths[main]) for v in offsets[main]]
+    smallest = min(range(3), key=lambda i: abs(bone[i]))
     x, y, z = bone
-    across = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]][least]
+    across = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]][smallest]
     length = sqrt(across[0] * across[0] + across[1] * across[1] + across[2] * across[2])
     a, b, c = (v / length for v in across)
     return [bone, [a, b, c], [y * c - z * b, z * a - x * c, x * b - y * a]]

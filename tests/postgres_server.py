@@ -45,8 +45,8 @@ class Server:
         self.password = password
 
     def url(self, *, user: str = USER, password: str | None = None, database: str = "postgres", **query: str) -> str:
-        asked = "&".join(f"{name}={value}" for name, value in query.items())
-        return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}?{asked}"
+        parameters = "&".join(f"{name}={value}" for name, value in query.items())
+        return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}?{parameters}"
 
     def empty(self, called: str) -> str:
         """The URL of a place for a library where there is none yet: fixtures of a module may be made several times."""
@@ -55,9 +55,9 @@ class Server:
     def control(self, *words: str) -> None:
         """``pg_ctl``, waiting until it is done."""
         log = self.folder / "log"
-        told = _run([self.bin / "pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "-t", START_S, *words])
-        if told.returncode:
-            raise RuntimeError(f"pg_ctl {words}: {told.stdout}\n{log.read_text() if log.exists() else ''}")
+        result = _run([self.bin / "pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "-t", START_S, *words])
+        if result.returncode:
+            raise RuntimeError(f"pg_ctl {words}: {result.stdout}\n{log.read_text() if log.exists() else ''}")
 
     def restart(self) -> None:
         """As after a crash of its machine: no connection survives."""
@@ -88,10 +88,10 @@ def _made(folder: Path, settings: Mapping[str, str]) -> Server:
     secret.touch(0o600)
     secret.write_text(server.password)
     _give(secret)
-    told = _run([server.bin / "initdb", "-D", folder / "data", "-U", USER, "--pwfile", secret, "--no-sync",
+    result = _run([server.bin / "initdb", "-D", folder / "data", "-U", USER, "--pwfile", secret, "--no-sync",
                  "--auth=scram-sha-256", "-E", "UTF8", "--locale=C"])  # fmt: skip
-    if told.returncode:
-        raise RuntimeError(f"initdb: {told.stdout}")
+    if result.returncode:
+        raise RuntimeError(f"initdb: {result.stdout}")
     lines = {"port": str(server.port), "listen_addresses": "'127.0.0.1'", "unix_socket_directories": "''", **settings}
     with (folder / "data" / "postgresql.conf").open("a") as file:
         file.writelines(f"{name} = {value}\n" for name, value in lines.items())
@@ -102,9 +102,9 @@ def _run(words: list[Any]) -> subprocess.CompletedProcess[str]:
     """A program of PostgreSQL, by a user who is not root."""
     who: dict[str, Any] = {"user": NOBODY, "group": _nobody().pw_gid, "extra_groups": ()} if _is_root() else {}
     with tempfile.TemporaryFile("w+") as out:  # a pipe would stay open as long as the server runs
-        told = subprocess.run(list(map(str, words)), stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd="/", **who)
+        result = subprocess.run(list(map(str, words)), stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd="/", **who)
         out.seek(0)
-        return subprocess.CompletedProcess(told.args, told.returncode, out.read())
+        return subprocess.CompletedProcess(result.args, result.returncode, out.read())
 
 
 def _is_root() -> bool:

@@ -1,4 +1,4 @@
-"""Skeletons as the exporters name them, each joint with the part it must be recognised as.
+"""Skeletons as the exporters name them, each joint with its expected body part.
 
 One line of joints per row, indented under the row whose last joint it hangs on; ``name=part``, or ``name=-``
 where no part is to be recognised.
@@ -240,11 +240,11 @@ EXPORTERS: dict[str, str] = {
 
 
 def parse(text: str) -> tuple[list[str], list[int], list[str | None]]:
-    """Names, parents and expected parts of one of the texts above."""
+    """Return names, parents and expected body parts of one of the texts above."""
     names: list[str] = []
     parents: list[int] = []
-    parts: list[str | None] = []
-    open_lines: list[tuple[int, int]] = []  # indent and last joint of the lines that a new one may hang on
+    columns: list[str | None] = []
+    open_lines: list[tuple[int, int]] = []  # indent and last joint of the lines that may be a parent
     for line in filter(str.strip, text.splitlines()):
         indent = len(line) - len(line.lstrip())
         while open_lines and open_lines[-1][0] >= indent:
@@ -255,6 +255,6 @@ def parse(text: str) -> tuple[list[str], list[int], list[str | None]]:
             parents.append(parent)
             parent = len(names)
             names.append(name)
-            parts.append(part if part != "-" else None)
+            columns.append(part if part != "-" else None)
         open_lines.append((indent, parent))
-    return names, parents, parts
+    return names, parents, columns

@@ -1,4 +1,4 @@
-"""Swings of many kinds to be stored, by hand and at random."""
+"""Swings of many kinds for tests of storage, hand-made and random."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ def skeleton(**more) -> kp.Skeleton:
     return kp.Skeleton(NAMES, np.array(PARENTS), OFFSETS, **(ends | more))
 
 
-def turns(rng: np.random.Generator, count: int, size: float = 1.0) -> np.ndarray:
-    """Rotations (N, 4) of both signs."""
+def random_rotations(rng: np.random.Generator, count: int, size: float = 1.0) -> np.ndarray:
+    """Return rotations (N, 4) of both signs."""
     return exp(rng.normal(0, size, (count, 3)) % np.pi) * rng.choice((-1.0, 1.0), (count, 1))
 
 
 def random_track(rng: np.random.Generator, joint: str, n_frames: int) -> kp.Track:
-    """Parts of all kinds, one after the other, with or without gaps between them."""
+    """Return a track of items of all kinds, with or without gaps between them."""
     cuts = np.unique(rng.integers(0, n_frames, rng.integers(0, 14)))
     swings, rests, keyed = [], [], []
     for start, end in zip(cuts[:-1].tolist(), (cuts[1:] - 1).tolist(), strict=True):
         kind = rng.integers(5)
         if kind == 0 and end > start:
-            swings.append(kp.Swing.turning(joint, start, end, turns(rng, 1)[0], rng.normal(0, 1, 3)))
+            swings.append(
+                kp.Swing.from_rotation_vector(joint, start, end, random_rotations(rng, 1)[0], rng.normal(0, 1, 3))
+            )
         elif kind == 1:
-            rests.append(kp.Rest(joint, start, end, turns(rng, 1)[0]))
+            rests.append(kp.Rest(joint, start, end, random_rotations(rng, 1)[0]))
         elif kind == 2:
             frames = np.unique(rng.integers(start, end + 1, 8))
-            keyed.append(kp.KeyedSpan(frames, turns(rng, len(frames))))
+            keyed.append(kp.KeyedSpan(frames, random_rotations(rng, len(frames))))
         elif kind == 3:
             frames = np.arange(start, end + 1)
             angles = rng.normal(0, 1, (len(frames), 3)) * rng.integers(0, 2, 3)
             keyed.append(kp.KeyedSpan(frames, from_euler(angles, "ZXY")))
-    return kp.Track.of(joint, turns(rng, 1)[0], swings, keyed, rests)
+    return kp.Track.build(joint, random_rotations(rng, 1)[0], swings, keyed, rests)
 
 
 def random_path(rng: np.random.Generator, joint: str, n_frames: int) -> Path:
@@ -52,7 +54,7 @@ def random_path(rng: np.random.Generator, joint: str, n_frames: int) -> Path:
 
 
 def random_swings(seed: int, n_frames: int = 120, **more) -> kp.Swings:
-    """A clip of which every part is drawn."""
+    """Return a clip with random content."""
     rng = np.random.default_rng(seed)
     paths = [random_path(rng, joint, n_frames) for joint in NAMES if rng.integers(2)]
     contacts = kp.FootContacts(("left", "right"), rng.random((n_frames, 2)) < rng.random())
@@ -62,7 +64,7 @@ def random_swings(seed: int, n_frames: int = 120, **more) -> kp.Swings:
         "fps": 60.0,
         "n_frames": n_frames,
         "tracks": tuple(random_track(rng, joint, n_frames) for joint in NAMES),
-        "places": OFFSETS + rng.normal(0, 1, (4, 3)) * rng.integers(0, 2, (4, 1)),
+        "translations": OFFSETS + rng.normal(0, 1, (4, 3)) * rng.integers(0, 2, (4, 1)),
         "paths": tuple(paths),
         "contacts": contacts if rng.integers(3) else None,
         "settings": Settings(left_out=tuple(joint for joint in NAMES if rng.integers(2))),
@@ -71,7 +73,7 @@ def random_swings(seed: int, n_frames: int = 120, **more) -> kp.Swings:
 
 
 def _still(n_frames: int = 9, names: tuple[str, ...] = ("A",), **more) -> kp.Swings:
-    """Joints that do nothing, without a parent, channels or end sites."""
+    """Return still joints without parents, channels or end sites."""
     joints = len(names)
     bare = kp.Skeleton(names, np.full(joints, -1), np.zeros((joints, 3)), channels=((),) * joints)
     tracks = tuple(kp.Track(name, np.array(IDENTITY)) for name in names)
@@ -82,7 +84,7 @@ def _odd_numbers() -> kp.Swings:
     """Zeros with a sign, numbers next to nothing and very large ones, quaternions of either sign."""
     half = np.array([-0.0, -1.0, 0.0, -0.0])
     swings = [kp.Swing("Hips", 3, 40, half, (0.0, -0.0, -1.0), 2.0), kp.Swing("Hips", 41, 42, -half, (0.6, 0.8, 0), 0)]
-    track = kp.Track.of("Hips", np.array([-1.0, -0.0, 0.0, 5e-324]), swings)
+    track = kp.Track.build("Hips", np.array([-1.0, -0.0, 0.0, 5e-324]), swings)
     rows = np.array([[[-0.0, 5e-324, 1e14]], [[1e-300, -1e14, 1 / 3]]])
     path = Path("Spine", np.array([7, 100]), kp.Curves(rows, -rows * 1e-3, rows * 1e-9))
     plain = random_swings(3)
@@ -94,14 +96,16 @@ CASES = {
     "found": kp.swings(DEMO),
     "nothing left out": kp.swings(DEMO, left_out=[]),
     "every place": kp.swings(DEMO, translation_mm=0.0),
-    "other settings": kp.swings(DEMO, 0.3, metric="cosine", window_s=0.5, least_s=0.0),
+    "other settings": kp.swings(DEMO, 0.3, metric="cosine", window_s=0.5, min_duration_s=0.0),
     "drawn": random_swings(0),
     "drawn again": random_swings(1),
     "keys on every frame": replace(
         random_swings(2),
         tracks=tuple(
             kp.Track(
-                name, np.array(IDENTITY), keyed=(kp.KeyedSpan(np.arange(120), turns(np.random.default_rng(5), 120)),)
+                name,
+                np.array(IDENTITY),
+                keyed=(kp.KeyedSpan(np.arange(120), random_rotations(np.random.default_rng(5), 120)),),
             )
             for name in NAMES
         ),

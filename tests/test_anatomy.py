@@ -30,13 +30,13 @@ def names_of(anatomy: Anatomy, joints: tuple[int, ...]) -> list[str]:
 def test_the_joints_of_every_exporter(exporter: str) -> None:
     names, parents, expected = parse(EXPORTERS[exporter])
     anatomy = recognise(names, parents)
-    assert dict(zip(names, anatomy.parts, strict=True)) == dict(zip(names, expected, strict=True))
+    assert dict(zip(names, anatomy.body_parts, strict=True)) == dict(zip(names, expected, strict=True))
     unknown = tuple(name for name, part in zip(names, expected, strict=True) if part is None)
     assert anatomy.unrecognised == unknown
 
 
 @pytest.mark.parametrize(
-    ("line", "parts"),
+    ("line", "body_parts"),
     [
         ("LeftShoulder LeftArm LeftForeArm", ["left_collar", "left_upper_arm", "left_forearm"]),
         ("LeftShoulder LeftElbow LeftHand", ["left_upper_arm", "left_forearm", "left_hand"]),
@@ -52,33 +52,33 @@ def test_the_joints_of_every_exporter(exporter: str) -> None:
         ("LeftForeArm LeftHand", ["left_forearm", "left_hand"]),
     ],
 )
-def test_the_same_word_means_what_its_place_says(line: str, parts: list[str]) -> None:
+def test_the_hierarchy_decides_ambiguous_words(line: str, body_parts: list[str]) -> None:
     names = line.split()
-    assert list(recognise(names, range(-1, len(names) - 1)).parts) == parts
+    assert list(recognise(names, range(-1, len(names) - 1)).body_parts) == body_parts
 
 
 @pytest.mark.parametrize("name", ["LowerBack", "Leg", "ring1", "root", "rib", "Lip", "lowerneck", "roll"])
 def test_a_first_letter_is_not_always_a_side(name: str) -> None:
-    part = recognise([name], [-1]).parts[0]
+    part = recognise([name], [-1]).body_parts[0]
     assert part is None or not part.startswith(("left_", "right_"))
 
 
 @pytest.mark.parametrize("name", ["hips", "Hips", "HIPS", "a:b:Hips", "a|Hips", "CC_Base_Hip", "Hips#", "hips_jnt"])
 def test_spellings_of_the_hips(name: str) -> None:
-    assert recognise([name], [-1]).parts == ("hips",)
+    assert recognise([name], [-1]).body_parts == ("hips",)
 
 
 def test_points_without_hierarchy_are_markers_not_joints() -> None:
     labels = ("LASI", "RHIP", "HEAD", "LeftHand", "RKNEE")
     anatomy = recognise(labels, [-1] * len(labels))
-    assert anatomy.parts == (None,) * len(labels)
+    assert anatomy.body_parts == (None,) * len(labels)
     assert anatomy.unrecognised == labels
     assert anatomy.vertical_pair() is None
     assert anatomy.joints("all") == (0, 1, 2, 3, 4)
 
 
 def test_no_joints_at_all() -> None:
-    assert recognise([], []).parts == ()
+    assert recognise([], []).body_parts == ()
 
 
 def test_a_joint_by_part_and_by_the_place_it_sits_at(cmu: Anatomy) -> None:
@@ -148,7 +148,7 @@ def test_the_next_best_vertical(line: str, pair: tuple[tuple[int, ...], ...] | N
     assert recognise(names, range(-1, len(names) - 1)).vertical_pair() == pair
 
 
-def test_what_is_not_there_raises_and_offers_what_is(cmu: Anatomy) -> None:
+def test_unknown_names_raise_and_suggest(cmu: Anatomy) -> None:
     with pytest.raises(UnknownJoint, match=r"'left_elbo'.*did you mean 'left_elbow'"):
         cmu.joint("left_elbo")
     with pytest.raises(UnknownJoint, match=r"did you mean 'hands'"):
@@ -160,18 +160,18 @@ def test_what_is_not_there_raises_and_offers_what_is(cmu: Anatomy) -> None:
         recognise(["Hips", "Spine"], [-1, 0]).joints("hands")
 
 
-def test_mirrored(cmu: Anatomy) -> None:
-    partners = {cmu.names[j]: cmu.names[k] for j, k in enumerate(cmu.mirrored())}
+def test_mirror_partners(cmu: Anatomy) -> None:
+    partners = {cmu.names[j]: cmu.names[k] for j, k in enumerate(cmu.mirror_partners())}
     assert partners["LeftArm"] == "RightArm"
     assert partners["RHipJoint"] == "LHipJoint"
     assert partners["Head"] == "Head"
     assert partners["LThumb"] == "LThumb"  # its partner is not in this table
 
 
-def test_mirrored_pairs_unknown_joints_by_name() -> None:
+def test_mirror_partners_pair_unknown_joints_by_name() -> None:
     anatomy = recognise(["Hips", "Wing.L", "Wing.R", "Fin.L", "lAntenna2", "rAntenna2"], [-1, 0, 0, 0, 0, 0])
     assert anatomy.unrecognised == anatomy.names[1:]
-    assert anatomy.mirrored() == (0, 2, 1, 3, 5, 4)
+    assert anatomy.mirror_partners() == (0, 2, 1, 3, 5, 4)
 
 
 _WORDS = [*CMU, *"LRlr_.:# 01é", "Left", "Right", "Arm", "Leg", "Shoulder", "hip", "face", "Finger", "Thumb"]
@@ -189,14 +189,14 @@ def _trees(draw: st.DrawFn) -> tuple[list[str], list[int]]:
 @given(_trees())
 def test_no_part_twice_and_mirroring_twice_changes_nothing(tree: tuple[list[str], list[int]]) -> None:
     anatomy = recognise(*tree)
-    known = [part for part in anatomy.parts if part is not None]
-    assert len(set(known)) == len(known)
-    assert len(known) + len(anatomy.unrecognised) == len(tree[0])
-    partners = anatomy.mirrored()
+    recognised = [part for part in anatomy.body_parts if part is not None]
+    assert len(set(recognised)) == len(recognised)
+    assert len(recognised) + len(anatomy.unrecognised) == len(tree[0])
+    partners = anatomy.mirror_partners()
     assert [partners[k] for k in partners] == list(range(len(tree[0])))
     for joints in anatomy.groups.values():
         assert all(a < b for a, b in pairwise(joints))
-    assert all(anatomy.parts[anatomy.joint(part)] == part for part in known if part == part.strip("_-"))
+    assert all(anatomy.body_parts[anatomy.joint(part)] == part for part in recognised if part == part.strip("_-"))
 
 
 UNRECOGNISED = {
@@ -233,13 +233,13 @@ def test_the_up_axis_of_the_real_files(data_dir: Path) -> None:
             assert kp.load(file).up == ("Z" if file.stem in z_up else "Y"), file.name
 
 
-def test_names_of_a_megabyte_are_read_in_part_and_not_kept() -> None:
+def test_names_of_a_megabyte_are_truncated_and_not_cached() -> None:
     from keypose.anatomy import names
 
-    names._read.cache_clear()
+    names._parse.cache_clear()
     prefix = "rig:" * 300_000
-    assert names.read_name(prefix + "LeftArm").spelled == "left_arm"
-    label = names.read_name("LeftArm" + "Very" * 300_000)
-    assert (label.side, len(label.spelled) < 2 * names.MOST_LETTERS) == ("left", True)
-    held = names._read.cache_parameters()["maxsize"] * names.MOST_LETTERS * 4
-    assert held < 10e6  # bytes of names, at worst
+    assert names.parse_name(prefix + "LeftArm").snake_name == "left_arm"
+    label = names.parse_name("LeftArm" + "Very" * 300_000)
+    assert (label.side, len(label.snake_name) < 2 * names.MAX_LETTERS) == ("left", True)
+    memory = names._parse.cache_parameters()["maxsize"] * names.MAX_LETTERS * 4
+    assert memory < 10e6  # bytes of names, at worst

@@ -53,7 +53,7 @@ def test_numbers_are_read_to_the_last_bit(numbers):
         "0.1234567890123456789",
     ],
 )
-def test_every_way_to_write_a_number(word):
+def test_every_notation_of_numbers(word):
     values, *_, fault, _, _, _ = parse(f"{word} {word}", 2)
     assert fault == "" and values.tolist() == [[float(word)] * 2]
 
@@ -81,22 +81,22 @@ def test_line_ends_and_blanks(ending):
         ("1 -\n", "not a number", 0, 1, 2),
     ],
 )  # fmt: skip
-def test_faults_say_where(text, fault, line, column, byte):
-    *_, found, at_line, at_column, at_byte = parse(text, 2)
-    assert (found, at_line, at_column, at_byte) == (fault, line, column, byte)
+def test_errors_have_line_and_column(text, fault, line, column, byte):
+    *_, result, at_line, at_column, at_byte = parse(text, 2)
+    assert (result, at_line, at_column, at_byte) == (fault, line, column, byte)
 
 
-def test_a_cut_last_row_is_left_out_and_counted():
+def test_a_truncated_last_row_is_dropped_and_counted():
     values, _, truncated, fault, *_ = parse("1 2 3\n4 5", 3)
     assert values.tolist() == [[1, 2, 3]] and truncated == 2 and fault == ""
 
 
-def test_glued_numbers_are_read_apart_and_counted():
+def test_glued_numbers_are_split_and_counted():
     values, glued, *_ = parse("1.5-2.5 3e-2-4\n", 4)
     assert values.tolist() == [[1.5, -2.5, 3e-2, -4]] and glued == 2
 
 
-def test_no_more_rows_than_asked_for():
+def test_row_limit():
     values, *_ = _core.parse_rows(b"1\n2\n3\n4\n", 0, 1, 100, 2)
     assert values.tolist() == [[1], [2]]
 
@@ -116,8 +116,8 @@ def test_arguments_are_checked():
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=20), st.integers(0, 12))
 def test_printed_rows(numbers, decimals):
     text = _core.format_rows(np.array([numbers]), decimals).decode()
-    words = [f"{x:.{decimals}f}" for x in numbers]
-    expected = [w[1:] if float(w) == 0 and w.startswith("-") else w for w in words]
+    tokens = [f"{x:.{decimals}f}" for x in numbers]
+    expected = [w[1:] if float(w) == 0 and w.startswith("-") else w for w in tokens]
     assert text == " ".join(expected) + "\n"
 
 
@@ -131,9 +131,9 @@ def test_forward_kinematics(seed):
     rng = np.random.default_rng(seed)
     parents, _ = random_skeleton(rng, 12)
     translations = rng.normal(size=(4, 12, 3))
-    turns = rotations.normalise(rng.normal(size=(4, 12, 4)))
-    positions, world = _core.forward_kinematics(parents, translations, turns)
-    expected_positions, expected_matrices = naive.forward(parents, translations, turns)
+    quaternions = rotations.normalise(rng.normal(size=(4, 12, 4)))
+    positions, world = _core.forward_kinematics(parents, translations, quaternions)
+    expected_positions, expected_matrices = naive.forward(parents, translations, quaternions)
     np.testing.assert_allclose(positions, expected_positions, atol=1e-12)
     np.testing.assert_allclose(rotations.to_matrix(world), expected_matrices, atol=1e-12)
 
@@ -157,7 +157,7 @@ def test_poses_from_channels():
         tuple(channels),
     )
     rows = rng.uniform(-400, 400, size=(6, sum(map(len, channels))))
-    translations, turns = _core.poses_from_channels(rows, *_column_tables(skeleton), skeleton.offsets)
+    translations, quaternions = _core.poses_from_channels(rows, *_column_tables(skeleton), skeleton.offsets)
     expected_translations, expected_matrices = naive.poses_from_channels(rows, channels, skeleton.offsets)
     np.testing.assert_array_equal(translations, expected_translations)
-    np.testing.assert_allclose(rotations.to_matrix(turns), expected_matrices, atol=1e-12)
+    np.testing.assert_allclose(rotations.to_matrix(quaternions), expected_matrices, atol=1e-12)

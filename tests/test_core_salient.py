@@ -24,9 +24,9 @@ CASES = [
 ]
 
 
-def points_of(case: str, rng: np.random.Generator) -> np.ndarray:
+def make_points(case: str, rng: np.random.Generator) -> np.ndarray:
     walk = np.cumsum(rng.normal(size=(int(rng.integers(3, 48)), int(rng.integers(1, 8)))), axis=0)
-    made = {
+    points = {
         "noise": rng.normal(size=walk.shape),
         "far from the origin": walk + 1e4,
         "frames repeated": np.repeat(walk, 3, axis=0)[: len(walk) + 5],
@@ -35,17 +35,17 @@ def points_of(case: str, rng: np.random.Generator) -> np.ndarray:
         "on a line": np.outer(np.arange(len(walk)), np.ones(walk.shape[1])),
         "closed loop": np.concatenate((walk, walk[:1])),
     }
-    return np.ascontiguousarray(made.get(case, walk))
+    return np.ascontiguousarray(points.get(case, walk))
 
 
-def paths(points, max_keys, total, measure, *, least_gap=1, greatest_gap=None, allowed=None, pinned=(), threads=1):
+def paths(points, max_keys, total, measure, *, min_gap=1, max_gap=None, allowed=None, pinned=(), threads=1):
     n = len(points)
     may = np.ones(n, np.uint8) if allowed is None else allowed.astype(np.uint8)
     must = np.zeros(n, np.uint8)
     must[list(pinned)] = 1
-    reach = n - 1 if greatest_gap is None else greatest_gap
+    reach = n - 1 if max_gap is None else max_gap
     return _core.salient_paths(
-        points, max_keys, total == "sum", measure == "integrated", least_gap, reach, may, must, threads
+        points, max_keys, total == "sum", measure == "integrated", min_gap, reach, may, must, threads
     )
 
 
@@ -59,24 +59,22 @@ def check(points, total, measure, **rules) -> None:
     costs, keys = paths(points, max_keys, total, measure, **rules)
     expected = naive.salient_costs(naive.chord_costs(points, total, measure), max_keys, total, **rules)
     np.testing.assert_array_equal(np.isfinite(costs[2:]), np.isfinite(expected[2:]))
-    found = np.isfinite(expected)
+    result = np.isfinite(expected)
     diameter = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).max()) * 4
     rooted = total == "sum" and measure == "largest"
     slack = 1e-7 * np.sqrt(diameter) * len(points) if rooted else 1e-14 * diameter * len(points)
-    np.testing.assert_allclose(costs[found][1:], expected[found][1:], rtol=1e-9, atol=slack)
+    np.testing.assert_allclose(costs[result][1:], expected[result][1:], rtol=1e-9, atol=slack)
     for m, frames in by_count(keys, max_keys).items():
-        if not found[m]:
+        if not result[m]:
             assert frames == [-1] * m
             continue
         gaps = np.diff(frames)
-        assert frames[0] == 0 and frames[-1] == len(points) - 1 and (gaps >= rules.get("least_gap", 1)).all()
-        assert (gaps <= (rules.get("greatest_gap") or len(points))).all() and set(rules.get("pinned", ())) <= set(
-            frames
-        )
+        assert frames[0] == 0 and frames[-1] == len(points) - 1 and (gaps >= rules.get("min_gap", 1)).all()
+        assert (gaps <= (rules.get("max_gap") or len(points))).all() and set(rules.get("pinned", ())) <= set(frames)
         assert rules.get("allowed") is None or rules["allowed"][frames].all()
-    again, same = paths(points, max_keys, total, measure, threads=2, **rules)
+    repeated, same = paths(points, max_keys, total, measure, threads=2, **rules)
     np.testing.assert_array_equal(same, keys)
-    np.testing.assert_array_equal(again, costs)
+    np.testing.assert_array_equal(repeated, costs)
 
 
 @pytest.mark.parametrize("measure", ["largest", "integrated"])
@@ -85,7 +83,7 @@ def check(points, total, measure, **rules) -> None:
 def test_every_number_of_keys(case, total, measure):
     rng = np.random.default_rng(CASES.index(case))
     for _ in range(3):
-        check(points_of(case, rng), total, measure)
+        check(make_points(case, rng), total, measure)
 
 
 @pytest.mark.parametrize("total", ["max", "sum"])
@@ -96,13 +94,13 @@ def test_pins_gaps_and_excluded_frames(total, seed):
     pinned = tuple(sorted(rng.choice(np.arange(1, 39), 2, replace=False).tolist()))
     allowed = rng.random(40) > 0.2
     allowed[[0, 39, *pinned]] = True
-    least = int(rng.integers(1, 4))
-    check(points, total, "largest", pinned=pinned, allowed=allowed, least_gap=least, greatest_gap=least + 9)
+    min_gap = int(rng.integers(1, 4))
+    check(points, total, "largest", pinned=pinned, allowed=allowed, min_gap=min_gap, max_gap=min_gap + 9)
 
 
 @pytest.mark.one_python
 def test_clips_longer_than_a_block_and_a_sample_on_any_number_of_threads():
-    """Bounds by every 16th frame and blocks of 64 come into play; the costs of the keys found are what is said."""
+    """Bounds by every 16th frame and blocks of 64 are used; the reported costs are those of the keys."""
     rng = np.random.default_rng(9)
     points = np.cumsum(rng.normal(size=(400, 9)), axis=0)
     edges = naive.chord_costs(points, "max", "largest")
@@ -127,36 +125,36 @@ def test_little_memory_gives_the_same_keys(total, measure):
     rules = points, 90, total == "sum", measure == "integrated", 2, 37, *flags
     costs, keys = _core.salient_paths(*rules, 1)
     for threads in (1, 2):
-        for little in ({"most_parents": 7000}, {"most_distances": 6000}, {"most_distances": 1, "most_parents": 1}):
-            again, same = _core.salient_paths(*rules, threads, **little)
+        for little in ({"max_parents": 7000}, {"max_distances": 6000}, {"max_distances": 1, "max_parents": 1}):
+            repeated, same = _core.salient_paths(*rules, threads, **little)
             np.testing.assert_array_equal(same, keys)
-            np.testing.assert_array_equal(again, costs)
+            np.testing.assert_array_equal(repeated, costs)
     assert np.isfinite(costs[21:]).all() and np.isinf(costs[:20]).all()
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_any_rules_on_any_number_of_threads(seed):
-    """Strips without any path, of which there are many when few keys are possible, must not let threads overtake."""
+    """Strips without any path, which are many when few keys are possible, must not break the order of threads."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(150, 700))
     points = np.cumsum(rng.normal(size=(n, 3)), axis=0)
-    least = int(rng.integers(1, 25))
-    greatest = int(rng.choice([n - 1, 3 * least + 20]))
+    min_gap = int(rng.integers(1, 25))
+    max_gap = int(rng.choice([n - 1, 3 * min_gap + 20]))
     allowed, pinned = np.ones(n, np.uint8), np.zeros(n, np.uint8)
     pinned[rng.integers(0, n, 2)] = rng.random() < 0.5
     max_keys = int(rng.integers(40, n))
-    rules = points, max_keys, bool(seed % 2), False, least, greatest, allowed, pinned
+    rules = points, max_keys, bool(seed % 2), False, min_gap, max_gap, allowed, pinned
     costs, keys = _core.salient_paths(*rules, 1)
     for threads in (2, 3, 4):
-        again, same = _core.salient_paths(*rules, threads)
-        np.testing.assert_array_equal(again, costs)
+        repeated, same = _core.salient_paths(*rules, threads)
+        np.testing.assert_array_equal(repeated, costs)
         np.testing.assert_array_equal(same, keys)
 
 
-@pytest.mark.parametrize("little", [{}, {"most_distances": 1}])
+@pytest.mark.parametrize("little", [{}, {"max_distances": 1}])
 @pytest.mark.parametrize("apart", [0.0, 1e-14, 1e-12, 1e-10, 1e-7, 1e-4])
 def test_keys_that_nearly_coincide(apart, little):
-    """The two ends of a loop that is not quite closed: distances from a line whose direction is hardly known."""
+    """The two ends of a loop that is not quite closed: distances from a line whose direction is ill-conditioned."""
     angle = np.linspace(0, 2 * np.pi, 51)[:, None]
     points = np.ascontiguousarray(np.column_stack((np.cos(angle), np.sin(angle), 0.3 * np.sin(2 * angle))))
     points[-1] = points[0] + [0.0, apart, 0.0]
@@ -171,7 +169,7 @@ def test_keys_that_nearly_coincide(apart, little):
 @pytest.mark.one_python
 @pytest.mark.parametrize("corner", [70, 2000, 4095, 4096, 4120, 4160, 4800])
 def test_parents_are_found_in_any_block(corner):
-    """A path with two corners over more frames than are ruled out at a glance: 64 blocks of 64."""
+    """A path with two corners over more frames than one block bound covers: 64 blocks of 64."""
     corners = np.array([[0.0, 0, 0], [9, 1, 4], [2, 8, 1], [7, 7, 7]])
     at = [0, corner, 4900, 4999]
     points = np.concatenate(
@@ -202,7 +200,7 @@ def test_long_takes_in_a_band_are_exact():
             after[g:] = np.minimum(after[g:], np.maximum(best[:-g], table[: n - g, g - 1]))
         best = after
         expected.append(best[-1])
-    costs, _ = paths(points, 260, "max", "largest", greatest_gap=gap, threads=2)
+    costs, _ = paths(points, 260, "max", "largest", max_gap=gap, threads=2)
     np.testing.assert_array_equal(np.isfinite(costs[2:]), np.isfinite(expected))
     np.testing.assert_allclose(costs[2:][np.isfinite(expected)], np.array(expected)[np.isfinite(expected)], rtol=1e-9)
 
@@ -216,7 +214,7 @@ def test_of_equal_costs_the_smallest_frames_win(total):
 
 
 def test_an_interrupt_ends_the_work():
-    """Ctrl-C in the middle of a long search raises KeyboardInterrupt within a moment, on any number of threads."""
+    """Ctrl-C in the middle of a long search raises KeyboardInterrupt quickly, on any number of threads."""
     code = """
 import os, signal, threading, time, sys
 import numpy as np

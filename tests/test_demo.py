@@ -1,4 +1,4 @@
-"""The demo motion: believable by measure, the same at every frame rate."""
+"""The demo motion: plausible by measurements, the same at every frame rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 from keypose.demo import demo_motion, footwork
-from keypose.demo.curves import keyed
+from keypose.demo.curves import interpolate_keys
 from keypose.rotations import angle_between, log, rotate, to_euler
 
 FPS = 120.0
@@ -31,9 +31,9 @@ def between(motion: kp.Motion, start_s: float, end_s: float) -> slice:
 
 
 def heading_deg(motion: kp.Motion, joint: str = "Hips") -> np.ndarray:
-    turns = motion.world_rotations()[:, motion.joint(joint)]
-    facing = rotate(turns, np.broadcast_to([0.0, 0.0, 1.0], (motion.n_frames, 3)))
-    return np.rad2deg(np.unwrap(np.arctan2(facing[:, 0], facing[:, 2])))
+    rotations = motion.world_rotations()[:, motion.joint(joint)]
+    direction = rotate(rotations, np.broadcast_to([0.0, 0.0, 1.0], (motion.n_frames, 3)))
+    return np.rad2deg(np.unwrap(np.arctan2(direction[:, 0], direction[:, 2])))
 
 
 def contact_spans(motion: kp.Motion) -> dict[str, list[tuple[int, int]]]:
@@ -41,7 +41,7 @@ def contact_spans(motion: kp.Motion) -> dict[str, list[tuple[int, int]]]:
     contacts = motion.foot_contacts()
     spans = {}
     for k, foot in enumerate(contacts.feet):
-        frames = np.flatnonzero(contacts.touching[:, k])
+        frames = np.flatnonzero(contacts.in_contact[:, k])
         runs = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
         spans[foot] = [(int(run[0]), int(run[-1])) for run in runs]
     return spans
@@ -70,9 +70,9 @@ class TestTheFigure:
 
 class TestSampling:
     def test_the_same_call_gives_the_same_motion(self, demo):
-        again = demo_motion(FPS)
-        assert np.array_equal(again.translations, demo.translations)
-        assert np.array_equal(again.rotations, demo.rotations)
+        repeated = demo_motion(FPS)
+        assert np.array_equal(repeated.translations, demo.translations)
+        assert np.array_equal(repeated.rotations, demo.rotations)
 
     @pytest.mark.parametrize("fps", [60, 40, 30, 24, 1])
     def test_every_rate_samples_one_continuous_motion(self, demo, fps):
@@ -90,16 +90,16 @@ class TestSampling:
         assert apart[:, toes].max() < 1e-9
 
     @pytest.mark.parametrize("fps", [0, -30, np.nan, np.inf, 1e9, 1e-320, 0.5, "x", None, [30], 1j])
-    def test_an_impossible_rate_is_refused(self, fps):
+    def test_an_invalid_rate_is_rejected(self, fps):
         with pytest.raises(kp.OptionError, match="frames per second"):
             demo_motion(fps)
 
     @pytest.mark.parametrize("seed", [-1, 0.5, np.nan, np.inf, "x", None, [1]])
-    def test_an_impossible_seed_is_refused(self, seed):
+    def test_an_invalid_seed_is_rejected(self, seed):
         with pytest.raises(kp.OptionError, match="seed"):
             demo_motion(seed=seed)
 
-    def test_it_is_made_in_less_than_a_tenth_of_a_second(self):
+    def test_takes_less_than_a_tenth_of_a_second(self):
         spent = []
         for _ in range(5):
             start = time.process_time()
@@ -107,27 +107,27 @@ class TestSampling:
             spent.append(time.process_time() - start)
         assert min(spent) < 0.1
 
-    def test_it_survives_a_file(self, demo, tmp_path):
+    def test_round_trip_through_a_file(self, demo, tmp_path):
         kp.save(demo, tmp_path / "demo.bvh")
-        again = kp.load(tmp_path / "demo.bvh")
-        assert again.skeleton.names == demo.skeleton.names
-        assert np.abs(again.world_positions() - demo.world_positions()).max() < 1e-5
+        loaded = kp.load(tmp_path / "demo.bvh")
+        assert loaded.skeleton.names == demo.skeleton.names
+        assert np.abs(loaded.world_positions() - demo.world_positions()).max() < 1e-5
 
 
 class TestContinuity:
-    def test_no_joint_turns_faster_than_a_body_can(self, demo):
+    def test_no_joint_rotates_faster_than_a_body_can(self, demo):
         steps = np.rad2deg(angle_between(demo.rotations[:-1], demo.rotations[1:]))
         assert steps.max() < 12.0 * 120.0 / FPS
 
     def test_accelerations_have_no_jumps(self):
-        """A jump would stay as large however finely time is sampled; a continuous change halves."""
+        """A jump has the same size at every frame rate; a continuous change halves."""
 
-        def greatest_change(fps: float) -> float:
+        def max_change(fps: float) -> float:
             positions = demo_motion(fps).world_positions()
             accelerations = np.diff(positions, 2, axis=0) * fps**2
             return float(np.linalg.norm(np.diff(accelerations, axis=0), axis=-1).max())
 
-        assert greatest_change(960.0) < 0.6 * greatest_change(480.0)
+        assert max_change(960.0) < 0.6 * max_change(480.0)
 
     def test_the_root_accelerates_as_a_body_does(self, demo):
         accelerations = np.linalg.norm(np.diff(at(demo, "Hips"), 2, axis=0) * FPS**2, axis=1)
@@ -159,11 +159,11 @@ class TestJointLimits:
     )
     @pytest.mark.parametrize("side", ["Left", "Right"])
     def test_hips_ankles_and_toes_stay_within_human_limits(self, demo, side, joint, flexion, limits):
-        turns = np.rad2deg(to_euler(demo.rotations[:, demo.joint(side + joint)], "XZY"))
-        bends = flexion * turns[:, 0]
+        rotations = np.rad2deg(to_euler(demo.rotations[:, demo.joint(side + joint)], "XZY"))
+        bends = flexion * rotations[:, 0]
         assert limits[0] < bends.min()
         assert bends.max() < limits[1]
-        assert np.abs(turns[:, 1:]).max() < 45.0
+        assert np.abs(rotations[:, 1:]).max() < 45.0
 
     def test_trunk_and_head_stay_within_human_limits(self, demo):
         for joint, limit in (("Spine", 25.0), ("Spine1", 25.0), ("Spine2", 25.0), ("Neck", 35.0), ("Head", 35.0)):
@@ -181,7 +181,7 @@ class TestFeet:
             for start, end in spans:
                 slide = np.linalg.norm(toe[start : end + 1] - toe[(start + end) // 2], axis=1)
                 assert slide.mean() < 0.0005
-                inside = slide[8:-8]  # without the moments of landing and leaving
+                inside = slide[8:-8]  # without landing and lift-off
                 assert inside.max() < 0.002
 
     def test_the_walk_goes_left_right_left_right(self, demo):
@@ -193,7 +193,7 @@ class TestFeet:
         assert all(0.4 < b - a < 0.65 for (a, _), (b, _) in pairwise(walk))
 
     def test_in_the_walk_one_foot_always_stands(self, demo):
-        assert demo.foot_contacts().touching[: round(footwork.TURN_S * FPS)].any(axis=1).all()
+        assert demo.foot_contacts().in_contact[: round(footwork.TURN_S * FPS)].any(axis=1).all()
 
     @pytest.mark.parametrize("side", ["Left", "Right"])
     def test_the_heel_leaves_first_and_lands_first(self, demo, side):
@@ -202,9 +202,9 @@ class TestFeet:
         flat = rise[0]
         first = 0 if side == "Left" else 1
         lift_s = footwork.WALK_S + (2 + first) * footwork.STEP_S
-        leaving, landing = round(lift_s * FPS), round((lift_s + footwork.SWING_S) * FPS)
-        assert rise[leaving] > flat + 0.05
-        assert toe[leaving, 1] == pytest.approx(toe[0, 1], abs=1e-6)
+        lift_off, landing = round(lift_s * FPS), round((lift_s + footwork.SWING_S) * FPS)
+        assert rise[lift_off] > flat + 0.05
+        assert toe[lift_off, 1] == pytest.approx(toe[0, 1], abs=1e-6)
         assert rise[landing] < flat - 0.02
         assert toe[landing, 1] > toe[0, 1] + 0.02
 
@@ -214,7 +214,7 @@ class TestPhases:
         for frames in (slice(0, 20), slice(-60, None)):
             speed = np.linalg.norm(np.diff(demo.world_positions()[frames], axis=0), axis=-1) * FPS
             assert speed.max() < 0.1
-            assert demo.foot_contacts().touching[frames].all()
+            assert demo.foot_contacts().in_contact[frames].all()
 
     def test_it_walks_along_a_curve(self, demo):
         walk = between(demo, footwork.WALK_S, footwork.TURN_S)
@@ -222,8 +222,8 @@ class TestPhases:
         path = np.linalg.norm(np.diff(hips, axis=0), axis=1).sum()
         assert path > 3.5
         assert np.linalg.norm(hips[-1] - hips[0]) < 0.97 * path
-        turned = heading_deg(demo)[walk]
-        assert 60 < turned[-1] - turned[0] < 100
+        heading_change = heading_deg(demo)[walk]
+        assert 60 < heading_change[-1] - heading_change[0] < 100
 
     def test_arms_swing_against_the_legs(self, demo):
         walk = between(demo, footwork.WALK_S + footwork.STEP_S, footwork.TURN_S - footwork.STEP_S)
@@ -237,9 +237,9 @@ class TestPhases:
         walk = between(demo, footwork.WALK_S + footwork.STEP_S, footwork.TURN_S - footwork.STEP_S)
         swings = []
         for joint in ("Hips", "Spine2"):
-            turned = heading_deg(demo, joint)[walk]
-            k = np.arange(len(turned))
-            swings.append(turned - np.polyval(np.polyfit(k, turned, 3), k))  # without the curve of the path
+            rotation = heading_deg(demo, joint)[walk]
+            k = np.arange(len(rotation))
+            swings.append(rotation - np.polyval(np.polyfit(k, rotation, 3), k))  # without the curve of the path
         assert np.ptp(swings[0]) > 8
         assert np.ptp(swings[1]) > 3
         assert np.corrcoef(*swings)[0, 1] < -0.7
@@ -264,7 +264,7 @@ class TestPhases:
         flight = between(demo, footwork.TAKE_OFF_S + 0.02, footwork.TOUCH_S - 0.02)
         accelerations = np.diff(at(demo, "Hips")[flight], 2, axis=0) * FPS**2
         assert np.abs(accelerations - (0.0, -9.81, 0.0)).max() < 0.05
-        assert not demo.foot_contacts().touching[flight].any()
+        assert not demo.foot_contacts().in_contact[flight].any()
         toes = at(demo, "LeftToeBase")[flight, 1], at(demo, "RightToeBase")[flight, 1]
         assert min(t.max() for t in toes) > 0.25
 
@@ -284,7 +284,7 @@ class TestPhases:
         assert foot[impact, 1] > 1.0
         assert np.linalg.norm((foot - hips)[impact, [0, 2]]) > 0.7
         kick = between(demo, footwork.KICK_S - 0.2, footwork.DOWN_S + 0.2)
-        left = demo.foot_contacts().touching[kick, demo.foot_contacts().feet.index("left")]
+        left = demo.foot_contacts().in_contact[kick, demo.foot_contacts().feet.index("left")]
         assert left.all()
 
 
@@ -293,33 +293,33 @@ class TestCurves:
 
     def test_goes_through_its_keys_and_holds_outside(self):
         times = np.array([-5.0, *(time for time, _ in self.KEYS), 9.0])
-        assert np.allclose(keyed(times, self.KEYS), [1.0, 1.0, 2.0, 2.5, 0.0, 0.0, 0.0])
+        assert np.allclose(interpolate_keys(times, self.KEYS), [1.0, 1.0, 2.0, 2.5, 0.0, 0.0, 0.0])
 
     def test_does_not_swing_beyond_its_keys(self):
-        curve = keyed(np.linspace(0, 3, 1000), self.KEYS)
+        curve = interpolate_keys(np.linspace(0, 3, 1000), self.KEYS)
         assert curve.min() >= -1e-12
         assert curve.max() <= 2.5 + 1e-12
 
     @pytest.mark.parametrize("time", [time for time, _ in KEYS])
     def test_is_smooth_to_the_second_derivative(self, time):
         h = 1e-4
-        before, after = (keyed(time + side * h * np.arange(3), self.KEYS) for side in (-1, 1))
+        before, after = (interpolate_keys(time + side * h * np.arange(3), self.KEYS) for side in (-1, 1))
         assert (after[1] - after[0]) / h == pytest.approx((before[0] - before[1]) / h, abs=0.01)
         for side in (before, after):
             assert (side[0] - 2 * side[1] + side[2]) / h**2 == pytest.approx(
                 0.0, abs=0.2
-            )  # the curve turns by hundreds between keys
+            )  # the slope changes by hundreds between keys
 
     def test_states_of_single_keys_are_met(self):
         t = np.linspace(0.0, 1.0, 11)
         falling = {0.0: ((2.0,), (-9.81,)), 1.0: ((2.0 - 9.81,), (-9.81,))}
-        curve = keyed(t, ((0.0, 0.0), (1.0, 2.0 - 9.81 / 2)), falling)
+        curve = interpolate_keys(t, ((0.0, 0.0), (1.0, 2.0 - 9.81 / 2)), falling)
         assert np.allclose(curve, 2.0 * t - 9.81 / 2 * t**2)
 
     def test_one_key_is_a_constant_and_several_values_are_columns(self):
-        assert np.allclose(keyed(np.arange(3.0), ((1.0, 4.0),)), 4.0)
-        assert keyed(np.arange(3.0), ((0.0, 4.0, 5.0), (1.0, 4.0, 7.0))).tolist() == [[4, 5], [4, 7], [4, 7]]
+        assert np.allclose(interpolate_keys(np.arange(3.0), ((1.0, 4.0),)), 4.0)
+        assert interpolate_keys(np.arange(3.0), ((0.0, 4.0, 5.0), (1.0, 4.0, 7.0))).tolist() == [[4, 5], [4, 7], [4, 7]]
 
-    def test_keys_out_of_order_are_refused(self):
+    def test_keys_out_of_order_are_rejected(self):
         with pytest.raises(kp.OptionError, match="increasing"):
-            keyed(np.arange(3.0), ((1.0, 4.0), (0.0, 5.0)))
+            interpolate_keys(np.arange(3.0), ((1.0, 4.0), (0.0, 5.0)))

@@ -1,4 +1,4 @@
-"""A short run of damaged files: `make fuzz` does the same with 100,000 of them in processes of their own."""
+"""A short run of damaged files: `make fuzz` does the same with 100,000 of them in child processes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import keypose as kp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests.fuzz.seeds import IN_CHILD, KINDS, SHARES, seeds
+from tests.fuzz.seeds import KINDS, SHARES, SUBPROCESS_KINDS, seeds
 from tests.fuzz.worker import try_input
 
-HERE = [kind for kind in KINDS if kind != "fbx"]  # damaged FBX is tried where Blender is: tests/blender
+HERE = [kind for kind in KINDS if kind != "fbx"]  # damaged FBX is tested in tests/blender
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
-def must_not_break(data: bytes, name: str) -> None:
+def load_or_refuse(data: bytes, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", kp.FormatWarning)
         path = Path(folder) / name
@@ -47,9 +47,11 @@ def test_sound_files_load(kind, tmp_path):
 def test_damaged_files_end_in_a_motion_or_a_keypose_error(kind, tmp_path):
     for name, data in seeds(kind).companions.items():
         (tmp_path / name).write_bytes(data)
-    outcomes = [try_input(kind, number, tmp_path)[0] for number in range(4 if kind in IN_CHILD else SHARES[kind] // 10)]
+    outcomes = [
+        try_input(kind, number, tmp_path)[0] for number in range(4 if kind in SUBPROCESS_KINDS else SHARES[kind] // 10)
+    ]
     assert [o for o in outcomes if o not in ("loaded", "refused")] == []
-    assert "refused" in outcomes or kind in IN_CHILD
+    assert "refused" in outcomes or kind in SUBPROCESS_KINDS
 
 
 MAGIC = {
@@ -67,7 +69,7 @@ MAGIC = {
 @relaxed
 @given(tail=st.binary(max_size=3000))
 def test_any_bytes_after_the_magic(name, tail):
-    must_not_break(MAGIC[name] + tail, name)
+    load_or_refuse(MAGIC[name] + tail, name)
 
 
 words = st.sampled_from(
@@ -79,7 +81,7 @@ words = st.sampled_from(
 @relaxed
 @given(st.lists(words, max_size=120))
 def test_any_order_of_the_words_of_a_bvh(tokens):
-    must_not_break(("HIERARCHY\n" + " ".join(tokens)).encode(), "x.bvh")
+    load_or_refuse(("HIERARCHY\n" + " ".join(tokens)).encode(), "x.bvh")
 
 
 values = st.recursive(
@@ -89,9 +91,9 @@ values = st.recursive(
 )
 
 
-def _places(node: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+def _list_paths(node: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
     children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    return [path, *(place for key, child in children for place in _places(child, (*path, key)))]
+    return [path, *(place for key, child in children for place in _list_paths(child, (*path, key)))]
 
 
 @relaxed
@@ -99,9 +101,9 @@ def _places(node: object, path: tuple[object, ...] = ()) -> list[tuple[object, .
 def test_any_value_anywhere_in_a_gltf_document(data):
     document = json.loads(seeds("gltf").contents[0])
     for _ in range(data.draw(st.integers(1, 3))):
-        *above, last = data.draw(st.sampled_from([p for p in _places(document) if p and "uri" not in p]))
+        *above, last = data.draw(st.sampled_from([p for p in _list_paths(document) if p and "uri" not in p]))
         target = document
         for key in above:
             target = target[key]
         target[last] = data.draw(values)
-    must_not_break(json.dumps(document).encode(), "x.gltf")
+    load_or_refuse(json.dumps(document).encode(), "x.gltf")

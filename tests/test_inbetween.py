@@ -1,4 +1,4 @@
-"""Straight in-betweens."""
+"""Linear in-betweens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.curves import interpolate_linear
 from keypose.errors import KeyposeError
-from keypose.inbetween import linear
 from keypose.rotations import angle_between
 
 
@@ -17,33 +17,33 @@ def motion() -> kp.Motion:
 
 
 def test_keys_are_unchanged_and_with_all_frames_everything_is(motion):
-    rebuilt = linear(motion, [0, 20, 33, 89])
+    rebuilt = interpolate_linear(motion, [0, 20, 33, 89])
     for frame in (0, 20, 33, 89):
         np.testing.assert_array_equal(rebuilt.rotations[frame], motion.rotations[frame])
         np.testing.assert_array_equal(rebuilt.translations[frame], motion.translations[frame])
-    np.testing.assert_array_equal(linear(motion, range(90)).rotations, motion.rotations)
+    np.testing.assert_array_equal(interpolate_linear(motion, range(90)).rotations, motion.rotations)
 
 
 def test_between_keys_speed_is_constant(motion):
-    rebuilt = linear(motion, [10, 50])
+    rebuilt = interpolate_linear(motion, [10, 50])
     steps = np.diff(rebuilt.translations[10:51], axis=0)
     np.testing.assert_allclose(steps, np.broadcast_to(steps[:1], steps.shape), atol=1e-9)
-    turns = angle_between(rebuilt.rotations[10:50], rebuilt.rotations[11:51])
-    np.testing.assert_allclose(turns, np.broadcast_to(turns[:1], turns.shape), atol=1e-6)
-    whole = angle_between(motion.rotations[10], motion.rotations[50])
-    np.testing.assert_allclose(turns.sum(axis=0), whole, atol=1e-6)  # the shorter way
+    angles = angle_between(rebuilt.rotations[10:50], rebuilt.rotations[11:51])
+    np.testing.assert_allclose(angles, np.broadcast_to(angles[:1], angles.shape), atol=1e-6)
+    total = angle_between(motion.rotations[10], motion.rotations[50])
+    np.testing.assert_allclose(angles.sum(axis=0), total, atol=1e-6)  # the shorter way
 
 
 def test_outside_the_keys_the_nearest_pose_holds(motion):
-    rebuilt = linear(motion, [30, 40])
+    rebuilt = interpolate_linear(motion, [30, 40])
     assert (rebuilt.rotations[:30] == motion.rotations[30]).all() and (
         rebuilt.rotations[41:] == motion.rotations[40]
     ).all()
-    held = linear(motion, [45])
+    held = interpolate_linear(motion, [45])
     assert (held.translations == motion.translations[45]).all()
 
 
 @pytest.mark.parametrize("keys", [[], [5, 5], [9, 3], [-1, 4], [0, 90], [0.5, 3.0], "all"])
-def test_keys_that_make_no_sense(motion, keys):
+def test_bad_keys_are_rejected(motion, keys):
     with pytest.raises(KeyposeError, match="keys"):
-        linear(motion, keys)
+        interpolate_linear(motion, keys)

@@ -25,9 +25,9 @@ def along(up: Up) -> Floats:
     return vector
 
 
-def runs(touching: np.ndarray) -> list[tuple[int, int]]:
+def runs(in_contact: np.ndarray) -> list[tuple[int, int]]:
     """First frame and frame after the last of each contact."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], touching.astype(int), [0]))))
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], in_contact.astype(int), [0]))))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
@@ -72,7 +72,7 @@ def figure(rest_up: Up) -> Skeleton:
 
 
 def turn(a: Floats, b: Floats) -> Floats:
-    """The quaternion that turns unit vector a to b, which is perpendicular to it or the same."""
+    """Return the quaternion that rotates unit vector a to b, which is perpendicular to it or the same."""
     if np.allclose(a, b):
         return np.array([1.0, 0, 0, 0])
     return np.concatenate(([np.sqrt(0.5)], np.sqrt(0.5) * np.cross(a, b)))
@@ -102,7 +102,7 @@ def test_up_of_a_figure_that_lies() -> None:
     assert up_of("Z", along("X"), np.array([-5.0, 0.2, 0.1])) == "Z"
 
 
-def test_up_of_what_is_no_figure_is_the_default() -> None:
+def test_up_of_non_figures_is_the_default() -> None:
     skeleton = Skeleton(("base", "child"), np.array([-1, 0]), np.array([[0, 0, 0], [1.0, 0, 0]]))
     rotations = np.tile([1.0, 0, 0, 0], (3, 2, 1))
     assert find_up(skeleton, np.tile(skeleton.offsets, (3, 1, 1)), rotations, default="Z") == "Z"
@@ -122,7 +122,7 @@ def test_height_of_an_upright_rest_pose(up: Up) -> None:
 def test_height_over_the_frames_where_the_rest_pose_lies() -> None:
     skeleton = figure("Y")
     bent = np.tile(skeleton.offsets, (101, 1, 1))
-    bent[:, 1] *= np.linspace(0, 1, 101)[:, None]  # the head rises from the hips to its place
+    bent[:, 1] *= np.linspace(0, 1, 101)[:, None]  # the head rises from the hips to its position
     rotations = np.tile([1.0, 0, 0, 0], (101, 4, 1))
     rotations[:, 0] = turn(along("Y"), along("Z"))
     motion = kp.Motion("rises", skeleton, 30, bent, rotations, up="Z")
@@ -147,8 +147,8 @@ def naive_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> 
         before, after = max(t - 1, 0), min(t + 1, frames - 1)
         if before == after:
             return 0.0
-        way = np.linalg.norm(place(after, f, p) - place(before, f, p))
-        return float(way / ((after - before) / fps))
+        distance = np.linalg.norm(place(after, f, p) - place(before, f, p))
+        return float(distance / ((after - before) / fps))
 
     floor = np.percentile(
         [min(height(t, f, p) for f in range(count) for p in range(points)) for t in range(frames)], 5.0
@@ -163,15 +163,15 @@ def naive_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> 
             before = [s for s in range(t) if s not in lifted]
             after = [s for s in range(t, frames) if s not in lifted]
             down[t] = bool(before and after) and round((after[0] - before[-1] - 1) / fps, 6) < 0.05
-        kept = list(down)
+        long_enough = list(down)
         for t in range(frames):
             first = last = t
             while down[t] and first > 0 and down[first - 1]:
                 first -= 1
             while down[t] and last < frames - 1 and down[last + 1]:
                 last += 1
-            kept[t] = down[t] and round((last - first + 1) / fps, 6) >= 0.1
-        result.append(kept)
+            long_enough[t] = down[t] and round((last - first + 1) / fps, 6) >= 0.1
+        result.append(long_enough)
     return np.array(result).T.tolist()
 
 
@@ -185,26 +185,26 @@ def naive_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> 
 )
 def test_contacts_agree_with_the_slow_twin(seed: int, frames: int, points: int, fps: float, up: Up) -> None:
     rng = np.random.default_rng(seed)
-    # Feet that stand and jump by turns, with noise of about the speed limit.
+    # Feet that stand and jump alternately, with noise of about the speed limit.
     lifted = np.repeat(rng.random((frames, 2)) < 0.4, rng.integers(1, 12), axis=0)[:frames]
     feet = rng.normal(scale=0.07 / fps, size=(frames, 2, points, 3)).cumsum(axis=0)
     feet += lifted[:, :, None, None] * rng.uniform(0, 0.3) * along(up)
-    got = kinematics.ground_contacts(feet * 20, fps, up, 1 / 20)
+    got = kinematics.find_ground_contacts(feet * 20, fps, up, 1 / 20)
     assert got.tolist() == naive_contacts(feet * 20, fps, up, 1 / 20)
 
 
 def steps(lifted: list[tuple[int, int]], frames: int, fps: float = 120.0) -> list[tuple[int, int]]:
-    """The contacts of one foot that stands but for some spans of frames."""
+    """Return the contacts of one foot that stands except in some spans of frames."""
     feet = np.zeros((frames, 1, 1, 3))
     for start, end in lifted:
         feet[start:end, ..., 1] = 1.0
-    touching = kinematics.ground_contacts(feet, fps, "Y", 1.0)
-    return runs(touching[:, 0])
+    in_contact = kinematics.find_ground_contacts(feet, fps, "Y", 1.0)
+    return runs(in_contact[:, 0])
 
 
 @pytest.mark.parametrize("fps", [120.0, 1 / 0.0083333])
 def test_short_gaps_are_closed_and_short_contacts_dropped(fps: float) -> None:
-    # A jump of one frame is seen in the speed of its two neighbours too: a gap of n + 2 frames.
+    # A jump of one frame also affects the speed of its two neighbours: a gap of n + 2 frames.
     assert steps([(50, 53)], 100, fps) == [(0, 100)]  # 5 frames, 42 ms
     assert steps([(50, 54)], 100, fps) == [(0, 49), (55, 100)]  # 6 frames, 50 ms
     assert steps([(30, 40), (54, 60)], 100, fps) == [(0, 29), (41, 53), (61, 100)]  # 12 frames stand, 100 ms
@@ -216,28 +216,28 @@ def test_a_slide_and_a_hovering_foot_are_no_contact() -> None:
     feet = np.zeros((120, 2, 1, 3))
     feet[:, 0, 0, 0] = np.arange(120) / 120 * 0.3  # slides at 0.3 m/s
     feet[:, 1, 0, 1] = 0.1  # hovers
-    assert not kinematics.ground_contacts(feet, 120.0, "Y", 1.0).any()
-    assert kinematics.ground_contacts(feet, 120.0, "Y", 0.75).all()  # a smaller figure: 0.225 m/s and 0.075 m
+    assert not kinematics.find_ground_contacts(feet, 120.0, "Y", 1.0).any()
+    assert kinematics.find_ground_contacts(feet, 120.0, "Y", 0.75).all()  # a smaller figure: 0.225 m/s and 0.075 m
 
 
 def test_the_toe_alone_is_enough() -> None:
     feet = np.zeros((60, 1, 2, 3))
     feet[:, 0, 0, 1] = 0.1 + np.arange(60) / 60  # the heel rises
-    assert kinematics.ground_contacts(feet, 60.0, "Y", 1.0).all()
+    assert kinematics.find_ground_contacts(feet, 60.0, "Y", 1.0).all()
 
 
 @pytest.mark.data
-def test_a_real_walk_steps_left_and_right_by_turns(data_dir: Path) -> None:
+def test_a_real_walk_alternates_left_and_right(data_dir: Path) -> None:
     for clip, rate in (("cmu120/07_05_walk", 1.0), ("formats/bvh/motionbuilder_root-offset_8walk", 1.5)):
         motion = kp.load(data_dir / f"{clip}.bvh")
         contacts = motion.foot_contacts()
         assert contacts.feet == ("left", "right")
-        steps_of = [(*run, k) for k in (0, 1) for run in runs(contacts.touching[:, k])]
+        steps_of = [(*run, k) for k in (0, 1) for run in runs(contacts.in_contact[:, k])]
         order = [foot for _, _, foot in sorted(steps_of)]
         assert len(order) >= 5, clip
         assert all(a != b for a, b in pairwise(order)), clip
-        whole = [end - start for start, end, _ in sorted(steps_of)[1:-1]]
-        assert all(0.3 * motion.fps / rate < frames < 1.0 * motion.fps for frames in whole), clip
+        full = [end - start for start, end, _ in sorted(steps_of)[1:-1]]
+        assert all(0.3 * motion.fps / rate < frames < 1.0 * motion.fps for frames in full), clip
 
 
 @pytest.mark.data

@@ -1,4 +1,4 @@
-"""Errors in millimetres on a figure of 1.7 m, and what else a score says."""
+"""Score: errors in millimetres on a figure of 1.7 m, and its other measures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import keypose as kp
 import naive_inbetween as twin
 from keypose import kinematics
+from keypose.curves import interpolate_linear
 from keypose.errors import OptionError
-from keypose.inbetween import linear
 from keypose.metrics import distances, position_errors_mm
 from keypose.rotations import exp, multiply
 
@@ -26,7 +26,7 @@ def motion() -> kp.Motion:
 
 
 def without_feet(motion: kp.Motion) -> kp.Motion:
-    """The same motion with joints that nobody recognises."""
+    """Return the same motion with unrecognisable joint names."""
     names = tuple(f"j{i}" for i in range(motion.n_joints))
     return dataclasses.replace(motion, skeleton=dataclasses.replace(motion.skeleton, names=names))
 
@@ -49,7 +49,7 @@ def test_a_shift_is_what_it_is_on_a_figure_of_170_cm(motion):
 
 
 def test_the_figures_belong_together(motion):
-    rebuilt = linear(motion, [0, 25, 59])
+    rebuilt = interpolate_linear(motion, [0, 25, 59])
     errors = position_errors_mm(motion, rebuilt)
     score = kp.score(motion, rebuilt)
     assert 0 < score.mean_mm < score.p95_mm < score.max_mm
@@ -61,18 +61,18 @@ def test_the_figures_belong_together(motion):
     np.testing.assert_allclose(score.per_joint_mm, errors.mean(axis=0))
 
 
-def test_degrees_are_those_of_local_turns(motion):
-    turns = motion.rotations.copy()
-    turns[10:20, 2] = multiply(turns[10:20, 2], exp(np.deg2rad([0.0, 30.0, 0.0])))
-    turns[:, 5] *= -1.0  # the same turns
-    score = kp.score(motion, dataclasses.replace(motion, rotations=turns))
+def test_degrees_are_those_of_local_rotations(motion):
+    rotations = motion.rotations.copy()
+    rotations[10:20, 2] = multiply(rotations[10:20, 2], exp(np.deg2rad([0.0, 30.0, 0.0])))
+    rotations[:, 5] *= -1.0  # the same rotations
+    score = kp.score(motion, dataclasses.replace(motion, rotations=rotations))
     assert score.max_deg == pytest.approx(30.0)
     assert score.mean_deg == pytest.approx(30.0 * 10 / (60 * motion.n_joints))
 
 
 def test_keys_are_scored_with_straight_in_betweens(motion):
     keys = kp.select(motion, keys=7)
-    straight = kp.score(motion, linear(motion, keys.frames))
+    straight = kp.score(motion, interpolate_linear(motion, keys.frames))
     assert kp.score(motion, keys).max_mm == straight.max_mm
     assert straight.key_acceleration is None and kp.score(motion, keys).key_acceleration is not None
     with pytest.raises(OptionError, match="list, expected a Motion, a KeyedMotion or a Selection"):
@@ -87,7 +87,7 @@ def test_a_keyed_motion_is_scored_as_its_curves_are(motion):
     assert kp.score(motion, keyed.sample(1.0)).max_mm < 1e-6 < score.max_mm
 
 
-def test_motions_that_cannot_be_compared(motion):
+def test_incomparable_motions_are_rejected(motion):
     with pytest.raises(OptionError, match=r"60 frames.*30"):
         kp.score(motion, motion[:30])
     with pytest.raises(OptionError, match=r"60 frames.*30"):
@@ -98,7 +98,7 @@ def test_motions_that_cannot_be_compared(motion):
         kp.score(kp.unbake(motion, [0, 59]), motion)
 
 
-def test_a_score_is_read_only_and_says_what_it_knows(motion):
+def test_a_score_is_read_only_and_has_a_repr(motion):
     score = pickle.loads(pickle.dumps(kp.score(motion, kp.unbake(motion, [0, 20, 40, 59]))))
     with pytest.raises(ValueError, match="read-only"):
         score.per_joint_mm[0] = 1.0
@@ -109,23 +109,23 @@ def test_a_score_is_read_only_and_says_what_it_knows(motion):
     assert plain.startswith("Score(mean 0 mm, 95 % within 0 mm, max 0 mm; turns mean 0, max 0 degrees; ")
 
 
-# How many numbers
+# Stored values
 
 
 def small(frames: int = 20) -> kp.Motion:
-    """A root that turns and moves, a joint that turns, a joint that is still."""
+    """Return a root that rotates and moves, a joint that rotates, a joint that is still."""
     skeleton = kp.Skeleton(("a", "b", "c"), [-1, 0, 1], [[0, 0, 0], [0, 5, 0], [0, 4, 1]])
     rng = np.random.default_rng(1)
-    places = np.broadcast_to(skeleton.offsets, (frames, 3, 3)).copy()
-    places[:, 0] += np.cumsum(rng.normal(size=(frames, 3)), axis=0)
-    turns = exp(np.cumsum(rng.normal(scale=0.1, size=(frames, 3, 3)), axis=0))
-    turns[:, 2] = [1.0, 0, 0, 0]
-    return kp.Motion("small", skeleton, 30.0, places, turns)
+    translations = np.broadcast_to(skeleton.offsets, (frames, 3, 3)).copy()
+    translations[:, 0] += np.cumsum(rng.normal(size=(frames, 3)), axis=0)
+    rotations = exp(np.cumsum(rng.normal(scale=0.1, size=(frames, 3, 3)), axis=0))
+    rotations[:, 2] = [1.0, 0, 0, 0]
+    return kp.Motion("small", skeleton, 30.0, translations, rotations)
 
 
 def test_stored_values_count_what_moves_at_every_key_and_what_is_still_once():
     motion = small()
-    still = 3 + 3 + 4  # the places of b and c, the turn of c
+    still = 3 + 3 + 4  # translations of b and c, rotation of c
     keys = [0, 5, 9, 19]
     moving = 3 + 4 + 4
     assert kp.score(motion, motion).stored_values == 20 * moving + still
@@ -140,9 +140,9 @@ def test_stored_values_count_what_moves_at_every_key_and_what_is_still_once():
 
 
 def test_a_pose_that_holds_is_stored_once():
-    one = small(1)
-    assert kp.score(one, one).stored_values == 7 * 3
-    assert kp.score(one, kp.unbake(one, [0])).stored_values == 1 + 7 * 3
+    single = small(1)
+    assert kp.score(single, single).stored_values == 7 * 3
+    assert kp.score(single, kp.unbake(single, [0])).stored_values == 1 + 7 * 3
 
 
 # Acceleration at keys
@@ -152,8 +152,8 @@ def test_acceleration_at_keys_is_a_ratio_of_second_differences(motion):
     keys = [0, 12, 25, 40, 59]
     keyed = kp.unbake(motion, keys, interpolation="linear")
     sizes = []
-    for each in (keyed.sample(), motion):
-        world = each.world_positions()
+    for second_differences in (keyed.sample(), motion):
+        world = second_differences.world_positions()
         bends = [
             np.linalg.norm(world[k - 1, j] - 2 * world[k, j] + world[k + 1, j])
             for k in keys[1:-1]
@@ -166,17 +166,17 @@ def test_acceleration_at_keys_is_a_ratio_of_second_differences(motion):
 
 def test_without_inner_keys_or_without_movement_there_is_no_acceleration_to_compare(motion):
     assert kp.score(motion, kp.unbake(motion, [0, 59])).key_acceleration is None
-    held = linear(motion, [30])
-    score = kp.score(held, kp.unbake(held, [0, 20, 59]))
+    still = interpolate_linear(motion, [30])
+    score = kp.score(still, kp.unbake(still, [0, 20, 59]))
     assert score.key_acceleration is None and score.max_mm < 1e-9
 
 
 # Feet
 
 
-def test_feet_that_nobody_recognises_do_not_slide(motion):
+def test_unrecognised_feet_have_no_slide(motion):
     other = without_feet(motion)
-    score = kp.score(other, linear(other, [0, 30, 59]))
+    score = kp.score(other, interpolate_linear(other, [0, 30, 59]))
     assert score.foot_slide_mm is None and score.original_foot_slide_mm is None
 
 
@@ -186,13 +186,13 @@ def test_foot_slide_is_that_of_the_slow_twin(keys):
     rebuilt = kp.unbake(motion, keys=keys).sample()
     score = kp.score(motion, rebuilt)
     feet = [list(joints) for joints in motion.skeleton.anatomy.feet().values()]
-    first, second = ([each.world_positions()[:, foot] for foot in feet] for each in (motion, rebuilt))
-    touching = motion.foot_contacts().touching
-    assert touching.any()
+    first, second = ([positions.world_positions()[:, foot] for foot in feet] for positions in (motion, rebuilt))
+    in_contact = motion.foot_contacts().in_contact
+    assert in_contact.any()
     up = "XYZ".index(motion.up)
-    assert score.foot_slide_mm == pytest.approx(motion.mm_per_unit * twin.foot_slide(second, first, touching, up))
+    assert score.foot_slide_mm == pytest.approx(motion.mm_per_unit * twin.foot_slide(second, first, in_contact, up))
     assert score.original_foot_slide_mm == pytest.approx(
-        motion.mm_per_unit * twin.foot_slide(first, first, touching, up)
+        motion.mm_per_unit * twin.foot_slide(first, first, in_contact, up)
     )
 
 
@@ -203,25 +203,25 @@ def test_foot_slide_of_any_contacts(seed, up):
     frames = int(rng.integers(1, 30))
     original = [rng.normal(size=(frames, int(rng.integers(1, 3)), 3)) for _ in range(2)]
     feet = [each + 0.5 * rng.normal(size=each.shape) for each in original]
-    touching = rng.random((frames, 2)) < 0.6
-    standing = kinematics.stances(original, touching, up)
-    assert sum(each.end - each.start for each in standing) == touching.sum()
-    expected = twin.foot_slide(feet, original, touching, "XYZ".index(up[-1]))
-    found = kinematics.foot_slide(feet, standing, up)
-    assert found == expected if expected is None else found == pytest.approx(expected)
+    in_contact = rng.random((frames, 2)) < 0.6
+    stances = kinematics.find_stances(original, in_contact, up)
+    assert sum(each.end - each.start for each in stances) == in_contact.sum()
+    expected = twin.foot_slide(feet, original, in_contact, "XYZ".index(up[-1]))
+    result = kinematics.foot_slide(feet, stances, up)
+    assert result == expected if expected is None else result == pytest.approx(expected)
 
 
 def test_a_foot_that_rolls_over_its_toes_does_not_slide():
     foot = np.zeros((11, 2, 3))  # ankle, toe
     foot[:, 0, 0] = np.linspace(-1, 1, 11)
-    touching = np.ones((11, 1), bool)
-    standing = kinematics.stances([foot], touching, "Y")
-    assert standing == (kinematics.Stance(foot=0, point=1, start=0, end=11),)
-    assert kinematics.foot_slide([foot], standing, "Y") == 0.0
-    foot[:, 1, 1] = 5.0 * np.arange(11)  # up is no sliding
-    assert kinematics.foot_slide([foot], standing, "Y") == 0.0
+    in_contact = np.ones((11, 1), bool)
+    stances = kinematics.find_stances([foot], in_contact, "Y")
+    assert stances == (kinematics.Stance(foot=0, point=1, start=0, end=11),)
+    assert kinematics.foot_slide([foot], stances, "Y") == 0.0
+    foot[:, 1, 1] = 5.0 * np.arange(11)  # vertical movement is no sliding
+    assert kinematics.foot_slide([foot], stances, "Y") == 0.0
     foot[:, 1, 2] = 0.1 * np.arange(11)
-    assert kinematics.foot_slide([foot], standing, "Y") == pytest.approx(0.1 * 30 / 11)
+    assert kinematics.foot_slide([foot], stances, "Y") == pytest.approx(0.1 * 30 / 11)
     assert kinematics.foot_slide([foot], (), "Y") is None
 
 
@@ -234,7 +234,7 @@ def test_a_real_walk(data_dir: Path):
     assert score.foot_slide_mm == pytest.approx(score.original_foot_slide_mm, rel=0.1)
     assert 0.3 < score.key_acceleration < 3
     dense = kp.score(motion, motion)
-    assert 1.2 < dense.stored_values / score.stored_values < 2  # a fifth of the poses with slopes: three fifths
+    assert 1.2 < dense.stored_values / score.stored_values < 2  # a fifth of the poses with tangents: three fifths
 
 
 def test_distances_of_points():
@@ -254,15 +254,15 @@ def test_a_figure_in_another_unit_is_the_same_figure():
     assert kp.score(motion, keyed).max_mm == pytest.approx(kp.score(larger, keyed).max_mm, rel=1e-3)
 
 
-def test_another_up_axis_is_refused():
+def test_another_up_axis_is_rejected():
     motion = kp.demo_motion(fps=30)[:5]
     with pytest.raises(kp.OptionError, match="not the same world"):
         kp.score(motion, dataclasses.replace(motion, up="Z"))
 
 
-def test_the_worst_place_is_named():
+def test_the_worst_frame_and_joint_are_named():
     motion = kp.demo_motion(fps=30)[:40]
     keyed = kp.unbake(motion, keys=6)
-    found = kp.score(motion, keyed)
+    result = kp.score(motion, keyed)
     errors = position_errors_mm(motion, keyed.sample())
-    assert errors[found.worst_frame, motion.joint(found.worst_joint)] == found.max_mm
+    assert errors[result.worst_frame, motion.joint(result.worst_joint)] == result.max_mm

@@ -22,10 +22,10 @@ unit = arrays(np.float64, 4, elements=st.floats(-1, 1)).filter(lambda q: np.lina
 
 @given(unit, unit, unit)
 def test_group_axioms(a, b, c):
-    one = np.array(rot.IDENTITY)
+    identity = np.array(rot.IDENTITY)
     np.testing.assert_allclose(rot.multiply(rot.multiply(a, b), c), rot.multiply(a, rot.multiply(b, c)), atol=1e-12)
-    np.testing.assert_allclose(rot.multiply(a, rot.conjugate(a)), one, atol=1e-12)
-    np.testing.assert_allclose(rot.multiply(a, one), a, atol=0)
+    np.testing.assert_allclose(rot.multiply(a, rot.conjugate(a)), identity, atol=1e-12)
+    np.testing.assert_allclose(rot.multiply(a, identity), a, atol=0)
     assert abs(np.linalg.norm(rot.multiply(a, b)) - 1) < 1e-12
 
 
@@ -49,24 +49,24 @@ def test_log_and_exp_undo_each_other(q):
     assert np.linalg.norm(rot.log(q)) <= np.pi + 1e-12
 
 
-def test_log_of_tiny_turns_keeps_its_digits():
+def test_log_of_tiny_rotations_keeps_its_digits():
     v = np.array([1e-9, -2e-10, 3e-12])
     np.testing.assert_allclose(rot.log(rot.exp(v)), v, rtol=1e-9)
 
 
 @given(unit, unit)
 def test_slerp_goes_the_short_way_at_constant_speed(a, b):
-    whole = rot.angle_between(a, b)
-    if whole > 3.1:  # nearly opposite: the way is not determined
+    angle = rot.angle_between(a, b)
+    if angle > 3.1:  # nearly opposite: the direction is not determined
         return
     part = rot.slerp(a, b, np.array([0.25]))
-    assert abs(rot.angle_between(a, part) - 0.25 * whole) < 1e-7
+    assert abs(rot.angle_between(a, part) - 0.25 * angle) < 1e-7
     assert rot.angle_between(rot.slerp(a, b, np.array([1.0])), b) < 1e-7
 
 
 @pytest.mark.parametrize("order", ORDERS)
 @given(st.tuples(angles, angles, angles))
-def test_euler_is_the_product_of_its_turns(order, degrees):
+def test_euler_is_the_product_of_axis_rotations(order, degrees):
     q = rot.from_euler(np.deg2rad(np.array(degrees)), order)
     np.testing.assert_allclose(rot.to_matrix(q), naive.euler_matrix(degrees, order), atol=1e-10)
 
@@ -86,7 +86,7 @@ def test_euler_and_back_at_gimbal_lock(order, middle):
     assert np.rad2deg(rot.angle_between(back, q)) < 2e-5
 
 
-def test_unwrapped_curves_are_those_of_the_twin_and_describe_the_same_turns():
+def test_unwrapped_curves_match_the_twin_and_describe_the_same_rotations():
     rng = np.random.default_rng(1)
     walk = np.cumsum(rng.normal(scale=0.4, size=(60, 3, 3)), axis=0)
     wrapped = np.stack([rot.to_euler(rot.from_euler(walk[:, j], "ZYX"), "ZYX") for j in range(3)], axis=1)
@@ -99,9 +99,9 @@ def test_unwrapped_curves_are_those_of_the_twin_and_describe_the_same_turns():
 
 def test_sign_continuity():
     q = np.repeat(quaternions(1), 6, axis=0) * np.array([1, -1, -1, 1, -1, 1.0])[:, None]
-    fixed = rot.sign_continuous(q[:, None])[:, 0]
+    fixed = rot.align_signs(q[:, None])[:, 0]
     assert (np.sum(fixed[1:] * fixed[:-1], axis=1) > 0).all()
-    assert len(rot.sign_continuous(q[:1, None])) == 1
+    assert len(rot.align_signs(q[:1, None])) == 1
 
 
 def test_zero_quaternion_becomes_the_identity():

@@ -30,10 +30,10 @@ def test_uneven_gaps_need_no_more_reductions():
         keys = np.cumsum(10.0 ** rng.uniform(-6, 6, 300))
         values = rng.normal(size=300)
         second = curvatures(keys, values)
-        gaps, slopes = np.diff(keys), np.diff(values) / np.diff(keys)
+        gaps, chords = np.diff(keys), np.diff(values) / np.diff(keys)
         terms = gaps[:-1] * second[:-2], 2 * (gaps[:-1] + gaps[1:]) * second[1:-1], gaps[1:] * second[2:]
-        size = sum(map(np.abs, terms)) + 6 * (np.abs(slopes[:-1]) + np.abs(slopes[1:]))
-        assert (np.abs(sum(terms) - 6 * np.diff(slopes)) <= 1e-14 * size).all()
+        size = sum(map(np.abs, terms)) + 6 * (np.abs(chords[:-1]) + np.abs(chords[1:]))
+        assert (np.abs(sum(terms) - 6 * np.diff(chords)) <= 1e-14 * size).all()
         assert second[0] == second[-1] == 0
 
 

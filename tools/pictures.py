@@ -1,4 +1,4 @@
-"""Draws the pictures of the documents from the demo motion: ``python tools/pictures.py``, into docs/pictures/."""
+"""Draw the pictures of the documentation from the demo motion: ``python tools/pictures.py``, into docs/pictures/."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
 
 def pictures() -> dict[str, Callable[[], kp.Picture]]:
-    """What draws each of them, by its name."""
+    """Return the function that draws each picture, by file name."""
     m = kp.demo_motion(fps=60)
     twelve, keyed = kp.select(m, keys=12), kp.unbake(m, keys=40)
     return {

@@ -1,4 +1,4 @@
-"""Reading a BVH file: against the packages that people use, against np.loadtxt, and in memory."""
+"""Reading a BVH file: speed against other packages and np.loadtxt, and peak memory."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from benchmarks.measure import alternate, clip
+from benchmarks.measure import alternate, clip_path
 
 CLIP = "cmu120/86_01_mixed-jumps-kicks-punches.bvh"
 
-# The peak of a process that loads the file, beyond what it held before; the kernel's high-water mark is reset first.
+# Prints the peak memory of loading a file beyond the memory before; the kernel's high-water mark is reset first.
 PEAK = """
 import pathlib, sys
 import keypose as kp
 
-def held(key):
+def status_bytes(key):
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(key)) * 1024
 
 kp.load(sys.argv[1]).world_positions()
 pathlib.Path("/proc/self/clear_refs").write_text("5")
-before = held("VmRSS")
+before = status_bytes("VmRSS")
 m = kp.load(sys.argv[2])
-print(held("VmHWM") - before, m.translations.nbytes + m.rotations.nbytes)
+print(status_bytes("VmHWM") - before, m.translations.nbytes + m.rotations.nbytes)
 """
 
 
@@ -40,7 +40,7 @@ def run() -> dict[str, float]:
 
     logging.disable(logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
-        path = clip(CLIP, Path(folder))
+        path = clip_path(CLIP, Path(folder))
         raw = path.read_bytes()
         start = raw.index(b"\n", raw.index(b"Frame Time:")) + 1
         lines = raw[start:].decode().splitlines()
@@ -61,8 +61,8 @@ def run() -> dict[str, float]:
         seconds |= alternate({"bvhio": lambda: bvhio.readAsBvh(str(path))}, rounds=1)
         tiny = Path(folder) / "tiny.bvh"
         kp.save(kp.load(path)[:2], tiny)
-        answer = subprocess.run([sys.executable, "-c", PEAK, tiny, path], capture_output=True, text=True, check=True)
-        peak, result = map(int, answer.stdout.split())
+        process = subprocess.run([sys.executable, "-c", PEAK, tiny, path], capture_output=True, text=True, check=True)
+        peak, result = map(int, process.stdout.split())
     megabytes = len(raw) / 1e6
     for name, value in seconds.items():
         print(f"   {name:<12} {1e3 * value:9.1f} ms {megabytes / value:8.1f} MB/s")

@@ -1,4 +1,4 @@
-"""Why C3D has a reader of our own: sound and damaged files through ezc3d, c3d and ours."""
+"""Why Keypose has its own C3D reader: real and damaged files read by ezc3d, c3d and Keypose."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 from benchmarks.measure import DATA, alternate
 
-DAMAGED = 2000
+N_DAMAGED = 2000
 QUALISYS = DATA / "c3d/qualisys.c3d"
 
-# Reads files one after another and writes down each outcome; whoever dies has written nothing for the last one.
+# Reads files in order and logs each outcome; a process that crashes has logged nothing for its last file.
 CHILD = """
 import json, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
@@ -53,49 +53,49 @@ with open(log, "a") as out:
 """
 
 
-def outcomes(package: str, files: list[str], folder: Path) -> Counter[str]:
-    """What becomes of each file; after a death the next child goes on behind the culprit."""
-    found: list[str] = []
-    log, listing = folder / "log", folder / "listing"
-    while len(found) < len(files):
+def read_files(package: str, files: list[str], folder: Path) -> Counter[str]:
+    """Return the number of files by outcome; after a crash a new process continues with the next file."""
+    results: list[str] = []
+    log, file_list = folder / "log", folder / "listing"
+    while len(results) < len(files):
         log.unlink(missing_ok=True)
-        listing.write_text(json.dumps(files[len(found) :]))
-        command = [sys.executable, "-c", CHILD, package, str(log), str(listing)]
-        ended = subprocess.run(command, capture_output=True)
-        found += [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-        if ended.returncode != 0 and len(found) < len(files):
-            found.append("over 10 s" if ended.returncode == -14 else "process ended")
-    return Counter(found)
+        file_list.write_text(json.dumps(files[len(results) :]))
+        command = [sys.executable, "-c", CHILD, package, str(log), str(file_list)]
+        process = subprocess.run(command, capture_output=True)
+        results += [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        if process.returncode != 0 and len(results) < len(files):
+            results.append("over 10 s" if process.returncode == -14 else "process ended")
+    return Counter(results)
 
 
 def run() -> dict[str, float]:
-    from tests.fuzz.worker import one_input
+    from tests.fuzz.worker import build_input
 
     packages = ("ezc3d", "c3d", "keypose")
-    sound = sorted(str(path) for path in (DATA / "c3d").rglob("*.[cC]3[dD]"))
+    real_files = sorted(str(path) for path in (DATA / "c3d").rglob("*.[cC]3[dD]"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        damaged = []
-        for number in range(DAMAGED):
-            damaged.append(str(folder / f"{number}.c3d"))
-            Path(damaged[-1]).write_bytes(one_input("c3d", number)[0])
-        real = {package: outcomes(package, sound, folder) for package in packages}
-        hurt = {package: outcomes(package, damaged, folder) for package in packages}
+        damaged_files = []
+        for number in range(N_DAMAGED):
+            damaged_files.append(str(folder / f"{number}.c3d"))
+            Path(damaged_files[-1]).write_bytes(build_input("c3d", number)[0])
+        real_outcomes = {package: read_files(package, real_files, folder) for package in packages}
+        damaged_outcomes = {package: read_files(package, damaged_files, folder) for package in packages}
     for package in packages:
-        print(f"   {package:<8} {len(sound)} real files: {dict(real[package])}")
-        print(f"   {'':<8} {DAMAGED} damaged files: {dict(hurt[package])}")
+        print(f"   {package:<8} {len(real_files)} real files: {dict(real_outcomes[package])}")
+        print(f"   {'':<8} {N_DAMAGED} damaged files: {dict(damaged_outcomes[package])}")
     if QUALISYS.exists():
-        for name, seconds in _speed().items():
+        for name, seconds in time_readers().items():
             print(f"   {name:<8} {1e3 * seconds:6.1f} ms for 340 frames x 55 markers with analog data")
-    ours = hurt["keypose"]
+    ours = damaged_outcomes["keypose"]
     return {
-        "ours_damaged_not_read_nor_refused": float(DAMAGED - ours["read"] - ours["refused"]),
-        "ours_real_files_not_read": float(len(sound) - real["keypose"]["read"]),
-        "ezc3d_damaged_that_end_the_process": float(hurt["ezc3d"]["process ended"]),
+        "ours_damaged_not_read_nor_refused": float(N_DAMAGED - ours["read"] - ours["refused"]),
+        "ours_real_files_not_read": float(len(real_files) - real_outcomes["keypose"]["read"]),
+        "ezc3d_damaged_that_crash": float(damaged_outcomes["ezc3d"]["process ended"]),
     }
 
 
-def _speed() -> dict[str, float]:
+def time_readers() -> dict[str, float]:
     import c3d
     import ezc3d
 

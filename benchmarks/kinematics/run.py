@@ -17,18 +17,18 @@ def run() -> dict[str, float]:
     offsets = rng.normal(size=(joints, 3))
     offsets[0] = 0
     root = rng.normal(size=(frames, 3))
-    turns = rotations.normalise(rng.normal(size=(frames, joints, 4)))
+    local_rotations = rotations.normalise(rng.normal(size=(frames, joints, 4)))
     translations = np.broadcast_to(offsets, (frames, joints, 3)).copy()
     translations[:, 0] = root
     rival_parents = np.maximum(parents, 0)
 
-    ours, _ = kinematics.forward(parents, translations, turns)
-    theirs, _ = fk(turns, root, offsets, rival_parents)
+    ours, _ = kinematics.forward(parents, translations, local_rotations)
+    theirs, _ = fk(local_rotations, root, offsets, rival_parents)
     assert np.allclose(ours, theirs, atol=1e-4), "the rival computes something else"
     seconds = alternate(
         {
-            "keypose": lambda: kinematics.forward(parents, translations, turns),
-            "pymotion": lambda: fk(turns, root, offsets, rival_parents),
+            "keypose": lambda: kinematics.forward(parents, translations, local_rotations),
+            "pymotion": lambda: fk(local_rotations, root, offsets, rival_parents),
         },
         rounds=9,
     )

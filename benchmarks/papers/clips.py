@@ -1,4 +1,4 @@
-"""The clips that stand for those of the papers; where they are absent the demo motion takes their place."""
+"""The clips used in place of those of the papers; the demo motion replaces clips that are absent."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ TWENTY = (*LONG, *(f"swings/{name}" for name in SWINGS))
 
 
 @cache
-def take(name: str) -> kp.Motion:
-    """A clip at its own 120 frames a second."""
+def load_clip(name: str) -> kp.Motion:
+    """Return a clip at 120 frames a second, or the demo motion if it is absent."""
     return kp.load(DATA / "cmu120" / f"{name}.bvh") if is_real(name) else kp.demo_motion()
 
 
 def is_real(*names: str) -> bool:
-    """Whether all of these clips are here."""
+    """Return whether all of these clips are present."""
     return all((DATA / "cmu120" / f"{name}.bvh").exists() for name in names)
 
 
 def label(name: str) -> str:
-    """135_07_kicking -> 135_07."""
+    """Return the short name of a clip: 135_07_kicking -> 135_07."""
     return "_".join(name.removeprefix("swings/").split("_")[:2])
 
 
-def remark(names: Sequence[str] | str, comment: str = "") -> str:
-    """The comment, which also says where the demo motion stands for a clip."""
-    asked = [names] if isinstance(names, str) else list(names)
-    absent = [name for name in asked if not is_real(name)]
+def remark_on_data(names: Sequence[str] | str, comment: str = "") -> str:
+    """Return the comment, with a note if the demo motion replaces absent clips."""
+    clip_names = [names] if isinstance(names, str) else list(names)
+    absent = [name for name in clip_names if not is_real(name)]
     if not absent:
         return comment
-    of = "" if len(asked) == 1 else f" for {len(absent)} of {len(asked)} clips"
-    return f"{comment + '; ' if comment else ''}clip absent: the demo motion takes its place{of}"
+    scope = "" if len(clip_names) == 1 else f" for {len(absent)} of {len(clip_names)} clips"
+    return f"{comment + '; ' if comment else ''}clip absent: the demo motion takes its place{scope}"
 
 
-def only_if_real(names: Sequence[str], figure: float) -> float:
-    """A figure that means nothing on other clips: not a number, so that its promise is not judged."""
+def nan_unless_real(names: Sequence[str], figure: float) -> float:
+    """Return the figure, or NaN (not measured) if any of the clips is absent."""
     return figure if is_real(*names) else math.nan

@@ -1,4 +1,4 @@
-"""Matsuda & Kondo: the tables of keys per axis, overlapped, and after reduction."""
+"""Matsuda & Kondo: keys per axis, overlap, and keys after reduction, beside their tables."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.papers.clips import CARTWHEEL, KICKS, MIXED, SWORD, label, only_if_real, remark, take
-from benchmarks.papers.table import Row, show
+from benchmarks.papers.clips import CARTWHEEL, KICKS, MIXED, SWORD, label, load_clip, nan_unless_real, remark_on_data
+from benchmarks.papers.table import Row, print_table
 
 import keypose as kp
-from keypose.features import features_of
+from keypose.features import compute_features
 
-SIDED = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+SIDED_PARTS = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 SPINE = ("hips", "spine", "spine1", "spine2", "neck", "head")
-PARTS = [*SPINE, *(f"{side}_{part}" for side in ("left", "right") for part in SIDED)]  # 18, as in the paper
+BODY_PARTS = [*SPINE, *(f"{side}_{part}" for side in ("left", "right") for part in SIDED_PARTS)]  # 18, as in the paper
 REFERENCE = {  # clip, first frame at 30 fps, frames: overlap %, removed %; a prototype of the same definition
     (KICKS, 13, 51): (60, 53),
     (KICKS, 176, 62): (60, 54),
@@ -23,7 +23,7 @@ REFERENCE = {  # clip, first frame at 30 fps, frames: overlap %, removed %; a pr
     (CARTWHEEL, 48, 51): (70, 52),
     (SWORD, 461, 56): (52, 59),
 }
-PAPER_PARTS = {
+PAPER_BODY_PARTS = {
     "hip": "hips",
     "chest": "spine2",
     "neck": "neck",
@@ -52,7 +52,7 @@ class PaperRow(NamedTuple):
     axes: str  # heading/pitch/bank
     overlap: int
     keys: int
-    printed: float  # % removed
+    printed_percent: float  # % removed
 
 
 TABLES = {
@@ -77,64 +77,73 @@ THRESHOLDS = (0.02, 0.5, 1.0)
 
 def compare() -> dict[str, float]:
     for (title, clip, start, frames), text in TABLES.items():
-        _part_by_part(title, clip, _window(clip, start, frames), _rows_of(text))
-    return _windows()
+        _compare_body_parts(title, clip, _window(clip, start, frames), _parse_rows(text))
+    return _compare_windows()
 
 
-def _rows_of(text: str) -> list[PaperRow]:
+def _parse_rows(text: str) -> list[PaperRow]:
     cells = [row.split() for row in text.split(",")]
-    return [PaperRow(int(f), axes, int(lap), int(kept), float(ratio)) for f, axes, lap, kept, ratio in cells]
+    return [
+        PaperRow(int(f), axes, int(overlap), int(n_keys), float(ratio)) for f, axes, overlap, n_keys, ratio in cells
+    ]
 
 
 def _window(clip: str, start: int, frames: int) -> kp.Motion:
-    """A part of a clip at 30 frames a second, from anywhere if the clip is a shorter one than meant."""
-    motion = take(clip).at_fps(30)
+    """Return a span of a clip at 30 frames a second; ``start`` wraps around in a shorter clip."""
+    motion = load_clip(clip).at_fps(30)
     first = start % (motion.n_frames - frames)
     return motion[first : first + frames]
 
 
-def _part_by_part(title: str, clip: str, motion: kp.Motion, paper: list[PaperRow]) -> None:
-    joints = _joints(motion, list(PAPER_PARTS.values()))
+def _compare_body_parts(title: str, clip: str, motion: kp.Motion, paper: list[PaperRow]) -> None:
+    joints = _joint_names(motion, list(PAPER_BODY_PARTS.values()))
     ours = {row.joint: row for row in kp.refine_table(motion, joints=joints).rows}
     rows = []
-    for name, joint, theirs in zip(PAPER_PARTS, joints, paper, strict=True):
+    for name, joint, theirs in zip(PAPER_BODY_PARTS, joints, paper, strict=True):
         row = ours[joint]
-        still = int(np.count_nonzero(np.ptp(features_of(motion, "euler", [joint]).values, axis=0) < 1e-6))
+        still = int(np.count_nonzero(np.ptp(compute_features(motion, "euler", [joint]).values, axis=0) < 1e-6))
         remarks = [f"{still} of its axes do not turn here"] if still else []
         removed = 100 * (theirs.frames - theirs.keys) / theirs.frames
-        if abs(removed - theirs.printed) > 0.06:
+        if abs(removed - theirs.printed_percent) > 0.06:
             remarks.append(
-                f"printed as {theirs.printed}%, but of {theirs.keys} in {theirs.frames} frames it is {removed:.1f}%"
+                f"printed as {theirs.printed_percent}%, "
+                f"but of {theirs.keys} in {theirs.frames} frames it is {removed:.1f}%"
             )
         if theirs.frames != motion.n_frames:
             remarks.append(f"theirs has {theirs.frames} frames")
         axes = "/".join(map(str, row.keys_per_axis))
-        rows.append(Row(name, f"{theirs.axes:>8} {theirs.overlap} {theirs.keys} {theirs.printed:.1f}%",
-                        f"{axes:>8} {row.overlap:2} {row.keys:2} {row.removed:.1%}", "; ".join(remarks)))  # fmt: skip
-    mean = _table(motion)
+        rows.append(Row(name, f"{theirs.axes:>8} {theirs.overlap} {theirs.keys} {theirs.printed_percent:.1f}%",
+                        f"{axes:>8} {row.overlap:2} {row.keys:2} {row.removed_ratio:.1%}",
+                        "; ".join(remarks)))  # fmt: skip
+    mean = _refine_body_parts(motion)
     axes, overlap, keys, removed = PAPER_MEANS[title[0]]
     own_axes = "/".join(f"{count:.1f}" for count in mean.mean_keys_per_axis)
     rows.append(Row("average of 18 parts", f"{axes} {overlap} {keys} {removed}%",
-                    f"{own_axes} {mean.mean_overlap:.1f} {mean.mean_keys:.1f} {mean.mean_removed:.1%}",
+                    f"{own_axes} {mean.mean_overlap:.1f} {mean.mean_keys:.1f} {mean.mean_removed_ratio:.1%}",
                     "ours has two more joints of the spine instead of the shoulders"))  # fmt: skip
-    show(f"Curve refinement, table {title}: keys per axis, overlap, after reduction, removed; "
-         f"ours: {remark(clip, 'another action, of ' + label(clip))}", rows)  # fmt: skip
+    print_table(f"Curve refinement, table {title}: keys per axis, overlap, after reduction, removed; "
+         f"ours: {remark_on_data(clip, 'another action, of ' + label(clip))}", rows)  # fmt: skip
 
 
-def _windows() -> dict[str, float]:
-    """The averages of all three tables against six windows of real clips."""
-    found = {}
+def _compare_windows() -> dict[str, float]:
+    """Compare the averages of all three tables with six windows of real clips."""
+    percentages = {}
     rows = []
-    paper = [np.mean([100 * row.overlap / row.frames for row in _rows_of(text)]) for text in TABLES.values()]
+    paper = [np.mean([100 * row.overlap / row.frames for row in _parse_rows(text)]) for text in TABLES.values()]
     for (clip, start, frames), (overlap, removed) in REFERENCE.items():
-        table = _table(_window(clip, start, frames))
-        found[clip, start] = 100 * table.mean_overlap_ratio, 100 * table.mean_removed
-        rows.append(Row(f"{label(clip)} {start}:{frames}", "", "{:.1f}%, {:.1f}%".format(*found[clip, start]),
-                        remark(clip, f"reference {overlap}, {removed}")))  # fmt: skip
-    mean = np.mean(list(found.values()), axis=0)
-    told = f"{paper[0]:.0f}, {paper[1]:.0f}%; 47.6, 50.9%"
+        table = _refine_body_parts(_window(clip, start, frames))
+        percentages[clip, start] = 100 * table.mean_overlap_ratio, 100 * table.mean_removed_ratio
+        rows.append(Row(f"{label(clip)} {start}:{frames}", "", "{:.1f}%, {:.1f}%".format(*percentages[clip, start]),
+                        remark_on_data(clip, f"reference {overlap}, {removed}")))  # fmt: skip
+    mean = np.mean(list(percentages.values()), axis=0)
+    paper_text = f"{paper[0]:.0f}, {paper[1]:.0f}%; 47.6, 50.9%"
     rows.append(
-        Row("mean", told, "{:.1f}%, {:.1f}%".format(*mean), "tables 1 and 2; other actions here; see the next two rows")
+        Row(
+            "mean",
+            paper_text,
+            "{:.1f}%, {:.1f}%".format(*mean),
+            "tables 1 and 2; other actions here; see the next two rows",
+        )
     )
     for name, options, comment in (
         (
@@ -143,43 +152,53 @@ def _windows() -> dict[str, float]:
             "as the paper words it: moves the keys that are left more than the overlap",
         ),
         (
-            "least error 0.02 of the amplitude",
-            {"least_error": 0.02},
+            "min_error 0.02 of the amplitude",
+            {"min_error": 0.02},
             "0.05 by default, which the paper has not: moves the overlap",
         ),
     ):
-        rows.append(Row(f"mean, {name}", told, "{:.1f}%, {:.1f}%".format(*_mean(**options)), comment))
+        rows.append(Row(f"mean, {name}", paper_text, "{:.1f}%, {:.1f}%".format(*_window_means(**options)), comment))
     actions = f"{min(PAPER_ACTIONS)} to {max(PAPER_ACTIONS)}%, mean {np.mean(PAPER_ACTIONS):.1f}%"
-    least, most = min(each[1] for each in found.values()), max(each[1] for each in found.values())
-    rows.append(Row("removed, table 3", actions, f"{least:.1f} to {most:.1f}%", "18 actions there, 6 windows here"))
+    min_removed, max_removed = (
+        min(each[1] for each in percentages.values()),
+        max(each[1] for each in percentages.values()),
+    )
+    rows.append(
+        Row("removed, table 3", actions, f"{min_removed:.1f} to {max_removed:.1f}%", "18 actions there, 6 windows here")
+    )
     for threshold in THRESHOLDS:
-        comment = "below 0.13 the least error decides, not the threshold" if threshold < 0.13 else ""
-        what = f"threshold {threshold} instead of 0.13"
-        rows.append(Row(what, "[the user's dial]", "{:.1f}%, {:.1f}%".format(*_mean(threshold=threshold)), comment))
-    show("Curve refinement, tables 1 to 3: overlap and removed, mean over 18 parts", rows)
-    off = np.abs(np.subtract(list(found.values()), list(REFERENCE.values())))
-    of_means = np.abs(mean - np.mean(list(REFERENCE.values()), axis=0))
+        comment = "below 0.13 min_error decides, not the threshold" if threshold < 0.13 else ""
+        label_text = f"threshold {threshold} instead of 0.13"
+        rows.append(
+            Row(
+                label_text, "[the user's dial]", "{:.1f}%, {:.1f}%".format(*_window_means(threshold=threshold)), comment
+            )
+        )
+    print_table("Curve refinement, tables 1 to 3: overlap and removed, mean over 18 parts", rows)
+    off = np.abs(np.subtract(list(percentages.values()), list(REFERENCE.values())))
+    mean_off = np.abs(mean - np.mean(list(REFERENCE.values()), axis=0))
     clips = [clip for clip, *_ in REFERENCE]
     return {
-        "refine_overlap_off_reference": only_if_real(clips, float(off[:, 0].max())),
-        "refine_removed_off_reference": only_if_real(clips, float(off[:, 1].max())),
-        "refine_mean_overlap_off_reference": only_if_real(clips, float(of_means[0])),
-        "refine_mean_removed_off_reference": only_if_real(clips, float(of_means[1])),
+        "refine_overlap_off_reference": nan_unless_real(clips, float(off[:, 0].max())),
+        "refine_removed_off_reference": nan_unless_real(clips, float(off[:, 1].max())),
+        "refine_mean_overlap_off_reference": nan_unless_real(clips, float(mean_off[0])),
+        "refine_mean_removed_off_reference": nan_unless_real(clips, float(mean_off[1])),
     }
 
 
-def _mean(**options: float) -> tuple[float, float]:
-    """Overlap and removed in % over the windows."""
-    tables = [_table(_window(*window), **options) for window in REFERENCE]
-    overlap, removed = ([getattr(table, name) for table in tables] for name in ("mean_overlap_ratio", "mean_removed"))
+def _window_means(**options: float) -> tuple[float, float]:
+    """Return the mean overlap and removed keys over the windows, in percent."""
+    tables = [_refine_body_parts(_window(*window), **options) for window in REFERENCE]
+    overlap = [table.mean_overlap_ratio for table in tables]
+    removed = [table.mean_removed_ratio for table in tables]
     return 100 * float(np.mean(overlap)), 100 * float(np.mean(removed))
 
 
-def _table(motion: kp.Motion, **options: float) -> kp.RefineTable:
-    return kp.refine_table(motion, joints=_joints(motion, PARTS), **options)
+def _refine_body_parts(motion: kp.Motion, **options: float) -> kp.RefineTable:
+    return kp.refine_table(motion, joints=_joint_names(motion, BODY_PARTS), **options)
 
 
-def _joints(motion: kp.Motion, parts: Sequence[str]) -> list[str]:
-    """The file's names: as words of ours "head" and "spine" would mean whole groups."""
+def _joint_names(motion: kp.Motion, body_parts: Sequence[str]) -> list[str]:
+    """Return the joint names of the file; "head" and "spine" as selectors would mean whole groups."""
     skeleton = motion.skeleton
-    return [skeleton.names[skeleton.anatomy.parts.index(part)] for part in parts]
+    return [skeleton.names[skeleton.anatomy.body_parts.index(part)] for part in body_parts]

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 from benchmarks.measure import alternate
-from benchmarks.papers.clips import KICKS, TWENTY, only_if_real, remark, take
-from benchmarks.papers.table import Row, show
+from benchmarks.papers.clips import KICKS, TWENTY, load_clip, nan_unless_real, remark_on_data
+from benchmarks.papers.table import Row, print_table
 
 import keypose as kp
-from keypose.inbetween import linear
+from keypose.curves import interpolate_linear
 
-SECONDS = 16.7  # of each clip at most: long takes would only repeat the same story
+SECONDS = 16.7  # of each clip at most: longer takes do not change the result
 RATE = 60
 PAPER_ERRORS = {
     80: ("0.64", "2.84"),
@@ -27,7 +27,7 @@ PAPER_SECONDS = {383: 0.20, 837: 1.9, 1092: 4.65}
 
 
 class Errors(NamedTuple):
-    """What one selection leaves."""
+    """Errors of one selection."""
 
     mean_mm: float
     max_mm: float
@@ -35,90 +35,93 @@ class Errors(NamedTuple):
 
 
 def compare() -> dict[str, float]:
-    found = {(rate, removed): _errors(rate, removed) for rate in (30, RATE, 120) for removed in PAPER_ERRORS}
-    return _against_compression(found) | _against_greedy(found[RATE, 90]) | _run_time()
+    errors = {(rate, removed): _clip_errors(rate, removed) for rate in (30, RATE, 120) for removed in PAPER_ERRORS}
+    return _compare_compression(errors) | _compare_greedy(errors[RATE, 90]) | _compare_run_time()
 
 
-def _errors(rate: int, removed: int) -> dict[str, np.ndarray]:
-    """The errors of every clip (clips, 3) by each way of choosing; straight in-betweens."""
-    ways = {"optimal": ("salient", {}), "greedy": ("simplify", {}), "uniform": ("uniform", {})}
+def _clip_errors(rate: int, removed: int) -> dict[str, np.ndarray]:
+    """Return the errors of every clip (clips, 3) by selection method, with linear in-betweens."""
+    selections = {"optimal": ("salient", {}), "greedy": ("simplify", {}), "uniform": ("uniform", {})}
     if (rate, removed) == (RATE, 90):
-        ways["sum"] = ("salient", {"objective": "sum"})
-    found: dict[str, list[Errors]] = {way: [] for way in ways}
+        selections["sum"] = ("salient", {"objective": "sum"})
+    errors_by_name: dict[str, list[Errors]] = {selection_name: [] for selection_name in selections}
     for name in TWENTY:
-        motion = take(name).at_fps(rate)[: round(SECONDS * rate)]
+        motion = load_clip(name).at_fps(rate)[: round(SECONDS * rate)]
         keys = max(2, round((1 - removed / 100) * motion.n_frames))
-        for way, (method, options) in ways.items():
+        for selection_name, (method, options) in selections.items():
             ladder = kp.ladder(motion, method, max_keys=keys, **options)
-            score = kp.score(motion, linear(motion, ladder.at(keys).frames))
-            found[way].append(Errors(score.mean_mm, score.max_mm, ladder.costs[keys]))
-    return {way: np.array(errors) for way, errors in found.items()}
+            score = kp.score(motion, interpolate_linear(motion, ladder.at(keys).frames))
+            errors_by_name[selection_name].append(Errors(score.mean_mm, score.max_mm, ladder.costs[keys]))
+    return {key: np.array(errors) for key, errors in errors_by_name.items()}
 
 
-def _against_compression(found: dict[tuple[int, int], dict[str, np.ndarray]]) -> dict[str, float]:
+def _compare_compression(errors: dict[tuple[int, int], dict[str, np.ndarray]]) -> dict[str, float]:
     rows, figures = [], {}
     data = (
         "20 CMU clips and straight in-betweens here, 20 Mixamo clips (not to be passed on) and, it seems, splines there"
     )
     for removed, (mean, largest) in PAPER_ERRORS.items():
-        ours = np.median(found[RATE, removed]["optimal"], axis=0)
+        ours = np.median(errors[RATE, removed]["optimal"], axis=0)
         percent = f"{removed}% removed, {RATE} fps"
-        rows.append(Row(f"{percent}: mean error", f"{mean} mm", f"{ours[0]:.1f} mm", remark(TWENTY, data)))
+        rows.append(Row(f"{percent}: mean error", f"{mean} mm", f"{ours[0]:.1f} mm", remark_on_data(TWENTY, data)))
         rows.append(Row(f"{percent}: largest error", f"{largest} mm", f"{ours[1]:.0f} mm"))
-        figures[f"salient_mean_mm_{removed}_removed"] = only_if_real(TWENTY, float(ours[0]))
+        figures[f"salient_mean_mm_{removed}_removed"] = nan_unless_real(TWENTY, float(ours[0]))
         data = "as above"
     for rate in (30, 120):
-        ours = np.median(found[rate, 90]["optimal"], axis=0)
+        ours = np.median(errors[rate, 90]["optimal"], axis=0)
         comment = (
             "a tenth of the frames is more keys a second at a higher rate; theirs is not stated" if rate == 30 else ""
         )
         rows.append(Row(f"90% removed, {rate} fps: mean, largest", "", f"{ours[0]:.1f}, {ours[1]:.0f} mm", comment))
-    for way, comment in (
+    for name, comment in (
         ("uniform", "optimal is about the largest distance from a chord, not the mean error of in-betweens"),
         ("sum", "the formula as printed, the sum of the largest distances; ours takes the largest of them"),
     ):
-        ours = np.median(found[RATE, 90][way], axis=0)
+        ours = np.median(errors[RATE, 90][name], axis=0)
         rows.append(
-            Row(f"90% removed, {RATE} fps, {way}: mean, largest", "", f"{ours[0]:.1f}, {ours[1]:.0f} mm", comment)
+            Row(f"90% removed, {RATE} fps, {name}: mean, largest", "", f"{ours[0]:.1f}, {ours[1]:.0f} mm", comment)
         )
-    show("Salient Poses, error against compression: medians over the clips, figures scaled to 1.7 m", rows)
+    print_table("Salient Poses, error against compression: medians over the clips, figures scaled to 1.7 m", rows)
     return figures
 
 
-def _against_greedy(found: dict[str, np.ndarray]) -> dict[str, float]:
-    """Figure 2: curve simplification (Lim & Thalmann) against the optimum."""
-    ratios = found["greedy"] / found["optimal"]
+def _compare_greedy(errors: dict[str, np.ndarray]) -> dict[str, float]:
+    """Compare curve simplification (Lim & Thalmann) against the optimum, as in figure 2."""
+    ratios = errors["greedy"] / errors["optimal"]
     mean, largest, cost = np.median(ratios, axis=0)
     better = np.count_nonzero(ratios < 1 - 1e-9, axis=0)
     of = len(ratios)
     rows = [
-        Row("mean error", f"{PAPER_GREEDY}", f"{mean:.2f}", remark(TWENTY, "other clips and in-betweens, see above")),
+        Row("mean error", f"{PAPER_GREEDY}", f"{mean:.2f}",
+            remark_on_data(TWENTY, "other clips and in-betweens, see above")),
         Row("largest error", "", f"{largest:.2f}"),
         Row("largest distance from the chord", "", f"{cost:.2f}", "what both make small: here the optimum is one"),
         Row("clips where greedy has less mean error", "[never]", f"{better[0]} of {of}",
             "it is the distance from the chord that is optimal, see the next row"),
         Row("clips where greedy has less chord distance", "[never]", f"{better[2]} of {of}"),
     ]  # fmt: skip
-    show(f"Salient Poses, figure 2: greedy error over optimal error, 90% removed, {RATE} fps, median", rows)
+    print_table(f"Salient Poses, figure 2: greedy error over optimal error, 90% removed, {RATE} fps, median", rows)
     return {
-        "greedy_over_optimal_mean_error": only_if_real(TWENTY, float(mean)),
-        "greedy_over_optimal_cost_median": only_if_real(TWENTY, float(cost)),
-        "greedy_over_optimal_cost_least": float(ratios[:, 2].min()),
+        "greedy_over_optimal_mean_error": nan_unless_real(TWENTY, float(mean)),
+        "greedy_over_optimal_cost_median": nan_unless_real(TWENTY, float(cost)),
+        "greedy_over_optimal_cost_min": float(ratios[:, 2].min()),
     }
 
 
-def _run_time() -> dict[str, float]:
-    motion = take(KICKS)
-    parts = {frames: motion[:frames] for frames in (300, *PAPER_SECONDS)}
-    for part in parts.values():
-        part.world_positions()
+def _compare_run_time() -> dict[str, float]:
+    motion = load_clip(KICKS)
+    cuts = {frames: motion[:frames] for frames in (300, *PAPER_SECONDS)}
+    for cut in cuts.values():
+        cut.world_positions()
     seconds = alternate(
         {
             str(n): lambda n=n, part=part: kp.ladder(part, "salient", max_keys=n // 2 if n == 300 else n, threads=1)
-            for n, part in parts.items()
+            for n, part in cuts.items()
         }
     )
-    rows = [Row("300 frames, up to half as many keys", "< 1 s", f"{1e3 * seconds['300']:.1f} ms", remark(KICKS))]
+    rows = [
+        Row("300 frames, up to half as many keys", "< 1 s", f"{1e3 * seconds['300']:.1f} ms", remark_on_data(KICKS))
+    ]
     for frames, paper in PAPER_SECONDS.items():
         ours = seconds[str(frames)]
         comment = f"{paper / ours:.0f} times as fast, on another machine"
@@ -127,7 +130,7 @@ def _run_time() -> dict[str, float]:
     growth = math.log(seconds["1092"] / seconds["383"], 1092 / 383)
     rows.append(Row("grows with the frames to the power", f"{published:.1f}", f"{growth:.1f}",
                     "about 3, its text says too"))  # fmt: skip
-    show("Salient Poses, run time: theirs on a laptop, the table of pairs on its GPU; ours on one core", rows)
+    print_table("Salient Poses, run time: theirs on a laptop, the table of pairs on its GPU; ours on one core", rows)
     return {
         "salient_paper_seconds_over_ours": PAPER_SECONDS[1092] / seconds["1092"],
         "salient_growth_exponent": growth,

@@ -1,4 +1,4 @@
-"""The printed tables: what is compared, the paper's figure, ours, and a word where they differ."""
+"""Printed tables: the label, the paper's figure, ours, and a comment where they differ."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ COMMENT_WIDTH = 64
 
 
 class Row(NamedTuple):
-    """One comparison, as it is printed. A paper that gives no number is quoted in brackets."""
+    """One printed comparison. Statements of a paper without a number are quoted in brackets."""
 
-    what: str
+    label: str
     paper: str
     ours: str
     comment: str = ""
 
 
-def show(title: str, rows: Sequence[Row]) -> None:
-    """Prints the rows under their title, comments wrapped in the last column."""
+def print_table(title: str, rows: Sequence[Row]) -> None:
+    """Print the rows below their title, with comments wrapped in the last column."""
     lines = [Row("what", "paper", "ours", "comment"), *rows]
-    what, paper, ours = (max(len(row[column]) for row in lines) for column in range(3))
+    label_width, paper_width, own_width = (max(len(row[column]) for row in lines) for column in range(3))
     print(f"\n   {title}")
     for row in lines:
         comment, *more = textwrap.wrap(row.comment, COMMENT_WIDTH) or [""]
-        print(f"   {row.what:<{what}}  {row.paper:>{paper}}  {row.ours:>{ours}}  {comment}".rstrip())
+        print(f"   {row.label:<{label_width}}  {row.paper:>{paper_width}}  {row.ours:>{own_width}}  {comment}".rstrip())
         for line in more:
-            print(f"   {'':<{what + paper + ours + 6}}{line}")
+            print(f"   {'':<{label_width + paper_width + own_width + 6}}{line}")

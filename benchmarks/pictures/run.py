@@ -1,4 +1,4 @@
-"""How long a strip of eight poses takes, as SVG and as PNG."""
+"""Time to draw a strip of eight poses as SVG and as PNG."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.measure import alternate, clip
+from benchmarks.measure import alternate, clip_path
 
 import keypose as kp
 from keypose.pictures.strip import LAYOUTS, strip
@@ -16,7 +16,7 @@ ROUNDS = 25
 
 def run() -> dict[str, float]:
     with TemporaryDirectory() as folder:
-        motion = kp.load(clip("cmu120/86_01_mixed-jumps-kicks-punches.bvh", Path(folder)))
+        motion = kp.load(clip_path("cmu120/86_01_mixed-jumps-kicks-punches.bvh", Path(folder)))
     keys = kp.select(motion, "farthest", keys=8)
     picture = strip(motion, keys)
     seconds = alternate(

@@ -1,7 +1,7 @@
-"""Optimal keyframes in two other ways: the same formula in numpy, and the plain loop over dimensions in C++.
+"""Optimal keyframes by two other implementations: the same formula in numpy, and the plain loop over dimensions in C++.
 
-Both find the best keys for every number of keys ("max" objective, largest chord distance) and answer as
-``keypose._core.salient_paths`` does: squared costs by number of keys, and the keys of one path after another.
+Both find the best keys for every number of keys ("max" objective, largest chord distance) and return the same as
+``keypose._core.salient_paths``: squared costs by number of keys, and the keys of one path after another.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 Paths = tuple[np.ndarray, np.ndarray]
 
 
-def with_numpy(points: np.ndarray, max_keys: int) -> Paths:
-    """The fastest of several designs tried: everything in place, in tiles that stay in a core's cache."""
-    edges = _edges(_squared_distances(points))
+def numpy_paths(points: np.ndarray, max_keys: int) -> Paths:
+    """Return costs and keys; the fastest of several designs: in place, in tiles that fit the cache of a core."""
+    edges = _edge_costs(_squared_distances(points))
     edges[np.triu_indices(len(points))] = np.inf
-    best = _best(edges, max_keys)
-    return np.append([0.0, 0.0], best[2:, -1]), _paths(edges, best)
+    best = _best_costs(edges, max_keys)
+    return np.append([0.0, 0.0], best[2:, -1]), _trace_paths(edges, best)
 
 
 def _squared_distances(points: np.ndarray) -> np.ndarray:
-    """By direct differences: a Gram matrix would be faster but loses digits."""
+    """Return the squared distances by direct differences: a Gram matrix would be faster but loses digits."""
     n = len(points)
     squares = np.empty((n, n))
     for i in range(n):
@@ -36,10 +36,10 @@ def _squared_distances(points: np.ndarray) -> np.ndarray:
     return squares
 
 
-def _edges(squares: np.ndarray, wide: int = 512, high: int = 128) -> np.ndarray:
-    """[j, i]: the largest ``x - (r * (x - y) + h)^2`` over the frames t between, with x = Q[t, i] and y = Q[t, j].
+def _edge_costs(squares: np.ndarray, n_columns: int = 512, n_rows: int = 128) -> np.ndarray:
+    """Return [j, i], the largest ``x - (r * (x - y) + h)^2`` over the frames t between; x = Q[t, i], y = Q[t, j].
 
-    A tile holds x for ``high`` frames t and ``wide`` frames i, and every j beyond passes over it. Where t is not
+    A tile holds x for ``n_rows`` frames t and ``n_columns`` frames i, and is used for every j beyond it. Where t is not
     beyond i, x is -1: then the result is below 0 and never the largest.
     """
     n = len(squares)
@@ -49,16 +49,16 @@ def _edges(squares: np.ndarray, wide: int = 512, high: int = 128) -> np.ndarray:
     ratio = np.divide(0.5, half, out=np.zeros_like(half), where=half > 0)
     half *= 0.5
     edges = np.zeros((n, n))
-    room, largest_room = np.empty(wide * high), np.empty(wide)
-    for i0 in range(0, n - 2, wide):
-        for t0 in range(i0 + 1, n - 1, high):
-            t1 = min(t0 + high, n - 1)
-            i1 = min(i0 + wide, t1)
+    buffer, largest_buffer = np.empty(n_columns * n_rows), np.empty(n_columns)
+    for i0 in range(0, n - 2, n_columns):
+        for t0 in range(i0 + 1, n - 1, n_rows):
+            t1 = min(t0 + n_rows, n - 1)
+            i1 = min(i0 + n_columns, t1)
             tile = np.ascontiguousarray(x_of[t0:t1, i0:i1])
             y_of = np.ascontiguousarray(squares[:, t0:t1])[:, :, None]
-            whole, largest = room[: tile.size].reshape(tile.shape), largest_room[: i1 - i0]
+            work, largest = buffer[: tile.size].reshape(tile.shape), largest_buffer[: i1 - i0]
             for j in range(t0 + 1, n):
-                x, y, w = (tile, y_of[j], whole) if j >= t1 else (tile[: j - t0], y_of[j, : j - t0], whole[: j - t0])
+                x, y, w = (tile, y_of[j], work) if j >= t1 else (tile[: j - t0], y_of[j, : j - t0], work[: j - t0])
                 np.subtract(x, y, out=w)
                 np.multiply(w, ratio[j, i0:i1], out=w)
                 np.add(w, half[j, i0:i1], out=w)
@@ -70,24 +70,24 @@ def _edges(squares: np.ndarray, wide: int = 512, high: int = 128) -> np.ndarray:
     return edges
 
 
-def _best(edges: np.ndarray, max_keys: int, rows: int = 64) -> np.ndarray:
-    """[m, j]: the cost of the best path with m keys from the first frame to j."""
+def _best_costs(edges: np.ndarray, max_keys: int, rows: int = 64) -> np.ndarray:
+    """Return [m, j], the cost of the best path with m keys from the first frame to j."""
     n = len(edges)
     best = np.full((max_keys + 1, n), np.inf)
     best[1, 0] = 0.0
-    room = np.empty(rows * n)
+    buffer = np.empty(rows * n)
     for m in range(2, max_keys + 1):
         first = m - 2  # no path with m - 1 keys ends earlier
         for j0 in range(m - 1, n, rows):
             j1 = min(j0 + rows, n)
-            through = room[: (j1 - j0) * (j1 - first)].reshape(j1 - j0, j1 - first)
+            through = buffer[: (j1 - j0) * (j1 - first)].reshape(j1 - j0, j1 - first)
             np.maximum(edges[j0:j1, first:j1], best[m - 1, first:j1], out=through)
             np.minimum.reduce(through, axis=1, out=best[m, j0:j1])
     return best
 
 
-def _paths(edges: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """The parents are found again on the way back: only those of the paths are ever needed."""
+def _trace_paths(edges: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """Return the keys of the best paths; parents are recomputed here, as only those of the paths are needed."""
     keys = []
     for m in range(2, len(best)):
         path = [len(edges) - 1]
@@ -152,8 +152,8 @@ extern "C" void plain_loop(const double* p, std::size_t n, std::size_t dims, std
 """
 
 
-def plain_loop(folder: Path) -> Callable[[np.ndarray, int], Paths] | None:
-    """The plain loop, compiled into ``folder`` by the system's compiler; None where there is none."""
+def compile_plain_loop(folder: Path) -> Callable[[np.ndarray, int], Paths] | None:
+    """Compile the plain loop into ``folder``; return a function that runs it, None without a C++ compiler."""
     compiler = next(filter(None, map(shutil.which, ("g++", "clang++", "c++"))), None)
     if compiler is None:
         return None
@@ -164,10 +164,10 @@ def plain_loop(folder: Path) -> Callable[[np.ndarray, int], Paths] | None:
     run.restype = None
     run.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 3, ctypes.c_void_p, ctypes.c_void_p]
 
-    def answer(points: np.ndarray, max_keys: int) -> Paths:
+    def run_plain_loop(points: np.ndarray, max_keys: int) -> Paths:
         costs = np.zeros(max_keys + 1)
         keys = np.empty(max_keys * (max_keys + 1) // 2 - 1, np.int32)
         run(points.ctypes.data, *points.shape, max_keys, costs.ctypes.data, keys.ctypes.data)
         return costs, keys
 
-    return answer
+    return run_plain_loop

@@ -1,13 +1,13 @@
-"""Whether the ranking of whole clips carries over to what has no labels, to a crowd, and to 2,500 clips.
+"""How the ranking of whole clips does on clips without labels, among all clips, and how fast it is on 2,500.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.search.carry_over
 
-*Takes.* Neighbouring takes of a subject (135_06, 135_07) often show the same thing. So each clip of a subject with at
-least eight is a query among the others of that subject, and the takes next to it are relevant: no label is needed, and
-who moves says nothing. The mean average precision, first over the clips of a subject, then over subjects.
+*Takes.* Neighbouring takes of a subject (135_06, 135_07) often show the same action. Each clip of a subject with at
+least eight clips is a query among the others of that subject, and the adjacent takes are relevant: no label is needed,
+and the subject gives nothing away. Mean average precision, first over the clips of a subject, then over subjects.
 
-*A crowd.* The labelled queries among all clips of both folders; only labelled ones count in the ranks. The clip vector
-chooses ``keep`` clips first: a labelled one that it leaves out comes last.
+*All clips.* The labelled queries among all clips of both folders; only labelled clips count in the ranks. The clip
+vector preselects ``keep`` clips: a labelled clip that it omits ranks last.
 """
 
 from __future__ import annotations
@@ -16,110 +16,118 @@ from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
-from benchmarks.search.clips import N_LIBRARY, Clip, everything, labelled, number_of
-from benchmarks.search.descriptors import TOGETHER, Both, Halved, fixed, quickest_ms
-from benchmarks.search.protocol import Indices, Rank, Ranked, evaluate
+from benchmarks.search.clips import N_LIBRARY, Clip, everything, labelled, subject_number
+from benchmarks.search.descriptors import COMBINATIONS, DescriptionPair, HalfSplit, fixed_split, min_cpu_ms
+from benchmarks.search.protocol import Indices, Rank, RankedQuery, evaluate
 
 from keypose.arrays import Floats
-from keypose.library.descriptors import gallery, rank, unlikeness
-from keypose.library.descriptors.matching import KEEP, RANKED_BY
+from keypose.library.descriptors import build_galleries, clip_distances, rank
+from keypose.library.descriptors.gallery_ranking import DEFAULT_KEEP, RANKING_DESCRIPTORS
 
-LEAST_TAKES = 8
+MIN_TAKES = 8
 KEEPS = (64, 128, 256, 384, 512, 768, 1024, 1114)
 
 
-def takes() -> list[list[int]]:
-    """The clips, by place among all, of each number that has enough of them, in the order of takes."""
-    of: dict[str, list[int]] = {}
+def take_groups() -> list[list[int]]:
+    """Return, for each subject number with enough clips, their indices among all clips in the order of takes."""
+    groups: dict[str, list[int]] = {}
     for k, clip in enumerate(everything()):
-        of.setdefault(number_of(clip.name), []).append(k)
-    return [sorted(group, key=lambda k: _take(everything()[k])) for group in of.values() if len(group) >= LEAST_TAKES]
+        groups.setdefault(subject_number(clip.name), []).append(k)
+    return [
+        sorted(group, key=lambda k: take_number(everything()[k]))
+        for group in groups.values()
+        if len(group) >= MIN_TAKES
+    ]
 
 
-def _take(clip: Clip) -> int:
+def take_number(clip: Clip) -> int:
     return int(clip.name.split("_")[1])
 
 
-def neighbours(described: Sequence[Sequence[Both]], halved: Halved, names: Sequence[str]) -> float:
-    """How well neighbouring takes are found; ``described`` holds all clips by what each half taught."""
+def neighbour_precision(
+    descriptions: Sequence[Sequence[DescriptionPair]], split: HalfSplit, names: Sequence[str]
+) -> float:
+    """Return the mean average precision of neighbouring takes; ``descriptions`` are by the spaces of each half."""
     means = []
-    for group in takes():
+    for group in take_groups():
         clips = [everything()[k] for k in group]
-        here = [described[1 - halved.halving[clips[0].subject]][k] for k in group]
-        galleries = gallery([own for own, _ in here], names)
-        numbers = np.array([_take(clip) for clip in clips])
+        own_descriptions = [descriptions[1 - split.split[clips[0].subject]][k] for k in group]
+        galleries = build_galleries([own for own, _ in own_descriptions], names)
+        numbers = np.array([take_number(clip) for clip in clips])
         precisions = []
-        for query, (own, mirrored) in enumerate(here):
+        for query, (own, mirrored) in enumerate(own_descriptions):
             others = np.flatnonzero(np.arange(len(group)) != query)
-            order = others[np.argsort(unlikeness(own, galleries, mirrored=mirrored)[others], kind="stable")]
+            order = others[np.argsort(clip_distances(own, galleries, mirrored=mirrored)[others], kind="stable")]
             relevant = np.abs(numbers[order] - numbers[query]) == 1
             if relevant.any():
-                precisions.append(Ranked(query, relevant).average_precision)
+                precisions.append(RankedQuery(query, relevant).average_precision)
         if precisions:
             means.append(float(np.mean(precisions)))
     return float(np.mean(means))
 
 
-def crowded(described: Sequence[Sequence[Both]], halved: Halved, keep: int, *, own_subject: bool) -> Rank:
-    """The ranking of labelled clips as they come out of a search among all."""
+def rank_among_all(
+    descriptions: Sequence[Sequence[DescriptionPair]], split: HalfSplit, keep: int, *, own_subject: bool
+) -> Rank:
+    """Return a ranking of the labelled clips by a search among all clips."""
     subjects = np.array([clip.subject for clip in everything()])
-    galleries = [gallery([own for own, _ in here]) for here in described]
+    galleries = [build_galleries([own for own, _ in half_descriptions]) for half_descriptions in descriptions]
 
     @cache
-    def places(query: int) -> Floats:
+    def rank_scores(query: int) -> Floats:
         subject = labelled()[query].subject
-        half = 1 - halved.halving[subject]
-        own, mirrored = described[half][query]
+        half = 1 - split.split[subject]
+        own, mirrored = descriptions[half][query]
         among = np.arange(len(subjects)) != query if own_subject else subjects != subject
-        found, _ = rank(own, galleries[half], mirrored=mirrored, among=among, keep=keep)
+        ranking, _ = rank(own, galleries[half], mirrored=mirrored, is_allowed=among, keep=keep)
         scores = np.full(len(subjects), -float(len(subjects)))
-        scores[found] = -np.arange(float(len(found)))
+        scores[ranking] = -np.arange(float(len(ranking)))
         return scores
 
     def scores(query: int, among: Indices) -> Floats:
-        return places(query)[among]  # the labelled clips come first in everything()
+        return rank_scores(query)[among]  # the labelled clips come first in everything()
 
     return scores
 
 
-def query_ms(described: Sequence[Both], keep: int) -> tuple[float, float]:
-    """Median and 95th percentile of milliseconds of processor time of the labelled queries among 2,500 clips."""
-    every = [own for own, _ in described] + [mirrored for _, mirrored in described]
-    galleries = gallery([every[k % len(every)] for k in range(N_LIBRARY)])
-    queries = described[: len(labelled())]
-    took = [quickest_ms(partial(rank, own, galleries, mirrored=mirrored, keep=keep)) for own, mirrored in queries]
-    return float(np.median(took)), float(np.percentile(took, 95))
+def query_ms(descriptions: Sequence[DescriptionPair], keep: int) -> tuple[float, float]:
+    """Return median and 95th percentile of processor milliseconds of the labelled queries among 2,500 clips."""
+    every = [own for own, _ in descriptions] + [mirrored for _, mirrored in descriptions]
+    galleries = build_galleries([every[k % len(every)] for k in range(N_LIBRARY)])
+    queries = descriptions[: len(labelled())]
+    times_ms = [min_cpu_ms(partial(rank, own, galleries, mirrored=mirrored, keep=keep)) for own, mirrored in queries]
+    return float(np.median(times_ms)), float(np.percentile(times_ms, 95))
 
 
 def figures() -> dict[str, float]:
-    """Those that are promised: of the ranking that ships, learnt from the other half of the subjects."""
-    halved = Halved(fixed())
-    described = [halved.described(everything(), half) for half in (0, 1)]
-    crowd = evaluate(crowded(described, halved, KEEP, own_subject=False), labelled())
-    found = neighbours(described, halved, RANKED_BY)
-    print(f"   neighbouring takes: mean average precision {found:.3f}")
-    print(f"   among all {len(everything())} clips, {KEEP} kept: {crowd}")
+    """Return the expected figures of the default ranking, learned from the other half of the subjects."""
+    split = HalfSplit(fixed_split())
+    descriptions = [split.describe(everything(), half) for half in (0, 1)]
+    among_all = evaluate(rank_among_all(descriptions, split, DEFAULT_KEEP, own_subject=False), labelled())
+    neighbour_map = neighbour_precision(descriptions, split, RANKING_DESCRIPTORS)
+    print(f"   neighbouring takes: mean average precision {neighbour_map:.3f}")
+    print(f"   among all {len(everything())} clips, {DEFAULT_KEEP} preselected: {among_all}")
     return {
-        "takes_mean_average_precision": found,
-        "crowd_precision_1": crowd.precision_1,
-        "crowd_precision_5": crowd.precision_5,
-        "crowd_mean_average_precision": crowd.mean_average_precision,
+        "takes_mean_average_precision": neighbour_map,
+        "all_clips_precision_1": among_all.precision_1,
+        "all_clips_precision_5": among_all.precision_5,
+        "all_clips_mean_average_precision": among_all.mean_average_precision,
     }
 
 
 def main() -> None:
-    halved = Halved(fixed())
-    described = [halved.described(everything(), half) for half in (0, 1)]
-    groups = takes()
+    split = HalfSplit(fixed_split())
+    descriptions = [split.describe(everything(), half) for half in (0, 1)]
+    groups = take_groups()
     print(f"neighbouring takes, {sum(map(len, groups))} clips of {len(groups)} numbers: mean average precision")
-    for names in (*((name,) for name in RANKED_BY), *TOGETHER):
-        print(f"   {neighbours(described, halved, names):.3f} {' + '.join(names)}")
+    for names in (*((name,) for name in RANKING_DESCRIPTORS), *COMBINATIONS):
+        print(f"   {neighbour_precision(descriptions, split, names):.3f} {' + '.join(names)}")
     print(f"among all {len(everything())} clips, only labelled ones counted")
     for keep in KEEPS:
-        apart = evaluate(crowded(described, halved, keep, own_subject=False), labelled())
-        one_out = evaluate(crowded(described, halved, keep, own_subject=True), labelled(), "clip")
-        median, late = query_ms(described[0], keep)
-        print(f"   keep {keep}: {apart}; other clips @1 {one_out.precision_1:.3f}")
+        other_subjects = evaluate(rank_among_all(descriptions, split, keep, own_subject=False), labelled())
+        other_clips = evaluate(rank_among_all(descriptions, split, keep, own_subject=True), labelled(), "clip")
+        median, late = query_ms(descriptions[0], keep)
+        print(f"   keep {keep}: {other_subjects}; other clips @1 {other_clips.precision_1:.3f}")
         print(f"      a query of {N_LIBRARY} clips: {median:.1f} ms, 95th percentile {late:.1f} ms")
 
 

@@ -1,4 +1,4 @@
-"""The clips that search is measured on: what they are, who moves in them, and what may be learnt from."""
+"""The clips that search is measured on, their subjects, and the clips that may be learned from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measure import DATA
 
 import keypose as kp
-from keypose.library.canonical import Canonical
+from keypose.library.canonical import CanonicalBody
 
 LABELS = DATA / "cmu30" / "labels.csv"
 DUPLICATES = DATA / "cmu30" / "CMU_EXACT_DUPLICATES.csv"
@@ -23,27 +23,27 @@ N_LIBRARY = 2500  # clips that a query is timed on: these, their mirror images, 
 
 @dataclass(frozen=True)
 class Clip:
-    """One clip. ``label`` is for judging alone, never for searching."""
+    """One clip. ``label`` is for evaluation only, never for searching."""
 
     name: str  # 135_07
     path: Path
-    subject: str  # one person, whatever the number in the name
-    label: str = ""  # its class; none in cmu30-more
+    subject: str  # one person, possibly under several numbers
+    label: str = ""  # its class; empty in cmu30-more
 
     def motion(self) -> kp.Motion:
-        """The clip, read anew."""
+        """Load the clip."""
         return kp.load(self.path)
 
 
-def are_here() -> bool:
-    """Whether the data are on this machine."""
+def is_data_present() -> bool:
+    """Return whether the data are present on this machine."""
     return LABELS.exists() and DUPLICATES.exists() and MORE.is_dir()
 
 
 @cache
 def labelled() -> tuple[Clip, ...]:
-    """The 76 clips of 8 classes, by path."""
-    people = _people()
+    """Return the 76 clips of 8 classes, by path."""
+    people = _load_subject_aliases()
     with LABELS.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     clips = [
@@ -55,73 +55,74 @@ def labelled() -> tuple[Clip, ...]:
 
 @cache
 def more() -> tuple[Clip, ...]:
-    """The 1,047 clips without labels, by name."""
-    people = _people()
+    """Return the 1,047 clips without labels, by name."""
+    people = _load_subject_aliases()
     paths = sorted(MORE.glob("*.bvh.gz"))
     names = [path.name.removesuffix(".bvh.gz") for path in paths]
     return tuple(
-        Clip(name, path, people.get(number_of(name), number_of(name))) for name, path in zip(names, paths, strict=True)
+        Clip(name, path, people.get(subject_number(name), subject_number(name)))
+        for name, path in zip(names, paths, strict=True)
     )
 
 
 def everything() -> tuple[Clip, ...]:
-    """The clips of both, each name once: those with labels first."""
-    seen = {clip.name for clip in labelled()}
-    return (*labelled(), *(clip for clip in more() if clip.name not in seen))
+    """Return the clips of both folders, each name once, labelled clips first."""
+    labelled_names = {clip.name for clip in labelled()}
+    return (*labelled(), *(clip for clip in more() if clip.name not in labelled_names))
 
 
 @cache
-def halves() -> tuple[frozenset[str], frozenset[str]]:
-    """All subjects in two halves of about as many clips: the largest first, each to the half that has fewer."""
-    counts = Counter(clip.subject for clip in everything())
-    parts: tuple[set[str], set[str]] = (set(), set())
+def split_subjects() -> tuple[frozenset[str], frozenset[str]]:
+    """Split all subjects into halves of similar clip counts: largest first, each to the half with fewer clips."""
+    clip_counts = Counter(clip.subject for clip in everything())
+    subject_sets: tuple[set[str], set[str]] = (set(), set())
     sizes = [0, 0]
-    for subject, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
+    for subject, count in sorted(clip_counts.items(), key=lambda each: (-each[1], each[0])):
         smaller = int(sizes[1] < sizes[0])
-        parts[smaller].add(subject)
+        subject_sets[smaller].add(subject)
         sizes[smaller] += count
-    return frozenset(parts[0]), frozenset(parts[1])
+    return frozenset(subject_sets[0]), frozenset(subject_sets[1])
 
 
 def half_of(subject: str) -> int:
-    """Which half a subject is in."""
-    return int(subject in halves()[1])
+    """Return the half (0 or 1) of a subject."""
+    return int(subject in split_subjects()[1])
 
 
 def to_learn_from(half: int) -> tuple[Clip, ...]:
-    """The clips of ``cmu30-more`` whose subjects are in this half: for queries of subjects in the other one."""
-    return tuple(clip for clip in more() if clip.subject in halves()[half])
+    """Return the clips of ``cmu30-more`` of this half, to learn from for queries of the other half."""
+    return tuple(clip for clip in more() if clip.subject in split_subjects()[half])
 
 
-def retimed(body: Canonical, speed: float) -> Canonical:
-    """A clip played at another speed, its first frame and, if it fits, its last one included."""
+def retime(body: CanonicalBody, speed: float) -> CanonicalBody:
+    """Return a clip at another speed, including its first frame and, if it fits, its last."""
     last = body.n_frames - 1
     at = np.arange(0.0, last + 1e-9, speed)
     before = np.minimum(at.astype(int), max(last - 1, 0))
     share = (at - before)[:, None, None]
     positions = (1.0 - share) * body.positions[before] + share * body.positions[np.minimum(before + 1, last)]
-    return Canonical(positions, body.missing)
+    return CanonicalBody(positions, body.missing)
 
 
-def number_of(name: str) -> str:
-    """135_07 -> 135."""
+def subject_number(name: str) -> str:
+    """Return the subject number of a clip name: 135_07 -> 135."""
     return name.split("_")[0]
 
 
-def merged(groups: Iterable[Sequence[str]]) -> dict[str, str]:
-    """For each subject of the groups of identical clips one name of that person: the first, as text, of all joined."""
-    person: dict[str, str] = {}
+def merge_subjects(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Map each subject number in groups of identical clips to one number per person: the first, as text."""
+    aliases: dict[str, str] = {}
     members: dict[str, set[str]] = {}
     for group in groups:
-        numbers = {number_of(name) for name in group}
-        together = set(numbers).union(*(members[person[number]] for number in numbers if number in person))
-        first = min(together)
-        members[first] = together
-        person.update(dict.fromkeys(together, first))
-    return person
+        numbers = {subject_number(name) for name in group}
+        joined = set(numbers).union(*(members[aliases[number]] for number in numbers if number in aliases))
+        first = min(joined)
+        members[first] = joined
+        aliases.update(dict.fromkeys(joined, first))
+    return aliases
 
 
 @cache
-def _people() -> dict[str, str]:
+def _load_subject_aliases() -> dict[str, str]:
     with DUPLICATES.open(newline="") as lines:
-        return merged([row["motions_with_identical_bytes"].split() for row in csv.DictReader(lines)])
+        return merge_subjects([row["motions_with_identical_bytes"].split() for row in csv.DictReader(lines)])

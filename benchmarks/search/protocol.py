@@ -1,4 +1,4 @@
-"""How good a ranking of whole clips is: exactly defined in README.md, the same for every ranker."""
+"""Evaluation of rankings of whole clips, defined in README.md, the same for every ranker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_FEW = 5
 
 @dataclass(frozen=True)
 class Figures:
-    """What a ranking is worth, each from 0 to 1, over so many queries."""
+    """Quality of a ranking, each figure from 0 to 1, over ``n_queries``."""
 
     precision_1: float
     precision_5: float
@@ -35,82 +35,86 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """How one query went: which of the gallery were relevant, best first."""
+class RankedQuery:
+    """Relevance of the gallery for one query, best first."""
 
     query: int
-    relevant: Bools  # (G,)
+    is_relevant: Bools  # (G,)
 
     @property
     def precision_1(self) -> float:
-        """Whether the best one is relevant."""
-        return float(self.relevant[0])
+        """1 if the first clip is relevant, else 0."""
+        return float(self.is_relevant[0])
 
     @property
     def precision_5(self) -> float:
-        """The share of the first five that are relevant; of all, where there are fewer."""
-        return float(self.relevant[:FIRST_FEW].mean())
+        """Share of relevant clips among the first five, or among all if there are fewer."""
+        return float(self.is_relevant[:FIRST_FEW].mean())
 
     @property
     def average_precision(self) -> float:
-        """The mean, over the relevant ones, of the precision down to where each is."""
-        places = np.flatnonzero(self.relevant)
-        return float(np.mean(np.arange(1, len(places) + 1) / (places + 1)))
+        """Mean, over the relevant clips, of the precision down to each."""
+        ranks = np.flatnonzero(self.is_relevant)
+        return float(np.mean(np.arange(1, len(ranks) + 1) / (ranks + 1)))
 
 
-def gallery_of(clips: Sequence[Clip], query: int, leave_out: LeaveOut = "subject") -> Indices:
-    """What a query is compared with: all clips of other subjects, or all other clips."""
+def gallery_indices(clips: Sequence[Clip], query: int, leave_out: LeaveOut = "subject") -> Indices:
+    """Return the clips a query is compared with: those of other subjects, or all other clips."""
     if leave_out == "clip":
         return np.flatnonzero(np.arange(len(clips)) != query)
     return np.flatnonzero([clip.subject != clips[query].subject for clip in clips])
 
 
-def rankings(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subject") -> list[Ranked]:
-    """How each query went that has anything to be found, in the order of the clips."""
+def rank_queries(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subject") -> list[RankedQuery]:
+    """Rank the gallery of each query that has a relevant clip, in the order of the clips."""
     labels = np.array([clip.label for clip in clips])
-    found = []
+    ranked_queries = []
     for query in range(len(clips)):
-        gallery = gallery_of(clips, query, leave_out)
-        relevant = labels[gallery] == labels[query]
-        if relevant.any():
-            found.append(Ranked(query, relevant[best_first(_scores(rank, query, gallery), relevant)]))
-    return found
+        gallery = gallery_indices(clips, query, leave_out)
+        is_relevant = labels[gallery] == labels[query]
+        if is_relevant.any():
+            ranked_queries.append(
+                RankedQuery(query, is_relevant[order_by_score(_checked_scores(rank, query, gallery), is_relevant)])
+            )
+    return ranked_queries
 
 
-def best_first(scores: Floats, relevant: Bools) -> Indices:
-    """The order by falling score. Of equal scores the irrelevant come first: who cannot tell gains nothing."""
-    return np.lexsort((relevant, -scores))
+def order_by_score(scores: Floats, is_relevant: Bools) -> Indices:
+    """Return the order by falling score; irrelevant clips come first among equal scores, so ties gain nothing."""
+    return np.lexsort((is_relevant, -scores))
 
 
 def evaluate(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subject") -> Figures:
-    """Means over all queries that have a clip of their class in the gallery.
+    """Return means over all queries that have a clip of their class in the gallery.
 
-    ``rank(query, gallery)`` takes indices of ``clips`` and gives a score for each of the gallery, higher is nearer. It
-    must not look at ``Clip.label``, nor have learnt from the query's subject.
+    ``rank(query, gallery)`` takes indices of ``clips`` and returns a score per clip of the gallery, higher is nearer.
+    It must not use ``Clip.label``, nor have learned from the subject of the query.
     """
-    return figures_of(rankings(rank, clips, leave_out))
+    return mean_figures(rank_queries(rank, clips, leave_out))
 
 
-def by_class(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subject") -> dict[str, Figures]:
-    """The same for the queries of each class."""
-    ranked = rankings(rank, clips, leave_out)
-    labels = sorted({clips[each.query].label for each in ranked})
-    return {label: figures_of([each for each in ranked if clips[each.query].label == label]) for label in labels}
+def evaluate_by_class(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subject") -> dict[str, Figures]:
+    """Return the figures for the queries of each class."""
+    ranked_queries = rank_queries(rank, clips, leave_out)
+    labels = sorted({clips[each.query].label for each in ranked_queries})
+    return {
+        label: mean_figures([each for each in ranked_queries if clips[each.query].label == label]) for label in labels
+    }
 
 
-def figures_of(ranked: Sequence[Ranked]) -> Figures:
-    """Means over queries."""
-    if not ranked:
+def mean_figures(ranked_queries: Sequence[RankedQuery]) -> Figures:
+    """Return means over queries."""
+    if not ranked_queries:
         raise ValueError("no query has anything to be found")
     return Figures(
-        float(np.mean([each.precision_1 for each in ranked])),
-        float(np.mean([each.precision_5 for each in ranked])),
-        float(np.mean([each.average_precision for each in ranked])),
-        len(ranked),
+        float(np.mean([each.precision_1 for each in ranked_queries])),
+        float(np.mean([each.precision_5 for each in ranked_queries])),
+        float(np.mean([each.average_precision for each in ranked_queries])),
+        len(ranked_queries),
     )
 
 
-def _scores(rank: Rank, query: int, gallery: Indices) -> Floats:
+def _checked_scores(rank: Rank, query: int, gallery: Indices) -> Floats:
     scores = np.asarray(rank(query, gallery), np.float64)
     if scores.shape != gallery.shape or not np.isfinite(scores).all():
         raise ValueError(f"scores {scores.shape} of query {query}, expected {len(gallery)} finite numbers")

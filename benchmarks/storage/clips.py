@@ -1,4 +1,4 @@
-"""The clips that are stored: the two corpora of the promise, and others that the coder was not made with."""
+"""The stored clips: two corpora with expected figures, and held-out clips that were not used in development."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ CORPORA = (CMU120, CMU30)
 N_HELD_OUT, SEED = 60, 1
 
 
-def clips_of(corpus: str) -> list[Path]:
-    """All clips of a corpus, by path; none where the data are absent."""
-    return _held_out() if corpus == HELD_OUT else sorted((DATA / corpus).rglob("*.bvh"))
+def corpus_clips(corpus: str) -> list[Path]:
+    """Return all clips of a corpus, by path; empty if the data are absent."""
+    return _draw_held_out() if corpus == HELD_OUT else sorted((DATA / corpus).rglob("*.bvh"))
 
 
-def _held_out() -> list[Path]:
-    """So many clips of ``cmu30-more``, drawn once, of subjects that are in neither corpus."""
-    seen = {_subject(path) for corpus in CORPORA for path in clips_of(corpus)}
-    others = sorted(path for path in (DATA / "cmu30-more").glob("*.bvh.gz") if _subject(path) not in seen)
+def _draw_held_out() -> list[Path]:
+    """Return a fixed random sample of ``cmu30-more``, of subjects in neither corpus."""
+    subjects = {_subject(path) for corpus in CORPORA for path in corpus_clips(corpus)}
+    others = sorted(path for path in (DATA / "cmu30-more").glob("*.bvh.gz") if _subject(path) not in subjects)
     return sorted(random.Random(SEED).sample(others, min(N_HELD_OUT, len(others))))
 
 
 def _subject(path: Path) -> str:
-    """135_07_kicking.bvh -> 135."""
+    """Return the subject of a file: 135_07_kicking.bvh -> 135."""
     return path.name.split("_")[0]

@@ -1,4 +1,4 @@
-"""The most memory that playing a long clip takes, group by group, in a process of its own."""
+"""Peak memory of playing a long clip second by second, in a separate process."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 import keypose as kp
 
-def kilobytes(what):
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if what in line)
+def status_kb(key):
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if key in line)
 
-kp.open_kps(sys.argv[2]).motion()  # two frames: all that is loaded once
-Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-before = kilobytes("VmRSS")
+kp.open_kps(sys.argv[2]).motion()  # two frames: loads modules and caches
+Path("/proc/self/clear_refs").write_text("5")  # resets the peak
+before = status_kb("VmRSS")
 with kp.open_kps(sys.argv[1]) as stored:
     step = float(sys.argv[3])
     t, far = 0.0, 0.0
@@ -32,13 +32,13 @@ with kp.open_kps(sys.argv[1]) as stored:
         some = stored[t : t + step]
         far = max(far, float(np.abs(some.translations).max()))
         t += step
-    print(kilobytes("VmHWM") - before)
+    print(status_kb("VmHWM") - before)
 """
 
 
 @dataclass(frozen=True)
 class Peak:
-    """Bytes beyond what there was after a clip of two frames."""
+    """Memory in bytes beyond that after playing a clip of two frames."""
 
     seconds: float
     file_bytes: int
@@ -48,20 +48,20 @@ class Peak:
     at_once_bytes: int  # all frames together
 
 
-def long_clip(paths: list[Path], seconds: float = LONG_S) -> kp.Motion:
-    """Clips of one corpus after another, again from the first, until it is so long."""
-    parts, total = [], 0.0
+def build_long_clip(paths: list[Path], seconds: float = LONG_S) -> kp.Motion:
+    """Concatenate clips, repeating from the first, up to ``seconds``."""
+    motions, total = [], 0.0
     for path in cycle(paths):
-        parts.append(kp.load(path))
-        total += parts[-1].duration_s
+        motions.append(kp.load(path))
+        total += motions[-1].duration_s
         if total >= seconds:
-            whole = kp.concatenate(parts)
-            return whole[: round(seconds * whole.fps)]
+            joined = kp.concatenate(motions)
+            return joined[: round(seconds * joined.fps)]
     raise AssertionError("no clips")
 
 
-def peak(path: Path, tiny: Path) -> Peak | None:
-    """Of playing ``path`` after ``tiny``; None: this system does not tell (it has no /proc/self/clear_refs)."""
+def measure_peak(path: Path, tiny: Path) -> Peak | None:
+    """Measure playing ``path`` after ``tiny``; None on systems without /proc/self/clear_refs."""
     if not Path("/proc/self/clear_refs").exists():
         return None
     with kp.open_kps(path) as stored:

@@ -1,4 +1,4 @@
-"""Ratio against tolerance, design by design, as a picture: one panel for each corpus, both axes by factors."""
+"""Plot compression ratio against tolerance by design: one panel per corpus, logarithmic axes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.storage.one_clip import ACL, KEYS, LOSSLESS, OURS, SWINGS, TEXT,
 
 WIDTH, HEIGHT = 950.0, 540.0
 LEFT, TOP, BOTTOM = 58.0, 68.0, 76.0
-PANEL, GAP = 330.0, 116.0  # beside each panel there is room for the names of its curves
+PANEL, GAP = 330.0, 116.0  # the gap holds the names of the curves
 X_TICKS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 Y_TICKS = (1, 2, 5, 10, 20, 50, 100, 200)
 INK, GREY, GRID = "#222222", "#6b6b6b", "#e8e8e8"
@@ -19,15 +19,15 @@ FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 COLOURS = {OURS: "#c2571a", ACL: "#1f5fa8", KEYS: "#3b7d3b", SWINGS: "#8a6bb0"}
 NAMES = {OURS: "kps", ACL: "ACL-like", KEYS: "fitted keys", SWINGS: "swings"}
-FLAT = {LOSSLESS: "kps, lossless", ZSTD: "text, zstd", TEXT: "BVH text"}
+WITHOUT_TOLERANCE_NAMES = {LOSSLESS: "kps, lossless", ZSTD: "text, zstd", TEXT: "BVH text"}
 TITLES = ("cmu120: 120 frames a second", "cmu30: 30 frames a second")
-LEAST_APART = 15.0  # pixels between two names
+MIN_LABEL_GAP = 15.0  # pixels between two names
 
-Cells = Mapping[str, Sequence[Sequence[float]]]  # of each design, corpus by corpus, at each tolerance
+Cells = Mapping[str, Sequence[Sequence[float]]]  # by design: corpus, tolerance
 
 
-def draw(cells: Cells, promised: Sequence[Sequence[float]]) -> str:
-    """SVG; ``promised`` are the ratios of each corpus at each tolerance."""
+def draw(cells: Cells, expected: Sequence[Sequence[float]]) -> str:
+    """Return an SVG; ``expected`` are the expected ratios by corpus and tolerance."""
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" '
         f'height="{HEIGHT:g}" font-family="{FONT}" font-size="12">',
@@ -37,25 +37,25 @@ def draw(cells: Cells, promised: Sequence[Sequence[float]]) -> str:
         ),
     ]
     for panel in range(len(CORPORA)):
-        out += _panel(cells, panel, promised[panel], LEFT + panel * (PANEL + GAP))
+        out += _panel(cells, panel, expected[panel], LEFT + panel * (PANEL + GAP))
     return "\n".join([*out, _legend(), "</svg>", ""])
 
 
-def _panel(cells: Cells, panel: int, promised: Sequence[float], left: float) -> list[str]:
+def _panel(cells: Cells, panel: int, expected: Sequence[float], left: float) -> list[str]:
     across, up = _axes(left)
     out = _grid(left, across, up)
     out.append(_text(left, TOP - 12, TITLES[panel], INK, bold=True))
     names: list[tuple[float, str, str]] = []
-    for design, name in FLAT.items():
+    for design, name in WITHOUT_TOLERANCE_NAMES.items():
         y = up(cells[design][panel][0])
         out.append(
             _line(left, y, left + PANEL, y, GREY, 'stroke-dasharray="1 4" stroke-linecap="round" stroke-width="1.6"')
         )
         names.append((y, name, GREY))
     for design, colour in COLOURS.items():
-        found = cells[design][panel]
-        out.append(_curve(found, across, up, colour, 3.0 if design == OURS else 2.0))
-        names.append((up(found[-1]), NAMES[design], colour))
+        ratios = cells[design][panel]
+        out.append(_curve(ratios, across, up, colour, 3.0 if design == OURS else 2.0))
+        names.append((up(ratios[-1]), NAMES[design], colour))
     for design in (OURS, ACL):
         if panel == CORPORA.index(CMU30):
             out.append(_curve(cells[design][len(CORPORA)], across, up, COLOURS[design], 1.2, dashed=True))
@@ -63,15 +63,15 @@ def _panel(cells: Cells, panel: int, promised: Sequence[float], left: float) -> 
             out.append(
                 _text(across(mm), up(value) - 9, f"{value:.0f}", COLOURS[design], "middle", bold=True, halo=True)
             )
-    for mm, value in zip(TOLERANCES_MM, promised, strict=True):
+    for mm, value in zip(TOLERANCES_MM, expected, strict=True):
         x, y = across(mm), up(value)
         out.append(f'<path d="M{x - 6:.1f} {y:.1f} h12" stroke="{INK}" stroke-width="2"/>')
-    out += [_text(left + PANEL + 8, y + 4, name, colour) for y, name, colour in _apart(names)]
+    out += [_text(left + PANEL + 8, y + 4, name, colour) for y, name, colour in _spread_labels(names)]
     return out
 
 
 def _axes(left: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Where tolerances and ratios are, in pixels."""
+    """Return functions from tolerance to x and from ratio to y, in pixels."""
     right, low, high = math.log(X_TICKS[-1] / X_TICKS[0]), math.log(Y_TICKS[0]), math.log(1.25 * Y_TICKS[-1])
 
     def across(mm: float) -> float:
@@ -101,7 +101,7 @@ def _legend() -> str:
     return "".join(
         (
             f'<path d="M{LEFT:.0f} {y - 4:.0f} h12" stroke="{INK}" stroke-width="2"/>',
-            _text(LEFT + 18, y, "promised", INK),
+            _text(LEFT + 18, y, "expected", INK),
             f'<path d="M{LEFT + 90:.0f} {y - 4:.0f} h26" stroke="{INK}" stroke-width="1.2" stroke-dasharray="5 4"/>',
             _text(LEFT + 122, y, f"{HELD_OUT}: 60 other clips at 30 frames a second", INK),
             _text(LEFT + 400, y, "swings hold joints only, the others every point of the figure", INK),
@@ -118,24 +118,24 @@ def _curve(
     *,
     dashed: bool = False,
 ) -> str:
-    at = [(across(mm), up(value)) for mm, value in zip(TOLERANCES_MM, values, strict=True)]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    points = [(across(mm), up(value)) for mm, value in zip(TOLERANCES_MM, values, strict=True)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dash = ' stroke-dasharray="5 4"' if dashed else ""
     line = f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dash}/>'
-    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{width + 0.6:.1f}" fill="{colour}"/>' for x, y in at]
+    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{width + 0.6:.1f}" fill="{colour}"/>' for x, y in points]
     return line + ("" if dashed else "".join(dots))
 
 
-def _apart(names: list[tuple[float, str, str]]) -> list[tuple[float, str, str]]:
-    """Names from the top down, moved so that none lies on another."""
-    placed: list[tuple[float, str, str]] = []
+def _spread_labels(names: list[tuple[float, str, str]]) -> list[tuple[float, str, str]]:
+    """Return the labels from top to bottom, moved so that none overlap."""
+    labels: list[tuple[float, str, str]] = []
     for y, name, colour in sorted(names):
-        placed.append((max(y, placed[-1][0] + LEAST_APART) if placed else y, name, colour))
-    return placed
+        labels.append((max(y, labels[-1][0] + MIN_LABEL_GAP) if labels else y, name, colour))
+    return labels
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, more: str = "") -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" {more}/>'
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str, attributes: str = "") -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" {attributes}/>'
 
 
 def _text(

@@ -1,4 +1,4 @@
-"""Stored motion: how small within how large an error, beside other designs; how fast and in how little memory."""
+"""Stored motion: size at a given error beside other designs, speed and memory."""
 
 from __future__ import annotations
 
@@ -12,189 +12,195 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from benchmarks.measure import HERE, machine
-from benchmarks.storage.clips import CMU30, CORPORA, HELD_OUT, clips_of
-from benchmarks.storage.memory import LONG_S, SHORT_S, TINY_S, Peak, long_clip, peak
-from benchmarks.storage.one_clip import ACL, KEYS, OURS, SWINGS, TOLERANCES_MM, Job, Stored, stored
+from benchmarks.measure import HERE, machine_description
+from benchmarks.storage.clips import CMU30, CORPORA, HELD_OUT, corpus_clips
+from benchmarks.storage.memory import LONG_S, SHORT_S, TINY_S, Peak, build_long_clip, measure_peak
+from benchmarks.storage.one_clip import ACL, KEYS, OURS, SWINGS, TOLERANCES_MM, ClipSizes, Job, measure_clip
 from benchmarks.storage.picture import draw
-from benchmarks.storage.speeds import Access, access, speeds
-from benchmarks.storage.table import as_markdown, as_text, cells, ratio
+from benchmarks.storage.speeds import Access, measure_access, measure_speeds
+from benchmarks.storage.table import format_markdown, format_text, ratio_table, stored_ratio
 
 import keypose as kp
 
-OWN = HERE / "storage"
+FOLDER = HERE / "storage"
 PROCESSES = 2
-USUAL_MM = 1.0
-STEPS = 10  # of progress where nobody looks on
+DEFAULT_MM = 1.0
+STEPS = 10  # of progress lines if the output is not a terminal
 
 
 def run() -> dict[str, float]:
-    absent = [corpus for corpus in (*CORPORA, HELD_OUT) if not clips_of(corpus)]
+    absent = [corpus for corpus in (*CORPORA, HELD_OUT) if not corpus_clips(corpus)]
     if absent:
         print(f"   NOT MEASURED: {', '.join(absent)} absent, set KEYPOSE_TEST_DATA")
-        return dict.fromkeys(tomllib.loads((OWN / "expected.toml").read_text()), math.nan)
+        return dict.fromkeys(tomllib.loads((FOLDER / "expected.toml").read_text()), math.nan)
     with TemporaryDirectory() as folder:
-        jobs = [Job(corpus, path, Path(folder)) for corpus in (*CORPORA, HELD_OUT) for path in clips_of(corpus)]
-        clips, long = _all_stored(jobs, Path(folder))
-        print(as_text(clips))
-        figures = _sizes(clips) | _encoding(clips)
-        lines = _errors(clips)
-        faster, said = _decoding(jobs)
-        figures |= faster
-        lines += said
+        jobs = [Job(corpus, path, Path(folder)) for corpus in (*CORPORA, HELD_OUT) for path in corpus_clips(corpus)]
+        clips, long_paths = _measure_clips(jobs, Path(folder))
+        print(format_text(clips))
+        figures = _size_figures(clips) | _encoding_figures(clips)
+        lines = _error_lines(clips)
+        decoding_figures, decoding_lines = _measure_decoding(jobs)
+        figures |= decoding_figures
+        lines += decoding_lines
         seconds = {clip.path: clip.seconds for clip in clips}
-        longest = max(jobs, key=lambda job: seconds[job.path])
-        lines += _access(access(longest.file(USUAL_MM)), figures)
-        *long, tiny = long
-        lines += _memory([peak(path, tiny) for path in long], figures)
+        longest_job = max(jobs, key=lambda job: seconds[job.path])
+        lines += _report_access(measure_access(longest_job.file(DEFAULT_MM)), figures)
+        *long_paths, tiny = long_paths
+        lines += _report_memory([measure_peak(path, tiny) for path in long_paths], figures)
     lines += _encoding_lines(clips)
     print("\n".join(f"   {line}" for line in lines))
-    (OWN / "ratios.svg").write_text(draw(cells(clips), _promised()))
-    (OWN / "ratios.md").write_text(_page(clips, lines))
+    (FOLDER / "ratios.svg").write_text(draw(ratio_table(clips), _expected_ratios()))
+    (FOLDER / "ratios.md").write_text(_format_page(clips, lines))
     print("   ratios.svg, ratios.md: the same as a picture and as a page")
     return figures
 
 
-def _promised() -> list[list[float]]:
-    """The ratios of expected.toml, corpus by corpus."""
-    promises = tomllib.loads((OWN / "expected.toml").read_text())
-    return [[promises[f"{corpus}_within_{mm:g}_mm"]["at_least"] for mm in TOLERANCES_MM] for corpus in CORPORA]
+def _expected_ratios() -> list[list[float]]:
+    """Return the ratios of expected.toml by corpus and tolerance."""
+    expectations = tomllib.loads((FOLDER / "expected.toml").read_text())
+    return [[expectations[f"{corpus}_within_{mm:g}_mm"]["at_least"] for mm in TOLERANCES_MM] for corpus in CORPORA]
 
 
-def _all_stored(jobs: Sequence[Job], folder: Path) -> tuple[list[Stored], list[Path]]:
-    """All clips, the largest first, in two processes; and the long clips that memory is measured on."""
+def _measure_clips(jobs: Sequence[Job], folder: Path) -> tuple[list[ClipSizes], list[Path]]:
+    """Measure all clips, largest first, in two processes; also write the long clips for the memory measurement."""
     context = multiprocessing.get_context("spawn")
-    clips: list[Stored] = []
+    clips: list[ClipSizes] = []
     with ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
-        long = [pool.submit(_long, folder, seconds) for seconds in (LONG_S, SHORT_S, TINY_S)]
-        largest_first = sorted(jobs, key=lambda job: -_text_bytes(job.path))
-        waiting: list[Future[Stored]] = [pool.submit(stored, job) for job in largest_first]
+        long_futures = [pool.submit(_save_long_clip, folder, seconds) for seconds in (LONG_S, SHORT_S, TINY_S)]
+        largest_first = sorted(jobs, key=lambda job: -_estimate_text_bytes(job.path))
+        futures: list[Future[ClipSizes]] = [pool.submit(measure_clip, job) for job in largest_first]
         try:
-            for done in as_completed(waiting):
-                clips.append(done.result())
-                _progress(len(clips), len(jobs))
-            paths = [each.result() for each in long]
+            for future in as_completed(futures):
+                clips.append(future.result())
+                _print_progress(len(clips), len(jobs))
+            paths = [each.result() for each in long_futures]
         except BaseException:
-            pool.shutdown(cancel_futures=True)  # or the rest would be stored before anybody hears of it
+            pool.shutdown(cancel_futures=True)  # otherwise all other clips would be stored before the error is reported
             raise
     return sorted(clips, key=lambda clip: (clip.corpus, clip.path)), paths
 
 
-def _text_bytes(path: Path) -> int:
-    """About how long a clip is: text in gzip is a quarter."""
+def _estimate_text_bytes(path: Path) -> int:
+    """Estimate the text size of a clip: gzip reduces it to a quarter."""
     return path.stat().st_size * (4 if path.suffix == ".gz" else 1)
 
 
-def _long(folder: Path, seconds: float) -> Path:
+def _save_long_clip(folder: Path, seconds: float) -> Path:
     path = folder / f"long {seconds:g}.kps"
-    kp.save(long_clip(clips_of(CMU30), seconds), path, tolerance_mm=USUAL_MM)
+    kp.save(build_long_clip(corpus_clips(CMU30), seconds), path, tolerance_mm=DEFAULT_MM)
     return path
 
 
-def _progress(done: int, total: int) -> None:
+def _print_progress(n_done: int, total: int) -> None:
     if sys.stdout.isatty():
-        print(f"\r   {done} of {total} clips", end="\n" if done == total else "", flush=True)
-    elif done * STEPS // total > (done - 1) * STEPS // total:
-        print(f"   {done} of {total} clips", flush=True)
+        print(f"\r   {n_done} of {total} clips", end="\n" if n_done == total else "", flush=True)
+    elif n_done * STEPS // total > (n_done - 1) * STEPS // total:
+        print(f"   {n_done} of {total} clips", flush=True)
 
 
-def _sizes(clips: Sequence[Stored]) -> dict[str, float]:
-    """The promised ratios, and that every file of ours keeps its bound."""
+def _size_figures(clips: Sequence[ClipSizes]) -> dict[str, float]:
+    """Return the ratios and the largest error over tolerance; check that rivals stay within the tolerance."""
     figures = {
-        f"{corpus}_within_{mm:g}_mm": ratio(clips, corpus, OURS, mm) for corpus in CORPORA for mm in TOLERANCES_MM
+        f"{corpus}_within_{mm:g}_mm": stored_ratio(clips, corpus, OURS, mm)
+        for corpus in CORPORA
+        for mm in TOLERANCES_MM
     }
-    kept = [clip.errors_mm[OURS, mm] / mm for clip in clips for mm in TOLERANCES_MM]
+    ratios = [clip.errors_mm[OURS, mm] / mm for clip in clips for mm in TOLERANCES_MM]
     for clip in clips:
         for design in (ACL, KEYS):
             for mm in TOLERANCES_MM:
                 error = clip.errors_mm.get((design, mm), 0.0)
                 assert error <= mm, f"{design} of {clip.path.name} is off by {error} mm, more than {mm}"
-    return figures | {"largest_error_over_tolerance": max(kept)}
+    return figures | {"largest_error_over_tolerance": max(ratios)}
 
 
-def _errors(clips: Sequence[Stored]) -> list[str]:
-    """How much of the tolerance is used, what headers take, how far swings are off where they promise nothing."""
-    used, swings = ([clip.errors_mm[key] / key[1] for clip in clips for key in clip.errors_mm if key[0] == design]
-                    for design in (OURS, SWINGS))  # fmt: skip
-    heads = [clip.header_bytes for clip in clips]
+def _error_lines(clips: Sequence[ClipSizes]) -> list[str]:
+    """Return lines about errors over tolerance, header sizes, and errors of swings at points off joints."""
+    error_ratios, swing_ratios = (
+        [clip.errors_mm[key] / key[1] for clip in clips for key in clip.errors_mm if key[0] == design]
+        for design in (OURS, SWINGS)
+    )
+    header_sizes = [clip.header_bytes for clip in clips]
     return [
-        f"largest error over tolerance in {len(used)} files, by the package's measure and that of this benchmark: "
-        f"{max(used):.6f}, in the median file {np.median(used):.4f}",
-        f"names, bones and the rest take {np.median(heads):.0f} bytes in the median clip, {max(heads)} at most; "
-        f"they are counted for all designs but text",
-        f"swings hold joints only: points off these are up to {max(swings):.0f} tolerances off, in the median file "
-        f"{np.median(swings):.1f}",
+        f"largest error over tolerance in {len(error_ratios)} files, by the package's measure and that of this "
+        f"benchmark: {max(error_ratios):.6f}, in the median file {np.median(error_ratios):.4f}",
+        f"names, bones and the rest take {np.median(header_sizes):.0f} bytes in the median clip, "
+        f"{max(header_sizes)} at most; they are counted for all designs but text",
+        f"swings hold joints only: points off these are up to {max(swing_ratios):.0f} tolerances off, "
+        f"in the median file {np.median(swing_ratios):.1f}",
     ]
 
 
-def _encoding(clips: Sequence[Stored]) -> dict[str, float]:
-    return {"encoding_s_per_s": max(_encoding_of(clips, corpus, mm) for corpus in CORPORA for mm in TOLERANCES_MM)}
+def _encoding_figures(clips: Sequence[ClipSizes]) -> dict[str, float]:
+    return {"encoding_s_per_s": max(_encoding_ratio(clips, corpus, mm) for corpus in CORPORA for mm in TOLERANCES_MM)}
 
 
-def _encoding_of(clips: Sequence[Stored], corpus: str, mm: float) -> float:
+def _encoding_ratio(clips: Sequence[ClipSizes], corpus: str, mm: float) -> float:
     own = [clip for clip in clips if clip.corpus == corpus]
     return sum(clip.encode_s[OURS, mm] for clip in own) / sum(clip.seconds for clip in own)
 
 
-def _encoding_lines(clips: Sequence[Stored]) -> list[str]:
+def _encoding_lines(clips: Sequence[ClipSizes]) -> list[str]:
     return [
         f"encoding {corpus}: "
-        + ", ".join(f"{_encoding_of(clips, corpus, mm):.2f} s per second within {mm:g} mm" for mm in TOLERANCES_MM)
+        + ", ".join(f"{_encoding_ratio(clips, corpus, mm):.2f} s per second within {mm:g} mm" for mm in TOLERANCES_MM)
         for corpus in CORPORA
     ]
 
 
-def _decoding(jobs: Sequence[Job]) -> tuple[dict[str, float], list[str]]:
-    """Medians over the clips of each corpus; the figure is the slowest of the tolerances."""
+def _measure_decoding(jobs: Sequence[Job]) -> tuple[dict[str, float], list[str]]:
+    """Measure decoding as medians over the clips of a corpus; the figure is that of the slowest tolerance."""
     figures, lines = {}, []
     for corpus in CORPORA:
         load, codec = [], []
         for mm in TOLERANCES_MM:
-            found = speeds([job.file(mm) for job in jobs if job.corpus == corpus])
-            load.append(float(np.median([speed.load for speed in found])))
-            codec.append(float(np.median([speed.codec for speed in found])))
+            clip_speeds = measure_speeds([job.file(mm) for job in jobs if job.corpus == corpus])
+            load.append(float(np.median([speed.load for speed in clip_speeds])))
+            codec.append(float(np.median([speed.codec for speed in clip_speeds])))
         figures[f"decoding_{corpus}_times_real_time"] = min(load)
-        lines.append(f"decoding {corpus}, times real time, median clip, within {_listed(TOLERANCES_MM, 'g')} mm: "
-                     f"kp.load {_listed(load, '.0f')}, the codec alone {_listed(codec, '.0f')}")  # fmt: skip
+        lines.append(f"decoding {corpus}, times real time, median clip, within "
+                     f"{_join_numbers(TOLERANCES_MM, 'g')} mm: kp.load {_join_numbers(load, '.0f')}, "
+                     f"the codec alone {_join_numbers(codec, '.0f')}")  # fmt: skip
     return figures, lines
 
 
-def _listed(numbers: Sequence[float], form: str) -> str:
+def _join_numbers(numbers: Sequence[float], form: str) -> str:
     return " / ".join(f"{number:{form}}" for number in numbers)
 
 
-def _access(found: Access, figures: dict[str, float]) -> list[str]:
-    figures["one_second_ms"] = 1e3 * found.seconds
+def _report_access(access_result: Access, figures: dict[str, float]) -> list[str]:
+    figures["one_second_ms"] = 1e3 * access_result.seconds
     return [
-        f"one second out of {found.name} ({found.clip_s:.0f} s within {USUAL_MM:g} mm): {found.read_bytes:,} of "
-        f"{found.file_bytes:,} bytes read, {1e3 * found.seconds:.1f} ms with opening the file"
+        f"one second out of {access_result.name} ({access_result.clip_s:.0f} s within {DEFAULT_MM:g} mm): "
+        f"{access_result.read_bytes:,} of {access_result.file_bytes:,} bytes read, "
+        f"{1e3 * access_result.seconds:.1f} ms with opening the file"
     ]
 
 
-def _memory(peaks: Sequence[Peak | None], figures: dict[str, float]) -> list[str]:
+def _report_memory(peaks: Sequence[Peak | None], figures: dict[str, float]) -> list[str]:
     figures["memory_over_clip"] = math.nan
     lines = []
-    for found in peaks:
-        if found is None:
+    for clip_peak in peaks:
+        if clip_peak is None:
             return ["memory: not measured, this system does not tell"]
-        if found.seconds >= LONG_S:
-            figures["memory_over_clip"] = found.peak_bytes / found.clip_bytes
+        if clip_peak.seconds >= LONG_S:
+            figures["memory_over_clip"] = clip_peak.peak_bytes / clip_peak.clip_bytes
         lines.append(
-            f"memory, second by second through {found.seconds:.0f} s ({found.file_bytes / 1e6:.2f} MB stored, "
-            f"{found.clip_bytes / 1e6:.1f} MB of numbers, {found.group_bytes / 1e3:.0f} kB a second): "
-            f"{found.peak_bytes / 1e6:.2f} MB at the peak; all at once {found.at_once_bytes / 1e6:.1f} MB"
+            f"memory, second by second through {clip_peak.seconds:.0f} s ({clip_peak.file_bytes / 1e6:.2f} MB stored, "
+            f"{clip_peak.clip_bytes / 1e6:.1f} MB of numbers, {clip_peak.group_bytes / 1e3:.0f} kB a second): "
+            f"{clip_peak.peak_bytes / 1e6:.2f} MB at the peak; all at once {clip_peak.at_once_bytes / 1e6:.1f} MB"
         )
     return lines
 
 
-def _page(clips: Sequence[Stored], lines: Sequence[str]) -> str:
+def _format_page(clips: Sequence[ClipSizes], lines: Sequence[str]) -> str:
     counts = [f"{sum(clip.corpus == corpus for clip in clips)} of `{corpus}`" for corpus in (*CORPORA, HELD_OUT)]
     return "\n".join(
         (
             "# What the last run found\n",
-            f"Written by `python -m benchmarks storage` on {machine()}.",
+            f"Written by `python -m benchmarks storage` on {machine_description()}.",
             f"Raw bytes over stored bytes, all clips of a corpus together: {', '.join(counts)}.\n",
-            as_markdown(clips),
+            format_markdown(clips),
             "",
             *(f"- {line}" for line in lines),
             "",

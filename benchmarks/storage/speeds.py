@@ -1,4 +1,4 @@
-"""How fast stored clips come back on one core, and how little of a file one second takes."""
+"""Decoding speed of stored clips on one core, and the bytes read to decode one second."""
 
 from __future__ import annotations
 
@@ -11,89 +11,89 @@ import numpy as np
 
 import keypose as kp
 from keypose.limits import Limits
+from keypose.storage.byte_source import open_source
 from keypose.storage.codec import LossyDecoder
-from keypose.storage.container import contents_of
-from keypose.storage.sources import ranges_of
+from keypose.storage.container import read_contents
 
 ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Times real time: the whole of ``kp.load``, and the codec alone on bytes that are there."""
+    """Speed as a multiple of real time: ``kp.load``, and the codec alone on bytes in memory."""
 
     load: float
     codec: float
 
 
-def speeds(paths: Sequence[Path]) -> list[Speed]:
-    """One after another, best of some rounds each."""
-    return [_speed(path) for path in paths]
+def measure_speeds(paths: Sequence[Path]) -> list[Speed]:
+    """Measure each file, best of ROUNDS."""
+    return [_measure_speed(path) for path in paths]
 
 
-def _speed(path: Path) -> Speed:
+def _measure_speed(path: Path) -> Speed:
     with kp.open_kps(path) as stored:
         seconds = stored.duration_s
-    return Speed(seconds / _best(lambda: kp.load(path)), seconds / _best(_decoder(path)))
+    return Speed(seconds / _min_seconds(lambda: kp.load(path)), seconds / _min_seconds(_build_decode_task(path)))
 
 
-def _decoder(path: Path) -> Callable[[], None]:
-    """Decodes all groups of a file whose bytes are in memory, without checksums and without making a motion."""
+def _build_decode_task(path: Path) -> Callable[[], None]:
+    """Return a function that decodes all groups of a file in memory, without checksums or building a motion."""
     data = path.read_bytes()
-    contents = contents_of(ranges_of(data), Limits())
-    clip = contents.clip
+    contents = read_contents(open_source(data), Limits())
+    clip = contents.header
     sections = []
     for g, (pose, body) in enumerate(zip(clip.pose_bytes, clip.body_bytes, strict=True)):
-        start, stop = contents.group(g)
+        start, stop = contents.group_range(g)
         split = start + pose, start + pose + body
         sections.append((data[start : split[0]], data[split[0] : split[1]], data[split[1] : stop] or None))
 
     def decode() -> None:
-        decoder = LossyDecoder(clip.skeleton, clip.fps, clip.n_frames, contents.coding)
+        decoder = LossyDecoder(clip.skeleton, clip.fps, clip.n_frames, contents.coding_parameters)
         for g, (pose, body, next_pose) in enumerate(sections):
-            decoder.group(g, pose, body, next_pose)
+            decoder.decode_group(g, pose, body, next_pose)
 
     return decode
 
 
-def _best(task: Callable[[], object]) -> float:
-    taken = []
+def _min_seconds(task: Callable[[], object]) -> float:
+    times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
         task()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 @dataclass(frozen=True)
 class Access:
-    """One second out of the middle of a clip."""
+    """Reading one second from the middle of a clip."""
 
     name: str
     clip_s: float
     file_bytes: int
-    read_bytes: int  # the header too
+    read_bytes: int  # including the header
     seconds: float  # to open the file and decode
 
 
-def access(path: Path) -> Access:
-    """Through a function of byte ranges, which counts; the frames must be those of the whole file."""
+def measure_access(path: Path) -> Access:
+    """Measure reading one second through a counting byte-range function; check the frames against the whole file."""
     data = path.read_bytes()
-    read = 0
+    n_read = 0
 
     def fetch(start: int, stop: int) -> bytes:
-        nonlocal read
-        part = data[start:stop]
-        read += len(part)
-        return part
+        nonlocal n_read
+        chunk = data[start:stop]
+        n_read += len(chunk)
+        return chunk
 
     with kp.open_kps(path) as stored:
         name, clip_s = stored.name, stored.duration_s
         middle = float(int(clip_s / 2))
-        whole = stored.motion()
+        motion = stored.motion()
     second = kp.open_kps(fetch)[middle : middle + 1]
-    counted = read
-    first = round(middle * whole.fps)
-    assert np.array_equal(second.rotations, whole.rotations[first : first + second.n_frames]), "other frames than all"
-    taken = _best(lambda: kp.open_kps(fetch)[middle : middle + 1])
-    return Access(name, clip_s, len(data), counted, taken)
+    n_first_read = n_read
+    first = round(middle * motion.fps)
+    assert np.array_equal(second.rotations, motion.rotations[first : first + second.n_frames]), "other frames than all"
+    seconds = _min_seconds(lambda: kp.open_kps(fetch)[middle : middle + 1])
+    return Access(name, clip_s, len(data), n_first_read, seconds)

@@ -1,4 +1,4 @@
-"""A small writer of SVG plots: panels above one another over the same x axis, with curves, marks and notes."""
+"""Minimal SVG plots: stacked panels with a common x axis, with curves, marks and notes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Note:
-    """Words at a place, moved by ``dx``, ``dy`` pixels; ``leads``: a thin line goes from them to the place."""
+    """Text at a point, offset by ``dx``, ``dy`` pixels; ``has_leader``: a thin line connects it to the point."""
 
     x: float
     y: float
@@ -41,7 +41,7 @@ class Note:
     dx: float = 0.0
     dy: float = 0.0
     anchor: str = "start"
-    leads: bool = False
+    has_leader: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Panel:
 
 
 def svg(panels: Sequence[Panel], x_ticks: Sequence[float], x_title: str, width: float = 680.0) -> str:
-    """The picture; axes end at their outermost ticks."""
+    """Return the SVG; axes end at their outermost ticks."""
     inner = width - LEFT - RIGHT
     height = TOP + sum(panel.height for panel in panels) + GAP * (len(panels) - 1) + BOTTOM
     out = [
@@ -80,29 +80,29 @@ def _panel(
     panel: Panel, top: float, inner: float, across: Callable[[float], float], x_ticks: Sequence[float], *, is_last: bool
 ) -> list[str]:
     low, high = panel.y_ticks[0], panel.y_ticks[-1]
-    foot = top + panel.height
+    bottom = top + panel.height
 
     def up(y: float) -> float:
-        return foot - panel.height * (y - low) / (high - low)
+        return bottom - panel.height * (y - low) / (high - low)
 
     out = [_text(LEFT, top - 10, panel.title, INK, "start", weight="600")]
     for y in panel.y_ticks:
         out.append(_line(LEFT, up(y), LEFT + inner, up(y), GRID, 1))
         out.append(_text(LEFT - 8, up(y) + 4, f"{y:.{panel.decimals}f}", GREY, "end"))
     for x in x_ticks:
-        out.append(_line(across(x), foot, across(x), foot + 5, INK, 1))
+        out.append(_line(across(x), bottom, across(x), bottom + 5, INK, 1))
         if is_last:
-            out.append(_text(across(x), foot + 19, f"{x:g}", GREY, "middle"))
+            out.append(_text(across(x), bottom + 19, f"{x:g}", GREY, "middle"))
     for curve in panel.curves:
-        places = " ".join(f"{across(x):.2f},{up(y):.2f}" for x, y in curve.points)
+        points = " ".join(f"{across(x):.2f},{up(y):.2f}" for x, y in curve.points)
         out.append(
-            f'<polyline points="{places}" fill="none" stroke="{curve.colour}" stroke-width="{curve.width:g}" '
+            f'<polyline points="{points}" fill="none" stroke="{curve.colour}" stroke-width="{curve.width:g}" '
             f'stroke-linejoin="round" stroke-opacity="{curve.opacity:g}"/>'
         )
         if curve.dots:
             out += [f'<circle cx="{across(x):.2f}" cy="{up(y):.2f}" r="2.6" fill="{curve.colour}"/>'
                     for x, y in curve.points]  # fmt: skip
-    out.append(_line(LEFT, foot, LEFT + inner, foot, INK, 1))
+    out.append(_line(LEFT, bottom, LEFT + inner, bottom, INK, 1))
     for mark in panel.marks:
         x, y = across(mark.x), up(mark.y)
         if mark.shape == "ring":
@@ -112,7 +112,7 @@ def _panel(
             out.append(f'<path d="M{x:.2f} {y - 6:.2f}l6 6l-6 6l-6 -6z" fill="white" fill-opacity="0.6" '
                        f'stroke="{mark.colour}" stroke-width="1.8"/>')  # fmt: skip
     for note in panel.notes:
-        if note.leads:
+        if note.has_leader:
             x, y = across(note.x), up(note.y)
             out.insert(1, _line(x + note.dx, y + note.dy + 5, x, y - 7, note.colour, 0.8))
         out.append(

@@ -1,4 +1,4 @@
-"""Joint swings: the thesis's error and its sweep, what keys make of it, sizes, speed."""
+"""Joint swings: error and threshold sweep of the thesis, effect of fallback keys, sizes and speed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.measure import DATA, HERE, alternate
-from benchmarks.papers.clips import MIXED, SWINGS, is_real, take
+from benchmarks.papers.clips import MIXED, SWINGS, is_real, load_clip
 from benchmarks.swings.picture import draw
 
 import keypose as kp
-from keypose.swings.fallback import with_keys
-from keypose.swings.packed import pack
-from keypose.verbs import Sweep, sweep, swings_within
+from keypose.api.swings import Sweep, sweep, swings_within
+from keypose.swings.codec import pack
+from keypose.swings.fallback import add_keys
 
 FPS = 60.0
 THRESHOLD = 0.4
@@ -31,83 +31,90 @@ def run() -> dict[str, float]:
     if not is_real(MIXED, *names) or not all(path.exists() for path in amc):
         print("   NOT MEASURED: clips absent, set KEYPOSE_TEST_DATA")
         return dict.fromkeys(tomllib.loads((HERE / "swings" / "expected.toml").read_text()), math.nan)
-    clips = [take(name).at_fps(FPS) for name in names]
-    return _sweeps(clips) | _tolerances(clips) | _storage(amc) | _speed(take(MIXED)) | _waiting(take(MIXED).at_fps(FPS))
+    clips = [load_clip(name).at_fps(FPS) for name in names]
+    return (
+        _measure_sweeps(clips)
+        | _print_tolerances(clips)
+        | _measure_storage(amc)
+        | _measure_speed(load_clip(MIXED))
+        | _measure_waiting_times(load_clip(MIXED).at_fps(FPS))
+    )
 
 
-def _sweeps(clips: list[kp.Motion]) -> dict[str, float]:
-    """Every threshold, without and with keys."""
+def _measure_sweeps(clips: list[kp.Motion]) -> dict[str, float]:
+    """Measure every threshold, without and with keys."""
     plain, keyed = [sweep(clip) for clip in clips], [sweep(clip, fallback="keys") for clip in clips]
     thresholds = [row.threshold for row in plain[0]]
-    errors, errors_with = _mean(plain, "error_deg"), _mean(keyed, "error_deg")
-    sizes, sizes_with = _mean(plain, "bytes"), _mean(keyed, "bytes")
-    swings, swings_with = _mean(plain, "n_swings"), _mean(keyed, "n_swings")
+    errors, keyed_errors = _mean_column(plain, "error_deg"), _mean_column(keyed, "error_deg")
+    sizes, keyed_sizes = _mean_column(plain, "bytes"), _mean_column(keyed, "bytes")
+    n_swings, n_keyed_swings = _mean_column(plain, "n_swings"), _mean_column(keyed, "n_swings")
     print(f"   means over {len(clips)} clips at {FPS:g} frames a second; left without, right with keys")
     print(f"   {'threshold':>12}{'error':>10}{'swings':>8}{'bytes':>9}{'error':>14}{'swings':>8}{'bytes':>9}")
     for i, threshold in enumerate(thresholds):
-        print(f"   {threshold:>12g}{errors[i]:>10.2f}{swings[i]:>8.0f}{sizes[i]:>9,.0f}"
-              f"{errors_with[i]:>14.2f}{swings_with[i]:>8.0f}{sizes_with[i]:>9,.0f}")  # fmt: skip
-    at = thresholds.index(THRESHOLD)
+        print(f"   {threshold:>12g}{errors[i]:>10.2f}{n_swings[i]:>8.0f}{sizes[i]:>9,.0f}"
+              f"{keyed_errors[i]:>14.2f}{n_keyed_swings[i]:>8.0f}{keyed_sizes[i]:>9,.0f}")  # fmt: skip
+    default_index = thresholds.index(THRESHOLD)
     picture = HERE / "swings" / "sweep.svg"
     picture.write_text(draw(plain, keyed, THRESHOLD))
     print(f"   {picture.name}: error and size against the threshold")
     return {
-        "mean_error_at_the_threshold": errors[at],
-        "threshold_of_the_least_error": thresholds[int(np.argmin(errors))],
-        "mean_error_with_keys": errors_with[at],
-        "size_with_keys_over_without": sizes_with[at] / sizes[at],
+        "mean_error_at_the_threshold": errors[default_index],
+        "threshold_of_min_error": thresholds[int(np.argmin(errors))],
+        "mean_error_with_keys": keyed_errors[default_index],
+        "size_with_keys_over_without": keyed_sizes[default_index] / sizes[default_index],
     }
 
 
-def _mean(sweeps: list[Sweep], what: str) -> list[float]:
-    """Of all clips, threshold by threshold."""
-    return np.mean([[getattr(row, what) for row in rows] for rows in sweeps], axis=0).tolist()
+def _mean_column(sweeps: list[Sweep], name: str) -> list[float]:
+    """Return the mean over clips of a sweep column, one value per threshold."""
+    return np.mean([[getattr(row, name) for row in rows] for rows in sweeps], axis=0).tolist()
 
 
-def _tolerances(clips: list[kp.Motion]) -> dict[str, float]:
-    """Error and size against the tolerance of keys: how the default was chosen."""
-    found = [kp.swings(clip, THRESHOLD) for clip in clips]
-    plain = sum(len(pack(some)) for some in found)
+def _print_tolerances(clips: list[kp.Motion]) -> dict[str, float]:
+    """Print error and size against the key tolerance, by which the default was chosen."""
+    clip_swings = [kp.swings(clip, THRESHOLD) for clip in clips]
+    plain_bytes = sum(len(pack(some)) for some in clip_swings)
     print(f"\n   {'keys within':>12}{'error':>10}{'largest':>9}{'swings':>8}{'keys':>7}{'size over plain':>17}")
     for tolerance in TOLERANCES:
-        keyed = [with_keys(clip, some, tolerance) for clip, some in zip(clips, found, strict=True)]
+        keyed = [add_keys(clip, some, tolerance) for clip, some in zip(clips, clip_swings, strict=True)]
         errors = [some.error(clip) for clip, some in zip(clips, keyed, strict=True)]
         keys = sum(some.n_keys for some in keyed)
         swings, size = sum(some.n_swings for some in keyed), sum(len(pack(some)) for some in keyed)
         print(f"   {tolerance:>8g} deg{np.mean(errors):>10.2f}{max(errors):>9.2f}{swings:>8}{keys:>7}"
-              f"{size / plain:>17.3f}")  # fmt: skip
+              f"{size / plain_bytes:>17.3f}")  # fmt: skip
     return {}
 
 
-def _storage(paths: list[Path]) -> dict[str, float]:
-    """Plain swings of AMC clips against the numbers of their files."""
+def _measure_storage(paths: list[Path]) -> dict[str, float]:
+    """Measure packed bytes of plain swings over the raw bytes of AMC clips."""
     figures = {}
     for fps in (120.0, FPS):
-        parts: Counter[str] = Counter()
-        raw = 0
+        sizes: Counter[str] = Counter()
+        raw_bytes = 0
         print(f"\n   packed over raw at {fps:g} frames a second, bytes for what")
         for path in paths:
             motion = kp.load(path).at_fps(fps)
             size = asdict(kp.swings(motion, THRESHOLD).size())
             del size["raw_bytes"]
-            own = NUMBER_BYTES * _numbers_a_frame(path) * motion.n_frames
-            parts.update(size)
-            raw += own
+            raw_clip_bytes = NUMBER_BYTES * _count_numbers_per_frame(path) * motion.n_frames
+            sizes.update(size)
+            raw_bytes += raw_clip_bytes
             print(
-                f"   {path.stem:<8}{motion.n_frames:>6} frames{sum(size.values()) / own:>8.3f}   {_listed(size, own)}"
+                f"   {path.stem:<8}{motion.n_frames:>6} frames{sum(size.values()) / raw_clip_bytes:>8.3f}   "
+                f"{_format_sizes(size, raw_clip_bytes)}"
             )
-        total = sum(parts.values())
-        print(f"   {'all':<8}{'':>13}{total / raw:>8.3f}   {_listed(parts, raw)}")
-        figures[f"packed_over_raw_{fps:g}_fps"] = total / raw
+        total = sum(sizes.values())
+        print(f"   {'all':<8}{'':>13}{total / raw_bytes:>8.3f}   {_format_sizes(sizes, raw_bytes)}")
+        figures[f"packed_over_raw_{fps:g}_fps"] = total / raw_bytes
     return figures
 
 
-def _listed(parts: dict[str, int], raw: int) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {count / raw:.3f}" for name, count in parts.items() if count)
+def _format_sizes(sizes: dict[str, int], raw_bytes: int) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {count / raw_bytes:.3f}" for name, count in sizes.items() if count)
 
 
-def _numbers_a_frame(path: Path) -> int:
-    """How many numbers one frame of an AMC file has."""
+def _count_numbers_per_frame(path: Path) -> int:
+    """Return the number of values per frame of an AMC file."""
     lines = iter(path.read_text().splitlines())
     numbers = 0
     for line in lines:
@@ -120,14 +127,17 @@ def _numbers_a_frame(path: Path) -> int:
     return numbers
 
 
-def _speed(clip: kp.Motion) -> dict[str, float]:
-    """Times real time, and time per frame of four times the clip against that of the clip."""
-    four = kp.concatenate([clip] * 4)
-    found, found_in_four = kp.swings(clip), kp.swings(four)
-    tolerance = found.settings.fallback_deg
+def _measure_speed(clip: kp.Motion) -> dict[str, float]:
+    """Measure speed as a multiple of real time, and the growth of time per frame at four times the length."""
+    long_clip = kp.concatenate([clip] * 4)
+    clip_swings, long_swings = kp.swings(clip), kp.swings(long_clip)
+    tolerance = clip_swings.settings.fallback_deg
     tasks = {
-        "segmentation": (lambda: kp.swings(clip), lambda: kp.swings(four)),
-        "with_keys": (lambda: with_keys(clip, found, tolerance), lambda: with_keys(four, found_in_four, tolerance)),
+        "segmentation": (lambda: kp.swings(clip), lambda: kp.swings(long_clip)),
+        "with_keys": (
+            lambda: add_keys(clip, clip_swings, tolerance),
+            lambda: add_keys(long_clip, long_swings, tolerance),
+        ),
     }
     seconds = alternate(
         {f"{name} {n}": task for name, both in tasks.items() for n, task in zip((1, 4), both, strict=True)}, rounds=7
@@ -139,13 +149,13 @@ def _speed(clip: kp.Motion) -> dict[str, float]:
         faster, growth = clip.duration_s / once, seconds[f"{name} 4"] / 4 / once
         print(f"   {name.replace('_', ' ')} of {clip.n_frames} frames x {clip.n_joints} joints at {clip.fps:g}: "
               f"{1e3 * once:.0f} ms, {faster:.0f} times real time; {growth:.2f} times as long for each frame of "
-              f"{four.n_frames}")  # fmt: skip
+              f"{long_clip.n_frames}")  # fmt: skip
         figures[f"{name}_times_real_time"] = faster
         figures[f"{name}_time_per_frame_at_4_times_the_length"] = growth
     return figures
 
 
-def _waiting(clip: kp.Motion) -> dict[str, float]:
+def _measure_waiting_times(clip: kp.Motion) -> dict[str, float]:
     shot, longer = clip[:300], clip[:1000]
     seconds = alternate(
         {
@@ -155,4 +165,4 @@ def _waiting(clip: kp.Motion) -> dict[str, float]:
         },
         rounds=3,
     )
-    return {name: 1e3 * each for name, each in seconds.items()}
+    return {name: 1e3 * value for name, value in seconds.items()}

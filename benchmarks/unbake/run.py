@@ -1,4 +1,4 @@
-"""Few keys with fitted curves: how close they come to eight real clips, beside other ways, and how long it takes."""
+"""Few keys with fitted curves: how close they come to eight real clips, beside other methods, and how long it takes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import tomllib
 
 import numpy as np
 from benchmarks.measure import HERE, alternate
-from benchmarks.papers.clips import LONG, MIXED, WALK, is_real, label, take
-from benchmarks.unbake.ways import OURS, OURS_SLERP, POLISHED, PUBLISHED, REMOVED, Cell, Ways, median
+from benchmarks.papers.clips import LONG, MIXED, WALK, is_real, label, load_clip
+from benchmarks.unbake.variants import OURS, OURS_SLERP, POLISHED, PUBLISHED, REMOVED, Cell, ClipVariants, median_cell
 
 import keypose as kp
 
 FRAMES = 1000
 RATES = (60.0, 120.0)
-WANTED_POLISHED = {90.0: (1.0, 6.0), 95.0: (3.0, 23.0)}  # at 60 frames a second: mean and largest mm
+TARGET_POLISHED = {90.0: (1.0, 6.0), 95.0: (3.0, 23.0)}  # at 60 frames a second: mean and largest mm
 
-Cells = dict[float, dict[str, list[Cell]]]  # by percent removed, by way: one for each clip
+Cells = dict[float, dict[str, list[Cell]]]  # by percent removed, by variant: one for each clip
 
 
 def run() -> dict[str, float]:
@@ -24,86 +24,93 @@ def run() -> dict[str, float]:
     if absent:
         print(f"   NOT MEASURED: {', '.join(map(label, absent))} absent, set KEYPOSE_TEST_DATA")
         return dict.fromkeys(tomllib.loads((HERE / "unbake" / "expected.toml").read_text()), math.nan)
-    figures = _times()
+    figures = _measure_times()
     for fps in RATES:
-        keys, values, poses = _measure(fps)
-        _show(f"{fps:g} frames a second, equal numbers of keys", keys)
-        _show(f"{fps:g} frames a second, as many stored values as fitted keys", values)
-        _show(f"{fps:g} frames a second, as many stored values as plain poses at the keys", poses)
+        keys, values, poses = _measure_clips(fps)
+        _print_table(f"{fps:g} frames a second, equal numbers of keys", keys)
+        _print_table(f"{fps:g} frames a second, as many stored values as fitted keys", values)
+        _print_table(f"{fps:g} frames a second, as many stored values as plain poses at the keys", poses)
         for removed, cells in keys.items():
-            best = median(cells[OURS])
-            figures[f"mean_mm_{fps:g}_fps_{removed:g}_removed"] = best.mean_mm
-            figures[f"max_mm_{fps:g}_fps_{removed:g}_removed"] = best.max_mm
+            own_median = median_cell(cells[OURS])
+            figures[f"mean_mm_{fps:g}_fps_{removed:g}_removed"] = own_median.mean_mm
+            figures[f"max_mm_{fps:g}_fps_{removed:g}_removed"] = own_median.max_mm
         if fps == 60.0:
-            figures |= _against_others(keys[90.0])
-            for removed, (mean, largest) in WANTED_POLISHED.items():
-                found = median(keys[removed][POLISHED])
-                figures[f"mean_mm_polished_{removed:g}_removed"] = found.mean_mm
-                figures[f"max_mm_polished_{removed:g}_removed"] = found.max_mm
-                print(f"   polished, {removed:g} % removed: {found.mean_mm:.2f}/{found.max_mm:.1f} mm, "
-                      f"wanted {mean:g}/{largest:g}")  # fmt: skip
+            figures |= _compare_with_others(keys[90.0])
+            for removed, (mean, largest) in TARGET_POLISHED.items():
+                polished = median_cell(keys[removed][POLISHED])
+                figures[f"mean_mm_polished_{removed:g}_removed"] = polished.mean_mm
+                figures[f"max_mm_polished_{removed:g}_removed"] = polished.max_mm
+                print(f"   polished, {removed:g} % removed: {polished.mean_mm:.2f}/{polished.max_mm:.1f} mm, "
+                      f"target {mean:g}/{largest:g}")  # fmt: skip
     return figures
 
 
-def _measure(fps: float) -> tuple[Cells, Cells, Cells]:
-    """All ways on all clips: at equal keys, and at the stored values of fitted keys and of plain poses."""
+def _measure_clips(fps: float) -> tuple[Cells, Cells, Cells]:
+    """Return all variants on all clips: at equal keys, at the stored values of fitted keys, and of plain poses."""
     at_keys, at_values, at_poses = ({removed: {} for removed in REMOVED} for _ in range(3))
     for name in LONG:
-        clip = Ways(take(name).at_fps(fps)[:FRAMES])
+        clip = ClipVariants(load_clip(name).at_fps(fps)[:FRAMES])
         if name == WALK:
-            clip.check(90.0)
+            clip.check_one_call(90.0)
         for removed in REMOVED:
-            equal = clip.equal_keys(removed)
-            as_many = {way: equal[way] for way in (OURS, POLISHED)} | clip.as_many_values(equal[OURS].stored)
+            equal = clip.measure_at_equal_keys(removed)
+            at_equal_values = {variant: equal[variant] for variant in (OURS, POLISHED)} | clip.measure_references(
+                equal[OURS].stored_values
+            )
             for table, cells in (
                 (at_keys, equal),
-                (at_values, as_many),
-                (at_poses, clip.as_many_as_poses(removed)),
+                (at_values, at_equal_values),
+                (at_poses, clip.measure_at_pose_values(removed)),
             ):
-                for way, cell in cells.items():
-                    table[removed].setdefault(way, []).append(cell)
+                for variant, cell in cells.items():
+                    table[removed].setdefault(variant, []).append(cell)
     return at_keys, at_values, at_poses
 
 
-def _show(title: str, table: Cells) -> None:
-    """Medians over the clips of mean/max mm, and the rest at 90 % removed.
+def _print_table(title: str, table: Cells) -> None:
+    """Print medians over the clips of mean/max mm; at 90 % removed also foot slide, acceleration and stored values.
 
-    That is foot slide and acceleration at keys, both over the original's, and stored values.
+    Foot slide and acceleration at keys are divided by those of the original.
     """
     print(f"\n   {title}")
     print(f"   {'median mean/max mm, % of frames removed':<44}" + "".join(f"{removed:>12g} %" for removed in REMOVED)
           + "    slide   accel    values")  # fmt: skip
-    for way in table[REMOVED[0]]:
-        middle = {removed: median(table[removed][way]) for removed in REMOVED}
-        errors = "".join(f"{f'{_short(cell.mean_mm)}/{_short(cell.max_mm)}':>14}" for cell in middle.values())
-        at_90 = middle[90.0]
+    for name in table[REMOVED[0]]:
+        medians = {removed: median_cell(table[removed][name]) for removed in REMOVED}
+        errors = "".join(
+            f"{f'{_format_number(cell.mean_mm)}/{_format_number(cell.max_mm)}':>14}" for cell in medians.values()
+        )
+        at_90 = medians[90.0]
         acceleration = "" if math.isnan(at_90.acceleration) else f"{at_90.acceleration:.2f}"
-        print(f"   {way:<44}{errors}{at_90.slide:>9.2f}{acceleration:>8}{at_90.stored:>10,.0f}")
+        print(f"   {name:<44}{errors}{at_90.slide:>9.2f}{acceleration:>8}{at_90.stored_values:>10,.0f}")
 
 
-def _short(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.2f}" if number < 10 else f"{number:.0f}"
 
 
-def _against_others(cells: dict[str, list[Cell]]) -> dict[str, float]:
-    """How many times closer ours is by the medians over the clips; beside it, the median of what it is on each clip."""
-    figures = {"foot_slide_over_original_90_removed": median(cells[OURS]).slide}
+def _compare_with_others(cells: dict[str, list[Cell]]) -> dict[str, float]:
+    """Return errors of others over ours, as a ratio of medians over clips and as a median of ratios per clip."""
+    figures = {"foot_slide_over_original_90_removed": median_cell(cells[OURS]).slide}
     for name, other in (("published", PUBLISHED), ("slerp", OURS_SLERP)):
-        for what in ("mean", "max"):
-            theirs, ours, best = (
-                np.array([getattr(cell, f"{what}_mm") for cell in cells[way]]) for way in (other, OURS, POLISHED)
+        for measure in ("mean", "max"):
+            theirs, ours, polished = (
+                np.array([getattr(cell, f"{measure}_mm") for cell in cells[variant]])
+                for variant in (other, OURS, POLISHED)
             )
             ratio = float(np.median(theirs) / np.median(ours))
-            figures[f"{name}_over_ours_{what}_90_removed"] = ratio
-            figures[f"{name}_over_polished_{what}_90_removed_in_the_median_clip"] = float(np.median(theirs / best))
-            print(f"   90 % removed, {what} mm, {other} over ours: {ratio:.2f}; in the median clip "
-                  f"{np.median(theirs / ours):.2f}, polished {np.median(theirs / best):.2f}")  # fmt: skip
+            figures[f"{name}_over_ours_{measure}_90_removed"] = ratio
+            figures[f"{name}_over_polished_{measure}_90_removed_in_the_median_clip"] = float(
+                np.median(theirs / polished)
+            )
+            print(f"   90 % removed, {measure} mm, {other} over ours: {ratio:.2f}; in the median clip "
+                  f"{np.median(theirs / ours):.2f}, polished {np.median(theirs / polished):.2f}")  # fmt: skip
     return figures
 
 
-def _times() -> dict[str, float]:
-    """What an animator waits for, and how fast keys are played."""
-    clip = take(MIXED).at_fps(60)[:FRAMES]
+def _measure_times() -> dict[str, float]:
+    """Measure the times of unbake, ladder and sampling."""
+    clip = load_clip(MIXED).at_fps(60)[:FRAMES]
     shot = clip[:300]
     keyed = kp.unbake(clip, keys=100)
     seconds = alternate(

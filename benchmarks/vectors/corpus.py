@@ -1,4 +1,4 @@
-"""Windows of real motion for an index to hold, and others to ask it for."""
+"""Windows of real motion to index, and windows of other clips as queries."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ import numpy as np
 from benchmarks.search.clips import everything
 from numpy.typing import NDArray
 
-from keypose.library.near import part_windows
-from keypose.library.parts import PartTrack, describe_parts
+from keypose.library.part_search import PartTrack, build_part_track
+from keypose.library.search_vectors import part_windows
 from keypose.model import Motion
 
 Vectors = NDArray[np.float32]
 
-SPEEDS = (1.0, 0.9, 1.1, 0.8, 1.25, 0.7, 1.4)  # of the same clips, so that there are enough windows
-EVERY = 20  # each so-and-so-manieth clip is only asked for
-NOISE = 0.05  # of each number's spread, for what is still missing
+SPEEDS = (1.0, 0.9, 1.1, 0.8, 1.25, 0.7, 1.4)  # of the same clips, to get enough windows
+QUERY_CLIP_STEP = 20  # every so many clips one is used for queries only
+NOISE = 0.05  # relative to the standard deviation of each column, for windows added as noisy copies
 SEED = 8
 
 
 class Corpus(NamedTuple):
-    """What is indexed, in random order, and what is asked for, of other clips."""
+    """Indexed vectors in random order, and queries from other clips."""
 
     vectors: Vectors  # (N, D)
     queries: Vectors  # (Q, D)
-    n_made: int  # of the vectors, by noise
+    n_noisy: int  # vectors that are noisy copies
 
 
-def corpus(count: int, n_queries: int) -> Corpus:
-    """Windows at every tenth of a second: as recorded, mirrored, retimed; where these are too few, with noise."""
-    kept: list[Vectors] = []
-    asked: list[Vectors] = []
-    for number, clip in enumerate(everything()):
+def build_corpus(count: int, n_queries: int) -> Corpus:
+    """Return windows at every tenth of a second: as recorded, mirrored, retimed, then noisy copies up to ``count``."""
+    indexed_windows: list[Vectors] = []
+    query_windows: list[Vectors] = []
+    for clip_index, clip in enumerate(everything()):
         motion = clip.motion()
-        if number % EVERY == 0:
-            asked += [part_windows(track, hop=1) for track in _tracks(motion, (1.0,), mirrored=False)]
+        if clip_index % QUERY_CLIP_STEP == 0:
+            query_windows += [part_windows(track, hop=1) for track in iter_tracks(motion, (1.0,), mirrored=False)]
         else:
-            kept += [part_windows(track, hop=1) for track in _tracks(motion, SPEEDS, mirrored=True)]
+            indexed_windows += [part_windows(track, hop=1) for track in iter_tracks(motion, SPEEDS, mirrored=True)]
     random = np.random.default_rng(SEED)
-    real = random.permutation(np.concatenate(kept))[:count]
-    n_made = count - len(real)
-    if n_made:
-        copies = real[random.integers(len(real), size=n_made)]
+    real = random.permutation(np.concatenate(indexed_windows))[:count]
+    n_noisy = count - len(real)
+    if n_noisy:
+        copies = real[random.integers(len(real), size=n_noisy)]
         noise = random.normal(size=copies.shape).astype(np.float32) * (NOISE * real.std(axis=0))
         real = random.permutation(np.concatenate((real, copies + noise)))
-    queries = np.concatenate(asked)
-    return Corpus(real, queries[random.choice(len(queries), n_queries, replace=False)], n_made)
+    queries = np.concatenate(query_windows)
+    return Corpus(real, queries[random.choice(len(queries), n_queries, replace=False)], n_noisy)
 
 
-def _tracks(motion: Motion, speeds: tuple[float, ...], *, mirrored: bool) -> Iterator[PartTrack]:
+def iter_tracks(motion: Motion, speeds: tuple[float, ...], *, mirrored: bool) -> Iterator[PartTrack]:
     for speed in speeds:
-        track = describe_parts(replace(motion, fps=motion.fps * speed))
+        track = build_part_track(replace(motion, fps=motion.fps * speed))
         if track is None:
             return
         yield track
@@ -61,12 +61,16 @@ def _tracks(motion: Motion, speeds: tuple[float, ...], *, mirrored: bool) -> Ite
             yield track.mirrored()
 
 
-def nearest(vectors: Vectors, queries: Vectors, k: int) -> NDArray[np.intp]:
-    """(Q, k): the very nearest by comparing all, the obvious way."""
+def nearest_rows(vectors: Vectors, queries: Vectors, k: int) -> NDArray[np.intp]:
+    """Return the indices (Q, k) of the nearest vectors by exhaustive comparison."""
     squares = np.einsum("nd,nd->n", vectors, vectors)
-    found = []
+    blocks = []
     for first in range(0, len(queries), 50):
-        away = squares - 2.0 * queries[first : first + 50] @ vectors.T
-        some = np.argpartition(away, k, axis=1)[:, :k]
-        found.append(np.take_along_axis(some, np.argsort(np.take_along_axis(away, some, axis=1), axis=1), axis=1))
-    return np.concatenate(found)
+        distances = squares - 2.0 * queries[first : first + 50] @ vectors.T
+        candidates = np.argpartition(distances, k, axis=1)[:, :k]
+        blocks.append(
+            np.take_along_axis(
+                candidates, np.argsort(np.take_along_axis(distances, candidates, axis=1), axis=1), axis=1
+            )
+        )
+    return np.concatenate(blocks)

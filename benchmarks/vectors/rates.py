@@ -1,4 +1,4 @@
-"""How much a second of real motion brings into a library: of all clips of cmu30 and cmu30-more.
+"""Rows and bytes that a second of real motion adds to a library, for all clips of cmu30 and cmu30-more.
 
 .venv/bin/python -m benchmarks.vectors.rates       # prints the sentences of docs/ten-thousand-hours.md
 """
@@ -14,8 +14,8 @@ from benchmarks.search.clips import everything
 
 import keypose as kp
 from keypose.library.extra import sa
-from keypose.library.near import indexed
-from keypose.library.searching.stored import Stored
+from keypose.library.search.table_reader import TableReader
+from keypose.library.search_vectors import build_search_vectors
 from keypose.library.tables import clips
 
 HOURS = 10_000
@@ -23,28 +23,28 @@ HOURS = 10_000
 
 @dataclass(frozen=True)
 class Rates:
-    """Of each second of motion."""
+    """Rows and bytes per second of motion."""
 
-    n_clips: int  # that were measured
-    clip_s: float  # how long a clip is on average
+    n_clips: int  # measured
+    clip_s: float  # mean duration of a clip
     row_bytes: float  # of all tables
-    blob_bytes: float  # of the files as they came: BVH at 30 frames a second, packed
-    vectors: dict[str, float]  # rows of each index
+    blob_bytes: float  # of the source files: BVH at 30 frames a second, gzipped
+    vectors: dict[str, float]  # rows per second, by index
 
-    def total(self, hours: int = HOURS) -> int:
-        """The vectors of so many hours, in all indexes."""
+    def count_vectors(self, hours: int = HOURS) -> int:
+        """Return the number of vectors of ``hours`` of motion in all indexes."""
         return round(3600 * hours * sum(self.vectors.values()))
 
 
-def rates() -> Rates:
-    """Of a library of real clips, made for this."""
+def measure_rates() -> Rates:
+    """Measure a new library of real clips."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "clips.db")
         with kp.Library(path) as library:
             library.add([clip.path for clip in everything()])
             stats = library.stats()
-            with library._store.database.reading() as connection:
-                counts = _counts(connection)
+            with library._store.database.begin_read() as connection:
+                counts = count_rows(connection)
         total_s = stats.duration_s
         return Rates(
             stats.clips,
@@ -55,33 +55,34 @@ def rates() -> Rates:
         )
 
 
-def _counts(connection: sa.Connection) -> Counter[str]:
-    """Rows that the indexes of PostgreSQL would have."""
-    found: Counter[str] = Counter()
-    numbers = list(connection.scalars(sa.select(clips.c.id)))
-    stored = Stored()
-    descriptions, tracks = stored.descriptions(connection, numbers), stored.tracks(connection, numbers)
-    poses = stored.poses(connection, numbers)
-    for number in numbers:
-        vectors = indexed(descriptions.get(number), tracks.get(number), poses.get(number))
-        found.update({name: len(rows) for name, rows in vectors.items()})
-    return found
+def count_rows(connection: sa.Connection) -> Counter[str]:
+    """Return the number of rows of each PostgreSQL index."""
+    counts: Counter[str] = Counter()
+    clip_ids = list(connection.scalars(sa.select(clips.c.id)))
+    reader = TableReader()
+    descriptions, tracks = reader.descriptions(connection, clip_ids), reader.tracks(connection, clip_ids)
+    poses = reader.poses(connection, clip_ids)
+    for clip_id in clip_ids:
+        vectors = build_search_vectors(descriptions.get(clip_id), tracks.get(clip_id), poses.get(clip_id))
+        counts.update({name: len(rows) for name, rows in vectors.items()})
+    return counts
 
 
-def said(got: Rates, hours: int = HOURS) -> str:
-    """What was measured, and what follows for so many hours."""
+def format_rates(rates: Rates, hours: int = HOURS) -> str:
+    """Return the measured rates and their extrapolation to ``hours`` as text."""
     seconds = 3600 * hours
     rows = ", ".join(
-        f"{name} {each:.2f} a second, {each * seconds / 1e6:,.0f} million" for name, each in got.vectors.items()
+        f"{name} {per_second:.2f} a second, {per_second * seconds / 1e6:,.0f} million"
+        for name, per_second in rates.vectors.items()
     )
     return (
-        f"Measured on {got.n_clips:,} clips, {got.n_clips * got.clip_s / 3600:.1f} hours. "
-        f"{hours:,} hours are {seconds / got.clip_s / 1e6:,.1f} million clips of {got.clip_s:.1f} s. Vectors: {rows}; "
-        f"{got.total(hours) / 1e6:,.0f} million together. "
-        f"Tables {got.row_bytes:,.0f} bytes a second, {got.row_bytes * seconds / 1e9:,.0f} GB; files as they came "
-        f"{got.blob_bytes:,.0f} bytes a second, {got.blob_bytes * seconds / 1e9:,.0f} GB."
+        f"Measured on {rates.n_clips:,} clips, {rates.n_clips * rates.clip_s / 3600:.1f} hours. "
+        f"{hours:,} hours are {seconds / rates.clip_s / 1e6:,.1f} million clips of {rates.clip_s:.1f} s. "
+        f"Vectors: {rows}; {rates.count_vectors(hours) / 1e6:,.0f} million together. "
+        f"Tables {rates.row_bytes:,.0f} bytes a second, {rates.row_bytes * seconds / 1e9:,.0f} GB; files as they came "
+        f"{rates.blob_bytes:,.0f} bytes a second, {rates.blob_bytes * seconds / 1e9:,.0f} GB."
     )
 
 
 if __name__ == "__main__":
-    print(said(rates()))
+    print(format_rates(measure_rates()))

@@ -1,4 +1,4 @@
-"""How much memory a process and all that it started hold: pages that several share count once."""
+"""Memory of a process and its descendants; shared pages count once."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 PROC = Path("/proc")
 
 
-def megabytes(pid: int) -> float:
-    """Of a process and its descendants, on Linux."""
-    return sum(map(_proportional, _with_descendants(pid))) / 1024
+def memory_mb(pid: int) -> float:
+    """Return the proportional set size of a process and its descendants, in MB (Linux)."""
+    return sum(map(_proportional_kb, _process_tree(pid))) / 1024
 
 
-def _with_descendants(pid: int) -> list[int]:
-    parents: dict[int, list[int]] = {}
+def _process_tree(pid: int) -> list[int]:
+    children: dict[int, list[int]] = {}
     for entry in PROC.iterdir():
         with contextlib.suppress(OSError, ValueError):
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            parents.setdefault(parent, []).append(int(entry.name))
-    found, left = [], [pid]
-    while left:
-        one = left.pop()
-        found.append(one)
-        left.extend(parents.get(one, ()))
-    return found
+            children.setdefault(parent, []).append(int(entry.name))
+    pids, pending = [], [pid]
+    while pending:
+        current = pending.pop()
+        pids.append(current)
+        pending.extend(children.get(current, ()))
+    return pids
 
 
-def _proportional(pid: int) -> int:
-    """Kilobytes."""
+def _proportional_kb(pid: int) -> int:
+    """Return the proportional set size of a process in kB; 0 if it has ended."""
     with contextlib.suppress(OSError):
         for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -1,15 +1,15 @@
-"""The web app: how quickly pages follow a hand, what a crowd does to the server, how much a browser loads."""
+"""The web app: response times of pages, behaviour of the server under load, and page sizes."""
 
 from __future__ import annotations
 
 import shutil
 
-from benchmarks.measure import DATA, not_measured
-from benchmarks.web import crowd, scrolling, sizes, slider, uploading
+from benchmarks.measure import DATA, unmeasured_figures
+from benchmarks.web import load, scroll, sizes, slider, upload
 
 
 def run() -> dict[str, float]:
     if shutil.which("chromium") is None or not (DATA / "cmu30-more").is_dir():
         print("   Chromium or cmu30-more is not here")
-        return not_measured("web")
-    return {**sizes.run(), **slider.run(), **uploading.run(), **scrolling.run(), **crowd.run()}
+        return unmeasured_figures("web")
+    return {**sizes.run(), **slider.run(), **upload.run(), **scroll.run(), **load.run()}

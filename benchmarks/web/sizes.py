@@ -1,4 +1,4 @@
-"""How much of the pages a browser loads, gzipped: of the library page, and of a clip's page with three.js.
+"""Gzipped size of the files that a browser loads for the library page and for a clip page with three.js.
 
 .venv/bin/python -m benchmarks.web.sizes
 """
@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.web.looking import opened
-from tests.browsing import chromium
-from tests.serving import serving
+from benchmarks.web.browser_page import open_page
+from tests.chromium import launch_chromium
+from tests.server_process import run_server
 
 import keypose as kp
 from keypose.server import static_files
@@ -24,20 +24,24 @@ def run() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         with kp.Library(Path(folder) / "clips.db") as library:
             digest = library.add(kp.demo_motion()).hash
-        with serving(Path(folder) / "clips.db") as served, chromium() as browser:
+        with run_server(Path(folder) / "clips.db") as server, launch_chromium() as browser:
             sizes = {}
-            for name, path, there in (
-                ("library", "/", ".card-strip.there"),
+            for name, path, selector in (
+                ("library", "/", ".card-strip.loaded"),
                 ("clip", f"/clips/{digest}", ".strip img"),
             ):
-                with opened(browser, served, path) as seen:
-                    loaded: list[str] = []
-                    seen.page.on("request", lambda request, found=loaded: found.append(urlsplit(request.url).path))
-                    seen.page.reload()
-                    seen.page.wait_for_selector(there)
-                    seen.page.wait_for_timeout(500)
-                    sizes[name] = _kilobytes(loaded)
-                    sizes[f"{name}_without_three"] = _kilobytes([path for path in loaded if "/three-" not in path])
+                with open_page(browser, server, path) as browser_page:
+                    loaded_paths: list[str] = []
+                    browser_page.page.on(
+                        "request", lambda request, paths=loaded_paths: paths.append(urlsplit(request.url).path)
+                    )
+                    browser_page.page.reload()
+                    browser_page.page.wait_for_selector(selector)
+                    browser_page.page.wait_for_timeout(500)
+                    sizes[name] = _gzipped_kb(loaded_paths)
+                    sizes[f"{name}_without_three"] = _gzipped_kb(
+                        [path for path in loaded_paths if "/three-" not in path]
+                    )
     print(f"   library page {sizes['library']:.1f} kB; clip page {sizes['clip_without_three']:.1f} kB, with three.js "
           f"{sizes['clip']:.1f} kB")  # fmt: skip
     return {
@@ -47,7 +51,7 @@ def run() -> dict[str, float]:
     }
 
 
-def _kilobytes(paths: list[str]) -> float:
+def _gzipped_kb(paths: list[str]) -> float:
     files = {STATIC / "index.html", *(STATIC / path.lstrip("/") for path in paths)}
     return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files if file.is_file()) / 1000
 

@@ -3,12 +3,18 @@
 Start with ``import keypose as kp``, ``m = kp.load("walk.bvh")``, ``kp.save(m, "walk.glb")``.
 """
 
-# Each public name is imported when it is first used, so that `keypose --help` need not wait for numpy.
+# Public names are imported on first use, so that `keypose --help` does not import numpy.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from keypose.api.compare import Comparison
+    from keypose.api.rebake import rebake
+    from keypose.api.select import breakdowns, farthest_search, ladder, methods, refine_table, select
+    from keypose.api.swings import swings_within
+    from keypose.api.unbake import unbake
     from keypose.balance import Balance, Tip, balance, tips_over
     from keypose.batch.compare import compare
+    from keypose.curves.edit import Change, Edit, edit
     from keypose.demo import demo_motion
     from keypose.errors import (
         Conflict,
@@ -24,10 +30,9 @@ if TYPE_CHECKING:
     )
     from keypose.formats import Limits, load, load_keyed, load_swings, save
     from keypose.formats.kps import open_kps
-    from keypose.inbetween.editing import Change, Edit, edit
     from keypose.library.library import Library
-    from keypose.library.nouns import Clip, Draft, Facets, Fault, Ingested, Tally
-    from keypose.library.searching.hits import Hit
+    from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport
+    from keypose.library.search.hits import Hit
     from keypose.methods.farthest import FarthestSearch
     from keypose.methods.refine import RefineTable
     from keypose.methods.saliency import StreamingSaliency
@@ -54,19 +59,7 @@ if TYPE_CHECKING:
     from keypose.pictures.timeline import timeline
     from keypose.storage import Damage, StoredMotion
     from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
-    from keypose.swings.editing import SwingChange, SwingEdit
-    from keypose.verbs import (
-        breakdowns,
-        farthest_search,
-        ladder,
-        methods,
-        rebake,
-        refine_table,
-        select,
-        swings_within,
-        unbake,
-    )
-    from keypose.verbs.comparing import Comparison
+    from keypose.swings.edit import SwingChange, SwingEdit
 
 __version__ = "0.1.0"
 
@@ -90,7 +83,8 @@ __all__ = [
     "FormatError",
     "FormatWarning",
     "Hit",
-    "Ingested",
+    "IngestCounts",
+    "IngestReport",
     "KeyedMotion",
     "KeyedSpan",
     "KeyposeError",
@@ -116,7 +110,6 @@ __all__ = [
     "SwingChange",
     "SwingEdit",
     "Swings",
-    "Tally",
     "Tip",
     "Track",
     "UnknownJoint",
@@ -150,8 +143,8 @@ __all__ = [
     "unbake",
 ]
 
-if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that every name exists
-    _ROOMS = {
+if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept every name
+    _PUBLIC_NAMES = {
         "keypose.balance": ("Balance", "Tip", "balance", "tips_over"),
         "keypose.batch.compare": ("compare",),
         "keypose.demo": ("demo_motion",),
@@ -169,10 +162,10 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         ),
         "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "save"),
         "keypose.formats.kps": ("open_kps",),
-        "keypose.inbetween.editing": ("Change", "Edit", "edit"),
+        "keypose.curves.edit": ("Change", "Edit", "edit"),
         "keypose.library.library": ("Library",),
-        "keypose.library.nouns": ("Clip", "Draft", "Facets", "Fault", "Ingested", "Tally"),
-        "keypose.library.searching.hits": ("Hit",),
+        "keypose.library.records": ("Clip", "Draft", "Facets", "Fault", "IngestCounts", "IngestReport"),
+        "keypose.library.search.hits": ("Hit",),
         "keypose.methods.farthest": ("FarthestSearch",),
         "keypose.methods.refine": ("RefineTable",),
         "keypose.methods.saliency": ("StreamingSaliency",),
@@ -199,28 +192,21 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
         "keypose.pictures.timeline": ("timeline",),
         "keypose.storage": ("Damage", "StoredMotion"),
         "keypose.swings": ("KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
-        "keypose.swings.editing": ("SwingChange", "SwingEdit"),
-        "keypose.verbs": (
-            "breakdowns",
-            "farthest_search",
-            "ladder",
-            "methods",
-            "rebake",
-            "refine_table",
-            "select",
-            "swings_within",
-            "unbake",
-        ),
-        "keypose.verbs.comparing": ("Comparison",),
+        "keypose.swings.edit": ("SwingChange", "SwingEdit"),
+        "keypose.api.rebake": ("rebake",),
+        "keypose.api.select": ("breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select"),
+        "keypose.api.swings": ("swings_within",),
+        "keypose.api.unbake": ("unbake",),
+        "keypose.api.compare": ("Comparison",),
     }
-    _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+    _MODULE_OF = {name: module for module, names in _PUBLIC_NAMES.items() for name in names}
 
     def __getattr__(name: str) -> object:
-        if name not in _ROOM_OF:
+        if name not in _MODULE_OF:
             raise AttributeError(f"module 'keypose' has no attribute {name!r}")
         import importlib
 
-        value = getattr(importlib.import_module(_ROOM_OF[name]), name)
+        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
         globals()[name] = value
         return value
 
@@ -231,10 +217,12 @@ if not TYPE_CHECKING:  # a type checker that saw __getattr__ would believe that 
     from types import ModuleType
 
     class _Package(ModuleType):
-        """Some rooms and verbs share a name (``methods``, ``swings``): importing the room must not hide the verb."""
+        """Some packages and functions share a name (``methods``, ``swings``): importing the package must not hide the
+        function.
+        """
 
         def __setattr__(self, name: str, value: object) -> None:
-            if not (isinstance(value, ModuleType) and name in _ROOM_OF):
+            if not (isinstance(value, ModuleType) and name in _MODULE_OF):
                 super().__setattr__(name, value)
 
     sys.modules[__name__].__class__ = _Package

@@ -1,4 +1,4 @@
-"""``python -m keypose``: the command line."""
+"""Run the command line by ``python -m keypose``."""
 
 import sys
 

@@ -23,23 +23,23 @@ def salient_paths(
     max_keys: int,
     sum: bool,
     integrated: bool,
-    least_gap: int,
-    greatest_gap: int,
+    min_gap: int,
+    max_gap: int,
     allowed: NDArray[uint8],
     pinned: NDArray[uint8],
     threads: int,
-    most_distances: int = 0,
-    most_parents: int = 0,
+    max_distances: int = 0,
+    max_parents: int = 0,
 ) -> tuple[NDArray[float64], NDArray[int32]]: ...
 def table_paths(
     costs: NDArray[float64],
     max_keys: int,
     sum: bool,
-    least_gap: int,
+    min_gap: int,
     allowed: NDArray[uint8],
     pinned: NDArray[uint8],
     threads: int,
-    most_parents: int = 0,
+    max_parents: int = 0,
 ) -> tuple[NDArray[float64], NDArray[int32]]: ...
 def inbetween_paths(
     parents: NDArray[int32],
@@ -51,14 +51,14 @@ def inbetween_paths(
     mean: bool,
     max_keys: int,
     sum: bool,
-    least_gap: int,
-    greatest_gap: int,
+    min_gap: int,
+    max_gap: int,
     allowed: NDArray[uint8],
     pinned: NDArray[uint8],
     threads: int,
     limit: float = ...,
     top_only: bool = False,
-    most_parents: int = 0,
+    max_parents: int = 0,
 ) -> tuple[NDArray[float64], NDArray[int32]]: ...
 def inbetween_costs(
     parents: NDArray[int32],
@@ -68,7 +68,7 @@ def inbetween_costs(
     weights: NDArray[float64],
     straight: bool,
     mean: bool,
-    greatest_gap: int,
+    max_gap: int,
     threads: int,
 ) -> NDArray[float64]: ...
 def inbetween_spans(
@@ -88,10 +88,10 @@ def polish(
     positions: NDArray[float64],
     weights: NDArray[float64],
     keys: NDArray[int32],
-    leaving_turns: NDArray[float64],
-    arriving_turns: NDArray[float64],
-    leaving_shifts: NDArray[float64],
-    arriving_shifts: NDArray[float64],
+    out_rotation_tangents: NDArray[float64],
+    in_rotation_tangents: NDArray[float64],
+    out_translation_tangents: NDArray[float64],
+    in_translation_tangents: NDArray[float64],
     lever_mm: float,
     length_mm: float,
     power: float,
@@ -103,7 +103,7 @@ def swing_spans(
     rotations: NDArray[float64],
     smoothing: int,
     half_window: int,
-    least: int,
+    min_frames: int,
     rest_speed: float,
     threshold: float,
     cosine: bool,
@@ -115,24 +115,24 @@ def swing_keys(
     starts: NDArray[int32],
     ends: NDArray[int32],
     first_rotations: NDArray[float64],
-    turns: NDArray[float64],
+    rotation_vectors: NDArray[float64],
     swing_cost: float,
-    longest: int,
+    max_span: int,
 ) -> tuple[NDArray[int32], NDArray[int32], NDArray[float64], NDArray[uint8], NDArray[float64]]: ...
 def lossless_encode(plan: NDArray[int64], numbers: NDArray[int64]) -> bytes: ...
 def lossless_decode(plan: NDArray[int64], bytes: bytes, frames: int) -> NDArray[int64]: ...
 def format_columns(values: NDArray[float64], decimals: NDArray[int32]) -> bytes: ...
-def trusting_fits(features: NDArray[float64], target: NDArray[float64], counts: list[int]) -> NDArray[float64]: ...
-def miss_bits(misses: NDArray[int64], first: NDArray[uint8]) -> float: ...
+def robust_fits(features: NDArray[float64], target: NDArray[float64], counts: list[int]) -> NDArray[float64]: ...
+def error_bits(errors: NDArray[int64], first: NDArray[uint8]) -> float: ...
 
-class NumbersOut:
+class IntegerWriter:
     def __init__(self) -> None: ...
-    def put(self, kind: int, number: int) -> None: ...
+    def write(self, kind: int, number: int) -> None: ...
     def finish(self) -> bytes: ...
 
-class NumbersIn:
+class IntegerReader:
     def __init__(self, bytes: bytes) -> None: ...
-    def take(self, kind: int) -> int: ...
+    def read(self, kind: int) -> int: ...
     def finish(self) -> None: ...
 
 class KpsClip:
@@ -152,18 +152,18 @@ class KpsFrames:
     def __init__(
         self,
         positions: NDArray[float64],
-        turns: NDArray[float64],
+        world_rotations: NDArray[float64],
         translations: NDArray[float64],
         numbers: NDArray[float64],
     ) -> None: ...
 
-_Chosen = tuple[bool, int, int, NDArray[int32], NDArray[int64]]
+_Choice = tuple[bool, int, int, NDArray[int32], NDArray[int64]]
 
 def kps_clip(
     parents: NDArray[int32],
     charts: NDArray[float64],
     moves: NDArray[uint8],
-    places: NDArray[float64],
+    joint_positions: NDArray[float64],
     steps: NDArray[int32],
     centres: NDArray[int64],
     track_priors: NDArray[int32],
@@ -177,7 +177,7 @@ def kps_figure(
     mm_per_unit: float,
 ) -> KpsFigure: ...
 def kps_curvatures(clip: KpsClip, figure: KpsFigure, frames: KpsFrames) -> NDArray[float64]: ...
-def kps_choose_pose(clip: KpsClip, figure: KpsFigure, frames: KpsFrames, tolerance_mm: float) -> _Chosen: ...
+def kps_choose_pose(clip: KpsClip, figure: KpsFigure, frames: KpsFrames, tolerance_mm: float) -> _Choice: ...
 def kps_choose_body(
     clip: KpsClip,
     figure: KpsFigure,
@@ -186,31 +186,31 @@ def kps_choose_body(
     next: NDArray[int64] | None,
     tolerance_mm: float,
     order: int,
-    kept: float,
+    tolerance_share: float,
     grain: int,
-) -> _Chosen: ...
+) -> _Choice: ...
 def kps_frame_levels(frames: int, next: bool, order: int) -> NDArray[int32]: ...
 def nearest_windows(
     query: NDArray[float32],
-    ways: NDArray[int32],
+    variants: NDArray[int32],
     vectors: NDArray[float32],
     squares: NDArray[float32],
     weights: NDArray[float32],
     bounds: NDArray[int32],
-    chosen: NDArray[int64],
+    clip_indices: NDArray[int64],
 ) -> tuple[NDArray[float32], NDArray[float64]]: ...
-def nearest_place(rows: NDArray[float64], piece: NDArray[float64], first: int, last: int) -> tuple[int, float]: ...
+def nearest_match(rows: NDArray[float64], pattern: NDArray[float64], first: int, last: int) -> tuple[int, float]: ...
 
-Swinging = tuple[NDArray[int32], NDArray[float64], NDArray[float64], NDArray[float64], NDArray[bool_]]
+SwingTable = tuple[NDArray[int32], NDArray[float64], NDArray[float64], NDArray[float64], NDArray[bool_]]
 
 def overlap_swings(
-    query: Swinging,
-    query_from: float,
-    query_to: float,
-    other: Swinging,
-    other_from: float,
-    other_to: float,
+    query: SwingTable,
+    query_start_s: float,
+    query_end_s: float,
+    other: SwingTable,
+    other_start_s: float,
+    other_end_s: float,
     rate: float,
-    least_cosine: float,
+    min_cosine: float,
     by_axes: bool,
 ) -> tuple[float, int, NDArray[int32], NDArray[float64]]: ...

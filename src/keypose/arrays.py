@@ -1,4 +1,4 @@
-"""Array types, and the one way in which nouns keep arrays: checked once, read-only ever after."""
+"""Array types, and the base class of types whose arrays are checked once and read-only afterwards."""
 
 from __future__ import annotations
 
@@ -15,79 +15,80 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
-# No figure is larger, in any unit; below it no product of a few numbers overflows.
-GREATEST_NUMBER = 1e15
-NUMBERS = "biufO"  # kinds of arrays that may hold numbers
+# No real value is larger, in any unit; products of a few numbers below it do not overflow.
+MAX_MAGNITUDE = 1e15
+NUMERIC_KINDS = "biufO"  # kinds of arrays that may hold numbers
 
 
-def frozen_floats(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Floats:
-    """``values`` as a read-only, C-contiguous float64 array of ``shape`` (None: any length), all finite and sane.
+def freeze_floats(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Floats:
+    """Return ``values`` as a read-only, C-contiguous float64 array of ``shape`` (None: any length).
 
-    The data are copied unless nobody else can write to them.
+    The data are copied unless nobody else can write to them. Raise ModelError if the shape differs or a number is not
+    finite or above ``MAX_MAGNITUDE``; ``name`` starts the message.
     """
     try:
         if np.iscomplexobj(values) or _is_masked(values):
-            raise ModelError(f"{what}: complex or masked numbers, expected plain ones")
-        if np.asarray(values).dtype.kind not in NUMBERS:
-            raise ModelError(f"{what}: not numbers ({np.asarray(values).dtype})")
+            raise ModelError(f"{name}: complex or masked numbers, expected plain ones")
+        if np.asarray(values).dtype.kind not in NUMERIC_KINDS:
+            raise ModelError(f"{name}: not numbers ({np.asarray(values).dtype})")
         with np.errstate(over="ignore"):
             array = np.asarray(values, dtype=np.float64)
     except ModelError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{what}: not numbers ({error})") from None
-    _check_shape(array, shape, what)
-    if array.size and not (array.min() >= -GREATEST_NUMBER and array.max() <= GREATEST_NUMBER):  # nor NaN
-        sound = np.abs(array) <= GREATEST_NUMBER
-        where = tuple(int(i) for i in np.argwhere(~sound)[0])
-        sane = f"finite numbers up to {GREATEST_NUMBER:g}"
-        raise ModelError(f"{what}: {array[where]:g} at index {where}, expected {sane}")
-    return frozen(array)
+        raise ModelError(f"{name}: not numbers ({error})") from None
+    _check_shape(array, shape, name)
+    if array.size and not (array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE):  # nor NaN
+        is_valid = np.abs(array) <= MAX_MAGNITUDE
+        index = tuple(int(i) for i in np.argwhere(~is_valid)[0])
+        expected = f"finite numbers up to {MAX_MAGNITUDE:g}"
+        raise ModelError(f"{name}: {array[index]:g} at index {index}, expected {expected}")
+    return freeze_or_copy(array)
 
 
 def _is_masked(values: ArrayLike) -> bool:
-    masked = sys.modules.get("numpy.ma")  # loading it takes longer than anything else here
+    masked = sys.modules.get("numpy.ma")  # importing numpy.ma here would be slow
     return masked is not None and bool(masked.is_masked(values))
 
 
-def frozen_ints(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Ints:
-    """``values`` as a read-only int32 array of ``shape`` (None: any length)."""
+def freeze_ints(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Ints:
+    """Return ``values`` as a read-only int32 array of ``shape`` (None: any length)."""
     try:
-        given = np.asarray(values)
+        raw = np.asarray(values)
     except ValueError as error:
-        raise ModelError(f"{what}: not numbers ({error})") from None
-    if given.size and not np.issubdtype(given.dtype, np.integer):
-        raise ModelError(f"{what}: {given.dtype} numbers, expected integers")
-    if given.size and (given.min() < -(2**31) or given.max() >= 2**31):
-        raise ModelError(f"{what}: numbers beyond 32 bits")
-    array = given.astype(np.int32)
-    _check_shape(array, shape, what)
-    return frozen(array)
+        raise ModelError(f"{name}: not numbers ({error})") from None
+    if raw.size and not np.issubdtype(raw.dtype, np.integer):
+        raise ModelError(f"{name}: {raw.dtype} numbers, expected integers")
+    if raw.size and (raw.min() < -(2**31) or raw.max() >= 2**31):
+        raise ModelError(f"{name}: numbers beyond 32 bits")
+    array = raw.astype(np.int32)
+    _check_shape(array, shape, name)
+    return freeze_or_copy(array)
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """``array`` read-only and contiguous; a copy if somebody else could still write to its memory."""
+def freeze_or_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return ``array`` read-only and contiguous, as a copy if its memory is writable elsewhere."""
     contiguous = np.ascontiguousarray(array)
-    made_here = contiguous is not array and contiguous.base is None
-    if not made_here and (contiguous.flags.writeable or _writable_elsewhere(contiguous)):
+    is_new = contiguous is not array and contiguous.base is None
+    if not is_new and (contiguous.flags.writeable or _has_writable_base(contiguous)):
         contiguous = contiguous.copy()
-    return give_away(contiguous)
+    return freeze(contiguous)
 
 
-def give_away(array: NDArray[Any]) -> NDArray[Any]:
-    """``array`` itself made read-only: for a maker that keeps no other way to write to it."""
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Make ``array`` itself read-only and return it. For new arrays that nobody else can write to."""
     array.setflags(write=False)
     return array
 
 
 def runs(flags: Bools) -> list[tuple[int, int]]:
-    """Each longest run of true ``flags`` (T,): where it starts, and where it has stopped."""
+    """Return (start, stop) of each maximal run of true ``flags`` (T,)."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
 
 
-def _writable_elsewhere(array: NDArray[Any]) -> bool:
-    """Whether another array, a mapped file or a buffer still leads to this memory; our kernels keep no way to it."""
+def _has_writable_base(array: NDArray[Any]) -> bool:
+    """Return whether another array, a mapped file or a buffer shares this memory. Arrays of our kernels do not."""
     base = array.base
     while isinstance(base, np.ndarray):
         if base.flags.writeable:
@@ -98,24 +99,23 @@ def _writable_elsewhere(array: NDArray[Any]) -> bool:
     return not (base is None or isinstance(base, bytes) or type(base).__name__ == "nb_ndarray")
 
 
-def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], what: str) -> None:
+def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], name: str) -> None:
     fits = array.ndim == len(shape) and all(
         want is None or want == have for want, have in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        wanted = ", ".join("any" if n is None else str(n) for n in shape)
-        raise ModelError(f"{what}: shape {array.shape}, expected ({wanted})")
+        expected = ", ".join("any" if n is None else str(n) for n in shape)
+        raise ModelError(f"{name}: shape {array.shape}, expected ({expected})")
 
 
 class Frozen:
-    """What the nouns, which are frozen dataclasses, have in common.
+    """Base class of frozen dataclasses with read-only arrays.
 
-    Their arrays stay read-only through pickling and copying. Only the fields travel; what was cached is
-    computed again where it is wanted.
+    Arrays stay read-only through pickling and copying. Only fields are pickled; cached properties are computed again.
     """
 
-    def _put(self, name: str, value: object) -> None:
-        """Sets a field to its checked form; only ``__post_init__`` calls it."""
+    def _set_field(self, name: str, value: object) -> None:
+        """Set a field to its checked value; only for ``__post_init__``."""
         object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""Everything that can go wrong, as one tree.
+"""The exceptions of Keypose.
 
     KeyposeError
-    ├── Conflict                           somebody else has changed meanwhile what is to be changed
+    ├── Conflict                           the object was changed by somebody else in the meantime
     ├── FileError          (OSError)       a file cannot be opened, read or written
-    ├── FormatError        (ValueError)    a file's content is not what its format asks for
-    │   └── LimitError                     a file asks for more than the limits allow
+    ├── FormatError        (ValueError)    a file's content violates its format
+    │   └── LimitError                     a file exceeds the limits
     ├── MissingExtra       (ImportError)   an optional dependency is not installed
-    ├── ModelError         (ValueError)    a noun was built from arrays that do not fit together
-    ├── OptionError        (ValueError)    an argument is outside what is possible
+    ├── ModelError         (ValueError)    an instance was built from inconsistent arrays
+    ├── OptionError        (ValueError)    an argument is invalid
     └── UnknownJoint       (LookupError)   no such joint or body part
 
     FormatWarning          (UserWarning)   a file was repaired while reading; the message says how
 
-Whoever catches ``KeyposeError`` catches every error that bad input can cause.
+Catching ``KeyposeError`` catches every error that bad input can cause.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from os import PathLike, fspath
 
 
 class KeyposeError(Exception):
-    """The root of all errors of this package."""
+    """Base class of all errors of this package."""
 
 
 class Conflict(KeyposeError):  # noqa: N818 - reads better without "Error"
-    """Somebody else has changed meanwhile what is to be changed; the message says what is there now."""
+    """The object was changed by somebody else in the meantime; the message describes its current state."""
 
 
 class FileError(KeyposeError, OSError):
@@ -35,7 +35,7 @@ class FileError(KeyposeError, OSError):
 
 
 class FormatError(KeyposeError, ValueError):
-    """A file's content is not what its format asks for.
+    """A file's content violates its format.
 
     The message starts with the file and, where known, the line (1-based) or the byte offset:
     ``walk.bvh:41: 5 channels, expected 3 or 6``.
@@ -53,8 +53,8 @@ class FormatError(KeyposeError, ValueError):
         self.problem = problem
         self.line = line
         self.byte = byte
-        place = f":{line}" if line is not None else f": byte {byte}" if byte is not None else ""
-        super().__init__(f"{self.path}{place}: {problem}")
+        location = f":{line}" if line is not None else f": byte {byte}" if byte is not None else ""
+        super().__init__(f"{self.path}{location}: {problem}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild_format_error, (type(self), self.path, self.problem, self.line, self.byte)
@@ -67,36 +67,38 @@ def _rebuild_format_error(
 
 
 class LimitError(FormatError):
-    """A file asks for more joints, frames or memory than the limits allow."""
+    """A file needs more joints, frames or memory than the limits allow."""
 
 
 class MissingExtra(KeyposeError, ImportError):  # noqa: N818
-    """An optional dependency is not installed; the message holds the line to type."""
+    """An optional dependency is not installed; the message contains the install command."""
 
 
 class ModelError(KeyposeError, ValueError):
-    """A noun was built from arrays that do not fit together."""
+    """An instance was built from inconsistent arrays."""
 
 
 class OptionError(KeyposeError, ValueError):
-    """An argument is outside what is possible; the message says what is."""
+    """An argument is invalid; the message states the valid values."""
 
 
 class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
-    """No joint or body part of that name; the message offers the nearest ones."""
+    """No joint or body part has that name; the message suggests the closest names."""
 
-    def __init__(self, wanted: str, known: Iterable[str]) -> None:
-        self.wanted = wanted
-        self.known = tuple(known)
-        spelled = {name.lower(): name for name in reversed(self.known)}
-        near = [spelled[low] for low in difflib.get_close_matches(wanted.lower(), spelled, n=3, cutoff=0.6)]
-        meant = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-        hint = f"{meant}known: {', '.join(self.known[:40])}{', ...' if len(self.known) > 40 else ''}"
-        super().__init__(f"no joint or body part {wanted!r}; {hint}")
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        self.name = name
+        self.choices = tuple(choices)
+        original_names = {choice.lower(): choice for choice in reversed(self.choices)}
+        suggestions = [
+            original_names[low] for low in difflib.get_close_matches(name.lower(), original_names, n=3, cutoff=0.6)
+        ]
+        suggestion_text = f"did you mean {' or '.join(map(repr, suggestions))}? " if suggestions else ""
+        hint = f"{suggestion_text}known: {', '.join(self.choices[:40])}{', ...' if len(self.choices) > 40 else ''}"
+        super().__init__(f"no joint or body part {name!r}; {hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.wanted, self.known)
+        return type(self), (self.name, self.choices)
 
 
 class FormatWarning(UserWarning):
-    """A file was not quite right and was repaired while reading; the message says how."""
+    """A file was repaired while reading; the message says how."""

@@ -1,8 +1,7 @@
-"""From local poses to the world: forward kinematics, the up axis, the height, ground contacts.
+"""Forward kinematics, the up axis, the height of a figure, ground contacts.
 
-Pure functions on arrays. Positions are in file units unless a name says otherwise; a height is the
-vertical extent of a standing figure, and ``REFERENCE_HEIGHT_MM`` is the figure on which all errors of
-this package are stated.
+Pure functions on arrays. Positions are in file units unless a name says otherwise. A height is the vertical extent of
+a standing figure; all errors of this package are stated on a figure of ``REFERENCE_HEIGHT_MM``.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ REFERENCE_HEIGHT_MM = 1700.0
 # Ground contact, stated on a figure of REFERENCE_HEIGHT_MM.
 CONTACT_HEIGHT_M = 0.08
 CONTACT_SPEED_M_PER_S = 0.25
-CONTACT_LEAST_S = 0.1
-CONTACT_GAP_S = 0.05
-RUN_TOLERANCE_FRAMES = 0.01  # a rate of 120.0005 fps (.0083333 s) still has 12 frames in 0.1 s
+MIN_CONTACT_S = 0.1
+MAX_CONTACT_GAP_S = 0.05
+RUN_TOLERANCE_FRAMES = 0.01  # at 120.0005 fps (.0083333 s) 0.1 s still counts as 12 frames
 
 # A rest pose counts as upright when it is at least this tall compared with its widest side: a T-pose is
-# about as wide as it is tall, a skeleton drawn lying down is much wider.
+# about as wide as it is tall; a skeleton that lies down is much wider.
 UPRIGHT_RATIO = 0.7
 
-# An axis is the way up when it holds at least this part of the way from feet to head: within 41 degrees,
-# so that no two axes qualify.
-DOMINANT_PART = 0.75
+# An axis is up if its share of the vector from feet to head is at least this: within 41 degrees, so that no two
+# axes qualify.
+DOMINANT_SHARE = 0.75
 
 
 def forward(parents: Ints, translations: Floats, rotations: Floats) -> tuple[Floats, Floats]:
-    """World positions (T, J, 3) and rotations (T, J, 4) of local poses; parents before children."""
+    """Return world positions (T, J, 3) and rotations (T, J, 4) of local poses; parents come before children."""
     return _core.forward_kinematics(
         np.ascontiguousarray(parents, dtype=np.int32),
         np.ascontiguousarray(translations, dtype=np.float64),
@@ -47,63 +46,64 @@ def forward(parents: Ints, translations: Floats, rotations: Floats) -> tuple[Flo
 
 
 def end_positions(world_positions: Floats, world_rotations: Floats, end_joints: Ints, end_offsets: Floats) -> Floats:
-    """World positions (T, E, 3) of the end sites."""
+    """Return the world positions (T, E, 3) of the end sites."""
     return world_positions[:, end_joints] + rotate(world_rotations[:, end_joints], end_offsets)
 
 
 def up_axis(up: Up) -> tuple[int, float]:
-    """The index of the up axis and its sign."""
+    """Return the index of the up axis and its sign."""
     return "XYZ".index(up[-1]), -1.0 if up.startswith("-") else 1.0
 
 
 def heights_above(points: Floats, up: Up) -> Floats:
-    """The coordinate of ``points`` (..., 3) along the up axis."""
+    """Return the coordinate of ``points`` (..., 3) along the up axis."""
     axis, sign = up_axis(up)
     return sign * points[..., axis]
 
 
 def vertical_extent(points: Floats, up: Up) -> Floats:
-    """Highest minus lowest of ``points`` (..., N, 3): one number per pose."""
+    """Return the highest minus the lowest of ``points`` (..., N, 3), one number per pose."""
     extent: Floats = np.ptp(heights_above(points, up), axis=-1)
     return extent
 
 
 def is_upright(points: Floats, up: Up) -> bool:
-    """Whether one pose (N, 3) stands along the up axis."""
+    """Return whether one pose (N, 3) stands along the up axis."""
     widest = float(np.ptp(points, axis=0).max())
     return widest > 0 and float(vertical_extent(points, up)) >= UPRIGHT_RATIO * widest
 
 
 def dominant_up(below: Floats, above: Floats) -> Up | None:
-    """The axis along which points ``above`` lie over ``below`` (both (T, 3)) in most frames, if any does."""
+    """Return the axis along which ``above`` lies over ``below`` (both (T, 3)) in most frames, or None."""
     direction = np.median(above - below, axis=0)
     axis = int(np.argmax(np.abs(direction)))
-    if np.abs(direction[axis]) <= DOMINANT_PART * np.linalg.norm(direction):
+    if np.abs(direction[axis]) <= DOMINANT_SHARE * np.linalg.norm(direction):
         return None
     return UPS[axis if direction[axis] > 0 else axis + 3]
 
 
-def ground_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> Bools:
-    """Which feet touch the ground: (T, F) from ``feet`` (T, F, P, 3), P points (ankle, toe) for each foot.
+def find_ground_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> Bools:
+    """Return which feet touch the ground, (T, F), from ``feet`` (T, F, P, 3): P points (ankle, toe) for each foot.
 
-    A foot is in contact where one of its points is near the clip's floor and slow, for a least time, with
-    short gaps closed; ``metres_per_unit`` is that of the figure scaled to the reference height.
+    A foot is in contact where one of its points is near the clip's floor and slow for at least ``MIN_CONTACT_S``;
+    shorter gaps than ``MAX_CONTACT_GAP_S`` are closed. ``metres_per_unit``: of the figure scaled to the reference
+    height.
     """
     metres = feet * metres_per_unit
     height = heights_above(metres, up)
     floor = np.percentile(height.min(axis=(1, 2)), 5.0)
     velocity = np.gradient(metres, axis=0) * fps if len(metres) > 1 else np.zeros_like(metres)
-    slow = np.linalg.norm(velocity, axis=-1) < CONTACT_SPEED_M_PER_S
-    touching: Bools = ((height - floor < CONTACT_HEIGHT_M) & slow).any(axis=2)
-    for foot in range(touching.shape[1]):
-        column = touching[:, foot]
-        _fill_runs(column, False, shorter_than=CONTACT_GAP_S * fps - RUN_TOLERANCE_FRAMES, inner_only=True)
-        _fill_runs(column, True, shorter_than=CONTACT_LEAST_S * fps - RUN_TOLERANCE_FRAMES, inner_only=False)
-    return touching
+    is_slow = np.linalg.norm(velocity, axis=-1) < CONTACT_SPEED_M_PER_S
+    in_contact: Bools = ((height - floor < CONTACT_HEIGHT_M) & is_slow).any(axis=2)
+    for foot in range(in_contact.shape[1]):
+        column = in_contact[:, foot]
+        _invert_short_runs(column, False, shorter_than=MAX_CONTACT_GAP_S * fps - RUN_TOLERANCE_FRAMES, inner_only=True)
+        _invert_short_runs(column, True, shorter_than=MIN_CONTACT_S * fps - RUN_TOLERANCE_FRAMES, inner_only=False)
+    return in_contact
 
 
 class Stance(NamedTuple):
-    """One contact of one foot, and the point of the foot (ankle or toe) that stands."""
+    """One contact of one foot, and the point of the foot (ankle or toe) that stays in place."""
 
     foot: int
     point: int
@@ -111,41 +111,41 @@ class Stance(NamedTuple):
     end: int  # the frame after the last
 
 
-def stances(feet: Sequence[Floats], touching: Bools, up: Up) -> tuple[Stance, ...]:
-    """The contacts ``touching`` (T, F) of ``feet``, each (T, P, 3).
+def find_stances(feet: Sequence[Floats], in_contact: Bools, up: Up) -> tuple[Stance, ...]:
+    """Return the stances of ``feet``, each (T, P, 3), for the flags ``in_contact`` (T, F).
 
-    The point that stands is the one that strays least: a foot that rolls over its toes moves its ankle yet does not
+    The point of a stance is the one that drifts least: a foot that rolls over its toes moves its ankle but does not
     slide.
     """
-    found = []
+    stances = []
     for foot, points in enumerate(feet):
-        for start, end in runs(touching[:, foot]):
-            strays = [_strays(points[:, point], start, end, up).mean() for point in range(points.shape[1])]
-            found.append(Stance(foot, int(np.argmin(strays)), start, end))
-    return tuple(found)
+        for start, end in runs(in_contact[:, foot]):
+            drift = [_horizontal_drift(points[:, point], start, end, up).mean() for point in range(points.shape[1])]
+            stances.append(Stance(foot, int(np.argmin(drift)), start, end))
+    return tuple(stances)
 
 
-def foot_slide(feet: Sequence[Floats], standing: Sequence[Stance], up: Up) -> float | None:
-    """How far ``feet``, each (T, P, 3), are on average from their place at the middle of each contact, horizontally.
+def foot_slide(feet: Sequence[Floats], stances: Sequence[Stance], up: Up) -> float | None:
+    """Return the mean horizontal distance of ``feet``, each (T, P, 3), from their mid-contact position.
 
-    In file units, over all frames of contact; None where there is no contact.
+    In file units, over all frames of contact; None if there is no contact.
     """
-    if not standing:
+    if not stances:
         return None
-    strays = [_strays(feet[each.foot][:, each.point], each.start, each.end, up) for each in standing]
-    return float(np.concatenate(strays).mean())
+    drift = [_horizontal_drift(feet[stance.foot][:, stance.point], stance.start, stance.end, up) for stance in stances]
+    return float(np.concatenate(drift).mean())
 
 
-def _strays(points: Floats, start: int, end: int, up: Up) -> Floats:
-    """Horizontal distances (end - start,) of a point (T, 3) from its place at the middle of these frames."""
-    off = points[start:end] - points[(start + end) // 2]
-    off[:, up_axis(up)[0]] = 0.0
-    return np.asarray(np.linalg.norm(off, axis=-1))
+def _horizontal_drift(points: Floats, start: int, end: int, up: Up) -> Floats:
+    """Return horizontal distances (end - start,) of a point (T, 3) from its position at the middle of these frames."""
+    offsets = points[start:end] - points[(start + end) // 2]
+    offsets[:, up_axis(up)[0]] = 0.0
+    return np.asarray(np.linalg.norm(offsets, axis=-1))
 
 
-def _fill_runs(values: Bools, of: bool, *, shorter_than: float, inner_only: bool) -> None:
-    """Inverts, in place, the runs of ``of`` that are too short."""
-    for start, end in runs(values == of):
-        touches_an_end = start == 0 or end == len(values)
-        if end - start < shorter_than and not (inner_only and touches_an_end):
-            values[start:end] = not of
+def _invert_short_runs(values: Bools, value: bool, *, shorter_than: float, inner_only: bool) -> None:
+    """Invert, in place, the runs of ``value`` that are shorter than ``shorter_than`` frames."""
+    for start, end in runs(values == value):
+        is_at_end = start == 0 or end == len(values)
+        if end - start < shorter_than and not (inner_only and is_at_end):
+            values[start:end] = not value

@@ -1,6 +1,6 @@
-"""Rotations as pure functions on arrays whose last axis holds unit quaternions, wxyz.
+"""Pure functions on arrays whose last axis holds unit quaternions, wxyz.
 
-Euler angles are in radians here and intrinsic: order ``"ZYX"`` means ``q = qz * qy * qx``, the turn
+Euler angles are in radians here and intrinsic: order ``"ZYX"`` means ``q = qz * qy * qx``, the rotation
 that a BVH file with channels ``Zrotation Yrotation Xrotation`` describes. Every function takes and
 returns arrays with any number of leading axes.
 """
@@ -18,7 +18,7 @@ IDENTITY: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
 
 
 def multiply(a: Floats, b: Floats) -> Floats:
-    """``a * b``: first turn by ``b``, then by ``a``."""
+    """Return ``a * b``: rotate by ``b`` first, then by ``a``."""
     aw, ax, ay, az = np.moveaxis(a, -1, 0)
     bw, bx, by, bz = np.moveaxis(b, -1, 0)
     return np.stack(
@@ -33,21 +33,21 @@ def multiply(a: Floats, b: Floats) -> Floats:
 
 
 def conjugate(q: Floats) -> Floats:
-    """The inverse turn."""
+    """Return the inverse rotation."""
     inverse: Floats = q * np.array((1.0, -1.0, -1.0, -1.0))
     return inverse
 
 
 def rotate(q: Floats, v: Floats) -> Floats:
-    """Vectors ``v`` (..., 3) turned by ``q`` (..., 4)."""
+    """Return vectors ``v`` (..., 3) rotated by ``q`` (..., 4)."""
     u = q[..., 1:]
     c = 2.0 * np.cross(u, v)
-    turned: Floats = v + q[..., :1] * c + np.cross(u, c)
-    return turned
+    rotated: Floats = v + q[..., :1] * c + np.cross(u, c)
+    return rotated
 
 
 def normalise(q: Floats) -> Floats:
-    """``q`` scaled to length 1; a zero quaternion becomes the identity."""
+    """Return ``q`` scaled to length 1; a zero quaternion becomes the identity."""
     length = np.linalg.norm(q, axis=-1, keepdims=True)
     safe = np.where(length > 0, length, 1.0)
     unit: Floats = np.where(length > 0, q / safe, np.array(IDENTITY))
@@ -55,14 +55,14 @@ def normalise(q: Floats) -> Floats:
 
 
 def angle_between(a: Floats, b: Floats) -> Floats:
-    """The angle of the turn from ``a`` to ``b`` in radians, 0 to pi, accurate for small angles too."""
+    """Return the angle of the rotation from ``a`` to ``b`` in radians, 0 to pi, also accurate for small angles."""
     d = multiply(conjugate(a), b)
     angle: Floats = 2.0 * np.arctan2(np.linalg.norm(d[..., 1:], axis=-1), np.abs(d[..., 0]))
     return angle
 
 
 def log(q: Floats) -> Floats:
-    """The exponential map (..., 3): axis times angle in radians, at most pi long."""
+    """Return the rotation vector (..., 3): axis times angle in radians, at most pi long."""
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, q[..., :1])
@@ -71,30 +71,30 @@ def log(q: Floats) -> Floats:
 
 
 def exp(v: Floats) -> Floats:
-    """The quaternion of an exponential map ``v`` (..., 3)."""
+    """Return the quaternion of a rotation vector ``v`` (..., 3)."""
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
     half_sinc = 0.5 * np.sinc(angle / (2.0 * np.pi))
     return np.concatenate((np.cos(angle / 2.0), half_sinc * v), axis=-1)
 
 
 def slerp(a: Floats, b: Floats, t: Floats) -> Floats:
-    """The turn a fraction ``t`` (..., 1) of the short way from ``a`` to ``b``, at constant speed."""
+    """Return the rotation at a fraction ``t`` (..., 1) of the shorter way from ``a`` to ``b``, at constant speed."""
     return multiply(a, exp(t * log(multiply(conjugate(a), b))))
 
 
 def at_frames(q: Floats, frames: Floats) -> Floats:
-    """``q`` (T, ..., 4) at ``frames`` (N,), whole or not, at constant speed between two; whole ones as they are."""
+    """Return ``q`` (T, ..., 4) at ``frames`` (N,), which may be fractional; whole frames are returned unchanged."""
     before = np.minimum(frames.astype(int), max(len(q) - 2, 0))
     after = np.minimum(before + 1, len(q) - 1)
-    turned: Floats = q[np.where(frames == after, after, before)]
-    off = np.flatnonzero((frames != before) & (frames != after))
-    part = (frames - before)[off].reshape(-1, *(1,) * (q.ndim - 1))
-    turned[off] = normalise(slerp(q[before[off]], q[after[off]], part))
-    return turned
+    rotations: Floats = q[np.where(frames == after, after, before)]
+    off_frame = np.flatnonzero((frames != before) & (frames != after))
+    fraction = (frames - before)[off_frame].reshape(-1, *(1,) * (q.ndim - 1))
+    rotations[off_frame] = normalise(slerp(q[before[off_frame]], q[after[off_frame]], fraction))
+    return rotations
 
 
-def sign_continuous(q: Floats) -> Floats:
-    """``q`` (T, ..., 4) with signs chosen so that neighbours along the first axis are less than 180 degrees apart."""
+def align_signs(q: Floats) -> Floats:
+    """Return ``q`` (T, ..., 4) with signs such that neighbours along the first axis have no negative dot product."""
     if len(q) < 2:
         return q.copy()
     flips = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True) < 0
@@ -103,24 +103,24 @@ def sign_continuous(q: Floats) -> Floats:
 
 
 def from_euler(angles: Floats, order: str) -> Floats:
-    """Quaternions of intrinsic Euler ``angles`` (..., len(order)) in radians."""
+    """Return the quaternions of intrinsic Euler ``angles`` (..., len(order)) in radians."""
     half = 0.5 * np.asarray(angles)
     q = np.broadcast_to(np.array(IDENTITY), (*half.shape[:-1], 4))
     for k, axis in enumerate(order):
-        turn = np.zeros((*half.shape[:-1], 4))
-        turn[..., 0] = np.cos(half[..., k])
-        turn[..., 1 + AXES.index(axis)] = np.sin(half[..., k])
-        q = multiply(q, turn)
+        rotation = np.zeros((*half.shape[:-1], 4))
+        rotation[..., 0] = np.cos(half[..., k])
+        rotation[..., 1 + AXES.index(axis)] = np.sin(half[..., k])
+        q = multiply(q, rotation)
     return q
 
 
 def to_euler(q: Floats, order: str) -> Floats:
-    """Intrinsic Euler angles (..., 3) in radians, the middle one within +-pi/2.
+    """Return intrinsic Euler angles (..., 3) in radians, the middle one within +-pi/2.
 
-    Closed form after Bernardes & Viollet 2022, which holds its accuracy up to the gimbal lock; at the
+    Closed form after Bernardes & Viollet 2022, which stays accurate near gimbal lock; at the
     lock itself, where only a sum of the outer angles is determined, the first one is 0.
     """
-    i, j, k = (AXES.index(axis) for axis in reversed(order))  # extrinsic, first turn first
+    i, j, k = (AXES.index(axis) for axis in reversed(order))  # extrinsic, first rotation first
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     w, xi, xj, xk = q[..., 0], q[..., 1 + i], q[..., 1 + j], q[..., 1 + k] * sign
     a, b, c, d = w - xj, xi + xk, xj + w, xk - xi
@@ -129,7 +129,7 @@ def to_euler(q: Floats, order: str) -> Floats:
     first = half_sum - half_difference
     last = (half_sum + half_difference) * sign
     near_zero, near_pi = np.abs(middle) < 1e-7, np.abs(middle - np.pi) < 1e-7
-    # At the lock the innermost (last written) angle takes everything.
+    # At gimbal lock the last angle takes the whole rotation.
     first = np.where(near_zero, 2.0 * half_sum, np.where(near_pi, -2.0 * half_difference, first))
     last = np.where(near_zero | near_pi, 0.0, last)
     angles = np.stack((last, middle - np.pi / 2.0, first), axis=-1)
@@ -138,16 +138,16 @@ def to_euler(q: Floats, order: str) -> Floats:
 
 
 def unwrap_euler(angles: Floats) -> Floats:
-    """Euler ``angles`` (T, J, 3) in radians as curves without jumps.
+    """Return Euler ``angles`` (T, J, 3) in radians as curves without jumps.
 
-    Each frame takes, of the two Euler triples that describe the same turn and all their multiples of a
-    full turn, the one nearest to the frame before it; the first frame stays as it is.
+    Each frame takes, of the two Euler triples that describe the same rotation and all their multiples of a
+    full rotation, the one nearest to the frame before it; the first frame stays as it is.
     """
     return _core.unwrap_euler(np.ascontiguousarray(angles, dtype=np.float64))
 
 
 def from_matrix(m: Floats) -> Floats:
-    """Quaternions of rotation matrices (..., 3, 3); the matrix is taken as a proper rotation."""
+    """Return the quaternions of rotation matrices (..., 3, 3), assumed to be proper rotations."""
     m = np.asarray(m, dtype=np.float64)
     d0, d1, d2 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     squares = np.stack((d0 + d1 + d2, d0 - d1 - d2, d1 - d0 - d2, d2 - d0 - d1), axis=-1) + 1.0
@@ -167,7 +167,7 @@ def from_matrix(m: Floats) -> Floats:
 
 
 def to_matrix(q: Floats) -> Floats:
-    """Rotation matrices (..., 3, 3)."""
+    """Return the rotation matrices (..., 3, 3) of ``q``."""
     w, x, y, z = np.moveaxis(np.asarray(q), -1, 0)
     rows = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),

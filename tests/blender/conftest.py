@@ -1,4 +1,4 @@
-"""Real Blender as the judge of poses: one child process imports all files of a test and says where the joints are."""
+"""Poses in real Blender: one child process imports all files of a test and returns the positions of joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blend_files import Shown, write_and_judge
+from blend_files import BlendResult, write_and_inspect
 
 import keypose as kp
 from keypose.rotations import from_euler
@@ -19,35 +19,35 @@ from keypose.rotations import from_euler
 _HERE = Path(__file__).resolve().parent
 _INSTALL = _HERE.parents[1] / "tools" / "blender.sh"
 _INSTALL_LIMIT_S = 1800
-_JUDGE_LIMIT_S = 300
+_IMPORT_LIMIT_S = 300
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Where Blender puts the joints of one file, or why it would not import it."""
+class ImportResult:
+    """The joint positions of one file in Blender, or the import error."""
 
     names: tuple[str, ...]
-    positions: np.ndarray  # (frames asked for, J, 3) in the file's axes and units
-    lengths: np.ndarray  # (J,) of the bones as Blender draws them; NaN for what is no bone
+    positions: np.ndarray  # (requested frames, J, 3) in the file's axes and units
+    lengths: np.ndarray  # (J,) of the bones as Blender draws them; NaN for other objects
     error: str | None = None
 
-    def of(self, names: tuple[str, ...]) -> np.ndarray:
-        """The positions (frames, len(names), 3) of the joints with these names."""
-        return self.positions[:, self._numbers(names)]
+    def positions_of(self, names: tuple[str, ...]) -> np.ndarray:
+        """Return the positions (frames, len(names), 3) of the joints with these names."""
+        return self.positions[:, self._indices(names)]
 
     def lengths_of(self, names: tuple[str, ...]) -> np.ndarray:
-        """The lengths (len(names),) of the bones with these names."""
-        return self.lengths[self._numbers(names)]
+        """Return the lengths (len(names),) of the bones with these names."""
+        return self.lengths[self._indices(names)]
 
-    def _numbers(self, names: tuple[str, ...]) -> list[int]:
+    def _indices(self, names: tuple[str, ...]) -> list[int]:
         missing = [name for name in names if name not in self.names]
         assert not missing, f"Blender has no joint {missing}, only {self.names}"
         return [self.names.index(name) for name in names]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A file to import, the frames to look at, the rate of its motion, and where to export it as FBX, if anywhere."""
+class ImportRequest:
+    """A file to import, the frames to evaluate, the rate of its motion, and the path of an FBX export, if any."""
 
     path: Path
     frames: list[int]
@@ -55,14 +55,14 @@ class Asked:
     fbx: Path | None = None
 
 
-Judge = Callable[..., list[Judged]]
+ImportFunction = Callable[..., list[ImportResult]]
 
 
 @pytest.fixture(scope="session")
 def blender_python() -> str:
-    """The interpreter with Blender's module; installed on first use. Absent: a skip in sight, a failure under CI."""
-    if given := os.environ.get("KEYPOSE_BLENDER_PYTHON"):
-        return given
+    """The interpreter with Blender's module, installed on first use; without it skip, or fail under CI."""
+    if arrays := os.environ.get("KEYPOSE_BLENDER_PYTHON"):
+        return arrays
     try:
         run = subprocess.run([_INSTALL], capture_output=True, text=True, timeout=_INSTALL_LIMIT_S)
         problem = None if run.returncode == 0 else run.stderr.strip()[-500:]
@@ -77,62 +77,66 @@ def blender_python() -> str:
 
 
 @pytest.fixture(scope="session")
-def judge(blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    """A function that asks one Blender process about many files."""
+def import_in_blender(blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> ImportFunction:
+    """A function that imports many files in one Blender process."""
 
-    def ask(*files: Asked) -> list[Judged]:
-        folder = tmp_path_factory.mktemp("judge")
+    def run(*files: ImportRequest) -> list[ImportResult]:
+        folder = tmp_path_factory.mktemp("import")
         request, result = folder / "request.json", folder / "result.npz"
         entries = [
             {k: str(v) if isinstance(v, Path) else v for k, v in vars(f).items() if v is not None} for f in files
         ]
         request.write_text(json.dumps(entries))
         run = subprocess.run(
-            [blender_python, "-P", _HERE / "judge.py", request, result],
+            [blender_python, "-P", _HERE / "import_files.py", request, result],
             capture_output=True,
             text=True,
-            timeout=_JUDGE_LIMIT_S,
+            timeout=_IMPORT_LIMIT_S,
         )
         assert run.returncode == 0, f"Blender ended with {run.returncode}: {run.stderr[-2000:]}"
         with np.load(result, allow_pickle=False) as arrays:
             return [
-                Judged((), np.zeros((0, 0, 3)), np.zeros(0), str(arrays[f"{k}_error"]))
+                ImportResult((), np.zeros((0, 0, 3)), np.zeros(0), str(arrays[f"{k}_error"]))
                 if f"{k}_error" in arrays
-                else Judged(tuple(arrays[f"{k}_names"].tolist()), arrays[f"{k}_positions"], arrays[f"{k}_lengths"])
+                else ImportResult(
+                    tuple(arrays[f"{k}_names"].tolist()), arrays[f"{k}_positions"], arrays[f"{k}_lengths"]
+                )
                 for k in range(len(files))
             ]
 
-    return ask
+    return run
 
 
 @pytest.fixture(scope="session")
-def shown(blender_python: str, data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Shown]:
-    """Keyed motions as .blend files, and what Blender shows of them."""
+def blend_results(
+    blender_python: str, data_dir: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, BlendResult]:
+    """Keyed motions as .blend files, and what Blender evaluates from them."""
     walk = kp.load(data_dir / "cmu120" / "07_05_walk.bvh").at_fps(60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEYPOSE_BLENDER_PYTHON", blender_python)
-        return write_and_judge(walk, blender_python, tmp_path_factory.mktemp("blend"))
+        return write_and_inspect(walk, blender_python, tmp_path_factory.mktemp("blend"))
 
 
 @pytest.fixture(scope="session")
-def asked() -> type[Asked]:
-    return Asked
+def import_request() -> type[ImportRequest]:
+    return ImportRequest
 
 
 @pytest.fixture(scope="session")
-def spread() -> Callable[[int], list[int]]:
+def sample_frames() -> Callable[[int], list[int]]:
     """A few frames of a clip: the first two, the last, and some between."""
 
     def frames(n_frames: int) -> list[int]:
-        wanted = {0, 1, n_frames // 3, n_frames // 2, 2 * n_frames // 3, n_frames - 1}
-        return sorted(frame for frame in wanted if frame < n_frames)
+        expected = {0, 1, n_frames // 3, n_frames // 2, 2 * n_frames // 3, n_frames - 1}
+        return sorted(frame for frame in expected if frame < n_frames)
 
     return frames
 
 
 @pytest.fixture(scope="session")
-def wandering() -> kp.Motion:
-    """A branching figure, Y up, in metres, whose joints all turn at random and whose root wanders."""
+def random_motion() -> kp.Motion:
+    """A branching figure, Y up, in metres, with random rotations of all joints and a moving root."""
     rng = np.random.default_rng(7)
     names = ("Hips", "Spine", "Head", "LeftArm", "LeftHand", "RightArm", "LeftLeg", "LeftFoot", "RightLeg")
     parents = [-1, 0, 1, 1, 3, 1, 0, 6, 0]
@@ -141,10 +145,10 @@ def wandering() -> kp.Motion:
          [0.1, -0.1, 0], [0, -0.7, 0.05], [-0.1, -0.1, 0]]
     )  # fmt: skip
     frames = 40
-    turns = np.cumsum(rng.normal(0, 6, (frames, len(names), 3)), axis=0)
+    angles = np.cumsum(rng.normal(0, 6, (frames, len(names), 3)), axis=0)
     translations = np.repeat(offsets[None], frames, axis=0)
     translations[:, 0] += np.cumsum(rng.normal(0, 0.02, (frames, 3)), axis=0)
-    rotations = from_euler(np.deg2rad(turns), "ZXY")
+    rotations = from_euler(np.deg2rad(angles), "ZXY")
     skeleton = kp.Skeleton(
         names,
         np.array(parents),

@@ -1,4 +1,4 @@
-"""Keyed motions as .blend files: real Blender shows our curves, key by key and between keys."""
+"""Keyed motions as .blend files: their curves in real Blender, at keys and between them."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ import pytest
 from blend_files import ALL, CUBIC, FIRST, TOLERANCE_MM
 
 from keypose.model import Curves
-from keypose.model.curves import Place
-from keypose.rotations import normalise, sign_continuous
+from keypose.model.curves import SpanPosition
+from keypose.rotations import align_signs, normalise
 
 pytestmark = pytest.mark.blender
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", [*CUBIC, "straight Euler"])
-def test_blender_shows_our_sampling_at_frames_and_between_them(shown, name):
-    file = shown[name]
-    assert file.off_mm(0, file.keyed.sample(frames=file.at)).max() < TOLERANCE_MM
+def test_blender_agrees_with_sampling_at_frames_and_between_them(blend_results, name):
+    file = blend_results[name]
+    assert file.errors_mm(0, file.keyed.sample(frames=file.frames)).max() < TOLERANCE_MM
 
 
 @pytest.mark.data
-def test_straight_quaternions_go_straight_in_their_components(shown):
-    """Ours turn at constant speed; Blender interpolates the components, which is the same way at another speed."""
-    file = shown["straight"]
-    place = Place.of(file.keyed.keys, file.at)
-    turns = normalise(Curves(sign_continuous(file.keyed.rotations.values)).at(place))
-    sampled = file.keyed.sample(frames=file.at)
-    assert file.off_mm(0, replace(sampled, rotations=turns)).max() < TOLERANCE_MM
-    off = file.off_mm(0, sampled)
-    assert off[np.isin(file.at, file.keyed.keys)].max() < TOLERANCE_MM
-    assert 0.5 < off.max() < 5
+def test_linear_quaternions_are_linear_in_their_components(blend_results):
+    """Keypose rotates at constant speed; Blender interpolates the components: the same path at another speed."""
+    file = blend_results["straight"]
+    place = SpanPosition.locate(file.keyed.keys, file.frames)
+    rotations = normalise(Curves(align_signs(file.keyed.rotations.values)).at(place))
+    sampled = file.keyed.sample(frames=file.frames)
+    assert file.errors_mm(0, replace(sampled, rotations=rotations)).max() < TOLERANCE_MM
+    error = file.errors_mm(0, sampled)
+    assert error[np.isin(file.frames, file.keyed.keys)].max() < TOLERANCE_MM
+    assert 0.5 < error.max() < 5
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", ALL)
-def test_the_residual_puts_the_detail_back(shown, name):
-    """Whole: the original on every frame. In part: what we sample."""
-    file = shown[name]
-    whole = file.at == np.rint(file.at)
-    assert file.off_mm(1, file.keyed.sample(1.0, frames=file.at))[whole].max() < TOLERANCE_MM
+def test_the_residual_restores_the_original(blend_results, name):
+    """Share 1: the original on every frame. A smaller share: as sampled by Keypose."""
+    file = blend_results[name]
+    whole = file.frames == np.rint(file.frames)
+    assert file.errors_mm(1, file.keyed.sample(1.0, frames=file.frames))[whole].max() < TOLERANCE_MM
     if name != "straight":
-        assert file.off_mm(2, file.keyed.sample(0.5, frames=file.at))[whole].max() < TOLERANCE_MM
-        assert file.off_mm(1, file.keyed.sample(1.0, frames=file.at)).max() < 2 * TOLERANCE_MM
-    detail = file.off_mm(0, file.keyed.sample(1.0, frames=file.at))
-    assert name == "one key" or detail.max() > 1  # there is something to put back
+        assert file.errors_mm(2, file.keyed.sample(0.5, frames=file.frames))[whole].max() < TOLERANCE_MM
+        assert file.errors_mm(1, file.keyed.sample(1.0, frames=file.frames)).max() < 2 * TOLERANCE_MM
+    detail = file.errors_mm(0, file.keyed.sample(1.0, frames=file.frames))
+    assert name == "one key" or detail.max() > 1  # the residual is not empty
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", ALL)
-def test_keys_stand_where_ours_do_with_handles_at_a_third(shown, name):
-    file = shown[name]
+def test_keys_and_handles(blend_results, name):
+    file = blend_results[name]
     keys = file.keyed.keys + FIRST
     gaps = np.diff(keys)
     assert (file.answer["counts"] == len(keys)).all()
@@ -61,13 +61,13 @@ def test_keys_stand_where_ours_do_with_handles_at_a_third(shown, name):
     assert np.allclose(points[:, :-1, 4] - keys[:-1], gaps / 3, atol=1e-4)
     assert np.allclose(keys[1:] - points[:, 1:, 0], gaps / 3, atol=1e-4)
     assert set(file.answer["interpolations"].tolist()) == {"BEZIER" if file.keyed.is_cubic else "LINEAR"}
-    wanted = np.where(file.keyed.extremes, "EXTREME", "BREAKDOWN")
-    assert (file.answer["kinds"].reshape(-1, len(keys)) == wanted).all()
+    expected = np.where(file.keyed.extremes, "EXTREME", "BREAKDOWN")
+    assert (file.answer["kinds"].reshape(-1, len(keys)) == expected).all()
 
 
 @pytest.mark.data
-def test_angles_and_their_handles_are_our_numbers(shown):
-    file = shown["euler"]
+def test_euler_angles_and_handles_are_unchanged(blend_results):
+    file = blend_results["euler"]
     keyed = file.keyed
     reach = np.diff(keyed.keys) / 3
     for j, (bone, order) in enumerate(zip(keyed.skeleton.names, keyed.rotation_orders, strict=True)):
@@ -76,22 +76,22 @@ def test_angles_and_their_handles_are_our_numbers(shown):
             points = file.curve(bone, "rotation_euler", "XYZ".index(axis))
             angles = keyed.rotations.values[:, j, k]
             assert np.allclose(points[:, 3], angles, atol=1e-6)
-            assert np.allclose(points[:-1, 5], angles[:-1] + reach * keyed.rotations.leaving[:-1, j, k], atol=1e-5)
-            assert np.allclose(points[1:, 1], angles[1:] - reach * keyed.rotations.arriving[1:, j, k], atol=1e-5)
+            assert np.allclose(points[:-1, 5], angles[:-1] + reach * keyed.rotations.out_tangents[:-1, j, k], atol=1e-5)
+            assert np.allclose(points[1:, 1], angles[1:] - reach * keyed.rotations.in_tangents[1:, j, k], atol=1e-5)
 
 
 @pytest.mark.data
-def test_quaternion_curves_are_ours_in_the_axes_of_the_bones(shown):
-    """One orthogonal map for each joint takes values, and handles, from ours to Blender's."""
-    file = shown["walk"]
+def test_quaternion_curves_in_the_axes_of_the_bones(blend_results):
+    """One orthogonal map for each joint converts values and handles to Blender's."""
+    file = blend_results["walk"]
     curves = file.keyed.rotations
     reach = np.diff(file.keyed.keys)[:, None] / 3
     for j, bone in enumerate(file.keyed.skeleton.names):
         points = np.stack([file.curve(bone, "rotation_quaternion", c) for c in range(4)], axis=1)  # (K, 4, 6)
         ours = np.concatenate((
             curves.values[:, j],
-            curves.values[:-1, j] + reach * curves.leaving[:-1, j],
-            curves.values[1:, j] - reach * curves.arriving[1:, j],
+            curves.values[:-1, j] + reach * curves.out_tangents[:-1, j],
+            curves.values[1:, j] - reach * curves.in_tangents[1:, j],
         ))  # fmt: skip
         theirs = np.concatenate((points[..., 3], points[:-1, :, 5], points[1:, :, 1]))
         change, *_ = np.linalg.lstsq(ours, theirs, rcond=None)
@@ -100,8 +100,8 @@ def test_quaternion_curves_are_ours_in_the_axes_of_the_bones(shown):
 
 
 @pytest.mark.data
-def test_what_an_animator_finds(shown):
-    file = shown["walk"]
+def test_scene_settings(blend_results):
+    file = blend_results["walk"]
     facts = file.facts
     assert (facts["fps"], facts["range"], facts["metres"]) == (60.0, [1, 259], 1.0)
     assert (facts["mode"], facts["action"], facts["residual"]) == ("POSE", "07_05_walk", 0.0)

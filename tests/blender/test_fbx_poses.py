@@ -1,4 +1,4 @@
-"""FBX, read through Blender: against the motion that it was exported from, and against BVH twins."""
+"""FBX read with Blender, compared with the exported motion and with BVH versions."""
 
 from __future__ import annotations
 
@@ -18,48 +18,50 @@ def interpreter(blender_python, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def exported(judge, asked, wandering, tmp_path_factory):
-    """Our motion as FBX: written as BVH, imported by Blender, exported again."""
+def exported(import_in_blender, import_request, random_motion, tmp_path_factory):
+    """A motion as FBX: written as BVH, imported by Blender, exported again."""
     folder = tmp_path_factory.mktemp("fbx")
-    kp.save(wandering, folder / "wandering.bvh")
-    (blender,) = judge(asked(folder / "wandering.bvh", [0], wandering.fps, folder / "wandering.fbx"))
+    kp.save(random_motion, folder / "wandering.bvh")
+    (blender,) = import_in_blender(
+        import_request(folder / "wandering.bvh", [0], random_motion.fps, folder / "wandering.fbx")
+    )
     assert blender.error is None
     return folder / "wandering.fbx"
 
 
 def _in_our_axes(motion, names):
-    """Positions in metres: the exporter writes centimetres, and stands Blender's Z (which took our Z) on Y."""
+    """Return positions in metres: the exporter writes centimetres, and Blender's Z (the motion's Z) as Y."""
     p = motion.world_positions()[:, [motion.skeleton.names.index(name) for name in names]] * motion.metres_per_unit
     return np.stack((p[..., 0], -p[..., 2], p[..., 1]), axis=-1)
 
 
-def test_the_motion_comes_back(exported, wandering):
-    found = kp.load(exported, reference_pose="keep")
-    assert found.name == "wandering"
-    assert found.n_frames == wandering.n_frames
-    assert found.fps == 30.0
-    assert found.up == "Y"
-    assert found.metres_per_unit == 0.01
-    assert set(found.skeleton.names) == set(wandering.skeleton.names)  # leaves NAME_end are end sites
-    off = np.abs(_in_our_axes(found, wandering.skeleton.names) - wandering.world_positions())
-    assert off.max() < 1e-4 * wandering.height
+def test_round_trip(exported, random_motion):
+    result = kp.load(exported, reference_pose="keep")
+    assert result.name == "wandering"
+    assert result.n_frames == random_motion.n_frames
+    assert result.fps == 30.0
+    assert result.up == "Y"
+    assert result.metres_per_unit == 0.01
+    assert set(result.skeleton.names) == set(random_motion.skeleton.names)  # leaves NAME_end are end sites
+    error = np.abs(_in_our_axes(result, random_motion.skeleton.names) - random_motion.world_positions())
+    assert error.max() < 1e-4 * random_motion.height
 
 
-def test_our_kinematics_gives_what_blender_shows(exported, wandering):
-    """Also the rotations: an end site hangs on them."""
-    found = kp.load(exported, reference_pose="keep")
-    head = found.skeleton.names.index("Head")
-    end = found.end_positions()[:, list(found.skeleton.end_joints).index(head)] * 0.01
+def test_end_sites_agree_with_blender(exported, random_motion):
+    """Also checks rotations, on which end sites depend."""
+    result = kp.load(exported, reference_pose="keep")
+    head = result.skeleton.names.index("Head")
+    end = result.end_positions()[:, list(result.skeleton.end_joints).index(head)] * 0.01
     end = np.stack((end[:, 0], -end[:, 2], end[:, 1]), axis=-1)
-    wanted = wandering.end_positions()[:, list(wandering.skeleton.end_joints).index(2)]
-    assert np.abs(end - wanted).max() < 1e-4 * wandering.height
+    expected = random_motion.end_positions()[:, list(random_motion.skeleton.end_joints).index(2)]
+    assert np.abs(end - expected).max() < 1e-4 * random_motion.height
 
 
-def test_another_rate(exported, wandering):
-    found = kp.load(exported, fps=15.0, reference_pose="keep")
-    assert (found.fps, found.n_frames) == (15.0, wandering.n_frames // 2)
-    off = np.abs(_in_our_axes(found, wandering.skeleton.names) - wandering.world_positions()[::2])
-    assert off.max() < 1e-4 * wandering.height
+def test_another_rate(exported, random_motion):
+    result = kp.load(exported, fps=15.0, reference_pose="keep")
+    assert (result.fps, result.n_frames) == (15.0, random_motion.n_frames // 2)
+    error = np.abs(_in_our_axes(result, random_motion.skeleton.names) - random_motion.world_positions()[::2])
+    assert error.max() < 1e-4 * random_motion.height
 
 
 def test_takes_by_name_and_number(exported):
@@ -70,7 +72,7 @@ def test_takes_by_name_and_number(exported):
     takes = [kp.load(exported, animation=which, reference_pose="keep") for which in (0, 1, *names)]
     assert all("2 animations" in take.notes[0] for take in takes)
     apart = np.linalg.norm(takes[0].world_positions() - takes[1].world_positions(), axis=2)
-    assert np.allclose(apart, 100.0, rtol=1e-4)  # the second take stands a metre aside
+    assert np.allclose(apart, 100.0, rtol=1e-4)  # the second take is a metre aside
     for by_number, by_name in zip(takes[:2], takes[2:], strict=True):
         assert np.array_equal(by_number.world_positions(), by_name.world_positions())
     with pytest.raises(kp.OptionError, match="animation=2"):
@@ -104,7 +106,7 @@ def test_damaged_files(exported, tmp_path):
 
 @pytest.mark.data
 @pytest.mark.parametrize("clip", ["07_01", "09_11"])
-def test_bvh_twins(clip, data_dir):
+def test_bvh_versions(clip, data_dir):
     """The FBX files were made from the BVH files by Blender 2.79: same axes and frames, 100 times as large.
 
     It thinned the curves on the way, so that joints are up to 0.3 % of the height off.
@@ -116,9 +118,9 @@ def test_bvh_twins(clip, data_dir):
     assert len(fbx.skeleton.end_joints) == len(bvh.skeleton.end_joints)
     assert abs(fbx.height / bvh.height - 100.0) < 1e-3
     ours = fbx.world_positions()[:, [fbx.skeleton.names.index(name) for name in bvh.skeleton.names]] / 100.0
-    off = np.linalg.norm(ours - bvh.world_positions(), axis=2)
-    assert off.max() < 0.005 * bvh.height
-    assert off.mean() < 0.0005 * bvh.height
+    error = np.linalg.norm(ours - bvh.world_positions(), axis=2)
+    assert error.max() < 0.005 * bvh.height
+    assert error.mean() < 0.0005 * bvh.height
 
 
 @pytest.mark.data

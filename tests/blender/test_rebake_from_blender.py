@@ -1,4 +1,4 @@
-"""Detail on what Blender exports: its bones have axes of their own, its files other units and ways up."""
+"""Rebake onto Blender's exports, whose bones have other axes and whose files have other units and up axes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats.figure.size import metres_per_unit
+from keypose.formats.figure.units import metres_per_unit
 from keypose.rotations import conjugate, exp, multiply, rotate
 
 pytestmark = [pytest.mark.blender, pytest.mark.data]
 
 BONE, AXIS, DEGREES = "LeftArm", (0.6, 0.0, 0.8), 25.0  # the axis in the world, Y up
 KEY = 9  # of 26
-HELD = range(90, 121)  # frames that are turned where each has a key
-SAME_MM, DETAIL_MM = 0.1, 0.5  # on a figure of 1.7 m: where nothing was edited, and where something was
+HELD = range(90, 121)  # rotated frames in the file with a key on each frame
+SAME_MM, DETAIL_MM = 0.1, 0.5  # on a figure of 1.7 m: for unedited and edited frames
 Z_UP = np.array((np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
 
 EDIT = '''
@@ -29,7 +29,7 @@ import bpy
 from mathutils import Quaternion, Vector
 
 def turn(bone, axis, degrees, frame, first, last):
-    """Turns a bone at its keys, handles and all, by what is a turn about an axis of the world at one frame."""
+    """Rotate a bone at its keys with their handles, by a rotation about a world axis at one frame."""
     (figure,) = (thing for thing in bpy.data.objects if thing.type == "ARMATURE")
     bpy.context.scene.frame_set(frame)
     x, y, z = axis
@@ -47,8 +47,8 @@ def turn(bone, axis, degrees, frame, first, last):
         curve.update()
     return figure
 
-asked = json.loads(Path(sys.argv[1]).read_text())
-for entry in asked:
+request = json.loads(Path(sys.argv[1]).read_text())
+for entry in request:
     if entry["file"].endswith(".blend"):
         bpy.ops.wm.open_mainfile(filepath=entry["file"])
     else:
@@ -82,14 +82,14 @@ def keyed(walk: kp.Motion) -> kp.KeyedMotion:
 
 @pytest.fixture(scope="module")
 def folder(keyed: kp.KeyedMotion, blender_python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Our .blend, opened and edited, and our FBX, imported and edited, both exported in several ways."""
+    """A .blend file, opened and edited, and an FBX file, imported and edited, both exported in several formats."""
     where = tmp_path_factory.mktemp("edited")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KEYPOSE_BLENDER_PYTHON", blender_python)
         kp.save(keyed, where / "walk.blend")
         kp.save(keyed, where / "walk.fbx")
     key = int(keyed.keys[KEY])
-    asked = [
+    request = [
         {"file": str(where / file), "turn": [BONE, AXIS, DEGREES, 1 + key, 1 + first, 1 + last],
          "exports": [str(where / name) for name in exports]}
         for file, first, last, exports in (
@@ -97,10 +97,10 @@ def folder(keyed: kp.KeyedMotion, blender_python: str, tmp_path_factory: pytest.
             ("walk.fbx", HELD[0], HELD[-1], ("frames.fbx", "frames.glb")),
         )
     ]  # fmt: skip
-    (where / "asked.json").write_text(json.dumps(asked))
+    (where / "request.json").write_text(json.dumps(request))
     (where / "edit.py").write_text(EDIT)
     run = subprocess.run(
-        [blender_python, where / "edit.py", where / "asked.json"], capture_output=True, text=True, timeout=300
+        [blender_python, where / "edit.py", where / "request.json"], capture_output=True, text=True, timeout=300
     )
     assert run.returncode == 0, run.stderr[-2000:]
     return where
@@ -113,25 +113,25 @@ def load(folder: Path, blender_python: str, monkeypatch: pytest.MonkeyPatch):
 
 
 def own_axis(keyed: kp.KeyedMotion) -> np.ndarray:
-    """The axis of the edit in the joint's own frame, at the key."""
+    """Return the axis of the edit in the joint's own frame, at the key."""
     at_key = keyed.sample(frames=[keyed.keys[KEY]])
     return rotate(conjugate(at_key.world_rotations()[0, keyed.skeleton.joint(BONE)]), np.array(AXIS))
 
 
-def off_mm(found: kp.Motion, wanted: kp.Motion) -> np.ndarray:
-    """How far (T,) joints are from where they should be, in the world and in metres, on a figure of 1.7 m."""
-    order = [found.skeleton.names.index(name) for name in wanted.skeleton.names]
-    places = found.world_positions()[:, order] * (found.metres_per_unit or 1.0)
-    if found.up == "Z":
-        places = rotate(conjugate(Z_UP), places)
-    metres = metres_per_unit(wanted)
-    away = np.linalg.norm(places - wanted.world_positions() * metres, axis=-1).max(axis=1)
-    return away / metres * wanted.mm_per_unit
+def errors_mm(result: kp.Motion, expected: kp.Motion) -> np.ndarray:
+    """Return the largest error (T,) of joints in mm, on a figure of 1.7 m."""
+    order = [result.skeleton.names.index(name) for name in expected.skeleton.names]
+    positions = result.world_positions()[:, order] * (result.metres_per_unit or 1.0)
+    if result.up == "Z":
+        positions = rotate(conjugate(Z_UP), positions)
+    metres = metres_per_unit(expected)
+    away = np.linalg.norm(positions - expected.world_positions() * metres, axis=-1).max(axis=1)
+    return away / metres * expected.mm_per_unit
 
 
 @pytest.mark.parametrize("name", ["keys.glb", "keys.fbx", "keys.bvh"])
-def test_a_key_turned_in_our_blend_file(name, load, walk, keyed):
-    """Away from the key the capture is back; around it its detail lies on the edit, as on the same edit of ours."""
+def test_a_key_rotated_in_a_blend_file(name, load, walk, keyed):
+    """Away from the key the capture is restored; around it the residual is on top of the edit, as with kp.edit."""
     plain = load(name)
     result = kp.rebake(plain, keyed, residual=1.0)
     first, last = (int(keyed.keys[k]) for k in (KEY - 1, KEY + 1))
@@ -140,10 +140,10 @@ def test_a_key_turned_in_our_blend_file(name, load, walk, keyed):
     edit = kp.edit(keyed)
     edit.rotate(int(keyed.keys[KEY]), BONE, axis=own_axis(keyed), degrees=DEGREES)
 
-    assert off_mm(result, walk)[away].max() < SAME_MM
-    assert off_mm(result, edit.keyed.sample(residual=1.0))[touched].max() < DETAIL_MM
-    assert off_mm(result, walk)[touched].max() > 100  # the arm did move,
-    assert off_mm(plain, edit.keyed.sample(residual=1.0))[touched].max() > 2  # and there is detail to put back
+    assert errors_mm(result, walk)[away].max() < SAME_MM
+    assert errors_mm(result, edit.keyed.sample(residual=1.0))[touched].max() < DETAIL_MM
+    assert errors_mm(result, walk)[touched].max() > 100  # the arm moved,
+    assert errors_mm(plain, edit.keyed.sample(residual=1.0))[touched].max() > 2  # and the residual is not empty
     assert result.n_frames == walk.n_frames and result.skeleton is plain.skeleton
 
 
@@ -159,20 +159,20 @@ def test_keys_come_back_the_same_from_load_keyed(folder, load, keyed):
 
 
 @pytest.mark.parametrize("name", ["frames.fbx", "frames.glb"])
-def test_frames_turned_in_our_fbx_file(name, load, walk, keyed):
-    """Every frame is a key there; the arm is turned in some of them."""
+def test_frames_rotated_in_an_fbx_file(name, load, walk, keyed):
+    """Every frame is a key; the arm is rotated in some of them."""
     result = kp.rebake(load(name), keyed, residual=1.0)
-    turned = keyed.sample().rotations.copy()
+    rotated = keyed.sample().rotations.copy()
     arm = keyed.skeleton.joint(BONE)
     by = exp(own_axis(keyed) * np.deg2rad(DEGREES))
-    turned[HELD[0] : HELD[-1] + 1, arm] = multiply(turned[HELD[0] : HELD[-1] + 1, arm], by)
-    wanted = kp.rebake(replace(keyed.sample(), rotations=turned), keyed, residual=1.0)
-    assert off_mm(result, wanted).max() < SAME_MM
-    assert off_mm(result, walk)[np.delete(np.arange(walk.n_frames), HELD)].max() < SAME_MM
-    assert off_mm(result, walk)[HELD].min() > 100
+    rotated[HELD[0] : HELD[-1] + 1, arm] = multiply(rotated[HELD[0] : HELD[-1] + 1, arm], by)
+    expected = kp.rebake(replace(keyed.sample(), rotations=rotated), keyed, residual=1.0)
+    assert errors_mm(result, expected).max() < SAME_MM
+    assert errors_mm(result, walk)[np.delete(np.arange(walk.n_frames), HELD)].max() < SAME_MM
+    assert errors_mm(result, walk)[HELD].min() > 100
 
 
 def test_bones_alone_have_lost_their_rest_pose(load, keyed):
-    """Without a body FBX has no place for it: Blender writes the pose of the frame that it shows."""
+    """Without a mesh FBX cannot store it: Blender writes the pose of the current frame."""
     with pytest.raises(kp.OptionError, match=r"at rest .* lies elsewhere.*export them with the body"):
         kp.rebake(load("bones.fbx"), keyed)

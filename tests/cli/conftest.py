@@ -1,4 +1,4 @@
-"""A small motion file, and the command line run in this process or in one of its own."""
+"""Fixtures: small motion files, and the command line run in this process or in a new one."""
 
 from __future__ import annotations
 
@@ -36,46 +36,46 @@ Frame Time: 0.025
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What one command line did."""
+class CommandResult:
+    """The result of one command line."""
 
     code: int
     out: str
     err: str
 
 
-Keypose = Callable[..., Ran]
+Keypose = Callable[..., CommandResult]
 MakeClip = Callable[..., Path]
 
 
 @pytest.fixture
 def keypose(capfd: pytest.CaptureFixture[str]) -> Keypose:
-    """Runs a command line in this process."""
+    """Run a command line in this process."""
 
-    def call(*arguments: object) -> Ran:
+    def call(*arguments: object) -> CommandResult:
         capfd.readouterr()
         code = run([str(argument) for argument in arguments])
         sys.stdout.flush()
-        return Ran(code, *capfd.readouterr())
+        return CommandResult(code, *capfd.readouterr())
 
     return call
 
 
 @pytest.fixture
 def program() -> Keypose:
-    """Runs a command line as a program of its own."""
+    """Run a command line in a new process."""
 
-    def call(*arguments: object, **options: object) -> Ran:
+    def call(*arguments: object, **options: object) -> CommandResult:
         command = [sys.executable, "-m", "keypose", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)  # type: ignore[call-overload]
-        return Ran(done.returncode, done.stdout, done.stderr)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)  # type: ignore[call-overload]
+        return CommandResult(completed.returncode, completed.stdout, completed.stderr)
 
     return call
 
 
 @pytest.fixture
 def clip(tmp_path: Path) -> MakeClip:
-    """Writes a small BVH file below ``tmp_path``."""
+    """Write a small BVH file below ``tmp_path``."""
 
     def make(
         name: str = "walk.bvh", *, frames: int = 8, stated: int | None = None, root: str = "Hips", joint: str = "Chest"
@@ -99,7 +99,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def motion(walk: Path) -> kp.Motion:
-    """What is in that file."""
+    """The motion of that file."""
     return kp.load(walk)
 
 
@@ -117,5 +117,5 @@ def capture(kick: Path) -> kp.Motion:
 
 
 @pytest.fixture(scope="session")
-def found(capture: kp.Motion) -> kp.Swings:
+def kick_swings(capture: kp.Motion) -> kp.Swings:
     return kp.swings(capture)

@@ -1,4 +1,4 @@
-"""What holds for every command: help, exit codes, and messages that are safe to print."""
+"""Tests of every command: help, exit codes, and escaped messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cyclopts import App
 
 import keypose as kp
 from keypose.cli.app import app
-from keypose.cli.output import printable
+from keypose.cli.output import escape_unprintable
 
 GROUPS = ("library",)  # of commands
 TOP = sorted(name for name in app if not name.startswith("-"))
@@ -26,15 +26,15 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def app_of(command: str) -> App:
-    """The part of the app that a command is: ``library add`` stands in a group."""
-    found = app
+    """Return the cyclopts app of a command; ``library add`` is in a group."""
+    command_app = app
     for name in command.split():
-        found = found[name]
-    return found
+        command_app = command_app[name]
+    return command_app
 
 
 def options_of(command: str) -> list[tuple[str, str]]:
-    """Every option and argument of a command, by each of its names, with its help text."""
+    """Return the help text of every option and argument of a command, by each of its names."""
     arguments = app_of(command).assemble_argument_collection(parse_docstring=True)
     return [(name, argument.parameter.help or "") for argument in arguments for name in argument.names]
 
@@ -54,11 +54,11 @@ def test_every_command_and_option_is_explained(command: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_examples_and_every_option(keypose, command: str) -> None:
-    shown = keypose(*command.split(), "--help")
-    assert shown.code == 0
-    assert re.search(rf"For example:\n  keypose {command}", shown.out)
-    assert all(name in shown.out for name, _ in options_of(command) if name.startswith("-"))
-    assert max(map(len, shown.out.splitlines())) <= 80
+    result = keypose(*command.split(), "--help")
+    assert result.code == 0
+    assert re.search(rf"For example:\n  keypose {command}", result.out)
+    assert all(name in result.out for name, _ in options_of(command) if name.startswith("-"))
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -71,34 +71,34 @@ def test_the_documents_know_every_command_and_option(command: str) -> None:
             assert f"`{name}" in section[1], f"docs/cli.md does not mention {command} {name}"
 
 
-def test_the_documents_know_no_option_that_is_not_there() -> None:
+def test_docs_name_only_existing_options() -> None:
     known = {name for command in COMMANDS for name, _ in options_of(command)} | {"--help", "--version"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", DOCS.read_text())) <= known
 
 
 def test_help_and_version(keypose) -> None:
-    shown = keypose("--help")
-    assert shown.code == 0
-    assert all(command in shown.out for command in TOP)
+    result = keypose("--help")
+    assert result.code == 0
+    assert all(command in result.out for command in TOP)
     for group in GROUPS:
         listed = keypose(group, "--help")
         assert listed.code == 0 and listed == keypose("help", group)
         assert all(command.removeprefix(f"{group} ") in listed.out for command in COMMANDS if command.startswith(group))
-    assert keypose("help") == shown
+    assert keypose("help") == result
     assert keypose("help", "convert") == keypose("convert", "--help")
     assert keypose("--version").out.strip() == keypose("-V").out.strip() == kp.__version__
 
 
 def test_help_does_not_wait_for_numpy() -> None:
     probe = "import sys; from keypose.cli.app import run; run(['--help']); print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("False\n")
+    completed = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert completed.stdout.endswith("False\n")
 
 
 def test_the_program_and_the_module_are_the_same(program) -> None:
     script = Path(sys.executable).with_name("keypose")
-    done = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
-    assert done.stdout == program("--help").out
+    completed = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    assert completed.stdout == program("--help").out
 
 
 @pytest.mark.parametrize(
@@ -127,68 +127,68 @@ def test_the_program_and_the_module_are_the_same(program) -> None:
     ids=" ".join,
 )
 def test_a_wrong_command_line_is_exit_code_2(keypose, line: list[str]) -> None:
-    ran = keypose(*line)
-    assert ran.code == 2
-    assert ran.out == ""
-    first, hint = ran.err.splitlines()
+    result = keypose(*line)
+    assert result.code == 2
+    assert result.out == ""
+    first, hint = result.err.splitlines()
     assert first.startswith("error: ")
     assert hint.strip().startswith("see: keypose ")
     assert hint.endswith("--help")
 
 
 def test_no_command_shows_the_help(keypose) -> None:
-    ran = keypose()
-    assert ran.code == 0
-    assert "Commands" in ran.out
+    result = keypose()
+    assert result.code == 0
+    assert "Commands" in result.out
 
 
 def test_a_bug_is_reported_without_a_traceback(keypose, clip, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError("oh [bold]no")
 
-    for place in ("keypose.batch.reading.load", "keypose.batch.inputs.expand"):
+    for place in ("keypose.batch.load_options.load", "keypose.batch.file_discovery.discover_clips"):
         with monkeypatch.context() as patch:
             patch.setattr(place, broken)
-            ran = keypose("info", clip())
-            assert ran.code == 70
-            assert ran.err.startswith("error: a fault in keypose itself: ZeroDivisionError: oh [bold]no")
-            assert f"keypose {kp.__version__}, Python 3." in ran.err
-            assert "Traceback" not in ran.err
+            result = keypose("info", clip())
+            assert result.code == 70
+            assert result.err.startswith("error: a fault in keypose itself: ZeroDivisionError: oh [bold]no")
+            assert f"keypose {kp.__version__}, Python 3." in result.err
+            assert "Traceback" not in result.err
             patch.setenv("KEYPOSE_DEBUG", "1")
-            ran = keypose("info", clip())
-            assert ran.code == 70
-            assert "Traceback" in ran.err
-            assert "in broken" in ran.err
+            result = keypose("info", clip())
+            assert result.code == 70
+            assert "Traceback" in result.err
+            assert "in broken" in result.err
 
 
 def test_an_interrupt_is_quiet(keypose, clip, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.batch.reading.load", interrupted)
-    ran = keypose("info", clip())
-    assert (ran.code, ran.out, ran.err) == (130, "", "")
+    monkeypatch.setattr("keypose.batch.load_options.load", interrupted)
+    result = keypose("info", clip())
+    assert (result.code, result.out, result.err) == (130, "", "")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
 @pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["info", "--joints"], ["--help"], ["formats"]])
-def test_a_reader_that_leaves_is_no_error(clip, arguments: list[str]) -> None:
+def test_broken_pipe_is_no_error(clip, arguments: list[str]) -> None:
     files = [str(clip())] if arguments[0] == "info" else []
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "keypose", *arguments, *files], stdout=writing, stderr=subprocess.PIPE, timeout=60
         )
     finally:
         os.close(writing)
-    assert done.stderr == b""
-    assert done.returncode == 141
+    assert completed.stderr == b""
+    assert completed.returncode == 141
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
-def test_a_reader_that_leaves_in_the_middle_is_noticed(clip, unbuffered: str) -> None:
+def test_broken_pipe_in_the_middle_is_noticed(clip, unbuffered: str) -> None:
     path = clip()
     command = [
         sys.executable,
@@ -205,36 +205,36 @@ def test_a_reader_that_leaves_in_the_middle_is_noticed(clip, unbuffered: str) ->
     assert running.stdout is not None
     assert running.stderr is not None
     assert running.stdout.read(1) == b"["
-    running.stdout.close()  # more is to come than a pipe holds
+    running.stdout.close()  # more output than a pipe holds
     with running.stderr as stderr:
         assert stderr.read() == b""
     assert running.wait(60) == 141
 
 
 @pytest.mark.parametrize("text", ["plain [red]text[/red]", "näïve 名前 \\x1b"])
-def test_visible_text_is_printed_as_it_is(text: str) -> None:
-    assert printable(text) == text
+def test_visible_text_is_not_escaped(text: str) -> None:
+    assert escape_unprintable(text) == text
 
 
-def test_what_a_terminal_would_act_on_is_printed_as_codes() -> None:
+def test_control_characters_are_escaped() -> None:
     hostile = "a\x1b[2Jb\nc\rd\x07e\x9bf\u202eg\u2028h\udcffi\x7fj\x00"
-    shown = printable(hostile)
-    assert shown.isprintable()
-    assert shown == r"a\x1b[2Jb\nc\rd\x07e\x9bf\u202eg\u2028h\udcffi\x7fj\x00"
+    escaped = escape_unprintable(hostile)
+    assert escaped.isprintable()
+    assert escaped == r"a\x1b[2Jb\nc\rd\x07e\x9bf\u202eg\u2028h\udcffi\x7fj\x00"
 
 
 def test_a_terminal_without_unicode_is_no_error(program, clip) -> None:
-    ran = program("info", clip("名前.bvh"), env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
-    assert ran.code == 0
-    assert r"\u540d\u524d.bvh" in ran.out
+    result = program("info", clip("名前.bvh"), env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert result.code == 0
+    assert r"\u540d\u524d.bvh" in result.out
 
 
 def test_exit_codes_are_those_of_the_documents() -> None:
-    from keypose.cli import exits
+    from keypose.cli import exit_codes
 
     text = DOCS.read_text()
-    assert exits.INTERRUPTED == 128 + signal.SIGINT
-    for code in (exits.FAILED, exits.USAGE, exits.BUG, exits.INTERRUPTED, exits.BROKEN_PIPE):
+    assert exit_codes.INTERRUPTED == 128 + signal.SIGINT
+    for code in (exit_codes.FAILED, exit_codes.USAGE, exit_codes.BUG, exit_codes.INTERRUPTED, exit_codes.BROKEN_PIPE):
         assert f"| {code} |" in text
 
 

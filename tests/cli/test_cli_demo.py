@@ -12,11 +12,11 @@ import keypose as kp
 
 def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
-    ran = keypose("demo", out, "--fps", "30", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    report = json.loads(ran.out)
+    result = keypose("demo", out, "--fps", "30", "--json")
+    assert (result.code, result.err) == (0, "")
+    report = json.loads(result.out)
     motion = kp.demo_motion(fps=30.0)
-    assert (report["frames"], report["fps"], report["joints"]) == (motion.n_frames, 30.0, motion.n_joints)
+    assert (report["n_frames"], report["fps"], report["n_joints"]) == (motion.n_frames, 30.0, motion.n_joints)
     files = ["demo.bvh", "demo.glb", "demo.kps", "demo_unbaked.glb", "demo_unbaked.keys.json", "demo_stronger.glb"]
     pictures = ["demo_strip.svg", "demo_strip.png", "demo_path.svg", "demo_swings.svg", "demo_report.html"]
     assert sorted(path.name for path in out.iterdir()) == sorted(files + pictures)
@@ -28,7 +28,7 @@ def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> N
     assert (out / "demo_strip.png").read_bytes() == kp.strip(motion, twelve).png()
     assert (out / "demo_path.svg").read_text() == kp.strip(motion, twelve, layout="path").svg
     assert "<h1" in (out / "demo_report.html").read_text()
-    errors = {step["what"]: step["error_mm"] for step in report["steps"] if step["error_mm"] is not None}
+    errors = {step["description"]: step["error_mm"] for step in report["steps"] if step["error_mm"] is not None}
     assert len(errors) == 7  # of each file, and of the detail put back
     assert 0.5 < errors.pop(f"read {out / 'demo.kps'}") <= 1.0
     assert max(errors.values()) < 0.1
@@ -41,18 +41,18 @@ def test_the_demo_does_the_main_job(keypose, tmp_path: Path) -> None:
     report = json.loads(keypose("demo", tmp_path, "--fps", "30", "--json").out)
     motion = kp.demo_motion(fps=30.0)
     keyed = kp.unbake(motion, auto=True)
-    assert report["keys"] == keyed.n_keys < 0.5 * motion.n_frames
-    assert report["closeness"]["mean_mm"] == kp.score(motion, keyed).mean_mm
+    assert report["n_keys"] == keyed.n_keys < 0.5 * motion.n_frames
+    assert report["score"]["mean_mm"] == kp.score(motion, keyed).mean_mm
     for name in ("demo_unbaked.glb", "demo_unbaked.keys.json"):
         assert kp.load_keyed(tmp_path / name).keys.tolist() == keyed.keys.tolist()
-    back = [step for step in report["steps"] if step["what"].startswith("put the detail back")]
+    back = [step for step in report["steps"] if step["description"].startswith("put the detail back")]
     assert [step["error_mm"] < 0.01 for step in back] == [True]
 
 
 def test_the_demo_edits_swings(keypose, tmp_path: Path) -> None:
     report = json.loads(keypose("demo", tmp_path, "--fps", "30", "--json").out)
     motion = kp.demo_motion(fps=30.0)
-    assert f"found {kp.swings(motion).n_swings} swings" in [step["what"] for step in report["steps"]]
+    assert f"found {kp.swings(motion).n_swings} swings" in [step["description"] for step in report["steps"]]
     stronger = kp.load(tmp_path / "demo_stronger.glb")
     heights = [
         np.ptp(clip.world_positions()[:, clip.joint("right_foot"), 1]) / clip.height for clip in (motion, stronger)
@@ -60,24 +60,24 @@ def test_the_demo_edits_swings(keypose, tmp_path: Path) -> None:
     assert heights[1] > 1.1 * heights[0]
 
 
-def test_the_demo_says_what_it_did(keypose, tmp_path: Path) -> None:
-    ran = keypose("demo", tmp_path, "--fps", "10")
-    assert ran.code == 0
-    assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", ran.out)
-    *_, last = ran.out.splitlines()
+def test_demo_prints_its_steps(keypose, tmp_path: Path) -> None:
+    result = keypose("demo", tmp_path, "--fps", "10")
+    assert result.code == 0
+    assert re.match(r"a figure of \d+ joints: \d+ frames at 10 fps, ", result.out)
+    *_, last = result.out.splitlines()
     assert last.startswith(
         f"next: open {tmp_path / 'demo_report.html'} in a browser, {tmp_path / 'demo_unbaked.glb'} in any "
     )
-    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|found|put) ", ran.out, re.MULTILINE)) == 19
+    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|found|put) ", result.out, re.MULTILINE)) == 19
     assert re.search(
-        r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", ran.out, re.MULTILINE
+        r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", result.out, re.MULTILINE
     )
-    assert re.search(r"^  off +[\d.]+ mm on average, 95 % within ", ran.out, re.MULTILINE)
+    assert re.search(r"^  off +[\d.]+ mm on average, 95 % within ", result.out, re.MULTILINE)
     assert keypose(*shlex.split(last.split("try: keypose ")[1])).code == 0
 
 
 def test_the_demo_wants_a_folder(keypose, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    ran = keypose("demo", tmp_path / "file", "--fps", "10")
-    assert ran.code == 1
-    assert "the folder cannot be made" in ran.err
+    result = keypose("demo", tmp_path / "file", "--fps", "10")
+    assert result.code == 1
+    assert "the folder cannot be made" in result.err

@@ -1,4 +1,4 @@
-"""``keypose formats``: what the table of formats has, and what is installed for it."""
+"""``keypose formats``: the table of formats, and the installed extras."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_formats_are_those_of_the_table(keypose) -> None:
     assert all(row["name"] in text for row in rows)
 
 
-def test_an_extra_that_is_absent_is_said_with_the_line_to_type(keypose, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_prints_install_command(keypose, monkeypatch: pytest.MonkeyPatch) -> None:
     import importlib.metadata
 
     real = importlib.metadata.distribution
@@ -46,7 +46,7 @@ def test_an_extra_that_is_absent_is_said_with_the_line_to_type(keypose, monkeypa
 def test_blender_may_be_in_another_python(
     keypose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_it: bool
 ) -> None:
-    python = tmp_path / "python"  # answers as one does that has the module, or has not
+    python = tmp_path / "python"  # answers like a Python with or without the module
     python.write_text(f'#!/bin/sh\n{sys.executable} "$@"; exit {0 if has_it else 1}\n')
     python.chmod(0o755)
     monkeypatch.setattr("keypose.cli.formats._is_installed", lambda package: package != "bpy")
@@ -62,11 +62,11 @@ def test_blender_may_be_in_another_python(
     assert "blender, not installed" in keypose("formats").out
 
 
-def test_lines_to_type_stay_whole_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_commands_are_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keypose.cli.formats._is_installed", lambda package: False)
     monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
     console = Console(width=80, highlight=False, force_terminal=True, color_system=None)
-    monkeypatch.setattr("keypose.cli.output.console", lambda: console)
+    monkeypatch.setattr("keypose.cli.output.stdout_console", lambda: console)
     with console.capture() as text:
         formats()
     lines = [line.rstrip() for line in text.get().splitlines()]

@@ -1,4 +1,4 @@
-"""``keypose keys`` and ``keypose methods``: what they show is what the verbs answer."""
+"""``keypose keys`` and ``keypose methods`` match the Python API."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import keypose as kp
-from keypose.batch.keys import ClipKeys, KeysWanted, keys_of_clip
+from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
 from keypose.cli import keys_view
-from keypose.cli.keys_options import FLAGS, flag_of
-from keypose.inbetween import linear
+from keypose.cli.option_parsers import METHOD_FLAGS, option_flag
+from keypose.curves import interpolate_linear
 
 METHODS = [method.name for method in kp.methods()]
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def rows(text: str) -> list[dict[str, str]]:
-    """The table of keys, each row by its headings."""
+    """Parse the table of keys into rows by heading."""
     lines = text.splitlines()
     (start,) = [n for n, line in enumerate(lines) if line.strip().startswith("key ")]
     headings = re.split(r"\s{2,}", lines[start].strip())
@@ -34,24 +34,24 @@ def rows(text: str) -> list[dict[str, str]]:
     return [dict(zip(headings, line.split(), strict=True)) for line in lines[start + 2 : end]]
 
 
-def document(ran) -> dict:
-    return json.loads(ran.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+def document(result) -> dict:
+    return json.loads(result.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 
 def test_a_table_of_keys(keypose, walk: Path, motion: kp.Motion) -> None:
-    ran = keypose("keys", walk, "--keys", 12)
-    assert (ran.code, ran.err) == (0, "")
-    table = rows(ran.out)
+    result = keypose("keys", walk, "--keys", 12)
+    assert (result.code, result.err) == (0, "")
+    table = rows(result.out)
     frames = kp.select(motion, "salient", keys=12).frames.tolist()
     assert [int(row["key"]) for row in table] == list(range(1, 13))
     assert [int(row["frame"]) for row in table] == frames
     assert [row["time s"] for row in table] == [f"{frame / 20:.3f}" for frame in frames]
     assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "off mm", "without mm"]
     assert table[-1]["off mm"] == "-"
-    assert f"12 keys of {motion.n_frames} frames, compression" in ran.out
-    assert "by salient" in ran.out
-    rebuilt = kp.score(motion, linear(motion, frames))
-    assert f"{rebuilt.max_mm:.0f} mm at most" in ran.out
+    assert f"12 keys of {motion.n_frames} frames, compression" in result.out
+    assert "by salient" in result.out
+    rebuilt = kp.score(motion, interpolate_linear(motion, frames))
+    assert f"{rebuilt.max_mm:.0f} mm at most" in result.out
     assert max(float(row["off mm"]) for row in table[:-1]) == pytest.approx(rebuilt.max_mm, abs=0.06)
 
 
@@ -76,41 +76,41 @@ def test_ranks_and_costs_where_the_method_ranks(keypose, walk: Path, motion: kp.
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_json_has_what_the_verbs_answer(keypose, walk: Path, motion: kp.Motion, method: str) -> None:
-    ran = keypose("keys", walk, "--method", method, "--keys", 9, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    found = document(ran)
+def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, method: str) -> None:
+    result = keypose("keys", walk, "--method", method, "--keys", 9, "--json")
+    assert (result.code, result.err) == (0, "")
+    payload = document(result)
     ladder = kp.ladder(motion, method)
     selection = ladder.at(9)
-    assert found["file"] == str(walk)
-    assert found["method"] == method
-    assert found["options"] == {"keys": 9}
-    assert found["chosen_by"] == "keys"
-    assert (found["n_frames"], found["fps"], found["first_frame"]) == (motion.n_frames, 20.0, 0)
-    assert found["range"] == [0, motion.n_frames]
-    assert found["frames"] == list(selection)
-    assert found["times_s"] == [frame / 20.0 for frame in selection]
-    assert found["order"] == (None if selection.order is None else selection.order.tolist())
-    assert found["cost"] == ladder.costs[9]
-    assert found["curve"] == [{"keys": keys, "cost": cost} for keys, cost in ladder.costs.items()]
-    assert found["cliffs"] == [cliff.keys for cliff in ladder.cliffs()]
-    assert list(found["error"]) == ["mean_mm", "p95_mm", "max_mm"]
-    assert len(found["span_mm"]) == len(found["without_mm"]) == 9
+    assert payload["file"] == str(walk)
+    assert payload["method"] == method
+    assert payload["options"] == {"keys": 9}
+    assert payload["chosen_by"] == "keys"
+    assert (payload["n_frames"], payload["fps"], payload["first_frame"]) == (motion.n_frames, 20.0, 0)
+    assert payload["range"] == [0, motion.n_frames]
+    assert payload["frames"] == list(selection)
+    assert payload["times_s"] == [frame / 20.0 for frame in selection]
+    assert payload["order"] == (None if selection.order is None else selection.order.tolist())
+    assert payload["cost"] == ladder.costs[9]
+    assert payload["curve"] == [{"keys": keys, "cost": cost} for keys, cost in ladder.costs.items()]
+    assert payload["cliffs"] == [cliff.keys for cliff in ladder.cliffs()]
+    assert list(payload["error"]) == ["mean_mm", "p95_mm", "max_mm"]
+    assert len(payload["span_mm"]) == len(payload["without_mm"]) == 9
     if method == "salient":
-        assert max(found["span_cost"]) == pytest.approx(found["cost"], rel=1e-9)
+        assert max(payload["span_cost"]) == pytest.approx(payload["cost"], rel=1e-9)
     else:
-        assert found["span_cost"] is None
-    assert max(found["span_mm"]) == found["error"]["max_mm"]
+        assert payload["span_cost"] is None
+    assert max(payload["span_mm"]) == payload["error"]["max_mm"]
 
 
-def test_the_documents_know_every_key_of_the_json(keypose, walk: Path) -> None:
+def test_docs_name_every_json_field(keypose, walk: Path) -> None:
     section = DOCS.read_text().split("## `keypose keys`")[1].split("\n## ")[0]
-    told = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
-    assert set(document(keypose("keys", walk, "--keys", 3, "--json"))) <= set(told)
+    documented_keys = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
+    assert set(document(keypose("keys", walk, "--keys", 3, "--json"))) <= set(documented_keys)
 
 
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion) -> None:
-    for told, asked, said in (
+    for arguments, options, message in (
         (["--auto"], {"auto": True}, "; where the error curve says to stop\n"),
         ([], {"auto": True}, "; where the error curve says to stop (--keys or --tolerance-mm: another)\n"),
         (["--tolerance-mm", 80], {"tolerance_mm": 80.0}, "; the fewest within 80 mm\n"),
@@ -121,36 +121,36 @@ def test_how_many_keys(keypose, walk: Path, motion: kp.Motion) -> None:
         ),
         (["--method", "saliency", "--keys", 5], {"method": "saliency", "keys": 5}, " at 20 fps\n"),
     ):
-        ran = keypose("keys", walk, *told)
-        assert [int(row["frame"]) for row in rows(ran.out)] == list(kp.select(motion, **asked))
-        assert said in ran.out
+        result = keypose("keys", walk, *arguments)
+        assert [int(row["frame"]) for row in rows(result.out)] == list(kp.select(motion, **options))
+        assert message in result.out
 
 
 def test_every_option_arrives(keypose, walk: Path, motion: kp.Motion) -> None:
-    told = [
-        "--objective=sum", "--cost=integrated", "--pin=30,88", "--pin=13", "--exclude=40,41", "--least-gap-frames=3",
-        "--greatest-gap-frames=60", "--threads=1", "--joints=hands,head", "--joints=feet", "--weight=hands=3,head=2",
+    arguments = [
+        "--objective=sum", "--cost=integrated", "--pin=30,88", "--pin=13", "--exclude=40,41", "--min-gap-frames=3",
+        "--max-gap-frames=60", "--threads=1", "--joints=hands,head", "--joints=feet", "--weight=hands=3,head=2",
         "--weight=left_foot=0.5", "--features=root_matched", "--smoothing-s=0.05", "--max-keys=40", "--range=10:200",
     ]  # fmt: skip
-    asked = {
-        "objective": "sum", "cost": "integrated", "pins": (30, 88, 13), "excluded": (40, 41), "least_gap_frames": 3,
-        "greatest_gap_frames": 60, "threads": 1, "joints": ("hands", "head", "feet"),
+    options = {
+        "objective": "sum", "cost": "integrated", "pins": (30, 88, 13), "excluded": (40, 41), "min_gap_frames": 3,
+        "max_gap_frames": 60, "threads": 1, "joints": ("hands", "head", "feet"),
         "weights": {"hands": 3.0, "head": 2.0, "left_foot": 0.5}, "features": "root_matched", "smoothing_s": 0.05,
         "max_keys": 40,
     }  # fmt: skip
-    found = document(keypose("keys", walk, "--keys", 15, "--json", *told))
-    assert found["options"] == json.loads(json.dumps({"keys": 15, **asked}))
-    assert found["range"] == [10, 200]
-    ladder = kp.ladder(motion, frames=(10, 200), **asked)
-    assert found["frames"] == list(ladder.at(15))
-    assert found["curve"] == [{"keys": keys, "cost": cost} for keys, cost in ladder.costs.items()]
-    assert {13, 30, 88} <= set(found["frames"])
+    payload = document(keypose("keys", walk, "--keys", 15, "--json", *arguments))
+    assert payload["options"] == json.loads(json.dumps({"keys": 15, **options}))
+    assert payload["range"] == [10, 200]
+    ladder = kp.ladder(motion, frames=(10, 200), **options)
+    assert payload["frames"] == list(ladder.at(15))
+    assert payload["curve"] == [{"keys": keys, "cost": cost} for keys, cost in ladder.costs.items()]
+    assert {13, 30, 88} <= set(payload["frames"])
 
 
 def test_contacts_are_pinned(keypose, walk: Path, motion: kp.Motion) -> None:
-    found = document(keypose("keys", walk, "--pin", "contacts,7", "--json"))
-    assert found["frames"] == list(kp.select(motion, auto=True, pins=("contacts", 7)))
-    assert 7 in found["frames"]
+    payload = document(keypose("keys", walk, "--pin", "contacts,7", "--json"))
+    assert payload["frames"] == list(kp.select(motion, auto=True, pins=("contacts", 7)))
+    assert 7 in payload["frames"]
 
 
 def test_a_loop(keypose, tmp_path: Path) -> None:
@@ -158,9 +158,9 @@ def test_a_loop(keypose, tmp_path: Path) -> None:
     there = demo[10:25]
     back = replace(there, translations=there.translations[::-1][1:], rotations=there.rotations[::-1][1:])
     kp.save(kp.concatenate([there, back]), tmp_path / "loop.bvh")
-    found = document(keypose("keys", tmp_path / "loop.bvh", "--loop", "--keys", 3, "--json"))
-    assert found["frames"] == list(kp.select(kp.load(tmp_path / "loop.bvh"), loop=True, keys=3))
-    assert found["options"] == {"keys": 3, "loop": True}
+    payload = document(keypose("keys", tmp_path / "loop.bvh", "--loop", "--keys", 3, "--json"))
+    assert payload["frames"] == list(kp.select(kp.load(tmp_path / "loop.bvh"), loop=True, keys=3))
+    assert payload["options"] == {"keys": 3, "loop": True}
 
 
 @pytest.mark.parametrize("method", kp.methods(), ids=lambda method: method.name)
@@ -168,18 +168,22 @@ def test_every_option_of_every_method_can_be_given(keypose, walk: Path, method) 
     values = {bool: "true", int: "2", float: "0.2", tuple: "3", str: None, type(None): "100"}
     for name, default in method.options.items():
         value = values[type(default)] or default
-        told = (
-            [FLAGS[name]] if name == "loop" else [FLAGS[name], value] if name in FLAGS else ["--set", f"{name}={value}"]
+        arguments = (
+            [METHOD_FLAGS[name]]
+            if name == "loop"
+            else [METHOD_FLAGS[name], value]
+            if name in METHOD_FLAGS
+            else ["--set", f"{name}={value}"]
         )
         if name in ("limit_mm", "top_only"):
-            told += ["--cost", "inbetween"]
-        ran = keypose("keys", walk, "--method", method.name, "--keys", 20, "--json", *told)
-        found = document(ran)
+            arguments += ["--cost", "inbetween"]
+        result = keypose("keys", walk, "--method", method.name, "--keys", 20, "--json", *arguments)
+        payload = document(result)
         if name == "loop":
-            assert "--loop, but the last pose is" in found["error"]
+            assert "--loop, but the last pose is" in payload["error"]
         else:
-            assert ran.code == 0, found
-            assert name in found["options"]
+            assert result.code == 0, payload
+            assert name in payload["options"]
 
 
 def test_a_range_counts_frames_of_the_whole_clip(keypose, walk: Path, motion: kp.Motion) -> None:
@@ -189,37 +193,37 @@ def test_a_range_counts_frames_of_the_whole_clip(keypose, walk: Path, motion: kp
         ("50:9999", (50, None)),
         ("-40:", (motion.n_frames - 40, None)),
     ):
-        ran = keypose("keys", walk, "--keys", 6, f"--range={text}")
-        assert [int(row["frame"]) for row in rows(ran.out)] == list(kp.select(motion, keys=6, frames=frames))
+        result = keypose("keys", walk, "--keys", 6, f"--range={text}")
+        assert [int(row["frame"]) for row in rows(result.out)] == list(kp.select(motion, keys=6, frames=frames))
         start, stop, _ = slice(*frames).indices(motion.n_frames)
-        assert f"6 keys of {stop - start} frames ({start} to {stop - 1} of {motion.n_frames})" in ran.out
+        assert f"6 keys of {stop - start} frames ({start} to {stop - 1} of {motion.n_frames})" in result.out
 
 
-def test_the_number_in_the_source_is_shown(keypose, walk: Path) -> None:
+def test_source_frame_number_is_printed(keypose, walk: Path) -> None:
     assert "source" not in keypose("keys", walk, "--keys", 4).out
-    ran = keypose("keys", walk, "--keys", 4, "--reference-pose", "drop")
-    assert all(int(row["source"]) == int(row["frame"]) + 1 for row in rows(ran.out))
-    assert "source: the frame's number in the file" in ran.out
-    assert ran.err.startswith(f"note: {walk}: ")
+    result = keypose("keys", walk, "--keys", 4, "--reference-pose", "drop")
+    assert all(int(row["source"]) == int(row["frame"]) + 1 for row in rows(result.out))
+    assert "source: the frame's number in the file" in result.out
+    assert result.err.startswith(f"note: {walk}: ")
 
 
 def test_several_files(keypose, clip, walk: Path, tmp_path: Path) -> None:
     one, bad = clip("takes/a.bvh", frames=30), clip("takes/b.bvh", frames=0)
-    ran = keypose("keys", walk, one, bad, "--keys", 5)
-    assert ran.code == 1
-    assert [line for line in ran.out.splitlines() if line.endswith(".bvh")] == [str(walk), str(one)]
-    assert ran.err.startswith(f"error: {bad}:")
+    result = keypose("keys", walk, one, bad, "--keys", 5)
+    assert result.code == 1
+    assert [line for line in result.out.splitlines() if line.endswith(".bvh")] == [str(walk), str(one)]
+    assert result.err.startswith(f"error: {bad}:")
     for names in ([walk, one, bad], [tmp_path / "takes"], [f"{tmp_path}/takes/*.bvh"]):
-        found = document(keypose("keys", *names, "--keys", 5, "--json"))
-        assert isinstance(found, list)
-        assert found[-1]["file"] == str(bad)
-        assert found[-1]["error_kind"] == "FormatError"
-        assert len(found[0]["frames"]) == 5
-    found = document(keypose("keys", bad, "--keys", 5, "--json"))
-    assert list(found) == ["file", "error", "error_kind", "warnings"]
-    ran = keypose("keys", walk, tmp_path / "none*", "--keys", 5, "--json")
-    assert [document.get("error_kind") for document in json.loads(ran.out)] == [None, "FileError"]
-    assert ran.code == 1
+        payload = document(keypose("keys", *names, "--keys", 5, "--json"))
+        assert isinstance(payload, list)
+        assert payload[-1]["file"] == str(bad)
+        assert payload[-1]["error_kind"] == "FormatError"
+        assert len(payload[0]["frames"]) == 5
+    payload = document(keypose("keys", bad, "--keys", 5, "--json"))
+    assert list(payload) == ["file", "error", "error_kind", "warnings"]
+    result = keypose("keys", walk, tmp_path / "none*", "--keys", 5, "--json")
+    assert [document.get("error_kind") for document in json.loads(result.out)] == [None, "FileError"]
+    assert result.code == 1
 
 
 def test_the_same_in_several_processes(keypose, clip) -> None:
@@ -232,27 +236,27 @@ def test_the_same_in_several_processes(keypose, clip) -> None:
 def test_a_figure_without_height(keypose, clip) -> None:
     path = clip(frames=30)
     path.write_text(path.read_text().replace("OFFSET 0 12 0.5", "OFFSET 0 0 0").replace("OFFSET 0 9 1", "OFFSET 0 0 0"))
-    ran = keypose("keys", path, "--keys", 5)
-    assert ran.code == 0
-    assert list(rows(ran.out)[0]) == ["key", "frame", "time s", "cost"]
-    assert "no error in mm: the figure has no height" in ran.out
-    found = document(keypose("keys", path, "--keys", 5, "--json"))
-    assert found["error"] is found["span_mm"] is found["without_mm"] is None
-    ran = keypose("keys", path, "--tolerance-mm", 5)
-    assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "the figure has no height" in ran.err
+    result = keypose("keys", path, "--keys", 5)
+    assert result.code == 0
+    assert list(rows(result.out)[0]) == ["key", "frame", "time s", "cost"]
+    assert "no error in mm: the figure has no height" in result.out
+    payload = document(keypose("keys", path, "--keys", 5, "--json"))
+    assert payload["error"] is payload["span_mm"] is payload["without_mm"] is None
+    result = keypose("keys", path, "--tolerance-mm", 5)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "the figure has no height" in result.err
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("frames", [1, 2, 3])
 def test_the_shortest_clips(keypose, clip, method: str, frames: int) -> None:
     path = clip(frames=frames)
-    ran = keypose("keys", path, "--method", method, "--reference-pose", "keep")
-    assert (ran.code, ran.err) == (0, "")
-    assert rows(ran.out)
-    found = document(keypose("keys", path, "--method", method, "--reference-pose", "keep", "--json"))
-    assert all(math.isfinite(number) for number in found["error"].values())
-    assert (found["without_mm"] is None) == (len(found["frames"]) == 1)
+    result = keypose("keys", path, "--method", method, "--reference-pose", "keep")
+    assert (result.code, result.err) == (0, "")
+    assert rows(result.out)
+    payload = document(keypose("keys", path, "--method", method, "--reference-pose", "keep", "--json"))
+    assert all(math.isfinite(number) for number in payload["error"].values())
+    assert (payload["without_mm"] is None) == (len(payload["frames"]) == 1)
 
 
 def test_the_plot_can_be_left_out(keypose, walk: Path) -> None:
@@ -264,16 +268,16 @@ def test_the_plot_can_be_left_out(keypose, walk: Path) -> None:
 
 
 def test_a_terminal_without_unicode(program, walk: Path) -> None:
-    ran = program("keys", walk, "--keys", 6, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
-    assert ran.code == 0
-    assert ran.out.isascii()
-    assert "\\u" not in ran.out
-    assert "O 6 keys: cost " in ran.out
+    result = program("keys", walk, "--keys", 6, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert result.code == 0
+    assert result.out.isascii()
+    assert "\\u" not in result.out
+    assert "O 6 keys: cost " in result.out
 
 
 @pytest.fixture(scope="module")
-def found(walk: Path) -> ClipKeys:
-    return replace(keys_of_clip(KeysWanted(walk, method="farthest", keys=12)), first_frame=1)
+def build_clip_keys(walk: Path) -> KeysResult:
+    return replace(select_clip_keys(KeysJob(walk, method="farthest", keys=12)), first_frame=1)
 
 
 @pytest.mark.parametrize(
@@ -286,41 +290,45 @@ def found(walk: Path) -> ClipKeys:
         (30, "key frame time s off mm"),
     ],
 )
-def test_on_a_terminal_of_some_width(found: ClipKeys, width: int, headings: str) -> None:
+def test_on_a_terminal_of_some_width(build_clip_keys: KeysResult, width: int, headings: str) -> None:
     console = Console(width=width, highlight=False)
     with console.capture() as text:
-        console.print(keys_view.view(found, KeysWanted(Path("walk.bvh")), width, legend=True, plot=True, plain=False))
+        console.print(
+            keys_view.build_view(build_clip_keys, KeysJob(Path("walk.bvh")), width, legend=True, plot=True, plain=False)
+        )
     lines = text.get().splitlines()
     assert all(cell_len(line) <= width for line in lines)
     assert any(line.split() == headings.split() for line in lines)
     assert sum("●" in line for line in lines) == 2  # in the plot and below it
 
 
-def test_very_many_keys_are_shown_in_part(found: ClipKeys, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys_view, "ROWS_SHOWN", 5)
+def test_many_keys_are_truncated(build_clip_keys: KeysResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys_view, "MAX_ROWS", 5)
     console = Console(width=100, highlight=False)
     with console.capture() as text:
-        console.print(keys_view.view(found, KeysWanted(Path("walk.bvh")), 100, legend=True, plot=False, plain=False))
+        console.print(
+            keys_view.build_view(build_clip_keys, KeysJob(Path("walk.bvh")), 100, legend=True, plot=False, plain=False)
+        )
     assert "and 7 more keys; --json has all" in text.get()
-    shown = rows(text.get().replace("and 7", "\nand 7"))
-    assert [row["off mm"] for row in shown] == [f"{mm:.1f}" for mm in found.span_mm[:5]]
+    printed_rows = rows(text.get().replace("and 7", "\nand 7"))
+    assert [row["off mm"] for row in printed_rows] == [f"{mm:.1f}" for mm in build_clip_keys.span_mm[:5]]
 
 
 def test_an_interrupt_is_quiet(keypose, walk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.batch.keys.choose", interrupted)
-    ran = keypose("keys", walk)
-    assert (ran.code, ran.out, ran.err) == (130, "", "")
+    monkeypatch.setattr("keypose.batch.keys.select_with_report", interrupted)
+    result = keypose("keys", walk)
+    assert (result.code, result.out, result.err) == (130, "", "")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
-def test_a_reader_that_leaves_is_no_error(walk: Path) -> None:
+def test_broken_pipe_is_no_error(walk: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "keypose", "keys", walk, "--keys", "4"],
             stdout=writing,
             stderr=subprocess.PIPE,
@@ -328,30 +336,32 @@ def test_a_reader_that_leaves_is_no_error(walk: Path) -> None:
         )
     finally:
         os.close(writing)
-    assert (done.returncode, done.stderr) == (141, b"")
+    assert (completed.returncode, completed.stderr) == (141, b"")
 
 
 def test_methods_are_listed_with_their_options(keypose) -> None:
-    shown = keypose("methods")
-    assert (shown.code, shown.err) == (0, "")
+    result = keypose("methods")
+    assert (result.code, result.err) == (0, "")
     listed = json.loads(keypose("methods", "--json").out)
     assert [row["name"] for row in listed] == METHODS
     for row, method in zip(listed, kp.methods(), strict=True):
-        assert f"{method.name}: {method.summary}\n" in shown.out
-        assert method.paper in shown.out
-        assert {option["name"]: option["flag"] for option in row["options"]} == {o: flag_of(o) for o in method.options}
+        assert f"{method.name}: {method.summary}\n" in result.out
+        assert method.paper in result.out
+        assert {option["name"]: option["flag"] for option in row["options"]} == {
+            o: option_flag(o) for o in method.options
+        }
         for option in row["options"]:
-            assert option["flag"] in shown.out
-            assert option["help"] in shown.out
+            assert option["flag"] in result.out
+            assert option["help"] in result.out
 
 
 @pytest.mark.data
 def test_real_clips(keypose, data_dir: Path) -> None:
-    ran = keypose("keys", data_dir / "cmu120" / "09_01.bvh", "--keys", 12, "--json")
-    found = document(ran)
-    assert (ran.code, len(found["frames"]), found["first_frame"]) == (0, 12, 1)
+    result = keypose("keys", data_dir / "cmu120" / "09_01.bvh", "--keys", 12, "--json")
+    payload = document(result)
+    assert (result.code, len(payload["frames"]), payload["first_frame"]) == (0, 12, 1)
     markers = data_dir / "c3d" / "qualisys.c3d"
     assert len(document(keypose("keys", markers, "--keys", 6, "--json"))["frames"]) == 6
-    ran = keypose("keys", markers, "--keys", 6, "--pin", "contacts")
-    assert ran.code == 1
-    assert "no foot is recognised, so --pin contacts has nothing to pin" in ran.err
+    result = keypose("keys", markers, "--keys", 6, "--pin", "contacts")
+    assert result.code == 1
+    assert "no foot is recognised, so --pin contacts has nothing to pin" in result.err

@@ -18,32 +18,32 @@ COMMANDS = ("timeline", "curves", "error-curve")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_picture_is_written_and_said(keypose, kick: Path, tmp_path: Path, command: str) -> None:
+def test_picture_is_written_and_reported(keypose, kick: Path, tmp_path: Path, command: str) -> None:
     for name, start in (("a.svg", b"<svg"), ("a.png", b"\x89PNG")):
-        ran = keypose(command, kick, tmp_path / name)
-        assert ran.code == 0, ran.err
+        result = keypose(command, kick, tmp_path / name)
+        assert result.code == 0, result.err
         assert (tmp_path / name).read_bytes().startswith(start)
-        said = re.match(rf".*{name}: (\d+) x (\d+) (px|pixels)\. \w", ran.out)
-        assert said is not None
-        assert said[3] == ("px" if name == "a.svg" else "pixels")
-    assert struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24]) == (int(said[1]), int(said[2]))
+        match = re.match(rf".*{name}: (\d+) x (\d+) (px|pixels)\. \w", result.out)
+        assert match is not None
+        assert match[3] == ("px" if name == "a.svg" else "pixels")
+    assert struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24]) == (int(match[1]), int(match[2]))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_json_has_what_is_in_it(keypose, kick: Path, tmp_path: Path, command: str) -> None:
-    ran = keypose(command, kick, tmp_path / "a.svg", "--keys", 6, "--json")
-    (made,) = json.loads(ran.out)["pictures"]
-    assert made["source"] == str(kick)
-    assert made["target"] == str(tmp_path / "a.svg")
-    assert made["n_frames"] == kp.load(kick).n_frames
-    assert f'width="{made["width_px"]:.0f}"' in (tmp_path / "a.svg").read_text()
-    assert made["says"]
-    assert (made["width_pixels"], made["height_pixels"]) == (None, None)
+    result = keypose(command, kick, tmp_path / "a.svg", "--keys", 6, "--json")
+    (payload,) = json.loads(result.out)["pictures"]
+    assert payload["source"] == str(kick)
+    assert payload["target"] == str(tmp_path / "a.svg")
+    assert payload["n_frames"] == kp.load(kick).n_frames
+    assert f'width="{payload["width_px"]:.0f}"' in (tmp_path / "a.svg").read_text()
+    assert payload["description"]
+    assert (payload["width_pixels"], payload["height_pixels"]) == (None, None)
     if command == "error-curve":
-        assert (made["chosen"], made["chosen_by"]) == (6, "keys")
-        assert {row["keys"]: row["cost"] for row in made["curve"]} == dict(kp.ladder(kp.load(kick)).costs)
+        assert (payload["chosen"], payload["chosen_by"]) == (6, "keys")
+        assert {row["keys"]: row["cost"] for row in payload["curve"]} == dict(kp.ladder(kp.load(kick)).costs)
     else:
-        assert made["keys"] == kp.select(kp.load(kick), keys=6).frames.tolist()
+        assert payload["keys"] == kp.select(kp.load(kick), keys=6).frames.tolist()
 
 
 def test_the_pictures_are_those_of_the_library(keypose, kick: Path, tmp_path: Path) -> None:
@@ -64,12 +64,12 @@ def test_the_pictures_are_those_of_the_library(keypose, kick: Path, tmp_path: Pa
     assert (tmp_path / "e.svg").read_text() == expected.svg
 
 
-def test_curves_choose_keys_by_the_joints_that_are_shown(keypose, kick: Path, tmp_path: Path) -> None:
+def test_curves_choose_keys_from_visible_joints(keypose, kick: Path, tmp_path: Path) -> None:
     motion = kp.load(kick)
-    asked = ("curves", kick, tmp_path / "c.svg", "--overwrite", "--json", "--keys", 9)
+    arguments = ("curves", kick, tmp_path / "c.svg", "--overwrite", "--json", "--keys", 9)
 
     def keys(*more: object) -> list[int]:
-        return json.loads(keypose(*asked, *more).out)["pictures"][0]["keys"]
+        return json.loads(keypose(*arguments, *more).out)["pictures"][0]["keys"]
 
     thigh, body = (kp.select(motion, keys=9, joints=joints).frames.tolist() for joints in ("left_thigh", None))
     assert thigh != body
@@ -81,8 +81,8 @@ def test_curves_choose_keys_by_the_joints_that_are_shown(keypose, kick: Path, tm
 
 def test_frames_can_be_marked_outright(keypose, kick: Path, tmp_path: Path) -> None:
     for command in ("timeline", "curves"):
-        ran = keypose(command, kick, tmp_path / f"{command}.svg", "--mark", "0,30,88", "--json")
-        assert json.loads(ran.out)["pictures"][0]["keys"] == [0, 30, 88]
+        result = keypose(command, kick, tmp_path / f"{command}.svg", "--mark", "0,30,88", "--json")
+        assert json.loads(result.out)["pictures"][0]["keys"] == [0, 30, 88]
         none = keypose(command, kick, tmp_path / f"{command}.svg", "--overwrite", "--json")
         assert json.loads(none.out)["pictures"][0]["keys"] == []
 
@@ -90,38 +90,38 @@ def test_frames_can_be_marked_outright(keypose, kick: Path, tmp_path: Path) -> N
 def test_swings_of_a_file_are_drawn(keypose, kick: Path, tmp_path: Path) -> None:
     kp.save(kp.swings(kp.load(kick)), tmp_path / "kick.swings.json")
     assert keypose("timeline", tmp_path / "kick.swings.json", tmp_path / "a.svg", "--mark", 3).code == 0
-    ran = keypose("timeline", tmp_path / "kick.swings.json", tmp_path / "b.svg", "--keys", 3)
-    assert ran.code == 1
-    assert "holds swings and no motion to choose keys of; --mark says frames" in ran.err
+    result = keypose("timeline", tmp_path / "kick.swings.json", tmp_path / "b.svg", "--keys", 3)
+    assert result.code == 1
+    assert "holds swings and no motion to choose keys of; --mark says frames" in result.err
 
 
 def test_a_range_counts_for_what_is_removed(keypose, kick: Path, tmp_path: Path) -> None:
-    ran = keypose("error-curve", kick, tmp_path / "a.svg", "--range", "20:80", "--keys", 4)
-    assert "of 60 frames" in ran.out
-    ran = keypose("curves", kick, tmp_path / "b.svg", "--range", "20:80", "--json")
-    assert json.loads(ran.out)["pictures"][0]["n_frames"] == 60
+    result = keypose("error-curve", kick, tmp_path / "a.svg", "--range", "20:80", "--keys", 4)
+    assert "of 60 frames" in result.out
+    result = keypose("curves", kick, tmp_path / "b.svg", "--range", "20:80", "--json")
+    assert json.loads(result.out)["pictures"][0]["n_frames"] == 60
 
 
-def test_costs_in_mm_are_said(keypose, kick: Path, tmp_path: Path) -> None:
-    ran = keypose("error-curve", kick, tmp_path / "a.svg", "--range", ":60", "--cost", "inbetween", "--max-keys", 12)
-    assert re.search(r"cost [\d.]+ to [\d.]+ mm for", ran.out)
+def test_costs_in_mm_are_labelled(keypose, kick: Path, tmp_path: Path) -> None:
+    result = keypose("error-curve", kick, tmp_path / "a.svg", "--range", ":60", "--cost", "inbetween", "--max-keys", 12)
+    assert re.search(r"cost [\d.]+ to [\d.]+ mm for", result.out)
     assert "cost (mm)" in (tmp_path / "a.svg").read_text()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_exists_stays_unless_told_otherwise(keypose, kick: Path, tmp_path: Path, command: str) -> None:
+def test_existing_files_need_overwrite(keypose, kick: Path, tmp_path: Path, command: str) -> None:
     out = tmp_path / "a.svg"
     out.write_text("mine")
-    ran = keypose(command, kick, out)
-    assert ran.code == 1
-    assert "exists already; --overwrite replaces it" in ran.err
+    result = keypose(command, kick, out)
+    assert result.code == 1
+    assert "exists already; --overwrite replaces it" in result.err
     assert out.read_text() == "mine"
     assert keypose(command, kick, out, "--overwrite", "--quiet").out == ""
     assert out.read_text().startswith("<svg")
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "said"),
+    ("line", "code", "message"),
     [
         (["timeline", "{kick}", "a.gif"], 1, "a picture is written as one of .svg, .png"),
         (["timeline", "{kick}", "{tmp}/none/a.svg"], 1, "no such folder"),
@@ -133,13 +133,13 @@ def test_what_exists_stays_unless_told_otherwise(keypose, kick: Path, tmp_path: 
         (["curves", "{kick}", "{tmp}/a.svg", "--mark", "x"], 2, "expected frames from 0"),
         (["error-curve", "{kick}", "{tmp}/a.svg", "--keys", "4", "--auto"], 2, "cannot both be meant"),
         (["error-curve", "{kick}", "{tmp}/a.svg", "--method", "salien"], 2, "did you mean salient"),
-        (["timeline", "{kick}", "{tmp}/a.svg", "--within-mm", "2", "--threshold", "0.3"], 2, "cannot both be meant"),
+        (["timeline", "{kick}", "{tmp}/a.svg", "--max-mm", "2", "--threshold", "0.3"], 2, "cannot both be meant"),
         (["timeline", "{kick}", ""], 2, "is empty"),
         (["timeline", "{kick}"], 2, ""),
     ],
 )  # fmt: skip
-def test_what_is_refused(keypose, kick: Path, tmp_path: Path, line: list[str], code: int, said: str) -> None:
-    ran = keypose(*(part.format(kick=kick, tmp=tmp_path) for part in line))
-    assert ran.code == code, ran.err
-    assert said in ran.err
+def test_what_is_refused(keypose, kick: Path, tmp_path: Path, line: list[str], code: int, message: str) -> None:
+    result = keypose(*(part.format(kick=kick, tmp=tmp_path) for part in line))
+    assert result.code == code, result.err
+    assert message in result.err
     assert not (tmp_path / "a.svg").exists()

@@ -1,4 +1,4 @@
-"""The error curve as text: where dots, marks and labels stand."""
+"""The error curve as text: positions of dots, marks and labels."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ COUNTS = list(range(2, 41))
 
 
 def drawn(costs: list[float], chosen: int = 12, cliffs: tuple[int, ...] = (), width: int = 80, **options) -> list[str]:
-    text = plot.curve(COUNTS[: len(costs)], costs, chosen, cliffs, width, **options)
+    text = plot.plot_curve(COUNTS[: len(costs)], costs, chosen, cliffs, width, **options)
     assert text is not None
     return text.plain.splitlines()
 
 
 def rows_by_column(lines: list[str]) -> dict[int, int]:
-    """The topmost row with a sign, of each column of the plot."""
+    """Return the topmost row with a symbol for each column of the plot."""
     left = lines[0].index("│" if "│" in lines[0] else "┤") + 1
     tops: dict[int, int] = {}
     for row, line in enumerate(lines[: plot.ROWS]):
@@ -31,9 +31,9 @@ def rows_by_column(lines: list[str]) -> dict[int, int]:
 def test_a_power_of_ten_is_a_straight_line() -> None:
     lines = drawn([10.0 ** (2 - n / 10) for n in range(39)])
     tops = rows_by_column(lines)
-    assert sorted(tops) == list(range(plot.MOST_COLUMNS))
+    assert sorted(tops) == list(range(plot.MAX_COLUMNS))
     for column, row in tops.items():
-        assert abs(row - column / plot.MOST_COLUMNS * plot.ROWS) <= 1
+        assert abs(row - column / plot.MAX_COLUMNS * plot.ROWS) <= 1
     assert [line.split()[0] for line in lines[: plot.ROWS] if "┤" in line] == ["100", "10", "1", "0.1", "0.02"]
 
 
@@ -56,19 +56,19 @@ def test_it_fits(width: int, scale: float) -> None:
     lines = drawn([scale / n for n in COUNTS], width=width)
     assert len(lines) == plot.ROWS + 2
     assert all(len(line) <= width for line in lines)
-    assert sum("┤" in line for line in lines) >= 2  # there are numbers to read it by
+    assert sum("┤" in line for line in lines) >= 2  # the axis has numbers
 
 
 def test_nothing_to_see() -> None:
-    assert plot.curve([2, 3], [2.0, 1.0], 2, (), 80) is None
-    assert plot.curve([2, 3, 4], [0.0, 0.0, 0.0], 2, (), 80) is None
+    assert plot.plot_curve([2, 3], [2.0, 1.0], 2, (), 80) is None
+    assert plot.plot_curve([2, 3, 4], [0.0, 0.0, 0.0], 2, (), 80) is None
 
 
 def test_zero_and_almost_zero_stand_at_the_bottom() -> None:
     lines = drawn([100.0, 10.0, 1.0, 1e-300, 0.0], chosen=6)
     (row,) = [n for n, line in enumerate(lines) if "●" in line]
     assert row == plot.ROWS - 1
-    assert all(float(line.split()[0]) >= 100 * 10**-plot.DECADES for line in lines[: plot.ROWS] if "┤" in line)
+    assert all(float(line.split()[0]) >= 100 * 10**-plot.MAX_DECADES for line in lines[: plot.ROWS] if "┤" in line)
 
 
 def test_a_flat_curve() -> None:
@@ -77,14 +77,14 @@ def test_a_flat_curve() -> None:
 
 
 def test_plain_characters() -> None:
-    lines = drawn([100.0 / n for n in COUNTS], cliffs=(5,), signs=plot.PLAIN)
+    lines = drawn([100.0 / n for n in COUNTS], cliffs=(5,), symbols=plot.PLAIN)
     assert all(line.isascii() for line in lines)
     assert sum(line.count("O") for line in lines) == 1
-    assert sum(line.count("*") for line in lines) >= plot.MOST_COLUMNS - 2
+    assert sum(line.count("*") for line in lines) >= plot.MAX_COLUMNS - 2
 
 
 def test_gaps_in_the_numbers_of_keys() -> None:
     counts = [2, 3, 7, 20, 21, 40]
-    text = plot.curve(counts, [math.exp(-n / 9) for n in counts], 20, (7,), 80)
+    text = plot.plot_curve(counts, [math.exp(-n / 9) for n in counts], 20, (7,), 80)
     assert text is not None
-    assert sorted(rows_by_column(text.plain.splitlines())) == list(range(plot.MOST_COLUMNS))
+    assert sorted(rows_by_column(text.plain.splitlines())) == list(range(plot.MAX_COLUMNS))

@@ -1,4 +1,4 @@
-"""``keypose rebake``: the captured detail back on what an artist made of the keys."""
+"""``keypose rebake``: put the captured detail back on edited keys."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.arrays import give_away
+from keypose.api.rebake import rebake
+from keypose.arrays import freeze
 from keypose.batch import rebake as batch
 from keypose.metrics import position_errors_mm
 from keypose.rotations import from_euler, multiply
-from keypose.verbs.rebaking import rebake
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -29,16 +29,16 @@ def keys_file(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def edited(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
-    """The left arm is raised in every key; no detail is in the file."""
+    """Raise the left arm in every key; the file has no detail."""
     arm = keyed.skeleton.joint("left_upper_arm")
     values = keyed.rotations.values.copy()
     values[:, arm] = multiply(values[:, arm], from_euler(np.array([0.5, 0.0, 0.3]), "XYZ"))
-    return replace(keyed, rotations=keyed.rotations.with_values(give_away(values)), residual=None)
+    return replace(keyed, rotations=keyed.rotations.with_values(freeze(values)), residual=None)
 
 
 @pytest.fixture(scope="module")
 def edit(keys_file: Path) -> Path:
-    """What an artist made of them."""
+    """An edit of these keys."""
     path = keys_file.with_name("edited.keys.json")
     kp.save(edited(kp.load_keyed(keys_file)), path)
     return path
@@ -47,14 +47,14 @@ def edit(keys_file: Path) -> Path:
 @pytest.mark.parametrize("share", [None, 0.0, 1.0, 1.5])
 def test_the_detail_comes_back(keypose, keys_file: Path, edit: Path, tmp_path: Path, share: float | None) -> None:
     out = tmp_path / "new" / "final.bvh"
-    told = [] if share is None else ["--residual", share]
-    ran = keypose("rebake", edit, out, "--from", keys_file, *told)
-    assert (ran.code, ran.err) == (0, "")
-    wanted = rebake(kp.load_keyed(edit), kp.load_keyed(keys_file), *([] if share is None else [share]))
-    assert np.abs(kp.load(out).world_positions() - wanted.world_positions()).max() * wanted.mm_per_unit < 0.01
-    assert f"{100 * (0.7 if share is None else share):g} % of that in {keys_file}" in ran.out
-    assert f"written  {out} (" in ran.out
-    assert "30 keys, before the edit 30" in ran.out
+    arguments = [] if share is None else ["--residual", share]
+    result = keypose("rebake", edit, out, "--from", keys_file, *arguments)
+    assert (result.code, result.err) == (0, "")
+    expected = rebake(kp.load_keyed(edit), kp.load_keyed(keys_file), *([] if share is None else [share]))
+    assert np.abs(kp.load(out).world_positions() - expected.world_positions()).max() * expected.mm_per_unit < 0.01
+    assert f"{100 * (0.7 if share is None else share):g} % of that in {keys_file}" in result.out
+    assert f"written  {out} (" in result.out
+    assert "30 keys, before the edit 30" in result.out
 
 
 def test_before_any_edit_it_is_the_capture(keypose, motion: kp.Motion, keys_file: Path, tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ def test_a_file_with_keys_comes_back_from_another_program(
 ) -> None:
     path, out = tmp_path / f"scene{suffix}", tmp_path / "final.bvh"
     kp.save(kp.load_keyed(keys_file), path)
-    ran = keypose("rebake", path, out, "--from", keys_file, "--residual", 1, "--json")
-    assert ran.code == 0
-    assert json.loads(ran.out)["keys"] == 30
+    result = keypose("rebake", path, out, "--from", keys_file, "--residual", 1, "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["keys"] == 30
     final = kp.load(out)
     joints = [final.skeleton.names.index(name) for name in motion.skeleton.names]
     scale = np.linalg.norm(motion.skeleton.offsets[1:]) / np.linalg.norm(final.skeleton.offsets[1:])
@@ -83,20 +83,29 @@ def test_a_file_with_keys_comes_back_from_another_program(
 
 def test_json(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
     out = tmp_path / "final.bvh"
-    ran = keypose("rebake", edit, out, "--from", keys_file, "--residual", 1, "--timing", "frames", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    found = json.loads(ran.out)
-    assert (found["source"], found["target"], found["from"]) == (str(edit), str(out), str(keys_file))
-    assert (found["residual"], found["timing"], found["keys"], found["original_keys"]) == (1.0, "frames", 30, 30)
-    assert found["timing_asked"] == "frames"
+    result = keypose("rebake", edit, out, "--from", keys_file, "--residual", 1, "--timing", "frames", "--json")
+    assert (result.code, result.err) == (0, "")
+    payload = json.loads(result.out)
+    assert (payload["source"], payload["target"], payload["from"]) == (str(edit), str(out), str(keys_file))
+    assert (payload["residual"], payload["timing"], payload["keys"], payload["original_keys"]) == (
+        1.0,
+        "frames",
+        30,
+        30,
+    )
+    assert payload["requested_timing"] == "frames"
     original = kp.load_keyed(keys_file)
-    assert (found["frames"], found["fps"], found["bytes"]) == (original.n_frames, original.fps, out.stat().st_size)
+    assert (payload["frames"], payload["fps"], payload["bytes"]) == (
+        original.n_frames,
+        original.fps,
+        out.stat().st_size,
+    )
     dense = kp.load_keyed(edit).sample()
     moved = position_errors_mm(dense, rebake(kp.load_keyed(edit), original, 1.0, timing="frames"))
-    assert (found["mean_mm"], found["max_mm"]) == (float(moved.mean()), float(moved.max()))
+    assert (payload["mean_mm"], payload["max_mm"]) == (float(moved.mean()), float(moved.max()))
     section = DOCS.read_text().split("## `keypose rebake`")[1].split("\n## ")[0]
-    assert set(found) <= set(re.findall(r"`(\w+)`", section))
-    assert keypose("rebake", edit, out, "--from", keys_file, "--overwrite", "-q") == type(ran)(0, "", "")
+    assert set(payload) <= set(re.findall(r"`(\w+)`", section))
+    assert keypose("rebake", edit, out, "--from", keys_file, "--overwrite", "-q") == type(result)(0, "", "")
 
 
 def test_a_moved_key_takes_its_detail_along(keypose, keys_file: Path, tmp_path: Path) -> None:
@@ -105,10 +114,10 @@ def test_a_moved_key_takes_its_detail_along(keypose, keys_file: Path, tmp_path: 
     keys[10] += 1
     kp.save(replace(keyed, keys=keys, residual=None), tmp_path / "moved.keys.json")
     for timing in ("keys", "frames"):
-        ran = keypose(
+        result = keypose(
             "rebake", tmp_path / "moved.keys.json", tmp_path / f"{timing}.bvh", "--from", keys_file, "--timing", timing
         )
-        assert ran.code == 0
+        assert result.code == 0
     by_keys, by_frames = (kp.load(tmp_path / f"{timing}.bvh") for timing in ("keys", "frames"))
     apart = np.abs(by_keys.world_positions() - by_frames.world_positions()).max(axis=(1, 2))
     assert apart[keyed.keys[9] + 1 : keyed.keys[11]].max() > 1e-3
@@ -124,42 +133,44 @@ def test_keys_that_stand_nowhere_are_read_frame_by_frame(
         return kp.load_keyed(path)
 
     monkeypatch.setattr(batch, "load_keyed", load_keyed)
-    ran = keypose("rebake", edit, tmp_path / "final.bvh", "--from", keys_file)
-    assert ran.code == 0
-    assert ran.err == f"note: {edit}: read frame by frame: its keys stand on no common frame rate\n"
-    assert "read frame by frame; " in ran.out
-    wanted = rebake(kp.load(edit), kp.load_keyed(keys_file))
-    assert np.abs(kp.load(tmp_path / "final.bvh").world_positions() - wanted.world_positions()).max() < 1e-5
-    ran = keypose("rebake", edit, tmp_path / "x.bvh", "--from", keys_file, "--timing", "keys")
-    assert ran.code == 1
-    assert "no common frame rate; --read-fps states one" in ran.err
+    result = keypose("rebake", edit, tmp_path / "final.bvh", "--from", keys_file)
+    assert result.code == 0
+    assert result.err == f"note: {edit}: read frame by frame: its keys stand on no common frame rate\n"
+    assert "read frame by frame; " in result.out
+    expected = rebake(kp.load(edit), kp.load_keyed(keys_file))
+    assert np.abs(kp.load(tmp_path / "final.bvh").world_positions() - expected.world_positions()).max() < 1e-5
+    result = keypose("rebake", edit, tmp_path / "x.bvh", "--from", keys_file, "--timing", "keys")
+    assert result.code == 1
+    assert "no common frame rate; --read-fps states one" in result.err
 
 
 def test_the_keys_beside_the_edit_are_found(keypose, keys_file: Path, tmp_path: Path) -> None:
     (tmp_path / "walk.keys.json").write_bytes(keys_file.read_bytes())
     kp.save(kp.load_keyed(keys_file).sample(), tmp_path / "walk.bvh")
-    ran = keypose("rebake", tmp_path / "walk.bvh", tmp_path / "final.bvh")
-    assert ran.code == 0
-    assert f"of that in {tmp_path / 'walk.keys.json'}" in ran.out
-    ran = keypose("rebake", tmp_path / "final.bvh", tmp_path / "x.bvh")
-    assert ran.code == 2
-    assert f"(there is no {tmp_path / 'final.keys.json'})" in ran.err
+    result = keypose("rebake", tmp_path / "walk.bvh", tmp_path / "final.bvh")
+    assert result.code == 0
+    assert f"of that in {tmp_path / 'walk.keys.json'}" in result.out
+    result = keypose("rebake", tmp_path / "final.bvh", tmp_path / "x.bvh")
+    assert result.code == 2
+    assert f"(there is no {tmp_path / 'final.keys.json'})" in result.err
 
 
-def test_nothing_is_overwritten_unasked(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
+def test_existing_files_need_overwrite(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
     out = tmp_path / "final.bvh"
     out.write_text("precious")
-    ran = keypose("rebake", edit, out, "--from", keys_file)
-    assert (ran.code, out.read_text()) == (1, "precious")
-    assert ran.err.startswith(f"error: {out}: exists already; --overwrite replaces it, --skip-existing leaves it out\n")
-    ran = keypose("rebake", edit, keys_file, "--from", keys_file, "--overwrite")
-    assert ran.code == 2
-    assert "holds the captured detail: expected another name" in ran.err
+    result = keypose("rebake", edit, out, "--from", keys_file)
+    assert (result.code, out.read_text()) == (1, "precious")
+    assert result.err.startswith(
+        f"error: {out}: exists already; --overwrite replaces it, --skip-existing leaves it out\n"
+    )
+    result = keypose("rebake", edit, keys_file, "--from", keys_file, "--overwrite")
+    assert result.code == 2
+    assert "holds the captured detail: expected another name" in result.err
     assert kp.load_keyed(keys_file).residual is not None
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "said"),
+    ("line", "code", "message"),
     [
         ([], 2, "expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json"),
         (["EDIT"], 2, "expected the edited file"),
@@ -181,19 +192,27 @@ def test_nothing_is_overwritten_unasked(keypose, keys_file: Path, edit: Path, tm
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_what_cannot_be_done_is_said(
-    keypose, walk: Path, keys_file: Path, edit: Path, tmp_path: Path, monkeypatch, line: list[str], code: int, said: str
+def test_failures_are_reported(
+    keypose,
+    walk: Path,
+    keys_file: Path,
+    edit: Path,
+    tmp_path: Path,
+    monkeypatch,
+    line: list[str],
+    code: int,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files = {"EDIT": str(edit), "KEYS": str(keys_file), "WALK": str(walk)}
-    told = [files.get(word, word) for word in line]
-    said = said.replace("WALK", str(walk))
-    ran, as_json = keypose("rebake", *told), keypose("rebake", *told, "--json")
-    assert (ran.code, as_json.code, ran.out) == (code, code, "")
-    assert said in ran.err
-    assert ran.err.count("\n") == code
-    assert "kp." not in ran.err
-    assert json.loads(as_json.out)["error"] in ran.err
+    arguments = [files.get(word, word) for word in line]
+    message = message.replace("WALK", str(walk))
+    result, as_json = keypose("rebake", *arguments), keypose("rebake", *arguments, "--json")
+    assert (result.code, as_json.code, result.out) == (code, code, "")
+    assert message in result.err
+    assert result.err.count("\n") == code
+    assert "kp." not in result.err
+    assert json.loads(as_json.out)["error"] in result.err
     assert not list(tmp_path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""``keypose strip``: the key poses of files as pictures."""
+"""``keypose strip``: draw the key poses of files."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ import keypose as kp
 from keypose.pictures.strip import strip
 
 
-def test_a_picture_is_written_and_said(keypose, kick: Path, tmp_path: Path) -> None:
+def test_picture_is_written_and_reported(keypose, kick: Path, tmp_path: Path) -> None:
     for name, start in (("a.svg", b"<svg"), ("a.png", b"\x89PNG")):
-        ran = keypose("strip", kick, tmp_path / name)
-        assert (ran.code, ran.err) == (0, "")
+        result = keypose("strip", kick, tmp_path / name)
+        assert (result.code, result.err) == (0, "")
         assert (tmp_path / name).read_bytes().startswith(start)
-        assert f"{tmp_path / name}: " in ran.out
+        assert f"{tmp_path / name}: " in result.out
         unit = "px" if name.endswith("svg") else "pixels"
-        assert f" {unit}. 8 poses of kick side by side, at frames " in ran.out
+        assert f" {unit}. 8 poses of kick side by side, at frames " in result.out
     assert (tmp_path / "a.svg").read_text() == strip(kp.load(kick)).svg
 
 
 def test_an_exact_size_is_that_of_the_file(keypose, kick: Path, tmp_path: Path) -> None:
     target = tmp_path / "a.png"
     for more, size in (((), (320, 90)), (("--scale", "2", "--overwrite"), (640, 180))):
-        ran = keypose("strip", kick, target, "--size-px", "320x90", *more)
+        result = keypose("strip", kick, target, "--size-px", "320x90", *more)
         assert struct.unpack(">II", target.read_bytes()[16:24]) == size
-        assert f"{target}: {size[0]} x {size[1]} pixels. " in ran.out
-    (made,) = json.loads(keypose("strip", kick, target, "--height-px", "90", "--overwrite", "--json").out)["pictures"]
-    assert (made["width_pixels"], made["height_pixels"]) == (2 * made["width_px"], 2 * made["height_px"])
-    assert struct.unpack(">II", target.read_bytes()[16:24]) == (made["width_pixels"], made["height_pixels"])
+        assert f"{target}: {size[0]} x {size[1]} pixels. " in result.out
+    (payload,) = json.loads(keypose("strip", kick, target, "--height-px", "90", "--overwrite", "--json").out)[
+        "pictures"
+    ]
+    assert (payload["width_pixels"], payload["height_pixels"]) == (2 * payload["width_px"], 2 * payload["height_px"])
+    assert struct.unpack(">II", target.read_bytes()[16:24]) == (payload["width_pixels"], payload["height_pixels"])
 
 
 def test_its_help_names_its_own_method(keypose) -> None:
-    said = " ".join(re.sub(r"[│╭╰─╮╯]", " ", keypose("strip", "--help").out).split())
-    assert "Otherwise farthest." in said
-    assert "Otherwise salient" not in said
+    text = " ".join(re.sub(r"[│╭╰─╮╯]", " ", keypose("strip", "--help").out).split())
+    assert "Default: farthest." in text
+    assert "Default: salient" not in text
 
 
 def test_rows(keypose, kick: Path, tmp_path: Path) -> None:
@@ -47,18 +49,18 @@ def test_rows(keypose, kick: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_text() == strip(m, kp.select(m, "farthest", keys=7), per_row=4).svg
 
 
-def test_options_are_those_of_the_verb(keypose, kick: Path, tmp_path: Path) -> None:
+def test_options_match_the_api(keypose, kick: Path, tmp_path: Path) -> None:
     target, m = tmp_path / "a.svg", kp.load(kick)
-    ran = keypose("strip", kick, target, "--layout", "expanded", "--view", "30", "--theme", "dark", "--ghosts", 1, "--rank",
+    result = keypose("strip", kick, target, "--layout", "expanded", "--view", "30", "--theme", "dark", "--ghosts", 1, "--rank",
                   "--title", "Kick", "--size-px", "500x200", "--no-background", "--keys", 5, "-q")  # fmt: skip
-    assert (ran.code, ran.out, ran.err) == (0, "", "")
-    wanted = strip(m, kp.select(m, "farthest", keys=5), layout="expanded", view=30.0, theme="dark", ghosts=1, rank=True,
+    assert (result.code, result.out, result.err) == (0, "", "")
+    expected = strip(m, kp.select(m, "farthest", keys=5), layout="expanded", view=30.0, theme="dark", ghosts=1, rank=True,
                    title="Kick", size_px=(500, 200), background=False)  # fmt: skip
-    assert target.read_text() == wanted.svg
+    assert target.read_text() == expected.svg
 
 
 @pytest.mark.parametrize(
-    ("typed", "options"),
+    ("arguments", "options"),
     [
         (("--keys", 6), {"method": "farthest", "keys": 6}),
         (("--method", "salient", "--keys", 6), {"method": "salient", "keys": 6}),
@@ -69,28 +71,28 @@ def test_options_are_those_of_the_verb(keypose, kick: Path, tmp_path: Path) -> N
         (("--method", "refine"), {"method": "refine"}),
     ],
 )
-def test_keys_are_those_of_the_method(keypose, kick: Path, tmp_path: Path, typed, options) -> None:
-    ran = keypose("strip", kick, tmp_path / "a.svg", *typed, "--json")
-    (made,) = json.loads(ran.out)["pictures"]
+def test_keys_are_those_of_the_method(keypose, kick: Path, tmp_path: Path, arguments, options) -> None:
+    result = keypose("strip", kick, tmp_path / "a.svg", *arguments, "--json")
+    (payload,) = json.loads(result.out)["pictures"]
     m = kp.load(kick)
-    assert made["frames"] == list(kp.select(m, **options))
-    assert made["times_s"] == [frame / m.fps for frame in made["frames"]]
-    assert (made["method"], made["layout"], made["view"]) == (options["method"], "side", "best")
-    assert 0 <= made["view_degrees"] < 360
-    said = re.findall(r">(\d+)</text>", (tmp_path / "a.svg").read_text())
-    assert said == [str(frame) for frame in made["frames"]]
+    assert payload["frames"] == list(kp.select(m, **options))
+    assert payload["times_s"] == [frame / m.fps for frame in payload["frames"]]
+    assert (payload["method"], payload["layout"], payload["view"]) == (options["method"], "side", "best")
+    assert 0 <= payload["view_degrees"] < 360
+    matches = re.findall(r">(\d+)</text>", (tmp_path / "a.svg").read_text())
+    assert matches == [str(frame) for frame in payload["frames"]]
 
 
-def test_frames_may_be_said_outright(keypose, kick: Path, tmp_path: Path) -> None:
+def test_mark_option_sets_frames(keypose, kick: Path, tmp_path: Path) -> None:
     assert keypose("strip", kick, tmp_path / "a.svg", "--mark", "30,3,88").code == 0
     assert (tmp_path / "a.svg").read_text() == strip(kp.load(kick), [3, 30, 88]).svg
 
 
 def test_many_files_go_into_a_folder(keypose, clip, tmp_path: Path) -> None:
     clip("takes/a.bvh"), clip("takes/deep/b.bvh")
-    ran = keypose("strip", tmp_path / "takes", tmp_path / "out", "--to", "svg", "--size-px", "320x90")
-    assert ran.code == 0, ran.err
-    assert ran.out.startswith("2 of 2 clips drawn in ")
+    result = keypose("strip", tmp_path / "takes", tmp_path / "out", "--to", "svg", "--size-px", "320x90")
+    assert result.code == 0, result.err
+    assert result.out.startswith("2 of 2 clips drawn in ")
     for name in ("a.svg", "deep/b.svg"):
         svg = (tmp_path / "out" / name).read_text()
         assert 'width="320" height="90"' in svg
@@ -101,17 +103,17 @@ def test_many_files_go_into_a_folder(keypose, clip, tmp_path: Path) -> None:
     assert (tmp_path / "one" / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_fails_is_said_and_the_others_are_drawn(keypose, clip, tmp_path: Path) -> None:
+def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Path) -> None:
     clip("takes/a.bvh")
     (tmp_path / "takes" / "bad.bvh").write_text("HIERARCHY nonsense")
-    ran = keypose("strip", tmp_path / "takes", tmp_path / "out", "--to", "svg", "--jobs", 2)
-    assert ran.code == 1
-    assert "bad.bvh" in ran.err
+    result = keypose("strip", tmp_path / "takes", tmp_path / "out", "--to", "svg", "--jobs", 2)
+    assert result.code == 1
+    assert "bad.bvh" in result.err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.svg"]
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "message"),
+    ("arguments", "code", "message"),
     [
         (("a.jpg",), 1, "a picture is written as one of .svg, .png"),
         (("a.svg", "--view", "behind"), 2, "--view behind: expected one of best, front"),
@@ -128,25 +130,27 @@ def test_what_fails_is_said_and_the_others_are_drawn(keypose, clip, tmp_path: Pa
         (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "cannot both be meant"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused(keypose, kick: Path, tmp_path: Path, typed, code: int, message: str) -> None:
-    ran = keypose("strip", kick, tmp_path / typed[0], *typed[1:])
-    assert (ran.code, ran.out) == (code, "")
-    assert message in " ".join(ran.err.split())
+def test_contradictory_options_are_refused(
+    keypose, kick: Path, tmp_path: Path, arguments, code: int, message: str
+) -> None:
+    result = keypose("strip", kick, tmp_path / arguments[0], *arguments[1:])
+    assert (result.code, result.out) == (code, "")
+    assert message in " ".join(result.err.split())
     assert not list(tmp_path.iterdir())
 
 
-def test_pictures_are_not_overwritten_unasked(keypose, kick: Path, tmp_path: Path) -> None:
+def test_existing_pictures_need_overwrite(keypose, kick: Path, tmp_path: Path) -> None:
     target = tmp_path / "a.svg"
     target.write_text("mine")
-    ran = keypose("strip", kick, target)
-    assert ran.code == 1
-    assert "exists already" in ran.err
+    result = keypose("strip", kick, target)
+    assert result.code == 1
+    assert "exists already" in result.err
     assert target.read_text() == "mine"
     assert keypose("strip", kick, target, "--overwrite").code == 0
     assert target.read_text().startswith("<svg")
 
 
 def test_two_files_do_not_fit_into_one_picture(keypose, kick: Path, walk: Path, tmp_path: Path) -> None:
-    ran = keypose("strip", kick, walk, tmp_path / "a.svg")
-    assert ran.code == 2
-    assert "is one picture, expected a folder" in " ".join(ran.err.split())
+    result = keypose("strip", kick, walk, tmp_path / "a.svg")
+    assert result.code == 2
+    assert "is one picture, expected a folder" in " ".join(result.err.split())

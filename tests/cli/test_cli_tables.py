@@ -1,4 +1,4 @@
-"""Tables on terminals of some width: one line for each row, whatever the names are."""
+"""Tables on terminals of different widths: one line per row for any name."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from keypose.batch.describe import ClipInfo, Question, describe_clip
+from keypose.batch.info import ClipInfo, InfoJob, describe_clip
 from keypose.cli import clip_view
-from keypose.cli.columns import shortened
+from keypose.cli.columns import shorten
 
 NAMES = ("a.bvh", "formats/bvh/blender_mixed-3-6ch_dot-names_reactidle.bvh", "x" * 150 + ".bvh", "名前" * 40 + ".bvh")
 
 
-def lines(shown: RenderableType, width: int) -> list[str]:
+def lines(renderable: RenderableType, width: int) -> list[str]:
     console = Console(width=width, highlight=False)
     with console.capture() as text:
-        console.print(shown)
+        console.print(renderable)
     return text.get().splitlines()
 
 
 @pytest.fixture
 def info(clip) -> ClipInfo:
-    return describe_clip(Question(clip(), tree=True))
+    return describe_clip(InfoJob(clip(), tree=True))
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 10_000])
 def test_a_clip_is_one_line(info: ClipInfo, width: int) -> None:
     clips = [replace(info, path=f"takes/{name}", frames=1000 + n) for n, name in enumerate(NAMES)]
-    shown = lines(clip_view.table(clips, width), width)
-    assert all(cell_len(line) <= width for line in shown)
+    text = lines(clip_view.build_table(clips, width), width)
+    assert all(cell_len(line) <= width for line in text)
     for n, name in enumerate(NAMES):
-        (row,) = [line for line in shown if f" {1000 + n} " in line]
-        found = row.split()[0]
-        assert found == name if cell_len(found) == cell_len(name) else "…" in found
-        assert found.endswith(name[-6:])
-        assert found.startswith(name[:2])
-    assert shown[0] == "4 BVH clips in takes"
-    assert shown[-1].strip() == "4 clips, 4006 frames, 0.80 s"
-    assert ("known" in shown[2]) == ("recognised as body parts" in shown[-2]) == (width >= 80)
+        (row,) = [line for line in text if f" {1000 + n} " in line]
+        name_2 = row.split()[0]
+        assert name_2 == name if cell_len(name_2) == cell_len(name) else "…" in name_2
+        assert name_2.endswith(name[-6:])
+        assert name_2.startswith(name[:2])
+    assert text[0] == "4 BVH clips in takes"
+    assert text[-1].strip() == "4 clips, 4006 frames, 0.80 s"
+    assert ("known" in text[2]) == ("recognised as body parts" in text[-2]) == (width >= 80)
 
 
 def test_names_that_fit_keep_all_columns(info: ClipInfo) -> None:
-    shown = lines(clip_view.table([replace(info, path="a.bvh"), replace(info, path="b.bvh")], 80), 80)
-    assert shown[2].split() == ["file", "frames", "fps", "length", "joints", "up", "height", "known"]
+    text = lines(clip_view.build_table([replace(info, path="a.bvh"), replace(info, path="b.bvh")], 80), 80)
+    assert text[2].split() == ["file", "frames", "fps", "length", "joints", "up", "height", "known"]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_names_that_fit_keep_all_columns(info: ClipInfo) -> None:
 def test_joints_have_the_width_they_need(info: ClipInfo, width: int, headings: str, last: str) -> None:
     name = "mixamorig:" + "RightHandMiddle" * 2
     root, chest = info.tree
-    tree = (root, replace(chest, name=name, part="right_hand", offset=(-0.0, 12.34567, -0.5004)))
-    shown = lines(clip_view.joint_table(replace(info, tree=tree), width), width)
-    assert all(cell_len(line) <= width for line in shown)
-    assert shown[1].split() == headings.split()
-    row = shown[4].rstrip()
+    tree = (root, replace(chest, name=name, body_part="right_hand", offset=(-0.0, 12.34567, -0.5004)))
+    text = lines(clip_view.joint_table(replace(info, tree=tree), width), width)
+    assert all(cell_len(line) <= width for line in text)
+    assert text[1].split() == headings.split()
+    row = text[4].rstrip()
     assert (name in row) == (width > 50)
     assert row.endswith("Middle  right_hand  -      ZXY" if last == "ZXY" else last) or row.split()[-3:] == last.split()
-    assert len(shown) == 7
+    assert len(text) == 7
 
 
 def test_zero_has_no_sign(keypose, clip) -> None:
@@ -80,21 +80,21 @@ def test_zero_has_no_sign(keypose, clip) -> None:
 
 
 def test_the_middle_is_left_out() -> None:
-    assert shortened("walk.bvh", 8) == "walk.bvh"
-    assert shortened("a_long_walk.bvh", 10) == "a_l…lk.bvh"
-    assert cell_len(shortened("名前" * 9, 10)) <= 10
-    assert all(len(shortened("abcdefgh", width)) == width for width in range(1, 9))
+    assert shorten("walk.bvh", 8) == "walk.bvh"
+    assert shorten("a_long_walk.bvh", 10) == "a_l…lk.bvh"
+    assert cell_len(shorten("名前" * 9, 10)) <= 10
+    assert all(len(shorten("abcdefgh", width)) == width for width in range(1, 9))
 
 
-def test_the_first_frame_of_the_source_is_shown(keypose, clip) -> None:
+def test_first_frame_of_the_source_is_printed(keypose, clip) -> None:
     path = clip()
     assert "8 at 40 fps\n" in keypose("info", path).out
-    ran = keypose("info", path, "--reference-pose", "drop")
-    assert "7 at 40 fps; the first is number 1 in the source\n" in ran.out
+    result = keypose("info", path, "--reference-pose", "drop")
+    assert "7 at 40 fps; the first is number 1 in the source\n" in result.out
 
 
 def test_long_times() -> None:
-    assert [clip_view.duration(s) for s in (1.5, 100, 5999, 6000, 36_000)] == [
+    assert [clip_view.format_duration(s) for s in (1.5, 100, 5999, 6000, 36_000)] == [
         "1.50 s",
         "1:40 min",
         "99:59 min",
@@ -111,12 +111,12 @@ def test_notes_that_differ_by_a_name_are_one(keypose, tmp_path: Path) -> None:
 
     for name in ("leg", "arm", "toe"):
         acclaim.write(tmp_path, name=name)
-    ran = keypose("info", tmp_path)
-    assert ran.err.splitlines() == [
+    result = keypose("info", tmp_path)
+    assert result.err.splitlines() == [
         "note: 3 clips: skeleton found beside them",
         "note: 3 clips: the file does not state its frame rate; 120 fps is assumed (--read-fps sets another)",
     ]
-    ran = keypose("info", tmp_path, "--asf", tmp_path / "arm.asf")
-    assert ran.err.splitlines()[0] == "note: 3 clips: skeleton from arm.asf"
-    ran = keypose("convert", tmp_path / "toe.amc", tmp_path / "x.bvh")
-    assert ran.err.splitlines()[0] == f"note: {tmp_path / 'toe.amc'}: skeleton from toe.asf"
+    result = keypose("info", tmp_path, "--asf", tmp_path / "arm.asf")
+    assert result.err.splitlines()[0] == "note: 3 clips: skeleton from arm.asf"
+    result = keypose("convert", tmp_path / "toe.amc", tmp_path / "x.bvh")
+    assert result.err.splitlines()[0] == f"note: {tmp_path / 'toe.amc'}: skeleton from toe.asf"

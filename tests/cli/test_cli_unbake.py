@@ -1,4 +1,4 @@
-"""``keypose unbake``: what it writes and shows is what the verbs answer."""
+"""``keypose unbake``: written files and output match the Python API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import keypose as kp
-from keypose.batch.unbake import Closeness, Unbaked, Unbaking, unbake_clip
+from keypose.batch.unbake import UnbakeJob, UnbakeResult, UnbakeScore, unbake_clip
 from keypose.cli import unbake_view
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between
@@ -25,43 +25,46 @@ def names(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
 
 
-def document(ran) -> dict:
-    return json.loads(ran.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+def document(result) -> dict:
+    return json.loads(result.out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 
 def same(one: kp.KeyedMotion, other: kp.KeyedMotion) -> bool:
     return one.keys.tolist() == other.keys.tolist() and all(
         np.array_equal(getattr(getattr(one, curves), part), getattr(getattr(other, curves), part))
         for curves in ("translations", "rotations")
-        for part in ("values", "arriving", "leaving")
+        for part in ("values", "in_tangents", "out_tangents")
     )
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".gltf", ".bvh", ".bvh.gz", ".keys.json"])
 def test_one_file(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / "new" / f"out{suffix}"
-    ran = keypose("unbake", walk, out, "--keys", 30)
-    assert (ran.code, ran.err) == (0, "")
+    result = keypose("unbake", walk, out, "--keys", 30)
+    assert (result.code, result.err) == (0, "")
     assert names(tmp_path / "new") == sorted({f"out{suffix}", "out.keys.json"})
-    wanted = kp.unbake(motion, keys=30)
-    kept = kp.load_keyed(tmp_path / "new" / "out.keys.json")
-    assert same(kept, wanted)
-    assert position_errors_mm(motion, kept.sample(1.0)).max() < 1e-6
+    expected = kp.unbake(motion, keys=30)
+    keyed = kp.load_keyed(tmp_path / "new" / "out.keys.json")
+    assert same(keyed, expected)
+    assert position_errors_mm(motion, keyed.sample(1.0)).max() < 1e-6
     written = kp.load(out)
     joints = [written.skeleton.names.index(name) for name in motion.skeleton.names]
     scale = (written.metres_per_unit or 1.0) / (motion.metres_per_unit or 1.0) if written.metres_per_unit else 1.0
-    off = written.world_positions()[:, joints] * scale - wanted.sample().world_positions()
+    off = written.world_positions()[:, joints] * scale - expected.sample().world_positions()
     assert np.abs(off).max() * motion.mm_per_unit < 0.01
-    score = kp.score(motion, wanted)
-    assert f"30 of {motion.n_frames} frames, {100 * (1 - 30 / motion.n_frames):.1f} % removed (" in ran.out
-    assert f"{unbake_view.mm(score.mean_mm)} mm on average, 95 % within {unbake_view.mm(score.p95_mm)} mm" in ran.out
-    assert f"{unbake_view.mm(score.max_mm)} mm at most: " in ran.out
-    assert f"{unbake_view.mm(score.mean_deg)} degrees off on average" in ran.out
-    assert f"{tmp_path / 'new' / 'out.keys.json'} (" in ran.out
-    assert ("as this format gets no curves" in ran.out) == ("bvh" in suffix)
-    (command,) = [line.strip() for line in ran.out.splitlines() if line.startswith("  keypose rebake ")]
+    score = kp.score(motion, expected)
+    assert f"30 of {motion.n_frames} frames, {100 * (1 - 30 / motion.n_frames):.1f} % removed (" in result.out
+    assert (
+        f"{unbake_view.format_mm(score.mean_mm)} mm on average, 95 % within {unbake_view.format_mm(score.p95_mm)} mm"
+        in result.out
+    )
+    assert f"{unbake_view.format_mm(score.max_mm)} mm at most: " in result.out
+    assert f"{unbake_view.format_mm(score.mean_deg)} degrees off on average" in result.out
+    assert f"{tmp_path / 'new' / 'out.keys.json'} (" in result.out
+    assert ("as this format gets no curves" in result.out) == ("bvh" in suffix)
+    (command,) = [line.strip() for line in result.out.splitlines() if line.startswith("  keypose rebake ")]
     assert command == f"keypose rebake EDITED.glb FINAL.glb --from {tmp_path / 'new' / 'out.keys.json'}"
-    assert ("for Blender" in ran.out) == ("gl" in suffix)
+    assert ("for Blender" in result.out) == ("gl" in suffix)
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".gltf"])
@@ -69,63 +72,63 @@ def test_a_file_that_keeps_keys_holds_as_many(
     keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix: str
 ) -> None:
     assert keypose("unbake", walk, tmp_path / f"out{suffix}", "--keys", 30).code == 0
-    written, wanted = kp.load_keyed(tmp_path / f"out{suffix}"), kp.unbake(motion, keys=30)
-    assert written.keys.tolist() == wanted.keys.tolist()
-    assert kp.score(motion, kp.load_keyed(tmp_path / "out.keys.json")).max_mm == kp.score(motion, wanted).max_mm
+    written, expected = kp.load_keyed(tmp_path / f"out{suffix}"), kp.unbake(motion, keys=30)
+    assert written.keys.tolist() == expected.keys.tolist()
+    assert kp.score(motion, kp.load_keyed(tmp_path / "out.keys.json")).max_mm == kp.score(motion, expected).max_mm
 
 
-def test_json_has_what_the_verbs_answer(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
+def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
     out = tmp_path / "out.glb"
-    ran = keypose("unbake", walk, out, "--keys", 30, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    found = document(ran)
-    assert list(found) == ["unbaked", "failed", "skipped", "left", "interrupted", "seconds"]
-    (made,) = found["unbaked"]
+    result = keypose("unbake", walk, out, "--keys", 30, "--json")
+    assert (result.code, result.err) == (0, "")
+    payload = document(result)
+    assert list(payload) == ["unbaked", "failed", "skipped", "n_remaining", "interrupted", "seconds"]
+    (unbaked,) = payload["unbaked"]
     keyed = kp.unbake(motion, keys=30)
     score = kp.score(motion, keyed)
-    assert (made["source"], made["target"]) == (str(walk), str(out))
-    assert made["keys_file"] == str(tmp_path / "out.keys.json")
-    assert (made["n_frames"], made["fps"], made["method"]) == (motion.n_frames, 20.0, "salient")
-    assert made["frames"] == keyed.keys.tolist()
-    assert made["times_s"] == [frame / 20.0 for frame in made["frames"]]
-    assert made["extremes"] == keyed.keys[keyed.extremes].tolist()
-    assert made["removed_percent"] == pytest.approx(100 * (1 - 30 / motion.n_frames))
-    figures = {field.name for field in fields(Closeness)} - {"worst_turn_frame", "worst_turn_joint"}
-    assert {name: made["score"][name] for name in figures} == {name: getattr(score, name) for name in figures}
+    assert (unbaked["source"], unbaked["target"]) == (str(walk), str(out))
+    assert unbaked["keys_file"] == str(tmp_path / "out.keys.json")
+    assert (unbaked["n_frames"], unbaked["fps"], unbaked["method"]) == (motion.n_frames, 20.0, "salient")
+    assert unbaked["frames"] == keyed.keys.tolist()
+    assert unbaked["times_s"] == [frame / 20.0 for frame in unbaked["frames"]]
+    assert unbaked["extremes"] == keyed.keys[keyed.extremes].tolist()
+    assert unbaked["removed_percent"] == pytest.approx(100 * (1 - 30 / motion.n_frames))
+    figures = {field.name for field in fields(UnbakeScore)} - {"worst_rotation_frame", "worst_rotation_joint"}
+    assert {name: unbaked["score"][name] for name in figures} == {name: getattr(score, name) for name in figures}
     errors = position_errors_mm(motion, keyed.sample())
-    joint = motion.joint(made["score"]["worst_joint"])
-    assert errors[made["score"]["worst_frame"], joint] == pytest.approx(score.max_mm)
-    frame, joint = made["score"]["worst_turn_frame"], motion.joint(made["score"]["worst_turn_joint"])
-    turns = angle_between(motion.rotations[frame, joint], keyed.sample().rotations[frame, joint])
-    assert np.rad2deg(turns) == pytest.approx(score.max_deg)
-    assert made["bytes"] == out.stat().st_size
-    assert made["keys_file_bytes"] == (tmp_path / "out.keys.json").stat().st_size
-    assert (made["keeps_keys"], made["has_residual"]) == (True, True)
-    assert made["options"]["keys"] == 30
-    assert keypose("unbake", walk, tmp_path / "q.glb", "-q", "--keys", 30) == type(ran)(0, "", "")
+    joint = motion.joint(unbaked["score"]["worst_joint"])
+    assert errors[unbaked["score"]["worst_frame"], joint] == pytest.approx(score.max_mm)
+    frame, joint = unbaked["score"]["worst_rotation_frame"], motion.joint(unbaked["score"]["worst_rotation_joint"])
+    angles = angle_between(motion.rotations[frame, joint], keyed.sample().rotations[frame, joint])
+    assert np.rad2deg(angles) == pytest.approx(score.max_deg)
+    assert unbaked["bytes"] == out.stat().st_size
+    assert unbaked["keys_file_bytes"] == (tmp_path / "out.keys.json").stat().st_size
+    assert (unbaked["keeps_keys"], unbaked["has_residual"]) == (True, True)
+    assert unbaked["options"]["keys"] == 30
+    assert keypose("unbake", walk, tmp_path / "q.glb", "-q", "--keys", 30) == type(result)(0, "", "")
 
 
-def test_the_documents_know_every_key_of_the_json(keypose, walk: Path, tmp_path: Path) -> None:
+def test_docs_name_every_json_field(keypose, walk: Path, tmp_path: Path) -> None:
     section = DOCS.read_text().split("## `keypose unbake`")[1].split("\n## ")[0]
-    told = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*)\|", section, re.MULTILINE))))
-    (made,) = document(keypose("unbake", walk, tmp_path / "x.bvh", "--keys", 9, "--json"))["unbaked"]
-    assert {*made, *made["score"]} <= told
+    documented_keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*)\|", section, re.MULTILINE))))
+    (payload,) = document(keypose("unbake", walk, tmp_path / "x.bvh", "--keys", 9, "--json"))["unbaked"]
+    assert {*payload, *payload["score"]} <= documented_keys
 
 
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
-    for told, asked, said in (
+    for arguments, options, message in (
         ([], {"auto": True}, "; as many as it takes (--keys or --tolerance-mm: another number)\n"),
         (["--auto"], {"auto": True}, "; where the error curve says to stop\n"),
         (["--tolerance-mm", 40], {"tolerance_mm": 40.0}, "; the fewest within 40 mm\n"),
     ):
-        ran = keypose("unbake", walk, tmp_path / "x.keys.json", "--overwrite", *told)
-        assert said in ran.out
-        assert kp.load_keyed(tmp_path / "x.keys.json").keys.tolist() == kp.unbake(motion, **asked).keys.tolist()
+        result = keypose("unbake", walk, tmp_path / "x.keys.json", "--overwrite", *arguments)
+        assert message in result.out
+        assert kp.load_keyed(tmp_path / "x.keys.json").keys.tolist() == kp.unbake(motion, **options).keys.tolist()
     assert kp.score(motion, kp.load_keyed(tmp_path / "x.keys.json")).max_mm <= 40.0
 
 
 @pytest.mark.parametrize(
-    ("told", "asked"),
+    ("arguments", "options"),
     [
         (["--interpolation", "natural"], {"interpolation": "natural"}),
         (["--interpolation", "linear"], {"interpolation": "linear"}),
@@ -139,20 +142,22 @@ def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -
         (["--pin", "contacts"], {"pins": ("contacts",)}),
         (["--joints", "hands,head"], {"joints": ("hands", "head")}),
         (["--weight", "hands=3,head=2"], {"weights": {"hands": 3.0, "head": 2.0}}),
-        (["--least-gap-frames", "3", "--greatest-gap-frames", "12"], {"least_gap_frames": 3, "greatest_gap_frames": 12}),
+        (["--min-gap-frames", "3", "--max-gap-frames", "12"], {"min_gap_frames": 3, "max_gap_frames": 12}),
         (["--threads", "1", "--objective", "sum"], {"threads": 1, "objective": "sum"}),
         (["--measure", "mean", "--objective", "sum"], {"measure": "mean", "objective": "sum"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_every_option_arrives(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, told: list[str], asked) -> None:
-    ran = keypose("unbake", walk, tmp_path / "x.keys.json", "--keys", 60, "--json", *told)
-    assert ran.code == 0, ran.out
-    (made,) = document(ran)["unbaked"]
-    assert json.loads(json.dumps(asked)).items() <= made["options"].items()
-    kept, wanted = kp.load_keyed(tmp_path / "x.keys.json"), kp.unbake(motion, keys=60, **asked)
-    assert same(kept, wanted)
-    assert kept.rotation_orders == wanted.rotation_orders
+def test_every_option_arrives(
+    keypose, walk: Path, motion: kp.Motion, tmp_path: Path, arguments: list[str], options
+) -> None:
+    result = keypose("unbake", walk, tmp_path / "x.keys.json", "--keys", 60, "--json", *arguments)
+    assert result.code == 0, result.out
+    (payload,) = document(result)["unbaked"]
+    assert json.loads(json.dumps(options)).items() <= payload["options"].items()
+    keyed, expected = kp.load_keyed(tmp_path / "x.keys.json"), kp.unbake(motion, keys=60, **options)
+    assert same(keyed, expected)
+    assert keyed.rotation_orders == expected.rotation_orders
 
 
 def test_a_loop(keypose, tmp_path: Path) -> None:
@@ -160,42 +165,42 @@ def test_a_loop(keypose, tmp_path: Path) -> None:
     back = replace(there, translations=there.translations[::-1][1:], rotations=there.rotations[::-1][1:])
     kp.save(kp.concatenate([there, back]), tmp_path / "loop.bvh")
     assert keypose("unbake", tmp_path / "loop.bvh", tmp_path / "x.keys.json", "--loop", "--keys", 6).code == 0
-    wanted = kp.unbake(kp.load(tmp_path / "loop.bvh"), keys=6, loop=True)
-    assert same(kp.load_keyed(tmp_path / "x.keys.json"), wanted)
+    expected = kp.unbake(kp.load(tmp_path / "loop.bvh"), keys=6, loop=True)
+    assert same(kp.load_keyed(tmp_path / "x.keys.json"), expected)
 
 
 def test_the_keys_of_another_method(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
-    for told, chosen in (
+    for arguments, chosen in (
         (["farthest", "--keys", 8], kp.select(motion, "farthest", keys=8)),
         (["farthest"], kp.select(motion, "farthest", auto=True)),
         (["saliency", "--set", "sigma_s=0.1"], kp.select(motion, "saliency", sigma_s=0.1)),
     ):
         out = tmp_path / "x.keys.json"
-        assert keypose("unbake", walk, out, "--overwrite", "--method", *told).code == 0
+        assert keypose("unbake", walk, out, "--overwrite", "--method", *arguments).code == 0
         assert same(kp.load_keyed(out), kp.unbake(motion, chosen))
 
 
 def test_a_part_at_another_rate(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
     out = tmp_path / "x.keys.json"
-    told = ["--range", "40:140", "--fps", "10", "--pin", "60,100", "--exclude", "90"]
-    ran = keypose("unbake", walk, out, "--keys", 9, *told)
-    assert ran.code == 0
-    wanted = kp.unbake(motion[40:140].at_fps(10), keys=9, pins=(10, 30), excluded=(25,))
-    kept = kp.load_keyed(out)
-    assert same(kept, wanted)
-    assert (kept.n_frames, kept.fps, kept.first_frame) == (50, 10.0, wanted.first_frame)
-    ran = keypose("unbake", walk, tmp_path / "y.bvh", "--keys", 9, *told, "--pin", "30")
-    assert (ran.code, ran.err) == (1, f"error: {walk}: --pin: frame 30, expected one of 40 to 138\n")
+    arguments = ["--range", "40:140", "--fps", "10", "--pin", "60,100", "--exclude", "90"]
+    result = keypose("unbake", walk, out, "--keys", 9, *arguments)
+    assert result.code == 0
+    expected = kp.unbake(motion[40:140].at_fps(10), keys=9, pins=(10, 30), excluded=(25,))
+    keyed = kp.load_keyed(out)
+    assert same(keyed, expected)
+    assert (keyed.n_frames, keyed.fps, keyed.first_frame) == (50, 10.0, expected.first_frame)
+    result = keypose("unbake", walk, tmp_path / "y.bvh", "--keys", 9, *arguments, "--pin", "30")
+    assert (result.code, result.err) == (1, f"error: {walk}: --pin: frame 30, expected one of 40 to 138\n")
 
 
 def test_without_the_detail_or_without_the_keys_beside(keypose, walk: Path, tmp_path: Path) -> None:
-    ran = keypose("unbake", walk, tmp_path / "a.glb", "--keys", 20, "--no-residual")
+    result = keypose("unbake", walk, tmp_path / "a.glb", "--keys", 20, "--no-residual")
     assert kp.load_keyed(tmp_path / "a.keys.json").residual is None
-    assert "keys and curves, no detail" in ran.out
-    assert "rebake" not in ran.out
-    ran = keypose("unbake", walk, tmp_path / "b.glb", "--keys", 20, "--no-keys")
+    assert "keys and curves, no detail" in result.out
+    assert "rebake" not in result.out
+    result = keypose("unbake", walk, tmp_path / "b.glb", "--keys", 20, "--no-keys")
     assert names(tmp_path) == ["a.glb", "a.keys.json", "b.glb"]
-    assert "rebake" not in ran.out
+    assert "rebake" not in result.out
 
 
 def test_keys_of_an_earlier_run_are_the_capture_again(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
@@ -210,30 +215,30 @@ def test_keys_of_an_earlier_run_are_the_capture_again(keypose, walk: Path, motio
 def test_a_folder(keypose, clip, tmp_path: Path) -> None:
     for n, name in enumerate(("a.bvh", "deep/b.bvh", "deep/er/c.bvh", "notes.txt")):
         clip(f"takes/{name}", frames=30 + n)
-    ran = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "glb", "--keys", 5, "--jobs", 1)
-    assert (ran.code, ran.err) == (0, "")
+    result = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "glb", "--keys", 5, "--jobs", 1)
+    assert (result.code, result.err) == (0, "")
     files = ["a", "deep/b", "deep/er/c"]
     assert names(tmp_path / "out") == sorted(f"{name}{suffix}" for name in files for suffix in (".glb", ".keys.json"))
-    rows = [line.split() for line in ran.out.splitlines() if ".bvh" in line and ".glb" in line]
+    rows = [line.split() for line in result.out.splitlines() if ".bvh" in line and ".glb" in line]
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         (f"{name}.bvh", str(30 + n), "5", f"{name}.glb") for n, name in enumerate(files)
     ]
-    assert "3 of 3 clips unbaked in " in ran.out
-    assert "15 keys of 93 frames, 83.9 % removed\n" in ran.out
-    assert "off by 0.00 mm on average in the median clip, by 0.00 mm at most: " in ran.out
-    assert f"written to {tmp_path / 'out'}: " in ran.out
-    assert "NAME.keys.json for rebake beside each" in ran.out
+    assert "3 of 3 clips unbaked in " in result.out
+    assert "15 keys of 93 frames, 83.9 % removed\n" in result.out
+    assert "off by 0.00 mm on average in the median clip, by 0.00 mm at most: " in result.out
+    assert f"written to {tmp_path / 'out'}: " in result.out
+    assert "NAME.keys.json for rebake beside each" in result.out
 
 
 def test_the_same_in_several_processes(program, clip, tmp_path: Path) -> None:
     files = [clip(f"{n}.bvh", frames=40 + n) for n in range(5)]
-    ran = [
+    result = [
         program("unbake", *files, tmp_path / f"out{jobs}", "--to", "keys.json", "--jobs", jobs, "--json")
         for jobs in (1, 2)
     ]
-    one, two = (document(each)["unbaked"] for each in ran)
-    assert [made["frames"] for made in one] == [made["frames"] for made in two]
-    assert [made["score"] for made in one] == [made["score"] for made in two]
+    one, two = (document(each)["unbaked"] for each in result)
+    assert [command_result["frames"] for command_result in one] == [command_result["frames"] for command_result in two]
+    assert [command_result["score"] for command_result in one] == [command_result["score"] for command_result in two]
     for n in range(5):
         assert (tmp_path / "out1" / f"{n}.keys.json").read_bytes() == (
             tmp_path / "out2" / f"{n}.keys.json"
@@ -243,10 +248,10 @@ def test_the_same_in_several_processes(program, clip, tmp_path: Path) -> None:
 def test_failures_are_listed_at_the_end(keypose, clip, tmp_path: Path) -> None:
     for n in range(4):
         clip(f"takes/{n}.bvh", frames=0 if n in (1, 3) else 20)
-    ran = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--jobs", 1)
-    assert ran.code == 1
-    assert "2 of 4 clips unbaked" in ran.out
-    assert [line.split(".bvh")[0] for line in ran.err.splitlines()] == [
+    result = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--jobs", 1)
+    assert result.code == 1
+    assert "2 of 4 clips unbaked" in result.out
+    assert [line.split(".bvh")[0] for line in result.err.splitlines()] == [
         f"error: {tmp_path / 'takes' / n}" for n in "13"
     ]
     again = keypose("unbake", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--skip-existing", "--json")
@@ -257,30 +262,30 @@ def test_failures_are_listed_at_the_end(keypose, clip, tmp_path: Path) -> None:
 def test_a_figure_without_height(keypose, clip, tmp_path: Path) -> None:
     path = clip(frames=30)
     path.write_text(path.read_text().replace("OFFSET 0 12 0.5", "OFFSET 0 0 0").replace("OFFSET 0 9 1", "OFFSET 0 0 0"))
-    ran = keypose("unbake", path, tmp_path / "x.bvh", "--tolerance-mm", 5)
-    assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "the figure has no height" in ran.err
-    for n, told in enumerate((["--keys", 5], [], ["--method", "simplify", "--keys", 5])):  # need no millimetres
-        ran = keypose("unbake", path, tmp_path / f"x{n}.bvh", *told)
-        assert (ran.code, ran.err) == (0, "")
-        assert "not known in mm: the figure has no height" in ran.out
-        (made,) = document(keypose("unbake", path, tmp_path / f"y{n}.bvh", "--json", *told))["unbaked"]
-        assert made["score"] is None
+    result = keypose("unbake", path, tmp_path / "x.bvh", "--tolerance-mm", 5)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "the figure has no height" in result.err
+    for n, arguments in enumerate((["--keys", 5], [], ["--method", "simplify", "--keys", 5])):  # need no millimetres
+        result = keypose("unbake", path, tmp_path / f"x{n}.bvh", *arguments)
+        assert (result.code, result.err) == (0, "")
+        assert "not known in mm: the figure has no height" in result.out
+        (payload,) = document(keypose("unbake", path, tmp_path / f"y{n}.bvh", "--json", *arguments))["unbaked"]
+        assert payload["score"] is None
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
 def test_the_shortest_clips(keypose, clip, tmp_path: Path, frames: int) -> None:
     path = clip(frames=frames)
-    for n, told in enumerate(([], ["--keys", min(frames, 2)], ["--tolerance-mm", 1])):
+    for n, arguments in enumerate(([], ["--keys", min(frames, 2)], ["--tolerance-mm", 1])):
         out = tmp_path / f"{n}.bvh"
-        ran = keypose("unbake", path, out, "--reference-pose", "keep", *told)
-        assert (ran.code, ran.err) == (0, "")
+        result = keypose("unbake", path, out, "--reference-pose", "keep", *arguments)
+        assert (result.code, result.err) == (0, "")
         assert kp.load(out, reference_pose="keep").n_frames == frames
 
 
 @pytest.fixture(scope="module")
-def made(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Unbaking, Unbaked]:
-    job = Unbaking(walk, tmp_path_factory.mktemp("out") / "walk.glb", keys=30)
+def build_unbaked(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[UnbakeJob, UnbakeResult]:
+    job = UnbakeJob(walk, tmp_path_factory.mktemp("out") / "walk.glb", keys=30)
     return job, unbake_clip(job)
 
 
@@ -293,14 +298,14 @@ def made(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Unbaking
         (60, "clip keys removed mean mm max mm"),
     ],
 )
-def test_on_a_terminal_of_some_width(made: tuple[Unbaking, Unbaked], width: int, headings: str) -> None:
-    job, clip = made
+def test_on_a_terminal_of_some_width(build_unbaked: tuple[UnbakeJob, UnbakeResult], width: int, headings: str) -> None:
+    job, clip = build_unbaked
     stems = ("walk", "a_long_name_of_a_take_that_was_captured", "x" * 90, "名前" * 30)
     written = [(replace(job, source=Path(f"{stem}.bvh"), target=Path(f"{stem}.glb")), clip) for stem in stems]
     console = Console(width=width, highlight=False)
     with console.capture() as text:
-        console.print(unbake_view.table(written, width))
-        console.print(unbake_view.block(*written[1], 1.0))
+        console.print(unbake_view.build_table(written, width))
+        console.print(unbake_view.build_block(*written[1], 1.0))
     lines = text.get().splitlines()
     assert all(cell_len(line) <= width for line in lines)
     if width < 140:  # names so long leave no room for a second column of them
@@ -308,17 +313,17 @@ def test_on_a_terminal_of_some_width(made: tuple[Unbaking, Unbaked], width: int,
     assert sum("83" in line or "%" in line for line in lines) >= 4
 
 
-def test_a_table_of_short_names_has_every_column(made: tuple[Unbaking, Unbaked]) -> None:
-    job, clip = made
-    still = replace(clip, closeness=replace(clip.closeness, foot_slide_mm=None, original_foot_slide_mm=None))
-    none = replace(clip, closeness=None)
+def test_a_table_of_short_names_has_every_column(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
+    job, clip = build_unbaked
+    still = replace(clip, score=replace(clip.score, foot_slide_mm=None, original_foot_slide_mm=None))
+    none = replace(clip, score=None)
     written = [(replace(job, source=Path("a.bvh"), target=Path("a.glb")), each) for each in (clip, still, none)]
     console = Console(width=120, highlight=False)
     with console.capture() as text:
-        console.print(unbake_view.table(written, 120))
+        console.print(unbake_view.build_table(written, 120))
     lines = text.get().splitlines()
     assert lines[1].split() == "clip frames keys removed mean mm max mm mean deg max deg slide written".split()
-    close = clip.closeness
+    close = clip.score
     ratio = f"{close.foot_slide_mm / close.original_foot_slide_mm:.2f}"
     assert lines[3].split()[-6:] == [
         f"{close.max_mm:.1f}",
@@ -332,15 +337,15 @@ def test_a_table_of_short_names_has_every_column(made: tuple[Unbaking, Unbaked])
     assert lines[5].split()[-6:] == ["-"] * 5 + ["a.glb"]
 
 
-def test_the_summary_names_the_worst_clip(made: tuple[Unbaking, Unbaked]) -> None:
-    job, clip = made
+def test_the_summary_names_the_worst_clip(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
+    job, clip = build_unbaked
     worst = {"a": 5.0, "b": 31.25, "c": 7.0}
     written = [
-        (replace(job, source=Path(f"{name}.bvh")), replace(clip, closeness=replace(clip.closeness, max_mm=most)))
-        for name, most in worst.items()
+        (replace(job, source=Path(f"{name}.bvh")), replace(clip, score=replace(clip.score, max_mm=max_mm)))
+        for name, max_mm in worst.items()
     ]
-    (line,) = [line for line in unbake_view.summary(written) if line.startswith("off ")]
-    mean, at = unbake_view.mm(clip.closeness.mean_mm), clip.closeness
+    (line,) = [line for line in unbake_view.summary_lines(written) if line.startswith("off ")]
+    mean, at = unbake_view.format_mm(clip.score.mean_mm), clip.score
     assert line == (
         f"off by {mean} mm on average in the median clip, by 31.2 mm at most: b.bvh, {at.worst_joint} "
         f"in frame {at.worst_frame} (on a figure of 1.7 m)"
@@ -348,39 +353,42 @@ def test_the_summary_names_the_worst_clip(made: tuple[Unbaking, Unbaked]) -> Non
 
 
 @pytest.mark.parametrize("degrees", [12.0, 179.9])
-def test_a_pop_is_explained(made: tuple[Unbaking, Unbaked], degrees: float) -> None:
-    job, clip = made
-    popped = replace(clip.closeness, max_deg=degrees, worst_turn_joint="LThumb", worst_turn_frame=37)
-    other = replace(clip, closeness=popped)
+def test_a_pop_is_explained(build_unbaked: tuple[UnbakeJob, UnbakeResult], degrees: float) -> None:
+    job, clip = build_unbaked
+    popped = replace(clip.score, max_deg=degrees, worst_rotation_joint="LThumb", worst_rotation_frame=37)
+    other = replace(clip, score=popped)
     console = Console(width=200, highlight=False)
-    for shown in (unbake_view.table([(job, clip), (job, other)], 200), unbake_view.block(job, other, 1.0)):
+    for renderable in (
+        unbake_view.build_table([(job, clip), (job, other)], 200),
+        unbake_view.build_block(job, other, 1.0),
+    ):
         with console.capture() as text:
-            console.print(shown)
-        assert (unbake_view.POP in text.get()) == (degrees > 90)
-    assert f"{unbake_view.mm(degrees)} at most: LThumb in frame 37" in text.get()
+            console.print(renderable)
+        assert (unbake_view.POP_NOTE in text.get()) == (degrees > 90)
+    assert f"{unbake_view.format_mm(degrees)} at most: LThumb in frame 37" in text.get()
 
 
-def test_a_blend_file_counts_otherwise(made: tuple[Unbaking, Unbaked]) -> None:
-    job, clip = made
-    for target, said in (("walk.blend", True), ("walk.glb", False)):
+def test_a_blend_file_counts_otherwise(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
+    job, clip = build_unbaked
+    for target, message in (("walk.blend", True), ("walk.glb", False)):
         console = Console(width=400, highlight=False)
         with console.capture() as text:
-            console.print(unbake_view.block(replace(job, target=Path(target)), clip, 1.0))
-        assert ("Blender counts from 1: frame 0 is its frame 1" in text.get()) == said
-        assert ("  keypose rebake walk.blend FINAL.glb\n" in text.get()) == said
+            console.print(unbake_view.build_block(replace(job, target=Path(target)), clip, 1.0))
+        assert ("Blender counts from 1: frame 0 is its frame 1" in text.get()) == message
+        assert ("  keypose rebake walk.blend FINAL.glb\n" in text.get()) == message
 
 
 def test_very_many_keys_are_named_in_part(keypose, walk: Path, tmp_path: Path) -> None:
-    out = keypose("unbake", walk, tmp_path / "x.bvh", "--keys", unbake_view.FRAMES_SHOWN + 6).out
+    out = keypose("unbake", walk, tmp_path / "x.bvh", "--keys", unbake_view.MAX_FRAMES + 6).out
     assert "and 6 more; --json has all" in out
 
 
 @pytest.mark.data
 def test_real_clips(keypose, data_dir: Path, tmp_path: Path) -> None:
     clips = [data_dir / "cmu120" / "07_05_walk.bvh", data_dir / "cmu120" / "09_01.bvh"]
-    ran = keypose("unbake", *clips, tmp_path, "--to", "glb", "--fps", 60, "--keys", 26, "--jobs", 1, "--json")
-    assert ran.code == 0
-    walk, run = document(ran)["unbaked"]
+    result = keypose("unbake", *clips, tmp_path, "--to", "glb", "--fps", 60, "--keys", 26, "--jobs", 1, "--json")
+    assert result.code == 0
+    walk, run = document(result)["unbaked"]
     original = kp.load(clips[0]).at_fps(60)
     assert walk["score"]["mean_mm"] == kp.score(original, kp.unbake(original, keys=26)).mean_mm < 2.0
     assert walk["score"]["original_foot_slide_mm"] > 0
@@ -391,8 +399,8 @@ def test_real_clips(keypose, data_dir: Path, tmp_path: Path) -> None:
 @pytest.mark.data
 def test_real_markers(keypose, data_dir: Path, tmp_path: Path) -> None:
     markers = data_dir / "c3d" / "qualisys.c3d"
-    ran = keypose("unbake", markers, tmp_path / "m.keys.json", "--keys", 12, "--range", ":200", "--json")
-    assert ran.code == 0, ran.out
-    (made,) = document(ran)["unbaked"]
-    assert made["score"]["foot_slide_mm"] is None
-    assert len(made["frames"]) == 12
+    result = keypose("unbake", markers, tmp_path / "m.keys.json", "--keys", 12, "--range", ":200", "--json")
+    assert result.code == 0, result.out
+    (payload,) = document(result)["unbaked"]
+    assert payload["score"]["foot_slide_mm"] is None
+    assert len(payload["frames"]) == 12

@@ -1,4 +1,4 @@
-"""Runs of ``keypose compare`` that fail in part or meet each other: what was measured is never lost."""
+"""Runs of ``keypose compare`` that fail in part or overlap: measurements are never lost."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-from keypose.batch import compare as room
+from keypose.api.compare import Comparison
+from keypose.batch import compare as compare_module
 from keypose.cli import compare_run
 from keypose.formats import files
 from keypose.formats.files import write_atomically
-from keypose.verbs.comparing import Comparison
 
 QUICK = ("--methods", "uniform", "--percent", "80", "--no-curves", "--inbetweens", "linear", "--jobs", "1")
 
@@ -27,32 +27,32 @@ def takes(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_failed_clip_costs_no_other_its_kept_rows(keypose, takes: Path, tmp_path: Path):
-    """Who runs again without the file that failed, or with other clips, finds all that was finished."""
-    asked = ("compare", takes, *QUICK, "--csv", tmp_path / "rows.csv", "--overwrite", "--json")
-    assert keypose(*asked).code == 0
+def test_failed_clip_keeps_cached_rows_of_others(keypose, takes: Path, tmp_path: Path):
+    """A second run without the failed file, or with other clips, reuses all finished clips."""
+    arguments = ("compare", takes, *QUICK, "--csv", tmp_path / "rows.csv", "--overwrite", "--json")
+    assert keypose(*arguments).code == 0
     good = (takes / "take1.bvh").read_text()
     for broken in ("a file", "a name", "a pattern"):
         (takes / "take1.bvh").unlink()
         if broken == "a file":
             (takes / "take1.bvh").write_text("HIERARCHY\nnothing")
         named = {"a file": (), "a name": (takes / "take1.bvh",), "a pattern": (takes / "take1*.bvh",)}[broken]
-        ran = keypose(*asked[:2], *named, *asked[2:])
-        assert ran.code == 1 and len(list((tmp_path / ".rows.compare").iterdir())) == 3, broken
+        result = keypose(*arguments[:2], *named, *arguments[2:])
+        assert result.code == 1 and len(list((tmp_path / ".rows.compare").iterdir())) == 3, broken
         (takes / "take1.bvh").write_text(good)
-        again = json.loads(keypose(*asked).out)
-        assert [clip["was_kept"] for clip in again["clips"]] == [True, True, True]
+        again = json.loads(keypose(*arguments).out)
+        assert [clip["from_cache"] for clip in again["clips"]] == [True, True, True]
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, write) -> None:
-    """Does something while the last clip is compared."""
-    really = room.compare_clip
+    """Call a function while the last clip is compared."""
+    really = compare_module.compare_clip
 
-    def slow(job, told=None):
-        found = really(job, told)
+    def slow(job, report_progress=None):
+        compared = really(job, report_progress)
         if job.source.name == "take2.bvh":
             write()
-        return found
+        return compared
 
     monkeypatch.setattr(compare_run, "compare_clip", slow)
 
@@ -65,16 +65,19 @@ def test_what_another_run_wrote_meanwhile_stays(keypose, takes: Path, tmp_path: 
     def other_run() -> None:
         theirs.write_text("theirs")
         for file in (tmp_path / ".r.compare").iterdir():
-            file.unlink()  # as a run on other clips tidies up
+            file.unlink()  # like a run on other clips that prunes the cache
 
     with monkeypatch.context() as patched:
         meanwhile(patched, other_run)
-        ran = keypose("compare", takes, *QUICK, "--report", page)
-    assert ran.code == 1 and f"{theirs.name}: was written by another run meanwhile; --overwrite replaces it" in ran.err
-    assert "what was measured is kept" in ran.err
+        result = keypose("compare", takes, *QUICK, "--report", page)
+    assert (
+        result.code == 1
+        and f"{theirs.name}: was written by another run meanwhile; --overwrite replaces it" in result.err
+    )
+    assert "what was measured is kept" in result.err
     assert theirs.read_text() == "theirs" and [f.name for f in tmp_path.glob("r.*")] == [theirs.name]
-    told = json.loads(keypose("compare", takes, *QUICK, "--report", page, "--overwrite", "--json").out)
-    assert [clip["was_kept"] for clip in told["clips"]] == [True, True, True]
+    payload = json.loads(keypose("compare", takes, *QUICK, "--report", page, "--overwrite", "--json").out)
+    assert [clip["from_cache"] for clip in payload["clips"]] == [True, True, True]
     assert len(Comparison.from_csv(tmp_path / "r.csv").clips) == 3
 
 
@@ -84,12 +87,12 @@ def test_with_overwrite_the_last_run_wins(keypose, takes: Path, tmp_path: Path, 
     assert len(Comparison.from_csv(tmp_path / "rows.csv").clips) == 3
 
 
-def test_results_that_cannot_be_written_are_kept(keypose, takes: Path, tmp_path: Path, monkeypatch):
+def test_unwritable_results_are_cached(keypose, takes: Path, tmp_path: Path, monkeypatch):
     out = tmp_path / "out"
     out.mkdir()
     monkeypatch.setattr(compare_run, "_write", refusing)
-    ran = keypose("compare", takes, *QUICK, "--csv", out / "rows.csv")
-    assert ran.code == 1 and "no room; what was measured is kept" in ran.err
+    result = keypose("compare", takes, *QUICK, "--csv", out / "rows.csv")
+    assert result.code == 1 and "no room; what was measured is kept" in result.err
     assert len(list((out / ".rows.compare").iterdir())) == 3
 
 
@@ -129,11 +132,11 @@ def test_exclusive_writing_takes_no_place_that_is_taken(tmp_path: Path, monkeypa
 )
 def test_a_wrong_suffix_has_one_exit_code_everywhere(keypose, takes: Path, monkeypatch, arguments):
     monkeypatch.chdir(takes)
-    ran = keypose(*arguments)
-    assert ran.code == 1 and "out.xyz: " in ran.err and ran.out == ""
+    result = keypose(*arguments)
+    assert result.code == 1 and "out.xyz: " in result.err and result.out == ""
     if arguments[0] == "compare":
         suffix = {"--report": ".html"}.get(arguments[2], f".{arguments[2][2:]}")
-        assert f"{arguments[2]} out.xyz: expected a name that ends in {suffix}" in ran.err
+        assert f"{arguments[2]} out.xyz: expected a name that ends in {suffix}" in result.err
 
 
 @pytest.mark.parametrize("verb", ["timeline", "curves", "error-curve", "strip"])
@@ -142,9 +145,9 @@ def test_a_wrong_suffix_has_one_exit_code_everywhere(keypose, takes: Path, monke
 )
 def test_sizes_are_checked_before_the_file_is_read(keypose, tmp_path: Path, verb, option, value):
     (tmp_path / "broken.bvh").write_text("nothing")
-    ran = keypose(verb, tmp_path / "broken.bvh", tmp_path / "out.png", option, value)
-    assert ran.code == 2 and f"{option} {float(value):g}" in ran.err.replace(".0,", ",")
-    assert "expected a number from" in ran.err and "broken.bvh" not in ran.err and ran.out == ""
+    result = keypose(verb, tmp_path / "broken.bvh", tmp_path / "out.png", option, value)
+    assert result.code == 2 and f"{option} {float(value):g}" in result.err.replace(".0,", ",")
+    assert "expected a number from" in result.err and "broken.bvh" not in result.err and result.out == ""
 
 
 @pytest.mark.parametrize(
@@ -158,8 +161,8 @@ def test_sizes_are_checked_before_the_file_is_read(keypose, tmp_path: Path, verb
         ("strip", "--size-px", "1x1"),
     ],
 )
-def test_and_so_are_those_that_one_picture_has(keypose, tmp_path: Path, arguments):
+def test_sizes_of_one_picture_are_checked_before_the_file_is_read(keypose, tmp_path: Path, arguments):
     (tmp_path / "broken.bvh").write_text("nothing")
     verb, option, value = arguments
-    ran = keypose(verb, tmp_path / "broken.bvh", tmp_path / "out.png", option, value)
-    assert ran.code == 2 and f"error: {option} " in ran.err and "broken.bvh" not in ran.err
+    result = keypose(verb, tmp_path / "broken.bvh", tmp_path / "out.png", option, value)
+    assert result.code == 2 and f"error: {option} " in result.err and "broken.bvh" not in result.err

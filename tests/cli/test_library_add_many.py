@@ -1,4 +1,4 @@
-"""``keypose library add`` of many files: what is shown meanwhile, and that memory holds none of the clips."""
+"""``keypose library add`` of many files: progress bar, and memory that does not grow."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from rich.console import Console
 import keypose as kp
 from keypose.batch import Outcome
 from keypose.cli import library_add_run, output
-from keypose.cli.library_add_run import Bar
-from keypose.library.blobs import hash_of
+from keypose.cli.library_add_run import IngestProgressBar
+from keypose.library.blobs import sha256_hex
+from keypose.library.clip_preparation import PreparedClip, PrepareJob, run_prepare_job
 from keypose.library.ingest.engine import Engine
 from keypose.library.library import Library
-from keypose.library.nouns import IngestProgress
-from keypose.library.preparing import Prepared, Work, do
+from keypose.library.records import IngestProgress
 
 FEW, MANY = 40, 140
-MOST_GROWTH_B = 300  # for each clip
+MAX_GROWTH_B = 300  # for each clip
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Different bytes, all of which hold the same motion."""
+    """Files with different bytes but the same motion."""
     folder = tmp_path_factory.mktemp("many")
     kp.save(kp.demo_motion(fps=10)[:6], folder / "first.bvh")
     text = (folder / "first.bvh").read_text()
@@ -41,15 +41,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture
 def quick(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All files are analysed as the first one, and kept as what they are."""
+    """Analyse only the first file, and store all files with that analysis."""
     with Library(tmp_path / "limits.db") as library:
-        first = do(Work(Path(files[0]).read_bytes(), files[0], files[0], library._store.limits, None))
+        first = run_prepare_job(
+            PrepareJob(Path(files[0]).read_bytes(), files[0], files[0], library._store.limits, None)
+        )
 
-    def outcomes(_: Engine, works: Iterable[Work], n_files: int) -> Iterator[Outcome[Prepared]]:
-        for n, work in enumerate(works):
-            yield Outcome(n, value=replace(first, data=work.data, hash=hash_of(work.data)))
+    def prepare_clips(_: Engine, jobs: Iterable[PrepareJob], n_files: int) -> Iterator[Outcome[PreparedClip]]:
+        for n, job in enumerate(jobs):
+            yield Outcome(n, value=replace(first, data=job.data, hash=sha256_hex(job.data)))
 
-    monkeypatch.setattr(Engine, "outcomes", outcomes)
+    monkeypatch.setattr(Engine, "prepare_clips", prepare_clips)
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -58,45 +60,52 @@ def test_memory_does_not_grow_with_the_clips(
 ) -> None:
     with Library(tmp_path / "clips.db") as library:
         traced: list[int] = []
-        really = Bar.hear
+        original = IngestProgressBar.show_file
 
-        def hear(bar: Bar, progress: IngestProgress) -> None:
-            if progress.done in (FEW, MANY):  # the first ones make what is made once
+        def show_file(bar: IngestProgressBar, progress: IngestProgress) -> None:
+            if progress.done in (FEW, MANY):  # the first ones also create caches
                 gc.collect()
                 traced.append(tracemalloc.get_traced_memory()[0])
-            really(bar, progress)
+            original(bar, progress)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Bar, "hear", hear)
+            patch.setattr(IngestProgressBar, "show_file", show_file)
             tracemalloc.start()
             assert library_add_run.run(library, files, {}, json=as_json, quiet=False) == 0
             tracemalloc.stop()
         assert len(library) == MANY
     few, many = traced
-    assert (many - few) / (MANY - FEW) < MOST_GROWTH_B, traced
-    said = capsys.readouterr().out
+    assert (many - few) / (MANY - FEW) < MAX_GROWTH_B, traced
+    text = capsys.readouterr().out
     if as_json:
-        told = json.loads(said)
-        assert len(told["added"]) == MANY == len({clip["hash"] for clip in told["added"]})
-        assert (told["known"], told["failed"], told["left"], told["interrupted"]) == ([], [], 0, False)
+        payload = json.loads(text)
+        assert len(payload["added"]) == MANY == len({clip["hash"] for clip in payload["added"]})
+        assert (payload["existing"], payload["failed"], payload["n_remaining"], payload["interrupted"]) == (
+            [],
+            [],
+            0,
+            False,
+        )
     else:
-        assert f"{MANY} of {MANY} files added" in said
+        assert f"{MANY} of {MANY} files added" in text
 
 
-def test_the_bar_says_how_far_how_fast_and_how_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_progress_bar_has_count_rate_and_remaining_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     terminal = Console(file=io.StringIO(), force_terminal=True, width=120, markup=False, highlight=False)
-    monkeypatch.setattr(output, "messages", lambda: terminal)
+    monkeypatch.setattr(output, "stderr_console", lambda: terminal)
     with Library(tmp_path / "clips.db") as library:
         clip = library.add(kp.demo_motion(fps=10)[:6], name="[bold]walk\x1b[2J")
-    progress = IngestProgress("walk.bvh", clip, "", total=10, added=3, known=1, failed=0, motion_s=60.0, elapsed_s=4.0)
-    assert (progress.motion_s_per_s, progress.left_s) == (15.0, 6.0)
-    with Bar(quiet=False) as bar:
-        bar.hear(progress)
+    progress = IngestProgress(
+        "walk.bvh", clip, "", total=10, added=3, existing=1, failed=0, motion_s=60.0, elapsed_s=4.0
+    )
+    assert (progress.motion_s_per_s, progress.remaining_s) == (15.0, 6.0)
+    with IngestProgressBar(quiet=False) as bar:
+        bar.show_file(progress)
         bar._bar.refresh()
-        shown = terminal.file.getvalue()  # type: ignore[attr-defined]
-    assert "Adding" in shown and "4/10" in shown and "15 s of motion/s, 6.00 s left" in shown
-    assert "[bold]walk" in shown and "\x1b[2J" not in shown
+        text = terminal.file.getvalue()  # type: ignore[attr-defined]
+    assert "Adding" in text and "4/10" in text and "15 s of motion/s, 6.00 s left" in text
+    assert "[bold]walk" in text and "\x1b[2J" not in text
     terminal.file = io.StringIO()
-    with Bar(quiet=True) as bar:
-        bar.hear(progress)
+    with IngestProgressBar(quiet=True) as bar:
+        bar.show_file(progress)
     assert terminal.file.getvalue() == ""

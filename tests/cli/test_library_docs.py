@@ -1,4 +1,4 @@
-"""docs/library.md: its examples run, its commands too, in the order in which they stand there, and its numbers are right."""
+"""docs/library.md: examples and commands run in the given order, and its numbers are right."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ import pytest
 
 import keypose as kp
 from keypose.cli.app import run
-from keypose.cli.library_options import USUAL, VARIABLE
-from keypose.cli.library_search_page import MOST_PARTS
-from keypose.library.opened import BUSY_S
-from keypose.library.results_page import MOST_FOUND, MOST_STRIPS
+from keypose.cli.library_options import DEFAULT_LIBRARY, LIBRARY_VARIABLE
+from keypose.cli.library_search_page import MAX_SPAN_STRIPS
+from keypose.library.library_base import BUSY_S
+from keypose.library.results_page import MAX_HITS, MAX_STRIPS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text()
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(LIBRARY_VARIABLE, raising=False)
     return tmp_path
 
 
-def test_every_command_runs(here: Path) -> None:
+def test_every_command_runs(work_folder: Path) -> None:
     demo = kp.demo_motion(fps=20)
-    for folder in (here / "takes", here):
+    for folder in (work_folder / "takes", work_folder):
         folder.mkdir(exist_ok=True)
         kp.save(demo[20:80], folder / "walk.bvh")
         kp.save(demo[180:240], folder / "kick.bvh")
@@ -53,7 +53,7 @@ def test_every_command_runs(here: Path) -> None:
     }
     for command in commands:
         assert run(command) == 0, command
-    with kp.Library(USUAL) as library:
+    with kp.Library(DEFAULT_LIBRARY) as library:
         assert [(clip.name, clip.tags) for clip in library] == [("walk, slow", ("reviewed",))]
     assert [path.name for path in Path("out").iterdir()] == ["walk,_slow.bvh"]
     assert Path("results.html").is_file() and Path("walk.svg").is_file()
@@ -69,19 +69,19 @@ def test_the_example_runs(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_its_numbers_are_right() -> None:
-    assert f"at most {MOST_FOUND:,} hits, the first {MOST_STRIPS} with pictures" in PAGE
-    assert f"For a part or a pose, the first {MOST_PARTS} hits" in PAGE
+    assert f"at most {MAX_HITS:,} hits, the first {MAX_STRIPS} with pictures" in PAGE
+    assert f"For a part or a pose, the first {MAX_SPAN_STRIPS} hits" in PAGE
     assert f"writers wait for each other, {BUSY_S:g} seconds at most" in PAGE
-    assert f"`{VARIABLE}`" in PAGE and f"`{USUAL}`" in PAGE
+    assert f"`{LIBRARY_VARIABLE}`" in PAGE and f"`{DEFAULT_LIBRARY}`" in PAGE
 
 
-def test_a_backup_made_in_that_order_loses_nothing(here: Path) -> None:
-    """The database first, then the bytes; a clip that was added in between comes back."""
+def test_a_backup_made_in_that_order_loses_nothing(work_folder: Path) -> None:
+    """Back up the database first, then the bytes; a clip added in between is restored."""
     demo = kp.demo_motion(fps=20)
-    (here / "copy").mkdir()
-    with kp.Library(USUAL) as library:
+    (work_folder / "copy").mkdir()
+    with kp.Library(DEFAULT_LIBRARY) as library:
         library.add(demo[20:50], name="walk")
-        with closing(sqlite3.connect(USUAL)) as ours, closing(sqlite3.connect("copy/clips.db")) as theirs:
+        with closing(sqlite3.connect(DEFAULT_LIBRARY)) as ours, closing(sqlite3.connect("copy/clips.db")) as theirs:
             ours.backup(theirs)
         library.add(demo[180:210], name="kick")
         shutil.copytree("clips.db.blobs", "copy/clips.db.blobs")

@@ -1,4 +1,4 @@
-"""``keypose restore``: compressed motion back in any format, whole, in part, or what is left of it."""
+"""``keypose restore``: compressed motion in any format, completely or in part, also from damaged files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def hierarchy(path: Path) -> list[str]:
-    """The lines of a BVH file before its numbers, blanks and digits aside."""
+    """Return the header of a BVH file without blanks and digits."""
     text = path.read_text().split("Frame Time")[0]
     return [re.sub(r"-?[\d.]+(e-?\d+)?", "#", line).strip() for line in text.splitlines() if line.strip()]
 
@@ -33,42 +33,42 @@ def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("suffix", [".bvh", ".bvh.gz", ".glb"])
 def test_one_file(keypose, stored: Path, motion: kp.Motion, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / "new" / f"walk{suffix}"
-    ran = keypose("restore", stored, out)
-    assert (ran.code, ran.err) == (0, "")
+    result = keypose("restore", stored, out)
+    assert (result.code, result.err) == (0, "")
     assert names(tmp_path / "new") == [f"walk{suffix}"]
     assert re.fullmatch(rf"{re.escape(str(out))}: {motion.n_frames} frames at 20 fps, \S+ \S?B, within 1 mm, "
-                        r"in \S+ s\n", ran.out)  # fmt: skip
+                        r"in \S+ s\n", result.out)  # fmt: skip
     assert kp.score(motion, kp.load(out)).max_mm < 1.01
 
 
 def test_json_has_what_was_done(keypose, stored: Path, motion: kp.Motion, tmp_path: Path) -> None:
     out = tmp_path / "walk.bvh"
-    ran = keypose("restore", stored, out, "--json")
-    assert (ran.code, ran.err) == (0, "")
-    found = document(ran)
-    assert list(found) == ["restored", "failed", "skipped", "left", "interrupted", "seconds"]
-    (made,) = found["restored"]
-    assert (made["source"], made["target"], made["bytes"]) == (str(stored), str(out), out.stat().st_size)
-    assert (made["n_frames"], made["fps"], made["first_s"]) == (motion.n_frames, 20.0, 0.0)
-    assert (made["lossless"], made["tolerance_mm"]) == (False, 1.0)
-    assert (made["keys_file"], made["swings_file"], made["reference_pose"]) == (None, None, False)
+    result = keypose("restore", stored, out, "--json")
+    assert (result.code, result.err) == (0, "")
+    payload = document(result)
+    assert list(payload) == ["restored", "failed", "skipped", "n_remaining", "interrupted", "seconds"]
+    (restored,) = payload["restored"]
+    assert (restored["source"], restored["target"], restored["bytes"]) == (str(stored), str(out), out.stat().st_size)
+    assert (restored["n_frames"], restored["fps"], restored["start_s"]) == (motion.n_frames, 20.0, 0.0)
+    assert (restored["lossless"], restored["tolerance_mm"]) == (False, 1.0)
+    assert (restored["keys_file"], restored["swings_file"], restored["reference_pose"]) == (None, None, False)
     section = DOCS.read_text().split("## `keypose restore`")[1].split("\n## ")[0]
-    assert {*found, *made} <= set(re.findall(r"`(\w+)`", section))
-    assert keypose("restore", stored, tmp_path / "q.bvh", "-q") == type(ran)(0, "", "")
+    assert {*payload, *restored} <= set(re.findall(r"`(\w+)`", section))
+    assert keypose("restore", stored, tmp_path / "q.bvh", "-q") == type(result)(0, "", "")
 
 
 def test_a_part(keypose, stored: Path, tmp_path: Path) -> None:
     whole = kp.load(stored)
     out = tmp_path / "part.bvh"
-    ran = keypose("restore", stored, out, "--from-s", 2.5, "--to-s", 4)
-    assert (ran.code, ran.err) == (0, "")
-    assert ": 30 frames from 2.50 s on at 20 fps" in ran.out
+    result = keypose("restore", stored, out, "--from-s", 2.5, "--to-s", 4)
+    assert (result.code, result.err) == (0, "")
+    assert ": 30 frames from 2.50 s on at 20 fps" in result.out
     part = kp.load(out)
     assert np.abs(part.world_positions() - whole[50:80].world_positions()).max() < 1e-4
-    (made,) = document(keypose("restore", stored, tmp_path / "end.bvh", "--from-s", 10, "--json"))["restored"]
-    assert (made["n_frames"], made["first_s"]) == (whole.n_frames - 200, 10.0)
-    ran = keypose("restore", stored, tmp_path / "after.bvh", "--from-s", 1000)
-    assert ran.code == 1 and not (tmp_path / "after.bvh").exists()
+    (payload,) = document(keypose("restore", stored, tmp_path / "end.bvh", "--from-s", 10, "--json"))["restored"]
+    assert (payload["n_frames"], payload["start_s"]) == (whole.n_frames - 200, 10.0)
+    result = keypose("restore", stored, tmp_path / "after.bvh", "--from-s", 1000)
+    assert result.code == 1 and not (tmp_path / "after.bvh").exists()
 
 
 def test_a_folder(keypose, clip, stored: Path, tmp_path: Path) -> None:
@@ -78,18 +78,20 @@ def test_a_folder(keypose, clip, stored: Path, tmp_path: Path) -> None:
     (archive / "deep" / "walk.kps").write_bytes(stored.read_bytes())
     (archive / "bad.kps").write_bytes(stored.read_bytes()[:100])
     clip("archive/other.bvh")
-    ran = keypose("restore", archive, takes, "--to", "bvh")
-    assert ran.code == 1
+    result = keypose("restore", archive, takes, "--to", "bvh")
+    assert result.code == 1
     assert names(takes) == ["deep/walk.bvh", "walk.bvh"]
-    assert ran.err.startswith(f"error: {archive / 'bad.kps'}")
-    assert "2 of 3 clips restored in " in ran.out
+    assert result.err.startswith(f"error: {archive / 'bad.kps'}")
+    assert "2 of 3 clips restored in " in result.out
     (takes / "walk.bvh").unlink()
     on = document(keypose("restore", archive, takes, "--to", "bvh", "--skip-existing", "--json"))
-    assert [Path(made["target"]).name for made in on["restored"]] == ["walk.bvh"] and len(on["skipped"]) == 1
+    assert [Path(command_result["target"]).name for command_result in on["restored"]] == ["walk.bvh"] and len(
+        on["skipped"]
+    ) == 1
     again = keypose("restore", archive, takes, "--to", "bvh")
     assert again.code == 1 and "exists already" in again.err
-    ran = keypose("restore", takes, tmp_path / "x", "--to", "bvh")
-    assert ran.code == 1 and "no names that end in .kps" in ran.err
+    result = keypose("restore", takes, tmp_path / "x", "--to", "bvh")
+    assert result.code == 1 and "no names that end in .kps" in result.err
 
 
 # The original's structure
@@ -113,8 +115,8 @@ def test_a_restored_bvh_has_the_structure_of_the_original(
     source, stored, back = data_dir / name, tmp_path / "x.kps", tmp_path / "x.bvh"
     original = kp.load(source)
     assert keypose("compress", source, stored, kind).code == 0
-    ran = keypose("restore", stored, back)
-    assert (ran.code, ran.err) == (0, "")
+    result = keypose("restore", stored, back)
+    assert (result.code, result.err) == (0, "")
     assert hierarchy(back) == hierarchy(source)
     again = kp.load(back)
     assert again.fps == original.fps and again.n_frames == original.n_frames
@@ -136,8 +138,8 @@ def test_joints_with_few_channels_keep_them(keypose, tmp_path: Path) -> None:
     source, stored, back = tmp_path / "knee.bvh", tmp_path / "knee.kps", tmp_path / "back.bvh"
     source.write_text(text)
     assert keypose("compress", source, stored).code == 0
-    ran = keypose("restore", stored, back)
-    assert (ran.code, ran.err) == (0, "")
+    result = keypose("restore", stored, back)
+    assert (result.code, result.err) == (0, "")
     assert hierarchy(back) == hierarchy(source)
     assert largest_error(kp.load(source), kp.load(back)).mm <= 1.01
 
@@ -150,8 +152,8 @@ def test_joints_with_few_channels_keep_them(keypose, tmp_path: Path) -> None:
 def test_a_lossless_bvh_has_the_very_numbers(keypose, data_dir: Path, tmp_path: Path, name: str) -> None:
     source = data_dir / name
     assert keypose("compress", source, tmp_path / "x.kps", "--lossless").code == 0
-    ran = keypose("restore", tmp_path / "x.kps", tmp_path / "x.bvh")
-    assert ran.code == 0 and "every number as it was" in ran.out
+    result = keypose("restore", tmp_path / "x.kps", tmp_path / "x.bvh")
+    assert result.code == 0 and "every number as it was" in result.out
     before, after = (_numbers(path.read_text()) for path in (source, tmp_path / "x.bvh"))
     assert before[0] == after[0]  # the frame time, as it was written
     assert before[1].shape == after[1].shape
@@ -159,13 +161,13 @@ def test_a_lossless_bvh_has_the_very_numbers(keypose, data_dir: Path, tmp_path: 
     assert keypose("restore", tmp_path / "x.kps", tmp_path / "x.bvh.gz").code == 0
     assert gzip.decompress((tmp_path / "x.bvh.gz").read_bytes()) == (tmp_path / "x.bvh").read_bytes()
     assert keypose("verify", tmp_path / "x.kps", "--against", tmp_path / "x.bvh").code == 0
-    # the T-pose that was kept apart was frame 0 again, unless that is not wanted
+    # the separated T-pose is frame 0 again, unless disabled
     movement = kp.load(source).n_frames
-    (made,) = document(keypose("restore", tmp_path / "x.kps", tmp_path / "y.bvh", "--json"))["restored"]
-    assert (made["reference_pose"], made["n_frames"]) == (movement < len(before[1]), len(before[1]))
-    for options, frames in ((["--no-write-reference-pose"], movement), (["--to-s", "2"], round(2 * made["fps"]))):
-        ran = keypose("restore", tmp_path / "x.kps", tmp_path / "y.bvh", "--overwrite", *options)
-        assert ran.code == 0 and ("that was kept apart is not written" in ran.err) == made["reference_pose"]
+    (payload,) = document(keypose("restore", tmp_path / "x.kps", tmp_path / "y.bvh", "--json"))["restored"]
+    assert (payload["reference_pose"], payload["n_frames"]) == (movement < len(before[1]), len(before[1]))
+    for options, frames in ((["--no-write-reference-pose"], movement), (["--to-s", "2"], round(2 * payload["fps"]))):
+        result = keypose("restore", tmp_path / "x.kps", tmp_path / "y.bvh", "--overwrite", *options)
+        assert result.code == 0 and ("that was kept apart is not written" in result.err) == payload["reference_pose"]
         assert len(_numbers((tmp_path / "y.bvh").read_text())[1]) == frames
 
 

@@ -1,4 +1,4 @@
-"""A small ASF/AMC pair as text, and the slow obvious twin of its reader."""
+"""A small ASF/AMC pair as text, and a slow reference reader."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def swap(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-# The slow obvious twin: matrices, one frame and one bone at a time.
+# The slow reference: matrices, one frame and one bone at a time.
 
 
 @dataclass
@@ -119,7 +119,7 @@ def axis_matrix(angles, order: str) -> np.ndarray:
 
 
 def naive_world(bones, order, position, orientation, values) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Start and end of each bone in one frame; ``values`` maps bone -> its numbers in degrees."""
+    """Return start and end of each bone in one frame; ``values`` maps bone -> its numbers in degrees."""
 
     def moves(dof, numbers):
         motion, shift, stretch = np.eye(3), np.zeros(3), 0.0
@@ -186,7 +186,7 @@ def amc_text(frames, radians=False, dof=None) -> str:
         lines.append(str(number))
         for name, numbers in values.items():
             if radians:
-                turns = [token[0] == "r" for token in dof[name]]
-                numbers = np.where(turns, np.deg2rad(numbers), numbers)
+                rotations = [token[0] == "r" for token in dof[name]]
+                numbers = np.where(rotations, np.deg2rad(numbers), numbers)
             lines.append(" ".join([name, *(repr(float(x)) for x in numbers)]))
     return "\n".join(lines) + "\n"

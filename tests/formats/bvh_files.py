@@ -1,4 +1,4 @@
-"""A small BVH file as text, and what it means for two motions to be the same."""
+"""A small BVH file as text, and a comparison of two motions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small C3D files for tests: any processor, integers or floats, gaps, lies in header and parameters."""
+"""Small C3D files for tests: any processor, integers or floats, gaps, contradictions in header and parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from keypose.formats.base import ReadOptions, Source
+from keypose.formats.base import LoadOptions, Source
 from keypose.formats.c3d import FORMAT
 from keypose.model import Motion
 from keypose.rotations import from_euler, to_matrix
@@ -20,7 +20,7 @@ SCALE = 0.05
 
 @dataclass
 class C3D:
-    """A small C3D writer: what a test does not set is as a sound file has it."""
+    """A small C3D writer; the defaults give a valid file."""
 
     positions: np.ndarray  # (T, P, 3)
     lost: Sequence[tuple[int, int]] = ()  # (frame, marker) with a negative residual
@@ -115,18 +115,18 @@ class C3D:
 
 
 def walk(frames: int = 20, markers: int = 3) -> np.ndarray:
-    """Positions that float32 and steps of SCALE hold exactly enough."""
+    """Return positions (T, P, 3) that float32 and steps of SCALE represent well enough."""
     rng = np.random.default_rng(5)
     return np.round(np.cumsum(rng.normal(0, 4, (frames, markers, 3)), axis=0) + 800, 1).astype(np.float32).astype(float)
 
 
 def read(file: C3D | bytes, **options: object) -> Motion:
     data = file if isinstance(file, bytes) else file.data()
-    return FORMAT.read(Source(Path("clip.c3d"), data), ReadOptions(**options))  # type: ignore[arg-type]
+    return FORMAT.read(Source(Path("clip.c3d"), data), LoadOptions(**options))  # type: ignore[arg-type]
 
 
-def turns(frames: int, segments: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The 17 floats of segments that turn about Z, with their quaternions and positions."""
+def rotating_segments(frames: int, segments: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the 17 floats of segments that rotate about Z, with their quaternions and positions."""
     angles = np.zeros((frames, segments, 3))
     angles[..., 0] = 0.1 * np.arange(frames)[:, None] + np.arange(segments)
     quaternions, positions = from_euler(angles, "ZXY"), walk(frames, segments)

@@ -1,4 +1,4 @@
-"""What the tests of the formats share."""
+"""Fixtures of the tests of formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Motions to be written as glTF, and ways to look at and change what was written."""
+"""Motions to write as glTF, and helpers to read and edit the written files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OFFSETS = np.array(
 
 
 def figure(frames: int = 20, *, fps: float = 30.0, unit: float = 1.0, **fields) -> kp.Motion:
-    """A small person who wanders and turns; the head keeps still against the spine."""
+    """Return a small person who moves at random; the head does not rotate."""
     rng = np.random.default_rng(frames)
     skeleton = kp.Skeleton(
         NAMES,
@@ -31,39 +31,39 @@ def figure(frames: int = 20, *, fps: float = 30.0, unit: float = 1.0, **fields) 
         end_joints=np.array([2, 4, 6]),
         end_offsets=np.array([[0, 0.2, 0], [0, -0.4, 0.1], [0, -0.4, 0.1]]) / unit,
     )
-    turns = from_euler(np.cumsum(rng.normal(0, 0.1, (frames, 7, 3)), axis=0), "ZXY")
-    turns[:, 2] = IDENTITY
+    rotations = from_euler(np.cumsum(rng.normal(0, 0.1, (frames, 7, 3)), axis=0), "ZXY")
+    rotations[:, 2] = IDENTITY
     translations = np.repeat(skeleton.offsets[None], frames, axis=0)
     translations[:, 0] += np.cumsum(rng.normal(0, 0.02, (frames, 3)), axis=0) / unit
-    return kp.Motion("person", skeleton, fps, translations, turns, **fields)
+    return kp.Motion("person", skeleton, fps, translations, rotations, **fields)
 
 
-def document(path: Path) -> dict:
+def read_document(path: Path) -> dict:
     content = path.read_bytes()
     return json.loads(content[20 : 20 + struct.unpack_from("<I", content, 12)[0]])
 
 
-def with_document(path: Path, changed: dict) -> Path:
+def replace_document(path: Path, new_document: dict) -> Path:
     content = path.read_bytes()
     size = struct.unpack_from("<I", content, 12)[0]
-    path.write_bytes(glb_of(json.dumps(changed).encode(), content[28 + size :]))
+    path.write_bytes(glb_of(json.dumps(new_document).encode(), content[28 + size :]))
     return path
 
 
-def assert_same(found: kp.Motion, motion: kp.Motion) -> None:
-    mine, its = motion.skeleton, found.skeleton
+def assert_same(result: kp.Motion, motion: kp.Motion) -> None:
+    mine, its = motion.skeleton, result.skeleton
     for field in ("names", "rotation_orders", "channels"):
         assert getattr(its, field) == getattr(mine, field), field
     for field in ("parents", "offsets", "end_joints", "end_offsets"):
         np.testing.assert_array_equal(getattr(its, field), getattr(mine, field), err_msg=field)
     for field in ("fps", "n_frames", "up", "metres_per_unit", "first_frame"):
-        assert getattr(found, field) == getattr(motion, field), field
+        assert getattr(result, field) == getattr(motion, field), field
     size = max(np.abs(motion.translations).max(), 1e-9)
-    np.testing.assert_allclose(found.translations, motion.translations, atol=1e-7 * size)
-    assert kp.rotations.angle_between(found.rotations, motion.rotations).max() < 1e-6
-    assert (found.reference_pose is None) == (motion.reference_pose is None)
+    np.testing.assert_allclose(result.translations, motion.translations, atol=1e-7 * size)
+    assert kp.rotations.angle_between(result.rotations, motion.rotations).max() < 1e-6
+    assert (result.reference_pose is None) == (motion.reference_pose is None)
     if motion.reference_pose is not None:
-        np.testing.assert_allclose(found.reference_pose.rotations, motion.reference_pose.rotations, atol=1e-7)
+        np.testing.assert_allclose(result.reference_pose.rotations, motion.reference_pose.rotations, atol=1e-7)
 
 
 CASES = {

@@ -1,4 +1,4 @@
-"""Makes glTF files for tests, and evaluates them the slow, obvious way: 4x4 matrices, one node and time at a time."""
+"""Build glTF files for tests, and a slow reference evaluation: 4x4 matrices, one node and time at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Scene:
         return len(views) - 1
 
     def accessor(self, values: Any, component: int = 5126, **more: Any) -> int:
-        """An accessor of raw component values; keywords replace members."""
+        """Add an accessor of raw component values; keywords replace members. Return its index."""
         array = np.asarray(values)
         array = array.reshape(len(array), -1)
         data = array.astype("<" + FORMATS[component].replace("b", "i1").replace("B", "u1")).tobytes()
@@ -59,13 +59,13 @@ class Scene:
         return glb_of(json.dumps(document).encode(), self.binary)
 
     def gltf(self, uri: str | None = None) -> bytes:
-        """The JSON, its buffer at ``uri`` or, by default, inside."""
+        """Return the JSON, its buffer at ``uri`` or, by default, inside."""
         uri = uri or "data:application/octet-stream;base64," + base64.b64encode(self.binary).decode()
         return json.dumps(self.json | {"buffers": [{"byteLength": len(self.binary), "uri": uri}]}).encode()
 
 
 def glb_of(text: bytes, binary: bytes = b"") -> bytes:
-    """A GLB of a JSON chunk and a binary one."""
+    """Return a GLB of a JSON chunk and a binary one."""
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<I4s", len(text), b"JSON") + text
     if binary:
@@ -73,8 +73,8 @@ def glb_of(text: bytes, binary: bytes = b"") -> bytes:
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
 
 
-class Twin:
-    """The world matrices of a file's nodes at a time, as the glTF specification words it."""
+class ReferenceEvaluator:
+    """World matrices of a file's nodes at a time, by the glTF specification."""
 
     def __init__(self, content: bytes) -> None:
         if content[:4] == b"glTF":
@@ -89,11 +89,11 @@ class Twin:
         self._decoded: dict[int, list[list[float]]] = {}
 
     @classmethod
-    def of(cls, path: Path) -> Twin:
+    def of(cls, path: Path) -> ReferenceEvaluator:
         return cls(path.read_bytes())
 
     def world(self, node: int, time_s: float, animation: int | None = 0) -> np.ndarray:
-        """The matrix of a node at a time of an animation; None: at rest."""
+        """Return the world matrix of a node at a time of an animation; None: at rest."""
         matrix = self._local(node, time_s, animation)
         while node in self.parents:
             node = self.parents[node]
@@ -102,12 +102,12 @@ class Twin:
 
     def _local(self, node: int, time_s: float, animation: int | None) -> np.ndarray:
         entry = self.json["nodes"][node]
-        found = self._animated(node, time_s, animation)
-        if "matrix" in entry and not found:
+        result = self._animated(node, time_s, animation)
+        if "matrix" in entry and not result:
             return np.array(entry["matrix"], float).reshape(4, 4).T
-        t = found.get("translation", entry.get("translation", [0, 0, 0]))
-        x, y, z, w = found.get("rotation", entry.get("rotation", [0, 0, 0, 1]))
-        s = found.get("scale", entry.get("scale", [1, 1, 1]))
+        t = result.get("translation", entry.get("translation", [0, 0, 0]))
+        x, y, z, w = result.get("rotation", entry.get("rotation", [0, 0, 0, 1]))
+        s = result.get("scale", entry.get("scale", [1, 1, 1]))
         length = math.sqrt(x * x + y * y + z * z + w * w)
         x, y, z, w = x / length, y / length, z / length, w / length
         turn = np.array(
@@ -121,22 +121,22 @@ class Twin:
         return shift @ turn @ np.diag([*s, 1.0])
 
     def _animated(self, node: int, time_s: float, animation: int | None) -> dict[str, list[float]]:
-        found = {}
+        result = {}
         if animation is None or not self.json.get("animations"):
-            return found
+            return result
         own = self.json["animations"][animation]
         for channel in own["channels"]:
             if channel["target"].get("node") == node and channel["target"]["path"] != "weights":
                 path = channel["target"]["path"]
-                found[path] = self._value(own["samplers"][channel["sampler"]], path, time_s)
-        return found
+                result[path] = self._value(own["samplers"][channel["sampler"]], path, time_s)
+        return result
 
     def _value(self, sampler: dict[str, Any], path: str, time_s: float) -> list[float]:
         times = [t for (t,) in self.values(sampler["input"])]
         values = self.values(sampler["output"])
-        way = sampler.get("interpolation", "LINEAR")
-        if way == "CUBICSPLINE":
-            arriving, values, leaving = values[0::3], values[1::3], values[2::3]
+        interpolation = sampler.get("interpolation", "LINEAR")
+        if interpolation == "CUBICSPLINE":
+            in_tangents, values, out_tangents = values[0::3], values[1::3], values[2::3]
         if time_s <= times[0]:
             return values[0]
         if time_s >= times[-1]:
@@ -145,10 +145,10 @@ class Twin:
         gap = times[k + 1] - times[k]
         u = (time_s - times[k]) / gap
         a, b = values[k], values[k + 1]
-        if way == "STEP":
+        if interpolation == "STEP":
             return a
-        if way == "CUBICSPLINE":
-            m, n = leaving[k], arriving[k + 1]
+        if interpolation == "CUBICSPLINE":
+            m, n = out_tangents[k], in_tangents[k + 1]
             h00, h10 = 2 * u**3 - 3 * u**2 + 1, u**3 - 2 * u**2 + u
             h01, h11 = -2 * u**3 + 3 * u**2, u**3 - u**2
             return [h00 * a[i] + h10 * gap * m[i] + h01 * b[i] + h11 * gap * n[i] for i in range(len(a))]
@@ -179,9 +179,9 @@ class Twin:
                 at = start + k * view.get("byteStride", size)
                 rows[k] = list(struct.unpack_from(f"<{width}{FORMATS[component]}", self.buffers[view["buffer"]], at))
         if sparse := entry.get("sparse"):
-            places, values = sparse["indices"], sparse["values"]
-            view = self.json["bufferViews"][places["bufferView"]]
-            kind = FORMATS[places["componentType"]]
+            positions, values = sparse["indices"], sparse["values"]
+            view = self.json["bufferViews"][positions["bufferView"]]
+            kind = FORMATS[positions["componentType"]]
             where = struct.unpack_from(f"<{sparse['count']}{kind}", self.buffers[0], view["byteOffset"])
             view = self.json["bufferViews"][values["bufferView"]]
             for k, row in enumerate(where):

@@ -1,4 +1,4 @@
-"""Ways to make a sound JSON document wrong, member by member."""
+"""Replace members of a valid JSON document with wrong values."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from hypothesis import strategies as st
 DELETED = object()
 
 
-def changed(sound: dict, *places_and_values) -> dict:
-    """The sound document with some members replaced: place, value, place, value, ..."""
-    made = copy.deepcopy(sound)
-    for place, value in zip(places_and_values[::2], places_and_values[1::2], strict=True):
-        *above, last = place
-        target = made
+def replace_values(sound: dict, *paths_and_values) -> dict:
+    """Return the valid document with some members replaced: path, value, path, value, ..."""
+    document = copy.deepcopy(sound)
+    for path, value in zip(paths_and_values[::2], paths_and_values[1::2], strict=True):
+        *above, last = path
+        target = document
         for step in above:
             target = target[step]
         if value is DELETED:
             del target[last]
         else:
             target[last] = value
-    return made
+    return document
 
 
-def places_of(node: object, path: tuple = ()) -> list[tuple]:
-    """Where all members of a document are, the document itself left out."""
+def list_paths(node: object, path: tuple = ()) -> list[tuple]:
+    """Return the paths of all members of a document, without the empty one."""
     children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    inner = [place for key, child in children for place in places_of(child, (*path, key))]
+    inner = [child_path for key, child in children for child_path in list_paths(child, (*path, key))]
     return [path, *inner] if path else inner
 
 
 def any_values(words: list[str], names: list[str]) -> st.SearchStrategy:
-    """Any JSON: numbers of all kinds, the given words, lists, and objects with the given names."""
+    """Return a strategy for any JSON: numbers of all kinds, these words, lists, and objects with these names."""
     plain = st.none() | st.booleans() | st.integers(-3, 300) | st.integers() | st.floats() | st.sampled_from(words)
     return st.recursive(
         plain,
@@ -41,17 +41,17 @@ def any_values(words: list[str], names: list[str]) -> st.SearchStrategy:
     )
 
 
-def wrong_somewhere(data: st.DataObject, sound: dict, places: list[tuple], values: st.SearchStrategy) -> dict:
-    """The sound document with one to three members replaced by anything."""
-    made = copy.deepcopy(sound)
+def draw_wrong_document(data: st.DataObject, sound: dict, paths: list[tuple], values: st.SearchStrategy) -> dict:
+    """Return the valid document with one to three members replaced by anything."""
+    document = copy.deepcopy(sound)
     for _ in range(data.draw(st.integers(1, 3))):
-        *above, last = data.draw(st.sampled_from(places))
-        target = made
+        *above, last = data.draw(st.sampled_from(paths))
+        target = document
         for step in above:
             try:
                 target = target[step]
             except (LookupError, TypeError):
-                return made
+                return document
         if isinstance(target, dict) or (isinstance(target, list) and isinstance(last, int) and last < len(target)):
             target[last] = data.draw(values)
-    return made
+    return document

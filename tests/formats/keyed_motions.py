@@ -1,4 +1,4 @@
-"""Keyed motions of many kinds, and what makes two of them the same."""
+"""Keyed motions of many kinds, and a bitwise comparison."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from gltf_motions import OFFSETS, figure
 
 import keypose as kp
-from keypose.inbetween.channels import channels_of
-from keypose.inbetween.keyed import keyed_motion, with_residual
+from keypose.curves.channels import build_channels
+from keypose.curves.keyed_motion import add_residual, build_keyed_motion
 from keypose.rotations import from_euler
 
 
 def bits(value: object) -> object:
-    """A noun as plain values, arrays as type, shape and bytes, so that == compares every bit."""
+    """Return a value as plain data, arrays as dtype, shape and bytes, so that == compares every bit."""
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
     if isinstance(value, tuple):
@@ -26,27 +26,29 @@ def bits(value: object) -> object:
 
 def keyed(keys=(0, 4, 5, 11, 19), *, frames: int = 20, interpolation: str = "bezier", rotation: str = "quaternion",
           residual: bool = True, **more) -> kp.KeyedMotion:  # fmt: skip
-    """The small person of the glTF tests with a few keys."""
+    """Return the small person of the glTF tests with a few keys."""
     motion = figure(frames, **more)
-    made = keyed_motion(motion, np.array(list(keys), np.int32), interpolation, channels_of(motion, rotation))
-    return with_residual(made, motion) if residual else made
+    result = build_keyed_motion(motion, np.array(list(keys), np.int32), interpolation, build_channels(motion, rotation))
+    return add_residual(result, motion) if residual else result
 
 
 def _retimed() -> kp.KeyedMotion:
     plain = keyed()
     before = np.array([0.0, 7.0, 19.0])
-    return replace(plain, residual=plain.residual.retimed(before, np.array([0.0, 9.5, 19.0])))
+    return replace(plain, residual=plain.residual.retime(before, np.array([0.0, 9.5, 19.0])))
 
 
 def _odd_numbers() -> kp.KeyedMotion:
-    """Zeros with a sign, numbers next to nothing, and joints that only nearly keep still."""
+    """Return a keyed motion with signed zeros, tiny numbers, and joints that are nearly still."""
     plain = keyed()
-    values, arriving, leaving = (getattr(plain.translations, side).copy() for side in ("values", "arriving", "leaving"))
-    values[:, 1:], arriving[:, 1:], leaving[:, 1:] = OFFSETS[1:], 0.0, 0.0
+    values, in_tangents, out_tangents = (
+        getattr(plain.translations, side).copy() for side in ("values", "in_tangents", "out_tangents")
+    )
+    values[:, 1:], in_tangents[:, 1:], out_tangents[:, 1:] = OFFSETS[1:], 0.0, 0.0
     values[2, 1] = (-0.0, 0.2, 0.0)
     values[:, 2] = (5e-324, 0.1, 1e-300)
-    arriving[0, 3] = -0.0
-    return replace(plain, translations=kp.Curves(values, arriving, leaving), residual=None)
+    in_tangents[0, 3] = -0.0
+    return replace(plain, translations=kp.Curves(values, in_tangents, out_tangents), residual=None)
 
 
 CASES = {

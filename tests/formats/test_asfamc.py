@@ -1,4 +1,4 @@
-"""ASF/AMC: poses against a slow twin and against BVH twins, and the dialects of both files."""
+"""ASF/AMC: poses against a slow reference and BVH versions of the same clips, and the dialects of both files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keypose.formats.base import Source
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("radians", [False, True])
-def test_poses_agree_with_the_slow_twin(tmp_path, seed, radians):
+def test_poses_agree_with_the_slow_reference(tmp_path, seed, radians):
     rng = np.random.default_rng(seed)
     bones = random_figure(rng)
     order = ["tx", "ty", "tz", "rx", "ry", "rz"]
@@ -50,7 +50,7 @@ def test_a_turn_about_fixed_axes_by_hand(tmp_path):
     assert shin == pytest.approx([5, 6, 3], abs=1e-12)
 
 
-def test_what_a_motion_knows(tmp_path):
+def test_fields_of_a_loaded_motion(tmp_path):
     m = kp.load(write(tmp_path))
     s = m.skeleton
     assert s.names == ("root", "thigh", "shin", "arm")
@@ -66,7 +66,7 @@ def test_what_a_motion_knows(tmp_path):
     assert any("120 fps is assumed" in note for note in m.notes)
 
 
-def test_the_frame_rate_may_be_given(tmp_path):
+def test_fps_option(tmp_path):
     m = kp.load(write(tmp_path), fps=60)
     assert m.fps == 60.0
     assert not any("assumed" in note for note in m.notes)
@@ -188,7 +188,7 @@ def test_bulk_and_line_by_line_read_the_same(tmp_path):
     asf = read_skeleton(Source(tmp_path / "leg.asf", ASF.encode()))
     source = Source(path, AMC.encode())
     body = amc._read_header(source)
-    bulk, lines = amc._read_regular(source, asf, body), amc._read_any(source, asf, body)
+    bulk, lines = amc._read_regular(source, asf, body), amc._read_lines(source, asf, body)
     assert bulk is not None
     for joint, start in lines.columns.items():
         width = len(asf.dof[joint])
@@ -212,13 +212,13 @@ def test_a_skeleton_alone_is_one_frame_at_rest(tmp_path):
 
 # Real files
 
-TWINS = {
+BVH_NAMES = {
     "root": "Hips", "lhipjoint": "LHipJoint",
     "lfemur": "LeftUpLeg", "ltibia": "LeftLeg", "lfoot": "LeftFoot", "ltoes": "LeftToeBase",
     "rhipjoint": "RHipJoint", "rfemur": "RightUpLeg", "rtibia": "RightLeg", "rfoot": "RightFoot",
     "rtoes": "RightToeBase",
 }  # fmt: skip
-UPPER_TWINS = {
+UPPER_BVH_NAMES = {
     "lowerneck": "Neck", "upperneck": "Neck1", "head": "Head",
     "lclavicle": "LeftShoulder", "lhumerus": "LeftArm", "lradius": "LeftForeArm", "lwrist": "LeftHand",
     "rclavicle": "RightShoulder", "rhumerus": "RightArm", "rradius": "RightForeArm", "rwrist": "RightHand",
@@ -226,32 +226,32 @@ UPPER_TWINS = {
 
 
 @pytest.mark.data
-def test_cmu_pairs_agree_with_their_bvh_twins(data_dir):
+def test_cmu_pairs_agree_with_their_bvh_versions(data_dir):
     folder = data_dir / "asf-amc"
     with (folder / "CROSSCHECK.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6
     for row in rows:
-        pair, twin = kp.load(folder / row["amc"]), kp.load(folder / row["bvh"])
+        pair, reference = kp.load(folder / row["amc"]), kp.load(folder / row["bvh"])
         assert f"skeleton from {row['asf']}" in pair.notes
-        assert pair.n_frames == twin.n_frames == int(row["amc_frames"])
-        a, b = pair.world_positions(), twin.world_positions()
+        assert pair.n_frames == reference.n_frames == int(row["amc_frames"])
+        a, b = pair.world_positions(), reference.world_positions()
         at = lambda name, pair=pair, a=a: a[:, pair.skeleton.names.index(name)]  # noqa: E731
-        twin_at = lambda name, twin=twin, b=b: b[:, twin.skeleton.names.index(name)]  # noqa: E731
-        for ours, theirs in TWINS.items():
-            assert np.abs(at(ours) - twin_at(theirs)).max() < 1e-4, (row["motion"], ours)
+        reference_at = lambda name, twin=reference, b=b: b[:, twin.skeleton.names.index(name)]  # noqa: E731
+        for ours, theirs in BVH_NAMES.items():
+            assert np.abs(at(ours) - reference_at(theirs)).max() < 1e-4, (row["motion"], ours)
         thorax = at("lowerneck") - at("thorax")  # the bone that the BVH leaves out
         assert np.linalg.norm(thorax, axis=1) == pytest.approx(
             float(row["thorax_bone_length_missing_in_bvh"]), abs=1e-4
         )
-        for ours, theirs in UPPER_TWINS.items():
-            assert np.abs(at(ours) - thorax - twin_at(theirs)).max() < 1e-4, (row["motion"], ours)
+        for ours, theirs in UPPER_BVH_NAMES.items():
+            assert np.abs(at(ours) - thorax - reference_at(theirs)).max() < 1e-4, (row["motion"], ours)
         assert pair.up == "Y"
         assert pair.metres_per_unit == pytest.approx(0.05644, abs=1e-5)
 
 
 @pytest.mark.data
-def test_real_files_take_the_bulk_way(data_dir):
+def test_real_files_are_parsed_in_bulk(data_dir):
     folder = data_dir / "asf-amc"
     asf_path = folder / "02.asf"
     asf = read_skeleton(Source(asf_path, asf_path.read_bytes()))

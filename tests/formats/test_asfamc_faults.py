@@ -1,4 +1,4 @@
-"""ASF/AMC: every fault with its file and line, cut files, limits, mutated files."""
+"""ASF/AMC: every fault with its file and line, truncated files, limits, mutated files."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_skeleton_cut_short(tmp_path, lines):
         (":documentation", ":muscles"),
     ],
 )
-def test_unknown_keywords_are_left_out_in_sight(tmp_path, old, new):
+def test_unknown_keywords_are_ignored_with_a_warning(tmp_path, old, new):
     asf = swap(ASF, old, new)
     motion = re.sub("shin.*\n", "", AMC) if "colour" in new else AMC
     with pytest.warns(FormatWarning, match=r"leg\.asf:\d+: the keyword '\S+' is not known and is left out"):
@@ -134,7 +134,7 @@ def test_faults_of_the_motion(tmp_path, fault):
 
 @pytest.mark.parametrize("first", [1, 9])
 def test_a_motion_cut_anywhere(tmp_path, first):
-    """A cut leaves the whole frames, with a warning about the broken one, or an error where there is none."""
+    """A truncated file gives its complete frames with a warning, or an error if there is none."""
     number = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
     whole = re.compile(
         rf"\d+\nroot(?: {number}){{6}}\nthigh(?: {number}){{3}}\nshin(?: {number}){{2}}(?:\n|$)", re.ASCII
@@ -143,8 +143,8 @@ def test_a_motion_cut_anywhere(tmp_path, first):
     start = text.index(f"{first}\nroot")
     for end in range(1, len(text)):
         frames, rest = 0, text[start:end]
-        while found := whole.match(rest):
-            frames, rest = frames + 1, rest[found.end() :]
+        while result := whole.match(rest):
+            frames, rest = frames + 1, rest[result.end() :]
         path = write(tmp_path, motion=text[:end])
         if not frames:
             with pytest.raises(KeyposeError):
@@ -156,7 +156,7 @@ def test_a_motion_cut_anywhere(tmp_path, first):
             assert kp.load(path).n_frames == frames
 
 
-def test_what_no_cut_explains(tmp_path):
+def test_faults_that_no_truncation_explains(tmp_path):
     for line in ("shin 0 nan", "shin -inf 0"):
         with pytest.raises(FormatError, match=r"leg\.amc:15: frame 3, bone 'shin'.*expected a finite number"):
             kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", line)))

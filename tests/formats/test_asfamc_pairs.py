@@ -14,14 +14,14 @@ import keypose as kp
 from keypose.errors import FileError, FormatError
 
 
-def place(folder: Path, *names: str) -> None:
+def write_skeletons(folder: Path, *names: str) -> None:
     for name in names:
         text = ASF.encode()
         (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
 
 
 @pytest.mark.parametrize(
-    ("motion", "beside", "taken"),
+    ("motion", "files", "expected"),
     [
         ("02_01.amc", ["02_01.asf", "02.asf", "03.asf"], "02_01.asf"),
         ("02_01.amc", ["02.asf", "03.asf"], "02.asf"),
@@ -33,32 +33,32 @@ def place(folder: Path, *names: str) -> None:
         ("walk.amc", ["12.asf"], "12.asf"),
     ],
 )
-def test_the_skeleton_beside(tmp_path, motion, beside, taken):
-    place(tmp_path, *beside)
+def test_the_skeleton_in_the_same_folder(tmp_path, motion, files, expected):
+    write_skeletons(tmp_path, *files)
     (tmp_path / motion).write_text(AMC)
-    assert f"skeleton from {taken}" in kp.load(tmp_path / motion).notes
+    assert f"skeleton from {expected}" in kp.load(tmp_path / motion).notes
 
 
-def test_no_skeleton_says_how_to_give_it(tmp_path):
+def test_missing_skeleton_error_names_the_asf_option(tmp_path):
     (tmp_path / "02_01.amc").write_text(AMC)
     with pytest.raises(FormatError, match=r"02_01\.amc: no skeleton: expected 02_01\.asf or 02\.asf.*"
                                           r"found none; give it with asf=.*--asf"):  # fmt: skip
         kp.load(tmp_path / "02_01.amc")
-    place(tmp_path, "a.asf", "b.asf")
+    write_skeletons(tmp_path, "a.asf", "b.asf")
     with pytest.raises(FormatError, match=r"found 2 others; give it with asf="):
         kp.load(tmp_path / "02_01.amc")
     assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "b.asf").n_frames == 3
 
 
-def test_the_only_skeleton_of_another_subject_is_not_taken(tmp_path):
+def test_the_only_skeleton_of_another_subject_is_refused(tmp_path):
     (tmp_path / "02_01.amc").write_text(AMC)
-    place(tmp_path, "12.asf")
+    write_skeletons(tmp_path, "12.asf")
     with pytest.raises(FormatError, match=r"found only 12\.asf.*subject 12, not 02; if it is the right one, give"):
         kp.load(tmp_path / "02_01.amc")
     assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "12.asf").n_frames == 3
 
 
-def test_a_skeleton_that_is_none(tmp_path):
+def test_asf_option_that_is_no_skeleton(tmp_path):
     path = write(tmp_path)
     with pytest.raises(FileError, match=r"nowhere\.asf: no such file"):
         kp.load(path, asf=tmp_path / "nowhere.asf")
@@ -122,7 +122,7 @@ def test_zeros_are_the_rest_pose(data_dir):
 
 @pytest.mark.data
 def test_the_mismatched_pair(data_dir):
-    """12.asf has the bones, dof and axes of 02.asf, only other lengths: nothing but its name tells."""
+    """12.asf has the bones, dof and axes of 02.asf, only other lengths: only its name differs."""
     folder = data_dir / "asf-amc"
     path = folder / "mismatch" / "02_01.amc"
     with pytest.raises(FormatError, match=r"found only 12\.asf.*subject 12, not 02"):

@@ -1,4 +1,4 @@
-"""BVH in every dialect, in and out."""
+"""Read and write BVH in every dialect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import naive
 from keypose import rotations as rot
 
 
-def test_a_small_file_is_what_it_says(load_text):
+def test_a_small_file(load_text):
     m = load_text(bvh_text())
     s = m.skeleton
     assert s.names == ("Hips", "Knee", "Chest") and s.parents.tolist() == [-1, 0, 0]
@@ -28,7 +28,7 @@ def test_a_small_file_is_what_it_says(load_text):
 
 
 def test_position_channels_replace_the_offset(load_text):
-    """As Blender reads it: a root with both stands where its channels say."""
+    """As in Blender: position channels win over the OFFSET."""
     m = load_text(bvh_text(hierarchy=HIERARCHY.replace("OFFSET 0 0 0", "OFFSET 5 6 7")))
     assert m.world_positions()[0, 0].tolist() == [0, 20, 0]
     assert m.skeleton.offsets[0].tolist() == [5, 6, 7]
@@ -68,7 +68,7 @@ def test_the_same_in_every_dialect(load_text, variant):
 
 
 @pytest.mark.parametrize("name", ["Left Knee", "mixamorig:Knee", "knee.L", "TORSO#", "Knie_ß", "JOINT", "[red]", "a/b"])
-def test_whole_names_are_kept(load_text, tmp_path, name):
+def test_names_are_unchanged(load_text, tmp_path, name):
     m = load_text(bvh_text(hierarchy=HIERARCHY.replace("Knee", name)))
     assert m.skeleton.names[1] == name
     kp.save(m, tmp_path / "again.bvh")
@@ -92,17 +92,17 @@ def test_written_and_read_again(load_text, tmp_path):
 
 def test_movement_outside_the_channels_gets_channels(load_text, tmp_path):
     m = load_text(bvh_text())
-    turns, places = m.rotations.copy(), m.translations.copy()
-    turns[1, 1] = rot.from_euler(np.array([0.1, 0.2, 0.3]), "XYZ")
-    places[2, 2] += (0, 1, 0)
-    changed = replace(m, rotations=turns, translations=places)
+    rotations, positions = m.rotations.copy(), m.translations.copy()
+    rotations[1, 1] = rot.from_euler(np.array([0.1, 0.2, 0.3]), "XYZ")
+    positions[2, 2] += (0, 1, 0)
+    edited = replace(m, rotations=rotations, translations=positions)
     with pytest.warns(kp.FormatWarning) as caught:
-        kp.save(changed, tmp_path / "again.bvh")
+        kp.save(edited, tmp_path / "again.bvh")
     assert {w.message.args[0].split()[2] for w in caught} == {"Knee", "Chest"}
     again = kp.load(tmp_path / "again.bvh")
     assert again.skeleton.channels[1] == ("Xrotation", "Yrotation", "Zrotation")
     assert len(again.skeleton.channels[2]) == 6
-    np.testing.assert_allclose(again.world_positions(), changed.world_positions(), atol=1e-5)
+    np.testing.assert_allclose(again.world_positions(), edited.world_positions(), atol=1e-5)
 
 
 def with_t_pose(frames: int = 40) -> list[list[float]]:
@@ -112,14 +112,14 @@ def with_t_pose(frames: int = 40) -> list[list[float]]:
     return [[0, 20, 0, *[0] * 7], *movement.tolist()]
 
 
-def test_the_reference_pose_is_kept_apart_and_can_be_written_back(load_text, tmp_path):
+def test_the_reference_pose_is_split_off_and_can_be_written_back(load_text, tmp_path):
     text = bvh_text(with_t_pose())
     m = load_text(text)
     assert m.n_frames == 40 and m.first_frame == 1 and "reference pose" in m.notes[0]
     assert m.reference_pose is not None and m.reference_pose.rotations.tolist() == [list(rot.IDENTITY)] * 3
-    kept = load_text(text, reference_pose="keep")
-    assert kept.n_frames == 41 and kept.reference_pose is None
-    np.testing.assert_array_equal(kept.rotations[1:], m.rotations)
+    unsplit = load_text(text, reference_pose="keep")
+    assert unsplit.n_frames == 41 and unsplit.reference_pose is None
+    np.testing.assert_array_equal(unsplit.rotations[1:], m.rotations)
     kp.save(m, tmp_path / "without.bvh")
     assert kp.load(tmp_path / "without.bvh", reference_pose="keep").n_frames == 40
     kp.save(m, tmp_path / "with.bvh", reference_pose=True)

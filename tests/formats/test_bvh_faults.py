@@ -1,4 +1,4 @@
-"""BVH files that are wrong: repaired with a warning, or refused with the place and the reason."""
+"""Faulty BVH files: repaired with a warning, or refused with line and reason."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_repaired_with_a_warning(load_text, change, message, frames):
         (lambda t: t.replace("CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation", "CHANNELS 7 Xposition"), "expected a count of 0 to 6"),
     ],
 )  # fmt: skip
-def test_errors_say_where_and_what(load_text, change, message):
+def test_errors_name_line_and_problem(load_text, change, message):
     with pytest.raises(kp.FormatError, match=message):
         load_text(change(bvh_text()))
 
@@ -69,8 +69,8 @@ def test_errors_say_where_and_what(load_text, change, message):
     "change", [("OFFSET 0 -10 0", "OFFSET 0 -1e300 0"), ("0 20 0", "0 1e300 0"), ("4 5 6 7", "4 5 6 1e300")]
 )
 def test_numbers_beyond_all_measure(load_text, change):
-    places = r"x.bvh:8: '-1e300'|x.bvh: frame 0, (Yposition of Hips|Xrotation of Chest): 1e\+300"
-    with pytest.raises(kp.FormatError, match=places):
+    positions = r"x.bvh:8: '-1e300'|x.bvh: frame 0, (Yposition of Hips|Xrotation of Chest): 1e\+300"
+    with pytest.raises(kp.FormatError, match=positions):
         load_text(bvh_text().replace(*change))
 
 
@@ -123,7 +123,7 @@ def test_a_figure_of_micrometres_keeps_its_shape(load_text, tmp_path):
     np.testing.assert_allclose(again.world_positions(), small.world_positions(), atol=1e-6 * small.height)
 
 
-def test_what_is_saved_can_be_read(tmp_path):
+def test_odd_names_can_be_read_back(tmp_path):
     skeleton = kp.Skeleton(("a{", "a}", "\ud800"), [-1, 0, 0], np.zeros((3, 3)), channels=((), (), ()))
     still = kp.Motion("x", skeleton, 30, np.zeros((2, 3, 3)), np.tile(rot.IDENTITY, (2, 3, 1)))
     kp.save(still, tmp_path / "x.bvh")
@@ -146,7 +146,7 @@ def test_a_rounded_frame_time_means_the_whole_rate(load_text, tmp_path, word, fp
     assert kp.load(tmp_path / "again.bvh").fps == pytest.approx(m.fps, rel=1e-12)
 
 
-def test_limits_are_kept(load_text):
+def test_limits(load_text):
     deep = (
         "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n"
         + "".join(f"JOINT j{i}\n{{\n" for i in range(2000))

@@ -26,7 +26,7 @@ def test_every_exporters_file_loads_and_survives_writing(data_dir, tmp_path):
         same_motion(m, kp.load(tmp_path / "again.bvh", reference_pose="keep"))
 
 
-def frames_by_twin(path: Path) -> np.ndarray:
+def reference_frames(path: Path) -> np.ndarray:
     text = path.read_bytes().decode("utf-8-sig").replace("\r", "")
     return naive.parse_rows(
         text.split("Frame Time:")[1].split("\n", 1)[1],
@@ -35,10 +35,10 @@ def frames_by_twin(path: Path) -> np.ndarray:
 
 
 @pytest.mark.data
-def test_poses_of_real_files_are_those_of_the_slow_twin(data_dir):
+def test_poses_of_real_files_agree_with_the_slow_reference(data_dir):
     for path in sorted((data_dir / "formats/bvh").glob("*.bvh")):
         m = kp.load(path, reference_pose="keep")
-        rows = frames_by_twin(path)
+        rows = reference_frames(path)
         assert len(rows) == m.n_frames
         some = np.linspace(0, m.n_frames - 1, 4).astype(int)
         translations, matrices = naive.poses_from_channels(rows[some], m.skeleton.channels, m.skeleton.offsets)
@@ -110,10 +110,10 @@ def test_the_cmu_t_pose_is_recognised_in_every_clip_and_nowhere_else(data_dir):
 @pytest.mark.one_python
 @pytest.mark.data
 def test_of_a_thousand_clips_without_t_pose_two_start_with_an_all_zero_frame(data_dir):
-    """The T-pose was dropped from these; two takes have a first captured frame that is no movement either."""
+    """The T-pose was dropped from these; in two takes the first captured frame is an artificial pose too."""
     paths = sorted((data_dir / "cmu30-more").glob("*.bvh.gz"))
-    found = {path.name.split(".")[0]: kp.load(path) for path in paths}
-    apart = {name: m.reference_pose for name, m in found.items() if m.reference_pose is not None}
+    result = {path.name.split(".")[0]: kp.load(path) for path in paths}
+    apart = {name: m.reference_pose for name, m in result.items() if m.reference_pose is not None}
     assert len(paths) == 1047 and set(apart) == {"07_12", "104_38"}
     for pose in apart.values():
         np.testing.assert_allclose(np.abs(pose.rotations[:, 0]), 1.0, atol=1e-12)

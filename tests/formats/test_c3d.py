@@ -1,8 +1,8 @@
-"""C3D: three processors, two encodings, gaps, labels, units, segments; ezc3d as judge."""
+"""C3D: three processors, two encodings, gaps, labels, units, segments; compared with ezc3d."""
 
 import numpy as np
 import pytest
-from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, turns, walk
+from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 from keypose.errors import FormatError, FormatWarning, OptionError
 from keypose.formats import load
@@ -23,7 +23,7 @@ def test_every_processor_and_encoding_gives_the_same_motion(processor, integers,
     assert m.notes == ()
 
 
-def test_ezc3d_reads_the_same_from_what_the_tests_write(tmp_path):
+def test_ezc3d_reads_the_same_from_test_files(tmp_path):
     ezc3d = pytest.importorskip("ezc3d")
     for integers in (False, True):
         path = tmp_path / "clip.c3d"
@@ -32,7 +32,7 @@ def test_ezc3d_reads_the_same_from_what_the_tests_write(tmp_path):
         np.testing.assert_allclose(load(path).world_positions(), theirs, atol=1e-4)
 
 
-def test_what_other_writers_write_is_read(tmp_path):
+def test_files_of_other_writers(tmp_path):
     ezc3d = pytest.importorskip("ezc3d")
     positions = walk(7, 2)
     new = ezc3d.c3d()
@@ -67,7 +67,7 @@ def test_gaps_are_refused_on_demand():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_no_number_is_a_gap(value):
+def test_nan_and_infinity_are_gaps(value):
     positions = walk()
     positions[4, 0, 2] = value
     with pytest.warns(FormatWarning, match="1 of 60 positions, of 1 of 3"):
@@ -89,7 +89,7 @@ def test_all_zero_is_a_gap_unless_it_is_so_in_every_frame():
     np.testing.assert_allclose(m.world_positions()[7, 0], positions[[6, 8], 0].mean(axis=0), atol=1e-4)
 
 
-def test_a_marker_that_is_never_seen_is_left_out():
+def test_a_marker_that_is_never_visible_is_dropped():
     with pytest.warns(FormatWarning, match="1 of 3 markers are never seen and left out: L1"):
         m = read(C3D(walk(), [(t, 1) for t in range(20)]))
     assert m.skeleton.names == ("L0", "L2")
@@ -155,8 +155,8 @@ def test_more_frames_than_sixteen_bits_can_count(parameters):
 
 
 @pytest.mark.parametrize("processor", [INTEL, DEC, MIPS])
-def test_segments_become_roots_that_turn(processor):
-    values, quaternions, positions = turns(9, 2)
+def test_segments_become_rotating_roots(processor):
+    values, quaternions, positions = rotating_segments(9, 2)
     values[3:5, 1] = np.nan if processor != DEC else values[3:5, 1]
     values[3:5, 1, 16] = -1
     labels = {"ROTATION:LABELS": ["pelvis_4X4", "head_4X4"]}
@@ -174,7 +174,7 @@ def test_segments_become_roots_that_turn(processor):
 
 
 def test_points_and_segments_in_one_file_are_chosen_by_name():
-    file = C3D(walk(9), segments=turns(9, 2)[0])
+    file = C3D(walk(9), segments=rotating_segments(9, 2)[0])
     assert read(file).n_joints == 3 and "animation='rotations'" in read(file).notes[0]
     assert read(file, animation="rotations").skeleton.names == ("segment_001", "segment_002")
     assert read(file, animation=0).n_joints == 3

@@ -1,4 +1,4 @@
-"""C3D files that lie, are cut short or hostile: repaired with a warning, or a KeyposeError."""
+"""Contradictory, truncated and hostile C3D files: repaired with a warning, or a KeyposeError."""
 
 import random
 import struct
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, turns, walk
+from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 from keypose.errors import FormatError, FormatWarning, KeyposeError, LimitError
 from keypose.formats import Limits
-from keypose.formats.base import ReadOptions, Source
+from keypose.formats.base import LoadOptions, Source
 from keypose.formats.c3d import FORMAT
 
 
@@ -46,13 +46,13 @@ def test_data_cut_short_are_read_as_far_as_they_go():
     ({"POINT:FRAMES": 60001}, {}, "60001 frames are stated, but also 400"),
     ({}, {4: b"\x63\0"}, "the header says 99 analog numbers a frame; 0 fit"),
 ])  # fmt: skip
-def test_of_two_statements_the_one_that_fits_the_file_is_taken(parameters, header, message):
+def test_of_two_values_the_one_that_fits_the_file_is_used(parameters, header, message):
     with pytest.warns(FormatWarning, match=message):
         m = read(C3D(walk(400), parameters=parameters, header=header))
     np.testing.assert_allclose(m.world_positions(), walk(400))
 
 
-def test_of_two_scales_the_header_s_is_taken():
+def test_of_two_scales_the_header_s_is_used():
     with pytest.warns(FormatWarning, match=r"POINT:SCALE is 0.02; 0.05 is taken"):
         m = read(C3D(walk(), integers=True, parameters={"POINT:SCALE": 0.02}))
     np.testing.assert_allclose(m.world_positions(), walk(), atol=SCALE / 2 + 1e-9)
@@ -66,7 +66,7 @@ def test_a_file_without_parameters_is_read_by_its_header():
     assert m.metres_per_unit is None and m.skeleton.names[0] == "marker_001"
 
 
-def test_parameters_damaged_on_the_way_are_read_up_to_there():
+def test_parameters_are_read_up_to_the_damage():
     broken = {"EVENT:LABELS": struct.pack("bBBB", -1, 2, 250, 250) + b"x", "POINT:DESCRIPTIONS": ["lost"]}
     with pytest.warns(FormatWarning, match=r"damaged at byte \d+ \(LABELS with 62500 bytes of kind -1"):
         m = read(C3D(walk(), parameters=broken))
@@ -101,23 +101,23 @@ def test_hostile_counts_stay_within_the_limits():
             assert read(data).n_frames == 32
     many = C3D(walk(1, 10), labels=()).data()
     with pytest.raises(LimitError, match="10 joints, more than the limit of 9"):
-        FORMAT.read(Source(Path("clip.c3d"), many, Limits(joints=9)), ReadOptions())
+        FORMAT.read(Source(Path("clip.c3d"), many, Limits(joints=9)), LoadOptions())
     zero_width = struct.pack("b8B", -1, 7, 0, 255, 255, 255, 255, 255, 255)
     assert read(C3D(walk(), parameters={"POINT:LABELS": zero_width})).n_joints == 3
 
 
 def test_segments_that_are_no_rotations_are_an_error():
-    values = turns(9, 2)[0]
+    values = rotating_segments(9, 2)[0]
     values[4, 1, :3] *= 1.5
     with pytest.raises(FormatError, match="frame 4, segment segment_002: not a rotation"):
         read(C3D(np.zeros((9, 0, 3)), segments=values))
     with pytest.raises(FormatError, match="ROTATION:DATA_START is block 999"):
-        read(C3D(np.zeros((9, 0, 3)), segments=turns(9, 2)[0], parameters={"ROTATION:DATA_START": 999}))
+        read(C3D(np.zeros((9, 0, 3)), segments=rotating_segments(9, 2)[0], parameters={"ROTATION:DATA_START": 999}))
 
 
 def test_no_change_of_bytes_ends_in_anything_but_a_keypose_error():
     files = [C3D(walk(), [(3, 1)], p, i, analog_words=2).data() for p in (INTEL, DEC, MIPS) for i in (False, True)]
-    files.append(C3D(np.zeros((9, 0, 3)), segments=turns(9, 2)[0]).data())
+    files.append(C3D(np.zeros((9, 0, 3)), segments=rotating_segments(9, 2)[0]).data())
     rng = random.Random(11)
     ended = {"read": 0, "refused": 0}
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Files that need others, read with those that came with them: the disk is not looked at."""
+"""Files that need others, read with their companions: the disk is not read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import keypose as kp
 from acclaim_pair import ASF, amc
 from gltf_pair import gltf
 from keypose.formats import recognise_format
-from keypose.formats.base import Limits, ReadOptions, Source
+from keypose.formats.base import Limits, LoadOptions, Source
 
 
 def read(name: str | Path, data: bytes, companions: dict[str, bytes], limits: Limits | None = None) -> kp.Motion:
     source = Source(Path(name), data, limits or Limits(), companions=companions)
-    return recognise_format(source).read(source, ReadOptions())
+    return recognise_format(source).read(source, LoadOptions())
 
 
 def is_same(one: kp.Motion, other: kp.Motion) -> bool:
@@ -38,7 +38,7 @@ def test_they_are_read_as_if_all_lay_in_one_folder(tmp_path: Path, kind: str) ->
 
 
 @pytest.mark.parametrize("kind", ["amc", "gltf"])
-def test_what_lies_beside_is_not_read(tmp_path: Path, kind: str) -> None:
+def test_files_in_the_folder_are_not_read(tmp_path: Path, kind: str) -> None:
     text, (buffer,) = gltf(kp.demo_motion(30.0)[:40], "walk.bin")
     (tmp_path / "walk.bin").write_bytes(buffer)
     (tmp_path / "07.asf").write_bytes(ASF)
@@ -53,7 +53,7 @@ def test_companions_count_against_the_limit_once() -> None:
     scene["buffers"] *= 2
     scene["bufferViews"][0]["buffer"] = 1
     source = Source(Path("walk.gltf"), json.dumps(scene).encode(), companions={"walk.bin": buffer})
-    recognise_format(source).read(source, ReadOptions())
-    assert source.companion_bytes == len(buffer) and source.taken == {"walk.bin"}
+    recognise_format(source).read(source, LoadOptions())
+    assert source.companion_bytes == len(buffer) and source.used_companions == {"walk.bin"}
     with pytest.raises(kp.LimitError, match="its buffers hold more than the limit"):
         read("walk.gltf", text, {"walk.bin": buffer}, Limits(bytes=len(buffer) - 1))

@@ -1,4 +1,4 @@
-"""FBX without Blender: what is recognised, and that no behaviour of the child process gets past us.
+"""FBX without Blender: recognition, and misbehaving child processes.
 
 With Blender: tests/blender/test_fbx_poses.py.
 """
@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats import child
+from keypose.formats import subprocess_readers
 
 HEAD = b"Kaydara FBX Binary  \x00\x1a\x00" + bytes(100)
 
-# Stands in for Blender's interpreter: called as the real one, it answers with what the test gave it.
-IMPOSTOR = """#!{python}
+# Replaces Blender's interpreter: it runs the lines of the test.
+FAKE_INTERPRETER = """#!{python}
 import json, os, signal, sys, time
 import numpy as np
 request = json.load(open(sys.argv[-1]))
@@ -29,16 +29,16 @@ def answer(facts, **arrays):
 {body}
 """
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the impostor is a script with a #! line")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake interpreter is a script with a #! line")
 
 
 @pytest.fixture
 def read_with(tmp_path, monkeypatch):
-    """Loads an FBX file with an interpreter that runs the given lines instead of Blender."""
+    """Return a function that loads an FBX file with an interpreter that runs the given lines instead of Blender."""
 
     def load(body: str, **options) -> kp.Motion:
         script = tmp_path / "python"
-        script.write_text(IMPOSTOR.format(python=sys.executable, body=body))
+        script.write_text(FAKE_INTERPRETER.format(python=sys.executable, body=body))
         script.chmod(0o755)
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
         monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", str(script))
@@ -60,20 +60,20 @@ def facts(**changes) -> dict:
         "animations": ["walk"],
         "chosen": "walk",
         "layers": 1,
-        "uneven": False,
+        "is_uneven": False,
     } | changes
 
 
-def answer(found: dict | None = None, **arrays: str) -> str:
-    """The impostor's answer: a leg that swings by a quarter turn about X."""
-    given = {
+def answer(result: dict | None = None, **arrays: str) -> str:
+    """Return lines that answer with a leg that swings by a quarter turn about X."""
+    expressions = {
         "positions": "[[[0, 0, 9], [0, 0, 5], [0, 0, 1]], [[0, 0, 9], [0, 4, 9], [0, 8, 9]]]",
         "rotations": "[[[1, 0, 0, 0]] * 3, [[0.5**0.5, 0.5**0.5, 0, 0]] * 3]",
         "rest_positions": "[[0, 0, 9], [0, 0, 5], [0, 0, 1]]",
         "rest_rotations": "[[1, 0, 0, 0]] * 3",
     } | arrays
-    text = ", ".join(f"{name}=np.array({value})" for name, value in given.items() if value)
-    return f"answer(json.loads({json.dumps(found if found is not None else facts())!r}), {text})"
+    text = ", ".join(f"{name}=np.array({value})" for name, value in expressions.items() if value)
+    return f"answer(json.loads({json.dumps(result if result is not None else facts())!r}), {text})"
 
 
 def test_an_answer_becomes_a_motion(read_with):
@@ -92,14 +92,14 @@ def test_a_leaf_that_moves_stays_a_joint(read_with):
     assert motion.skeleton.names == ("hip", "knee", "knee_end")
 
 
-def test_what_is_left_out_is_said(read_with):
+def test_notes_about_what_is_not_read(read_with):
     motion = read_with(answer(facts(n_animations=2, animations=["walk", "run"], others=["dog"])))
     assert any("walk, run" in note for note in motion.notes)
     assert any("dog" in note for note in motion.notes)
     with pytest.warns(kp.FormatWarning, match="2 animation layers"):
         read_with(answer(facts(layers=2)))
     with pytest.warns(kp.FormatWarning, match="scaled unevenly"):
-        read_with(answer(facts(uneven=True)))
+        read_with(answer(facts(is_uneven=True)))
 
 
 @pytest.mark.parametrize(
@@ -146,20 +146,20 @@ def test_what_is_left_out_is_said(read_with):
         (answer(positions="np.zeros((0, 3, 3))", rotations="np.zeros((0, 3, 4))"), "0 frames"),
     ],
 )
-def test_answers_that_are_none(read_with, body, problem):
+def test_invalid_answers(read_with, body, problem):
     with pytest.raises(kp.FormatError, match=problem):
         read_with(body)
 
 
-def test_a_child_that_hangs(read_with, monkeypatch):
-    monkeypatch.setattr(child, "LEAST_SECONDS", 0.5)
+def test_a_child_process_that_hangs(read_with, monkeypatch):
+    monkeypatch.setattr(subprocess_readers, "MIN_SECONDS", 0.5)
     with pytest.raises(kp.FormatError, match="did not finish within"):
         read_with("time.sleep(60)")
 
 
-def test_an_animation_that_is_not_there(read_with):
+def test_an_unknown_animation(read_with):
     with pytest.raises(kp.OptionError, match="animation='run', but there is 'walk'"):
-        read_with("answer({'animations_there': ['walk']})", animation="run")
+        read_with("answer({'available_animations': ['walk']})", animation="run")
 
 
 def test_without_blender(tmp_path, monkeypatch):
@@ -174,7 +174,7 @@ def test_without_blender(tmp_path, monkeypatch):
 
 
 def test_an_interpreter_without_blender(tmp_path, monkeypatch):
-    """The real child, run by a Python that has no bpy."""
+    """The real child process, run by a Python without bpy."""
     if importlib.util.find_spec("bpy"):
         pytest.skip("this Python has bpy")
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", sys.executable)
@@ -196,6 +196,6 @@ def test_numbers_beyond_measure_among_the_facts(read_with):
 
 
 def test_arrays_larger_than_any_motion_of_the_file(read_with, monkeypatch):
-    monkeypatch.setattr(child, "SMALL_MOTION_BYTES", 1 << 20)
+    monkeypatch.setattr(subprocess_readers, "SMALL_MOTION_BYTES", 1 << 20)
     with pytest.raises(kp.FormatError, match="arrays of more than 2097152 bytes"):
         read_with(answer(surplus="np.zeros(300_000)"))

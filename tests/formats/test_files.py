@@ -1,4 +1,4 @@
-"""Loading by content, saving in one step, and what the formats have in common."""
+"""Load by content, atomic save, and what all formats have in common."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ import keypose as kp
 from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
 from keypose.formats.files import write_atomically
 
-OWN = [suffix for suffix in writable_suffixes() if suffix not in (".fbx", ".blend", ".kps")]  # tests/blender, /storage
+SUFFIXES = [
+    suffix for suffix in writable_suffixes() if suffix not in (".fbx", ".blend", ".kps")
+]  # tests/blender, /storage
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def motion() -> kp.Motion:
     return kp.demo_motion(fps=30)[:40]
 
 
-@pytest.mark.parametrize("suffix", OWN)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_writable_format_gives_the_motion_back(motion, tmp_path, suffix):
     kp.save(motion, tmp_path / f"x{suffix}")
     again = kp.load(tmp_path / f"x{suffix}")
@@ -41,14 +43,14 @@ def test_every_writable_format_gives_the_motion_back(motion, tmp_path, suffix):
     np.testing.assert_allclose(again.end_positions(), motion.end_positions(), atol=2e-5)
 
 
-@pytest.mark.parametrize("suffix", OWN)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_the_same_motion_gives_the_same_bytes(motion, tmp_path, suffix):
     kp.save(motion, tmp_path / f"a{suffix}")
     kp.save(motion, tmp_path / f"b{suffix}")
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
 
 
-@pytest.mark.parametrize("suffix", OWN)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_content_decides_whatever_the_name(motion, tmp_path, suffix):
     kp.save(motion, tmp_path / f"x{suffix}")
     (tmp_path / f"x{suffix}").rename(tmp_path / "motion.txt")
@@ -79,7 +81,7 @@ def test_the_table_of_formats():
         (bytes(range(256)), "expected one of BVH"),
     ],
 )
-def test_what_is_no_motion_says_what_it_is(tmp_path, content, message):
+def test_errors_name_other_kinds_of_files(tmp_path, content, message):
     path = tmp_path / "walk.bvh"
     path.write_bytes(content)
     with pytest.raises(kp.FormatError, match=message) as caught:
@@ -121,7 +123,7 @@ def test_suffixes_that_cannot_be_written(motion, tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_save_leaves_the_old_file_and_no_litter(motion, tmp_path, monkeypatch):
+def test_a_failed_save_leaves_only_the_old_file(motion, tmp_path, monkeypatch):
     path = tmp_path / "x.bvh"
     path.write_bytes(b"old")
 
@@ -183,7 +185,7 @@ def test_errors_survive_pickling():
     assert "did you mean 'Hips'" in str(unknown)
 
 
-def test_warnings_point_at_the_line_that_asked(tmp_path):
+def test_warnings_point_at_the_calling_line(tmp_path):
     (tmp_path / "x.bvh").write_text(
         "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 2\nFrame Time: 1\n5\n"
     )
@@ -199,19 +201,19 @@ def test_arguments_in_the_wrong_order(motion, tmp_path):
 
 @pytest.mark.parametrize("up", ["X", "Z", "-X", "-Y", "-Z"])
 def test_a_bvh_stands_upright_when_it_is_read_again(tmp_path, up):
-    """BVH has no word for the up axis, so what cannot be found again from the figure is turned to Y up."""
+    """BVH cannot state the up axis, so a figure whose axis cannot be detected is rotated to Y up."""
     rng = np.random.default_rng(0)
     axis, sign = "XYZ".index(up[-1]), -1.0 if up.startswith("-") else 1.0
-    places = rng.normal(size=(30, 3, 3))
-    places[..., axis] += sign * np.array([0.0, 100.0, 170.0])
+    positions = rng.normal(size=(30, 3, 3))
+    positions[..., axis] += sign * np.array([0.0, 100.0, 170.0])
     channels = (("Xposition", "Yposition", "Zposition"),) * 3
     skeleton = kp.Skeleton(("a", "b", "c"), [-1] * 3, np.zeros((3, 3)), channels=channels)
-    markers = kp.Motion("markers", skeleton, 100, places, np.tile((1.0, 0, 0, 0), (30, 3, 1)), up=up)
+    markers = kp.Motion("markers", skeleton, 100, positions, np.tile((1.0, 0, 0, 0), (30, 3, 1)), up=up)
     kp.save(markers, tmp_path / "x.bvh")
     again = kp.load(tmp_path / "x.bvh")
     assert again.up == "Y" and again.height == pytest.approx(markers.height)
     assert again.skeleton.channels == channels
-    np.testing.assert_allclose(again.world_positions()[..., 1], sign * places[..., axis], atol=1e-6)
+    np.testing.assert_allclose(again.world_positions()[..., 1], sign * positions[..., axis], atol=1e-6)
     between = lambda m: np.linalg.norm(m.world_positions()[:, 0] - m.world_positions()[:, 2], axis=-1)  # noqa: E731
     np.testing.assert_allclose(between(again), between(markers), atol=1e-5)
 
@@ -229,24 +231,24 @@ def test_names_that_no_disk_takes(motion, tmp_path, name):
         kp.save(motion, tmp_path / name)
 
 
-def test_the_longest_name_that_a_disk_takes(motion, tmp_path):
+def test_the_longest_file_name(motion, tmp_path):
     kp.save(motion, tmp_path / ("n" * 251 + ".bvh"))
 
 
 @pytest.mark.parametrize(
     "options", [{"fps": 0}, {"fps": "x"}, {"fps": float("nan")}, {"animation": [1]}, {"gaps": "no"}]
 )
-def test_options_that_mean_nothing(motion, tmp_path, options):
+def test_invalid_options(motion, tmp_path, options):
     kp.save(motion, tmp_path / "x.bvh")
     with pytest.raises(kp.OptionError):
         kp.load(tmp_path / "x.bvh", **options)
 
 
-def test_a_file_with_endless_faults_says_so_once(tmp_path):
-    from keypose.formats.base import MOST_WARNINGS, Source
+def test_the_number_of_warnings_is_limited(tmp_path):
+    from keypose.formats.base import MAX_WARNINGS, Source
 
     source = Source(tmp_path / "x", b"")
     with pytest.warns(kp.FormatWarning) as caught:
         for n in range(1000):
             source.warn(f"fault {n}")
-    assert len(caught) == MOST_WARNINGS == len(source.notes) and "more is wrong" in source.notes[-1]
+    assert len(caught) == MAX_WARNINGS == len(source.notes) and "more is wrong" in source.notes[-1]

@@ -1,10 +1,10 @@
-"""glTF in: world positions are those of a straightforward evaluation of the node hierarchy, whatever the file does."""
+"""Read glTF: world positions agree with a reference evaluation of the node hierarchy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from gltf_scene import Scene, Twin
+from gltf_scene import ReferenceEvaluator, Scene
 
 import keypose as kp
 from keypose.formats.base import Source
@@ -19,7 +19,7 @@ TURN_X = [0.5, 0.1, -0.2, 0.83]
 
 
 def chain(**root) -> Scene:
-    """Three nodes in a row, all joints of a skin."""
+    """Return a chain of three nodes, all joints of a skin."""
     scene = Scene(
         [
             {"name": "hips", "children": [1], "translation": [0, 1, 0], **root},
@@ -37,50 +37,52 @@ def load(tmp_path, content: bytes, name: str = "clip.glb", **options) -> kp.Moti
     return kp.load(path, **options)
 
 
-def nodes_of(twin: Twin, motion: kp.Motion) -> list[int]:
-    """The node of each joint; names of tests are unique."""
-    names = [node.get("name") for node in twin.json["nodes"]]
+def nodes_of(reference: ReferenceEvaluator, motion: kp.Motion) -> list[int]:
+    """Return the node of each joint; names in tests are unique."""
+    names = [node.get("name") for node in reference.json["nodes"]]
     return [names.index(name) for name in motion.skeleton.names]
 
 
-def assert_like_twin(motion: kp.Motion, content: bytes, animation: int = 0, *, start_s: float = 0.0, atol=2e-6) -> None:
-    twin = Twin(content)
-    nodes = nodes_of(twin, motion)
-    found = motion.world_positions()
+def assert_matches_reference(
+    motion: kp.Motion, content: bytes, animation: int = 0, *, start_s: float = 0.0, atol=2e-6
+) -> None:
+    reference = ReferenceEvaluator(content)
+    nodes = nodes_of(reference, motion)
+    result = motion.world_positions()
     for frame in sorted({0, 1, motion.n_frames // 2, motion.n_frames - 1} & set(range(motion.n_frames))):
         time_s = start_s + frame / motion.fps
-        expected = [twin.world(node, time_s, animation)[:3, 3] for node in nodes]
-        np.testing.assert_allclose(found[frame], expected, atol=atol, err_msg=f"frame {frame}")
+        expected = [reference.world(node, time_s, animation)[:3, 3] for node in nodes]
+        np.testing.assert_allclose(result[frame], expected, atol=atol, err_msg=f"frame {frame}")
 
 
 # Interpolation and accessors
 
 
-@pytest.mark.parametrize("way", ["LINEAR", "STEP", "CUBICSPLINE"])
-def test_interpolations(tmp_path, way):
+@pytest.mark.parametrize("interpolation", ["LINEAR", "STEP", "CUBICSPLINE"])
+def test_interpolations(tmp_path, interpolation):
     rng = np.random.default_rng(3)
     scene = chain()
     times = np.array([0.0, 0.31, 0.5, 1.2, 2.0])
-    factor = 3 if way == "CUBICSPLINE" else 1
-    scene.animate(0, "translation", times, rng.normal(size=(5 * factor, 3)), way)
-    turns = rng.normal(size=(5 * factor, 4))
-    scene.animate(0, "rotation", times, turns / np.linalg.norm(turns, axis=1, keepdims=True), way)
-    scene.animate(1, "rotation", times[:2], turns[: 2 * factor], way)
+    factor = 3 if interpolation == "CUBICSPLINE" else 1
+    scene.animate(0, "translation", times, rng.normal(size=(5 * factor, 3)), interpolation)
+    rotations = rng.normal(size=(5 * factor, 4))
+    scene.animate(0, "rotation", times, rotations / np.linalg.norm(rotations, axis=1, keepdims=True), interpolation)
+    scene.animate(1, "rotation", times[:2], rotations[: 2 * factor], interpolation)
     motion = load(tmp_path, scene.glb(), fps=100.0)
     assert motion.n_frames == 201
     assert motion.fps == 100.0
-    assert_like_twin(motion, scene.glb())
+    assert_matches_reference(motion, scene.glb())
 
 
 @pytest.mark.parametrize(("component", "largest"), [(5120, 127), (5121, 255), (5122, 32767), (5123, 65535)])
 def test_normalised_rotations(tmp_path, component, largest):
     scene = chain()
-    turns = np.round(np.abs([[0, 0, 0, 1], QUARTER, TURN_X]) * largest)
-    scene.animate(0, "rotation", [0, 0.5, 1], turns, component=component, normalized=True)
-    assert_like_twin(load(tmp_path, scene.glb(), fps=30.0), scene.glb())
+    rotations = np.round(np.abs([[0, 0, 0, 1], QUARTER, TURN_X]) * largest)
+    scene.animate(0, "rotation", [0, 0.5, 1], rotations, component=component, normalized=True)
+    assert_matches_reference(load(tmp_path, scene.glb(), fps=30.0), scene.glb())
 
 
-def test_the_least_byte_means_minus_one(tmp_path):
+def test_the_lowest_byte_means_minus_one(tmp_path):
     scene = chain()
     scene.animate(0, "rotation", [0, 1], [[-128, 0, 0, 0], [-127, 0, 0, 0]], component=5120, normalized=True)
     motion = load(tmp_path, scene.glb())
@@ -96,7 +98,7 @@ def test_strided_and_offset_accessors(tmp_path):
     scene.animate(0, "translation", [0, 1, 2, 3], np.zeros((4, 3)), bufferView=view)
     scene.animate(0, "rotation", [0, 1, 2, 3], np.zeros((4, 4)), bufferView=view, byteOffset=12)
     motion = load(tmp_path, scene.glb(), fps=10.0)
-    assert_like_twin(motion, scene.glb())
+    assert_matches_reference(motion, scene.glb())
     np.testing.assert_allclose(motion.translations[::10, 0], mixed[:, :3], atol=1e-6)
 
 
@@ -104,12 +106,12 @@ def test_strided_and_offset_accessors(tmp_path):
 def test_sparse_accessors(tmp_path, with_base):
     scene = chain()
     scene.animate(0, "translation", [0, 1, 2], [[1, 1, 1], [2, 2, 2], [3, 3, 3]])
-    places = scene.view(np.array([1], "<u2").tobytes())
+    positions = scene.view(np.array([1], "<u2").tobytes())
     values = scene.view(np.array([[7, 8, 9]], "<f4").tobytes())
     entry = scene.json["accessors"][-1]
     entry["sparse"] = {
         "count": 1,
-        "indices": {"bufferView": places, "componentType": 5123},
+        "indices": {"bufferView": positions, "componentType": 5123},
         "values": {"bufferView": values},
     }
     if not with_base:
@@ -119,7 +121,7 @@ def test_sparse_accessors(tmp_path, with_base):
     np.testing.assert_array_equal(motion.translations[:, 0], [ends[0], [7, 8, 9], ends[1]])
 
 
-def test_min_and_max_are_not_believed(tmp_path):
+def test_min_and_max_are_ignored(tmp_path):
     scene = chain()
     scene.animate(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
     for entry in scene.json["accessors"]:
@@ -138,7 +140,7 @@ def test_a_rotation_takes_the_short_way(tmp_path):
 # Nodes
 
 
-def test_still_ancestors_are_folded_into_the_root(tmp_path):
+def test_constant_ancestors_are_applied_to_the_root(tmp_path):
     matrix = np.eye(4)
     matrix[:3, :3] = [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
     matrix[:3, 3] = [3, 2, 1]
@@ -151,15 +153,15 @@ def test_still_ancestors_are_folded_into_the_root(tmp_path):
     scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
     motion = load(tmp_path, scene.glb(), fps=5.0)
     assert motion.skeleton.names == ("hips", "spine", "head")
-    assert_like_twin(motion, scene.glb(), atol=1e-5)
+    assert_matches_reference(motion, scene.glb(), atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(motion.skeleton.offsets[1]), 2.5 * 0.5, rtol=1e-6)
-    twin = Twin(scene.glb())
-    expected = twin.world(2, 0.4)[:3, :3] / 2.5
-    found = kp.rotations.to_matrix(motion.world_rotations()[2, 2])
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    reference = ReferenceEvaluator(scene.glb())
+    expected = reference.world(2, 0.4)[:3, :3] / 2.5
+    result = kp.rotations.to_matrix(motion.world_rotations()[2, 2])
+    np.testing.assert_allclose(result, expected, atol=1e-6)
 
 
-def test_a_node_of_a_matrix_is_taken_apart(tmp_path):
+def test_a_matrix_node_is_decomposed(tmp_path):
     turn = kp.rotations.to_matrix(kp.rotations.normalise(np.array([0.8, 0.1, -0.4, 0.3])))
     matrix = np.eye(4)
     matrix[:3, :3] = turn * 1.7
@@ -167,7 +169,7 @@ def test_a_node_of_a_matrix_is_taken_apart(tmp_path):
     scene = chain()
     scene.json["nodes"][1] = {"name": "spine", "children": [2], "matrix": matrix.T.ravel().tolist()}
     scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
-    assert_like_twin(load(tmp_path, scene.glb(), fps=5.0), scene.glb())
+    assert_matches_reference(load(tmp_path, scene.glb(), fps=5.0), scene.glb())
 
 
 def test_even_scale_stays_a_still_skeleton(tmp_path):
@@ -175,7 +177,7 @@ def test_even_scale_stays_a_still_skeleton(tmp_path):
     scene.json["nodes"][1]["scale"] = [0.5, 0.50000002, 0.5]
     scene.animate(1, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
     motion = load(tmp_path, scene.glb(), fps=5.0)
-    assert_like_twin(motion, scene.glb())
+    assert_matches_reference(motion, scene.glb())
     np.testing.assert_array_equal(np.ptp(motion.translations, axis=0), 0.0)
     np.testing.assert_allclose(motion.skeleton.offsets, [[0, 1, 0], [0, 1, 0], [0.1, 0.4, 0]], rtol=1e-6)
 
@@ -186,7 +188,7 @@ def test_uneven_mirrored_and_vanishing_scale_keep_positions(tmp_path, scale):
     scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], TURN_X])
     scene.animate(1, "rotation", [0, 1], [QUARTER, TURN_X])
     motion = load(tmp_path, scene.glb(), fps=7.0)
-    assert_like_twin(motion, scene.glb())
+    assert_matches_reference(motion, scene.glb())
     assert any("scaled" in note for note in motion.notes)
 
 
@@ -202,7 +204,7 @@ def test_animated_scale_keeps_positions(tmp_path):
     scene.animate(0, "scale", [0, 1], [[1, 1, 1], [3, 3, 3]])
     scene.animate(1, "rotation", [0, 1], [QUARTER, TURN_X])
     motion = load(tmp_path, scene.glb(), fps=2000.0)  # several blocks of frames
-    assert_like_twin(motion, scene.glb())
+    assert_matches_reference(motion, scene.glb())
 
 
 def test_scale_channels_that_say_nothing_are_no_scale(tmp_path):
@@ -261,32 +263,32 @@ def test_names_that_are_shared_or_missing(tmp_path):
 # Which animation, and when
 
 
-def several(count: int = 3) -> Scene:
+def multiple_animations(count: int = 3) -> Scene:
     scene = chain()
     for k in range(count):
         scene.animate(0, "translation", [0, 1], [[k, 0, 0], [k, 0, 0]], animation=k)
     return scene
 
 
-@pytest.mark.parametrize(("wanted", "x"), [(None, 0), (0, 0), (2, 2), ("clip1", 1), ("2", 2)])
-def test_the_animation_is_chosen_by_name_or_number(tmp_path, wanted, x):
-    motion = load(tmp_path, several().glb(), animation=wanted)
+@pytest.mark.parametrize(("selector", "x"), [(None, 0), (0, 0), (2, 2), ("clip1", 1), ("2", 2)])
+def test_the_animation_is_chosen_by_name_or_number(tmp_path, selector, x):
+    motion = load(tmp_path, multiple_animations().glb(), animation=selector)
     assert motion.translations[0, 0, 0] == x
     assert motion.name == f"clip-clip{x}"
-    assert any("'clip1', 'clip2'" in note for note in motion.notes) == (wanted is None)
+    assert any("'clip1', 'clip2'" in note for note in motion.notes) == (selector is None)
 
 
-@pytest.mark.parametrize("wanted", [3, -1, "walk", "", "99999999999999"])
-def test_an_animation_that_is_not_there(tmp_path, wanted):
+@pytest.mark.parametrize("selector", [3, -1, "walk", "", "99999999999999"])
+def test_an_unknown_animation(tmp_path, selector):
     with pytest.raises(kp.OptionError, match="'clip0', 'clip1', 'clip2'"):
-        load(tmp_path, several().glb(), animation=wanted)
+        load(tmp_path, multiple_animations().glb(), animation=selector)
 
 
-def test_without_animation_there_is_the_rest_pose(tmp_path):
+def test_without_animation_the_rest_pose_is_loaded(tmp_path):
     motion = load(tmp_path, chain().glb())
     assert (motion.n_frames, motion.name) == (1, "clip")
     assert any("no animation" in note for note in motion.notes)
-    assert_like_twin(motion, chain().glb())
+    assert_matches_reference(motion, chain().glb())
 
 
 @pytest.mark.parametrize("rate", [24.0, 25.0, 30.0, 33.0, 60.0, 120.0, 30e3 / 1001])
@@ -297,11 +299,11 @@ def test_the_rate_is_that_of_even_keys(tmp_path, rate):
     motion = load(tmp_path, scene.glb())
     assert motion.fps == rate
     assert motion.n_frames == 50
-    twin = Twin(scene.glb())
-    np.testing.assert_array_equal(motion.translations[:, 0], twin.values(1))  # the very keys, not a blend
+    reference = ReferenceEvaluator(scene.glb())
+    np.testing.assert_array_equal(motion.translations[:, 0], reference.values(1))  # the very keys, not a blend
 
 
-def test_a_step_on_a_frame_is_taken_on_that_frame(tmp_path):
+def test_a_step_on_a_frame_applies_at_that_frame(tmp_path):
     scene = chain()
     times = (np.arange(1, 41) / 30).astype("<f4")  # rounded up as often as down
     scene.animate(0, "translation", times, np.arange(120).reshape(40, 3), "STEP")
@@ -330,7 +332,7 @@ def test_odd_keys_are_sampled_at_thirty_with_a_note(tmp_path):
     motion = load(tmp_path, scene.glb())
     assert (motion.fps, motion.n_frames) == (30.0, 59)
     assert any("no common frame rate" in note for note in motion.notes)
-    assert_like_twin(motion, scene.glb())
+    assert_matches_reference(motion, scene.glb())
 
 
 def test_frame_zero_is_the_first_key(tmp_path):
@@ -348,7 +350,7 @@ def test_an_impossible_rate(tmp_path, fps):
 
 
 def test_blocks_of_frames_change_nothing(tmp_path, monkeypatch):
-    """The general way with scale works block by block; how long the blocks are depends on the joints."""
+    """The general case of scale works in blocks of frames, whose length depends on the number of joints."""
     times = np.arange(40) / 30
     scene = Scene([{"name": "a", "children": [1]}, {"name": "b", "translation": [0, 1, 0]}])
     scene.animate(0, "scale", times, np.stack((1 + times, 2 - times, np.ones(40)), axis=1))
@@ -357,21 +359,21 @@ def test_blocks_of_frames_change_nothing(tmp_path, monkeypatch):
     path.write_bytes(scene.glb())
     whole = kp.load(path)
     blocks = []
-    real = scale._follow_scale
-    monkeypatch.setattr(scale, "_follow_scale", lambda s, p, block: (blocks.append(block), real(s, p, block)))
+    real = scale._apply_general_scale
+    monkeypatch.setattr(scale, "_apply_general_scale", lambda s, p, block: (blocks.append(block), real(s, p, block)))
     monkeypatch.setattr(scale, "_BLOCK_BYTES", 5 * 2 * scale._BYTES_PER_POSE)
     np.testing.assert_array_equal(kp.load(path).world_positions(), whole.world_positions())
     assert blocks[:2] == [slice(0, 5), slice(5, 10)]
 
 
-def test_places_of_other_keys_are_not_kept(tmp_path):
-    """However many times the tracks have, the sampler holds on to those of one."""
+def test_only_the_last_key_intervals_are_cached(tmp_path):
+    """The sampler caches the intervals of one set of key times only."""
     scene = Scene([{"name": f"n{k}"} for k in range(6)])
     for k in range(6):
         scene.animate(k, "translation", [0, 1 + k / 30], [[0, 0, 0], [k, 0, 0]])
     source = Source(tmp_path / "clip.glb", scene.glb())
     container = open_container(source)
-    moving = read_animation(container.json.parts("animations")[0], Accessors(container), 6)
+    moving = read_animation(container.json.objects("animations")[0], Accessors(container), 6)
     sampler = Sampler(moving, np.arange(30) / 30, 30.0)
     sampled = [sampler.sample(track) for track in moving.tracks]
     assert len(moving.key_times) == 6

@@ -1,4 +1,4 @@
-"""glTF in: where the data of a file lie, inside it or beside it."""
+"""Buffers of glTF files: inside the file or in other files."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_external_buffers(tmp_path, uri):
     assert load(tmp_path, scene.gltf(uri), "clip.gltf").n_frames == 31
 
 
-def test_an_external_buffer_that_is_not_there(tmp_path):
-    """The error names the file that was asked for, not only its buffer."""
+def test_a_missing_external_buffer(tmp_path):
+    """The error names the glTF file, not only its buffer."""
     with pytest.raises(kp.FormatError, match=r"clip\.gltf: .*'gone\.bin': no such file, expected the file beside"):
         load(tmp_path, moving().gltf("gone.bin"), "clip.gltf")
 
@@ -79,8 +79,8 @@ def test_a_file_that_many_buffers_name_is_read_and_counted_once(tmp_path, monkey
     monkeypatch.setattr(container, "read_bytes", lambda path, *a, **k: opened.append(path) or real(path, *a, **k))
     (tmp_path / "clip.gltf").write_text(json.dumps(scene.json))
     source = Source(tmp_path / "clip.gltf", (tmp_path / "clip.gltf").read_bytes())
-    found = container.open_container(source)
-    assert {len(found.view(k)) for k in range(len(found.views))} == {4}
+    result = container.open_container(source)
+    assert {len(result.view(k)) for k in range(len(result.views))} == {4}
     assert opened == [tmp_path.resolve() / "data.bin"]
     assert source.companion_bytes == len(scene.binary)
 

@@ -1,4 +1,4 @@
-"""glTF whose accessors and buffers are damaged or lead elsewhere."""
+"""glTF whose accessors and buffers are damaged or lead to other files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from gltf_refused import moving, refuse
+from gltf_errors import moving, refuse
 from gltf_scene import Scene, glb_of
 
 import keypose as kp
@@ -57,10 +57,10 @@ def test_damaged_accessors(tmp_path, kind, member, value, match):
     refuse(tmp_path, scene.glb(), match)
 
 
-@pytest.mark.parametrize("places", [[2, 1], [1, 1], [0, 3]])
-def test_sparse_places_out_of_order_or_range(tmp_path, places):
+@pytest.mark.parametrize("rows", [[2, 1], [1, 1], [0, 3]])
+def test_sparse_indices_out_of_order_or_range(tmp_path, rows):
     scene = moving()
-    indices = scene.view(np.array(places, "u1").tobytes())
+    indices = scene.view(np.array(rows, "u1").tobytes())
     values = scene.view(np.zeros((2, 4), "<f4").tobytes())
     scene.json["accessors"][1]["sparse"] = {
         "count": 2,

@@ -1,4 +1,4 @@
-"""Damaged and hostile glTF: always a clear error, never a crash, a hang or a look at other files."""
+"""Damaged and hostile glTF: always a clear error, never a crash or a hang, no access to other files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from gltf_refused import moving, refuse
+from gltf_errors import moving, refuse
 from gltf_scene import Scene, glb_of
 
 import keypose as kp
@@ -125,7 +125,7 @@ def test_a_million_empty_nodes_are_refused_at_once(tmp_path):
     assert time.perf_counter() - started < 5.0
 
 
-def test_nodes_beside_the_figure_are_not_looked_at(tmp_path):
+def test_nodes_outside_the_figure_are_not_read(tmp_path):
     scene = moving()
     scene.json["nodes"].append({"matrix": [1] * 16})
     (tmp_path / "clip.glb").write_bytes(scene.glb())
@@ -217,7 +217,7 @@ def test_damaged_animations(tmp_path, change, match):
     refuse(tmp_path, scene.glb(), match)
 
 
-def test_two_tracks_for_one_thing(tmp_path):
+def test_two_tracks_of_one_property(tmp_path):
     scene = moving()
     scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], [1, 0, 0, 0]])
     (tmp_path / "clip.glb").write_bytes(scene.glb())
@@ -225,7 +225,7 @@ def test_two_tracks_for_one_thing(tmp_path):
         assert kp.load(tmp_path / "clip.glb").duration_s > 2
 
 
-def test_many_tracks_for_one_thing_are_one_warning(tmp_path):
+def test_many_tracks_of_one_property_give_one_warning(tmp_path):
     scene = moving()
     scene.json["animations"][0]["channels"] *= 100
     (tmp_path / "clip.glb").write_bytes(scene.glb())
@@ -234,7 +234,7 @@ def test_many_tracks_for_one_thing_are_one_warning(tmp_path):
     assert len(caught) == 1
 
 
-# Halves of characters
+# Lone surrogates
 
 
 @pytest.mark.parametrize("suffix", [".bvh", ".glb", ".gltf"])

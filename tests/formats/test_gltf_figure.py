@@ -1,4 +1,4 @@
-"""The figure that goes along with a glTF file: where a viewer draws it."""
+"""The skinned figure in a glTF file."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gltf_motions import CASES, figure
-from gltf_scene import Twin
+from gltf_scene import ReferenceEvaluator
 
 import keypose as kp
-from keypose.formats.figure.size import metres_per_unit
+from keypose.formats.figure.units import metres_per_unit
 
 
-def skinned(path: Path, time_s: float) -> tuple[np.ndarray, np.ndarray, Twin]:
-    """The figure's vertices where a viewer draws them, the joint of each, and the evaluated file."""
-    twin = Twin.of(path)
-    attributes = twin.json["meshes"][0]["primitives"][0]["attributes"]
-    positions = np.array(twin.values(attributes["POSITION"]))
-    joints = np.array(twin.values(attributes["JOINTS_0"]))[:, 0].astype(int)
-    entry = twin.json["accessors"][twin.json["skins"][0]["inverseBindMatrices"]]
-    start = twin.json["bufferViews"][entry["bufferView"]]["byteOffset"]
-    inverse = np.frombuffer(twin.buffers[0], "<f4", 16 * entry["count"], start).reshape(-1, 4, 4).swapaxes(1, 2)
-    move = np.array([twin.world(j, time_s) @ inverse[j] for j in range(entry["count"])])
-    return np.einsum("vab,vb->va", move[joints], np.c_[positions, np.ones(len(positions))])[:, :3], joints, twin
+def skinned(path: Path, time_s: float) -> tuple[np.ndarray, np.ndarray, ReferenceEvaluator]:
+    """Return the skinned vertices, the joint of each, and the evaluated file."""
+    reference = ReferenceEvaluator.of(path)
+    attributes = reference.json["meshes"][0]["primitives"][0]["attributes"]
+    positions = np.array(reference.values(attributes["POSITION"]))
+    joints = np.array(reference.values(attributes["JOINTS_0"]))[:, 0].astype(int)
+    entry = reference.json["accessors"][reference.json["skins"][0]["inverseBindMatrices"]]
+    start = reference.json["bufferViews"][entry["bufferView"]]["byteOffset"]
+    inverse = np.frombuffer(reference.buffers[0], "<f4", 16 * entry["count"], start).reshape(-1, 4, 4).swapaxes(1, 2)
+    move = np.array([reference.world(j, time_s) @ inverse[j] for j in range(entry["count"])])
+    return np.einsum("vab,vb->va", move[joints], np.c_[positions, np.ones(len(positions))])[:, :3], joints, reference
 
 
 @pytest.mark.parametrize("case", ["plain", "Z up, inches", "reference pose", "markers"])
@@ -33,11 +33,11 @@ def test_the_figure_follows_its_joints(tmp_path, case):
     path = tmp_path / "clip.glb"
     kp.save(motion, path)
     frame = motion.n_frames - 1
-    vertices, joints, twin = skinned(path, frame / motion.fps)
+    vertices, joints, reference = skinned(path, frame / motion.fps)
     for j in range(motion.n_joints):
         own = vertices[joints == j]
         assert len(own), f"nothing is bound to {motion.skeleton.names[j]}"
-        far = np.linalg.norm(own - twin.world(j, frame / motion.fps)[:3, 3], axis=1)
+        far = np.linalg.norm(own - reference.world(j, frame / motion.fps)[:3, 3], axis=1)
         assert far.min() < 0.1
         assert far.max() < 0.6  # no bone is longer
 
@@ -45,21 +45,21 @@ def test_the_figure_follows_its_joints(tmp_path, case):
 def test_the_figure_is_as_tall_as_the_person_and_tells_left_from_right(tmp_path):
     path = tmp_path / "clip.glb"
     kp.save(CASES["plain"], path)
-    twin = Twin.of(path)
-    accessor = twin.json["accessors"][twin.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"]]
+    reference = ReferenceEvaluator.of(path)
+    accessor = reference.json["accessors"][reference.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"]]
     assert accessor["max"][1] - accessor["min"][1] == pytest.approx(CASES["plain"].height, rel=0.08)
-    assert [m["name"] for m in twin.json["materials"]] == ["middle", "left", "right"]
+    assert [m["name"] for m in reference.json["materials"]] == ["middle", "left", "right"]
 
 
 def test_faces_look_outward(tmp_path):
     path = tmp_path / "clip.glb"
     kp.save(CASES["markers"], path)
-    vertices, joints, twin = skinned(path, 0.0)
-    primitive = twin.json["meshes"][0]["primitives"][0]
-    normals = np.array(twin.values(primitive["attributes"]["NORMAL"]))
-    corners = np.array(twin.values(primitive["indices"])).astype(int).reshape(-1, 3)
+    vertices, joints, reference = skinned(path, 0.0)
+    primitive = reference.json["meshes"][0]["primitives"][0]
+    normals = np.array(reference.values(primitive["attributes"]["NORMAL"]))
+    corners = np.array(reference.values(primitive["indices"])).astype(int).reshape(-1, 3)
     assert len(corners) == 3 * 8
-    centres = np.array([twin.world(j, 0.0)[:3, 3] for j in joints[corners[:, 0]]])
+    centres = np.array([reference.world(j, 0.0)[:3, 3] for j in joints[corners[:, 0]]])
     a, b, c = (vertices[corners[:, k]] for k in range(3))
     facing = np.cross(b - a, c - a)
     assert (np.einsum("na,na->n", facing, (a + b + c) / 3 - centres) > 0).all()
@@ -81,6 +81,6 @@ def test_natural_size(height, expected):
     assert metres_per_unit(motion) == pytest.approx(expected)
 
 
-def test_size_of_nothing_and_of_what_says_its_unit():
+def test_unit_of_a_point_and_of_a_motion_with_unit():
     assert metres_per_unit(CASES["one point"]) == 1.0
     assert metres_per_unit(figure(metres_per_unit=3.0)) == 3.0

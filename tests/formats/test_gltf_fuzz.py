@@ -1,4 +1,4 @@
-"""Any member of a glTF file's JSON, and any of its bytes, may be anything: a motion or a clear error comes of it."""
+"""Any member of a glTF file's JSON, and any of its bytes, may be anything: the result is a motion or a clear error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.formats import gltf
-from keypose.formats.base import ReadOptions, Source
+from keypose.formats.base import LoadOptions, Source
 
 _MEMBERS = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats() | st.text(max_size=4),
@@ -22,23 +22,23 @@ _MEMBERS = st.recursive(
 
 
 def _paths(value, at=()):
-    found = [at]
+    result = [at]
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
-        found += _paths(inner, (*at, key))
-    return found
+        result += _paths(inner, (*at, key))
+    return result
 
 
 _WHOLE = Scene([{"name": "hips", "children": [1]}, {"name": "head", "translation": [0, 1, 0]}])
 _WHOLE.json["skins"] = [{"joints": [0, 1]}]
 _WHOLE.animate(0, "rotation", [0, 1, 2], [[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])
 _WHOLE.json["nodes"][0]["extras"] = {"keypose": {"version": 1, "joints": [0, 1], "fps": 30.0, "frames": 3}}
-_PLACES = _paths(_WHOLE.json)[1:]
+_PATHS = _paths(_WHOLE.json)[1:]
 
 
 @pytest.mark.filterwarnings("ignore::keypose.FormatWarning")
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(_PLACES), _MEMBERS)
+@given(st.sampled_from(_PATHS), _MEMBERS)
 def test_any_member_may_be_anything(tmp_path_factory, place, value):
     document = json.loads(json.dumps(_WHOLE.json | {"buffers": [{"byteLength": len(_WHOLE.binary)}]}))
     inner = document
@@ -47,7 +47,7 @@ def test_any_member_may_be_anything(tmp_path_factory, place, value):
     inner[place[-1]] = value
     content = glb_of(json.dumps(document).encode("utf-8", "surrogatepass"), _WHOLE.binary)
     try:
-        motion = gltf.GLB.read(Source(tmp_path_factory.getbasetemp() / "x.glb", content), ReadOptions())
+        motion = gltf.GLB.read(Source(tmp_path_factory.getbasetemp() / "x.glb", content), LoadOptions())
     except kp.KeyposeError:
         return
     assert np.isfinite(motion.world_positions()).all()
@@ -59,10 +59,10 @@ def test_any_byte_may_be_anything(tmp_path):
     whole = np.frombuffer(_WHOLE.glb(), "u1")
     for _ in range(1500):
         content = whole.copy()
-        places = rng.integers(0, len(content), rng.integers(1, 5))
-        content[places] = rng.integers(0, 256, len(places))
+        offsets = rng.integers(0, len(content), rng.integers(1, 5))
+        content[offsets] = rng.integers(0, 256, len(offsets))
         cut = rng.integers(0, len(content)) if rng.random() < 0.2 else len(content)
         try:
-            gltf.GLB.read(Source(tmp_path / "x.glb", content.tobytes()[:cut]), ReadOptions())
+            gltf.GLB.read(Source(tmp_path / "x.glb", content.tobytes()[:cut]), LoadOptions())
         except kp.KeyposeError:
             continue

@@ -1,4 +1,4 @@
-"""Sparse glTF: the keys and curves of a keyed motion out and back."""
+"""Sparse glTF: round trip of the keys and curves of a keyed motion."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gltf_motions import OFFSETS, document, figure, with_document
-from gltf_scene import Twin
+from gltf_motions import OFFSETS, figure, read_document, replace_document
+from gltf_scene import ReferenceEvaluator
 from keyed_motions import CASES, keyed
 
 import keypose as kp
@@ -21,7 +21,7 @@ EXACT = ("n_frames", "fps", "first_frame", "up", "metres_per_unit", "is_cubic", 
 
 
 def off_mm(one: kp.Motion, other: kp.Motion) -> float:
-    """The greatest distance between the joints of two motions, and between their end sites."""
+    """Return the largest distance between the joints and end sites of two motions."""
     joints = np.linalg.norm(one.world_positions() - other.world_positions(), axis=-1).max()
     ends = np.linalg.norm(one.end_positions() - other.end_positions(), axis=-1).max(initial=0.0)
     return float(max(joints, ends)) * one.mm_per_unit
@@ -59,34 +59,36 @@ def test_load_samples_it_as_we_do(name, tmp_path):
 
 
 def channels(path) -> dict[tuple[int, str], tuple[str, int]]:
-    """For each joint and property: how it goes between its keys, and how many it has."""
-    read = document(path)
+    """Return interpolation and number of keys for each joint and property."""
+    read = read_document(path)
     (animation,) = read["animations"]
-    found = {}
+    by_target = {}
     for channel in animation["channels"]:
         sampler = animation["samplers"][channel["sampler"]]
         n_keys = read["accessors"][sampler["input"]]["count"]
         n_values = read["accessors"][sampler["output"]]["count"]
         assert n_values == n_keys * (3 if sampler["interpolation"] == "CUBICSPLINE" else 1)
-        found[channel["target"]["node"], channel["target"]["path"]] = sampler["interpolation"], n_keys
-    return found
+        by_target[channel["target"]["node"], channel["target"]["path"]] = sampler["interpolation"], n_keys
+    return by_target
 
 
 def test_only_the_keys_are_written(tmp_path):
     kp.save(CASES["cubic"], tmp_path / "x.glb")
-    there = channels(tmp_path / "x.glb")
-    assert there[0, "rotation"] == there[0, "translation"] == there[4, "rotation"] == ("CUBICSPLINE", 5)
-    assert there[2, "rotation"] == ("LINEAR", 1)  # the head keeps still
-    assert (3, "translation") not in there  # it is where its node rests
+    written = channels(tmp_path / "x.glb")
+    assert written[0, "rotation"] == written[0, "translation"] == written[4, "rotation"] == ("CUBICSPLINE", 5)
+    assert written[2, "rotation"] == ("LINEAR", 1)  # the head keeps still
+    assert (3, "translation") not in written  # it is where its node rests
     kp.save(CASES["straight"], tmp_path / "x.glb")
     assert channels(tmp_path / "x.glb")[4, "rotation"] == ("LINEAR", 5)
 
 
 def test_keys_away_from_the_ends_last_as_long_as_the_motion(tmp_path):
     kp.save(CASES["keys away from the ends"], tmp_path / "x.glb")
-    there = channels(tmp_path / "x.glb")
-    assert there[0, "rotation"] == ("CUBICSPLINE", 5)  # the keys, the first and the last frame
-    assert all(kind == ("CUBICSPLINE", 3) for what, kind in there.items() if what != (0, "rotation") and kind[1] > 1)
+    written = channels(tmp_path / "x.glb")
+    assert written[0, "rotation"] == ("CUBICSPLINE", 5)  # the keys, the first and the last frame
+    assert all(
+        kind == ("CUBICSPLINE", 3) for target, kind in written.items() if target != (0, "rotation") and kind[1] > 1
+    )
     again = kp.load_keyed(tmp_path / "x.glb")
     assert again.keys.tolist() == [3, 9, 12] and again.n_frames == 20
     motion = kp.load(tmp_path / "x.glb")
@@ -94,17 +96,17 @@ def test_keys_away_from_the_ends_last_as_long_as_the_motion(tmp_path):
     np.testing.assert_allclose(motion.world_positions()[:3], motion.world_positions()[[3, 3, 3]], atol=1e-12)
 
 
-def test_glTF_means_by_it_what_we_do(tmp_path):
-    """World positions by the words of the specification, between frames too."""
+def test_curves_agree_with_the_glTF_specification(tmp_path):
+    """World positions by the specification, also between frames."""
     for name in ("cubic", "straight", "natural", "keys away from the ends"):
         case = CASES[name]
         kp.save(case, tmp_path / "x.glb")
-        twin = Twin.of(tmp_path / "x.glb")
+        reference = ReferenceEvaluator.of(tmp_path / "x.glb")
         frames = np.linspace(0, 19, 31)
         ours = case.sample(frames=frames).world_positions()
         for i, frame in enumerate(frames.tolist()):
-            places = np.array([twin.world(j, frame / case.fps)[:3, 3] for j in range(case.n_joints)])
-            np.testing.assert_allclose(places, ours[i], atol=1e-6, err_msg=name)
+            positions = np.array([reference.world(j, frame / case.fps)[:3, 3] for j in range(case.n_joints)])
+            np.testing.assert_allclose(positions, ours[i], atol=1e-6, err_msg=name)
 
 
 def test_euler_curves_are_fitted_again(tmp_path):
@@ -143,7 +145,7 @@ def test_the_reference_pose_as_a_first_frame(keys, interpolation, tmp_path):
     assert set(case.keys + 1) <= set(again.keys.tolist())
 
 
-def test_the_residual_stays_behind(tmp_path):
+def test_the_residual_is_not_written(tmp_path):
     kp.save(CASES["cubic"], tmp_path / "x.glb")
     assert CASES["cubic"].residual is not None and kp.load_keyed(tmp_path / "x.glb").residual is None
 
@@ -166,13 +168,13 @@ def test_another_rate_moves_the_keys(tmp_path):
         kp.load_keyed(tmp_path / "x.glb", fps=25)
 
 
-def test_notes_about_keys_that_no_longer_fit(tmp_path):
-    """Someone has changed the notes, or the keys: then the keys are those of the channels."""
+def test_extras_about_keys_that_no_longer_fit(tmp_path):
+    """If the extras do not match the channels, the keys are those of the channels."""
     kp.save(CASES["cubic"], tmp_path / "x.glb")
-    changed = document(tmp_path / "x.glb")
-    notes = next(node for node in changed["nodes"] if "extras" in node)["extras"][KEY]
+    edited = read_document(tmp_path / "x.glb")
+    notes = next(node for node in edited["nodes"] if "extras" in node)["extras"][KEY]
     notes["keyed"] |= {"keys": [0, 7, 19], "extremes": [0]}
-    with_document(tmp_path / "x.glb", changed)
+    replace_document(tmp_path / "x.glb", edited)
     again = kp.load_keyed(tmp_path / "x.glb")
     assert again.keys.tolist() == [0, 4, 5, 11, 19] and "keys were changed" in again.notes[0]
     assert off_mm(CASES["cubic"].sample(), again.sample()) < TOLERANCE_MM
@@ -183,11 +185,11 @@ def test_notes_about_keys_that_no_longer_fit(tmp_path):
     [{"keys": []}, {"keys": [5, 4]}, {"keys": [0, 99]}, {"keys": "x"}, {"keys": [0.5]}, {"extremes": [7]},
      {"interpolation": "x"}],
 )  # fmt: skip
-def test_wrong_notes_about_keys_are_left_out(wrong, tmp_path):
+def test_invalid_extras_about_keys_are_ignored(wrong, tmp_path):
     kp.save(CASES["cubic"], tmp_path / "x.glb")
-    changed = document(tmp_path / "x.glb")
-    next(node for node in changed["nodes"] if "extras" in node)["extras"][KEY]["keyed"] |= wrong
-    with_document(tmp_path / "x.glb", changed)
+    edited = read_document(tmp_path / "x.glb")
+    next(node for node in edited["nodes"] if "extras" in node)["extras"][KEY]["keyed"] |= wrong
+    replace_document(tmp_path / "x.glb", edited)
     with pytest.warns(kp.FormatWarning, match="own notes in the file are not used"):
         again = kp.load_keyed(tmp_path / "x.glb")
     assert again.keys.tolist() == [0, 4, 5, 11, 19] and again.up == "Y"
@@ -198,8 +200,8 @@ def test_curves_that_no_32_bits_hold(tmp_path):
     curves = plain.translations
     with pytest.raises(kp.OptionError, match="more than glTF's"):
         kp.save(replace(plain, n_frames=10**8 + 1, keys=[0, 4, 10**8 - 1, 10**8], translations=kp.Curves(
-            curves.values[:4], curves.arriving[:4], curves.leaving[:4]), rotations=kp.Curves(
-            plain.rotations.values[:4], plain.rotations.arriving[:4], plain.rotations.leaving[:4]),
+            curves.values[:4], curves.in_tangents[:4], curves.out_tangents[:4]), rotations=kp.Curves(
+            plain.rotations.values[:4], plain.rotations.in_tangents[:4], plain.rotations.out_tangents[:4]),
             extremes=plain.extremes[:4]), tmp_path / "x.glb")  # fmt: skip
 
 

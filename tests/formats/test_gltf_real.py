@@ -1,10 +1,10 @@
-"""glTF in, on files of other programs: world positions are those of a straightforward evaluation."""
+"""glTF files of other programs: world positions agree with a reference evaluation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from gltf_scene import Twin
+from gltf_scene import ReferenceEvaluator
 
 import keypose as kp
 
@@ -28,23 +28,27 @@ def test_real_files(data_dir, name, animation, joints, frames, fps):
     path = data_dir / "gltf" / name
     motion = kp.load(path, animation=animation)
     assert (motion.n_joints, motion.n_frames, motion.fps) == (joints, frames, fps)
-    twin = Twin.of(path)
+    reference = ReferenceEvaluator.of(path)
     start_s = motion.first_frame / fps
-    order = _nodes_in_order(twin, motion)
+    order = _nodes_in_order(reference, motion)
     for frame in (0, frames // 3, frames - 1):
-        expected = [twin.world(node, start_s + frame / fps, animation)[:3, 3] for node in order]
+        expected = [reference.world(node, start_s + frame / fps, animation)[:3, 3] for node in order]
         np.testing.assert_allclose(motion.world_positions()[frame], expected, atol=1e-5 * motion.height + 1e-6)
 
 
-def _nodes_in_order(twin: Twin, motion: kp.Motion) -> list[int]:
-    """The node of each joint, found by the place at rest: real files share names."""
+def _nodes_in_order(reference: ReferenceEvaluator, motion: kp.Motion) -> list[int]:
+    """Return the node of each joint, found by its rest position, as real files share names."""
     pose = motion.reference_pose
     rest = kp.kinematics.forward(motion.skeleton.parents, pose.translations[None], pose.rotations[None])[0][0]
-    places = {node: twin.world(node, 0.0, None)[:3, 3] for node in range(len(twin.json["nodes"]))}
-    names = [node.get("name") for node in twin.json["nodes"]]
-    found = []
+    positions = {node: reference.world(node, 0.0, None)[:3, 3] for node in range(len(reference.json["nodes"]))}
+    names = [node.get("name") for node in reference.json["nodes"]]
+    result = []
     for j, name in enumerate(motion.skeleton.names):
-        own = [n for n, known in enumerate(names) if known and name in (known, f"{known}.001", f"{known}.002")]
+        own = [
+            n
+            for n, node_name in enumerate(names)
+            if node_name and name in (node_name, f"{node_name}.001", f"{node_name}.002")
+        ]
         candidates = own or range(len(names))
-        found.append(min(candidates, key=lambda n: np.linalg.norm(places[n] - rest[j])))
-    return found
+        result.append(min(candidates, key=lambda n: np.linalg.norm(positions[n] - rest[j])))
+    return result

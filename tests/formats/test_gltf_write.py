@@ -1,4 +1,4 @@
-"""glTF out: what comes back is what went in, every viewer sees an upright figure, the validator agrees."""
+"""Write glTF: round trips, and an upright figure in every viewer."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gltf_motions import CASES, NAMES, OFFSETS, assert_same, document, figure
-from gltf_scene import Twin
+from gltf_motions import CASES, NAMES, OFFSETS, assert_same, figure, read_document
+from gltf_scene import ReferenceEvaluator
 
 import keypose as kp
 from keypose.formats.figure import mesh
-from keypose.formats.orientation import UPRIGHT
+from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.kinematics import UPS
 from keypose.rotations import IDENTITY, from_euler, rotate
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".gltf"])
 @pytest.mark.parametrize("case", CASES)
-def test_there_and_back(tmp_path, case, suffix):
+def test_round_trip(tmp_path, case, suffix):
     path = tmp_path / f"clip{suffix}"
     kp.save(CASES[case], path)
     assert_same(kp.load(path), CASES[case])
@@ -27,16 +27,16 @@ def test_there_and_back(tmp_path, case, suffix):
 
 
 def with_axes(motion: kp.Motion, up: str, unit: float) -> kp.Motion:
-    """A motion of Y up in metres, said in other axes and another unit."""
-    turn = np.rint(kp.rotations.to_matrix(np.array(UPRIGHT[up]))).T / unit
+    """Return a Y-up motion in metres in other axes and another unit."""
+    turn = np.rint(kp.rotations.to_matrix(np.array(ROTATION_TO_Y_UP[up]))).T / unit
     s = motion.skeleton
-    turned = motion.rotations.copy()
-    turned[..., 1:] = turned[..., 1:] @ turn.T * unit
+    rotated = motion.rotations.copy()
+    rotated[..., 1:] = rotated[..., 1:] @ turn.T * unit
     return replace(
         motion,
         skeleton=replace(s, offsets=s.offsets @ turn.T, end_offsets=s.end_offsets @ turn.T),
         translations=motion.translations @ turn.T,
-        rotations=turned,
+        rotations=rotated,
         up=up,
         metres_per_unit=unit,
     )
@@ -49,11 +49,11 @@ def test_the_nodes_are_the_same_from_whatever_axes_and_unit(tmp_path, up, unit):
     for name, motion in motions.items():
         kp.save(motion, tmp_path / name)
         assert_same(kp.load(tmp_path / name), motion)
-    plain, other = (document(tmp_path / name)["nodes"] for name in motions)
-    for node, twin in zip(plain, other, strict=True):
-        assert not {"scale", "matrix"} & set(twin)
+    plain, other = (read_document(tmp_path / name)["nodes"] for name in motions)
+    for node, reference in zip(plain, other, strict=True):
+        assert not {"scale", "matrix"} & set(reference)
         for key, rest in (("translation", [0, 0, 0]), ("rotation", [0, 0, 0, 1])):
-            np.testing.assert_allclose(twin.get(key, rest), node.get(key, rest), atol=1e-6)
+            np.testing.assert_allclose(reference.get(key, rest), node.get(key, rest), atol=1e-6)
     assert "rotation" not in other[7]
 
 
@@ -68,8 +68,8 @@ def test_far_from_the_origin_nothing_of_the_figure_is_lost(tmp_path):
     far = motion.translations.copy()
     far[:, 0] += (4096.0, 0.0, -65536.0)
     kp.save(replace(motion, translations=far), tmp_path / "clip.glb")
-    found = kp.load(tmp_path / "clip.glb")
-    still = found.translations - found.translations[0]
+    result = kp.load(tmp_path / "clip.glb")
+    still = result.translations - result.translations[0]
     np.testing.assert_allclose(still, motion.translations - motion.translations[0], atol=1e-6)
 
 
@@ -78,28 +78,28 @@ def test_any_program_sees_an_upright_figure_in_metres(tmp_path, up):
     motion = figure(up=up, metres_per_unit=0.01, unit=0.01)
     path = tmp_path / "clip.glb"
     kp.save(motion, path)
-    twin = Twin.of(path)
+    reference = ReferenceEvaluator.of(path)
     for frame in (0, 7, 19):
-        expected = rotate(np.array(UPRIGHT[up]), motion.world_positions()[frame]) * 0.01
-        found = [twin.world(node, np.float32(frame / 30))[:3, 3] for node in range(7)]
-        np.testing.assert_allclose(found, expected, atol=2e-6)
+        expected = rotate(np.array(ROTATION_TO_Y_UP[up]), motion.world_positions()[frame]) * 0.01
+        result = [reference.world(node, np.float32(frame / 30))[:3, 3] for node in range(7)]
+        np.testing.assert_allclose(result, expected, atol=2e-6)
     heights = kp.kinematics.heights_above(motion.world_positions()[3], up) * 0.01
-    np.testing.assert_allclose([twin.world(node, 0.1)[1, 3] for node in range(7)], heights, atol=1e-5)
+    np.testing.assert_allclose([reference.world(node, 0.1)[1, 3] for node in range(7)], heights, atol=1e-5)
 
 
 def test_the_reference_pose_as_a_first_frame(tmp_path):
     pose = kp.Pose(OFFSETS, np.tile(IDENTITY, (7, 1)))
-    turned = kp.rotations.multiply(from_euler(np.array([0.0, 1.5, 0.0]), "ZXY"), figure().rotations)
-    motion = replace(figure(), rotations=turned, reference_pose=pose, first_frame=1)
+    rotated = kp.rotations.multiply(from_euler(np.array([0.0, 1.5, 0.0]), "ZXY"), figure().rotations)
+    motion = replace(figure(), rotations=rotated, reference_pose=pose, first_frame=1)
     path = tmp_path / "clip.glb"
     kp.save(motion, path, reference_pose=True)
-    kept = kp.load(path, reference_pose="keep")
-    assert (kept.n_frames, kept.first_frame, kept.reference_pose) == (21, 0, None)
-    np.testing.assert_allclose(kept.rotations[0], pose.rotations, atol=1e-7)
+    unsplit = kp.load(path, reference_pose="keep")
+    assert (unsplit.n_frames, unsplit.first_frame, unsplit.reference_pose) == (21, 0, None)
+    np.testing.assert_allclose(unsplit.rotations[0], pose.rotations, atol=1e-7)
     assert_same(kp.load(path), motion)
 
 
-def test_another_rate_can_be_asked_for(tmp_path):
+def test_fps_option(tmp_path):
     kp.save(figure(21), tmp_path / "clip.glb")
     assert kp.load(tmp_path / "clip.glb", fps=15.0).n_frames == 11
 
@@ -124,13 +124,13 @@ def test_numbers_beyond_32_bits(tmp_path):
 
 
 def test_a_glb_of_more_bytes_than_it_can_count(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["keypose.formats.gltf.buffer"], "MOST_GLB_BYTES", 1000)
+    monkeypatch.setattr(sys.modules["keypose.formats.gltf.buffer"], "MAX_GLB_BYTES", 1000)
     with pytest.raises(kp.OptionError, match="expected at most the 1000 of a GLB"):
         kp.save(figure(), tmp_path / "clip.glb")
     kp.save(figure(), tmp_path / "clip.gltf")
 
 
-def test_a_first_frame_beyond_what_json_counts(tmp_path):
+def test_first_frame_limits(tmp_path):
     with pytest.raises(kp.ModelError, match="first frame"):
         figure(first_frame=2**60)
     motion = figure(first_frame=2**53 - 1)
@@ -147,14 +147,14 @@ def test_numbers_of_numpy(tmp_path):
 def test_figures_too_small_or_too_far_away_to_be_drawn(tmp_path):
     tiny = figure(unit=1e200)
     for away in (1.0, 9e14):
-        there = tiny.translations.copy()
-        there[:, 0, 0] += away
-        kp.save(replace(tiny, translations=there), tmp_path / "tiny.glb")
+        translations = tiny.translations.copy()
+        translations[:, 0, 0] += away
+        kp.save(replace(tiny, translations=translations), tmp_path / "tiny.glb")
         assert kp.load(tmp_path / "tiny.glb").translations[0, 0, 0] == pytest.approx(away)
     far = figure(metres_per_unit=1.0)
-    there = far.translations.copy()
-    there[:, 0, 2] += 9e14
-    kp.save(replace(far, translations=there), tmp_path / "far.glb")
+    translations = far.translations.copy()
+    translations[:, 0, 2] += 9e14
+    kp.save(replace(far, translations=translations), tmp_path / "far.glb")
     assert kp.load(tmp_path / "far.glb").translations[0, 0, 2] == pytest.approx(9e14)
 
 
@@ -166,7 +166,7 @@ def test_a_skeleton_as_deep_as_the_limit(tmp_path):
     np.testing.assert_array_equal(kp.load(tmp_path / "clip.glb").skeleton.parents, skeleton.parents)
 
 
-def test_of_very_many_bones_only_the_longest_are_drawn():
+def test_only_the_longest_of_many_bones_are_drawn():
     n = 5000
     lengths = np.linspace(0.1, 1.0, n)
     skeleton = kp.Skeleton(
@@ -178,11 +178,11 @@ def test_of_very_many_bones_only_the_longest_are_drawn():
     )
     drawn = mesh.build_figure(skeleton, skeleton.offsets, skeleton.end_offsets, 1.0)
     per_bone = 4 * len(mesh.SHAPES["bone"])
-    assert len(drawn.positions) == mesh.MOST_BONES * per_bone + 2 * 4 * len(mesh.SHAPES["ball"])
-    ends = drawn.positions[: mesh.MOST_BONES * per_bone].reshape(mesh.MOST_BONES, -1, 3)
+    assert len(drawn.positions) == mesh.MAX_BONES * per_bone + 2 * 4 * len(mesh.SHAPES["ball"])
+    ends = drawn.positions[: mesh.MAX_BONES * per_bone].reshape(mesh.MAX_BONES, -1, 3)
     reach = ends.max(axis=1)  # of each bone
     assert reach[:, 1].max() >= 9.0  # the child is the farthest of all
-    assert np.sort(reach[:, 0])[1] >= lengths[-mesh.MOST_BONES]
+    assert np.sort(reach[:, 0])[1] >= lengths[-mesh.MAX_BONES]
     np.testing.assert_allclose(np.linalg.norm(drawn.normals, axis=1), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""``.keys.json``: every bit comes back, and a person can read it."""
+"""``.keys.json``: exact round trips of readable text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from hypothesis.extra.numpy import arrays
 from keyed_motions import CASES, bits, keyed
 
 import keypose as kp
+from keypose.formats.base import SaveOptions
 from keypose.formats.keys_json.read import FIELDS
-from keypose.formats.keys_json.write import VERSION
+from keypose.formats.keys_json.write import VERSION, write_keyed
+from keypose.storage import encode_kps_keys
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 
@@ -86,7 +88,7 @@ def test_the_reference_pose_as_a_first_frame(tmp_path):
     np.testing.assert_array_equal(again[0].rotations, motion.reference_pose.rotations)
 
 
-def test_who_insists_gets_frame_0_as_the_reference_pose(tmp_path):
+def test_frame_0_as_reference_pose_on_demand(tmp_path):
     kp.save(CASES["cubic"], tmp_path / "x.keys.json")
     motion = kp.load(tmp_path / "x.keys.json", reference_pose="drop")
     assert motion.n_frames == 19 and motion.first_frame == 1
@@ -102,7 +104,7 @@ def test_a_person_can_read_it(tmp_path):
     assert max(len(line) for line in lines if '"data"' not in line) < 200
     document = json.loads(text)
     hips = document["translations"][0]
-    assert hips["joint"] == "Hips" and len(hips["values"]) == len(hips["arriving"]) == len(hips["leaving"]) == 5
+    assert hips["joint"] == "Hips" and len(hips["values"]) == len(hips["in_tangents"]) == len(hips["out_tangents"]) == 5
     np.testing.assert_array_equal(hips["values"], CASES["cubic"].translations.values[:, 0])
     assert document["version"] == VERSION and document["skeleton"]["joints"][1]["parent"] == "Hips"
 
@@ -131,10 +133,24 @@ def test_content_decides_whatever_the_name(tmp_path):
         kp.save(CASES["cubic"], tmp_path / ".keys.json")
 
 
+def test_names_of_three_members_in_kps_files(tmp_path):
+    """Files of version 1 say arriving, leaving and turns; they are read and written so."""
+    case = CASES["cubic"]
+    kp.save(case, tmp_path / "x.kps")
+    text = write_keyed(case, ".keys.json", SaveOptions())
+    for old, new in ((b"arriving", b"in_tangents"), (b"leaving", b"out_tangents")):
+        text = text.replace(b'"%s":' % new, b'"%s":' % old)
+    head, tail = text.split(b'"residual": {', 1)
+    text = head + b'"residual": {' + tail.replace(b'"rotations":', b'"turns":', 1)
+    assert b'"arriving"' in text and b'"turns"' in text
+    assert (tmp_path / "x.kps").read_bytes() == encode_kps_keys(case, text)
+    assert bits(kp.load_keyed(tmp_path / "x.kps")) == bits(case)
+
+
 def test_every_field_is_documented():
     page = DOCS.read_text().split("## Keys as text")[1].split("\n## ")[0]
-    inner = ("joints", "end_sites", "parent", "offset", "channels", "rotation_order", "joint", "still", "values", "arriving",
-             "leaving", "turns", "shifts", "frames", "sources", "shape", "crc32", "data")  # fmt: skip
+    inner = ("joints", "end_sites", "parent", "offset", "channels", "rotation_order", "joint", "still", "values", "in_tangents",
+             "out_tangents", "rotations", "shifts", "frames", "sources", "shape", "crc32", "data")  # fmt: skip
     assert [name for name in (*FIELDS, *inner) if f"`{name}`" not in page] == []
 
 

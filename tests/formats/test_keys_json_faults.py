@@ -1,4 +1,4 @@
-"""``.keys.json`` of strangers: whatever is in it, a KeyedMotion or an error that names the field."""
+"""Faulty ``.keys.json``: a KeyedMotion or an error that names the field."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from json_faults import DELETED
 from keyed_motions import CASES
 
 import keypose as kp
-from keypose.formats.base import WriteOptions
-from keypose.formats.keys_json.write import document, write_keyed
+from keypose.formats.base import SaveOptions
+from keypose.formats.keys_json.write import build_document, write_keyed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.fuzz.mutate import damage
 
-SOUND = json.loads(json.dumps(document(CASES["cubic"])))
+SOUND = json.loads(json.dumps(build_document(CASES["cubic"])))
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
-def changed(*places_and_values) -> dict:
-    return json_faults.changed(SOUND, *places_and_values)
+def replace_values(*paths_and_values) -> dict:
+    return json_faults.replace_values(SOUND, *paths_and_values)
 
 
-def loading(folder: Path, content: dict | bytes | str, **options) -> kp.KeyedMotion:
+def load_document(folder: Path, content: dict | bytes | str, **options) -> kp.KeyedMotion:
     path = folder / "x.keys.json"
     if isinstance(content, dict):
         content = json.dumps(content)
@@ -41,12 +41,12 @@ def loading(folder: Path, content: dict | bytes | str, **options) -> kp.KeyedMot
     return kp.load_keyed(path, **options)
 
 
-PACKED = np.zeros((2, 7, 3)).tobytes()
+ENCODED_BYTES = np.zeros((2, 7, 3)).tobytes()
 
 
-def packed(**more) -> dict:
-    data = base64.b64encode(zlib.compress(PACKED)).decode()
-    return {"shape": [2, 7, 3], "crc32": zlib.crc32(PACKED), "data": data} | more
+def encoded_array(**more) -> dict:
+    data = base64.b64encode(zlib.compress(ENCODED_BYTES)).decode()
+    return {"shape": [2, 7, 3], "crc32": zlib.crc32(ENCODED_BYTES), "data": data} | more
 
 
 HIPS = ("translations", 0)
@@ -92,41 +92,41 @@ FAULTS = {
     "translations[0].values[3]": [
         ((*HIPS, "values", 3), v) for v in (3, [], [1, 2], [1, 2, None], [1, 2, True], [1, 2, "3"], [1, 2, [3]], [1e16, 0, 0])
     ],
-    "translations[0].arriving": [((*HIPS, "arriving"), v) for v in ([], None, DELETED)],
-    "translations[0].leaving[2]": [((*HIPS, "leaving", 2), [0, 0, 10**400])],
+    "translations[0].in_tangents": [((*HIPS, "in_tangents"), v) for v in ([], None, DELETED)],
+    "translations[0].out_tangents[2]": [((*HIPS, "out_tangents", 2), [0, 0, 10**400])],
     "residual": [(("residual",), v) for v in (3, [], DELETED)],
-    "residual.turns": [(("residual", "turns"), v) for v in (3, None, DELETED)],
-    "residual.turns.shape": [
-        (("residual", "turns", "shape"), v)
+    "residual.rotations": [(("residual", "rotations"), v) for v in (3, None, DELETED)],
+    "residual.rotations.shape": [
+        (("residual", "rotations", "shape"), v)
         for v in ([20, 7], [20, 6, 3], [0, 7, 3], [-1, 7, 3], [20.0, 7, 3], [True, 7, 3], "x", None, DELETED)
     ],
-    "residual.turns.crc32": [(("residual", "turns", "crc32"), v) for v in (-1, "x", None, DELETED)],
-    "checksum": [(("residual", "turns", "crc32"), 7)],
+    "residual.rotations.crc32": [(("residual", "rotations", "crc32"), v) for v in (-1, "x", None, DELETED)],
+    "checksum": [(("residual", "rotations", "crc32"), 7)],
     "residual.shifts.data": [
         (("residual", "shifts", "data"), v)
         for v in (3, "", "%%", "é", "AAAA", base64.b64encode(zlib.compress(b"x")).decode(), DELETED)
     ],
-    "bytes of its shape": [(("residual", "turns"), packed(shape=[3, 7, 3])), (("residual", "turns"), packed(shape=[1, 7, 3]))],
-    "residual shifts: shape": [(("residual", "turns"), packed())],
+    "bytes of its shape": [(("residual", "rotations"), encoded_array(shape=[3, 7, 3])), (("residual", "rotations"), encoded_array(shape=[1, 7, 3]))],
+    "residual shifts: shape": [(("residual", "rotations"), encoded_array())],
     "residual.frames": [(("residual", "frames"), v) for v in (3, "x", [None], DELETED)],
     "residual.sources": [(("residual", "frames"), [0, 1])],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("named", "place", "value"),
-    [(named, place, value) for named, changes in FAULTS.items() for place, value in changes],
+    ("location", "path", "value"),
+    [(location, path, value) for location, changes in FAULTS.items() for path, value in changes],
 )
-def test_a_wrong_field_is_named(named, place, value, tmp_path):
+def test_errors_name_the_wrong_field(location, path, value, tmp_path):
     with pytest.raises(kp.FormatError) as caught:
-        loading(tmp_path, changed(place, value))
-    assert named in str(caught.value) and "x.keys.json" in str(caught.value)
+        load_document(tmp_path, replace_values(path, value))
+    assert location in str(caught.value) and "x.keys.json" in str(caught.value)
 
 
-@pytest.mark.parametrize("place", [("speed",), ("skeleton", "x"), ("translations", 0, "still2"), ("residual", "by")])
-def test_an_unknown_field_is_left_out_with_a_warning(place, tmp_path):
-    with pytest.warns(kp.FormatWarning, match=f"{place[-1]} means nothing"):
-        loading(tmp_path, changed(place, 3))
+@pytest.mark.parametrize("path", [("speed",), ("skeleton", "x"), ("translations", 0, "still2"), ("residual", "by")])
+def test_an_unknown_field_is_ignored_with_a_warning(path, tmp_path):
+    with pytest.warns(kp.FormatWarning, match=f"{path[-1]} means nothing"):
+        load_document(tmp_path, replace_values(path, 3))
 
 
 @pytest.mark.parametrize(
@@ -147,67 +147,67 @@ def test_wrong_json(old, new, message, tmp_path):
     text = json.dumps(SOUND)
     assert old in text
     with pytest.raises((kp.FormatError, kp.FormatWarning), match=message):
-        loading(tmp_path, text.replace(old, new, 1))
+        load_document(tmp_path, text.replace(old, new, 1))
 
 
 def test_cut_short_anywhere(tmp_path):
-    data = write_keyed(CASES["cubic"], ".keys.json", WriteOptions())
+    data = write_keyed(CASES["cubic"], ".keys.json", SaveOptions())
     for end in range(1, len(data) - 2, 997):
         with pytest.raises(kp.FormatError):
-            loading(tmp_path, data[:end])
+            load_document(tmp_path, data[:end])
 
 
 @pytest.mark.one_python
-def test_a_bomb_is_not_unfolded(tmp_path):
-    """A residual that claims to be small but unfolds to a gigabyte, and one that claims to be large."""
+def test_a_compression_bomb_is_not_expanded(tmp_path):
+    """A residual with a small shape that expands to a gigabyte, and one with a large shape."""
     bomb = zlib.compressobj()
     data = b"".join([bomb.compress(bytes(1 << 24)) for _ in range(64)] + [bomb.flush()])
-    wrong = packed(data=base64.b64encode(data).decode())
+    wrong = encoded_array(data=base64.b64encode(data).decode())
     with pytest.raises(kp.FormatError, match="more than the 336 bytes of its shape"):
-        loading(tmp_path, changed(("residual", "turns"), wrong))
+        load_document(tmp_path, replace_values(("residual", "rotations"), wrong))
     with pytest.raises(kp.LimitError, match="5000001 frames"):
-        loading(tmp_path, changed(("residual", "turns"), packed(shape=[5_000_001, 7, 3])))
+        load_document(tmp_path, replace_values(("residual", "rotations"), encoded_array(shape=[5_000_001, 7, 3])))
     with pytest.raises(kp.LimitError, match="need"):
-        loading(tmp_path, changed(("residual", "turns"), packed(shape=[4_000_000, 7, 3])))
+        load_document(tmp_path, replace_values(("residual", "rotations"), encoded_array(shape=[4_000_000, 7, 3])))
 
 
 def test_limits(tmp_path):
     with pytest.raises(kp.LimitError, match="joints"):
-        loading(tmp_path, SOUND, limits=kp.Limits(joints=9))  # 7 and 3 end sites
+        load_document(tmp_path, SOUND, limits=kp.Limits(joints=9))  # 7 and 3 end sites
     with pytest.raises(kp.LimitError, match="depth"):
-        loading(tmp_path, SOUND, limits=kp.Limits(depth=2))
+        load_document(tmp_path, SOUND, limits=kp.Limits(depth=2))
     with pytest.raises(kp.LimitError, match="20 frames"):
-        loading(tmp_path, SOUND, limits=kp.Limits(frames=19))
+        load_document(tmp_path, SOUND, limits=kp.Limits(frames=19))
     with pytest.raises(kp.LimitError, match="bytes"):
-        loading(tmp_path, SOUND, limits=kp.Limits(bytes=1000))
+        load_document(tmp_path, SOUND, limits=kp.Limits(bytes=1000))
 
 
-def test_still_joints_do_not_unfold_beyond_the_limits(tmp_path):
+def test_still_joints_do_not_expand_beyond_the_limits(tmp_path):
     """Many keys times many joints that are stored once each would be gigabytes."""
     joints = [SOUND["skeleton"]["joints"][0] | {"name": f"j{j}"} for j in range(5000)]
     still = [{"joint": f"j{j}", "still": [0, 0, 0]} for j in range(5000)]
     keys = list(range(100_000))
-    wide = changed(
+    wide = replace_values(
         ("skeleton",), {"joints": joints, "end_sites": []}, ("translations",), still, ("rotations",), still,
         ("rotation_orders",), ["ZXY"] * 5000, ("keys",), keys, ("n_frames",), len(keys), ("residual",), None,
         ("extremes",), [True] * len(keys),
     )  # fmt: skip
     with pytest.raises(kp.LimitError, match="100000 keys x 5000 joints"):
-        loading(tmp_path, wide)
+        load_document(tmp_path, wide)
 
 
 def test_few_keys_of_very_many_frames(tmp_path):
     """Keys take no memory for frames: only sampling does, and that is refused in time."""
-    long = changed(("n_frames",), 4_999_999)
-    assert loading(tmp_path, long).n_frames == 4_999_999
+    long = replace_values(("n_frames",), 4_999_999)
+    assert load_document(tmp_path, long).n_frames == 4_999_999
     with pytest.raises(kp.LimitError, match="frames x 7 joints"):
         kp.load(tmp_path / "x.keys.json")
-    loading(tmp_path, SOUND)
+    load_document(tmp_path, SOUND)
     with pytest.raises(kp.LimitError, match="frames"):
         kp.load(tmp_path / "x.keys.json", fps=1e6)
 
 
-def must_not_break(folder: Path, data: bytes) -> str:
+def load_or_refuse(folder: Path, data: bytes) -> str:
     path = folder / "x.keys.json"
     path.write_bytes(data)
     with warnings.catch_warnings():
@@ -221,18 +221,18 @@ def must_not_break(folder: Path, data: bytes) -> str:
 
 
 def test_damaged_files(tmp_path):
-    seeds = [write_keyed(CASES[name], ".keys.json", WriteOptions()) for name in ("cubic", "Euler", "straight")]
+    seeds = [write_keyed(CASES[name], ".keys.json", SaveOptions()) for name in ("cubic", "Euler", "straight")]
     rng = random.Random(0)
-    outcomes = [must_not_break(tmp_path, damage(rng.choice(seeds), seeds, rng)) for _ in range(400)]
+    outcomes = [load_or_refuse(tmp_path, damage(rng.choice(seeds), seeds, rng)) for _ in range(400)]
     assert {"refused", "loaded"} == set(outcomes)
 
 
-PLACES = json_faults.places_of(SOUND)
+PATHS = json_faults.list_paths(SOUND)
 VALUES = json_faults.any_values(["", "Hips", "XYZ"], ["joint", "still", "x"])
 
 
 @relaxed
 @given(data=st.data())
 def test_any_value_anywhere(data, tmp_path):
-    made = json_faults.wrong_somewhere(data, SOUND, PLACES, VALUES)
-    must_not_break(tmp_path, json.dumps(made).encode())
+    document = json_faults.draw_wrong_document(data, SOUND, PATHS, VALUES)
+    load_or_refuse(tmp_path, json.dumps(document).encode())

@@ -1,4 +1,4 @@
-"""Keyed motions in formats that have no curves: every frame, and the keys noted."""
+"""Keyed motions in formats without curves: every frame, and the keys as metadata or sidecar."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def test_every_format_shows_the_same_frames(keyed, suffix, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".bvh", ".bvh.gz", ".BVH"])
-def test_the_keys_lie_beside_a_bvh(keyed, suffix, tmp_path):
+def test_the_keys_are_in_a_sidecar_of_a_bvh(keyed, suffix, tmp_path):
     path = tmp_path / f"walk{suffix}"
     kp.save(keyed, path)
-    beside = tmp_path / ("walk.BVH.keys.json" if suffix == ".BVH" else "walk.bvh.keys.json")
-    assert sorted(tmp_path.iterdir()) == sorted((path, beside))
-    assert bits(kp.load_keyed(beside)) == bits(keyed)
+    sidecar = tmp_path / ("walk.BVH.keys.json" if suffix == ".BVH" else "walk.bvh.keys.json")
+    assert sorted(tmp_path.iterdir()) == sorted((path, sidecar))
+    assert bits(kp.load_keyed(sidecar)) == bits(keyed)
     text = gzip.decompress(path.read_bytes()) if suffix.endswith(".gz") else path.read_bytes()
     kp.save(keyed.sample(), tmp_path / "dense.bvh")
     assert text == (tmp_path / "dense.bvh").read_bytes()  # nothing in it that another reader would stumble over
 
 
-def test_a_dense_bvh_has_nothing_beside_it(keyed, tmp_path):
+def test_a_dense_bvh_has_no_sidecar(keyed, tmp_path):
     kp.save(keyed.sample(), tmp_path / "walk.bvh")
     assert [path.name for path in tmp_path.iterdir()] == ["walk.bvh"]
 
@@ -51,7 +51,7 @@ def test_keys_that_were_saved_under_the_same_name_stay(keyed, tmp_path):
     assert bits(kp.load_keyed(tmp_path / "walk.keys.json")) == bits(CASES["cubic"])
 
 
-def test_a_bvh_has_no_keys_but_says_where_they_are(keyed, tmp_path):
+def test_the_error_about_a_bvh_names_its_sidecar(keyed, tmp_path):
     kp.save(keyed.sample(), tmp_path / "walk.bvh")
     with pytest.raises(
         kp.FormatError, match=r"BVH has no keys.*expected one of \.keys\.json, \.kps, \.glb.*kp\.unbake finds"
@@ -85,12 +85,12 @@ def test_a_failed_save_leaves_no_keys_behind(keyed, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_motion(tmp_path):
+def test_other_types_are_refused(tmp_path):
     with pytest.raises(kp.OptionError, match="a Motion, KeyedMotion or Swings and a path, in this order"):
         kp.save([1, 2], tmp_path / "x.keys.json")
 
 
-def test_formats_that_keep_keys_also_read_them():
-    keeping = {f.name for f in FORMATS if f.read_keyed is not None}
-    assert {"Keypose keys", "GLB", "glTF"} <= keeping
-    assert {f.name for f in FORMATS if f.keys_beside} == {"BVH"}
+def test_formats_that_write_keys_also_read_them():
+    names = {f.name for f in FORMATS if f.read_keyed is not None}
+    assert {"Keypose keys", "GLB", "glTF"} <= names
+    assert {f.name for f in FORMATS if f.has_keys_sidecar} == {"BVH"}

@@ -1,4 +1,4 @@
-"""``.swings.json`` of strangers: whatever is in it, Swings or an error that names the field."""
+"""Faulty ``.swings.json``: Swings or an error that names the field."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from json_faults import DELETED
 
 import keypose as kp
 from keypose.formats import load_swings
-from keypose.formats.base import WriteOptions
-from keypose.formats.swings_json.write import document, write_swings
+from keypose.formats.base import SaveOptions
+from keypose.formats.swings_json.write import build_document, write_swings
 from keypose.rotations import IDENTITY
 from keypose.swings import Path as SwingPath
 from keypose.swings import Settings
@@ -34,12 +34,12 @@ relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, H
 
 
 def _sound() -> kp.Swings:
-    """Of 60 frames; all kinds of members: Hips have swings and a rest, Spine a few keys, LeftHand one on every frame."""
+    """Return swings of 60 frames with all kinds of members: Hips have swings and a rest, Spine a few keys, LeftHand one on every frame."""
     one = np.array(IDENTITY)
     swings = [kp.Swing("Hips", 2, 9, one, (0, 0, 1), 0.5), kp.Swing("Hips", 10, 30, one, (0, 1, 0), 1.5)]
     every = kp.KeyedSpan(np.arange(60), np.tile(one, (60, 1)))
     tracks = (
-        kp.Track.of("Hips", one, swings, rests=[kp.Rest("Hips", 40, 59, one)]),
+        kp.Track.build("Hips", one, swings, rests=[kp.Rest("Hips", 40, 59, one)]),
         kp.Track("Spine", one, keyed=(kp.KeyedSpan(np.array([3, 5, 9]), np.tile(one, (3, 1))),)),
         kp.Track("LeftHand", one, keyed=(every,)),
         kp.Track("LeftFoot", one),
@@ -49,20 +49,20 @@ def _sound() -> kp.Swings:
         SwingPath("Hips", np.array([0, 20, 59]), kp.Curves(values, values, values)),
         SwingPath("Spine", np.arange(60), kp.Curves(np.zeros((60, 1, 3)))),
     )
-    touching = np.arange(60)[:, None] % 20 > 9
-    return replace(random_swings(0, 60), tracks=tracks, paths=paths, contacts=kp.FootContacts(("left",), touching),
+    in_contact = np.arange(60)[:, None] % 20 > 9
+    return replace(random_swings(0, 60), tracks=tracks, paths=paths, contacts=kp.FootContacts(("left",), in_contact),
                    settings=Settings(left_out=("LeftHand",)))  # fmt: skip
 
 
-MADE = _sound()
-SOUND = json.loads(json.dumps(document(MADE)))
+SWINGS = _sound()
+SOUND = json.loads(json.dumps(build_document(SWINGS)))
 
 
-def changed(*places_and_values) -> dict:
-    return json_faults.changed(SOUND, *places_and_values)
+def replace_values(*paths_and_values) -> dict:
+    return json_faults.replace_values(SOUND, *paths_and_values)
 
 
-def loading(folder: Path, content: dict | bytes | str, **options) -> kp.Swings:
+def load_document(folder: Path, content: dict | bytes | str, **options) -> kp.Swings:
     path = folder / "x.swings.json"
     if isinstance(content, dict):
         content = json.dumps(content)
@@ -70,7 +70,7 @@ def loading(folder: Path, content: dict | bytes | str, **options) -> kp.Swings:
     return load_swings(path, **options)
 
 
-def packed(rows: np.ndarray, **more) -> dict:
+def encoded_array(rows: np.ndarray, **more) -> dict:
     raw = np.asarray(rows, "<f8").tobytes()
     data = base64.b64encode(zlib.compress(raw)).decode()
     return {"shape": list(np.shape(rows)), "crc32": zlib.crc32(raw), "data": data} | more
@@ -98,7 +98,7 @@ FAULTS = {
     "settings": [(("settings",), v) for v in (3, None, [], DELETED)],
     "settings.threshold": [(("settings", "threshold"), v) for v in (-1, "x", None, True, 1e300, DELETED)],
     "settings.threshold is 3.2, expected a number from 0 to 3.14159": [(("settings", "threshold"), 3.2)],
-    "settings.least_s is 1000000000.0, expected a number from 0 to 10": [(("settings", "least_s"), 1e9)],
+    "settings.min_duration_s is 1000000000.0, expected a number from 0 to 10": [(("settings", "min_duration_s"), 1e9)],
     "settings.window_s is 0, expected a number above 0 and at most 10": [(("settings", "window_s"), 0)],
     "settings.fallback_deg is 181, expected a number above 0 and at most 180": [(("settings", "fallback_deg"), 181)],
     "settings.metric is 'sine', expected 'angle' or 'cosine'": [(("settings", "metric"), "sine")],
@@ -114,7 +114,7 @@ FAULTS = {
     "joints": [(("joints",), v) for v in (3, None, [], DELETED)],
     "joints[3]": [(("joints", 3), 3)],
     "joints[0].joint is 'Spine', expected 'Hips', as the joints are in the order of the skeleton": [((*HIPS, "joint"), "Spine")],
-    "joints[0].place": [((*HIPS, "place"), v) for v in (3, [1, 2], [1, 2, None], [1, 2, 1e99], None, DELETED)],
+    "joints[0].translation": [((*HIPS, "translation"), v) for v in (3, [1, 2], [1, 2, None], [1, 2, 1e99], None, DELETED)],
     "joints[0].mean_rotation": [((*HIPS, "mean_rotation"), v) for v in (3, [1, 0, 0], None, DELETED)],
     "joints[0].mean_rotation is [2.0, 0.0, 0.0, 0.0], expected a quaternion (wxyz) of length 1": [
         ((*HIPS, "mean_rotation"), [2, 0, 0, 0])
@@ -127,7 +127,7 @@ FAULTS = {
     "Hips: frames 2 to 12 and 10 to 30 overlap": [((*SWING, "end"), 12)],
     "Hips: swings, rests or keys out of order": [((*HIPS, "swings", 1), SOUND["joints"][0]["swings"][0] | {"start": 0, "end": 1})],
     "joints[0].swings[0].rotation": [((*SWING, "rotation"), v) for v in ([0, 0, 0, 0], [1, 0, 0], "x", None, DELETED)],
-    "joints[0].swings[0].turn": [((*SWING, "turn"), v) for v in ([1, 0], [1, 0, "x"], [2e6, 0, 0], None, DELETED)],
+    "joints[0].swings[0].rotation_vector": [((*SWING, "rotation_vector"), v) for v in ([1, 0], [1, 0, "x"], [2e6, 0, 0], None, DELETED)],
     "joints[0].rests": [((*HIPS, "rests"), v) for v in (3, None, DELETED)],
     "joints[0].rests[0].end": [((*REST, "end"), v) for v in (39, 60, DELETED)],
     "joints[0].rests[0].rotation": [((*REST, "rotation"), v) for v in ([3, 0, 0, 0], None, DELETED)],
@@ -149,10 +149,10 @@ FAULTS = {
         ((*EVERY, "rotations", "data"), v) for v in (3, "", "%%", "é", "AAAA", base64.b64encode(zlib.compress(b"x")).decode())
     ],
     "joints[2].keys[0].rotations.data: not all of its numbers are finite": [
-        ((*EVERY, "rotations"), packed(np.full((60, 4), np.nan))), ((*EVERY, "rotations"), packed(np.full((60, 4), 1e300)))
+        ((*EVERY, "rotations"), encoded_array(np.full((60, 4), np.nan))), ((*EVERY, "rotations"), encoded_array(np.full((60, 4), 1e300)))
     ],
     "joints[2].keys[0].rotations[0] is [1.0, 1.0, 1.0, 1.0], expected a quaternion": [
-        ((*EVERY, "rotations"), packed(np.ones((60, 4))))
+        ((*EVERY, "rotations"), encoded_array(np.ones((60, 4))))
     ],
     "paths": [(("paths",), v) for v in (3, None, DELETED)],
     "paths[0]": [(("paths", 0), v) for v in (3, None)],
@@ -160,44 +160,47 @@ FAULTS = {
     "swings: paths, expected at most one for each joint, in the skeleton's order": [(("paths", 0, "joint"), "Spine")],
     "paths[0].frames": [(("paths", 0, "frames"), v) for v in ([], 3, [0, 20, 60], DELETED)],
     "paths[0].values": [(("paths", 0, "values"), v) for v in ([], 3, None, DELETED)],
-    "paths[0].arriving": [(("paths", 0, "arriving"), v) for v in ([], None, DELETED)],
-    "paths[0].leaving[2]": [(("paths", 0, "leaving", 2), [0, 0, 10**400])],
-    "paths[1].values.data: not all of its numbers are finite": [(("paths", 1, "values"), packed(np.full((60, 3), np.inf)))],
+    "paths[0].in_tangents": [(("paths", 0, "in_tangents"), v) for v in ([], None, DELETED)],
+    "paths[0].out_tangents[2]": [(("paths", 0, "out_tangents", 2), [0, 0, 10**400])],
+    "paths[1].values.data: not all of its numbers are finite": [(("paths", 1, "values"), encoded_array(np.full((60, 3), np.inf)))],
     "contacts": [(("contacts",), v) for v in (3, "x", DELETED)],
     "contacts[0].foot": [(("contacts", 0, "foot"), v) for v in (3, None, DELETED)],
-    "contacts[0].touching": [(("contacts", 0, "touching"), v) for v in (3, None, DELETED)],
-    "contacts[0].touching[1] is [30, 60], expected the first and the last frame of a span, from 21 to 59": [
-        (("contacts", 0, "touching", 1), [30, 60])
+    "contacts[0].in_contact": [(("contacts", 0, "in_contact"), v) for v in (3, None, DELETED)],
+    "contacts[0].in_contact[1] is [30, 60], expected the first and the last frame of a span, from 21 to 59": [
+        (("contacts", 0, "in_contact", 1), [30, 60])
     ],
-    "contacts[0].touching[1]": [
-        (("contacts", 0, "touching", 1), v) for v in (3, [30], [30, 31, 32], [31, 30], [19, 25], [20, 25], [30.0, 40], ["a", "b"], None)
+    "contacts[0].in_contact[1]": [
+        (("contacts", 0, "in_contact", 1), v) for v in (3, [30], [30, 31, 32], [31, 30], [19, 25], [20, 25], [30.0, 40], ["a", "b"], None)
     ],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("named", "place", "value"),
-    [(named, place, value) for named, changes in FAULTS.items() for place, value in changes],
+    ("location", "path", "value"),
+    [(location, path, value) for location, changes in FAULTS.items() for path, value in changes],
 )
-def test_a_wrong_field_is_named(named, place, value, tmp_path):
+def test_errors_name_the_wrong_field(location, path, value, tmp_path):
     with pytest.raises(kp.FormatError) as caught:
-        loading(tmp_path, changed(place, value))
-    assert named in str(caught.value) and str(caught.value).startswith(str(tmp_path / "x.swings.json: "))
+        load_document(tmp_path, replace_values(path, value))
+    assert location in str(caught.value) and str(caught.value).startswith(str(tmp_path / "x.swings.json: "))
 
 
-def test_the_sound_one_is_sound(tmp_path):
-    assert loading(tmp_path, SOUND).n_swings == 2
-    assert loading(tmp_path, changed(("contacts",), None)).contacts is None
-    spans = loading(tmp_path, changed((*EVERY, "start"), 10, (*EVERY, "rotations"), packed(np.tile(IDENTITY, (50, 1)))))
+def test_the_unchanged_document_is_valid(tmp_path):
+    assert load_document(tmp_path, SOUND).n_swings == 2
+    assert load_document(tmp_path, replace_values(("contacts",), None)).contacts is None
+    spans = load_document(
+        tmp_path,
+        replace_values((*EVERY, "start"), 10, (*EVERY, "rotations"), encoded_array(np.tile(IDENTITY, (50, 1)))),
+    )
     assert spans.track("LeftHand").keyed[0].start == 10
 
 
 @pytest.mark.parametrize(
-    "place", [("speed",), ("settings", "x"), (*HIPS, "turns"), (*SWING, "angle"), (*EVERY, "frames"), ("paths", 1, "x")]
+    "path", [("speed",), ("settings", "x"), (*HIPS, "turns"), (*SWING, "angle"), (*EVERY, "frames"), ("paths", 1, "x")]
 )
-def test_an_unknown_field_is_left_out_with_a_warning(place, tmp_path):
-    with pytest.warns(kp.FormatWarning, match=f"{place[-1]} means nothing"):
-        loading(tmp_path, changed(place, 3))
+def test_an_unknown_field_is_ignored_with_a_warning(path, tmp_path):
+    with pytest.warns(kp.FormatWarning, match=f"{path[-1]} means nothing"):
+        load_document(tmp_path, replace_values(path, 3))
 
 
 @pytest.mark.parametrize(
@@ -215,56 +218,56 @@ def test_wrong_json(old, new, message, tmp_path):
     text = json.dumps(SOUND)
     assert old in text
     with pytest.raises(kp.FormatError, match=message):
-        loading(tmp_path, text.replace(old, new, 1))
+        load_document(tmp_path, text.replace(old, new, 1))
 
 
 def test_cut_short_anywhere(tmp_path):
-    data = write_swings(MADE, ".swings.json", WriteOptions())
+    data = write_swings(SWINGS, ".swings.json", SaveOptions())
     for end in range(1, len(data) - 2, 97):
         with pytest.raises(kp.FormatError):
-            loading(tmp_path, data[:end])
+            load_document(tmp_path, data[:end])
 
 
 def test_limits(tmp_path):
     with pytest.raises(kp.LimitError, match="joints"):
-        loading(tmp_path, SOUND, limits=kp.Limits(joints=5))  # 4 and 2 end sites
+        load_document(tmp_path, SOUND, limits=kp.Limits(joints=5))  # 4 and 2 end sites
     with pytest.raises(kp.LimitError, match="depth"):
-        loading(tmp_path, SOUND, limits=kp.Limits(depth=2))
+        load_document(tmp_path, SOUND, limits=kp.Limits(depth=2))
     with pytest.raises(kp.LimitError, match="60 frames"):
-        loading(tmp_path, SOUND, limits=kp.Limits(frames=59))
+        load_document(tmp_path, SOUND, limits=kp.Limits(frames=59))
     with pytest.raises(kp.LimitError, match="bytes"):
-        loading(tmp_path, SOUND, limits=kp.Limits(bytes=1000))
+        load_document(tmp_path, SOUND, limits=kp.Limits(bytes=1000))
 
 
-def test_a_bomb_is_not_unfolded(tmp_path):
-    """Keys that claim to be few but unfold to 64 MB, and such that claim to be many."""
+def test_a_compression_bomb_is_not_expanded(tmp_path):
+    """Keys with a small shape that expand to 64 MB, and keys with a large shape."""
     bomb = zlib.compressobj()
     data = b"".join([bomb.compress(bytes(1 << 24)) for _ in range(4)] + [bomb.flush()])
-    wrong = packed(np.tile(IDENTITY, (60, 1)), data=base64.b64encode(data).decode())
+    wrong = encoded_array(np.tile(IDENTITY, (60, 1)), data=base64.b64encode(data).decode())
     with pytest.raises(kp.FormatError, match="more than the 1920 bytes of its shape"):
-        loading(tmp_path, changed((*EVERY, "rotations"), wrong))
-    many = {"start": 0, "end": 3_999_999, "rotations": packed(np.zeros((1, 4)), shape=[4_000_000, 4])}
+        load_document(tmp_path, replace_values((*EVERY, "rotations"), wrong))
+    many = {"start": 0, "end": 3_999_999, "rotations": encoded_array(np.zeros((1, 4)), shape=[4_000_000, 4])}
     with pytest.raises(kp.LimitError, match="4000003 keys x 1 joints need"):
-        loading(tmp_path, changed(("n_frames",), 4_000_000, (*HAND, "keys"), [many]))
+        load_document(tmp_path, replace_values(("n_frames",), 4_000_000, (*HAND, "keys"), [many]))
 
 
-def test_many_feet_do_not_unfold_beyond_the_limits(tmp_path):
-    feet = [{"foot": "left", "touching": []}] * 1000
+def test_many_feet_do_not_expand_beyond_the_limits(tmp_path):
+    feet = [{"foot": "left", "in_contact": []}] * 1000
     with pytest.raises(kp.LimitError, match="frames x 1000 joints"):
-        loading(tmp_path, changed(("n_frames",), 4_000_000, ("contacts",), feet))
+        load_document(tmp_path, replace_values(("n_frames",), 4_000_000, ("contacts",), feet))
 
 
 def test_few_swings_of_very_many_frames(tmp_path):
     """Swings take no memory for frames: only playing does, and that is refused in time."""
-    assert loading(tmp_path, changed(("n_frames",), 1_000_000)).n_frames == 1_000_000
+    assert load_document(tmp_path, replace_values(("n_frames",), 1_000_000)).n_frames == 1_000_000
     with pytest.raises(kp.LimitError, match="frames x 4 joints"):
         kp.load(tmp_path / "x.swings.json")
-    loading(tmp_path, SOUND)
+    load_document(tmp_path, SOUND)
     with pytest.raises(kp.LimitError, match="frames"):
         kp.load(tmp_path / "x.swings.json", fps=1e6, limits=kp.Limits(frames=1000))
 
 
-def must_not_break(folder: Path, data: bytes) -> str:
+def load_or_refuse(folder: Path, data: bytes) -> str:
     path = folder / "x.swings.json"
     path.write_bytes(data)
     with warnings.catch_warnings():
@@ -279,18 +282,21 @@ def must_not_break(folder: Path, data: bytes) -> str:
 
 
 def test_damaged_files(tmp_path):
-    seeds = [write_swings(made, ".swings.json", WriteOptions()) for made in (MADE, random_swings(1), random_swings(2))]
+    seeds = [
+        write_swings(document, ".swings.json", SaveOptions())
+        for document in (SWINGS, random_swings(1), random_swings(2))
+    ]
     rng = random.Random(0)
-    outcomes = [must_not_break(tmp_path, damage(rng.choice(seeds), seeds, rng)) for _ in range(300)]
+    outcomes = [load_or_refuse(tmp_path, damage(rng.choice(seeds), seeds, rng)) for _ in range(300)]
     assert set(outcomes) == {"refused", "loaded"}
 
 
-PLACES = json_faults.places_of(SOUND)
+PATHS = json_faults.list_paths(SOUND)
 VALUES = json_faults.any_values(["", *NAMES, "XYZ"], ["joint", "start"])
 
 
 @relaxed
 @given(data=st.data())
 def test_any_value_anywhere(data, tmp_path):
-    made = json_faults.wrong_somewhere(data, SOUND, PLACES, VALUES)
-    must_not_break(tmp_path, json.dumps(made).encode())
+    document = json_faults.draw_wrong_document(data, SOUND, PATHS, VALUES)
+    load_or_refuse(tmp_path, json.dumps(document).encode())

@@ -1,4 +1,4 @@
-"""USD in and out: what UsdSkel can say, and what other exporters say."""
+"""Read and write USD: Keypose's files and those of other exporters."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ pytest.importorskip("pxr", reason="USD needs usd-core")
 SUFFIXES = (".usda", ".usdc", ".usd", ".usda.gz")
 
 
-class TestOurOwnFiles:
+class TestKeyposeFiles:
     @pytest.mark.parametrize("suffix", SUFFIXES)
     def test_everything_comes_back(self, suffix, tmp_path):
-        made = motion()
-        kp.save(made, tmp_path / f"made{suffix}")
-        found = kp.load(tmp_path / f"made{suffix}")
-        s, t = made.skeleton, found.skeleton
+        original = motion()
+        kp.save(original, tmp_path / f"made{suffix}")
+        result = kp.load(tmp_path / f"made{suffix}")
+        s, t = original.skeleton, result.skeleton
         assert (t.names, t.rotation_orders, t.channels) == (s.names, s.rotation_orders, s.channels)
         for name in ("parents", "offsets", "end_offsets", "end_joints"):
             assert np.array_equal(getattr(t, name), getattr(s, name)), name
-        assert (found.name, found.fps, found.up) == ("made", made.fps, "Y")
-        assert (found.first_frame, found.metres_per_unit) == (17, 0.0254)
-        assert found.reference_pose is None
-        assert found.notes == ()
-        assert np.abs(found.translations - made.translations).max() < 1e-5  # single precision
-        assert np.abs(found.rotations - made.rotations).max() < 1e-6
+        assert (result.name, result.fps, result.up) == ("made", original.fps, "Y")
+        assert (result.first_frame, result.metres_per_unit) == (17, 0.0254)
+        assert result.reference_pose is None
+        assert result.notes == ()
+        assert np.abs(result.translations - original.translations).max() < 1e-5  # single precision
+        assert np.abs(result.rotations - original.rotations).max() < 1e-6
 
     @pytest.mark.parametrize("up", UPS)
     def test_every_up_axis(self, up, tmp_path):
-        made = motion(up=up)
-        kp.save(made, tmp_path / "up.usda")
-        found = kp.load(tmp_path / "up.usda")
-        assert found.up == up
-        assert np.abs(found.world_positions() - made.world_positions()).max() < 1e-4
+        original = motion(up=up)
+        kp.save(original, tmp_path / "up.usda")
+        result = kp.load(tmp_path / "up.usda")
+        assert result.up == up
+        assert np.abs(result.world_positions() - original.world_positions()).max() < 1e-4
 
     def test_an_unknown_unit_stays_unknown(self, tmp_path):
         from pxr import Usd, UsdGeom
@@ -50,35 +50,35 @@ class TestOurOwnFiles:
         stage = Usd.Stage.Open(str(tmp_path / "unit.usdc"))
         assert UsdGeom.GetStageMetersPerUnit(stage) == 1.0  # a viewer shows a figure of natural size
 
-    def test_the_reference_pose_stays_apart_or_comes_first(self, tmp_path):
+    def test_the_reference_pose_is_separate_or_the_first_frame(self, tmp_path):
         pose = kp.Pose(motion().translations[3] + 1.0, motion().rotations[9])
-        made = motion(reference_pose=pose)
-        kp.save(made, tmp_path / "apart.usdc")
-        found = kp.load(tmp_path / "apart.usdc")
-        assert found.n_frames == made.n_frames
-        assert np.array_equal(found.reference_pose.translations, pose.translations)
-        assert np.abs(found.reference_pose.rotations - pose.rotations).max() < 1e-12
-        kp.save(made, tmp_path / "first.usdc", reference_pose=True)
-        found = kp.load(tmp_path / "first.usdc", reference_pose="drop")
-        assert (found.n_frames, found.first_frame) == (made.n_frames, made.first_frame)
-        assert np.abs(found.reference_pose.translations - pose.translations).max() < 1e-5
+        original = motion(reference_pose=pose)
+        kp.save(original, tmp_path / "apart.usdc")
+        result = kp.load(tmp_path / "apart.usdc")
+        assert result.n_frames == original.n_frames
+        assert np.array_equal(result.reference_pose.translations, pose.translations)
+        assert np.abs(result.reference_pose.rotations - pose.rotations).max() < 1e-12
+        kp.save(original, tmp_path / "first.usdc", reference_pose=True)
+        result = kp.load(tmp_path / "first.usdc", reference_pose="drop")
+        assert (result.n_frames, result.first_frame) == (original.n_frames, original.first_frame)
+        assert np.abs(result.reference_pose.translations - pose.translations).max() < 1e-5
 
     def test_one_frame_and_one_joint(self, tmp_path):
         one = kp.Motion("1", kp.Skeleton(("x",), [-1], np.zeros((1, 3))), 30, np.ones((1, 1, 3)), [[[1, 0, 0, 0]]])
         kp.save(one, tmp_path / "1.usda")
-        found = kp.load(tmp_path / "1.usda")
-        assert found.n_frames == 1
-        assert np.array_equal(found.translations, one.translations)
+        result = kp.load(tmp_path / "1.usda")
+        assert result.n_frames == 1
+        assert np.array_equal(result.translations, one.translations)
 
     def test_bytes_that_are_no_text_in_a_name(self, tmp_path):
         names = ("hips", "f\udcfc\udcdf", 'quote"\n')
         skeleton = kp.Skeleton(names, [-1, 0, 1], np.ones((3, 3)))
-        made = kp.Motion("n", skeleton, 30, np.ones((2, 3, 3)), np.tile([1.0, 0, 0, 0], (2, 3, 1)))
-        kp.save(made, tmp_path / "n.usda")
+        original = kp.Motion("n", skeleton, 30, np.ones((2, 3, 3)), np.tile([1.0, 0, 0, 0], (2, 3, 1)))
+        kp.save(original, tmp_path / "n.usda")
         assert kp.load(tmp_path / "n.usda").skeleton.names == names
 
     @pytest.mark.parametrize(
-        ("what", "instead"),
+        ("old", "new"),
         [
             ('\\"version\\":1', '\\"version\\":2'),
             ('\\"end_joints\\":[2,4]', '\\"end_joints\\":[2,5]'),
@@ -94,17 +94,17 @@ class TestOurOwnFiles:
             ('\\"offsets\\":[[', '\\"offsets\\":[[\\"x\\",'),
         ],
     )
-    def test_notes_that_somebody_changed(self, what, instead, tmp_path):
+    def test_edited_keypose_data(self, old, new, tmp_path):
         kp.save(motion(), tmp_path / "x.usda")
         text = (tmp_path / "x.usda").read_text()
-        if what not in text:
-            what, instead = what.replace('\\"', '"'), instead.replace('\\"', '"')
-        assert what in text
+        if old not in text:
+            old, new = old.replace('\\"', '"'), new.replace('\\"', '"')
+        assert old in text
         with pytest.warns(kp.FormatWarning, match="do not fit"):
-            found = load(tmp_path, text.replace(what, instead))
-        assert np.abs(found.world_positions() - motion().world_positions()).max() < 1e-3
+            result = load(tmp_path, text.replace(old, new))
+        assert np.abs(result.world_positions() - motion().world_positions()).max() < 1e-3
 
-    def test_a_joint_that_somebody_removed(self, tmp_path):
+    def test_a_removed_joint(self, tmp_path):
         from pxr import Usd, UsdSkel
 
         kp.save(motion(), tmp_path / "x.usda")
@@ -119,98 +119,98 @@ class TestOurOwnFiles:
             attribute.Set(type(attribute.Get())(list(attribute.Get())[:4]))
         stage.Save()
         with pytest.warns(kp.FormatWarning, match="do not fit"):
-            found = kp.load(tmp_path / "x.usda")
-        assert found.skeleton.names == motion().skeleton.names[:4]
-        assert any("not in the skeleton" in note for note in found.notes)
+            result = kp.load(tmp_path / "x.usda")
+        assert result.skeleton.names == motion().skeleton.names[:4]
+        assert any("not in the skeleton" in note for note in result.notes)
 
 
 class TestOtherFiles:
     def test_the_small_file(self, tmp_path):
-        found = load(tmp_path, usda())
-        assert (found.n_frames, found.fps, found.up, found.metres_per_unit) == (2, 24.0, "Y", None)
-        assert np.allclose(found.world_positions()[:, 1], [[0, 2, 0], [0, -2, 0]])
+        result = load(tmp_path, usda())
+        assert (result.n_frames, result.fps, result.up, result.metres_per_unit) == (2, 24.0, "Y", None)
+        assert np.allclose(result.world_positions()[:, 1], [[0, 2, 0], [0, -2, 0]])
 
     def test_unit_axis_and_rate(self, tmp_path):
-        found = load(tmp_path, usda(scene='upAxis = "Z"\nmetersPerUnit = 0.5\ntimeCodesPerSecond = 48'))
-        assert (found.up, found.metres_per_unit, found.fps) == ("Z", 0.5, 48.0)
+        result = load(tmp_path, usda(scene='upAxis = "Z"\nmetersPerUnit = 0.5\ntimeCodesPerSecond = 48'))
+        assert (result.up, result.metres_per_unit, result.fps) == ("Z", 0.5, 48.0)
 
     def test_frames_between_keys(self, tmp_path):
         keys = """uniform token[] joints = ["a/b"]
             quatf[] rotations = [(1,0,0,0)]
             float3[] translations.timeSamples = { 10: [(0,2,0)], 20: [(0,4,0)], 25: [(0,4,0)] }"""
-        found = load(tmp_path, usda(keys))
-        assert (found.n_frames, found.first_frame) == (16, 10)
-        assert np.allclose(found.translations[:, 1, 1], [*np.linspace(2, 4, 11), 4, 4, 4, 4, 4])
-        found = load(tmp_path, usda(keys), fps=12)
-        assert (found.n_frames, found.fps, found.first_frame) == (8, 12.0, 0)
-        assert np.allclose(found.translations[:6, 1, 1], np.linspace(2, 4, 6))
+        result = load(tmp_path, usda(keys))
+        assert (result.n_frames, result.first_frame) == (16, 10)
+        assert np.allclose(result.translations[:, 1, 1], [*np.linspace(2, 4, 11), 4, 4, 4, 4, 4])
+        result = load(tmp_path, usda(keys), fps=12)
+        assert (result.n_frames, result.fps, result.first_frame) == (8, 12.0, 0)
+        assert np.allclose(result.translations[:6, 1, 1], np.linspace(2, 4, 6))
 
     def test_samples_finer_than_time_codes(self, tmp_path):
         samples = ", ".join(f"{i * 0.2}: [(0,{i},0)]" for i in range(11))
-        found = load(
+        result = load(
             tmp_path, usda(f'uniform token[] joints = ["a/b"]\nfloat3[] translations.timeSamples = {{{samples}}}')
         )
-        assert found.n_frames == 11
-        assert found.fps == pytest.approx(120.0)
-        assert np.allclose(found.translations[:, 1, 1], range(11))
+        assert result.n_frames == 11
+        assert result.fps == pytest.approx(120.0)
+        assert np.allclose(result.translations[:, 1, 1], range(11))
 
-    def test_joints_that_the_animation_leaves_at_rest_or_that_nobody_knows(self, tmp_path):
+    def test_joints_at_rest_and_unknown_joints(self, tmp_path):
         text = usda('uniform token[] joints = ["z", "a"]\nquatf[] rotations = [(1,0,0,0), (0,1,0,0)]')
-        found = load(tmp_path, text)
-        assert np.allclose(found.world_positions()[0], [[0, 0, 0], [0, -2, 0]])
-        assert any("1 animated joints are not in the skeleton" in note for note in found.notes)
+        result = load(tmp_path, text)
+        assert np.allclose(result.world_positions()[0], [[0, 0, 0], [0, -2, 0]])
+        assert any("1 animated joints are not in the skeleton" in note for note in result.notes)
 
     def test_children_before_parents_and_parents_missing(self, tmp_path):
         matrix = "((1,0,0,0),(0,1,0,0),(0,0,1,0),({},0,0,1))"
         skeleton = f"""uniform token[] joints = ["hip/gap/toe/tip", "hip/gap/toe", "hip"]
             uniform matrix4d[] restTransforms = [{matrix.format(4)}, {matrix.format(2)}, {matrix.format(1)}]"""
         animation = 'uniform token[] joints = ["hip/gap/toe"]\nquatf[] rotations = [(0,0,1,0)]'
-        found = load(tmp_path, usda(animation, skeleton))
-        assert found.skeleton.names == ("hip", "toe", "tip")
-        assert found.skeleton.parents.tolist() == [-1, 0, 1]
-        assert np.allclose(found.world_positions()[0, :, 0], [1, 3, -1])
+        result = load(tmp_path, usda(animation, skeleton))
+        assert result.skeleton.names == ("hip", "toe", "tip")
+        assert result.skeleton.parents.tolist() == [-1, 0, 1]
+        assert np.allclose(result.world_positions()[0, :, 0], [1, 3, -1])
 
     def test_bind_transforms_stand_in(self, tmp_path):
         m = "((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,{},0,1))"
         skeleton = (
             f'uniform token[] joints = ["a", "a/b"]\nuniform matrix4d[] bindTransforms = [{m.format(1)}, {m.format(4)}]'
         )
-        found = load(tmp_path, usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0)]', skeleton))
-        assert np.allclose(found.skeleton.offsets, [[0, 1, 0], [0, 3, 0]])
+        result = load(tmp_path, usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0)]', skeleton))
+        assert np.allclose(result.skeleton.offsets, [[0, 1, 0], [0, 3, 0]])
 
-    def test_a_rest_pose_that_turns_becomes_the_reference_pose(self, tmp_path):
+    def test_a_rotated_rest_pose_becomes_the_reference_pose(self, tmp_path):
         quarter = "((0,1,0,0),(-1,0,0,0),(0,0,1,0),({},0,0,1))"  # X to Y
         plain = "((1,0,0,0),(0,1,0,0),(0,0,1,0),({},0,0,1))"
         skeleton = f"""uniform token[] joints = ["a", "a/b"]
             uniform matrix4d[] restTransforms = [{quarter.format(0)}, {plain.format(3)}]"""
-        found = load(tmp_path, usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0)]', skeleton))
-        pose = found.reference_pose
+        result = load(tmp_path, usda('uniform token[] joints = ["a"]\nquatf[] rotations = [(1,0,0,0)]', skeleton))
+        pose = result.reference_pose
         assert np.allclose(rotate(pose.rotations[0], pose.translations[1]), [0, 3, 0])
-        assert found.height == pytest.approx(3.0)
+        assert result.height == pytest.approx(3.0)
 
     def test_transforms_above_the_skeleton(self, tmp_path):
         above = """double3 xformOp:translate.timeSamples = { 0: (5,0,0), 1: (6,0,0) }
             float xformOp:rotateX = 90
             uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:rotateX"]"""
-        found = load(tmp_path, usda(root=above))
-        assert np.allclose(found.world_positions()[:, 0], [[5, 0, 0], [6, 0, 0]])
-        assert np.allclose(found.world_positions()[:, 1], [[5, 0, 2], [6, 0, -2]], atol=1e-6)
+        result = load(tmp_path, usda(root=above))
+        assert np.allclose(result.world_positions()[:, 0], [[5, 0, 0], [6, 0, 0]])
+        assert np.allclose(result.world_positions()[:, 1], [[5, 0, 2], [6, 0, -2]], atol=1e-6)
 
-    def test_even_scale_is_folded(self, tmp_path):
+    def test_even_scale_is_applied(self, tmp_path):
         animation = """uniform token[] joints = ["a", "a/b"]
             quatf[] rotations = [(0,0,0,1), (1,0,0,0)]
             half3[] scales = [(0.5,0.5,0.5), (1,1,1)]"""
-        found = load(tmp_path, usda(animation))
-        assert np.allclose(found.world_positions()[0], [[0, 0, 0], [0, -1, 0]], atol=1e-6)
-        assert np.allclose(found.skeleton.offsets[1], [0, 1, 0])
+        result = load(tmp_path, usda(animation))
+        assert np.allclose(result.world_positions()[0], [[0, 0, 0], [0, -1, 0]], atol=1e-6)
+        assert np.allclose(result.skeleton.offsets[1], [0, 1, 0])
 
-    def test_uneven_scale_keeps_places(self, tmp_path):
+    def test_uneven_scale_keeps_positions(self, tmp_path):
         animation = """uniform token[] joints = ["a", "a/b"]
             quatf[] rotations = [(1,0,0,0), (1,0,0,0)]
             half3[] scales.timeSamples = { 0: [(1,3,1), (1,1,1)], 1: [(1,1,1), (1,1,1)] }"""
         with pytest.warns(kp.FormatWarning, match="scaled unevenly"):
-            found = load(tmp_path, usda(animation))
-        assert np.allclose(found.world_positions()[:, 1], [[0, 6, 0], [0, 2, 0]])
+            result = load(tmp_path, usda(animation))
+        assert np.allclose(result.world_positions()[:, 1], [[0, 6, 0], [0, 2, 0]])
 
     def test_several_animations(self, tmp_path):
         second = """def SkelAnimation "Kick" { uniform token[] joints = ["a"]
@@ -226,7 +226,7 @@ class TestOtherFiles:
         with pytest.raises(kp.OptionError, match="animation=2"):
             load(tmp_path, text, animation=2)
 
-    def test_options_that_make_no_sense(self, tmp_path):
+    def test_invalid_options(self, tmp_path):
         with pytest.raises(kp.OptionError, match="fps=-1"):
             load(tmp_path, usda(), fps=-1)
         with pytest.raises(kp.OptionError, match="animation="):
@@ -234,11 +234,11 @@ class TestOtherFiles:
 
     @pytest.mark.data
     def test_the_examples_of_openusd(self, data_dir):
-        found = kp.load(data_dir / "usd" / "lbs.usda")
-        assert (found.n_frames, found.fps, found.first_frame) == (30, 24.0, 1)
-        tip = found.world_positions()[:, 2]
+        result = kp.load(data_dir / "usd" / "lbs.usda")
+        assert (result.n_frames, result.fps, result.first_frame) == (30, 24.0, 1)
+        tip = result.world_positions()[:, 2]
         assert np.allclose(tip[0], [0, 1, 0], atol=1e-5)
         assert np.allclose(tip[-1], [-0.30484766, 0.8949245, 0.3258497], atol=1e-5)  # its own extentsHint
-        found = kp.load(data_dir / "usd" / "skinnedArm.usda")
-        assert (found.n_frames, found.metres_per_unit) == (10, 0.01)
-        assert np.allclose(found.world_positions()[-1, 2], [0, -2, 2], atol=1e-3)
+        result = kp.load(data_dir / "usd" / "skinnedArm.usda")
+        assert (result.n_frames, result.metres_per_unit) == (10, 0.01)
+        assert np.allclose(result.world_positions()[-1, 2], [0, -2, 2], atol=1e-3)

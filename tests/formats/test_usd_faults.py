@@ -1,4 +1,4 @@
-"""USD files that are wrong, damaged or hostile."""
+"""Faulty, damaged and hostile USD files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from usd_files import load, motion, usda
 
 import keypose as kp
-from keypose.formats import child, usd
+from keypose.formats import subprocess_readers, usd
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
 
@@ -39,7 +39,7 @@ class TestBadFiles:
             (usda().replace("SkelAnimation", "Scope"), "no SkelAnimation"),
         ],
     )
-    def test_what_is_said(self, text, problem, tmp_path):
+    def test_errors(self, text, problem, tmp_path):
         with pytest.raises(kp.FormatError, match=problem) as error:
             load(tmp_path, text)
         assert str(error.value).startswith(str(tmp_path / "x.usda"))
@@ -91,11 +91,11 @@ class TestBadFiles:
             load(tmp_path, "#usda 1.0\n" + 'def "a" {\n' * 50_000 + "}\n" * 50_000)
 
     def test_references_that_multiply_are_survived(self, tmp_path, monkeypatch):
-        """Thirty prims, each with two copies of the next: a thousand million in the scene."""
+        """Thirty prims, each with two copies of the next: a billion in the scene."""
         copy = 'def "{}" (references = </p{}>) {{\n}}\n'
         levels = [f'class "p{i}" {{\n{copy.format("x", i + 1)}{copy.format("y", i + 1)}}}\n' for i in range(30)]
         text = "#usda 1.0\n" + "".join(levels) + 'class "p30" {\n}\ndef "all" (references = </p0>) {\n}\n'
-        monkeypatch.setattr(child, "LEAST_SECONDS", 4.0)
+        monkeypatch.setattr(subprocess_readers, "MIN_SECONDS", 4.0)
         with pytest.raises(kp.FormatError, match=r"did not finish within 4 s|stopped by SIG|MemoryError"):
             load(tmp_path, text)
 
@@ -126,8 +126,8 @@ def "Root" (
         with pytest.raises(kp.FormatError, match="not followed"):
             load(tmp_path, f"#usda 1.0\n(\n    subLayers = [@{secret}@]\n)\n")
         with pytest.warns(kp.FormatWarning, match="not followed"):
-            found = load(tmp_path, usda(scene=f"subLayers = [@{secret}@, @./other.usda@]"))
-        assert found.n_frames == 2
+            result = load(tmp_path, usda(scene=f"subLayers = [@{secret}@, @./other.usda@]"))
+        assert result.n_frames == 2
         clips = f"""clips = {{ dictionary default = {{
             asset[] assetPaths = [@{secret}@]\nstring primPath = "/Root"\ndouble2[] active = [(0, 0)] }} }}"""
         text = usda().replace('def SkelRoot "Root" {', f'def SkelRoot "Root" ({clips}) {{')
@@ -158,7 +158,7 @@ def "Root" (
                     kp.load(tmp_path / "damaged.usd")
         assert capfd.readouterr() == ("", "")
 
-    def test_a_zip_package_says_what_to_do(self, tmp_path):
+    def test_a_zip_package(self, tmp_path):
         (tmp_path / "x.usdz").write_bytes(b"PK\x03\x04" + bytes(100))
         with pytest.raises(kp.FormatError, match="zip archive: unpack it"):
             kp.load(tmp_path / "x.usdz")

@@ -11,7 +11,7 @@ from keypose.rotations import from_euler
 
 
 def motion(**changes) -> kp.Motion:
-    """Five joints with odd names, orders, channels and end sites, that all turn and partly move."""
+    """Return a motion of five joints with odd names, orders, channels and end sites; all rotate, some move."""
     rng = np.random.default_rng(5)
     names = ("Hips", "mixamorig:Left Arm", "mixamorig_Left_Arm", "7th#bone", "Füße")
     skeleton = kp.Skeleton(
@@ -33,12 +33,12 @@ def motion(**changes) -> kp.Motion:
     translations = np.repeat(skeleton.offsets[None], frames, axis=0)
     translations[:, 0] += np.cumsum(rng.normal(0, 1, (frames, 3)), axis=0)
     rotations = from_euler(np.cumsum(rng.normal(0, 0.1, (frames, 5, 3)), axis=0), "ZXY")
-    made = kp.Motion("made", skeleton, 59.94, translations, rotations, metres_per_unit=0.0254, first_frame=17)
-    return replace(made, **changes)
+    original = kp.Motion("made", skeleton, 59.94, translations, rotations, metres_per_unit=0.0254, first_frame=17)
+    return replace(original, **changes)
 
 
 def usda(animation: str = "", skeleton: str = "", scene: str = "", root: str = "") -> str:
-    """A small file: an arm of two joints along Y, with an animation of our choice."""
+    """Return a small file: an arm of two joints along Y with the given animation."""
     matrix = "((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,{},0,1))"
     rest = f"uniform matrix4d[] restTransforms = [{matrix.format(0)}, {matrix.format(2)}]"
     moves = """

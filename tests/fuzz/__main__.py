@@ -1,4 +1,4 @@
-"""The parent process: hands out inputs, watches the children, prints what was tried and found."""
+"""The parent process: distributes inputs, monitors the children, prints a summary."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fuzz.seeds import KINDS, SHARES, missing
-from tests.fuzz.worker import SECONDS_EACH, one_input, try_input
+from tests.fuzz.seeds import KINDS, SHARES, missing_requirement
+from tests.fuzz.worker import SECONDS_EACH, build_input, try_input
 
 BATCH = 500
 
 
 @dataclass
 class Findings:
-    """What happened to the inputs of one kind."""
+    """The outcomes of the inputs of one kind."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     slowest: tuple[float, int] = (0.0, 0)
@@ -37,7 +37,7 @@ class Findings:
 
 
 def run_batch(kind: str, first: int, count: int) -> Findings:
-    """One batch in child processes; after a crash or a hang the next child goes on behind the culprit."""
+    """Run one batch in child processes; after a crash or a hang the next child continues after the failing input."""
     findings = Findings()
     end = first + count
     while first < end:
@@ -51,16 +51,16 @@ def run_batch(kind: str, first: int, count: int) -> Findings:
                 findings.add(row["end"], row["outcome"], row["seconds"])
         if problem is None:
             return findings
-        culprit = rows[-1]["start"] if rows and "start" in rows[-1] else None
-        if culprit is None:
+        failing_input = rows[-1]["start"] if rows and "start" in rows[-1] else None
+        if failing_input is None:
             raise SystemExit(f"the child process for {kind} failed outside an input:\n{problem}")
-        findings.add(culprit, problem, 0.0)
-        first = culprit + 1
+        findings.add(failing_input, problem, 0.0)
+        first = failing_input + 1
     return findings
 
 
 def _watch(child: subprocess.Popen[str], log: Path) -> str | None:
-    """Waits; None if all went well, else what went wrong. A child that stands still is ended."""
+    """Wait for the child; return None on success, else the problem. Kill a child that makes no progress."""
     size, since = -1, time.monotonic()
     while True:
         try:
@@ -82,18 +82,18 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first input of each kind")
     parser.add_argument("--kinds", default=",".join(KINDS), help="some of " + ",".join(KINDS))
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--repeat", help="one input again, KIND:NUMBER, kept as a file beside its outcome")
+    parser.add_argument("--repeat", help="one input again, KIND:NUMBER, saved as a file, and its outcome")
     options = parser.parse_args()
     if options.repeat:
         return repeat(options.repeat)
     kinds = []
     for kind in options.kinds.split(","):
-        if why := missing(kind):
+        if why := missing_requirement(kind):
             print(f"{kind} is left out: {why}")
         else:
             kinds.append(kind)
     start = time.monotonic()
-    found = {kind: Findings() for kind in kinds}
+    findings = {kind: Findings() for kind in kinds}
     total = sum(SHARES[kind] for kind in kinds)
     counts = {kind: -(-options.count * SHARES[kind] // total) for kind in kinds}
     batches = [
@@ -106,27 +106,27 @@ def main() -> int:
         for done, job in enumerate(as_completed(jobs), 1):
             kind = jobs[job][0]
             result = job.result()
-            found[kind].outcomes += result.outcomes
-            found[kind].slowest = max(found[kind].slowest, result.slowest)
-            found[kind].failures |= result.failures
+            findings[kind].outcomes += result.outcomes
+            findings[kind].slowest = max(findings[kind].slowest, result.slowest)
+            findings[kind].failures |= result.failures
             if sys.stderr.isatty():
                 print(f"\r{done} of {len(batches)} batches", end="", file=sys.stderr)
     print(f"\r{'kind':<10}{'tried':>8}{'loaded':>8}{'refused':>9}{'failed':>8}{'slowest':>12}")
-    for kind, f in found.items():
+    for kind, f in findings.items():
         tried = sum(f.outcomes.values())
         numbers = f"{tried:>8}{f.outcomes['loaded']:>8}{f.outcomes['refused']:>9}{f.outcomes['failed']:>8}"
         print(f"{kind:<10}{numbers}{1e3 * f.slowest[0]:>9.0f} ms")
-    failures = [(kind, number, text) for kind, f in found.items() for number, text in sorted(f.failures.items())]
+    failures = [(kind, number, text) for kind, f in findings.items() for number, text in sorted(f.failures.items())]
     for kind, number, text in failures[:20]:
         print(f"\n{kind}:{number}\n{text}")
-    total = sum(sum(f.outcomes.values()) for f in found.values())
+    total = sum(sum(f.outcomes.values()) for f in findings.values())
     print(f"\n{total} inputs, {len(failures)} failures, {time.monotonic() - start:.0f} s")
     return bool(failures)
 
 
 def repeat(which: str) -> int:
     kind, number = which.split(":")
-    data, name = one_input(kind, int(number))
+    data, name = build_input(kind, int(number))
     folder = Path(tempfile.mkdtemp(prefix="keypose-fuzz-"))
     (folder / name).write_bytes(data)
     outcome, seconds = try_input(kind, int(number), folder)

@@ -1,4 +1,4 @@
-"""Ways to damage a file, each by a seeded generator."""
+"""Functions that damage a file, each with a seeded generator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INTEGERS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x800
 
 
 def damage(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """One to six random damages, mostly few."""
+    """Apply one to six random damages, mostly few."""
     for _ in range(min(6, 1 + int(rng.expovariate(0.8)))):
         data = rng.choice(DAMAGES)(data, others, rng)
     return data

@@ -1,4 +1,4 @@
-"""Sound files of every kind, small, made in code; real ones of the shared data are added where they are."""
+"""Small valid files of every kind, built in code; real ones of the shared data are added if present."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import keypose as kp
-from keypose.storage import stored_bytes
+from keypose.storage import encode_kps
 
 TESTS = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("KEYPOSE_TEST_DATA", TESTS.parents[1] / "shared" / "data"))
@@ -21,21 +21,21 @@ SMALL_BYTES = 120_000
 
 @dataclass(frozen=True)
 class Seeds:
-    """The sound files of one kind and the name under which their damaged copies are loaded."""
+    """The valid files of one kind and the name under which their damaged copies are loaded."""
 
     name: str
     contents: list[bytes]
-    companions: dict[str, bytes] = field(default_factory=dict)  # files that must lie beside it
+    companions: dict[str, bytes] = field(default_factory=dict)  # files that must be in the same folder
 
 
 @functools.cache
 def seeds(kind: str) -> Seeds:
-    """The seeds of one kind, always in the same order."""
+    """Return the seeds of one kind, always in the same order."""
     return KINDS[kind]()
 
 
 def _saved(suffix: str) -> bytes:
-    """A few frames of the demo motion in that format."""
+    """Return a few frames of the demo motion in that format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"demo{suffix}"
         kp.save(kp.demo_motion(fps=30)[100:104], path)
@@ -43,7 +43,7 @@ def _saved(suffix: str) -> bytes:
 
 
 def _saved_keyed(suffix: str) -> bytes:
-    """A few keys of the demo motion in that format."""
+    """Return a few keys of the demo motion in that format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"demo{suffix}"
         kp.save(kp.unbake(kp.demo_motion(fps=30)[100:112], [2, 5, 10]), path)
@@ -51,25 +51,25 @@ def _saved_keyed(suffix: str) -> bytes:
 
 
 def _saved_kps(**options: object) -> bytes:
-    """Two seconds and a half of the demo motion, whose joints turn about one axis, two, three or none."""
-    return stored_bytes(kp.demo_motion(fps=20)[60:110], **options)  # type: ignore[arg-type]
+    """Return 2.5 s of the demo motion, whose joints rotate about one axis, two, three or none."""
+    return encode_kps(kp.demo_motion(fps=20)[60:110], **options)  # type: ignore[arg-type]
 
 
 def _saved_swings(suffix: str, **options: object) -> bytes:
-    """A few swings of the demo motion in that format."""
+    """Return a few swings of the demo motion in that format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"demo{suffix}"
         kp.save(kp.swings(kp.demo_motion(fps=30)[100:160], **options), path)  # type: ignore[arg-type]
         return path.read_bytes()
 
 
-def _real(pattern: str, most_bytes: int = SMALL_BYTES) -> list[bytes]:
+def _real(pattern: str, max_bytes: int = SMALL_BYTES) -> list[bytes]:
     files = sorted(DATA.glob(pattern)) if DATA.is_dir() else []
-    return [path.read_bytes() for path in files if path.stat().st_size <= most_bytes]
+    return [path.read_bytes() for path in files if path.stat().st_size <= max_bytes]
 
 
 def _test_module(name: str) -> object:
-    """A helper module of tests/formats."""
+    """Import a helper module of tests/formats."""
     sys.path.insert(0, str(TESTS / "formats"))
     return importlib.import_module(name)
 
@@ -94,8 +94,8 @@ def _amc() -> Seeds:
 
 
 def _c3d() -> Seeds:
-    made = _test_module("c3d_writer")
-    files = [made.C3D(made.walk(), processor=p, integers=i) for p in (84, 85, 86) for i in (False, True)]  # type: ignore[attr-defined]
+    writer = _test_module("c3d_writer")
+    files = [writer.C3D(writer.walk(), processor=p, integers=i) for p in (84, 85, 86) for i in (False, True)]  # type: ignore[attr-defined]
     return Seeds("x.c3d", [file.data() for file in files] + _real("c3d/**/*.*3*"))
 
 
@@ -117,7 +117,7 @@ def _swings_json() -> Seeds:
 
 
 def _kps() -> Seeds:
-    """Of every kind: within a tolerance, of one group and of several, lossless, keys, swings."""
+    """Return files of every kind: within a tolerance, with one group and several, lossless, keys, swings."""
     kinds = [_saved(".kps"), _saved_kps(tolerance_mm=0.05), _saved_kps(lossless=True)]
     return Seeds("x.kps", [*kinds, *kinds, _saved_keyed(".kps"), _saved_swings(".kps")])
 
@@ -134,8 +134,8 @@ def _fbx() -> Seeds:
     return Seeds("x.fbx", _real("fbx/*.fbx", 400_000))
 
 
-def missing(kind: str) -> str | None:
-    """What stands in the way of this kind, if anything: FBX needs Blender, and nobody but Blender writes it."""
+def missing_requirement(kind: str) -> str | None:
+    """Return what is missing for this kind, if anything: FBX needs Blender and real files."""
     if kind == "fbx" and not os.environ.get("KEYPOSE_BLENDER_PYTHON"):
         return "KEYPOSE_BLENDER_PYTHON names no Python with Blender's module"
     return None if kind != "fbx" or _real("fbx/*.fbx", 400_000) else f"no FBX files in {DATA}"
@@ -150,4 +150,4 @@ KINDS = {
     "bvh": _bvh, "bvh.gz": _bvh_gz, "asf": _asf, "amc": _amc, "c3d": _c3d, "keys.json": _keys_json,
     "swings.json": _swings_json, "kps": _kps, "glb": _glb, "gltf": _gltf, "usda": _usda, "usdc": _usdc, "fbx": _fbx,
 }  # fmt: skip
-IN_CHILD = ("usda", "usdc", "fbx")  # read in a process of their own, which sets its own limits
+SUBPROCESS_KINDS = ("usda", "usdc", "fbx")  # read in a subprocess, which sets its own limits

@@ -1,4 +1,4 @@
-"""The child process: loads damaged files one after another and writes down what happens."""
+"""The child process: loads damaged files one after another and logs the outcomes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import traceback
 import warnings
 from pathlib import Path
 
-from tests.fuzz.kps_parts import damaged_inside
+from tests.fuzz.kps_sections import damage_section
 from tests.fuzz.mutate import damage
-from tests.fuzz.seeds import IN_CHILD, seeds
-from tests.storage.sealing import sealed
+from tests.fuzz.seeds import SUBPROCESS_KINDS, seeds
+from tests.storage.checksum_repair import update_checksums
 
 import keypose as kp
 
@@ -23,20 +23,20 @@ MEMORY_BYTES = 2 << 30  # beyond what the process has when it starts
 SECONDS_EACH = 20.0
 
 
-def one_input(kind: str, number: int) -> tuple[bytes, str]:
-    """The damaged file of that number, and the name under which it is loaded."""
+def build_input(kind: str, number: int) -> tuple[bytes, str]:
+    """Return the damaged file of that number and the name under which it is loaded."""
     files = seeds(kind)
     rng = random.Random(f"{kind}:{number}")
-    sound, manner = rng.choice(files.contents), rng.random()
-    if kind == "kps" and manner < 0.5:  # what stands behind the header and the checksums is tried, too
-        return damaged_inside(sound, files.contents, rng), files.name
+    sound, choice = rng.choice(files.contents), rng.random()
+    if kind == "kps" and choice < 0.5:  # damage behind the header and the checksums too
+        return damage_section(sound, files.contents, rng), files.name
     data = damage(sound, files.contents, rng)
-    return sealed(data) if kind == "kps" and manner < 0.75 else data, files.name
+    return update_checksums(data) if kind == "kps" and choice < 0.75 else data, files.name
 
 
 def try_input(kind: str, number: int, folder: Path) -> tuple[str, float]:
-    """'loaded', 'refused' or a traceback, and the seconds it took."""
-    data, name = one_input(kind, number)
+    """Return 'loaded', 'refused' or a traceback, and the seconds it took."""
+    data, name = build_input(kind, number)
     path = folder / name
     path.write_bytes(data)
     start = time.perf_counter()
@@ -56,13 +56,13 @@ def try_input(kind: str, number: int, folder: Path) -> tuple[str, float]:
 
 
 def main(kind: str, first: int, count: int, progress: Path) -> None:
-    """Inputs ``first`` to ``first + count``; ``progress`` always names the one under way."""
+    """Try inputs ``first`` to ``first + count``; ``progress`` always names the current one."""
     with tempfile.TemporaryDirectory() as folder:
         companions = seeds(kind).companions
         for name, data in companions.items():
             (Path(folder) / name).write_bytes(data)
         kp.load(_sound(kind, Path(folder)))
-        if kind not in IN_CHILD:
+        if kind not in SUBPROCESS_KINDS:
             _limit_memory()
         with progress.open("w") as log:
             for number in range(first, first + count):

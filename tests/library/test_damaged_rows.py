@@ -1,4 +1,4 @@
-"""Damaged rows: each is named, none keeps others from being used, and all are made sound by the bytes."""
+"""Damaged rows: each is reported, the others stay usable, and all are repaired from the bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_CLIPS = 3
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed library of three clips."""
     folder = tmp_path_factory.mktemp("library")
     motion = kp.demo_motion(fps=10)
@@ -32,8 +32,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "copy"))
+def folder(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path / "copy"))
 
 
 def damage(folder: Path, *statements: str) -> None:
@@ -54,7 +54,7 @@ ROWS = {
     "no frames": ("UPDATE clips SET n_frames = 0 WHERE id = 1", "n_frames"),
     "an endless duration": ("UPDATE clips SET duration_s = 9e999 WHERE id = 1", "duration_s"),
     "a path as suffix": ("UPDATE clips SET suffix = '/../../x' WHERE id = 1", "suffix"),
-    "a tolerance": ("UPDATE clips SET within_mm = 'x' WHERE id = 1", "within_mm"),
+    "a tolerance": ("UPDATE clips SET tolerance_mm = 'x' WHERE id = 1", "tolerance_mm"),
     "no blob": ("UPDATE clips SET blob = 'x' WHERE id = 1", "blob"),
     "a hash": ("UPDATE clips SET hash = 'x' WHERE id = 1", "hash"),
     "a row of bytes": ("DELETE FROM blobs WHERE hash = (SELECT blob FROM clips WHERE id = 1)", "bytes"),
@@ -62,22 +62,24 @@ ROWS = {
         "UPDATE blobs SET bytes = 9e999 WHERE hash = (SELECT blob FROM clips WHERE id = 1)",
         "by",
     ),
-    "a tag that is none": ("UPDATE tags SET tag = x'00' WHERE clip = 1 AND tag = 'some'", "a tag"),
+    "a tag that is none": ("UPDATE tags SET tag = x'00' WHERE clip_id = 1 AND tag = 'some'", "a tag"),
 }
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_damaged_row_is_named_and_made_sound_by_rebuild(folder: Path, row: str) -> None:
-    statement, says = ROWS[row]
+def test_a_damaged_row_is_reported_and_repaired_by_rebuild(folder: Path, row: str) -> None:
+    statement, expected_text = ROWS[row]
     with Library(folder / "clips.db") as library:
         before = library.clip("take_0")
     damage(folder, statement)
     other = next(path for path in (folder / "clips.db.blobs").glob("??/*") if path.name != before.blob)
-    other.write_bytes(b"damaged too")  # what comes later is found all the same
+    other.write_bytes(b"damaged too")  # later faults are found as well
     with Library(folder / "clips.db") as library:
-        found = library.verify()
-        assert any(fault.kind == "row" and fault.where == "clip 1" and says in fault.says for fault in found), found
-        assert "rebuild() makes it sound" in str(found) and "damaged blob" in {fault.kind for fault in found}
+        faults = library.verify()
+        assert any(
+            fault.kind == "row" and fault.subject == "clip 1" and expected_text in fault.message for fault in faults
+        ), faults
+        assert "rebuild() makes it sound" in str(faults) and "damaged blob" in {fault.kind for fault in faults}
         with pytest.raises(
             FormatError, match=r"clips.db: .*damaged.*rebuild\(\) makes it sound|not those of a library"
         ):
@@ -91,58 +93,61 @@ def test_a_damaged_row_is_named_and_made_sound_by_rebuild(folder: Path, row: str
         assert (after.fps, after.n_frames, after.suffix, after.bytes) == (
             before.fps, before.n_frames, before.suffix, before.bytes
         )  # fmt: skip
-        assert after.also_named == before.also_named and after.licence == "CC0" and "tag0" in after.tags
+        assert after.other_names == before.other_names and after.licence == "CC0" and "tag0" in after.tags
         assert len(library) == 2 and len(library.search("take_1")) == 1 and len(library.export(folder / "out")) == 2
 
 
-def test_a_row_whose_bytes_are_damaged_too_is_dropped_and_told_of(folder: Path) -> None:
+def test_a_row_with_damaged_bytes_is_deleted_and_reported(folder: Path) -> None:
     with Library(folder / "clips.db") as library:
         clip = library.clip("take_0")
     damage(folder, "UPDATE clips SET fps = 0 WHERE id = 1")
     (folder / "clips.db.blobs" / clip.blob[:2] / clip.blob).write_bytes(b"damaged")
     with Library(folder / "clips.db") as library:
-        told = library.rebuild()
-        assert [fault.where for fault in told if fault.kind == "row"] == ["take_0"] and "add its file again" in str(
-            told
+        faults = library.rebuild()
+        assert [fault.subject for fault in faults if fault.kind == "row"] == ["take_0"] and "add its file again" in str(
+            faults
         )
         assert len(library.clips()) == 2
         library.add(replace(kp.demo_motion(fps=10)[:12], name="take_0"))
         assert library.verify() == () and len(library) == N_CLIPS
 
 
-def test_a_damaged_count_of_changes_is_said(folder: Path) -> None:
-    damage(folder, "UPDATE keypose_library SET changes = 'abc'")
+def test_a_damaged_change_counter_is_reported(folder: Path) -> None:
+    damage(folder, "UPDATE keypose_library_info SET changes = 'abc'")
     with Library(folder / "clips.db") as library:
         with pytest.raises(FormatError, match=r"'abc' changes, expected a number: rebuild\(\) makes it sound"):
             library.search("take_0")
         assert library.rebuild() == () and library.verify() == () and library.search("take_0")
 
 
-def test_a_date_without_a_zone_is_said(folder: Path) -> None:
-    statement = "UPDATE {} SET made_at = '2026-01-01T00:00:00'"
-    damage(folder, *(statement.format(table) for table in ("keypose_library", "keypose_library_twin")))
+def test_a_date_without_a_zone_is_reported(folder: Path) -> None:
+    statement = "UPDATE {} SET created_at = '2026-01-01T00:00:00'"
+    damage(folder, *(statement.format(table) for table in ("keypose_library_info", "keypose_library_info_copy")))
     with Library(folder / "clips.db") as library:
-        assert ["expected a date" in fault.says for fault in library.verify()] == [True]
+        assert ["expected a date" in fault.message for fault in library.verify()] == [True]
         assert library.rebuild() == () and library.verify() == ()
 
 
 USES: dict[str, tuple[str, Callable[[Library], object]]] = {
-    "search": ("DELETE FROM descriptors WHERE clip = 2 AND name = 'clip'", lambda here: here.search("take_0")),
-    "windows": ("DELETE FROM descriptors WHERE clip = 2 AND name LIKE 'upper%'", lambda here: here.search("take_0")),
-    "swings": ("DELETE FROM descriptors WHERE clip = 2 AND name = 'sheet'", lambda here: here.swings("take_1")),
-    "an analysis": ("DELETE FROM analyses WHERE clip = 2", lambda here: here.strip("take_1")),
+    "search": ("DELETE FROM descriptors WHERE clip_id = 2 AND name = 'clip'", lambda here: here.search("take_0")),
+    "windows": ("DELETE FROM descriptors WHERE clip_id = 2 AND name LIKE 'upper%'", lambda here: here.search("take_0")),
+    "swings": (
+        "DELETE FROM descriptors WHERE clip_id = 2 AND name = 'swing_table'",
+        lambda here: here.swings("take_1"),
+    ),
+    "an analysis": ("DELETE FROM analyses WHERE clip_id = 2", lambda here: here.strip("take_1")),
     "stats": ("UPDATE clips SET n_frames = 9e999 WHERE id = 2", lambda here: here.stats()),
     "bytes": ("UPDATE blobs SET bytes = 9e999", lambda here: here.stats()),
 }
 
 
 @pytest.mark.parametrize("use", USES)
-def test_what_is_lost_is_an_error_of_ours(folder: Path, use: str) -> None:
-    statement, ask = USES[use]
+def test_missing_rows_are_format_errors(folder: Path, use: str) -> None:
+    statement, use_library = USES[use]
     damage(folder, statement)
     with Library(folder / "clips.db") as library:
         with pytest.raises(FormatError, match=r"clips.db: .*expected"):
-            ask(library)
+            use_library(library)
         assert library.verify() != ()
         assert library.rebuild() == () and library.verify() == ()
-        ask(library)
+        use_library(library)

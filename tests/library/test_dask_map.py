@@ -1,4 +1,4 @@
-"""A real Dask cluster whose workers, and at last whose scheduler, are killed."""
+"""A real Dask cluster whose workers, and finally whose scheduler, are killed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import dask_work
+import dask_jobs
 import pytest
 
 import keypose as kp
-from keypose.batch.dask_map import map_on_dask, scheduler_address
+from keypose.batch.dask_map import map_on_dask, parse_scheduler_address
 from keypose.errors import KeyposeError, OptionError
 from keypose.library.library import Library
-from keypose.library.nouns import IngestProgress
+from keypose.library.records import IngestProgress
 
 N_CLIPS = 12
 N_WORKERS = 3
 
 
 class Cluster:
-    """A scheduler and workers as processes of their own, on loopback."""
+    """A scheduler and workers as separate processes, on loopback."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -52,7 +52,7 @@ class Cluster:
                            "--local-directory", str(self.folder))  # fmt: skip
 
     def replace(self, worker: subprocess.Popen[bytes]) -> None:
-        """Another worker in the place of one that died."""
+        """Start another worker in place of a dead one."""
         self.workers[self.workers.index(worker)] = self._worker()
 
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -73,35 +73,35 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     pytest.importorskip("distributed", reason="no Dask on this machine: pip install 'keypose[dask]'")
     folder = tmp_path / "cluster"
     folder.mkdir()
-    made = Cluster(folder)
-    yield made
-    made.close()
+    new_cluster = Cluster(folder)
+    yield new_cluster
+    new_cluster.close()
 
 
 @pytest.mark.one_python
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of a scheduler that was killed
-def test_the_deaths_of_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
-    _what_dies_with_its_worker_is_tried_again(cluster, tmp_path)
-    _one_dies_in_an_ingest(cluster, tmp_path)
-    _outcomes_are_those_of_the_pool(cluster)
-    _an_item_that_kills_its_workers_has_failed(cluster)
-    _a_cluster_without_workers_is_given_up(cluster)
-    _a_lost_scheduler_is_said(cluster)
+def test_failures_of_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    _check_job_is_retried_after_its_worker_dies(cluster, tmp_path)
+    _check_ingest_survives_a_dead_worker(cluster, tmp_path)
+    _check_outcomes_equal_those_of_the_pool(cluster)
+    _check_job_that_kills_workers_fails(cluster)
+    _check_cluster_without_workers_times_out(cluster)
+    _check_lost_scheduler_is_reported(cluster)
 
 
-def _what_dies_with_its_worker_is_tried_again(cluster: Cluster, tmp_path: Path) -> None:
-    tries = tmp_path / "tries"
-    tries.mkdir()
-    (outcome,) = map_on_dask(dask_work.die_the_first_time, [str(tries)], cluster.address)
+def _check_job_is_retried_after_its_worker_dies(cluster: Cluster, tmp_path: Path) -> None:
+    attempts = tmp_path / "tries"
+    attempts.mkdir()
+    (outcome,) = map_on_dask(dask_jobs.die_the_first_time, [str(attempts)], cluster.address)
     assert outcome.value == 2 and outcome.failure is None
-    died, worked = (int(path.name) for path in sorted(tries.iterdir(), key=lambda path: path.stat().st_mtime_ns))
+    died, worked = (int(path.name) for path in sorted(attempts.iterdir(), key=lambda path: path.stat().st_mtime_ns))
     workers = {worker.pid: worker for worker in cluster.workers}
     assert workers[died].wait() == -signal.SIGKILL and workers[worked].poll() is None
     cluster.replace(workers[died])
 
 
-def _one_dies_in_an_ingest(cluster: Cluster, tmp_path: Path) -> None:
+def _check_ingest_survives_a_dead_worker(cluster: Cluster, tmp_path: Path) -> None:
     clips = tmp_path / "clips"
     clips.mkdir()
     motion = kp.demo_motion(fps=10)
@@ -114,63 +114,63 @@ def _one_dies_in_an_ingest(cluster: Cluster, tmp_path: Path) -> None:
             cluster.workers[0].kill()
 
     with Library(tmp_path / "clips.db") as library:
-        done = library.add([clips], engine=cluster.address, on_progress=kill_one)
-        assert {clip.name for clip in done.clips} == {f"take_{n}" for n in range(N_CLIPS)}
-        assert [failure.path for failure in done.failures] == [str(clips / "bad.bvh")]
-        assert done.failures[0].says.startswith(f"{clips / 'bad.bvh'}:")
+        report = library.add([clips], engine=cluster.address, on_progress=kill_one)
+        assert {clip.name for clip in report.added} == {f"take_{n}" for n in range(N_CLIPS)}
+        assert [failure.path for failure in report.failures] == [str(clips / "bad.bvh")]
+        assert report.failures[0].message.startswith(f"{clips / 'bad.bvh'}:")
         assert cluster.workers[0].wait() == -signal.SIGKILL
         assert library.verify() == ()
-        assert len(library.add([clips], engine=cluster.address).known) == N_CLIPS
+        assert len(library.add([clips], engine=cluster.address).existing) == N_CLIPS
 
 
-def _outcomes_are_those_of_the_pool(cluster: Cluster) -> None:
-    drawn, started = 0, []
+def _check_outcomes_equal_those_of_the_pool(cluster: Cluster) -> None:
+    n_drawn, started = 0, []
 
     def items() -> Iterator[int]:
-        nonlocal drawn
+        nonlocal n_drawn
         for n in (*range(40), -1):
-            drawn += 1
+            n_drawn += 1
             yield n
 
-    found = {}
-    for outcome in map_on_dask(dask_work.square, items(), cluster.address, on_start=started.append):
-        found[outcome.index] = outcome
-        assert drawn <= len(found) + 2 * N_WORKERS + 1  # no more are drawn than the cluster has room for
-    assert [found[n].value for n in range(40)] == [n * n for n in range(40)]
+    outcomes = {}
+    for outcome in map_on_dask(dask_jobs.square, items(), cluster.address, on_start=started.append):
+        outcomes[outcome.index] = outcome
+        assert n_drawn <= len(outcomes) + 2 * N_WORKERS + 1  # no more are drawn than the cluster has room for
+    assert [outcomes[n].value for n in range(40)] == [n * n for n in range(40)]
     assert started == list(range(41))
-    failure = found[40].failure
+    failure = outcomes[40].failure
     assert failure is not None and failure.kind == "ValueError" and "expected no negative" in failure.message
-    (outcome,) = map_on_dask(dask_work.unpicklable, [1], cluster.address)
+    (outcome,) = map_on_dask(dask_jobs.unpicklable, [1], cluster.address)
     assert outcome.failure is not None
-    (outcome,) = map_on_dask(dask_work.square, [threading.Lock()], cluster.address)  # type: ignore[list-item]
+    (outcome,) = map_on_dask(dask_jobs.square, [threading.Lock()], cluster.address)  # type: ignore[list-item]
     assert outcome.failure is not None
 
 
-def _an_item_that_kills_its_workers_has_failed(cluster: Cluster) -> None:
-    (outcome,) = map_on_dask(dask_work.die, ["now"], cluster.address)
+def _check_job_that_kills_workers_fails(cluster: Cluster) -> None:
+    (outcome,) = map_on_dask(dask_jobs.die, ["now"], cluster.address)
     assert outcome.failure is not None and outcome.failure.kind == "crash"
     assert outcome.failure.message == "2 workers that worked on it died"
     assert [worker.wait() for worker in cluster.workers] == [-signal.SIGKILL] * N_WORKERS
 
 
-def _a_cluster_without_workers_is_given_up(cluster: Cluster) -> None:
+def _check_cluster_without_workers_times_out(cluster: Cluster) -> None:
     with pytest.raises(KeyposeError, match=r"has had no worker for 0.1 s, expected one at least: dask worker tcp:"):
-        list(map_on_dask(dask_work.square, [1, 2], cluster.address, patience_s=0.1))
+        list(map_on_dask(dask_jobs.square, [1, 2], cluster.address, no_worker_timeout_s=0.1))
 
 
-def _a_lost_scheduler_is_said(cluster: Cluster) -> None:
-    waiting = map_on_dask(dask_work.square, [1, 2], cluster.address, on_start=lambda _: cluster.scheduler.kill())
+def _check_lost_scheduler_is_reported(cluster: Cluster) -> None:
+    pending = map_on_dask(dask_jobs.square, [1, 2], cluster.address, on_start=lambda _: cluster.scheduler.kill())
     with pytest.raises(KeyposeError, match=r"the Dask cluster is gone .*goes on with the rest"):
-        next(waiting)
+        next(pending)
 
 
-def test_an_address_that_is_none_and_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert scheduler_address("dask://host") == "tcp://host:8786"
-    assert scheduler_address("tls://[::1]:99") == "tls://[::1]:99"
+def test_invalid_addresses_and_missing_schedulers_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parse_scheduler_address("dask://host") == "tcp://host:8786"
+    assert parse_scheduler_address("tls://[::1]:99") == "tls://[::1]:99"
     for address in ("", "host:8786", "dask://", "http://host:8786", "dask://host:port", "dask://host:1/path"):
         with pytest.raises(OptionError, match=r"expected the address of a Dask scheduler: dask://host:8786"):
-            next(map_on_dask(dask_work.square, [1], address))
+            next(map_on_dask(dask_jobs.square, [1], address))
     pytest.importorskip("distributed")
     monkeypatch.setattr("keypose.batch.dask_map.CONNECT_S", 0.2)
     with pytest.raises(KeyposeError, match=r"tcp://127.0.0.1:9: no Dask scheduler answers"):
-        next(map_on_dask(dask_work.square, [1], "dask://127.0.0.1:9"))
+        next(map_on_dask(dask_jobs.square, [1], "dask://127.0.0.1:9"))

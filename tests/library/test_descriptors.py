@@ -8,86 +8,88 @@ import pytest
 
 import keypose as kp
 from keypose.arrays import Bools, Floats
-from keypose.library.canonical import JOINTS, Canonical, canonical
+from keypose.library.canonical import JOINTS, CanonicalBody, canonical_body
 from keypose.library.descriptors import (
     Description,
     Gallery,
     Windows,
+    build_galleries,
+    clip_distances,
     covariance,
     describe,
     describe_body,
-    gallery,
     rank,
-    unlikeness,
 )
-from keypose.library.descriptors.clip import clip_groups, facts, mirror_of_clip
-from keypose.library.descriptors.describe import clip_numbers
-from keypose.library.descriptors.learnt import distances, packed, shipped, unpacked
-from keypose.library.descriptors.noun import AXES, EVEN_AXES
+from keypose.library.descriptors.clip_vector import clip_groups, clip_mirror_permutation, facts
+from keypose.library.descriptors.describe import clip_features
+from keypose.library.descriptors.description import AXES, EVEN_AXES
+from keypose.library.descriptors.learned_spaces import distances, load_shipped, pack_spaces, unpack_spaces
 from keypose.library.descriptors.posture import posture
 from keypose.rotations import exp
-from library_cases import DEMO, MIXAMO_NAMES, moved, scaled
-from naive_descriptors import naive_away, naive_log_covariance, naive_rank
+from library_cases import DEMO, MIXAMO_NAMES, rotate_world, scale_motion
+from naive_descriptors import naive_distance, naive_log_covariance, naive_rank
 
 NAMES = ("clip", "upper_1s", "lower_1s", "upper_4s", "lower_4s")
 
 
-def body_of(motion: kp.Motion) -> Canonical:
-    body = canonical(motion)
+def body_of(motion: kp.Motion) -> CanonicalBody:
+    body = canonical_body(motion)
     assert body is not None
     return body
 
 
-def described(motion: kp.Motion) -> Description:
-    found = describe(motion)
-    assert found is not None
-    return found
+def describe_motion(motion: kp.Motion) -> Description:
+    result = describe(motion)
+    assert result is not None
+    return result
 
 
 def farthest(a: Description, b: Description) -> dict[str, float]:
-    """The greatest distance of two descriptions' vectors, by descriptor, in spreads of what is usual."""
+    """Return the largest distance of two descriptions' vectors, by descriptor, relative to the background distance."""
     return {
-        name: float(np.linalg.norm(a.all[name].vectors - b.all[name].vectors, axis=1).max() / a.all[name].usual[0])
+        name: float(
+            np.linalg.norm(a.all[name].vectors - b.all[name].vectors, axis=1).max() / a.all[name].background_distance[0]
+        )
         for name in a.all
     }
 
 
 def renamed(motion: kp.Motion) -> kp.Motion:
-    parts = motion.skeleton.anatomy.parts
+    parts = motion.skeleton.anatomy.body_parts
     names = tuple(MIXAMO_NAMES.get(part or "", f"x{k}") for k, part in enumerate(parts))
     return replace(motion, skeleton=replace(motion.skeleton, names=names))
 
 
 def other_bones(motion: kp.Motion) -> kp.Motion:
-    """Arms 5 % longer, legs 5 % shorter."""
-    parts = motion.skeleton.anatomy.parts
+    """Return the motion with arms 5 % longer, legs 5 % shorter."""
+    parts = motion.skeleton.anatomy.body_parts
     factors = [1.05 if "arm" in (p or "") else 0.95 if "shin" in (p or "") else 1.0 for p in parts]
     return replace(motion, translations=motion.translations * np.array(factors)[:, None])
 
 
-def test_what_a_description_holds() -> None:
-    found = described(DEMO)
-    assert tuple(found.all) == NAMES and tuple(found.clip) == ("clip",)
-    for windows in found.all.values():
+def test_contents_of_a_description() -> None:
+    result = describe_motion(DEMO)
+    assert tuple(result.all) == NAMES and tuple(result.clip) == ("clip",)
+    for windows in result.all.values():
         assert windows.vectors.dtype == np.float32 and np.isfinite(windows.vectors).all()
         assert len(windows.starts_s) == len(windows.ends_s) == len(windows.weights) == len(windows)
         assert windows.weights.sum() == pytest.approx(1.0, abs=1e-5)
         assert windows.starts_s[0] == 0.0 and (windows.ends_s > windows.starts_s).all()
         assert windows.ends_s[-1] == pytest.approx(DEMO.duration_s, abs=0.07)
-    assert np.diff(found.windows["upper_1s"].starts_s).max() == pytest.approx(0.5)
+    assert np.diff(result.windows["upper_1s"].starts_s).max() == pytest.approx(0.5)
 
 
 def test_the_same_motion_gives_the_same_numbers() -> None:
-    for name, windows in described(DEMO).all.items():
-        np.testing.assert_array_equal(windows.vectors, described(DEMO).all[name].vectors)
+    for name, windows in describe_motion(DEMO).all.items():
+        np.testing.assert_array_equal(windows.vectors, describe_motion(DEMO).all[name].vectors)
 
 
 @pytest.mark.parametrize(
     ("changed", "at_most"),
     [
-        (moved(DEMO, exp(np.array((0.0, 2.0, 0.0))), (30.0, 0.0, -7.0)), 0.02),
-        (scaled(DEMO, 39.37), 0.001),
-        (replace(moved(DEMO, exp(np.array((np.pi / 2, 0.0, 0.0)))), up="Z"), 0.02),
+        (rotate_world(DEMO, exp(np.array((0.0, 2.0, 0.0))), (30.0, 0.0, -7.0)), 0.02),
+        (scale_motion(DEMO, 39.37), 0.001),
+        (replace(rotate_world(DEMO, exp(np.array((np.pi / 2, 0.0, 0.0)))), up="Z"), 0.02),
         (renamed(DEMO), 0.0),
         (kp.demo_motion(60.0), 0.02),
         (kp.demo_motion(25.0), 0.35),
@@ -95,18 +97,18 @@ def test_the_same_motion_gives_the_same_numbers() -> None:
     ],
     ids=["place and heading", "unit", "up axis", "names", "60 fps", "25 fps", "bones"],
 )
-def test_what_does_not_change_what_happens(changed: kp.Motion, at_most: float) -> None:
-    own, other = described(DEMO), described(changed)
-    assert {name: len(found) for name, found in own.all.items()} == {
-        name: len(found) for name, found in other.all.items()
+def test_invariance_of_descriptions(changed: kp.Motion, at_most: float) -> None:
+    own, other = describe_motion(DEMO), describe_motion(changed)
+    assert {name: len(result) for name, result in own.all.items()} == {
+        name: len(result) for name, result in other.all.items()
     }
     for name, far in farthest(own, other).items():
         assert far <= at_most + 1e-6, name
 
 
-def test_other_things_are_farther_than_the_same_thing_of_another_figure() -> None:
+def test_other_motions_are_farther_than_the_same_motion_of_another_figure() -> None:
     walk, kick = DEMO[:150], DEMO[-150:]
-    assert min(farthest(described(walk), described(kick)).values()) > 0.4
+    assert min(farthest(describe_motion(walk), describe_motion(kick)).values()) > 0.4
 
 
 @pytest.mark.data
@@ -114,17 +116,20 @@ def test_one_clip_in_the_skeletons_of_two_exporters(data_dir: Path) -> None:
     folder = data_dir / "formats" / "bvh"
     daz, motion_builder = kp.load(folder / "cmu05_20_daz.bvh"), kp.load(folder / "cmu05_20_mb.bvh")
     # Both files start with a T-pose; the loader recognises it in one of them alone.
-    own, other = described(daz[5:]), described(motion_builder[4:])
+    own, other = describe_motion(daz[5:]), describe_motion(motion_builder[4:])
     assert max(farthest(own, other).values()) < 0.4
-    clips = [other, *(described(kp.load(path)) for path in sorted((data_dir / "cmu30" / "running").glob("*.bvh")))]
-    assert unlikeness(own, gallery(clips, NAMES)).argmin() == 0
+    clips = [
+        other,
+        *(describe_motion(kp.load(path)) for path in sorted((data_dir / "cmu30" / "running").glob("*.bvh"))),
+    ]
+    assert clip_distances(own, build_galleries(clips, NAMES)).argmin() == 0
 
 
 @pytest.mark.parametrize("name", covariance.KINDS)
-def test_the_mirror_of_the_windows_is_that_of_the_body(name: str) -> None:
+def test_mirrored_windows_equal_those_of_the_mirrored_body(name: str) -> None:
     kind = covariance.KINDS[name]
     own, twin = (covariance.covariance_windows(posture(b), kind) for b in (body_of(DEMO), body_of(DEMO).mirrored()))
-    np.testing.assert_allclose(covariance.mirrored(own, kind.joints), twin, atol=1e-8)
+    np.testing.assert_allclose(covariance.mirror_vectors(own, kind.joints), twin, atol=1e-8)
     assert np.abs(own - twin).max() > 0.1
 
 
@@ -132,24 +137,26 @@ def test_describing_the_mirror_image() -> None:
     twin = describe(DEMO, mirrored=True)
     direct = describe_body(body_of(DEMO).mirrored())
     assert twin is not None and max(farthest(twin, direct).values()) == 0
-    assert max(farthest(twin, described(DEMO)).values()) > 0.1
+    assert max(farthest(twin, describe_motion(DEMO)).values()) > 0.1
 
 
-def test_numbers_of_the_clip_change_places_and_signs_in_a_mirror() -> None:
-    places, signs = mirror_of_clip()
-    np.testing.assert_array_equal(places[places], np.arange(len(places)))
-    own, twin = (clip_numbers(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirrored()))
-    np.testing.assert_allclose(own[places] * signs, twin, atol=1e-8)
+def test_mirror_permutation_of_clip_features() -> None:
+    indices, signs = clip_mirror_permutation()
+    np.testing.assert_array_equal(indices[indices], np.arange(len(indices)))
+    own, twin = (clip_features(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirrored()))
+    np.testing.assert_allclose(own[indices] * signs, twin, atol=1e-8)
     assert np.abs(own - twin).max() > 0.1
 
 
 def test_axes_are_even_or_odd_to_the_last_bit() -> None:
-    mirrors = {name: covariance.mirror(tuple(kind.joints.tolist())) for name, kind in covariance.KINDS.items()}
+    mirrors = {
+        name: covariance.mirror_permutation(tuple(kind.joints.tolist())) for name, kind in covariance.KINDS.items()
+    }
     parity = np.where(np.arange(AXES) < EVEN_AXES, 1.0, -1.0)
-    for name, (places, signs) in {**mirrors, "clip": mirror_of_clip()}.items():
-        space = shipped().spaces[name]
-        np.testing.assert_array_equal(space.mean[places] * signs, space.mean)
-        np.testing.assert_array_equal(space.axes[places] * signs[:, None], space.axes * parity)
+    for name, (indices, signs) in {**mirrors, "clip": clip_mirror_permutation()}.items():
+        space = load_shipped().spaces[name]
+        np.testing.assert_array_equal(space.mean[indices] * signs, space.mean)
+        np.testing.assert_array_equal(space.axes[indices] * signs[:, None], space.axes * parity)
 
 
 def same_but_for_rounding(a: Description, b: Description) -> None:
@@ -157,84 +164,84 @@ def same_but_for_rounding(a: Description, b: Description) -> None:
         x, y = a.all[name], b.all[name]
         np.testing.assert_allclose(x.vectors, y.vectors, atol=1e-4)
         np.testing.assert_allclose(x.weights, y.weights, atol=1e-5)
-        np.testing.assert_allclose(x.usual, y.usual, rtol=1e-4)
+        np.testing.assert_allclose(x.background_distance, y.background_distance, rtol=1e-4)
         np.testing.assert_array_equal(x.starts_s, y.starts_s)
         np.testing.assert_array_equal(x.ends_s, y.ends_s)
 
 
 @pytest.mark.parametrize("motion", [DEMO, DEMO[:1], DEMO[40:75], DEMO[-150:]], ids=["all", "1 frame", "short", "kick"])
-def test_the_mirror_image_of_a_description_is_that_of_the_body(motion: kp.Motion) -> None:
-    own, body = described(motion), body_of(motion)
+def test_a_mirrored_description_equals_that_of_the_mirrored_body(motion: kp.Motion) -> None:
+    own, body = describe_motion(motion), body_of(motion)
     same_but_for_rounding(own.mirrored(), describe_body(body.mirrored()))
     same_but_for_rounding(own.mirrored().mirrored(), own)
     for name, windows in own.mirrored().all.items():
         np.testing.assert_array_equal(np.abs(windows.vectors), np.abs(own.all[name].vectors))
-        assert windows.usual == own.all[name].usual
+        assert windows.background_distance == own.all[name].background_distance
 
 
 @pytest.mark.data
-def test_real_clips_in_a_mirror(data_dir: Path) -> None:
+def test_mirrored_descriptions_of_real_clips(data_dir: Path) -> None:
     for path in sorted((data_dir / "cmu30").glob("*/*.bvh"))[::6]:
         motion = kp.load(path)
-        same_but_for_rounding(described(motion).mirrored(), describe_body(body_of(motion).mirrored()))
+        same_but_for_rounding(describe_motion(motion).mirrored(), describe_body(body_of(motion).mirrored()))
 
 
-def test_in_a_mirror_all_is_as_far_as_before() -> None:
-    clips = [described(DEMO[start : start + 90]) for start in range(0, 270, 45)]
-    away = unlikeness(clips[2], gallery(clips))
+def test_mirroring_preserves_distances() -> None:
+    clips = [describe_motion(DEMO[start : start + 90]) for start in range(0, 270, 45)]
+    distances = clip_distances(clips[2], build_galleries(clips))
     np.testing.assert_allclose(
-        unlikeness(clips[2].mirrored(), gallery([clip.mirrored() for clip in clips])), away, atol=1e-4
+        clip_distances(clips[2].mirrored(), build_galleries([clip.mirrored() for clip in clips])), distances, atol=1e-4
     )
 
 
-def test_the_background_is_near_either_way() -> None:
-    space = shipped().spaces["upper_1s"]
-    windows = described(DEMO).windows["upper_1s"]
+def test_the_background_counts_mirrored_too() -> None:
+    space = load_shipped().spaces["upper_1s"]
+    windows = describe_motion(DEMO).windows["upper_1s"]
     signs = np.where(np.arange(AXES) < EVEN_AXES, 1.0, -1.0).astype(np.float32)
     either = np.minimum(
         distances(windows.vectors, space.background), distances(windows.vectors, space.background * signs)
     )
     nearest = np.minimum.reduceat(either, space.firsts, axis=1)
-    assert windows.usual[0] == pytest.approx(float((windows.weights @ nearest).mean()), rel=1e-4)
+    assert windows.background_distance[0] == pytest.approx(float((windows.weights @ nearest).mean()), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", covariance.KINDS)
-def test_covariance_windows_equal_their_slow_twin(name: str) -> None:
+def test_covariance_windows_equal_the_naive_ones(name: str) -> None:
     joints, scale = covariance.KINDS[name]
-    seen = posture(body_of(DEMO[:130]))
-    frames = covariance.frame_numbers(seen, joints)
-    made = covariance.covariance_windows(seen, covariance.KINDS[name])
-    for row, start in zip(made, covariance.starts(len(frames), scale), strict=True):
+    body_posture = posture(body_of(DEMO[:130]))
+    frames = covariance.frame_features(body_posture, joints)
+    windows = covariance.covariance_windows(body_posture, covariance.KINDS[name])
+    for row, start in zip(windows, covariance.window_starts(len(frames), scale), strict=True):
         np.testing.assert_allclose(row, naive_log_covariance(frames[start : start + scale.window_frames]), atol=1e-6)
 
 
-def test_arms_and_legs_are_seen_apart() -> None:
-    """A figure whose legs do something else is as before to what sees its arms, and the other way round."""
+def test_arms_and_legs_are_described_separately() -> None:
+    """Changing the motion of the legs does not change the descriptors of the arms."""
     body = body_of(DEMO)
     legs = [k for k, joint in enumerate(JOINTS) if joint.endswith(("shin", "foot"))]
     positions = body.positions.copy()
     positions[:, legs] += 0.2 * np.sin(np.arange(body.n_frames) / 3)[:, None, None]
-    changed = Canonical(positions)
+    changed = CanonicalBody(positions)
     far = farthest(describe_body(body), describe_body(changed))
     assert far["lower_1s"] > 0.3 and far["lower_4s"] > 0.3
     assert far["upper_1s"] == far["upper_4s"] == 0
 
 
 def test_blocks_of_windows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, kind = posture(body_of(DEMO)), covariance.KINDS["upper_1s"]
-    whole = covariance.covariance_windows(seen, kind)
+    body_posture, kind = posture(body_of(DEMO)), covariance.KINDS["upper_1s"]
+    expected = covariance.covariance_windows(body_posture, kind)
     monkeypatch.setattr(covariance, "BLOCK_WINDOWS", 3)
-    np.testing.assert_allclose(covariance.covariance_windows(seen, kind), whole, atol=1e-9)
+    np.testing.assert_allclose(covariance.covariance_windows(body_posture, kind), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("n_frames", "expected"), [(1, [0]), (29, [0]), (30, [0]), (31, [0, 1]), (45, [0, 15]), (70, [0, 15, 30, 40])]
 )
 def test_where_windows_start(n_frames: int, expected: list[int]) -> None:
-    assert covariance.starts(n_frames, covariance.SECOND).tolist() == expected
+    assert covariance.window_starts(n_frames, covariance.SECOND).tolist() == expected
 
 
-def test_facts_change_sides_in_a_mirror() -> None:
+def test_mirroring_exchanges_the_facts_of_both_sides() -> None:
     body = body_of(DEMO)
     own, twin = facts(posture(body)), facts(posture(body.mirrored()))
     sided = (own.shape[1] - 14) // 2
@@ -243,66 +250,70 @@ def test_facts_change_sides_in_a_mirror() -> None:
     assert own.any(axis=0).sum() > 15  # a jump, a kick, a walk
 
 
-def test_clip_numbers_are_finite_and_of_a_fixed_size() -> None:
+def test_clip_features_are_finite_and_of_a_fixed_size() -> None:
     sizes = [{name: len(row) for name, row in clip_groups(posture(body_of(m))).items()} for m in (DEMO, DEMO[:1])]
     assert sizes[0] == sizes[1]
 
 
-def test_matching_equals_its_slow_twin() -> None:
-    clips = [described(DEMO[start : start + length]) for start, length in ((0, 90), (60, 200), (250, 1))]
-    query = described(DEMO[100:220])
-    galleries = gallery(clips, NAMES)
+def test_distances_equal_the_naive_ones() -> None:
+    clips = [describe_motion(DEMO[start : start + length]) for start, length in ((0, 90), (60, 200), (250, 1))]
+    query = describe_motion(DEMO[100:220])
+    galleries = build_galleries(clips, NAMES)
     for name in NAMES:
-        twin = [naive_away(query.all[name], clip.all[name]) for clip in clips]
-        np.testing.assert_allclose(galleries[name].away([query.all[name]])[0], twin, rtol=1e-3, atol=1e-3)
+        twin = [naive_distance(query.all[name], clip.all[name]) for clip in clips]
+        np.testing.assert_allclose(galleries[name].distances([query.all[name]])[0], twin, rtol=1e-3, atol=1e-3)
 
 
 def test_a_clip_is_nearest_to_itself_and_to_its_mirror_image() -> None:
     clips = [DEMO[start : start + 90] for start in range(0, 270, 45)]
-    galleries = gallery([described(clip) for clip in clips], NAMES)
+    galleries = build_galleries([describe_motion(clip) for clip in clips], NAMES)
     for k, clip in enumerate(clips):
         twin = describe(clip, mirrored=True)
         assert twin is not None
-        assert unlikeness(described(clip), galleries).argmin() == k
-        assert unlikeness(twin, galleries, mirrored=described(clip)).argmin() == k
+        assert clip_distances(describe_motion(clip), galleries).argmin() == k
+        assert clip_distances(twin, galleries, mirrored=describe_motion(clip)).argmin() == k
 
 
-CUTS = [described(DEMO[start : start + length]) for start in range(0, 300, 20) for length in (25, 60)]
-QUERY = described(DEMO[100:150])
+CUTS = [describe_motion(DEMO[start : start + length]) for start in range(0, 300, 20) for length in (25, 60)]
+QUERY = describe_motion(DEMO[100:150])
 TWIN = describe_body(body_of(DEMO[100:150]).mirrored())
 
 
 @pytest.mark.parametrize("keep", [1, 5, len(CUTS), 1000])
 @pytest.mark.parametrize("mirrored", [None, TWIN], ids=["as it is", "mirrored too"])
 @pytest.mark.parametrize("among", [None, np.arange(len(CUTS)) % 3 != 0], ids=["all", "some"])
-def test_ranking_equals_its_slow_twin(keep: int, mirrored: Description | None, among: Bools | None) -> None:
-    found, away = rank(QUERY, gallery(CUTS, NAMES), mirrored=mirrored, among=among, keep=keep)
+def test_ranking_equals_the_naive_one(keep: int, mirrored: Description | None, among: Bools | None) -> None:
+    result, distances = rank(QUERY, build_galleries(CUTS, NAMES), mirrored=mirrored, is_allowed=among, keep=keep)
     allowed = range(len(CUTS)) if among is None else np.flatnonzero(among).tolist()
     twin = naive_rank(QUERY, CUTS, mirrored, allowed, keep)
-    assert found.tolist() == [clip for clip, _ in twin]
-    np.testing.assert_allclose(away, [far for _, far in twin], rtol=1e-3, atol=1e-3)
+    assert result.tolist() == [clip for clip, _ in twin]
+    np.testing.assert_allclose(distances, [far for _, far in twin], rtol=1e-3, atol=1e-3)
 
 
 def test_ranking_among_none_finds_none() -> None:
-    found, away = rank(QUERY, gallery(CUTS), among=np.zeros(len(CUTS), bool))
-    assert len(found) == len(away) == 0
+    result, distances = rank(QUERY, build_galleries(CUTS), is_allowed=np.zeros(len(CUTS), bool))
+    assert len(result) == len(distances) == 0
 
 
 def test_of_equal_clips_the_first_comes_first() -> None:
-    found, away = rank(QUERY, gallery([CUTS[3], CUTS[8], CUTS[3], CUTS[8]]))
-    assert found.tolist() in ([0, 2, 1, 3], [1, 3, 0, 2]) and away[0] == away[1] and away[2] == away[3]
+    result, distances = rank(QUERY, build_galleries([CUTS[3], CUTS[8], CUTS[3], CUTS[8]]))
+    assert (
+        result.tolist() in ([0, 2, 1, 3], [1, 3, 0, 2])
+        and distances[0] == distances[1]
+        and distances[2] == distances[3]
+    )
 
 
-def test_some_clips_are_as_far_as_they_are_alone() -> None:
+def test_distances_of_some_clips_equal_those_of_a_smaller_gallery() -> None:
     some = [7, 2, 11]
-    for name, every in gallery(CUTS).items():
-        ways, alone = [QUERY.all[name], TWIN.all[name]], gallery([CUTS[k] for k in some])[name]
-        np.testing.assert_array_equal(every.away(ways, np.array(some)), alone.away(ways))
+    for name, every in build_galleries(CUTS).items():
+        variants, alone = [QUERY.all[name], TWIN.all[name]], build_galleries([CUTS[k] for k in some])[name]
+        np.testing.assert_array_equal(every.distances(variants, np.array(some)), alone.distances(variants))
 
 
 @pytest.mark.parametrize("windows", [1, 3, 23, 24, 25, 61])
 @pytest.mark.parametrize("dimensions", [1, 64, 81])
-def test_windows_of_any_number_and_length_equal_the_slow_twin(windows: int, dimensions: int) -> None:
+def test_distances_of_any_window_counts_equal_the_naive_ones(windows: int, dimensions: int) -> None:
     random = np.random.default_rng(windows)
 
     def some(count: int) -> Windows:
@@ -313,22 +324,22 @@ def test_windows_of_any_number_and_length_equal_the_slow_twin(windows: int, dime
         )
 
     clips = [some(count) for count in (1, 2, 3, 4, 5, 9)]
-    ways = [some(windows), some(2)]
-    twin = [[naive_away(way, clip) for clip in clips] for way in ways]
-    np.testing.assert_allclose(Gallery.of(clips).away(ways), twin, rtol=1e-4, atol=1e-4)
+    variants = [some(windows), some(2)]
+    twin = [[naive_distance(variant, clip) for clip in clips] for variant in variants]
+    np.testing.assert_allclose(Gallery.build(clips).distances(variants), twin, rtol=1e-4, atol=1e-4)
 
 
-def test_distances_equal_the_plain_ones() -> None:
+def test_euclidean_distances() -> None:
     a, b = np.random.default_rng(0).normal(size=(2, 5, 7)).astype(np.float32)
     np.testing.assert_allclose(distances(a, b), np.linalg.norm(a[:, None] - b, axis=-1), atol=1e-5)
 
 
-def test_what_was_learnt_survives_its_file() -> None:
-    again = unpacked(packed(shipped()))
-    for name, space in shipped().spaces.items():
+def test_learned_spaces_round_trip() -> None:
+    unpacked = unpack_spaces(pack_spaces(load_shipped()))
+    for name, space in load_shipped().spaces.items():
         for part in ("mean", "axes", "background", "firsts"):
-            np.testing.assert_array_equal(getattr(space, part), getattr(again.spaces[name], part))
-    assert set(shipped().spaces) == set(NAMES)
+            np.testing.assert_array_equal(getattr(space, part), getattr(unpacked.spaces[name], part))
+    assert set(load_shipped().spaces) == set(NAMES)
 
 
 def jumping_about(size: float) -> Floats:
@@ -342,8 +353,8 @@ def jumping_about(size: float) -> Floats:
     [
         DEMO[:1],
         DEMO[:2],
-        scaled(DEMO, 1e-6),
-        scaled(DEMO, 1e12),
+        scale_motion(DEMO, 1e-6),
+        scale_motion(DEMO, 1e12),
         replace(DEMO, translations=jumping_about(1e6)),
         replace(DEMO, fps=1.0)[:10],
         replace(DEMO, fps=1e6),
@@ -351,8 +362,8 @@ def jumping_about(size: float) -> Floats:
     ids=["1 frame", "2 frames", "tiny", "huge", "jumping", "1 fps", "a million fps"],
 )
 def test_strange_motions_have_finite_descriptions(motion: kp.Motion) -> None:
-    for windows in described(motion).all.values():
-        assert len(windows) and np.isfinite(windows.vectors).all() and np.isfinite(windows.usual).all()
+    for windows in describe_motion(motion).all.values():
+        assert len(windows) and np.isfinite(windows.vectors).all() and np.isfinite(windows.background_distance).all()
         assert np.isfinite(windows.weights).all()
 
 

@@ -1,4 +1,4 @@
-"""Folders that are added: what cannot be listed in them, and links that lead back."""
+"""Ingest of folders that cannot be listed, and cyclic links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from keypose.batch.inputs import expand
+from keypose.batch.file_discovery import discover_clips
 from keypose.library.library import Library
 
 
@@ -28,27 +28,29 @@ def takes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """What the system says to a user who may not list a folder; to the administrator it never does."""
+    """Simulate a folder without permission to list it, also for the administrator."""
     scandir = os.scandir
 
-    def refused(path: Any = ".") -> Iterator[os.DirEntry[str]]:
+    def scandir_or_fail(path: Any = ".") -> Iterator[os.DirEntry[str]]:
         if Path(path) == folder:
             raise PermissionError(13, "Permission denied", str(folder))
         return scandir(path)
 
-    monkeypatch.setattr(os, "scandir", refused)
+    monkeypatch.setattr(os, "scandir", scandir_or_fail)
 
 
-def test_a_folder_that_cannot_be_listed_keeps_no_other_out(
+def test_an_unlistable_folder_does_not_stop_the_others(
     takes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refuse(monkeypatch, takes / "a" / "deep")
-    found = expand([str(takes)])
-    assert [file.relative.as_posix() for file in found.files] == ["one.bvh", "a/two.bvh", "b[1]/four.bvh"]
-    assert [str(problem) for problem in found.problems] == [f"{takes}/a/deep: cannot be listed (Permission denied)"]
+    inputs = discover_clips([str(takes)])
+    assert [file.relative.as_posix() for file in inputs.files] == ["one.bvh", "a/two.bvh", "b[1]/four.bvh"]
+    assert [str(problem) for problem in inputs.problems] == [f"{takes}/a/deep: cannot be listed (Permission denied)"]
     with Library(tmp_path / "clips.db") as library:
-        done = library.add(takes, jobs=1)
-        assert len(done.clips) == 3 and ["cannot be listed" in failed.says for failed in done.failures] == [True]
+        report = library.add(takes, jobs=1)
+        assert len(report.added) == 3 and ["cannot be listed" in failure.message for failure in report.failures] == [
+            True
+        ]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +65,13 @@ def test_a_folder_that_cannot_be_listed_keeps_no_other_out(
         "*": ["a/deep/three", "a/two", "b[1]/four", "one"],
     }.items(),
 )
-def test_patterns_end_where_links_lead_back(takes: Path, tmp_path: Path, pattern: str, names: list[str]) -> None:
+def test_patterns_terminate_on_cyclic_links(takes: Path, tmp_path: Path, pattern: str, names: list[str]) -> None:
     folder = shutil.copytree(takes, tmp_path / "takes")
     for place in (folder, folder / "a", folder / "a" / "deep", folder / "b[1]"):
         for n in range(3):
             (place / f"up{n}").symlink_to(folder)
-    linked = pattern == "*"  # a folder that is named by a pattern is one that was named
-    found = expand([f"{folder}/{pattern}"])
-    said = sorted(file.relative.as_posix().removesuffix(".bvh") for file in found.files)
-    assert [name for name in said if not name.startswith("up")] == names and not found.problems
-    assert linked or said == names
+    linked = pattern == "*"  # a folder that matches a pattern counts as given
+    inputs = discover_clips([f"{folder}/{pattern}"])
+    names_found = sorted(file.relative.as_posix().removesuffix(".bvh") for file in inputs.files)
+    assert [name for name in names_found if not name.startswith("up")] == names and not inputs.problems
+    assert linked or names_found == names

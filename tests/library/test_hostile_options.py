@@ -1,4 +1,4 @@
-"""Arguments that no database and no disk takes: errors of ours, and no more work than is allowed."""
+"""Arguments that no database and no disk accepts: KeyposeErrors, and no more work than allowed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import keypose as kp
 from keypose.errors import FileError, LimitError, OptionError
 from keypose.formats import Limits
 from keypose.library.library import Library
-from keypose.library.wording import MOST_TAGS
+from keypose.library.text_normalization import MAX_TAGS
 
 
 @pytest.mark.parametrize("where", ["a" * 300, "x\0.db", "a" * 300 + "/clips.db", "no/such/folder.db"])
-def test_libraries_that_cannot_be(tmp_path: Path, where: str) -> None:
+def test_impossible_library_paths_are_refused(tmp_path: Path, where: str) -> None:
     for create in (True, False):
         with pytest.raises((FileError, OptionError), match=r"cannot be used|expected the path|no such library"):
             Library(f"{tmp_path}/{where}", create=create)
@@ -29,31 +29,31 @@ WRONG: dict[str, tuple[Callable[[Library], Any], str]] = {
     "skip": (lambda here: here.clips(skip=2**70), "skip=1180591620717411303424, expected at most"),
     "hits": (lambda here: here.search("walk", limit=2**63), "limit=9223372036854775808, expected at most"),
     "no tags": (lambda here: here.clips(tags=None), "tags=None, expected several texts"),
-    "tags": (lambda here: here.tag("walk", *map(str, range(40_000))), f"more than {MOST_TAGS} tags"),
-    "filter": (lambda here: here.clips(tags=map(str, range(3000))), f"more than {MOST_TAGS} tags"),
-    "one clip": (lambda here: here.retag("walk", add=["x"]), r"called='walk', expected several clips: \['walk'\]"),
+    "tags": (lambda here: here.tag("walk", *map(str, range(40_000))), f"more than {MAX_TAGS} tags"),
+    "filter": (lambda here: here.clips(tags=map(str, range(3000))), f"more than {MAX_TAGS} tags"),
+    "one clip": (lambda here: here.retag("walk", add=["x"]), r"clips='walk', expected several clips: \['walk'\]"),
     "no tolerance": (
-        lambda here: here.add(here.get("walk"), within_mm=float("nan")),
-        "within_mm=nan, expected a number",
+        lambda here: here.add(here.get("walk"), tolerance_mm=float("nan")),
+        "tolerance_mm=nan, expected a number",
     ),
-    "tolerance": (lambda here: here.ingest([], within_mm=1e9), "within_mm=1000000000.0, expected a number"),
+    "tolerance": (lambda here: here.ingest([], tolerance_mm=1e9), "tolerance_mm=1000000000.0, expected a number"),
     "half a character": (lambda here: here.clips(skeleton="\udcff"), "half a character"),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_arguments_that_are_too_much(open_library: Callable[[], Library], wrong: str) -> None:
-    use, says = WRONG[wrong]
+def test_excessive_arguments_are_refused(open_library: Callable[[], Library], wrong: str) -> None:
+    use, expected_text = WRONG[wrong]
     library = open_library()
     library.add(replace(kp.demo_motion(fps=10)[:12], name="walk"))
-    with pytest.raises(OptionError, match=says):
+    with pytest.raises(OptionError, match=expected_text):
         use(library)
     assert library.verify() == ()
 
 
 def test_clips_have_all_of_many_tags(open_library: Callable[[], Library]) -> None:
     library = open_library()
-    many = [f"tag {n}" for n in range(MOST_TAGS)]
+    many = [f"tag {n}" for n in range(MAX_TAGS)]
     library.add(kp.demo_motion(fps=10)[:12], name="all", tags=many)
     library.add(kp.demo_motion(fps=10)[1:13], name="most", tags=many[1:])
     assert [clip.name for clip in library.clips(tags=many)] == ["all"]
@@ -69,7 +69,7 @@ def test_bytes_beyond_the_limits_are_refused(tmp_path: Path) -> None:
         assert len(library) == 0
 
 
-def test_what_was_kept_with_greater_limits_can_still_be_had(tmp_path: Path) -> None:
+def test_blobs_stored_with_larger_limits_stay_readable(tmp_path: Path) -> None:
     kp.save(kp.demo_motion(fps=10)[:12], tmp_path / "walk.bvh")
     with Library(tmp_path / "clips.db") as library:
         library.add(tmp_path / "walk.bvh")
@@ -89,7 +89,7 @@ def test_many_threads_wait_for_one_writer(open_library: Callable[[], Library]) -
             problems.append(error)
 
     threads = [threading.Thread(target=tag, args=(n,)) for n in range(40)]
-    with library._store.database.writing():
+    with library._store.database.begin_write():
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -100,36 +100,36 @@ def test_many_threads_wait_for_one_writer(open_library: Callable[[], Library]) -
     assert not problems and len(library.clip("walk").tags) == 40
 
 
-def test_files_whose_names_are_no_text_are_taken_in(tmp_path: Path) -> None:
+def test_files_with_undecodable_names_are_ingested(tmp_path: Path) -> None:
     (tmp_path / "takes").mkdir()
     for start, name in enumerate(("plain", "odd\udcff", "\u200b")):
         kp.save(kp.demo_motion(fps=10)[start : start + 12], tmp_path / "walk.bvh")
         (tmp_path / "walk.bvh").rename(tmp_path / "takes" / f"{name}.bvh")
     with Library(tmp_path / "clips.db") as library:
-        done = library.add(tmp_path / "takes", jobs=1)
-        assert len(done.clips) == 2 and len(library.clips("odd")) == 1
-        (failed,) = done.failures
-        assert "\\u200b.bvh" in failed.says and "expected a name that can be read" in failed.says
+        report = library.add(tmp_path / "takes", jobs=1)
+        assert len(report.added) == 2 and len(library.clips("odd")) == 1
+        (failure,) = report.failures
+        assert "\\u200b.bvh" in failure.message and "expected a name that can be read" in failure.message
         assert library.verify() == ()
 
 
-def test_hits_explain_themselves_after_their_query_is_gone(tmp_path: Path) -> None:
+def test_hits_explain_themselves_after_their_query_is_removed(tmp_path: Path) -> None:
     motion = kp.demo_motion(fps=30)
     with Library(tmp_path / "clips.db") as library:
         for start in range(2):
             library.add(replace(motion[30 * start : 30 * start + 90], name=f"take_{start}"))
         (hit,) = library.search("take_0")
         library.remove("take_0")
-        assert hit.says.startswith("seconds 0.0 to 3.0")
+        assert hit.explanation.startswith("seconds 0.0 to 3.0")
 
 
-def test_a_format_that_cannot_be_read_here_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_format_without_its_package_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Library(tmp_path / "clips.db") as library:
         library.add(replace(kp.demo_motion(fps=10)[:12], name="walk"))
 
-        def lacking(*_: object) -> None:
+        def fail(*_: object) -> None:
             raise kp.errors.MissingExtra("reading USD needs: pip install 'keypose[usd]'")
 
-        monkeypatch.setattr("keypose.library.remaking.analyse", lacking)
+        monkeypatch.setattr("keypose.library.reanalysis.analyse", fail)
         (fault,) = library.rebuild(jobs=1)
-        assert fault.kind == "analysis" and "pip install 'keypose[usd]'" in fault.says
+        assert fault.kind == "analysis" and "pip install 'keypose[usd]'" in fault.message

@@ -1,4 +1,4 @@
-"""Clips in and out of a library, and what is said about them."""
+"""Adding, reading, finding and removing clips, and their metadata."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.library.library import Library
-from keypose.library.wording import file_stem, words_of
+from keypose.library.text_normalization import file_stem, split_words
 
 
 @pytest.fixture(scope="module")
 def motions() -> list[kp.Motion]:
-    whole = kp.demo_motion(fps=10)
-    return [replace(whole[start : start + 12 + start], name=f"take_{start}") for start in range(4)]
+    motion = kp.demo_motion(fps=10)
+    return [replace(motion[start : start + 12 + start], name=f"take_{start}") for start in range(4)]
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +39,15 @@ def library(open_library: Callable[[], Library]) -> Library:
     return open_library()
 
 
-def test_a_file_comes_back_byte_for_byte_and_as_the_same_motion(library: Library, files: list[Path]) -> None:
+def test_a_file_round_trips_as_bytes_and_as_motion(library: Library, files: list[Path]) -> None:
     clip = library.add(files[0], tags=("Walk", "slow  walk"), licence="CC0", note="first")
     assert (clip.name, clip.tags, clip.licence, clip.note) == ("take_0", ("slow walk", "walk"), "CC0", "first")
     assert (clip.fps, clip.n_frames, clip.suffix, clip.source) == (10, 12, ".bvh", str(files[0]))
     assert clip.duration_s == pytest.approx(1.2) and clip.bytes == files[0].stat().st_size
     assert library.original("take_0") == files[0].read_bytes()
     read = kp.load(files[0])
-    for called in ("take_0", clip.hash, clip.hash[:8]):
-        back = library.get(called)
+    for name in ("take_0", clip.hash, clip.hash[:8]):
+        back = library.get(name)
         assert back.name == "take_0"
         np.testing.assert_array_equal(back.rotations, read.rotations)
         np.testing.assert_array_equal(back.translations, read.translations)
@@ -57,7 +57,7 @@ def test_a_file_comes_back_byte_for_byte_and_as_the_same_motion(library: Library
 def test_the_key_poses_are_a_picture(library: Library, files: list[Path], tmp_path: Path) -> None:
     library.add(files[0])
     picture = library.strip("take_0")
-    assert picture is not None and picture.says == f"take_0: {len(library.key_frames('take_0'))} key poses"
+    assert picture is not None and picture.alt_text == f"take_0: {len(library.key_frames('take_0'))} key poses"
     picture.save(tmp_path / "x.svg")
     picture.save(tmp_path / "x.png")
     assert (tmp_path / "x.svg").read_text() == picture.svg
@@ -65,22 +65,22 @@ def test_the_key_poses_are_a_picture(library: Library, files: list[Path], tmp_pa
     assert png.startswith(b"\x89PNG\r\n") and int.from_bytes(png[16:20], "big") >= picture.width
 
 
-def test_the_same_content_is_one_clip_under_any_name_and_packing(
+def test_the_same_content_is_one_clip_under_any_name_and_compression(
     library: Library, files: list[Path], tmp_path: Path
 ) -> None:
     first = library.add(files[0], tags=("a",), note="mine")
     assert library.add(files[0], tags=("a",), note="mine") == first
     other = tmp_path / "Other.bvh.gz"
     other.write_bytes(gzip.compress(files[0].read_bytes()))
-    again = library.add(other, tags=("b",), note="theirs", licence="CC0")
-    assert again == replace(first, also_named=("Other",), tags=("a", "b"), licence="CC0")
-    assert len(library) == 1 and library.clip("Other") == again
-    assert library.clips("other") == (again,)
-    assert library.verify() == ()  # the other packing left no bytes behind
+    repeated = library.add(other, tags=("b",), note="theirs", licence="CC0")
+    assert repeated == replace(first, other_names=("Other",), tags=("a", "b"), licence="CC0")
+    assert len(library) == 1 and library.clip("Other") == repeated
+    assert library.clips("other") == (repeated,)
+    assert library.verify() == ()  # the other compression left no blob behind
     assert library.original("Other") == files[0].read_bytes()
 
 
-def test_packed_files_stay_packed(library: Library, files: list[Path], tmp_path: Path) -> None:
+def test_gzipped_files_stay_gzipped(library: Library, files: list[Path], tmp_path: Path) -> None:
     path = tmp_path / "walk.bvh.gz"
     path.write_bytes(gzip.compress(files[1].read_bytes()))
     clip = library.add(path)
@@ -90,17 +90,17 @@ def test_packed_files_stay_packed(library: Library, files: list[Path], tmp_path:
     assert (tmp_path / "out" / "walk.bvh.gz").read_bytes() == path.read_bytes()
 
 
-def test_a_motion_comes_back_with_every_number(library: Library, motions: list[kp.Motion]) -> None:
+def test_a_motion_round_trips_exactly(library: Library, motions: list[kp.Motion]) -> None:
     clip = library.add(motions[2], tags=("made",))
     back = library.get("take_2")
     np.testing.assert_array_equal(back.rotations, motions[2].rotations)
     np.testing.assert_array_equal(back.translations, motions[2].translations)
     assert back.skeleton.names == motions[2].skeleton.names
-    again = library.add(replace(motions[2], name="another"))
-    assert (again.hash, again.name, again.also_named) == (clip.hash, "take_2", ("another",))
+    repeated = library.add(replace(motions[2], name="another"))
+    assert (repeated.hash, repeated.name, repeated.other_names) == (clip.hash, "take_2", ("another",))
 
 
-def test_bytes_need_a_name_and_may_read_no_file(library: Library, files: list[Path]) -> None:
+def test_bytes_need_a_name_and_read_no_other_file(library: Library, files: list[Path]) -> None:
     data = files[3].read_bytes()
     clip = library.add(data, name="../../etc/pass\nwd")
     assert clip.name == "../../etc/pass wd" and library.get(clip.name).n_frames == 15
@@ -124,35 +124,35 @@ def test_bad_files_leave_nothing(library: Library, tmp_path: Path) -> None:
 
 
 def test_clips_are_found_by_words_tags_and_duration(library: Library, files: list[Path]) -> None:
-    named = ("02_WalkLeft", "walk-fast", "Überschlag", "kick")
-    tagged = (("slow",), ("fast", "outdoor"), ("fast",), ())
-    for file, name, tags in zip(files, named, tagged, strict=True):
+    clip_names = ("02_WalkLeft", "walk-fast", "Überschlag", "kick")
+    clip_tags = (("slow",), ("fast", "outdoor"), ("fast",), ())
+    for file, name, tags in zip(files, clip_names, clip_tags, strict=True):
         library.add(file, name=name, tags=tags)
 
-    def found(words: str | None = None, **options: object) -> list[str]:
+    def find_names(words: str | None = None, **options: object) -> list[str]:
         return [clip.name for clip in library.clips(words, **options)]  # type: ignore[arg-type]
 
-    assert found() == sorted(named)
-    assert found("walk") == ["02_WalkLeft", "walk-fast"]
-    assert found("wal LEFT") == ["02_WalkLeft"]
-    assert found("fast") == ["walk-fast", "Überschlag"]  # a name and a tag
-    assert found("ubers") == found("ÜBER") == ["Überschlag"]
-    assert found("alk") == found('walk" OR "kick') == []
-    assert found(tags=("FAST",)) == ["walk-fast", "Überschlag"]
-    assert found("walk", tags=("fast", "outdoor")) == ["walk-fast"]
-    assert found(least_duration_s=1.3, most_duration_s=1.45) == ["walk-fast", "Überschlag"]
-    assert found(limit=2) == ["02_WalkLeft", "kick"] and found(limit=2, skip=3) == ["Überschlag"]
-    for wrong in ({"words": "*"}, {"tags": "fast"}, {"limit": -1}, {"least_duration_s": float("nan")}):
+    assert find_names() == sorted(clip_names)
+    assert find_names("walk") == ["02_WalkLeft", "walk-fast"]
+    assert find_names("wal LEFT") == ["02_WalkLeft"]
+    assert find_names("fast") == ["walk-fast", "Überschlag"]  # a name and a tag
+    assert find_names("ubers") == find_names("ÜBER") == ["Überschlag"]
+    assert find_names("alk") == find_names('walk" OR "kick') == []
+    assert find_names(tags=("FAST",)) == ["walk-fast", "Überschlag"]
+    assert find_names("walk", tags=("fast", "outdoor")) == ["walk-fast"]
+    assert find_names(min_duration_s=1.3, max_duration_s=1.45) == ["walk-fast", "Überschlag"]
+    assert find_names(limit=2) == ["02_WalkLeft", "kick"] and find_names(limit=2, skip=3) == ["Überschlag"]
+    for wrong in ({"words": "*"}, {"tags": "fast"}, {"limit": -1}, {"min_duration_s": float("nan")}):
         with pytest.raises(OptionError, match="expected"):
             library.clips(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_clip_is_in_a_library_by_whatever_it_is_called(library: Library, files: list[Path]) -> None:
+def test_contains_accepts_records_names_and_hashes(library: Library, files: list[Path]) -> None:
     clip = library.add(files[0])
     library.add(files[1], name="take_0")  # two of one name
     library.rename(clip.hash, "walk")
-    for called in (clip, clip.hash, clip.hash[:8], "walk", "take_0"):
-        assert called in library
+    for name in (clip, clip.hash, clip.hash[:8], "walk", "take_0"):
+        assert name in library
     assert "take" not in library and clip.hash[:7] not in library and "0" * 64 not in library
     with pytest.raises(OptionError, match="clip=3, expected text"):
         assert 3 in library
@@ -161,7 +161,7 @@ def test_a_clip_is_in_a_library_by_whatever_it_is_called(library: Library, files
 
 
 def test_tags_of_several_clips_change_together(library: Library, files: list[Path]) -> None:
-    clips = library.add(files).clips
+    clips = library.add(files).added
     some = [clips[1].hash, clips[0].hash, clips[1].hash]
     changed = library.retag(some, add=["Good", "studio b"], remove=["never"])
     assert [clip.hash for clip in changed] == some[:2]
@@ -186,7 +186,7 @@ def test_names_and_tags_change_and_the_old_name_still_finds_it(library: Library,
     assert library.verify() == ()
 
 
-def test_clips_of_the_same_name_are_told_apart_by_hash(library: Library, files: list[Path], tmp_path: Path) -> None:
+def test_clips_of_the_same_name_are_distinguished_by_hash(library: Library, files: list[Path], tmp_path: Path) -> None:
     one, two = library.add(files[0], name="Walk"), library.add(files[1], name="Walk")
     with pytest.raises(OptionError, match=f"2 clips are called 'Walk', .*{two.hash[:12]}"):
         library.get("Walk")
@@ -199,13 +199,13 @@ def test_clips_of_the_same_name_are_told_apart_by_hash(library: Library, files: 
         library.export(tmp_path / "out", [two])
 
 
-def test_a_removed_clip_is_gone_with_its_bytes(library: Library, files: list[Path]) -> None:
-    kept, gone = library.add(files[0]), library.add(files[1], tags=("t",))
-    assert library.remove("take_1") == gone
-    assert list(library) == [kept] and library.clips("take") == (kept,) and library.stats().tags == ()
-    assert library.stats().bytes == kept.bytes and library.verify() == ()
+def test_removing_a_clip_deletes_its_bytes(library: Library, files: list[Path]) -> None:
+    remaining, removed = library.add(files[0]), library.add(files[1], tags=("t",))
+    assert library.remove("take_1") == removed
+    assert list(library) == [remaining] and library.clips("take") == (remaining,) and library.stats().tags == ()
+    assert library.stats().bytes == remaining.bytes and library.verify() == ()
     with pytest.raises(OptionError, match="no clip"):
-        library.original(gone.hash)
+        library.original(removed.hash)
     assert library.add(files[1]).tags == ()
 
 
@@ -218,7 +218,7 @@ def test_stats_add_up(library: Library, files: list[Path]) -> None:
     assert stats.tags == (("all", 4), ("take_0", 1), ("take_1", 1), ("take_2", 1), ("take_3", 1))
 
 
-def test_a_library_that_must_be_there(tmp_path: Path) -> None:
+def test_opening_a_missing_library_fails(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such library"):
         Library(tmp_path / "none.db", create=False)
     with pytest.raises(FileError, match="is a folder"):
@@ -241,7 +241,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_names(library: Library, files: list[Path], tmp_path: Path, name: str) -> None:
+def test_hostile_names_are_plain_names(library: Library, files: list[Path], tmp_path: Path, name: str) -> None:
     clip = library.add(files[0], name=name, tags=(name[:50],), source=name, licence=name, note=name)
     assert library.clip(name) == clip == library.clips()[0]
     (path,) = library.export(tmp_path / "out")
@@ -250,7 +250,7 @@ def test_hostile_names_are_names(library: Library, files: list[Path], tmp_path: 
 
 
 def test_words_and_stems() -> None:
-    assert words_of("02_WalkLeft3") == ("02", "walkleft3", "walk", "left", "3")
+    assert split_words("02_WalkLeft3") == ("02", "walkleft3", "walk", "left", "3")
     stems = [file_stem(name) for name in ("a:b", "nul", "com1.txt", "...", "é" * 100, " .x. ")]
     assert stems == ["a_b", "_nul", "_com1.txt", "_", "é" * 60, "x"]
 
@@ -275,7 +275,7 @@ def test_real_files_of_many_kinds(library: Library, data_dir: Path) -> None:
         library.add((data_dir / "asf-amc/07_05.amc").read_bytes(), name="07")
 
 
-def test_a_file_with_others_beside_it_is_kept_whole(
+def test_a_file_with_external_buffers_is_stored_completely(
     library: Library, motions: list[kp.Motion], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "scene.gltf"
@@ -290,12 +290,12 @@ def test_a_file_with_others_beside_it_is_kept_whole(
     (tmp_path / "scene.bin").rename(tmp_path / "moved.bin")
     np.testing.assert_array_equal(library.get(clip.hash).rotations, library.get(alone.hash).rotations)
     (tmp_path / "moved.bin").rename(tmp_path / "scene.bin")
-    monkeypatch.chdir(tmp_path)  # bytes from anywhere may not reach for the files of this machine
+    monkeypatch.chdir(tmp_path)  # uploaded bytes must not read files of this machine
     with pytest.raises(FormatError, match=r"^upload: .*scene\.bin"):
         library.add(path.read_bytes(), name="upload")
 
 
-def test_without_sqlalchemy_the_line_to_type_is_said() -> None:
+def test_without_sqlalchemy_the_error_names_the_pip_command() -> None:
     program = "import sys; sys.modules['sqlalchemy'] = None; import keypose.library.library"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "MissingExtra: a library of clips needs: pip install 'keypose[library]'" in told.stderr
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "MissingExtra: a library of clips needs: pip install 'keypose[library]'" in process.stderr

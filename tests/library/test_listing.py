@@ -1,4 +1,4 @@
-"""Lists of clips: in which order, of which, how many, and what is in them."""
+"""Lists of clips: order, filters, counts and facets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 from clip_rows import insert_clip
 from keypose.errors import OptionError
+from keypose.library.body_part_facets import FACET_BODY_PARTS
 from keypose.library.extra import sa
 from keypose.library.library import Library
-from keypose.library.limbs import LIMBS
-from keypose.library.rankers.sheets import PARTS, Sheet
-from keypose.library.tables import swinging, tags
-from search_cases import PIECES, markers, piece
+from keypose.library.rankers.swing_table import BODY_PARTS, SwingTable
+from keypose.library.tables import body_part_facets, tags
+from search_cases import CLIP_FRAMES, demo_clip, marker_motion
 
 OF_LIMBS = {
     "head": {"neck", "head"},
@@ -32,22 +32,22 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"words": "k"},
     {"tags": ("demo",)},
-    {"least_duration_s": 2.0},
-    {"most_duration_s": 2.5, "least_duration_s": 1.0},
-    {"part": "right_leg"},
-    {"part": "left_leg", "tags": ("demo",)},
+    {"min_duration_s": 2.0},
+    {"max_duration_s": 2.5, "min_duration_s": 1.0},
+    {"body_part": "right_leg"},
+    {"body_part": "left_leg", "tags": ("demo",)},
     {"words": "nothing"},
 )
 
 
 @pytest.fixture(scope="module")
 def clips() -> dict[str, Any]:
-    return {name: piece(name) for name in PIECES} | {"markers": markers()}
+    return {name: demo_clip(name) for name in CLIP_FRAMES} | {"markers": marker_motion()}
 
 
 def filled(library: Library, clips: dict[str, Any]) -> Library:
     for name, motion in clips.items():
-        library.add(motion, tags=("demo", name) if name in PIECES else ("points",))
+        library.add(motion, tags=("demo", name) if name in CLIP_FRAMES else ("points",))
     return library
 
 
@@ -55,23 +55,23 @@ def filled(library: Library, clips: dict[str, Any]) -> Library:
 def library(
     request: pytest.FixtureRequest, clips: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Library]:
-    """In each kind of database, for tests that leave it as it is."""
+    """A library in each kind of database, for tests that do not change it."""
     folder = tmp_path_factory.mktemp("listing")
-    here = str(folder / "clips.db")
-    where = here if request.param == "sqlite" else request.getfixturevalue("postgres").empty("listing")
-    with Library(where, blobs=folder / "clips.db.blobs") as made:
-        yield filled(made, clips)
+    path = str(folder / "clips.db")
+    where = path if request.param == "sqlite" else request.getfixturevalue("postgres").empty("listing")
+    with Library(where, blobs=folder / "clips.db.blobs") as new_library:
+        yield filled(new_library, clips)
 
 
 @pytest.fixture
 def changing(open_library: Callable[[], Library], clips: dict[str, Any]) -> Library:
-    """Of one test alone."""
+    """A library of one test."""
     return filled(open_library(), clips)
 
 
 def test_sorts(library: Library) -> None:
     durations = {clip.name: clip.duration_s for clip in library}
-    added = [*PIECES, "markers"]
+    added = [*CLIP_FRAMES, "markers"]
 
     def names(**options: Any) -> list[str]:
         return [clip.name for clip in library.clips(**options)]
@@ -86,12 +86,14 @@ def test_sorts(library: Library) -> None:
         library.clips(sort="size")
 
 
-def by_limb(sheet: Sheet) -> set[str]:
-    """The limbs that turn by 75 degrees in one swing, the head by 30."""
-    turned = {(PARTS[part], float(np.degrees(angle))) for part, angle in zip(sheet.parts, sheet.angles, strict=True)}
+def by_limb(sheet: SwingTable) -> set[str]:
+    """Return the limbs that rotate by 75 degrees in one swing, the head by 30."""
+    angles = {
+        (BODY_PARTS[part], float(np.degrees(angle))) for part, angle in zip(sheet.body_parts, sheet.angles, strict=True)
+    }
     return {
         limb
-        for part, degrees in turned
+        for part, degrees in angles
         for limb, words in OF_LIMBS.items()
         if part in words and degrees >= (30 if limb == "head" else 75)
     }
@@ -99,84 +101,99 @@ def by_limb(sheet: Sheet) -> set[str]:
 
 @pytest.mark.parametrize("filters", FILTERS)
 def test_counts_and_facets_are_those_of_the_list(library: Library, filters: dict[str, Any]) -> None:
-    listed = library.clips(**filters)
-    assert library.count(**filters) == len(listed)
+    clips_listed = library.clips(**filters)
+    assert library.count(**filters) == len(clips_listed)
     facets = library.facets(**filters)
     by_hand: dict[str, int] = {}
-    for clip in listed:
+    for clip in clips_listed:
         by_hand |= {tag: by_hand.get(tag, 0) + 1 for tag in clip.tags}
     assert facets.tags == tuple(sorted(by_hand.items(), key=lambda pair: (-pair[1], pair[0])))
     if not filters:
         assert facets.tags == library.tags() == library.stats().tags
-    assert [(least, most) for least, most, _ in facets.durations] == [
+    assert [(min_s, max_s) for min_s, max_s, _ in facets.durations] == [
         (0, 2), (2, 5), (5, 10), (10, 30), (30, 60), (60, None),
     ]  # fmt: skip
-    for least, most, n in facets.durations:
-        assert n == sum(clip.duration_s >= least and (most is None or clip.duration_s < most) for clip in listed)
-    swung = [by_limb(library.swings(clip.hash)) for clip in listed]
-    assert facets.parts == tuple((limb, n) for limb in LIMBS if (n := sum(limb in each for each in swung)))
-    if "part" in filters:
-        assert listed and all(filters["part"] in each for each in swung)
+    for min_s, max_s, n in facets.durations:
+        assert n == sum(
+            clip.duration_s >= min_s and (max_s is None or clip.duration_s < max_s) for clip in clips_listed
+        )
+    swung = [by_limb(library.swings(clip.hash)) for clip in clips_listed]
+    assert facets.body_parts == tuple(
+        (limb, n) for limb in FACET_BODY_PARTS if (n := sum(limb in each for each in swung))
+    )
+    if "body_part" in filters:
+        assert clips_listed and all(filters["body_part"] in each for each in swung)
 
 
 def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
     rig = library.clip("walk").skeleton
-    assert {clip.name for clip in library.clips(skeleton=rig)} == set(PIECES) and library.count(skeleton=rig) == 5
+    assert {clip.name for clip in library.clips(skeleton=rig)} == set(CLIP_FRAMES) and library.count(skeleton=rig) == 5
     assert library.clips(skeleton="none") == () == library.search("walk", skeleton="none")
     assert {hit.clip.skeleton for hit in library.search("walk", skeleton=rig)} == {rig}
     assert library.search_part("walk", 0, 30, skeleton="none") == () == library.search_pose("walk", 3, skeleton="none")
-    for wrong, says in (
-        ({"least_duration_s": 3.0, "most_duration_s": 2.0}, "least_duration_s=3, expected at most most_duration_s=2"),
-        ({"least_duration_s": -1.0}, "expected a number of at least 0"),
+    for wrong, expected_text in (
+        ({"min_duration_s": 3.0, "max_duration_s": 2.0}, "min_duration_s=3, expected at most max_duration_s=2"),
+        ({"min_duration_s": -1.0}, "expected a number of at least 0"),
         ({"skeleton": 3}, "skeleton=3, expected text"),
         ({"words": "..."}, "expected at least one word"),
         ({"tags": "demo"}, "expected several texts"),
     ):
-        for verb in (library.clips, library.count, library.facets, lambda **each: library.search("walk", **each)):
-            with pytest.raises(OptionError, match=says):
-                verb(**wrong)
-    with pytest.raises(OptionError, match="part='elbow', expected one of left_arm, right_arm"):
-        library.count(part="elbow")
+        for method in (library.clips, library.count, library.facets, lambda **each: library.search("walk", **each)):
+            with pytest.raises(OptionError, match=expected_text):
+                method(**wrong)
+    with pytest.raises(OptionError, match="body_part='elbow', expected one of left_arm, right_arm"):
+        library.count(body_part="elbow")
 
 
-def test_parts_that_swing_follow_their_clip(changing: Library) -> None:
+def test_body_part_facets_follow_their_clip(changing: Library) -> None:
     def rows() -> int:
-        with changing._store.database.reading() as connection:
-            return int(connection.scalar(sa.select(sa.func.count()).select_from(swinging)) or 0)
+        with changing._store.database.begin_read() as connection:
+            return int(connection.scalar(sa.select(sa.func.count()).select_from(body_part_facets)) or 0)
 
     before = rows()
     changing.remove("kick")
     assert 0 < rows() < before and changing.verify() == ()
-    with changing._store.database.writing() as connection:
-        connection.execute(sa.delete(swinging))
-    assert {fault.kind for fault in changing.verify()} == {"analysis"} and changing.facets().parts == ()
-    assert changing.rebuild() == () and changing.verify() == () and changing.facets().parts
-    with changing._store.database.writing() as connection:
-        connection.execute(sa.delete(swinging).where(swinging.c.limb == "left_leg"))
-    assert "not found by the parts of the body that swing" in changing.verify()[0].says
+    with changing._store.database.begin_write() as connection:
+        connection.execute(sa.delete(body_part_facets))
+    assert {fault.kind for fault in changing.verify()} == {"analysis"} and changing.facets().body_parts == ()
+    assert changing.rebuild() == () and changing.verify() == () and changing.facets().body_parts
+    with changing._store.database.begin_write() as connection:
+        connection.execute(sa.delete(body_part_facets).where(body_part_facets.c.body_part == "left_leg"))
+    assert "not found by the parts of the body that swing" in changing.verify()[0].message
 
 
 @pytest.fixture
 def large(tmp_path: Path) -> Iterator[Library]:
-    """2,500 clips with tags and swings, of which nothing else is known."""
+    """2,500 clips with tags and body part facets only."""
     dice = np.random.default_rng(4)
     with Library(tmp_path / "large.db") as library:
-        with library._store.database.writing() as connection:
+        with library._store.database.begin_write() as connection:
             for number in range(1, 2501):
                 insert_clip(connection, number, f"take {number}")
-            tagged = [{"clip": n, "tag": f"tag{k}"} for n in range(1, 2501) for k in dice.choice(40, 4, replace=False)]
+            tagged = [
+                {"clip_id": n, "tag": f"tag{k}"} for n in range(1, 2501) for k in dice.choice(40, 4, replace=False)
+            ]
             connection.execute(sa.insert(tags), tagged)
-            swung = [{"clip": n, "limb": limb} for n in range(1, 2501) for limb in LIMBS if dice.random() < 0.9]
-            connection.execute(sa.insert(swinging), swung)
+            swung = [
+                {"clip_id": n, "body_part": limb}
+                for n in range(1, 2501)
+                for limb in FACET_BODY_PARTS
+                if dice.random() < 0.9
+            ]
+            connection.execute(sa.insert(body_part_facets), swung)
         yield library
 
 
-def test_facets_of_thousands_are_quick(large: Library) -> None:
+def test_facets_of_thousands_of_clips_are_fast(large: Library) -> None:
     large.facets()
     took = []
     for _ in range(9):
         start = time.process_time()  # not the time that other processes take
         facets = large.facets()
         took.append(time.process_time() - start)
-    assert sum(n for *_, n in facets.durations) == 2500 and len(facets.tags) == 40 and len(facets.parts) == len(LIMBS)
+    assert (
+        sum(n for *_, n in facets.durations) == 2500
+        and len(facets.tags) == 40
+        and len(facets.body_parts) == len(FACET_BODY_PARTS)
+    )
     assert min(took) < 0.03, took

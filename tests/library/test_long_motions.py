@@ -1,4 +1,4 @@
-"""Motions that would grow beyond measure when they are brought to the rate at which all are compared."""
+"""Motions that would become huge when resampled for comparison."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import keypose as kp
 from keypose.errors import OptionError
 from keypose.library import canonical as bodies
-from keypose.library.canonical import MOST_FRAMES, canonical
+from keypose.library.canonical import MAX_FRAMES, canonical_body
 from keypose.library.library import Library
 from keypose.model import Motion
 
@@ -27,14 +27,14 @@ def test_a_small_file_of_many_hours_takes_little_memory() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(OptionError, match="slow lasts 10000 s, expected at most 8738 s"):
-            canonical(hours)
+            canonical_body(hours)
         assert tracemalloc.get_traced_memory()[1] < 10 << 20
     finally:
         tracemalloc.stop()
 
 
-def test_what_is_too_long_is_kept_and_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MOST_FRAMES", 3000)
+def test_too_long_motions_are_stored_and_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "MAX_FRAMES", 3000)
     hours = slow(400, 2.0)
     with Library(tmp_path / "clips.db") as library:
         library.add(hours)
@@ -46,27 +46,27 @@ def test_what_is_too_long_is_kept_and_not_compared(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("fps", [0.003, 1.5])
-def test_poses_that_are_no_motion_are_no_query(tmp_path: Path, fps: float) -> None:
+def test_too_low_frame_rates_are_refused_as_query(tmp_path: Path, fps: float) -> None:
     with Library(tmp_path / "clips.db") as library:
         library.add(kp.demo_motion(fps=30), name="walk")
         library.add(slow(20, fps))
         for query in (slow(20, fps), "slow"):
-            says = rf"slow: {fps:g} frames in a second, expected at least 2"
-            with pytest.raises(OptionError, match=says):
+            expected_text = rf"slow: {fps:g} frames in a second, expected at least 2"
+            with pytest.raises(OptionError, match=expected_text):
                 library.search(query)
-            with pytest.raises(OptionError, match=says):
+            with pytest.raises(OptionError, match=expected_text):
                 library.search_pose(query, 3)
-            with pytest.raises(OptionError, match=says):
+            with pytest.raises(OptionError, match=expected_text):
                 library.search_part(query, 3, 5)
         assert len(library.search_pose(slow(1, fps))) == 1  # a posed figure has no rate
 
 
-def test_long_motions_are_looked_at_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_motions_are_processed_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     for fps in (30.0, 24.0, 60.0):
         motion = kp.demo_motion(fps=fps)
-        whole = canonical(motion)
+        full_body = canonical_body(motion)
         with monkeypatch.context() as patched:
-            patched.setattr(bodies, "FRAMES_AT_ONCE", 37)
-            parts = canonical(motion)
-        assert whole is not None and parts is not None and whole.n_frames < MOST_FRAMES
-        np.testing.assert_allclose(parts.positions, whole.positions, atol=1e-9)
+            patched.setattr(bodies, "CHUNK_FRAMES", 37)
+            parts = canonical_body(motion)
+        assert full_body is not None and parts is not None and full_body.n_frames < MAX_FRAMES
+        np.testing.assert_allclose(parts.positions, full_body.positions, atol=1e-9)

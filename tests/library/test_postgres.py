@@ -1,4 +1,4 @@
-"""A library in PostgreSQL: what goes wrong is said, what is done stays, and both databases answer alike."""
+"""A library in PostgreSQL: clear errors, durable changes, and the same results as SQLite."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ import pytest
 import keypose as kp
 from clip_rows import insert_clip
 from keypose.errors import FileError, FormatError, KeyposeError, OptionError
-from keypose.library.dialects import postgres_setup
-from keypose.library.dialects.postgres_errors import error_of
+from keypose.library.db import postgres_setup
+from keypose.library.db.postgres_errors import translate_error
 from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.tables import clips
-from keypose.library.wording import searched_words, words_of
+from keypose.library.text_normalization import parse_query_words, split_words
 from postgres_server import Server
 
 
 @pytest.fixture(scope="module")
 def motions() -> list[kp.Motion]:
-    whole = kp.demo_motion(fps=10)
-    return [replace(whole[start : start + 12], name=f"take_{start}") for start in range(3)]
+    motion = kp.demo_motion(fps=10)
+    return [replace(motion[start : start + 12], name=f"take_{start}") for start in range(3)]
 
 
 @pytest.fixture
 def library(postgres_url: str, tmp_path: Path) -> Iterator[Library]:
-    with Library(postgres_url, blobs=tmp_path / "blobs", busy_s=5.0) as made:
-        yield made
+    with Library(postgres_url, blobs=tmp_path / "blobs", busy_s=5.0) as new_library:
+        yield new_library
 
 
 def schema_of(url: str) -> str:
@@ -51,7 +51,7 @@ def run(postgres: Server, *statements: str, database: str = "postgres") -> list[
 # What cannot be opened
 
 
-def said(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     return "".join(traceback.format_exception(error)) + repr(error)
 
 
@@ -70,10 +70,12 @@ def test_no_error_and_no_repr_shows_the_password(postgres: Server, library: Libr
     for url in wrong:
         with pytest.raises(KeyposeError, match="expected") as raised:
             Library(url, blobs=tmp_path)
-        assert "a-wrong-one" not in said(raised.value) and postgres.password not in said(raised.value)
+        assert "a-wrong-one" not in format_error(raised.value) and postgres.password not in format_error(raised.value)
 
 
-def test_a_wrong_password_a_missing_database_and_no_server_are_told_apart(postgres: Server, tmp_path: Path) -> None:
+def test_a_wrong_password_a_missing_database_and_no_server_have_different_errors(
+    postgres: Server, tmp_path: Path
+) -> None:
     with pytest.raises(FileError, match="password authentication failed"):
         Library(postgres.url(password="wrong"), blobs=tmp_path)
     with pytest.raises(FileError, match='database "none" does not exist'):
@@ -82,7 +84,7 @@ def test_a_wrong_password_a_missing_database_and_no_server_are_told_apart(postgr
         Library(postgres.url().replace(str(postgres.port), "1"), blobs=tmp_path)
 
 
-def test_a_library_must_be_there_and_be_one(postgres: Server, postgres_url: str, tmp_path: Path) -> None:
+def test_missing_libraries_and_other_schemas_are_refused(postgres: Server, postgres_url: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no such library"):
         Library(postgres_url, create=False)
     schema = schema_of(postgres_url)
@@ -92,7 +94,7 @@ def test_a_library_must_be_there_and_be_one(postgres: Server, postgres_url: str,
     assert run(postgres, f"SELECT count(*) FROM pg_tables WHERE schemaname = '{schema}'") == [(1,)]
 
 
-def test_who_may_not_is_told_whom_to_ask(postgres: Server, tmp_path: Path) -> None:
+def test_missing_privileges_are_reported(postgres: Server, tmp_path: Path) -> None:
     run(postgres, "CREATE ROLE guest LOGIN PASSWORD 'guest'", "CREATE DATABASE plain")
     guest = postgres.url(user="guest", password="guest", database="plain")
     with pytest.raises(FileError, match="ask the administrator: CREATE EXTENSION vector"):
@@ -106,17 +108,17 @@ def test_who_may_not_is_told_whom_to_ask(postgres: Server, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("what", "least", "says"),
+    ("what", "minimum", "expected_text"),
     [
-        ("LEAST_SERVER", 99, r"PostgreSQL \d+, expected 99 or newer"),
-        ("LEAST_VECTOR", (9,), "ALTER EXTENSION vector UPDATE"),
+        ("MIN_SERVER", 99, r"PostgreSQL \d+, expected 99 or newer"),
+        ("MIN_PGVECTOR", (9,), "ALTER EXTENSION vector UPDATE"),
     ],
 )
-def test_what_is_too_old_is_said(
-    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, least: object, says: str
+def test_too_old_versions_are_refused(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, minimum: object, expected_text: str
 ) -> None:
-    monkeypatch.setattr(postgres_setup, what, least)
-    with pytest.raises(FileError, match=says):
+    monkeypatch.setattr(postgres_setup, what, minimum)
+    with pytest.raises(FileError, match=expected_text):
         Library(postgres_url, blobs=tmp_path)
 
 
@@ -134,12 +136,12 @@ CODES = {
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_errors_are_said_by_their_code(code: str) -> None:
-    found = error_of(psycopg.errors.lookup(code)("what the server says"), "postgresql://host/db", 3.0)
-    assert CODES[code] in str(found) and str(found).startswith("postgresql://host/db: ")
+def test_messages_by_sqlstate(code: str) -> None:
+    results = translate_error(psycopg.errors.lookup(code)("what the server says"), "postgresql://host/db", 3.0)
+    assert CODES[code] in str(results) and str(results).startswith("postgresql://host/db: ")
 
 
-def test_without_psycopg_the_line_to_type_is_said_and_sqlite_needs_none(tmp_path: Path) -> None:
+def test_without_psycopg_the_error_names_the_pip_command_and_sqlite_needs_none(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['psycopg'] = None; sys.modules['fsspec'] = None\n"
         "from keypose.library.library import Library\n"
@@ -148,17 +150,17 @@ def test_without_psycopg_the_line_to_type_is_said_and_sqlite_needs_none(tmp_path
         "try: Library('{path}', blobs='memory://x')\n"
         "except ImportError as error: print(error)\n"
     ).replace("{path}", str(tmp_path / "clips.db"))
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert told.stdout.splitlines() == [
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert process.stdout.splitlines() == [
         "a library in PostgreSQL needs: pip install 'keypose[postgres]'",
         "bytes in an object store need: pip install 'keypose[objects]'",
-    ], told.stderr
+    ], process.stderr
 
 
 # Where the bytes are
 
 
-def test_the_place_of_the_bytes_is_recorded(postgres_url: str, tmp_path: Path, motions: list[kp.Motion]) -> None:
+def test_the_location_of_the_blobs_is_recorded(postgres_url: str, tmp_path: Path, motions: list[kp.Motion]) -> None:
     with pytest.raises(OptionError, match="blobs=None for a new library in a server, expected a folder or a URL"):
         Library(postgres_url)
     with Library(postgres_url, blobs=tmp_path / "bytes") as library:
@@ -172,18 +174,21 @@ def test_the_place_of_the_bytes_is_recorded(postgres_url: str, tmp_path: Path, m
 # Many at once
 
 
-def test_writers_wait_for_each_other_and_not_for_ever(
+def test_writers_wait_for_each_other_up_to_the_timeout(
     library: Library, postgres_url: str, motions: list[kp.Motion]
 ) -> None:
     with Library(postgres_url, busy_s=0.05) as hasty:
-        with library._store.database.writing(), pytest.raises(FileError, match=r"been writing for more than 0.05 s"):
+        with (
+            library._store.database.begin_write(),
+            pytest.raises(FileError, match=r"been writing for more than 0.05 s"),
+        ):
             hasty.add(motions[0])
         assert hasty.add(motions[0]).n_frames == 12
 
 
-def test_a_reader_sees_one_moment(library: Library, postgres_url: str, motions: list[kp.Motion]) -> None:
+def test_a_reader_sees_one_snapshot(library: Library, postgres_url: str, motions: list[kp.Motion]) -> None:
     count = sa.select(sa.func.count()).select_from(clips)
-    with library._store.database.reading() as connection:
+    with library._store.database.begin_read() as connection:
         assert connection.scalar(count) == 0
         with Library(postgres_url) as other:
             other.add(motions[0])
@@ -193,10 +198,12 @@ def test_a_reader_sees_one_moment(library: Library, postgres_url: str, motions: 
     assert len(library) == 1
 
 
-def test_many_make_and_fill_one_library_at_once(postgres_url: str, tmp_path: Path, motions: list[kp.Motion]) -> None:
+def test_many_threads_create_and_fill_one_library_at_once(
+    postgres_url: str, tmp_path: Path, motions: list[kp.Motion]
+) -> None:
     failed: list[BaseException] = []
 
-    def work(motion: kp.Motion) -> None:
+    def add_motions(motion: kp.Motion) -> None:
         try:
             with Library(postgres_url, blobs=tmp_path / "blobs") as mine:
                 for _ in range(2):
@@ -205,7 +212,7 @@ def test_many_make_and_fill_one_library_at_once(postgres_url: str, tmp_path: Pat
         except BaseException as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=work, args=(motion,)) for motion in motions]
+    threads = [threading.Thread(target=add_motions, args=(motion,)) for motion in motions]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -217,9 +224,9 @@ def test_many_make_and_fill_one_library_at_once(postgres_url: str, tmp_path: Pat
         assert set(shared.tags) == {"take_0", "take_1", "take_2"}
 
 
-def test_numbers_of_clips_are_never_given_again(library: Library, motions: list[kp.Motion]) -> None:
+def test_clip_ids_are_never_reused(library: Library, motions: list[kp.Motion]) -> None:
     def numbers() -> list[int]:
-        with library._store.database.reading() as connection:
+        with library._store.database.begin_read() as connection:
             return list(connection.scalars(sa.select(clips.c.id)))
 
     library.add(motions[0])
@@ -233,12 +240,12 @@ def test_numbers_of_clips_are_never_given_again(library: Library, motions: list[
 # Faults
 
 
-def test_a_connection_killed_within_a_change_leaves_nothing(
+def test_a_connection_killed_within_a_transaction_leaves_nothing(
     library: Library, postgres: Server, motions: list[kp.Motion]
 ) -> None:
     library.add(motions[0])
     database = library._store.database
-    with pytest.raises(FileError, match="the connection was lost"), database.writing() as connection:
+    with pytest.raises(FileError, match="the connection was lost"), database.begin_write() as connection:
         connection.execute(sa.update(clips).values(name="half"))
         me = connection.scalar(sa.text("SELECT pg_backend_pid()"))
         assert run(postgres, f"SELECT pg_terminate_backend({me}, 5000)") == [(True,)]
@@ -248,9 +255,9 @@ def test_a_connection_killed_within_a_change_leaves_nothing(
 
 
 def test_a_server_that_was_restarted_is_no_error(library: Library, postgres: Server, motions: list[kp.Motion]) -> None:
-    kept = library.add(motions[0])
+    clip = library.add(motions[0])
     postgres.restart()
-    assert library.clips("take") == (kept,) and library.add(motions[1]).name == "take_1"
+    assert library.clips("take") == (clip,) and library.add(motions[1]).name == "take_1"
     postgres.restart()
     assert library.verify() == () and len(library) == 2
 
@@ -276,8 +283,8 @@ def test_verify_finds_planted_damage(
     library.add(motions[0], tags=("some",))
     statement, kind = DAMAGE[damage]
     run(postgres, f"SET search_path = {schema_of(postgres_url)}", statement)
-    found = library.verify()
-    assert kind in {fault.kind for fault in found}, found
+    results = library.verify()
+    assert kind in {fault.kind for fault in results}, results
     if kind == "words":
         assert all(fault.fixed for fault in library.verify(fix=True)) and library.verify() == ()
 
@@ -295,29 +302,29 @@ QUERIES = (
 
 
 def test_words_find_the_same_in_both_databases(library: Library, tmp_path: Path) -> None:
-    found = []
+    results = []
     with Library(tmp_path / "clips.db") as other:
         for each in (library, other):
             database = each._store.database
-            with database.writing() as connection:
+            with database.begin_write() as connection:
                 for number, name in enumerate(NAMES, 1):
                     insert_clip(connection, number, name)
-                    database.dialect.index_words(connection, number, words_of(name))
-            with database.reading() as connection:
-                asked = [database.dialect.clips_with(searched_words(query)) for query in QUERIES]
+                    database.dialect.index_words(connection, number, split_words(name))
+            with database.begin_read() as connection:
+                queries = [database.dialect.clips_with_words(parse_query_words(query)) for query in QUERIES]
                 order = list(connection.scalars(sa.select(clips.c.id).order_by(clips.c.name)))
-                found.append(([set(connection.scalars(each)) for each in asked], order))
+                results.append(([set(connection.scalars(each)) for each in queries], order))
                 assert database.dialect.indexed_words(connection) == {
-                    number: words_of(name) for number, name in enumerate(NAMES, 1)
+                    number: split_words(name) for number, name in enumerate(NAMES, 1)
                 }
-    assert found[0] == found[1] and sum(map(len, found[0][0])) > len(NAMES)
+    assert results[0] == results[1] and sum(map(len, results[0][0])) > len(NAMES)
 
 
-def test_as_many_and_as_long_words_as_there_may_be(library: Library) -> None:
+def test_the_maximum_number_and_length_of_words(library: Library) -> None:
     dialect = library._store.database.dialect
-    words = words_of(" ".join(f"{n}{chr(0x20000 + n) * 600}" for n in range(3000)))
+    words = split_words(" ".join(f"{n}{chr(0x20000 + n) * 600}" for n in range(3000)))
     assert len(words) == 2000 and max(map(len, words)) == 100
-    with library._store.database.writing() as connection:
+    with library._store.database.begin_write() as connection:
         insert_clip(connection, 1)
         dialect.index_words(connection, 1, words)
-        assert list(connection.scalars(dialect.clips_with(words[-1:]))) == [1]
+        assert list(connection.scalars(dialect.clips_with_words(words[-1:]))) == [1]

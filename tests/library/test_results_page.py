@@ -1,4 +1,4 @@
-"""The page of a search: every hit with its picture and place, and nothing in it that is not a drawing or a text."""
+"""The page of a search: every hit with picture and span, and nothing but shapes and text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 import keypose as kp
 from keypose.errors import OptionError
-from keypose.library.nouns import Clip
-from keypose.library.rankers.swings import Agreement
-from keypose.library.results_page import MOST_FOUND, MOST_STRIPS, Asked, Found, results_page
-from keypose.library.results_page.bar import says
-from keypose.library.results_page.strips import LARGEST, drawing, is_of_the_page
-from keypose.library.searching.hits import Hit, Why
+from keypose.library.rankers.swing_overlap import SwingMatch
+from keypose.library.records import Clip
+from keypose.library.results_page import MAX_HITS, MAX_STRIPS, PageHit, PageQuery, results_page
+from keypose.library.results_page.bar import describe_span
+from keypose.library.results_page.strips import MAX_CHARS, sanitize_svg, uses_page_colours
+from keypose.library.search.hits import Hit, MatchDetails
 from keypose.pictures.picture import Picture
 from pictures.html_pages import Page
 
@@ -31,8 +31,10 @@ def clip(name: str = "walk", **changes: object) -> Clip:
 
 
 def hit(start: int = 15, end: int = 45, **changes: object) -> Hit:
-    swing = Agreement("left_thigh", 0.25, 1.0, 1.5, 2.25, 0.9)
-    plain = Hit(clip(), 0.87, start, end, start / 20, end / 20, 0.0, 1.5, why=Why(look=lambda: (swing,)))
+    swing = SwingMatch("left_thigh", 0.25, 1.0, 1.5, 2.25, 0.9)
+    plain = Hit(
+        clip(), 0.87, start, end, start / 20, end / 20, 0.0, 1.5, details=MatchDetails(load_swings=lambda: (swing,))
+    )
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
@@ -43,21 +45,21 @@ def strip() -> Picture:
 
 
 @pytest.fixture(scope="module")
-def asked(strip: Picture) -> Asked:
-    return Asked("Clips like kick.bvh", "clips.db", strip, (("tags", "studio"),), "keypose library search kick.bvh")
+def page_query(strip: Picture) -> PageQuery:
+    return PageQuery("Clips like kick.bvh", "clips.db", strip, (("tags", "studio"),), "keypose library search kick.bvh")
 
 
-def page_of(asked: Asked, *found: Found) -> Page:
-    page = Page(results_page(asked, found))
+def page_of(page_query: PageQuery, *page_hits: PageHit) -> Page:
+    page = Page(results_page(page_query, page_hits))
     assert page.faults == []
     assert len(page.ids) == len(set(page.ids))
     return page
 
 
-def test_a_hit_has_all_that_a_reader_needs(asked: Asked, strip: Picture) -> None:
-    one = hit(also=("walk copy", "walk 30 fps"), mirrored=True)
-    page = page_of(asked, Found(one.clip, one, KEYS, strip))
-    (item,) = [e for e in page.of("li") if e.attributes.get("class") == "hit"]
+def test_contents_of_a_hit(page_query: PageQuery, strip: Picture) -> None:
+    one = hit(duplicates=("walk copy", "walk 30 fps"), mirrored=True)
+    page = page_of(page_query, PageHit(one.clip, one, KEYS, strip))
+    (item,) = [e for e in page.find_all("li") if e.attributes.get("class") == "hit"]
     for words in (
         "walk", "score 0.87", "0.75 to 2.25 s of 4.00 s (frames 15:45), with key poses 3 to 5 of 8.", "studio",
         "With left and right exchanged; like seconds 0.00 to 1.50 of the query.", "2 more of the same take", "walk copy",
@@ -65,32 +67,32 @@ def test_a_hit_has_all_that_a_reader_needs(asked: Asked, strip: Picture) -> None
     ):  # fmt: skip
         assert words in item.text, words
     assert [level for level, _ in page.headings] == [1, 2, 2, 3, 2]
-    assert "found1, and 2 more of the same takes" in page.of("dl")[0].text
-    assert "keypose library search kick.bvh" in page.of("pre")[0].text
+    assert "found1, and 2 more of the same takes" in page.find_all("dl")[0].text
+    assert "keypose library search kick.bvh" in page.find_all("pre")[0].text
 
 
-def test_poses_outside_of_the_span_are_faint(asked: Asked, strip: Picture) -> None:
-    svg = drawing(strip.svg, len(KEYS), (2, 3, 4))
+def test_poses_outside_of_the_span_are_faint(page_query: PageQuery, strip: Picture) -> None:
+    svg = sanitize_svg(strip.svg, len(KEYS), (2, 3, 4))
     rows = [
         row for row in ET.fromstring(svg.replace("<svg ", '<svg xmlns="x" ', 1)).iter("{x}g") if len(row) == len(KEYS)
     ]
     marked = [[child.get("class") for child in row] for row in rows if row[0].tag == "{x}g"]
     assert marked == [["outside"] * 2 + [None] * 3 + ["outside"] * 3] * 2  # shadows, figures
-    assert "outside" not in drawing(strip.svg, len(KEYS), ())  # a span between two keys
-    assert "outside" not in drawing(strip.svg, len(KEYS), range(8))
-    assert "outside" not in drawing(strip.svg, 7, (1,))  # not as many poses as there are
+    assert "outside" not in sanitize_svg(strip.svg, len(KEYS), ())  # a span between two keys
+    assert "outside" not in sanitize_svg(strip.svg, len(KEYS), range(8))
+    assert "outside" not in sanitize_svg(strip.svg, 7, (1,))  # not as many poses as there are
 
 
-def test_the_part_itself_stands_above_the_clip(asked: Asked, strip: Picture) -> None:
-    page = page_of(asked, Found(clip(), hit(), KEYS, strip, part=replace(strip, width=500, height=100)))
-    widths = [e.attributes["style"] for e in page.of("div") if e.attributes.get("class") == "strip"]
+def test_the_matching_span_is_drawn_above_the_clip(page_query: PageQuery, strip: Picture) -> None:
+    page = page_of(page_query, PageHit(clip(), hit(), KEYS, strip, span_strip=replace(strip, width=500, height=100)))
+    widths = [e.attributes["style"] for e in page.find_all("div") if e.attributes.get("class") == "strip"]
     assert widths == ["max-width:512px", "max-width:800px", "max-width:512px"]  # query, part, clip
-    assert [e.parents[-1] for e in page.of("div") if e.attributes.get("class") == "part"] == ["div"]
-    assert "Poses beside a coloured line" in page.of("main")[0].text
+    assert [e.parents[-1] for e in page.find_all("div") if e.attributes.get("class") == "matching-span"] == ["div"]
+    assert "Poses beside a coloured line" in page.find_all("main")[0].text
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "said"),
+    ("start", "end", "expected_text"),
     [
         (0, 80, "All of it: 4.00 s (frames 0:80), with all 8 key poses"),
         (31, 32, "At 1.55 s of 4.00 s (frame 31), between key poses"),
@@ -100,47 +102,47 @@ def test_the_part_itself_stands_above_the_clip(asked: Asked, strip: Picture) -> 
         (30, 40, "1.50 to 2.00 s of 4.00 s (frames 30:40), with key pose 4 of 8"),
     ],
 )
-def test_where_it_is_in_words(start: int, end: int, said: str) -> None:
-    assert says(Found(clip(), hit(start, end), KEYS)) == said
+def test_description_of_the_span(start: int, end: int, expected_text: str) -> None:
+    assert describe_span(PageHit(clip(), hit(start, end), KEYS)) == expected_text
 
 
-def test_the_bar_shows_the_span_and_the_keys(asked: Asked) -> None:
-    page = page_of(asked, Found(clip(), hit(20, 40), KEYS))
+def test_the_bar_shows_the_span_and_the_keys(page_query: PageQuery) -> None:
+    page = page_of(page_query, PageHit(clip(), hit(20, 40), KEYS))
     span, keys = (
-        [e.attributes for e in page.of("rect") if e.attributes["class"].startswith(c)] for c in ("span", "key")
+        [e.attributes for e in page.find_all("rect") if e.attributes["class"].startswith(c)] for c in ("span", "key")
     )
     assert (float(span[0]["x"]), float(span[0]["width"])) == (250.0, 250.0)
     assert [e["class"] for e in keys] == ["key", "key", "key in", "key in", "key", "key", "key", "key"]
     assert float(keys[2]["x"]) == pytest.approx(1000 * 20.5 / 80 - 1.5, abs=0.06)
-    last = page_of(asked, Found(clip(), hit(79, 80)))
-    (edge,) = [e.attributes for e in last.of("rect") if e.attributes["class"] == "span"]
+    last = page_of(page_query, PageHit(clip(), hit(79, 80)))
+    (edge,) = [e.attributes for e in last.find_all("rect") if e.attributes["class"] == "span"]
     assert float(edge["x"]) + float(edge["width"]) == 1000
 
 
-def test_found_by_words_there_is_no_score(asked: Asked, strip: Picture) -> None:
-    page = page_of(replace(asked, strip=None), Found(clip(), None, KEYS, strip))
-    (item,) = [e for e in page.of("li") if e.attributes.get("class") == "hit"]
+def test_hits_found_by_words_have_no_score(page_query: PageQuery, strip: Picture) -> None:
+    page = page_of(replace(page_query, strip=None), PageHit(clip(), None, KEYS, strip))
+    (item,) = [e for e in page.find_all("li") if e.attributes.get("class") == "hit"]
     assert "score" not in item.text and "4.00 s long, with 8 key poses." in item.text
     assert [title for _, title in page.headings] == ["Clips like kick.bvh", "Found", "1 walk", "How to get this again"]
 
 
-def test_nothing_found_says_so(asked: Asked) -> None:
-    assert "Nothing. Fewer words" in page_of(asked).of("main")[0].text
+def test_an_empty_result_has_a_hint(page_query: PageQuery) -> None:
+    assert "Nothing. Fewer words" in page_of(page_query).find_all("main")[0].text
 
 
-def test_a_pose_says_how_far_joints_are_apart(asked: Asked) -> None:
-    page = page_of(asked, Found(clip(), hit(31, 32, why=Why(centimetres=4.26))))
-    assert "Joints are 4.3 cm apart on average" in page.of("main")[0].text
+def test_pose_hits_state_the_joint_distance(page_query: PageQuery) -> None:
+    page = page_of(page_query, PageHit(clip(), hit(31, 32, details=MatchDetails(joint_distance_cm=4.26))))
+    assert "Joints are 4.3 cm apart on average" in page.find_all("main")[0].text
 
 
-def test_names_stay_text(asked: Asked, strip: Picture) -> None:
-    bad = clip(EVIL, tags=(EVIL,), source=EVIL, licence=EVIL, note=EVIL, also_named=(EVIL,))
-    one = hit(clip=bad, also=(EVIL,))
-    evil = Asked(EVIL, EVIL, replace(strip, says=EVIL), ((EVIL, EVIL),), EVIL)
-    page = page_of(evil, Found(bad, one, KEYS, strip))
-    assert page.of("img") == [] and len(page.of("script")) == 2
+def test_names_cannot_inject_html(page_query: PageQuery, strip: Picture) -> None:
+    bad = clip(EVIL, tags=(EVIL,), source=EVIL, licence=EVIL, note=EVIL, other_names=(EVIL,))
+    one = hit(clip=bad, duplicates=(EVIL,))
+    evil = PageQuery(EVIL, EVIL, replace(strip, alt_text=EVIL), ((EVIL, EVIL),), EVIL)
+    page = page_of(evil, PageHit(bad, one, KEYS, strip))
+    assert page.find_all("img") == [] and len(page.find_all("script")) == 2
     assert "\x1b" not in page.html and "\u202e" not in page.html
-    assert page.of("h1")[0].text.startswith("<script>alert(1)</script><img src=x onerror=alert(1)>")
+    assert page.find_all("h1")[0].text.startswith("<script>alert(1)</script><img src=x onerror=alert(1)>")
 
 
 @pytest.mark.parametrize(
@@ -170,18 +172,18 @@ def test_names_stay_text(asked: Asked, strip: Picture) -> None:
         "&nothing;",
     ],
 )
-def test_what_is_no_drawing_is_left_out(asked: Asked, inside: str) -> None:
+def test_unsafe_svg_is_left_out(page_query: PageQuery, inside: str) -> None:
     bad = Picture(SVG.format(inside), 9, 9, "x")
-    assert drawing(bad.svg) is None
-    page = page_of(asked, Found(clip(), hit(), KEYS, bad))
-    assert "no picture" in page.of("main")[0].text
+    assert sanitize_svg(bad.svg) is None
+    page = page_of(page_query, PageHit(clip(), hit(), KEYS, bad))
+    assert "no picture" in page.find_all("main")[0].text
 
 
-def test_other_damage_is_left_out_too() -> None:
-    for svg in ("", "x", "<p/>", SVG.format("x" * LARGEST), '<?xml version="1.0"?>' + SVG.format(""),
+def test_invalid_svg_is_left_out() -> None:
+    for svg in ("", "x", "<p/>", SVG.format("x" * MAX_CHARS), '<?xml version="1.0"?>' + SVG.format(""),
                 '<!DOCTYPE x [<!ENTITY a "aaaa">]>' + SVG.format("&a;"), "<svg/>"):  # fmt: skip
-        assert drawing(svg) is None
-    assert drawing(SVG.format("<text>a &lt;b&gt; \u202e&amp;</text>")) == (
+        assert sanitize_svg(svg) is None
+    assert sanitize_svg(SVG.format("<text>a &lt;b&gt; \u202e&amp;</text>")) == (
         '<svg width="9" height="9"><text>a &lt;b&gt;  &amp;</text></svg>'
     )
 
@@ -189,19 +191,19 @@ def test_other_damage_is_left_out_too() -> None:
 def test_strips_are_dark_where_the_page_is(strip: Picture) -> None:
     motion = replace(kp.demo_motion(fps=20)[:80], name="clip")
     of_page = kp.strip(motion, KEYS, size_px=(320, 80), captions=False, background=False, theme="page")
-    assert drawing(strip.svg) == drawing(of_page.svg)
-    assert is_of_the_page(drawing(strip.svg)) and '="#' not in drawing(strip.svg)
+    assert sanitize_svg(strip.svg) == sanitize_svg(of_page.svg)
+    assert uses_page_colours(sanitize_svg(strip.svg)) and '="#' not in sanitize_svg(strip.svg)
     other = SVG.format('<path fill="#123456" d="M0 0"/><path fill="#ffffff" d="M0 0"/>')
-    assert drawing(other) == other.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    assert sanitize_svg(other) == other.replace(' xmlns="http://www.w3.org/2000/svg"', "")
 
 
-def test_a_page_has_its_limits(asked: Asked, strip: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_STRIPS == 200
-    monkeypatch.setattr("keypose.library.results_page.page.MOST_STRIPS", 4)
-    many = [Found(clip(f"walk {n}"), hit(), KEYS, strip) for n in range(7)]
-    page = page_of(asked, *many)
-    assert sum("strip" in (e.attributes.get("class") or "") for e in page.of("div")) == 5
-    assert "The first 4 have pictures." in page.of("main")[0].text
-    assert len([e for e in page.of("li") if e.attributes.get("class") == "hit"]) == 7
+def test_limits_of_a_page(page_query: PageQuery, strip: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_STRIPS == 200
+    monkeypatch.setattr("keypose.library.results_page.page.MAX_STRIPS", 4)
+    many = [PageHit(clip(f"walk {n}"), hit(), KEYS, strip) for n in range(7)]
+    page = page_of(page_query, *many)
+    assert sum("strip" in (e.attributes.get("class") or "") for e in page.find_all("div")) == 5
+    assert "The first 4 have pictures." in page.find_all("main")[0].text
+    assert len([e for e in page.find_all("li") if e.attributes.get("class") == "hit"]) == 7
     with pytest.raises(OptionError, match="a page of 1,001 hits, expected at most 1,000"):
-        results_page(asked, many[:1] * (MOST_FOUND + 1))
+        results_page(page_query, many[:1] * (MAX_HITS + 1))

@@ -1,4 +1,4 @@
-"""A page of results in real Chromium: quiet, self-contained, for keyboards, screen readers, small screens and paper."""
+"""A page of results in real Chromium: no requests, keyboard, screen readers, small screens and print."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from browsing import opened
-from keypose.library.nouns import Clip
-from keypose.library.rankers.swings import Agreement
-from keypose.library.results_page import Asked, Found, results_page
-from keypose.library.searching.hits import Hit, Why
+from chromium import open_page
+from keypose.library.rankers.swing_overlap import SwingMatch
+from keypose.library.records import Clip
+from keypose.library.results_page import PageHit, PageQuery, results_page
+from keypose.library.search.hits import Hit, MatchDetails
 
 pytestmark = pytest.mark.browser
 EVIL = "<img src=x onerror=alert(1)>\"'&"
@@ -25,40 +25,42 @@ KEYS = (0, 10, 20, 30, 40, 50, 60, 79)
 _AXE = Path(__file__).resolve().parents[2] / "tools" / "axe.sh"
 
 
-def _found(rank: int, keys: tuple[int, ...] = KEYS) -> Found:
+def _page_hit(rank: int, keys: tuple[int, ...] = KEYS) -> PageHit:
     motion = replace(kp.demo_motion(fps=20)[10 * rank : 10 * rank + 80], name="clip")
     name = EVIL if rank == 3 else f"walk {rank}"
     clip = Clip(f"{rank:064d}", name, ("other",), ("walk", f"tag{rank}"), "takes/x.bvh", "CC0", "", 20.0, 80, 4.0, 24, "s" * 64,
                 ".bvh", 9000, "cd" * 32, datetime(2026, 11, 16, tzinfo=UTC))  # fmt: skip
-    why = Why(look=lambda: (Agreement("left_thigh", 0.25, 1.0, 1.5, 2.25, 0.9),))
+    why = MatchDetails(load_swings=lambda: (SwingMatch("left_thigh", 0.25, 1.0, 1.5, 2.25, 0.9),))
     start, end = 5 * rank, 5 * rank + 30
     hit = Hit(clip, 1 - rank / 10, start, end, start / 20, end / 20, 0.0, 1.5, rank == 1, ("a copy",) * (rank % 2), why)
-    return Found(clip, hit, keys, kp.strip(motion, keys, size_px=(320, 80), captions=False, background=False))
+    return PageHit(clip, hit, keys, kp.strip(motion, keys, size_px=(320, 80), captions=False, background=False))
 
 
-def _written(folder: Path, found: list[Found]) -> Path:
-    asked = Asked("Clips like walk", "clips.db", found[0].strip, (("tags", "walk"),), "keypose library search walk")
+def _write_page(folder: Path, page_hits: list[PageHit]) -> Path:
+    page_query = PageQuery(
+        "Clips like walk", "clips.db", page_hits[0].strip, (("tags", "walk"),), "keypose library search walk"
+    )
     path = folder / "results.html"
-    path.write_text(results_page(asked, found))
+    path.write_text(results_page(page_query, page_hits))
     return path
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _written(tmp_path_factory.mktemp("results"), [_found(rank) for rank in range(8)])
+    return _write_page(tmp_path_factory.mktemp("results"), [_page_hit(rank) for rank in range(8)])
 
 
-def test_nothing_is_asked_for_and_nothing_complains(browser: Any, file: Path) -> None:
-    with opened(browser, file) as watched:
+def test_the_page_makes_no_requests_and_logs_no_errors(browser: Any, file: Path) -> None:
+    with open_page(browser, file) as watched:
         assert watched.page.locator(".hit").count() == 8
         assert watched.page.get_by_role("link", name=EVIL, exact=True).count() == 1
         assert watched.page.locator("img").count() == 0
-        assert watched.complaints == []
+        assert watched.errors == []
         assert watched.requests == [file.resolve().as_uri()]
 
 
-def test_arrows_go_from_hit_to_hit(browser: Any, file: Path) -> None:
-    with opened(browser, file) as watched:
+def test_arrow_keys_move_between_hits(browser: Any, file: Path) -> None:
+    with open_page(browser, file) as watched:
         page = watched.page
         name = "document.activeElement.textContent"
         page.locator(".head a").first.focus()
@@ -74,11 +76,11 @@ def test_arrows_go_from_hit_to_hit(browser: Any, file: Path) -> None:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # unfolds what is known about the clip
         assert page.locator("#hit-1 details").first.get_attribute("open") is not None
-        assert watched.complaints == []
+        assert watched.errors == []
 
 
-def test_words_leave_the_hits_that_have_them(browser: Any, file: Path) -> None:
-    with opened(browser, file) as watched:
+def test_typed_words_filter_the_hits(browser: Any, file: Path) -> None:
+    with open_page(browser, file) as watched:
         page = watched.page
         box = page.get_by_label("Show only")
         box.fill("WALK tag2")
@@ -92,7 +94,7 @@ def test_words_leave_the_hits_that_have_them(browser: Any, file: Path) -> None:
 
 
 def test_faint_poses_and_dark_strips(browser: Any, file: Path) -> None:
-    with opened(browser, file, color_scheme="dark") as watched:
+    with open_page(browser, file, color_scheme="dark") as watched:
         page = watched.page
         figures = page.locator("#hit-3 .strip svg > g").last.locator("> g")
         opacity = [figures.nth(k).evaluate("(e) => getComputedStyle(e).opacity") for k in range(8)]
@@ -104,20 +106,20 @@ def test_faint_poses_and_dark_strips(browser: Any, file: Path) -> None:
 
 
 def test_small_screens_do_not_scroll_sideways(browser: Any, file: Path) -> None:
-    with opened(browser, file, viewport={"width": 360, "height": 740}) as watched:
+    with open_page(browser, file, viewport={"width": 360, "height": 740}) as watched:
         page = watched.page
         page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_without_scripts_all_hits_are_there(browser: Any, file: Path) -> None:
-    with opened(browser, file, java_script_enabled=False) as watched:
+    with open_page(browser, file, java_script_enabled=False) as watched:
         assert watched.page.locator(".hit:visible").count() == 8
         assert not watched.page.get_by_label("Show only").is_visible()
 
 
 def test_on_paper_hits_are_whole(browser: Any, file: Path) -> None:
-    with opened(browser, file) as watched:
+    with open_page(browser, file) as watched:
         watched.page.emulate_media(media="print")
         style = "(e) => [getComputedStyle(e).breakInside, getComputedStyle(e).contentVisibility]"
         assert watched.page.locator("#hit-8").evaluate(style) == ["avoid", "visible"]
@@ -135,9 +137,9 @@ def test_axe_finds_nothing(browser: Any, tmp_path: Path, look: dict[str, Any]) -
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no npm on this machine, which installs axe-core")
     folder = subprocess.run([_AXE], check=True, capture_output=True, text=True).stdout.split()[-1]
     axe = (Path(folder) / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    file = _written(tmp_path, [_found(rank, (0, 79)) for rank in range(6)])
-    with opened(browser, file, **look) as watched:
+    file = _write_page(tmp_path, [_page_hit(rank, (0, 79)) for rank in range(6)])
+    with open_page(browser, file, **look) as watched:
         watched.page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
         watched.page.evaluate(axe)
-        found = watched.page.evaluate("async () => (await axe.run()).violations")
-        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+        page_hits = watched.page.evaluate("async () => (await axe.run()).violations")
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in page_hits] == []

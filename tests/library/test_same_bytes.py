@@ -1,4 +1,4 @@
-"""Clips that share their bytes, and content that comes packed otherwise."""
+"""Clips that share a blob, and the same content in other compression."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.parametrize("forever", [False, True])
-def test_clips_with_equal_kept_bytes_are_removed_one_by_one(
+def test_clips_that_share_a_blob_are_removed_independently(
     open_library: Callable[[], Library], walk: bytes, forever: bool
 ) -> None:
     library = open_library()
-    one = library.add(walk, name="unix", within_mm=1.0)
-    two = library.add(walk.replace(b"\n", b"\r\n"), name="dos", within_mm=1.0)
+    one = library.add(walk, name="unix", tolerance_mm=1.0)
+    two = library.add(walk.replace(b"\n", b"\r\n"), name="dos", tolerance_mm=1.0)
     assert one.hash != two.hash and one.blob == two.blob
-    for name, left in (("unix", 1), ("dos", 0)):
+    for name, n_left in (("unix", 1), ("dos", 0)):
         if forever:
-            library.throw_away(name)
-            assert [clip.name for clip in library.forget_thrown_away(0)] == [name]
+            library.trash(name)
+            assert [clip.name for clip in library.empty_trash(0)] == [name]
         else:
             library.remove(name)
-        assert len(library) == left and library.verify() == ()
+        assert len(library) == n_left and library.verify() == ()
     assert not list(library._store.blobs.hashes())
 
 
 @pytest.mark.parametrize("came_packed", [False, True])
-def test_damaged_bytes_are_mended_by_the_same_content_packed_otherwise(
+def test_damaged_bytes_are_repaired_by_the_same_content_in_other_compression(
     tmp_path: Path, walk: bytes, came_packed: bool
 ) -> None:
     first, second = (gzip.compress(walk), walk) if came_packed else (walk, gzip.compress(walk))

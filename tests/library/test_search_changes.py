@@ -1,4 +1,4 @@
-"""Searches right after a change of the library: what is gone is not found, what is new is."""
+"""Searches after changes of the library: removed clips are not found, new ones are."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from keypose.library.searching.memory_shelf import MemoryShelf
+from keypose.library.search.memory_index import MemoryIndex
 from library_cases import DEMO
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[kp.Library]:
-    with kp.Library(tmp_path / "clips.db") as opened:
+    with kp.Library(tmp_path / "clips.db") as new_library:
         for start in range(0, 300, 60):
-            opened.add(DEMO[start : start + 60], name=f"from {start}")
-        for ask in questions(opened, "from 60"):
+            new_library.add(DEMO[start : start + 60], name=f"from {start}")
+        for ask in searches(new_library, "from 60"):
             ask()
-        yield opened
+        yield new_library
 
 
-def questions(library: kp.Library, clip: str) -> list[Callable[[], tuple[Any, ...]]]:
-    found = {"limit": 20, "fold": False}
+def searches(library: kp.Library, clip: str) -> list[Callable[[], tuple[Any, ...]]]:
+    options = {"limit": 20, "deduplicate": False}
     return [
-        lambda: library.search(clip, **found),
-        lambda: library.search(clip, ranker="swings", **found),
-        lambda: library.search_part(clip, 0, 40, **found),
-        lambda: library.search_pose(clip, 10, **found),
+        lambda: library.search(clip, **options),
+        lambda: library.search(clip, ranker="swings", **options),
+        lambda: library.search_part(clip, 0, 40, **options),
+        lambda: library.search_pose(clip, 10, **options),
     ]
 
 
@@ -38,52 +38,52 @@ def names(hits: tuple[Any, ...]) -> set[str]:
 
 
 def test_every_search_sees_every_change(library: kp.Library) -> None:
-    library.throw_away("from 0")
+    library.trash("from 0")
     library.remove("from 120")
     library.add(DEMO[70:130], name="new")
-    for ask in questions(library, "from 60"):
+    for ask in searches(library, "from 60"):
         assert names(ask()) == {"new", "from 180", "from 240"}
-    for ask in questions(library, "new"):
+    for ask in searches(library, "new"):
         assert names(ask()) == {"from 60", "from 180", "from 240"}
     library.restore("from 0")
-    for ask in questions(library, "from 60"):
+    for ask in searches(library, "from 60"):
         assert names(ask()) == {"from 0", "new", "from 180", "from 240"}
 
 
-def test_what_grew_answers_as_what_was_read_at_once(library: kp.Library, tmp_path: Path) -> None:
-    library.throw_away("from 180")
+def test_a_grown_index_answers_like_a_new_one(library: kp.Library, tmp_path: Path) -> None:
+    library.trash("from 180")
     for start in range(20, 140, 20):
         library.add(DEMO[start : start + 50], name=f"later {start}")
-        for ask in questions(library, "from 60"):
+        for ask in searches(library, "from 60"):
             ask()
     library.restore("from 180")
     library.remove("later 40")
     with kp.Library(tmp_path / "clips.db") as another:
-        for ask, again in zip(questions(library, "from 60"), questions(another, "from 60"), strict=True):
-            assert ask() == again()
-            assert [hit.says for hit in ask()] == [hit.says for hit in again()]
+        for ask, ask_again in zip(searches(library, "from 60"), searches(another, "from 60"), strict=True):
+            assert ask() == ask_again()
+            assert [hit.explanation for hit in ask()] == [hit.explanation for hit in ask_again()]
 
 
 def test_searches_can_be_prepared(library: kp.Library, tmp_path: Path) -> None:
     with kp.Library(tmp_path / "clips.db") as another:
         another.prepare_search()
-        shelf = another._shelf
-        assert isinstance(shelf, MemoryShelf) and shelf._sheets.is_loaded and shelf._poses.is_loaded
-        found, expected = another.search("from 60"), library.search("from 60")
-        assert found == expected and found[0].why.swings == expected[0].why.swings != ()
+        index = another._candidate_source
+        assert isinstance(index, MemoryIndex) and index._swing_tables.is_loaded and index._poses.is_loaded
+        options, expected = another.search("from 60"), library.search("from 60")
+        assert options == expected and options[0].details.swings == expected[0].details.swings != ()
 
 
-def test_a_pose_may_be_seen_elsewhere(library: kp.Library) -> None:
-    numbers = library.pose_numbers("from 60", 10)
-    assert numbers == library.pose_numbers(library.get("from 60"), 10)
-    assert library.search_pose("from 60", 10, numbers=numbers) == library.search_pose("from 60", 10)
-    another = library.pose_numbers("from 180", 50)
-    assert library.search_pose("from 60", 10, numbers=another)[0].clip.name == "from 180"
+def test_search_pose_accepts_a_computed_pose_vector(library: kp.Library) -> None:
+    numbers = library.pose_vector("from 60", 10)
+    assert numbers == library.pose_vector(library.get("from 60"), 10)
+    assert library.search_pose("from 60", 10, pose_vector=numbers) == library.search_pose("from 60", 10)
+    another = library.pose_vector("from 180", 50)
+    assert library.search_pose("from 60", 10, pose_vector=another)[0].clip.name == "from 180"
     for wrong in (numbers[:-1], [*numbers[:-1], float("nan")], "abc", [10**400], [1e300] * 52, 3):
-        with pytest.raises(kp.OptionError, match=r"numbers: .*52 as pose_numbers"):
-            library.search_pose("from 60", 10, numbers=wrong)  # type: ignore[arg-type]
+        with pytest.raises(kp.OptionError, match=r"pose_vector: .*52 as pose_vector"):
+            library.search_pose("from 60", 10, pose_vector=wrong)  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match="frame"):
-        library.pose_numbers("from 60", 60)
+        library.pose_vector("from 60", 60)
 
 
 def test_a_library_may_be_emptied_and_filled_again(library: kp.Library) -> None:

@@ -1,4 +1,4 @@
-"""Clips compared by their swings: against a slow twin, and the same whatever the rig, the side or the way up."""
+"""Clips compared by their swings: equal to a naive version, and invariant to rig, side and up axis."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ import pytest
 
 import keypose as kp
 from keypose.arrays import Floats
-from keypose.library.rankers.sheets import PARTS, RATE, Sheet, sheet_of
-from keypose.library.rankers.swings import MOST_TOLD, Agreement, Cut, agreeing, overlap, scores
+from keypose.library.rankers.swing_overlap import (
+    MAX_SWING_MATCHES,
+    SwingMatch,
+    SwingSpan,
+    match_swings,
+    overlap,
+    overlap_scores,
+)
+from keypose.library.rankers.swing_table import BODY_PARTS, RATE, SwingTable, build_swing_table
 from keypose.rotations import conjugate, exp, multiply, rotate
-from search_cases import in_a_mirror
+from search_cases import mirror_motion
 
-HAND, OTHER_HAND = PARTS.index("left_hand"), PARTS.index("right_hand")
+HAND, OTHER_HAND = BODY_PARTS.index("left_hand"), BODY_PARTS.index("right_hand")
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
@@ -25,139 +32,145 @@ def demo() -> kp.Motion:
 
 
 @pytest.fixture(scope="module")
-def own(demo: kp.Motion) -> Sheet:
-    return sheet_of(kp.swings(demo))
+def demo_table(demo: kp.Motion) -> SwingTable:
+    return build_swing_table(kp.swings(demo))
 
 
-def sheet(duration_s: float, *rows: tuple[int, float, float, tuple[float, float, float]]) -> Sheet:
-    """Swings by hand: part, start, end, axis."""
+def make_table(duration_s: float, *rows: tuple[int, float, float, tuple[float, float, float]]) -> SwingTable:
+    """Return a table of given swings: body part, start, end, axis."""
     parts, starts, ends, axes = zip(*rows, strict=True) if rows else ((), (), (), np.zeros((0, 3)))
-    here = np.ones(len(PARTS), bool)
-    return Sheet(duration_s, here, np.array(parts, int), starts, ends, np.array(axes), np.ones(len(parts)))
+    present = np.ones(len(BODY_PARTS), bool)
+    return SwingTable(duration_s, present, np.array(parts, int), starts, ends, np.array(axes), np.ones(len(parts)))
 
 
-def drawn(seed: int, n: int) -> Sheet:
-    """Swings of some parts, drawn: each a few samples long, then a gap."""
+def random_table(seed: int, n: int) -> SwingTable:
+    """Return random swings of some body parts: each a few samples long, then a gap."""
     random = np.random.default_rng(seed)
     rows = []
-    for part in range(0, len(PARTS), 4):
+    for part in range(0, len(BODY_PARTS), 4):
         at = 0
         while (at := at + int(random.integers(0, 6))) < n:
             stop = min(at + int(random.integers(2, 9)), n)
             axis = random.normal(size=3)
             rows.append((part, at / RATE, stop / RATE, tuple(axis / np.linalg.norm(axis))))
             at = stop
-    made = sheet(n / RATE, *rows)
-    present = np.ones(len(PARTS), bool)
+    table = make_table(n / RATE, *rows)
+    present = np.ones(len(BODY_PARTS), bool)
     present[seed % 3 * 4] = False  # skeletons that lack different parts
-    kept = present[made.parts]
-    columns = (column[kept] for column in (made.parts, made.starts_s, made.ends_s, made.axes, made.angles))
-    return Sheet(made.duration_s, present, *columns)
+    rows = present[table.body_parts]
+    columns = (column[rows] for column in (table.body_parts, table.starts_s, table.ends_s, table.axes, table.angles))
+    return SwingTable(table.duration_s, present, *columns)
 
 
-def slow_scores(query: Sheet, other: Sheet, axes: bool) -> tuple[int, list[float]]:
-    """Each shift, part and sample by itself, from the rows."""
+def naive_scores(query: SwingTable, other: SwingTable, axes: bool) -> tuple[int, list[float]]:
+    """Compute each shift, body part and sample by itself."""
 
-    def axis_at(of: Sheet, part: int, k: int) -> Floats | None:
+    def axis_at(of: SwingTable, part: int, k: int) -> Floats | None:
         time = (k + 0.5) / RATE
         rows = [
-            row for row in range(len(of.parts)) if of.parts[row] == part and of.starts_s[row] <= time < of.ends_s[row]
+            row
+            for row in range(len(of.body_parts))
+            if of.body_parts[row] == part and of.starts_s[row] <= time < of.ends_s[row]
         ]
         return of.axes[rows[0]] if rows else None
 
     n, m = (round(each.duration_s * RATE) for each in (query, other))
-    parts = [part for part in range(len(PARTS)) if query.present[part] and other.present[part]]
+    parts = [part for part in range(len(BODY_PARTS)) if query.present[part] and other.present[part]]
     ours = {(part, k): axis_at(query, part, k) for part in parts for k in range(n)}
     theirs = {(part, k): axis_at(other, part, k) for part in parts for k in range(m)}
-    found = []
+    result = []
     for shift in range(min(0, m - n), max(0, m - n) + 1):
-        agreed = either = 0.0
+        agreement = either = 0.0
         for part in parts:
             for k in range(n):
                 a, b = ours[part, k], theirs.get((part, k + shift))
                 either += a is not None or b is not None
                 if a is not None and b is not None:
-                    agreed += float(a @ b) if axes else 1.0
-        found.append(agreed / either if either else 0.0)
-    return min(0, m - n), found
+                    agreement += float(a @ b) if axes else 1.0
+        result.append(agreement / either if either else 0.0)
+    return min(0, m - n), result
 
 
 @pytest.mark.parametrize("axes", [True, False])
 @pytest.mark.parametrize("n, m", [(20, 33), (33, 20), (25, 25), (1, 9), (270, 280)])
-def test_every_shift_is_that_of_the_slow_twin(n: int, m: int, axes: bool) -> None:
-    query, other = drawn(n, n), drawn(m + 100, m)
-    first, slow = slow_scores(query, other, axes)
+def test_the_best_shift_equals_the_naive_one(n: int, m: int, axes: bool) -> None:
+    query, other = random_table(n, n), random_table(m + 100, m)
+    first, slow = naive_scores(query, other, axes)
     best = overlap(query, other, axes=axes, mirrored=False)
     assert best.score == pytest.approx(max(slow), abs=1e-9)
     assert best.shift_s == (first + int(np.argmax(np.round(slow, 9)))) / RATE
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_swings_that_agree_are_those_of_the_slow_twin(seed: int) -> None:
+def test_agreeing_swings_equal_the_naive_ones(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    query, other = drawn(seed, 60), drawn(seed + 50, 90)
+    query, other = random_table(seed, 60), random_table(seed + 50, 90)
     (a, b), (c, d) = (sorted(chance.uniform(0.0, each.duration_s, 2)) for each in (query, other))
-    found = agreeing(Cut(query, a, b), Cut(other, c, d))
-    shift_s = overlap(query.part(a, b), other.part(c, d), mirrored=False).shift_s + c - a
-    slow = slow_agreeing(query, other, (a, b), (c, d), shift_s)[:MOST_TOLD]
-    assert [each.part for each in found] == [each.part for each in slow]
-    np.testing.assert_allclose([each[1:] for each in found], [each[1:] for each in slow], atol=1e-9)
+    result = match_swings(SwingSpan(query, a, b), SwingSpan(other, c, d))
+    shift_s = overlap(query.span(a, b), other.span(c, d), mirrored=False).shift_s + c - a
+    slow = naive_matches(query, other, (a, b), (c, d), shift_s)[:MAX_SWING_MATCHES]
+    assert [each.body_part for each in result] == [each.body_part for each in slow]
+    np.testing.assert_allclose([each[1:] for each in result], [each[1:] for each in slow], atol=1e-9)
 
 
-def slow_agreeing(
-    query: Sheet, other: Sheet, asked: tuple[float, float], there: tuple[float, float], shift_s: float
-) -> list[Agreement]:
-    """Pair by pair."""
-    found = []
-    for q in range(len(query.parts)):
-        for o in range(len(other.parts)):
-            start, end = (float(np.clip(times[q], *asked)) for times in (query.starts_s, query.ends_s))
+def naive_matches(
+    query: SwingTable, other: SwingTable, query_range: tuple[float, float], there: tuple[float, float], shift_s: float
+) -> list[SwingMatch]:
+    """Compare pair by pair."""
+    result = []
+    for q in range(len(query.body_parts)):
+        for o in range(len(other.body_parts)):
+            start, end = (float(np.clip(times[q], *query_range)) for times in (query.starts_s, query.ends_s))
             begins, stops = (float(np.clip(times[o], *there)) for times in (other.starts_s, other.ends_s))
             together = min(end + shift_s, stops) - max(start + shift_s, begins)
             cosine = float(query.axes[q] @ other.axes[o])
             if (
-                query.parts[q] == other.parts[o]
+                query.body_parts[q] == other.body_parts[o]
                 and end > start
                 and stops > begins
                 and together > 1e-12
                 and cosine >= 0.5
             ):
-                pair = Agreement(PARTS[query.parts[q]], start, end, begins, stops, cosine)
-                found.append((round(-together, 9), int(query.parts[q]), q, o, pair))
-    return [pair for *_, pair in sorted(found, key=lambda each: each[:4])]
+                pair = SwingMatch(BODY_PARTS[query.body_parts[q]], start, end, begins, stops, cosine)
+                result.append((round(-together, 9), int(query.body_parts[q]), q, o, pair))
+    return [pair for *_, pair in sorted(result, key=lambda each: each[:4])]
 
 
-def test_many_clips_at_once_are_as_one_by_one() -> None:
-    query = drawn(40, 40)
-    others = [drawn(seed, length) for seed, length in enumerate((9, 30, 31, 200, 4, 1, 90, 60))]
+def test_overlap_scores_equal_single_overlaps() -> None:
+    query = random_table(40, 40)
+    others = [random_table(seed, length) for seed, length in enumerate((9, 30, 31, 200, 4, 1, 90, 60))]
     for axes in (True, False):
-        assert scores(query, others, axes=axes).tolist() == [overlap(query, each, axes=axes).score for each in others]
-    assert scores(query, []).shape == (0,)
+        assert overlap_scores(query, others, axes=axes).tolist() == [
+            overlap(query, each, axes=axes).score for each in others
+        ]
+    assert overlap_scores(query, []).shape == (0,)
 
 
-def test_a_clip_is_its_own_nearest(demo: kp.Motion, own: Sheet) -> None:
+def test_a_clip_is_its_own_nearest(demo: kp.Motion, demo_table: SwingTable) -> None:
     match = overlap(kp.swings(demo), kp.swings(demo))
     assert match.score == pytest.approx(1.0, abs=1e-6)
     assert (match.shift_s, match.start_s, match.mirrored) == (0.0, 0.0, False)
     assert match.end_s == demo.duration_s
-    assert {each.part for each in match.agreeing} == {PARTS[k] for k in np.unique(own.parts)}
-    assert scores(own, [own, own.mirrored()], mirrored=True) == pytest.approx([1.0, 1.0], abs=1e-6)
+    assert {each.body_part for each in match.swing_matches} == {BODY_PARTS[k] for k in np.unique(demo_table.body_parts)}
+    assert overlap_scores(demo_table, [demo_table, demo_table.mirrored()], mirrored=True) == pytest.approx(
+        [1.0, 1.0], abs=1e-6
+    )
 
 
-def test_a_part_is_found_where_it_was(own: Sheet) -> None:
-    match = overlap(own.part(2.0, 4.0), own)
+def test_a_span_is_found_at_its_position(demo_table: SwingTable) -> None:
+    match = overlap(demo_table.span(2.0, 4.0), demo_table)
     assert match.score > 0.95
     assert (match.start_s, match.end_s) == (2.0, 4.0)
-    back = overlap(own, own.part(2.0, 4.0))  # the longer one asks: all of the other is found, within it
+    back = overlap(demo_table, demo_table.span(2.0, 4.0))  # a longer query: the whole other clip is found within it
     assert (back.start_s, back.end_s, back.shift_s) == (0.0, 2.0, -2.0)
 
 
-def test_the_frame_rate_hardly_matters(demo: kp.Motion, own: Sheet) -> None:
-    assert overlap(sheet_of(kp.swings(demo.at_fps(2 * demo.fps))), own).score > 0.8
+def test_the_frame_rate_hardly_matters(demo: kp.Motion, demo_table: SwingTable) -> None:
+    assert overlap(build_swing_table(kp.swings(demo.at_fps(2 * demo.fps))), demo_table).score > 0.8
 
 
 def with_other_frames(motion: kp.Motion) -> kp.Motion:
-    """The same movement on a rig whose joints all have other axes of their own."""
+    """Return the same movement on a rig whose joints all have other axes."""
     n = motion.n_joints
     frames = exp(np.random.default_rng(3).normal(size=(n, 3)))  # world_from_new = world_from_old * frame
     parents = motion.skeleton.parents
@@ -174,7 +187,7 @@ def with_other_frames(motion: kp.Motion) -> kp.Motion:
 
 
 def turned(motion: kp.Motion, turn: Floats, up: str) -> kp.Motion:
-    """The whole world turned."""
+    """Return the motion with the whole world rotated."""
     roots = np.flatnonzero(motion.skeleton.parents < 0)
     translations, rotations = motion.translations.copy(), motion.rotations.copy()
     translations[:, roots] = rotate(exp(turn), translations[:, roots])
@@ -182,69 +195,73 @@ def turned(motion: kp.Motion, turn: Floats, up: str) -> kp.Motion:
     return replace(motion, translations=translations, rotations=rotations, up=up, reference_pose=None)
 
 
-def test_the_axes_of_the_rig_do_not_count(demo: kp.Motion, own: Sheet) -> None:
+def test_the_axes_of_the_rig_do_not_count(demo: kp.Motion, demo_table: SwingTable) -> None:
     other = with_other_frames(demo)
     np.testing.assert_allclose(other.world_positions(), demo.world_positions(), atol=1e-6)
-    assert overlap(sheet_of(kp.swings(other)), own, mirrored=False).score > 0.99
+    assert overlap(build_swing_table(kp.swings(other)), demo_table, mirrored=False).score > 0.99
 
 
 @pytest.mark.parametrize("turn, up", [((0.0, 2.0, 0.0), "Y"), ((np.pi / 2, 0.0, 0.0), "Z"), ((np.pi, 0.0, 0.0), "-Y")])
-def test_neither_does_the_way_it_faces_nor_which_axis_is_up(
-    demo: kp.Motion, own: Sheet, turn: tuple[float, float, float], up: str
+def test_heading_and_up_axis_do_not_count(
+    demo: kp.Motion, demo_table: SwingTable, turn: tuple[float, float, float], up: str
 ) -> None:
-    assert overlap(sheet_of(kp.swings(turned(demo, np.array(turn), up))), own, mirrored=False).score > 0.99
+    assert (
+        overlap(build_swing_table(kp.swings(turned(demo, np.array(turn), up))), demo_table, mirrored=False).score > 0.99
+    )
 
 
-def test_a_motion_in_the_mirror_is_the_mirrored_sheet(demo: kp.Motion, own: Sheet) -> None:
-    seen = sheet_of(kp.swings(in_a_mirror(demo)))
-    match = overlap(seen, own)
+def test_a_mirrored_motion_matches_as_mirrored(demo: kp.Motion, demo_table: SwingTable) -> None:
+    mirrored_table = build_swing_table(kp.swings(mirror_motion(demo)))
+    match = overlap(mirrored_table, demo_table)
     assert match.mirrored
     assert match.score > 0.99
-    assert overlap(seen, own, mirrored=False).score < 0.8
-    twice = own.mirrored().mirrored()
-    np.testing.assert_array_equal(twice.axes, own.axes)
-    np.testing.assert_array_equal(twice.parts, own.parts)
+    assert overlap(mirrored_table, demo_table, mirrored=False).score < 0.8
+    twice = demo_table.mirrored().mirrored()
+    np.testing.assert_array_equal(twice.axes, demo_table.axes)
+    np.testing.assert_array_equal(twice.body_parts, demo_table.body_parts)
 
 
-def test_swings_that_agree_are_said_the_longest_first() -> None:
-    query = sheet(3.0, (0, 0.0, 1.0, X), (HAND, 0.0, 3.0, Y), (OTHER_HAND, 0.0, 1.0, X))
-    other = sheet(3.0, (0, 0.0, 1.0, X), (HAND, 0.0, 3.0, Y), (OTHER_HAND, 0.0, 1.0, Y))
+def test_agreeing_swings_are_listed_longest_first() -> None:
+    query = make_table(3.0, (0, 0.0, 1.0, X), (HAND, 0.0, 3.0, Y), (OTHER_HAND, 0.0, 1.0, X))
+    other = make_table(3.0, (0, 0.0, 1.0, X), (HAND, 0.0, 3.0, Y), (OTHER_HAND, 0.0, 1.0, Y))
     match = overlap(query, other)
-    assert match.agreeing == (
-        Agreement("left_hand", 0.0, 3.0, 0.0, 3.0, 1.0),
-        Agreement("hips", 0.0, 1.0, 0.0, 1.0, 1.0),
+    assert match.swing_matches == (
+        SwingMatch("left_hand", 0.0, 3.0, 0.0, 3.0, 1.0),
+        SwingMatch("hips", 0.0, 1.0, 0.0, 1.0, 1.0),
     )
     assert match.score == pytest.approx(4 / 5)
 
 
-def test_swings_the_other_way_take_away() -> None:
-    one, back = sheet(1.0, (0, 0.0, 1.0, X)), sheet(1.0, (0, 0.0, 1.0, (-1.0, 0.0, 0.0)))
+def test_opposite_swings_subtract() -> None:
+    one, back = make_table(1.0, (0, 0.0, 1.0, X)), make_table(1.0, (0, 0.0, 1.0, (-1.0, 0.0, 0.0)))
     assert overlap(one, back, mirrored=False).score == pytest.approx(-1.0)
     assert overlap(one, back, axes=False).score == pytest.approx(1.0)
 
 
-def test_without_swings_or_body_nothing_agrees(own: Sheet) -> None:
-    still = sheet(2.0)
+def test_without_swings_or_body_nothing_agrees(demo_table: SwingTable) -> None:
+    still = make_table(2.0)
     assert overlap(still, still).score == 0.0
     markers = kp.Skeleton(names=("m1", "m2"), parents=np.array((-1, -1)), offsets=np.zeros((2, 3)))
     there = kp.Motion("markers", markers, 30.0, np.zeros((1, 2, 3)), np.tile((1.0, 0.0, 0.0, 0.0), (1, 2, 1)))
-    match = overlap(sheet_of(kp.swings(there)), own)
-    assert (match.score, match.agreeing) == (0.0, ())
+    match = overlap(build_swing_table(kp.swings(there)), demo_table)
+    assert (match.score, match.swing_matches) == (0.0, ())
 
 
 @pytest.mark.data
 def test_a_golf_swing_finds_golf_swings_and_no_run(data_dir: Path) -> None:
     names = ("golf_swing/64_01", "golf_swing/64_02", "running/09_01", "jumping/13_11")
-    query, *others = (sheet_of(kp.swings(kp.load(data_dir / "cmu30" / f"{name}.bvh"))) for name in names)
-    golf, run, jump = scores(query, others)
+    query, *others = (build_swing_table(kp.swings(kp.load(data_dir / "cmu30" / f"{name}.bvh"))) for name in names)
+    golf, run, jump = overlap_scores(query, others)
     assert golf > 2 * max(run, jump)
 
 
-def test_only_some_parts_count(own: Sheet) -> None:
-    left = np.array([part.startswith("left_") for part in PARTS])
-    some = own.only(left)
-    assert set(some.parts.tolist()) <= set(np.flatnonzero(left).tolist()) and 0 < len(some.parts) < len(own.parts)
-    np.testing.assert_array_equal(some.present, own.present & left)
-    whole, part = overlap(some, own, mirrored=False), overlap(some, own.only(left), mirrored=False)
-    assert whole == part
-    assert overlap(some, own.mirrored()).mirrored
+def test_only_some_parts_count(demo_table: SwingTable) -> None:
+    is_left = np.array([part.startswith("left_") for part in BODY_PARTS])
+    some = demo_table.restrict(is_left)
+    assert set(some.body_parts.tolist()) <= set(np.flatnonzero(is_left).tolist()) and 0 < len(some.body_parts) < len(
+        demo_table.body_parts
+    )
+    np.testing.assert_array_equal(some.present, demo_table.present & is_left)
+    full, part = overlap(some, demo_table, mirrored=False), overlap(some, demo_table.restrict(is_left), mirrored=False)
+    assert full == part
+    assert overlap(some, demo_table.mirrored()).mirrored

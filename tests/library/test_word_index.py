@@ -1,4 +1,4 @@
-"""The index of words, damaged in every way: noticed, and made again."""
+"""The word index, damaged in every way: detected, and rebuilt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keypose.library.library import Library
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
     with Library(folder / "clips.db") as library:
         for start in range(2):
@@ -26,8 +26,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "copy"))
+def folder(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path / "copy"))
 
 
 DAMAGE = (
@@ -45,7 +45,7 @@ DAMAGE = (
 
 @pytest.mark.parametrize("mend", ["fix", "rebuild"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_index_of_words_is_noticed_and_made_again(folder: Path, damage: str, mend: str) -> None:
+def test_a_damaged_word_index_is_detected_and_rebuilt(folder: Path, damage: str, mend: str) -> None:
     with contextlib.closing(sqlite3.connect(folder / "clips.db")) as connection, connection:
         connection.execute(damage)
     with Library(folder / "clips.db") as library:
@@ -59,45 +59,45 @@ def test_a_damaged_index_of_words_is_noticed_and_made_again(folder: Path, damage
         assert len(library.clips("walk")) == 1
 
 
-def test_a_rebuild_that_dies_leaves_all_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_rebuild_leaves_the_word_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.library.rebuilding.mend_rows", dies)
+    monkeypatch.setattr("keypose.library.rebuild_steps.repair_rows", dies)
     with Library(folder / "clips.db") as library:
         with pytest.raises(KeyboardInterrupt):
             library.rebuild()
         assert len(library.clips("take")) == 2 and library.verify() == ()
 
 
-def test_clips_are_found_while_a_library_is_made_anew(postgres_url: str, tmp_path: Path) -> None:
-    """By words and by their vectors, at every moment, and without a deadlock."""
+def test_clips_are_found_during_a_rebuild(postgres_url: str, tmp_path: Path) -> None:
+    """By words and by vectors, at every moment, and without a deadlock."""
     motion = kp.demo_motion(fps=30)
     with Library(postgres_url, blobs=tmp_path / "bytes") as library, Library(postgres_url) as other:
         for start in range(4):
             library.add(replace(motion[30 * start : 30 * start + 60], name=f"take_{start}"))
         is_over = threading.Event()
-        seen: list[tuple[int, int]] = []
+        counts: list[tuple[int, int]] = []
 
         def search() -> None:
             while not is_over.is_set():
-                seen.append((len(other.clips("take")), len(other.search_pose(motion, 40, fold=False))))
+                counts.append((len(other.clips("take")), len(other.search_pose(motion, 40, deduplicate=False))))
 
-        searching = threading.Thread(target=search)
-        searching.start()
+        thread = threading.Thread(target=search)
+        thread.start()
         try:
             for _ in range(3):
                 assert library.rebuild() == ()
         finally:
             is_over.set()
-            searching.join()
-        assert len(seen) > 3 and set(seen) == {(4, 4)} and library.verify() == ()
+            thread.join()
+        assert len(counts) > 3 and set(counts) == {(4, 4)} and library.verify() == ()
 
 
-def test_a_lost_table_of_words_comes_back_in_a_server(postgres_url: str, tmp_path: Path) -> None:
+def test_a_lost_word_table_is_recreated_in_postgres(postgres_url: str, tmp_path: Path) -> None:
     with Library(postgres_url, blobs=tmp_path / "bytes") as library:
         library.add(replace(kp.demo_motion(fps=10)[:12], name="take"))
-        with library._store.database.writing() as connection:
+        with library._store.database.begin_write() as connection:
             connection.execute(sa.text("DROP TABLE words"))
         assert "words" in {fault.kind for fault in library.verify()}
         assert all(fault.fixed for fault in library.verify(fix=True)) and library.verify() == ()

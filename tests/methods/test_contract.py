@@ -1,4 +1,4 @@
-"""What every method promises, run over all of them."""
+"""The contract of all methods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FROM_THE_ENDS = [
 ]  # the first and the last frame are keys
 
 
-def wandering(frames: int = 90, columns: int = 6, seed: int = 0) -> Features:
+def random_walk(frames: int = 90, columns: int = 6, seed: int = 0) -> Features:
     return Features(np.cumsum(np.random.default_rng(seed).normal(size=(frames, columns)), axis=0), fps=30.0)
 
 
@@ -36,7 +36,7 @@ def method(request):
 
 
 def test_increasing_frames_in_range_for_every_number_of_keys(method):
-    ladder = method.ladder(wandering(), 40)
+    ladder = method.ladder(random_walk(), 40)
     check(ladder, 90)
     assert ladder.counts.tolist() == list(range(ladder.counts[0], 41)) and ladder.counts[0] <= 2
     if method.name in FROM_THE_ENDS:
@@ -44,7 +44,7 @@ def test_increasing_frames_in_range_for_every_number_of_keys(method):
 
 
 def test_the_same_result_twice_and_the_input_unchanged(method):
-    features = wandering(seed=3)
+    features = random_walk(seed=3)
     before = features.values.copy()
     first, second = method.ladder(features, 30), method.ladder(features, 30)
     np.testing.assert_array_equal(first.frames, second.frames)
@@ -52,9 +52,9 @@ def test_the_same_result_twice_and_the_input_unchanged(method):
     np.testing.assert_array_equal(features.values, before)
 
 
-def test_fewer_keys_asked_for_are_the_same_keys(method):
-    """What a ladder says for n keys does not depend on how far it goes."""
-    features = wandering(seed=4)
+def test_smaller_max_keys_gives_the_same_keys(method):
+    """The selection of n keys does not depend on max_keys."""
+    features = random_walk(seed=4)
     long, short = method.ladder(features, 30), method.ladder(features, 11)
     for count in short.counts.tolist():
         np.testing.assert_array_equal(short.at(count).frames, long.at(count).frames)
@@ -62,7 +62,7 @@ def test_fewer_keys_asked_for_are_the_same_keys(method):
 
 
 def test_nested_methods_keep_the_keys_they_have(method):
-    ladder = method.ladder(wandering(seed=5), 30)
+    ladder = method.ladder(random_walk(seed=5), 30)
     if ladder.is_nested:
         for count in range(ladder.counts[0], 30):
             assert set(ladder.at(count)) < set(ladder.at(count + 1))
@@ -71,7 +71,7 @@ def test_nested_methods_keep_the_keys_they_have(method):
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
 def test_very_short_clips(method, frames):
-    ladder = method.ladder(wandering(frames))
+    ladder = method.ladder(random_walk(frames))
     check(ladder, frames)
     assert ladder.counts[-1] == frames
     assert ladder.at(frames).frames.tolist() == list(range(frames))
@@ -83,14 +83,14 @@ def test_constant_motion(method, value):
 
 
 def test_columns_of_zero_weight_do_not_matter(method):
-    """A column of zeros beside others changes nothing; nothing but zeros is a constant motion."""
-    features = wandering(seed=6)
+    """A column of zeros beside others changes nothing; all zeros are a constant motion."""
+    features = random_walk(seed=6)
     beside = Features(np.column_stack((features.values, np.zeros((90, 2)))), 30.0)
     np.testing.assert_array_equal(method.ladder(beside, 20).frames, method.ladder(features, 20).frames)
 
 
 def test_more_keys_than_frames(method):
-    ladder = method.ladder(wandering(25), 1000)
+    ladder = method.ladder(random_walk(25), 1000)
     check(ladder, 25)
     assert ladder.counts[-1] == 25
     with pytest.raises(OptionError, match="26 keys, expected"):
@@ -98,36 +98,36 @@ def test_more_keys_than_frames(method):
 
 
 def test_frames_that_repeat(method):
-    check(method.ladder(Features(np.repeat(wandering(20).values, 3, axis=0), 30.0)), 60)
+    check(method.ladder(Features(np.repeat(random_walk(20).values, 3, axis=0), 30.0)), 60)
 
 
 @pytest.mark.parametrize("wrong", [0, -3, 2.5, "many"])
-def test_a_budget_that_makes_no_sense(method, wrong):
+def test_invalid_max_keys(method, wrong):
     with pytest.raises(OptionError, match="max_keys"):
-        method.ladder(wandering(), wrong)
+        method.ladder(random_walk(), wrong)
 
 
 def test_one_key_where_the_method_has_at_least_two(method):
     if method.name == "farthest":
-        assert method.ladder(wandering(), 1).counts.tolist() == [1]
+        assert method.ladder(random_walk(), 1).counts.tolist() == [1]
     else:
         with pytest.raises(OptionError, match="max_keys=1, expected at least 2"):
-            method.ladder(wandering(), 1)
+            method.ladder(random_walk(), 1)
 
 
-def test_numbers_whose_squares_would_vanish_are_refused(method):
-    tiny = wandering().values * 1e-162
+def test_numbers_whose_squares_underflow_are_rejected(method):
+    tiny = random_walk().values * 1e-162
     with pytest.raises(kp.ModelError, match="squares do not vanish"):
         kp.ladder(tiny, method.name, fps=30)
-    small = kp.ladder(wandering().values * 1e-90, method.name, fps=30, max_keys=9)
-    np.testing.assert_array_equal(small.frames, method.ladder(wandering(), 9).frames)
+    small = kp.ladder(random_walk().values * 1e-90, method.name, fps=30, max_keys=9)
+    np.testing.assert_array_equal(small.frames, method.ladder(random_walk(), 9).frames)
 
 
 ODD = [np.array([1, 2]), [1], {}, None, 1j, object(), "x", 10**400, float("nan"), float("inf"), True]
 
 
 def test_odd_values_of_options_end_in_our_errors(method):
-    values = wandering(40).values
+    values = random_walk(40).values
     for option in (*method.options, "max_keys", "smoothing_s", "fps", "features", "joints", "weights", "frames"):
         for odd in ODD:
             with contextlib.suppress(kp.KeyposeError):  # anything else fails the test, warnings too
@@ -136,23 +136,23 @@ def test_odd_values_of_options_end_in_our_errors(method):
 
 def test_memory_is_bounded_by_the_budget_on_long_takes(method):
     long = Features(np.cumsum(np.random.default_rng(0).normal(size=(60_000, 1)), axis=0), 120.0)
-    options = {"greatest_gap_frames": 400} if method.name == "salient" else {}
+    options = {"max_gap_frames": 400} if method.name == "salient" else {}
     if method.name == "spread":
-        return  # refuses, and says so: see its own tests
+        return  # rejected: see its own tests
     assert method.ladder(long, 160, **options).counts[-1] == 160
     if method.name == "uniform":
         with pytest.raises(OptionError, match="expected at most max_keys="):
             method.ladder(long, 60_000)
 
 
-def test_options_are_explained(method):
+def test_options_have_help(method):
     assert set(method.options) == set(method.options_help) and method.summary and method.paper
     assert all(len(text) < 120 and not text.endswith(".") for text in method.options_help.values())
 
 
-def test_an_unknown_option_lists_the_known_ones(method):
+def test_unknown_option_lists_the_options(method):
     with pytest.raises(OptionError, match=f"{method.name} has no option 'thresold'.*max_keys"):
-        kp.ladder(wandering().values, method.name, thresold=3)
+        kp.ladder(random_walk().values, method.name, thresold=3)
 
 
 def test_on_a_motion_with_weights_of_zero(method):
@@ -163,4 +163,4 @@ def test_on_a_motion_with_weights_of_zero(method):
 
 def test_any_frame_rate(method):
     for fps in (0.5, 1.0, 24.0, 500.0):
-        check(method.ladder(Features(wandering(70).values, fps), 20), 70)
+        check(method.ladder(Features(random_walk(70).values, fps), 20), 70)

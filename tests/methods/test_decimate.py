@@ -1,20 +1,20 @@
-"""Frame decimation against its slow twin, and what the papers say of it."""
+"""Frame decimation against its slow twin and the papers."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from point_cases import CASES, points_of
+from point_cases import CASES, make_points
 
 import keypose as kp
 import naive
-from keypose.features import features_of
+from keypose.features import compute_features
 from keypose.methods.decimate import METHOD, decimate
 from keypose.model import Features
 
 
 def interpolation_error(values: np.ndarray, keys: np.ndarray) -> float:
-    """The summed distance of all frames to linear interpolation between the keys."""
+    """Return the summed distance of all frames to linear interpolation between the keys."""
     frames = np.arange(len(values))
     between = np.column_stack([np.interp(frames, keys, column[keys]) for column in values.T])
     return float(np.linalg.norm(values - between, axis=1).sum())
@@ -22,7 +22,7 @@ def interpolation_error(values: np.ndarray, keys: np.ndarray) -> float:
 
 @pytest.fixture(scope="module")
 def demo() -> Features:
-    return features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
+    return compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
 
 
 @pytest.mark.parametrize("error", ["distance", "squared"])
@@ -30,7 +30,7 @@ def demo() -> Features:
 def test_slow_twin(case, error):
     rng = np.random.default_rng(CASES.index(case))
     for _ in range(6):
-        values = points_of(case, rng, 26)
+        values = make_points(case, rng, 26)
         ladder = decimate(Features(values, 30.0), error=error)
         order, costs = naive.decimate(values, error == "squared")
         assert ladder.counts.tolist() == list(range(2, len(values) + 1))
@@ -53,12 +53,12 @@ def test_every_removal_is_the_cheapest_one(demo):
         keys = selection.frames
         if len(keys) == 2:
             continue
-        gone = selection.order[-1]
+        removed = selection.order[-1]
         merged = {
             int(b): interpolation_error(clip.values[a : c + 1], np.array([0, c - a]))
             for a, b, c in zip(keys, keys[1:-1], keys[2:], strict=False)
         }
-        assert merged[gone] <= min(merged.values()) * (1 + 1e-9)
+        assert merged[removed] <= min(merged.values()) * (1 + 1e-9)
 
 
 def test_corners_are_left_over():
@@ -73,7 +73,7 @@ def test_corners_are_left_over():
 
 @pytest.mark.parametrize("offset", [0.0, 1e5])
 def test_what_lies_on_a_line_is_thinned_evenly(offset):
-    """Rounding alone must not choose, and a held pose must not grow one span over all: that would take n^2 steps."""
+    """Rounding must not decide, and a held pose must not become one growing span, which would take n^2 steps."""
     line = offset + np.outer(np.arange(65) / 7.0, [1.0, -3.0, 0.1])
     for values in (line, np.full((65, 3), offset)):
         ladder = decimate(Features(values, 30.0))
@@ -83,11 +83,11 @@ def test_what_lies_on_a_line_is_thinned_evenly(offset):
 
 
 def test_options(demo):
-    whole, some = decimate(demo), decimate(demo, 7)
+    all_joints, some = decimate(demo), decimate(demo, 7)
     assert some.counts.tolist() == [2, 3, 4, 5, 6, 7]
-    assert some.frames.tolist() == whole.frames[:7].tolist()
-    assert some.cost_values.tolist() == whole.cost_values[:6].tolist()
-    assert decimate(demo, error="squared").frames.tolist() != whole.frames.tolist()
+    assert some.frames.tolist() == all_joints.frames[:7].tolist()
+    assert some.cost_values.tolist() == all_joints.cost_values[:6].tolist()
+    assert decimate(demo, error="squared").frames.tolist() != all_joints.frames.tolist()
     for wrong in (0, -3, 2.5, "7"):
         with pytest.raises(kp.OptionError, match="max_keys"):
             decimate(demo, wrong)
@@ -98,10 +98,10 @@ def test_options(demo):
 
 @pytest.mark.data
 def test_real_clips_are_nearer_than_with_uniform_keys(data_dir):
-    """The summed error of linear interpolation at two numbers of keys, where rest and action take turns."""
+    """The summed error of linear interpolation at two numbers of keys, where rest and action alternate."""
     for name in ("49_02_jump-hop", "135_07_kicking", "86_01_mixed-jumps-kicks-punches"):
         motion = kp.load(data_dir / f"cmu120/{name}.bvh")
-        features = features_of(motion, METHOD.recipe, METHOD.joints)
+        features = compute_features(motion, METHOD.feature_kind, METHOD.joints)
         ladder = decimate(features)
         for keys in (motion.n_frames // 10, motion.n_frames // 20):
             uniform = np.arange(keys) * (motion.n_frames - 1) // (keys - 1)

@@ -1,4 +1,4 @@
-"""Farthest-first traversal against its slow twin, the reference keys, and what the paper says of it."""
+"""Farthest-first traversal against its slow twin, reference keys and claims of the paper."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 import keypose as kp
 import naive
 from keypose.errors import OptionError
-from keypose.features import features_of, gaussian
-from keypose.methods import farthest as room
+from keypose.features import compute_features, gaussian_filter
+from keypose.methods import farthest as farthest_module
 from keypose.methods.farthest import METHOD, FarthestSearch, farthest
 from keypose.model import Features
 
@@ -37,7 +37,7 @@ def search_of(values) -> FarthestSearch:
 @pytest.mark.parametrize("block", [5, 8192])
 @pytest.mark.parametrize("case", CASES)
 def test_same_as_the_slow_twin(case, block, monkeypatch):
-    monkeypatch.setattr(room, "BLOCK_FRAMES", block)
+    monkeypatch.setattr(farthest_module, "BLOCK_FRAMES", block)
     rng = np.random.default_rng(list(CASES).index(case))
     for n in (2, 3, 8, 17, 40):
         values = CASES[case](rng, n)
@@ -48,7 +48,7 @@ def test_same_as_the_slow_twin(case, block, monkeypatch):
 
 
 def test_a_square_that_rounding_would_hide_is_exact():
-    """The second cluster is 1e-9 of its distance from the mean wide: nothing of it is left in an expanded square."""
+    """The width of the second cluster is 1e-9 of its distance from the mean: an expanded square loses it."""
     rng = np.random.default_rng(3)
     values = np.concatenate([rng.normal(size=(20, 3)), [100, 100, 100] + 1e-7 * rng.normal(size=(20, 3))])
     keys, radii = naive.farthest_first(values, 40)
@@ -72,22 +72,22 @@ def test_near_ties_are_decided_by_differences():
 
 
 def test_keys_are_nested_and_costs_fall():
-    features = features_of(kp.demo_motion(), "root_matched", "major")
-    whole = farthest(features)
-    assert whole.counts.tolist() == list(range(1, features.n_frames + 1))
-    assert (np.diff(whole.cost_values) <= 0).all()
-    for most in (1, 2, 9, 30):
-        part = farthest(features, most)
-        assert part.counts.tolist() == list(range(1, most + 1))
-        assert part.at(most).order.tolist() == whole.frames[:most].tolist()
-        assert part.cost_values.tolist() == whole.cost_values[:most].tolist()
+    features = compute_features(kp.demo_motion(), "root_matched", "major")
+    ladder = farthest(features)
+    assert ladder.counts.tolist() == list(range(1, features.n_frames + 1))
+    assert (np.diff(ladder.cost_values) <= 0).all()
+    for n_keys in (1, 2, 9, 30):
+        part = farthest(features, n_keys)
+        assert part.counts.tolist() == list(range(1, n_keys + 1))
+        assert part.at(n_keys).order.tolist() == ladder.frames[:n_keys].tolist()
+        assert part.cost_values.tolist() == ladder.cost_values[:n_keys].tolist()
 
 
 def test_extending_equals_starting_over():
-    features = features_of(kp.demo_motion(), "root_matched", "major")
+    features = compute_features(kp.demo_motion(), "root_matched", "major")
     search = FarthestSearch(features)
-    added = search.more() + search.more(4) + search.more() + search.more(20)
-    assert added == search.keys == tuple(farthest(features, 26).frames.tolist())
+    new_keys = search.more() + search.more(4) + search.more() + search.more(20)
+    assert new_keys == search.keys == tuple(farthest(features, 26).frames.tolist())
     assert search.radius == farthest(features, 26).costs[26]
     assert search.selection().order.tolist() == list(search.keys)
     assert search.ladder().at(5).order.tolist() == list(search.keys[:5])
@@ -123,7 +123,7 @@ def test_no_movement_is_one_key(value):
 
 
 def test_sine_wave_gives_distinct_values():
-    """The paper's figure 3: what `spread` repeats, this does not."""
+    """The paper's figure 3: `spread` repeats poses, `farthest` does not."""
     wave = np.sin(np.linspace(0, 6 * np.pi, 200))[:, None]
     ladder = farthest(Features(wave, 30), 7)
     for count in (5, 7):
@@ -134,7 +134,8 @@ def test_sine_wave_gives_distinct_values():
 def test_weights_move_the_keys():
     motion = kp.demo_motion()
     plain, hands, feet = (
-        features_of(motion, "root_matched", "major", weights) for weights in (None, {"hands": 30.0}, {"feet": 30.0})
+        compute_features(motion, "root_matched", "major", weights)
+        for weights in (None, {"hands": 30.0}, {"feet": 30.0})
     )
     orders = [farthest(features, 6).frames.tolist() for features in (plain, hands, feet)]
     assert orders[1] != orders[2]
@@ -142,18 +143,18 @@ def test_weights_move_the_keys():
 
 
 def test_smoothing_takes_an_outlier_out():
-    """The paper's own weakness and its remedy: a frame of noise is the first key until it is smoothed away."""
+    """A weakness that the paper names, and its remedy: a noisy frame is the first key unless it is smoothed."""
     values = np.repeat(np.sin(np.linspace(0, 3, 240))[:, None], 3, axis=1)
     values[120] += 3
     rough = farthest(Features(values, 120), 1)
-    smooth = farthest(Features(gaussian(values, 12.0), 120), 1)
+    smooth = farthest(Features(gaussian_filter(values, 12.0), 120), 1)
     assert rough.frames.tolist() == [120]
     assert abs(int(smooth.frames[0]) - 120) > 50
 
 
 def test_long_takes_get_fewer_keys_by_default(monkeypatch):
-    monkeypatch.setattr(room, "MOST_VISITS", 5000)
-    monkeypatch.setattr(room, "LEAST_KEYS", 10)
+    monkeypatch.setattr(farthest_module, "MAX_VISITS", 5000)
+    monkeypatch.setattr(farthest_module, "MIN_DEFAULT_KEYS", 10)
     values = np.random.default_rng(0).normal(size=(400, 2))
     assert len(farthest(Features(values, 30))) == 12
     assert len(farthest(Features(np.tile(values, (3, 1))[:1000], 30))) == 10
@@ -171,13 +172,13 @@ def test_long_takes_get_fewer_keys_by_default(monkeypatch):
 )
 def test_reference_keys(data_dir, clip, order):
     motion = kp.load(data_dir / "cmu120" / f"{clip}.bvh")
-    ladder = farthest(features_of(motion, METHOD.recipe, METHOD.joints), len(order))
+    ladder = farthest(compute_features(motion, METHOD.feature_kind, METHOD.joints), len(order))
     assert ladder.at(len(order)).order.tolist() == order
 
 
 @pytest.mark.data
 def test_slow_twin_on_a_real_clip(data_dir):
-    features = features_of(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.feature_kind, METHOD.joints)
     keys, radii = naive.farthest_first(features.values, features.n_frames)
     ladder = farthest(features)
     assert ladder.frames.tolist() == keys

@@ -9,21 +9,21 @@ import pytest
 import keypose as kp
 import naive
 from keypose.errors import OptionError
-from keypose.features import features_of
+from keypose.features import compute_features
 from keypose.features.spline import natural_spline
 from keypose.methods.refine import METHOD, curve, refine, refine_table
-from keypose.methods.refine.curve import curve_keys
-from keypose.methods.refine.fixed import Rules, extrema, straight_sections
-from keypose.methods.refine.joint import reduced
-from keypose.methods.refine.order import ranking
+from keypose.methods.refine.curve import find_curve_keys
+from keypose.methods.refine.fixed_frames import RefineOptions, find_extrema, find_straight_sections
+from keypose.methods.refine.joint import reduce_keys
+from keypose.methods.refine.order import rank_frames
 from keypose.model import Column, Features
 
-RULES = Rules(threshold=0.13, least_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
+RULES = RefineOptions(threshold=0.13, min_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
 OPTIONS = asdict(RULES)
 
 
 def a_curve(rng, frames):
-    """Smooth movement with holds, some noise, now and then a spike."""
+    """Return smooth movement with holds, some noise and occasional spikes."""
     speed = rng.normal(size=frames) * np.repeat(rng.integers(0, 2, frames // 8 + 1), 8)[:frames]
     y = np.convolve(speed.cumsum(), np.ones(3) / 3, mode="same") + rng.normal(size=frames) * rng.choice([0, 0.003, 0.3])
     if rng.random() < 0.3:
@@ -32,10 +32,10 @@ def a_curve(rng, frames):
 
 
 def demo_features():
-    return features_of(kp.demo_motion().at_fps(30), "euler", "body")
+    return compute_features(kp.demo_motion().at_fps(30), "euler", "body")
 
 
-# The parts against their slow twins
+# Steps of the method against their slow twins
 
 
 def test_straight_sections_and_extrema_as_the_slow_twins_find_them():
@@ -45,11 +45,11 @@ def test_straight_sections_and_extrema_as_the_slow_twins_find_them():
         curves = rng.normal(size=(rows, frames)).cumsum(axis=1)
         if rng.random() < 0.5:
             curves = np.round(curves)  # plateaus and ties
-        bound, least = rng.choice([0.0, 0.5, 1.0, 3.0]), int(rng.integers(2, 8))
-        sections = [(c, s, e) for c in range(rows) for s, e in naive.refine_sections(curves[c], bound, least)]
-        assert straight_sections(curves, bound, least) == sections
+        bound, min_frames = rng.choice([0.0, 0.5, 1.0, 3.0]), int(rng.integers(2, 8))
+        sections = [(c, s, e) for c in range(rows) for s, e in naive.refine_sections(curves[c], bound, min_frames)]
+        assert find_straight_sections(curves, bound, min_frames) == sections
         tops = [c * frames + t for c in range(rows) for t in naive.refine_extrema(curves[c], bound)]
-        assert extrema(curves, bound).tolist() == tops
+        assert find_extrema(curves, bound).tolist() == tops
 
 
 def test_keys_of_curves_as_the_slow_twin_finds_them():
@@ -58,10 +58,10 @@ def test_keys_of_curves_as_the_slow_twin_finds_them():
         frames = int(rng.integers(4, 90))
         values = np.stack([a_curve(rng, frames) for _ in range(3)], axis=1)
         options = OPTIONS if rng.random() < 0.5 else {
-            "threshold": rng.uniform(0, 0.5), "least_error": rng.uniform(0.001, 0.2), "straight_range": rng.uniform(0, 0.1),
+            "threshold": rng.uniform(0, 0.5), "min_error": rng.uniform(0.001, 0.2), "straight_range": rng.uniform(0, 0.1),
             "straight_frames": int(rng.integers(4, 9)), "prominence": rng.uniform(0, 0.5), "jump": rng.uniform(0.1, 1),
         }  # fmt: skip
-        keys, fixed = curve_keys(values, Rules(**options))
+        keys, fixed = find_curve_keys(values, RefineOptions(**options))
         for d in range(3):
             twin_keys, twin_fixed, _ = naive.refine_curve(values[:, d].tolist(), **options)
             assert set(np.flatnonzero(keys[d])) == twin_keys
@@ -70,10 +70,10 @@ def test_keys_of_curves_as_the_slow_twin_finds_them():
 
 def test_blocks_of_curves_change_nothing(monkeypatch):
     values = np.stack([a_curve(np.random.default_rng(seed), 200) for seed in range(9)], axis=1)
-    together = curve_keys(values, RULES)
-    monkeypatch.setattr(curve, "BLOCK", 401)
-    for one, other in zip(together, curve_keys(values, RULES), strict=True):
-        assert np.array_equal(one, other)
+    together = find_curve_keys(values, RULES)
+    monkeypatch.setattr(curve, "BLOCK_VALUES", 401)
+    for single, other in zip(together, find_curve_keys(values, RULES), strict=True):
+        assert np.array_equal(single, other)
 
 
 def test_reduction_as_the_slow_twin_does_it():
@@ -83,15 +83,15 @@ def test_reduction_as_the_slow_twin_does_it():
         keys = rng.random(frames) < rng.random()
         fixed = keys & (rng.random(frames) < rng.random())
         keys[[0, -1]] = fixed[[0, -1]] = True
-        twin = naive.refine_reduced(set(np.flatnonzero(keys)), set(np.flatnonzero(fixed)))
-        assert np.flatnonzero(reduced(keys, fixed)).tolist() == twin
+        twin = naive.refine_reduce(set(np.flatnonzero(keys)), set(np.flatnonzero(fixed)))
+        assert np.flatnonzero(reduce_keys(keys, fixed)).tolist() == twin
 
 
 def test_reduction_by_hand():
     keys, fixed = np.zeros(20, bool), np.zeros(20, bool)
     keys[[0, 3, 4, 5, 6, 9, 10, 11, 14, 19]] = True
     fixed[[0, 9, 11, 19]] = True
-    assert np.flatnonzero(reduced(keys, fixed)).tolist() == [0, 4, 9, 11, 14, 19]
+    assert np.flatnonzero(reduce_keys(keys, fixed)).tolist() == [0, 4, 9, 11, 14, 19]
 
 
 def test_ranking_as_the_slow_twin_finds_it():
@@ -105,18 +105,18 @@ def test_ranking_as_the_slow_twin_finds_it():
             values = np.round(values / values.std() if values.std() else values)
         keys = rng.random(frames) < rng.random()
         keys[[0, -1]] = True
-        order, off = ranking(values, keys)
+        order, off = rank_frames(values, keys)
         twin_order, twin_off = naive.refine_ranking(values, set(np.flatnonzero(keys)))
         assert order.tolist() == twin_order
         np.testing.assert_allclose(off, twin_off)
 
 
-# What the method promises
+# Properties of the method
 
 
 def test_before_reduction_the_spline_stays_within_the_threshold():
     features = demo_features()
-    keys, _ = curve_keys(features.values, RULES)
+    keys, _ = find_curve_keys(features.values, RULES)
     frames = np.arange(features.n_frames)
     checked = 0
     for d, y in enumerate(features.values.T):
@@ -136,10 +136,10 @@ def test_before_reduction_the_spline_stays_within_the_threshold():
 
 def test_a_lower_threshold_follows_more_closely():
     y = a_curve(np.random.default_rng(7), 400)
-    strict = Rules(**{**OPTIONS, "threshold": 0.01, "least_error": 0.01})
+    strict = RefineOptions(**{**OPTIONS, "threshold": 0.01, "min_error": 0.01})
     counts, errors = [], []
     for rules in (RULES, strict):
-        at = np.flatnonzero(curve_keys(y[:, None], rules)[0][0])
+        at = np.flatnonzero(find_curve_keys(y[:, None], rules)[0][0])
         counts.append(len(at))
         errors.append(np.abs(natural_spline(at, y[at], np.arange(400)) - y).mean())
     assert counts[0] < counts[1]
@@ -151,7 +151,7 @@ def test_fixed_frames_of_a_known_curve():
     y = np.zeros(60)
     y[20:31] = np.sin(np.linspace(0, np.pi, 11))
     y[45] = 1.0
-    keys, fixed = curve_keys(y[:, None], RULES)
+    keys, fixed = find_curve_keys(y[:, None], RULES)
     assert np.flatnonzero(fixed[0]).tolist() == [0, 1, 19, 20, 25, 30, 31, 43, 44, 45, 46, 47, 58, 59]
     assert not (fixed & ~keys).any()
     assert not keys[0, 2:19].any()
@@ -161,7 +161,7 @@ def test_keys_do_not_depend_on_the_scale_of_a_curve():
     rng = np.random.default_rng(8)
     values = np.stack([a_curve(rng, 150) for _ in range(3)], axis=1)
     scaled = values * [4.0, 0.25, -2.0]
-    assert np.array_equal(curve_keys(values, RULES)[0], curve_keys(scaled, RULES)[0])
+    assert np.array_equal(find_curve_keys(values, RULES)[0], find_curve_keys(scaled, RULES)[0])
 
 
 def test_constants_far_from_zero_have_no_keys_of_noise():
@@ -183,16 +183,16 @@ def test_seconds_become_frames():
 
 def test_the_natural_selection_is_the_union_over_joints():
     features = demo_features()
-    ladder = refine(features, threshold=0.3, prominence=0.3, least_error=0.3)
+    ladder = refine(features, threshold=0.3, prominence=0.3, min_error=0.3)
     union = set()
-    options = OPTIONS | {"threshold": 0.3, "prominence": 0.3, "least_error": 0.3}
+    options = OPTIONS | {"threshold": 0.3, "prominence": 0.3, "min_error": 0.3}
     for columns in features.joints.values():
         keys, fixed = {0, features.n_frames - 1}, {0, features.n_frames - 1}
         for d in columns:
             if np.ptp(features.values[:, d]) > 1e-6:
                 twin_keys, twin_fixed, _ = naive.refine_curve(features.values[:, d].tolist(), **options)
                 keys, fixed = keys | twin_keys, fixed | twin_fixed
-        union |= set(naive.refine_reduced(keys, fixed))
+        union |= set(naive.refine_reduce(keys, fixed))
     assert ladder.natural == len(union)
     assert set(ladder.at(ladder.natural)) == union
 
@@ -212,16 +212,16 @@ def test_the_ladder_goes_from_the_ends_to_every_frame():
 
 
 def test_few_keys_beat_even_spacing():
-    """Greatest error of straight in-betweens, over all curves, for the order by importance and for equal gaps."""
+    """Largest error of linear in-betweens over all curves: order by importance against equal gaps."""
     features = demo_features()
     ladder, frames, values = refine(features), np.arange(features.n_frames), features.values
 
-    def greatest_error(keys):
+    def max_error(keys):
         return max(np.abs(np.interp(frames, keys, y[keys]) - y).max() for y in values.T)
 
     for count in (features.n_frames // 10, features.n_frames // 5):
         even = np.arange(count) * (features.n_frames - 1) // (count - 1)
-        assert greatest_error(ladder.at(count).frames) < greatest_error(even)
+        assert max_error(ladder.at(count).frames) < max_error(even)
 
 
 def test_a_heavier_joint_comes_first():
@@ -257,40 +257,40 @@ def test_extreme_numbers_and_options():
 
 @pytest.mark.parametrize("name", tuple(METHOD.options))
 @pytest.mark.parametrize("value", (-0.1, float("nan"), float("inf"), "0.1", None))
-def test_bad_options_say_what_is_possible(name, value):
-    for verb in (refine, refine_table):
+def test_bad_option_errors_name_the_valid_range(name, value):
+    for function in (refine, refine_table):
         with pytest.raises(OptionError, match=rf"{name}=.*expected a number of at least 0"):
-            verb(Features(np.zeros((5, 1)), 30), **{name: value})
+            function(Features(np.zeros((5, 1)), 30), **{name: value})
 
 
-def test_every_option_is_explained():
+def test_every_option_has_help():
     assert set(METHOD.options) == set(METHOD.options_help)
 
 
 # The table
 
 
-def test_table_reads_like_the_papers():
+def test_table_has_the_columns_of_the_paper():
     values = np.stack([a_curve(np.random.default_rng(seed), 60) for seed in range(6)], axis=1)
     columns = tuple(Column(joint, axis) for joint in ("hip", "knee") for axis in "ZXY")
     table = refine_table(Features(values, 30, columns))
-    keys, fixed = curve_keys(values, RULES)
+    keys, fixed = find_curve_keys(values, RULES)
     for row, own in zip(table.rows, (slice(0, 3), slice(3, 6)), strict=True):
         assert row.frames == 60
         assert row.keys_per_axis == tuple(keys[own].sum(axis=1))
         assert row.overlap == keys[own].any(axis=0).sum()
-        assert row.keys == reduced(keys[own].any(axis=0), fixed[own].any(axis=0)).sum()
-        assert row.removed == 1 - row.keys / 60
+        assert row.keys == reduce_keys(keys[own].any(axis=0), fixed[own].any(axis=0)).sum()
+        assert row.removed_ratio == 1 - row.keys / 60
     assert table.mean_keys == np.mean([row.keys for row in table.rows])
     assert table.mean_overlap_ratio == pytest.approx(table.mean_overlap / 60)
-    assert table.mean_removed == pytest.approx(1 - table.mean_keys / 60)
+    assert table.mean_removed_ratio == pytest.approx(1 - table.mean_keys / 60)
     header, hip, knee, mean = str(table).splitlines()
     assert header.split() == "joint frames keys per axis overlap keys removed".split()
     first = table.rows[0]
     axes = "/".join(map(str, first.keys_per_axis))
-    assert hip.split() == ["hip", "60", axes, str(first.overlap), str(first.keys), f"{first.removed:.1%}"]
+    assert hip.split() == ["hip", "60", axes, str(first.overlap), str(first.keys), f"{first.removed_ratio:.1%}"]
     assert knee.startswith("knee")
-    assert mean.split()[-1] == f"{table.mean_removed:.1%}"
+    assert mean.split()[-1] == f"{table.mean_removed_ratio:.1%}"
     assert len({len(line) for line in (header, hip, knee, mean)}) == 1
 
 
@@ -317,17 +317,17 @@ def test_rounds_grow_like_the_logarithm(monkeypatch):
         "root": np.sqrt(t),
     }
     rounds = [0]
-    one_round = curve._too_far
+    find_new_keys = curve._find_new_keys
 
-    def counted(*arguments):
+    def count_round(*arguments):
         rounds[0] += 1
-        return one_round(*arguments)
+        return find_new_keys(*arguments)
 
-    monkeypatch.setattr(curve, "_too_far", counted)
-    strict = Rules(**OPTIONS | {"threshold": 0.0, "least_error": 1e-4, "prominence": 2.0, "straight_range": 0.0})
+    monkeypatch.setattr(curve, "_find_new_keys", count_round)
+    strict = RefineOptions(**OPTIONS | {"threshold": 0.0, "min_error": 1e-4, "prominence": 2.0, "straight_range": 0.0})
     for name, y in hard.items():
         rounds[0] = 0
-        curve_keys(y[:, None], strict)
+        find_curve_keys(y[:, None], strict)
         assert rounds[0] <= 3 * 14, name
 
 
@@ -337,11 +337,11 @@ def test_time_is_linear_in_the_frames():
 
     def seconds(frames):
         features = Features(values[:frames], 30)
-        tries = []
+        durations = []
         for _ in range(3):
             start = time.process_time()
             refine(features)
-            tries.append(time.process_time() - start)
-        return min(tries)
+            durations.append(time.process_time() - start)
+        return min(durations)
 
     assert seconds(1 << 15) < 8 * seconds(1 << 13)  # four times the frames; sixteen if it were quadratic

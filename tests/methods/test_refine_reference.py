@@ -9,22 +9,22 @@ import pytest
 
 import keypose as kp
 import naive
-from keypose.features import features_of
+from keypose.features import compute_features
 from keypose.methods.refine import refine, refine_table
-from keypose.methods.refine.curve import curve_keys
-from keypose.methods.refine.fixed import Rules
+from keypose.methods.refine.curve import find_curve_keys
+from keypose.methods.refine.fixed_frames import RefineOptions
 
-RULES = Rules(threshold=0.13, least_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
-SIDED = ("Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot")
-PARTS = [
+RULES = RefineOptions(threshold=0.13, min_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
+SIDED_PARTS = ("Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot")
+BODY_PARTS = [
     "Hips",
     "LowerBack",
     "Spine",
     "Spine1",
     "Neck",
     "Head",
-    *("Left" + p for p in SIDED),
-    *("Right" + p for p in SIDED),
+    *("Left" + p for p in SIDED_PARTS),
+    *("Right" + p for p in SIDED_PARTS),
 ]
 WINDOWS = {  # clip, first frame at 30 fps, frames: overlap %, removed %
     ("135_07_kicking", 13, 51): (60, 53),
@@ -38,11 +38,11 @@ WINDOWS = {  # clip, first frame at 30 fps, frames: overlap %, removed %
 
 @pytest.fixture(scope="session")
 def tables(data_dir):
-    found = {}
+    results = {}
     for clip, start, frames in WINDOWS:
         motion = kp.load(data_dir / "cmu120" / f"{clip}.bvh").at_fps(30)[start : start + frames]
-        found[clip, start, frames] = refine_table(features_of(motion, "euler", PARTS))
-    return found
+        results[clip, start, frames] = refine_table(compute_features(motion, "euler", BODY_PARTS))
+    return results
 
 
 @pytest.mark.data
@@ -51,20 +51,20 @@ def test_reference_windows(tables, window):
     table, (overlap, removed) = tables[window], WINDOWS[window]
     assert len(table.rows) == 18
     assert 100 * table.mean_overlap_ratio == pytest.approx(overlap, abs=4)
-    assert 100 * table.mean_removed == pytest.approx(removed, abs=4)
+    assert 100 * table.mean_removed_ratio == pytest.approx(removed, abs=4)
 
 
 @pytest.mark.data
 def test_reference_means(tables):
     assert 100 * np.mean([t.mean_overlap_ratio for t in tables.values()]) == pytest.approx(63, abs=2)
-    assert 100 * np.mean([t.mean_removed for t in tables.values()]) == pytest.approx(54, abs=1)
+    assert 100 * np.mean([t.mean_removed_ratio for t in tables.values()]) == pytest.approx(54, abs=1)
 
 
 @pytest.mark.data
 def test_a_real_window_as_the_slow_twin_finds_it(data_dir):
     motion = kp.load(data_dir / "cmu120" / "49_06_cartwheel.bvh").at_fps(30)[48:99]
-    features = features_of(motion, "euler", PARTS)
-    keys, fixed = curve_keys(features.values, RULES)
+    features = compute_features(motion, "euler", BODY_PARTS)
+    keys, fixed = find_curve_keys(features.values, RULES)
     for d, y in enumerate(features.values.T):
         if np.ptp(y) > 1e-6:
             twin_keys, twin_fixed, _ = naive.refine_curve(y.tolist(), **asdict(RULES))
@@ -74,8 +74,8 @@ def test_a_real_window_as_the_slow_twin_finds_it(data_dir):
 
 @pytest.mark.data
 def test_the_whole_body_has_a_key_nearly_everywhere(data_dir):
-    """Some joint always turns: what the docstring warns of."""
+    """Some joint always rotates: a limit stated in the docstring."""
     motion = kp.load(data_dir / "cmu120" / "86_01_mixed-jumps-kicks-punches.bvh").at_fps(30)
-    ladder = refine(features_of(motion, "euler", "body"))
+    ladder = refine(compute_features(motion, "euler", "body"))
     assert ladder.natural is not None
     assert ladder.natural > 0.9 * motion.n_frames

@@ -1,4 +1,4 @@
-"""Curve saliency against its slow twin, the reference figures, and what it must do on odd data."""
+"""Curve saliency against its slow twin, the reference figures, and on unusual data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import keypose as kp
 import naive
 from keypose.errors import OptionError
-from keypose.features import features_of
+from keypose.features import compute_features
 from keypose.methods.saliency import METHOD, saliency, saliency_counts
 from keypose.model import Column, Features
 
@@ -27,19 +27,19 @@ def clip(data_dir):
     return of
 
 
-def one_joint(values, fps=120.0):
+def joint_features(values, fps=120.0):
     return Features(values, fps, tuple(Column("hip", f"axis {d}") for d in range(values.shape[1])))
 
 
-def held(values, rng):
-    """The same with many frames that repeat the one before."""
+def hold_ends(values, rng):
+    """Return the values with many frames that repeat the one before."""
     for t in range(1, len(values)):
         values[t] = np.where(rng.random(values.shape[1]) < 0.4, values[t - 1], values[t])
     return values
 
 
 def mean_error(features, frames):
-    """Mean absolute error of the curves after linear interpolation between the keys."""
+    """Return the mean absolute error of the curves after linear interpolation between the keys."""
     t = np.arange(features.n_frames)
     return np.mean([np.abs(np.interp(t, frames, curve[frames]) - curve).mean() for curve in features.values.T])
 
@@ -57,11 +57,11 @@ def test_the_same_as_the_slow_twin(seed):
     n, width = int(rng.integers(3, 160)), int(rng.integers(1, 5))
     values = rng.normal(size=(n, width)).cumsum(axis=0)
     if seed % 2:
-        values = held(values, rng)  # many flat tops
+        values = hold_ends(values, rng)  # many flat tops
     sigma, cut = float(rng.choice([1.0, 1.75, 3.5, 7.0])), float(rng.choice([1.5, 2.0, 3.0]))
     rank, extremes = ("joint", "body")[seed % 4 // 2], ("flat", "strict")[seed % 8 // 4]
     gap = int(rng.integers(1, 15))
-    options = {"sigma_s": sigma / 120, "cut_sigmas": cut, "least_gap_s": gap / 120, "rank": rank, "extremes": extremes}
+    options = {"sigma_s": sigma / 120, "cut_sigmas": cut, "min_gap_s": gap / 120, "rank": rank, "extremes": extremes}
 
     per_curve, accepted, order = naive.saliency_keys(values, sigma, cut, gap, rank, extremes)
     ladder = saliency(Features(values, 120.0), **options)
@@ -69,7 +69,7 @@ def test_the_same_as_the_slow_twin(seed):
     assert ladder.at(ladder.natural).order.tolist() == accepted
     assert ladder.at(n).order.tolist() == order
     assert saliency_counts(Features(values, 120.0), **options) == (
-        tuple(len(found) + 2 for found in per_curve),
+        tuple(len(result) + 2 for result in per_curve),
         len(set().union(*per_curve)) + 2,
         len(accepted),
     )
@@ -90,8 +90,8 @@ def test_the_same_as_the_slow_twin(seed):
 )
 @pytest.mark.parametrize("extremes", ["flat", "strict"])
 def test_reference_counts_of_the_left_upper_leg(clip, name, x, y, z, union, final, extremes):
-    """First and last frame are counted on every axis, in the union and in the end."""
-    features = features_of(clip(name), "euler", ["LeftUpLeg"])[:800]
+    """First and last frame count on every axis, in the union and in the final number."""
+    features = compute_features(clip(name), "euler", ["LeftUpLeg"])[:800]
     counts = saliency_counts(features, extremes=extremes)
     by_axis = {column.channel: count for column, count in zip(features.columns, counts.per_column, strict=True)}
     assert by_axis == {"Xrotation": x, "Yrotation": y, "Zrotation": z}
@@ -103,7 +103,7 @@ def test_reference_counts_of_the_left_upper_leg(clip, name, x, y, z, union, fina
 def test_whole_body_keys_per_800_frames(clip):
     """ref: about 28 to 34."""
     for name in CLIPS:
-        features = features_of(clip(name), METHOD.recipe, METHOD.joints)[:800]
+        features = compute_features(clip(name), METHOD.feature_kind, METHOD.joints)[:800]
         if features.n_frames > 500:
             assert 27 <= saliency_counts(features).final * 800 / features.n_frames <= 36, name
 
@@ -111,7 +111,7 @@ def test_whole_body_keys_per_800_frames(clip):
 @pytest.mark.data
 def test_whole_body_keys_beat_uniform_ones_on_every_clip(clip):
     for name in CLIPS:
-        features = features_of(clip(name), METHOD.recipe, METHOD.joints)
+        features = compute_features(clip(name), METHOD.feature_kind, METHOD.joints)
         ladder = saliency(features)
         ours = mean_error(features, ladder.at(ladder.natural).frames)
         assert ours < 0.96 * mean_error(features, evenly(features.n_frames, ladder.natural)), name
@@ -122,7 +122,7 @@ def test_keys_of_one_joint_beat_uniform_ones_over_the_clips(clip):
     """Not on each clip: with the sword, where the leg hardly moves, uniform keys are better."""
     ratios = []
     for name in CLIPS:
-        features = features_of(clip(name), "euler", ["LeftUpLeg"])[:800]
+        features = compute_features(clip(name), "euler", ["LeftUpLeg"])[:800]
         ladder = saliency(features)
         uniform = mean_error(features, evenly(features.n_frames, ladder.natural))
         ratios.append(mean_error(features, ladder.at(ladder.natural).frames) / uniform)
@@ -134,7 +134,7 @@ def test_keys_of_one_joint_beat_uniform_ones_over_the_clips(clip):
 def test_twice_the_keys_are_still_as_good_as_uniform_ones(clip):
     ratios = []
     for name in CLIPS:
-        features = features_of(clip(name), METHOD.recipe, METHOD.joints)
+        features = compute_features(clip(name), METHOD.feature_kind, METHOD.joints)
         ladder = saliency(features)
         keys = 2 * ladder.natural
         uniform = mean_error(features, evenly(features.n_frames, keys))
@@ -144,10 +144,10 @@ def test_twice_the_keys_are_still_as_good_as_uniform_ones(clip):
 
 @pytest.mark.data
 def test_half_the_keys_are_worse_than_uniform_ones(clip):
-    """A limit that the documentation names: the most important keys crowd the liveliest part."""
+    """A limit that the documentation names: the most important keys crowd where there is most movement."""
     ratios = []
     for name in CLIPS:
-        features = features_of(clip(name), METHOD.recipe, METHOD.joints)
+        features = compute_features(clip(name), METHOD.feature_kind, METHOD.joints)
         ladder = saliency(features)
         keys = ladder.natural // 2
         uniform = mean_error(features, evenly(features.n_frames, keys))
@@ -159,7 +159,7 @@ def test_half_the_keys_are_worse_than_uniform_ones(clip):
 
 
 def test_own_motion_has_keys_that_follow_it():
-    features = features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
     ladder = saliency(features)
     assert 5 < ladder.natural < features.n_frames / 10
     assert mean_error(features, ladder.at(ladder.natural).frames) < mean_error(
@@ -168,17 +168,17 @@ def test_own_motion_has_keys_that_follow_it():
 
 
 def test_keys_keep_their_distance_and_more_keys_fill_the_gaps():
-    features = features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
     ladder = saliency(features)
-    least = int(np.ceil(20 / 120 * features.fps))
-    assert np.diff(ladder.at(ladder.natural).frames).min() >= least
+    min_gap = int(np.ceil(20 / 120 * features.fps))
+    assert np.diff(ladder.at(ladder.natural).frames).min() >= min_gap
     more = ladder.at(ladder.natural * 3 // 2).frames
-    assert np.diff(more).min() >= least // 2
+    assert np.diff(more).min() >= min_gap // 2
     assert np.diff(more).max() < np.diff(ladder.at(ladder.natural).frames).max() * 1.01
 
 
 def test_costs_are_the_importance_of_the_next_key():
-    features = features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
     ladder = saliency(features)
     costs = ladder.cost_values
     assert (np.diff(costs) <= 0).all()
@@ -191,7 +191,7 @@ def test_costs_are_the_importance_of_the_next_key():
 
 
 def test_its_own_count_is_not_claimed_beyond_the_budget():
-    features = features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
     natural = saliency(features).natural
     assert saliency(features, natural).natural == natural
     assert saliency(features, natural - 1).natural is None
@@ -199,7 +199,7 @@ def test_its_own_count_is_not_claimed_beyond_the_budget():
 
 def test_one_joint_or_the_whole_body_by_the_features_or_by_choice():
     values = np.random.default_rng(3).normal(size=(400, 3)).cumsum(axis=0) * [1.0, 5.0, 0.2]
-    joint, body = one_joint(values), Features(values, 120.0)
+    joint, body = joint_features(values), Features(values, 120.0)
     assert np.array_equal(saliency(joint).frames, saliency(body, rank="joint").frames)
     assert np.array_equal(saliency(body).frames, saliency(joint, rank="body").frames)
     assert not np.array_equal(saliency(joint).frames, saliency(body).frames)
@@ -210,15 +210,15 @@ def test_one_joint_or_the_whole_body_by_the_features_or_by_choice():
 def test_each_axis_counts_alike_for_one_joint_and_by_size_for_several():
     values = np.random.default_rng(4).normal(size=(300, 3)).cumsum(axis=0)
     scaled = values * [1.0, 1000.0, 1.0]
-    assert np.array_equal(saliency(one_joint(values)).frames, saliency(one_joint(scaled)).frames)
+    assert np.array_equal(saliency(joint_features(values)).frames, saliency(joint_features(scaled)).frames)
     assert not np.array_equal(saliency(Features(values, 120.0)).frames, saliency(Features(scaled, 120.0)).frames)
 
 
 def test_options_are_times_so_that_other_rates_give_the_same_keys():
     t = np.arange(0, 12, 1 / 120)
     curve = 40 * np.sin(2 * np.pi * 0.9 * t + 0.3)
-    full = saliency(one_joint(curve[:, None], 120.0))
-    half = saliency(one_joint(curve[::2, None], 60.0))
+    full = saliency(joint_features(curve[:, None], 120.0))
+    half = saliency(joint_features(curve[::2, None], 60.0))
     assert full.natural == half.natural > 20
     assert np.abs(full.at(full.natural).frames - 2 * half.at(half.natural).frames)[1:-1].max() <= 2
 
@@ -226,20 +226,20 @@ def test_options_are_times_so_that_other_rates_give_the_same_keys():
 def test_every_extremum_of_a_cluster_on_request():
     t = np.arange(600)
     curve = 30 * np.sin(t / 50) + 0.8 * np.sin(t / 3)
-    one, every = (saliency_counts(one_joint(curve[:, None]), each_cluster=each) for each in ("one", "all"))
-    assert every.per_column[0] > 2 * one.per_column[0]
-    assert every.final >= one.final
+    single, every = (saliency_counts(joint_features(curve[:, None]), keys_per_cluster=each) for each in ("one", "all"))
+    assert every.per_column[0] > 2 * single.per_column[0]
+    assert every.final >= single.final
 
 
-# Odd data
+# Unusual data
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, -37.3, 1e6 / 3, 1e15])
 @pytest.mark.parametrize("n", [1, 2, 3, 50, 5000])
 def test_a_constant_curve_has_no_candidates(level, n):
-    counts = saliency_counts(one_joint(np.full((n, 2), level)))
+    counts = saliency_counts(joint_features(np.full((n, 2), level)))
     assert counts.final == counts.union == min(n, 2)
-    ladder = saliency(one_joint(np.full((n, 2), level)))
+    ladder = saliency(joint_features(np.full((n, 2), level)))
     assert ladder.natural == min(n, 2)
     assert ladder.counts.tolist() == list(range(min(n, 2), n + 1))
     assert not ladder.cost_values.any()
@@ -248,12 +248,12 @@ def test_a_constant_curve_has_no_candidates(level, n):
 def test_a_curve_that_only_rounds_is_constant():
     rng = np.random.default_rng(5)
     still = 100 * (1 + rng.integers(-2, 3, size=500) * np.finfo(float).eps)
-    hinge = rng.normal(size=500) * 1e-14  # an axis that does not turn, in degrees, beside one that does
+    hinge = rng.normal(size=500) * 1e-14  # an axis without rotation, in degrees, beside one with
     moving = 40 * np.sin(np.arange(500) / 20)
-    assert saliency_counts(one_joint(still[:, None])).final == 2
-    alone = saliency_counts(one_joint(moving[:, None]))
+    assert saliency_counts(joint_features(still[:, None])).final == 2
+    alone = saliency_counts(joint_features(moving[:, None]))
     assert alone.final > 5
-    assert saliency_counts(one_joint(np.stack((hinge, moving), axis=1))).per_column == (2, *alone.per_column)
+    assert saliency_counts(joint_features(np.stack((hinge, moving), axis=1))).per_column == (2, *alone.per_column)
 
 
 def test_columns_of_zero_weight_change_nothing():
@@ -266,52 +266,52 @@ def test_columns_of_zero_weight_change_nothing():
 
 def test_a_flat_top_counts_once_as_its_last_frame():
     curve = np.concatenate((np.linspace(0, 30, 40), [30.0, 30.0], np.linspace(30, 0, 40)))
-    found = saliency(one_joint(curve[:, None]))
-    assert found.at(found.natural).frames.tolist() == [0, 42, 81]
-    assert saliency(one_joint(curve[:, None]), extremes="strict").natural == 2
+    keys = saliency(joint_features(curve[:, None]))
+    assert keys.at(keys.natural).frames.tolist() == [0, 42, 81]
+    assert saliency(joint_features(curve[:, None]), extremes="strict").natural == 2
 
 
 def test_a_steady_rise_has_no_keys_of_its_own():
     curve = np.tanh((np.arange(300) - 150) / 30)
-    assert saliency(one_joint(curve[:, None])).natural == 2
+    assert saliency(joint_features(curve[:, None])).natural == 2
 
 
 def test_so_few_frames_a_second_that_a_window_would_hold_one_frame():
-    """The finer window then holds three, so that there is something to compare."""
+    """The finer window then has three frames."""
     curve = 10 * np.sin(np.arange(200) / 2.0)
-    assert saliency(one_joint(curve[:, None], 1.0)).natural > 20
+    assert saliency(joint_features(curve[:, None], 1.0)).natural > 20
 
 
 def test_input_is_not_changed_and_twice_is_the_same():
     values = np.random.default_rng(7).normal(size=(200, 4)).cumsum(axis=0)
     features = Features(values, 120.0)
-    kept = features.values.copy()
+    original = features.values.copy()
     first, second = saliency(features), saliency(features)
     assert np.array_equal(first.frames, second.frames)
-    assert np.array_equal(features.values, kept)
+    assert np.array_equal(features.values, original)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"sigma_s": 0}, "sigma_s=0, expected a number above 0"),
         ({"sigma_s": float("nan")}, "sigma_s=nan"),
         ({"cut_sigmas": -1}, "cut_sigmas=-1"),
-        ({"least_gap_s": -0.1}, "least_gap_s=-0.1"),
+        ({"min_gap_s": -0.1}, "min_gap_s=-0.1"),
         ({"rank": "x"}, "rank='x', expected one of auto, joint, body"),
-        ({"each_cluster": "two"}, "expected one of one, all"),
+        ({"keys_per_cluster": "two"}, "expected one of one, all"),
         ({"extremes": None}, "expected one of flat, strict"),
         ({"max_keys": 0}, "max_keys=0"),
     ],
 )
-def test_impossible_options_say_what_is_possible(options, said):
+def test_bad_option_errors_name_the_valid_range(options, message):
     with pytest.raises(OptionError) as error:
         saliency(Features(np.zeros((5, 1)), 120.0), **options)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    "options", [{"sigma_s": 1e300}, {"sigma_s": 1e-300}, {"least_gap_s": 1e300}, {"cut_sigmas": 1e9}]
+    "options", [{"sigma_s": 1e300}, {"sigma_s": 1e-300}, {"min_gap_s": 1e300}, {"cut_sigmas": 1e9}]
 )
 def test_absurd_but_possible_options_end_well(options):
     values = np.random.default_rng(8).normal(size=(100, 2)).cumsum(axis=0)
@@ -319,5 +319,5 @@ def test_absurd_but_possible_options_end_well(options):
     assert ladder.counts.tolist() == list(range(2, 101))
 
 
-def test_every_option_is_explained():
+def test_every_option_has_help():
     assert set(METHOD.options) == set(METHOD.options_help)

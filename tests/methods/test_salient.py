@@ -20,7 +20,7 @@ def features(values) -> Features:
     return Features(np.asarray(values, float), 30.0)
 
 
-def wandering(frames=60, columns=5, seed=0) -> Features:
+def random_walk(frames=60, columns=5, seed=0) -> Features:
     return features(np.cumsum(RNG(seed).normal(size=(frames, columns)), axis=0))
 
 
@@ -53,7 +53,7 @@ def compare_with_twin(points, objective, cost):
     ladder = salient(features(points), n, objective=objective, cost=cost)
     assert ladder.counts.tolist() == list(range(2, n + 1))
     diameter = 2 * np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).max())
-    if cost == "chord" and objective == "max":  # the twin speaks in squares, as the promise does
+    if cost == "chord" and objective == "max":  # the twin returns squares
         np.testing.assert_allclose(ladder.cost_values**2, expected[2:], rtol=1e-9, atol=1e-14 * diameter**2)
     elif cost == "chord":
         np.testing.assert_allclose(ladder.cost_values, expected[2:], rtol=1e-9, atol=1e-7 * diameter * n)
@@ -72,7 +72,7 @@ def test_the_cheapest_keys_of_real_clips(data_dir, clip):
 
 
 def test_the_cost_is_that_of_the_selection():
-    walk = wandering(80, seed=3)
+    walk = random_walk(80, seed=3)
     edges = np.sqrt(naive.chord_costs(walk.values, "max", "largest"))
     ladder = salient(walk, 40)
     for selection in ladder:
@@ -81,18 +81,18 @@ def test_the_cost_is_that_of_the_selection():
 
 
 def test_the_same_keys_on_any_number_of_threads():
-    walk = wandering(900, 12, seed=4)
-    one = salient(walk, 90, threads=1)
+    walk = random_walk(900, 12, seed=4)
+    single = salient(walk, 90, threads=1)
     for threads in (2, 3, 7):
-        np.testing.assert_array_equal(salient(walk, 90, threads=threads).frames, one.frames)
-    np.testing.assert_array_equal(salient(walk, 90).frames, one.frames)
+        np.testing.assert_array_equal(salient(walk, 90, threads=threads).frames, single.frames)
+    np.testing.assert_array_equal(salient(walk, 90).frames, single.frames)
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("objective", ["max", "sum"])
 def test_pins_are_globally_optimal(seed, objective):
-    """Keys are shared out between the pinned sections in the best of all ways, as trying every way shows."""
-    walk = wandering(26, 3, seed)
+    """Keys are distributed optimally between the pinned sections, against brute force."""
+    walk = random_walk(26, 3, seed)
     pins = sorted(RNG(seed).choice(np.arange(1, 25), 2, replace=False).tolist())
     edges = naive.chord_costs(walk.values, "sum", "largest")
     ladder = salient(walk, 7, pins=pins, objective=objective)
@@ -108,19 +108,19 @@ def test_pins_are_globally_optimal(seed, objective):
 
 
 def test_gaps_and_excluded_frames():
-    walk = wandering(100, seed=5)
-    barred = [k for k in range(1, 99) if k % 3 == 0]
-    ladder = salient(walk, 40, least_gap_frames=4, greatest_gap_frames=9, excluded=barred, pins=[50])
+    walk = random_walk(100, seed=5)
+    excluded = [k for k in range(1, 99) if k % 3 == 0]
+    ladder = salient(walk, 40, min_gap_frames=4, max_gap_frames=9, excluded=excluded, pins=[50])
     assert ladder.counts[0] >= 12
     for selection in ladder:
         gaps = np.diff(selection.frames)
-        assert gaps.min() >= 4 and gaps.max() <= 9 and not set(barred) & set(selection) and 50 in selection
+        assert gaps.min() >= 4 and gaps.max() <= 9 and not set(excluded) & set(selection) and 50 in selection
 
 
-def test_what_cannot_be_is_said():
-    walk = wandering(50)
+def test_impossible_constraints_are_explained():
+    walk = random_walk(50)
     with pytest.raises(OptionError, match=r"no selection of 50 frames has.*gaps of 30 to 49.*loosen"):
-        salient(walk, 10, least_gap_frames=30, pins=[10])
+        salient(walk, 10, min_gap_frames=30, pins=[10])
     with pytest.raises(OptionError, match="frame 7 is both pinned and excluded"):
         salient(walk, pins=[7], excluded=[7])
     with pytest.raises(OptionError, match="pins: frame 50, expected 0 to 49"):
@@ -130,8 +130,8 @@ def test_what_cannot_be_is_said():
     for option, value in {
         "objective": "least",
         "cost": "bezier",
-        "least_gap_frames": 0,
-        "greatest_gap_frames": 0,
+        "min_gap_frames": 0,
+        "max_gap_frames": 0,
         "threads": 0,
         "pins": ["x"],
         "excluded": [1.5],
@@ -144,26 +144,26 @@ def test_more_pins_than_keys():
     with pytest.raises(
         OptionError, match="3 pins and gaps of at most 49 frames need at least 5 keys of 50 frames, and max_keys is 4"
     ):
-        salient(wandering(50), 4, pins=[10, 20, 30])
-    assert salient(wandering(50), pins=range(1, 49)).counts.tolist() == [50]
+        salient(random_walk(50), 4, pins=[10, 20, 30])
+    assert salient(random_walk(50), pins=range(1, 49)).counts.tolist() == [50]
 
 
 @pytest.mark.parametrize("objective", ["max", "sum"])
 @pytest.mark.parametrize("seed", range(6))
 def test_any_edge_costs(objective, seed):
-    """Costs that no geometry gives, some edges forbidden, against the slow twin; with pins, gaps and excluded frames."""
+    """Arbitrary costs, some edges forbidden, against the slow twin; with pins, gaps and excluded frames."""
     rng = RNG(seed)
     n, gap = 34, int(rng.integers(6, 33))
     full = np.triu(rng.choice([0.0, 1.0, 2.5, 7.0, np.inf], size=(n, n), p=[0.1, 0.3, 0.3, 0.2, 0.1]), 1)
     table = np.array([[full[i, i + g] if i + g < n else 0.0 for g in range(1, gap + 1)] for i in range(n)])
-    pins, barred = [11], [5, 20]
+    pins, excluded = [11], [5, 20]
     allowed = np.ones(n, bool)
-    allowed[barred] = False
-    rules = {"pinned": tuple(pins), "allowed": allowed, "least_gap": 2, "greatest_gap": gap}
+    allowed[excluded] = False
+    rules = {"pinned": tuple(pins), "allowed": allowed, "min_gap": 2, "max_gap": gap}
     expected = naive.salient_costs(full, n, objective, **rules)
     possible = np.isfinite(expected)
     possible[:2] = False
-    ladder = salient(EdgeCosts(n, gap, table), n, objective=objective, pins=pins, excluded=barred, least_gap_frames=2)
+    ladder = salient(EdgeCosts(n, gap, table), n, objective=objective, pins=pins, excluded=excluded, min_gap_frames=2)
     assert ladder.counts.tolist() == np.flatnonzero(possible).tolist()
     np.testing.assert_allclose(ladder.cost_values, expected[possible])
     for selection in ladder:
@@ -179,8 +179,8 @@ def test_edge_costs_are_checked():
             EdgeCosts(2, 1, [[0.0], [wrong]])
     edges = EdgeCosts(30, 5, np.ones((30, 5)))
     assert salient(edges).counts[0] == 7 and len(edges[10:20]) == 10
-    with pytest.raises(OptionError, match="least_gap_frames=8, expected at most 5 here"):
-        salient(edges, least_gap_frames=8)
+    with pytest.raises(OptionError, match="min_gap_frames=8, expected at most 5 here"):
+        salient(edges, min_gap_frames=8)
     with pytest.raises(OptionError, match="loop=True needs a motion or features"):
         salient(edges, loop=True)
     with pytest.raises(OptionError, match="cost= is for features"):
@@ -188,7 +188,7 @@ def test_edge_costs_are_checked():
 
 
 def around(period: int = 24, seed: int = 0) -> np.ndarray:
-    """A closed curve, its first pose again at the end."""
+    """Return a closed curve, whose last pose equals its first."""
     angle = np.linspace(0, 2 * np.pi, period + 1)[:, None]
     rng = RNG(seed)
     waves = [np.cos(k * angle + rng.uniform(0, 6, 4)) * rng.normal(size=4) / k for k in (1, 2, 3)]
@@ -199,7 +199,7 @@ def around(period: int = 24, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("objective", ["max", "sum"])
 def test_loops_find_the_best_start_too(objective):
-    """Of all sets of keys on the circle, as trying every one shows."""
+    """The optimum of all sets of keys on the circle, against brute force."""
     points = around(16)
     ladder = salient(features(points), 4, loop=True, objective=objective)
     twice = np.concatenate((points[:-1], points[:-1], points[:1]))
@@ -214,7 +214,7 @@ def test_loops_find_the_best_start_too(objective):
 
 
 def test_loops_with_pins_gaps_and_excluded_frames():
-    ladder = salient(features(around(30, 2)), 8, loop=True, pins=[30], excluded=[5, 6], greatest_gap_frames=9)
+    ladder = salient(features(around(30, 2)), 8, loop=True, pins=[30], excluded=[5, 6], max_gap_frames=9)
     assert ladder.counts[0] == 4
     for selection in ladder:
         frames = selection.frames
@@ -225,8 +225,8 @@ def test_loops_with_pins_gaps_and_excluded_frames():
 def test_loops_do_not_depend_on_where_the_circle_is_cut():
     points = around(28, 3)
     costs = salient(features(points), 9, loop=True).cost_values
-    turned = np.concatenate((points[11:-1], points[:12]))
-    np.testing.assert_allclose(salient(features(turned), 9, loop=True).cost_values, costs, rtol=1e-9)
+    rotated = np.concatenate((points[11:-1], points[:12]))
+    np.testing.assert_allclose(salient(features(rotated), 9, loop=True).cost_values, costs, rtol=1e-9)
 
 
 def test_the_two_ends_of_a_loop_are_one_pose():
@@ -243,7 +243,7 @@ def test_the_two_ends_of_a_loop_are_one_pose():
 
 def test_an_open_clip_is_no_loop():
     with pytest.raises(OptionError, match=r"last pose is .* from the first.*root_matched"):
-        salient(wandering(50), loop=True)
+        salient(random_walk(50), loop=True)
 
 
 def test_a_closed_clip_needs_no_special_care():
@@ -252,14 +252,14 @@ def test_a_closed_clip_needs_no_special_care():
 
 
 def test_long_takes_in_a_band():
-    """Twenty minutes at 30 fps with a greatest gap: memory for the band, not for frames squared."""
+    """Twenty minutes at 30 fps with a maximum gap: memory for the band, not for frames squared."""
     values = np.cumsum(RNG(1).normal(size=(36_000, 3)), axis=0)
-    ladder = salient(features(values), 1300, greatest_gap_frames=30)
+    ladder = salient(features(values), 1300, max_gap_frames=30)
     assert ladder.counts[0] == 1201 and np.diff(ladder.at(1250).frames).max() <= 30
 
 
-def test_too_much_for_this_machine_is_refused_before_the_work():
-    with pytest.raises(OptionError, match=r"GB.*greatest_gap_frames"):
+def test_too_much_memory_is_rejected_before_the_search():
+    with pytest.raises(OptionError, match=r"GB.*max_gap_frames"):
         check_memory(5_000_000, 93, 4_999_999, 100, 2)
     with pytest.raises(OptionError, match="GB"):
         check_memory(10**9, 1, 10, 100, 2)

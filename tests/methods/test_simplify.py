@@ -1,4 +1,4 @@
-"""Whole-pose curve simplification against its slow twin, and what Lim & Thalmann's recursion would choose."""
+"""Whole-pose curve simplification against its slow twin and against Lim & Thalmann's recursion."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import itertools
 
 import numpy as np
 import pytest
-from point_cases import CASES, points_of
+from point_cases import CASES, make_points
 
 import keypose as kp
 import naive
-from keypose.features import features_of
+from keypose.features import compute_features
 from keypose.methods.simplify import METHOD, simplify
 from keypose.model import Features
 
 
 def tolerance_keys(values: np.ndarray, tolerance: float, first: int, last: int) -> set[int]:
-    """The paper's own way: split while the frames are farther off than the tolerance."""
+    """The recursion of the paper: split while the frames exceed the tolerance."""
     off = values[first + 1 : last] - values[first]
     along = values[last] - values[first]
     length = np.linalg.norm(along)
@@ -31,19 +31,19 @@ def tolerance_keys(values: np.ndarray, tolerance: float, first: int, last: int) 
 
 @pytest.fixture(scope="module")
 def demo() -> Features:
-    return features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
+    return compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_slow_twin(case):
     rng = np.random.default_rng(CASES.index(case))
     for _ in range(12):
-        values = points_of(case, rng, 40)
+        values = make_points(case, rng, 40)
         ladder = simplify(Features(values, 30.0))
         order, costs = naive.simplify(values)
         assert ladder.counts.tolist() == list(range(2, len(values) + 1))
         assert ladder.frames.tolist() == order
-        np.testing.assert_allclose(ladder.cost_values, costs, rtol=1e-9, atol=naive.rounding_of(values))
+        np.testing.assert_allclose(ladder.cost_values, costs, rtol=1e-9, atol=naive.rounding_error(values))
 
 
 def test_a_tolerance_splits_the_same_segments_as_the_paper_does(demo):
@@ -68,7 +68,7 @@ def test_corners_come_first():
 
 @pytest.mark.parametrize("offset", [0.0, 1e5])
 def test_what_lies_on_a_line_is_split_in_its_middle(offset):
-    """Rounding alone must not choose; the longest segment is halved, of equally long ones the first."""
+    """Rounding must not decide: the longest segment is halved, the first of ties."""
     line = offset + np.outer(np.arange(9) / 7.0, [1.0, -3.0, 0.1])
     for values in (line, np.full((9, 3), offset)):
         ladder = simplify(Features(values, 30.0))
@@ -89,10 +89,10 @@ def test_one_more_key_can_cost_more():
 
 
 def test_budget(demo):
-    whole, some = simplify(demo), simplify(demo, 7)
+    ladder, some = simplify(demo), simplify(demo, 7)
     assert some.counts.tolist() == [2, 3, 4, 5, 6, 7]
-    assert some.frames.tolist() == whole.frames[:7].tolist()
-    assert some.cost_values.tolist() == whole.cost_values[:6].tolist()
+    assert some.frames.tolist() == ladder.frames[:7].tolist()
+    assert some.cost_values.tolist() == ladder.cost_values[:6].tolist()
     for wrong in (0, -3, 2.5, "7"):
         with pytest.raises(kp.OptionError, match="max_keys"):
             simplify(demo, wrong)
@@ -100,10 +100,10 @@ def test_budget(demo):
 
 @pytest.mark.data
 def test_real_clips_are_better_off_than_with_uniform_keys(data_dir):
-    """The largest chord distance left at a tenth of the frames, where rest and action take turns."""
+    """The largest remaining chord distance at a tenth of the frames, where rest and action alternate."""
     for name in ("49_02_jump-hop", "135_07_kicking", "86_01_mixed-jumps-kicks-punches"):
         motion = kp.load(data_dir / f"cmu120/{name}.bvh")
-        values = features_of(motion, METHOD.recipe, METHOD.joints).values
+        values = compute_features(motion, METHOD.feature_kind, METHOD.joints).values
         keys = motion.n_frames // 10
         uniform = np.arange(keys) * (motion.n_frames - 1) // (keys - 1)
         worst = max(_off(values, a, b) for a, b in itertools.pairwise(uniform))

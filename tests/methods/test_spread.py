@@ -1,4 +1,4 @@
-"""The greatest sum of neighbour distances: against trying everything, and what it repeats on a sine wave."""
+"""The largest sum of neighbour distances: against brute force, and on a sine wave, where it repeats poses."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import keypose as kp
 import naive
 from keypose.errors import OptionError
-from keypose.features import features_of
-from keypose.methods import spread as room
+from keypose.features import compute_features
+from keypose.methods import spread as spread_module
 from keypose.methods.farthest import farthest
 from keypose.methods.spread import METHOD, spread
 from keypose.model import Features
@@ -34,7 +34,7 @@ def sum_of(values, frames) -> float:
 @pytest.mark.parametrize("chunk", [2, 128])
 @pytest.mark.parametrize("case", CASES)
 def test_optimal_for_every_number_of_keys(case, chunk, monkeypatch):
-    monkeypatch.setattr(room, "CHUNK_FRAMES", chunk)
+    monkeypatch.setattr(spread_module, "CHUNK_FRAMES", chunk)
     rng = np.random.default_rng(list(CASES).index(case))
     for n in (2, 3, 5, 8, 10):
         values = CASES[case](rng, n)
@@ -47,24 +47,24 @@ def test_optimal_for_every_number_of_keys(case, chunk, monkeypatch):
             assert ladder.costs[len(selection)] == pytest.approx(length - best, rel=1e-12, abs=1e-12 * (length or 1))
 
 
-def greatest_sums(values, most) -> np.ndarray:
-    """The same recurrence in plain loops, nothing left out."""
+def max_sums(values, n_keys) -> np.ndarray:
+    """The same recurrence in plain loops, without skipping chunks."""
     distance = np.linalg.norm(values[:, None] - values[None], axis=2)
     best = np.zeros(len(values))
-    found = []
-    for _ in range(most - 1):
+    sums = []
+    for _ in range(n_keys - 1):
         best = np.array([max((best[i] + distance[i, j] for i in range(j)), default=-np.inf) for j in range(len(best))])
-        found.append(best.max())
-    return np.array(found)
+        sums.append(best.max())
+    return np.array(sums)
 
 
 @pytest.mark.parametrize("case", ["noise", "walk", "repeated frames"])
-def test_leaving_chunks_out_changes_nothing(case, monkeypatch):
-    monkeypatch.setattr(room, "CHUNK_FRAMES", 16)
+def test_omitted_chunks_change_nothing(case, monkeypatch):
+    monkeypatch.setattr(spread_module, "CHUNK_FRAMES", 16)
     values = CASES[case](np.random.default_rng(5), 150)
     ladder = spread(Features(values, 30), 60)
     sums = [sum_of(values, selection.frames) for selection in ladder]
-    np.testing.assert_allclose(sums, greatest_sums(values, 60), rtol=1e-12)
+    np.testing.assert_allclose(sums, max_sums(values, 60), rtol=1e-12)
 
 
 def test_ends_are_keys_only_where_that_is_best():
@@ -73,8 +73,8 @@ def test_ends_are_keys_only_where_that_is_best():
     assert ladder.cost_values.tolist() == [11.0, 1.0, 0.0]
 
 
-def test_costs_fall_to_exactly_nothing():
-    features = features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)[:120]
+def test_costs_fall_to_exactly_zero():
+    features = compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)[:120]
     ladder = spread(features, 120)
     assert (np.diff(ladder.cost_values) <= 0).all()
     assert ladder.cost_values[-2] > 0
@@ -82,7 +82,7 @@ def test_costs_fall_to_exactly_nothing():
 
 
 def test_sine_wave_repeats_values():
-    """Tanuwijaya & Ohno's figure 3: crests and troughs again and again, where `farthest` has distinct values."""
+    """Tanuwijaya & Ohno's figure 3: crests and troughs repeat, where `farthest` has distinct values."""
     wave = np.sin(np.linspace(0, 6 * np.pi, 200))[:, None]
     repeated, distinct = spread(Features(wave, 30), 7), farthest(Features(wave, 30), 7)
     for count in (5, 7):
@@ -92,8 +92,8 @@ def test_sine_wave_repeats_values():
 
 
 def test_not_nested():
-    """As the paper says of it: a key for few is not always a key for more."""
-    ladder = spread(features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)[:200], 20)
+    """As the paper states: a key of a small selection is not always a key of a larger one."""
+    ladder = spread(compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)[:200], 20)
     chosen = [set(selection) for selection in ladder]
     assert not all(few <= more for few, more in itertools.pairwise(chosen))
 
@@ -105,7 +105,7 @@ def test_few_frames_and_few_keys():
     assert spread(Features(values, 30), 100).counts.tolist() == list(range(2, 10))
 
 
-def test_a_clip_too_long_is_refused_at_once():
+def test_a_clip_too_long_is_rejected_at_once():
     values = np.random.default_rng(0).normal(size=(30_000, 1))
     start = time.perf_counter()
     with pytest.raises(
@@ -117,18 +117,18 @@ def test_a_clip_too_long_is_refused_at_once():
     assert time.perf_counter() - start < 5
 
 
-def test_usual_number_of_keys(monkeypatch):
+def test_default_number_of_keys(monkeypatch):
     values = np.random.default_rng(0).normal(size=(600, 1))
     assert spread(Features(values, 30)).counts[-1] == 120
-    monkeypatch.setattr(room, "USUAL_STEPS", 110 * 600**2 // 2)
+    monkeypatch.setattr(spread_module, "DEFAULT_STEPS", 110 * 600**2 // 2)
     assert spread(Features(values, 30)).counts[-1] == 110
-    monkeypatch.setattr(room, "USUAL_STEPS", 1)
+    monkeypatch.setattr(spread_module, "DEFAULT_STEPS", 1)
     assert spread(Features(values, 30)).counts[-1] == 100
 
 
 @pytest.mark.data
 def test_real_clip_beats_every_other_choice_tried(data_dir):
-    features = features_of(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.feature_kind, METHOD.joints)
     ladder, rng = spread(features, 8), np.random.default_rng(0)
     rivals = [np.sort(rng.choice(features.n_frames, 8, replace=False)) for _ in range(2000)]
     best = sum_of(features.values, ladder.at(8).frames)

@@ -1,4 +1,4 @@
-"""Streaming saliency: its slow twin, bounded delay and memory, and how near it comes to the whole-clip method."""
+"""Streaming saliency: its slow twin, bounded delay and memory, and the difference from the whole-clip method."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 import keypose as kp
 import naive
 from keypose.errors import OptionError
-from keypose.features import features_of
+from keypose.features import compute_features
 from keypose.methods.saliency import METHOD, StreamingSaliency, saliency
 
 CLIPS = ("02_07", "07_05", "09_01", "131_04", "135_07", "38_03", "49_02", "49_06", "86_01")
 
 
 def stream_all(stream, values):
-    """All keys, and the greatest delay of one reported before the end."""
+    """Return all keys, and the largest delay of one reported before the end."""
     keys, delay = [], 0
     for now, frame in enumerate(values):
         new = stream.push(frame)
@@ -31,7 +31,7 @@ def stream_all(stream, values):
 
 
 def body(motion):
-    return features_of(motion, METHOD.recipe, METHOD.joints)
+    return compute_features(motion, METHOD.feature_kind, METHOD.joints)
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -42,27 +42,27 @@ def test_the_same_as_the_slow_twin(seed):
     if seed % 2:  # many flat tops
         values = np.repeat(values, rng.integers(1, 4, size=n), axis=0)[:n]
     sigma, gap = float(rng.choice([1.0, 2.5, 4.0])), int(rng.integers(1, 15))
-    longest, block = int(rng.integers(2, 20)), int(rng.integers(3, 40))
+    max_cluster, block = int(rng.integers(2, 20)), int(rng.integers(3, 40))
     rank, extremes = ("joint", "body")[seed % 4 // 2], ("flat", "strict")[seed % 8 // 4]
     stream = StreamingSaliency(
         width,
         120.0,
         sigma_s=sigma / 120,
-        least_gap_s=gap / 120,
+        min_gap_s=gap / 120,
         rank=rank,
         extremes=extremes,
-        cluster_s=longest / 120,
+        cluster_s=max_cluster / 120,
         block_s=block / 120,
     )
-    wanted = naive.streaming_saliency_keys(values, sigma, 2.0, gap, rank, extremes, longest, block)
-    assert stream_all(stream, values)[0] == wanted
+    expected = naive.streaming_saliency_keys(values, sigma, 2.0, gap, rank, extremes, max_cluster, block)
+    assert stream_all(stream, values)[0] == expected
 
 
-@pytest.mark.parametrize("each", ["one", "all"])
+@pytest.mark.parametrize("keys_per_cluster", ["one", "all"])
 @pytest.mark.parametrize("rank", ["joint", "body"])
-def test_without_cuts_it_is_the_whole_clip_method(rank, each):
+def test_without_cuts_it_is_the_whole_clip_method(rank, keys_per_cluster):
     features = body(kp.demo_motion())
-    options = {"rank": rank, "each_cluster": each}
+    options = {"rank": rank, "keys_per_cluster": keys_per_cluster}
     stream = StreamingSaliency(features.columns, features.fps, cluster_s=1e6, block_s=1e6, **options)
     ladder = saliency(features, **options)
     assert stream_all(stream, features.values)[0] == ladder.at(ladder.natural).frames.tolist()
@@ -80,14 +80,14 @@ def test_no_key_is_reported_later_than_promised(seed):
     stream = StreamingSaliency(5, 120.0)
     keys, delay = stream_all(stream, values)
     assert len(keys) >= 10
-    assert 60 < delay <= stream.greatest_delay_frames == 91
+    assert 60 < delay <= stream.max_delay_frames == 91
     assert keys[0] == 0
     assert keys[-1] == 1499
 
 
 @pytest.mark.parametrize(("fps", "delay_frames"), [(120.0, 91), (60.0, 45), (30.0, 22), (240.0, 183), (1.0, 3)])
 def test_the_delay_is_a_time(fps, delay_frames):
-    assert StreamingSaliency(3, fps).greatest_delay_frames == delay_frames
+    assert StreamingSaliency(3, fps).max_delay_frames == delay_frames
 
 
 @pytest.mark.one_python
@@ -96,7 +96,7 @@ def test_memory_does_not_grow_with_the_take():
     stream = StreamingSaliency(4, 120.0)
     steps = rng.normal(size=(100_000, 4))
     values = (steps.cumsum(axis=0) % 50.0) * np.linspace(1.0, 3.0, 100_000)[:, None]
-    early = late = 0  # bytes, the most within a few blocks
+    early = late = 0  # bytes, maximum within a few blocks
     for n, frame in enumerate(values, start=1):
         stream.push(frame)
         if 840 < n <= 1000:
@@ -115,10 +115,10 @@ def test_real_clips_keep_the_delay_and_come_near_the_whole_clip_method(data_dir)
         features = body(kp.load(next((data_dir / "cmu120").glob(f"{name}*.bvh"))))
         stream = StreamingSaliency(features.columns, features.fps)
         keys, delay = stream_all(stream, features.values)
-        assert delay <= stream.greatest_delay_frames <= 93
+        assert delay <= stream.max_delay_frames <= 93
         ladder = saliency(features)
-        whole = ladder.at(ladder.natural).frames
-        shares.append(np.mean([np.abs(whole - key).min() <= 10 for key in keys]))
+        full_keys = ladder.at(ladder.natural).frames
+        shares.append(np.mean([np.abs(full_keys - key).min() <= 10 for key in keys]))
         assert shares[-1] >= 0.75, name
         assert 0.8 <= len(keys) / ladder.natural <= 1.2
     assert np.mean(shares) >= 0.9
@@ -128,9 +128,9 @@ def test_own_motion_comes_near_the_whole_clip_method():
     features = body(kp.demo_motion())
     keys, _ = stream_all(StreamingSaliency(features.columns, features.fps), features.values)
     ladder = saliency(features)
-    whole = ladder.at(ladder.natural).frames
+    full_keys = ladder.at(ladder.natural).frames
     near = 10 / 120 * features.fps
-    assert np.mean([np.abs(whole - key).min() <= near for key in keys]) >= 0.75
+    assert np.mean([np.abs(full_keys - key).min() <= near for key in keys]) >= 0.75
 
 
 # The ends of a take
@@ -160,11 +160,11 @@ def test_a_constant_take_far_from_zero_has_no_keys_of_its_own():
     assert keys == [0, 499]
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "message"),
     [
         ([1.0, float("nan"), 0.0], "frame 150: nan at index (1,)"),
         ([1.0, float("inf"), 0.0], "inf"),
@@ -175,20 +175,20 @@ def test_a_constant_take_far_from_zero_has_no_keys_of_its_own():
         ([1j, 0, 0], "complex"),
     ],
 )
-def test_a_bad_frame_is_refused_and_changes_nothing(bad, said):
+def test_a_bad_frame_is_rejected_and_changes_nothing(bad, message):
     values = np.random.default_rng(2).normal(size=(400, 3)).cumsum(axis=0)
-    wanted, _ = stream_all(StreamingSaliency(3, 120.0), values)
+    expected, _ = stream_all(StreamingSaliency(3, 120.0), values)
     stream = StreamingSaliency(3, 120.0)
     keys = [key for frame in values[:150] for key in stream.push(frame)]
     with pytest.raises(OptionError) as error:
         stream.push(bad)
-    assert said in str(error.value)
+    assert message in str(error.value)
     keys += [key for frame in values[150:] for key in stream.push(frame)]
-    assert keys + list(stream.close()) == wanted
+    assert keys + list(stream.close()) == expected
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "said"),
+    ("columns", "options", "message"),
     [
         (0, {}, "columns=0, expected a number from 1 to 1000000 or names"),
         ((), {}, "columns=()"),
@@ -201,18 +201,18 @@ def test_a_bad_frame_is_refused_and_changes_nothing(bad, said):
         (2, {"rank": "both"}, "rank='both'"),
     ],
 )
-def test_impossible_options_say_what_is_possible(columns, options, said):
+def test_bad_option_errors_name_the_valid_range(columns, options, message):
     with pytest.raises(OptionError) as error:
         StreamingSaliency(columns, **{"fps": 120.0, **options})
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_the_reading_follows_the_columns():
+def test_options_follow_the_columns():
     values = np.random.default_rng(9).normal(size=(900, 3)).cumsum(axis=0)
-    named = [("hip", "x"), ("hip", "y"), ("hip", "z")]
+    named_columns = [("hip", "x"), ("hip", "y"), ("hip", "z")]
     by_name, by_choice, apart = (
         stream_all(StreamingSaliency(columns, 120.0, rank=rank), values)[0]
-        for columns, rank in ((named, "auto"), (3, "joint"), (3, "auto"))
+        for columns, rank in ((named_columns, "auto"), (3, "joint"), (3, "auto"))
     )
     assert by_name == by_choice != apart
 
@@ -222,19 +222,19 @@ def test_wrapped_angles_are_unwrapped_on_request():
     angles = np.stack((200 * np.sin(2 * t), 150 * t), axis=1)  # degrees
     wrapped = (angles + 180) % 360 - 180
     assert np.abs(np.diff(wrapped, axis=0)).max() > 300
-    wanted, _ = stream_all(StreamingSaliency(2, 120.0), angles)
-    assert stream_all(StreamingSaliency(2, 120.0, period=360.0), wrapped)[0] == wanted
-    assert stream_all(StreamingSaliency(2, 120.0), wrapped)[0] != wanted
+    expected, _ = stream_all(StreamingSaliency(2, 120.0), angles)
+    assert stream_all(StreamingSaliency(2, 120.0, period=360.0), wrapped)[0] == expected
+    assert stream_all(StreamingSaliency(2, 120.0), wrapped)[0] != expected
 
 
 def test_it_does_not_keep_the_frames_of_the_caller():
     values = np.random.default_rng(3).normal(size=(400, 2)).cumsum(axis=0)
-    wanted, _ = stream_all(StreamingSaliency(2, 120.0), values)
+    expected, _ = stream_all(StreamingSaliency(2, 120.0), values)
     stream, frame, keys = StreamingSaliency(2, 120.0), np.zeros(2), []
     for row in values:
         frame[:] = row
         keys += stream.push(frame)
-    assert keys + list(stream.close()) == wanted
+    assert keys + list(stream.close()) == expected
 
 
 def test_the_options_are_those_of_the_whole_clip_method():

@@ -8,8 +8,8 @@ import pytest
 import keypose as kp
 import naive
 from keypose.errors import OptionError
-from keypose.features import features_of
-from keypose.methods import synopsis as room
+from keypose.features import compute_features
+from keypose.methods import synopsis as synopsis_module
 from keypose.methods.synopsis import METHOD, synopsis
 from keypose.model import Features
 
@@ -24,7 +24,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_key_is_the_farthest_of_its_moment(case):
+def test_each_key_is_the_farthest_at_its_step(case):
     rng = np.random.default_rng(list(CASES).index(case))
     for n in (3, 4, 9, 30):
         values = CASES[case](rng, n)
@@ -34,9 +34,9 @@ def test_each_key_is_the_farthest_of_its_moment(case):
         assert order[:2] == [0, n - 1]
         for count in range(2, n):
             distances = naive.synopsis_distances(values, order[:count])
-            greatest = max(distances.values())
-            assert ladder.costs[count] == pytest.approx(greatest, rel=1e-12, abs=rounding)
-            assert distances[order[count]] >= greatest - rounding
+            max_distance = max(distances.values())
+            assert ladder.costs[count] == pytest.approx(max_distance, rel=1e-12, abs=rounding)
+            assert distances[order[count]] >= max_distance - rounding
         assert ladder.costs[n] == 0
 
 
@@ -53,7 +53,7 @@ def test_same_order_as_the_slow_twin(case):
 
 
 def test_extremes_first():
-    """Each key is the farthest of those that are farther than both neighbours, as long as there is one anywhere."""
+    """Each key is the farthest of those that are farther than both neighbours, as long as there is one."""
     rng = np.random.default_rng(4)
     for n in (6, 25, 40):
         values = np.cumsum(rng.normal(size=(n, 2)), axis=0)
@@ -70,17 +70,17 @@ def test_extremes_first():
 
 
 def naive_extremes(values, keys) -> dict[int, float]:
-    """Frames no key that are farther from their segment's mean than the frames before and after, keys included."""
-    found = {}
+    """Return frames, other than keys, that are farther from their segment's mean than both neighbours."""
+    frames = {}
     for first, last in zip(sorted(keys), sorted(keys)[1:], strict=False):
         mean = values[first : last + 1].mean(axis=0)
         away = {t: float(np.linalg.norm(values[t] - mean)) for t in range(first, last + 1)}
-        found |= {t: away[t] for t in range(first + 1, last) if away[t] > max(away[t - 1], away[t + 1])}
-    return found
+        frames |= {t: away[t] for t in range(first + 1, last) if away[t] > max(away[t - 1], away[t + 1])}
+    return frames
 
 
 def test_extremes_keep_apart_where_all_frames_crowd():
-    """What the docstring says of the literal reading, on a wave with a clear number of extremes."""
+    """candidates="all" crowds keys, as the docstring states, on a wave with a clear number of extremes."""
     t = np.linspace(0, 1, 241)
     values = np.stack([np.sin(6 * np.pi * t) * (1 + t), 0.1 * t], axis=1)
     crowded = synopsis(Features(values, 30), 8, candidates="all").at(8).frames
@@ -90,17 +90,17 @@ def test_extremes_keep_apart_where_all_frames_crowd():
 
 
 def test_nested_and_repeatable():
-    features = features_of(kp.demo_motion(), METHOD.recipe, METHOD.joints)
-    whole = synopsis(features)
-    assert whole.counts.tolist() == list(range(2, features.n_frames + 1))
-    for most in (2, 3, 17):
-        part = synopsis(features, most)
-        assert part.frames.tolist() == whole.frames[:most].tolist()
-        assert part.cost_values.tolist() == whole.cost_values[: most - 1].tolist()
+    features = compute_features(kp.demo_motion(), METHOD.feature_kind, METHOD.joints)
+    ladder = synopsis(features)
+    assert ladder.counts.tolist() == list(range(2, features.n_frames + 1))
+    for n_keys in (2, 3, 17):
+        part = synopsis(features, n_keys)
+        assert part.frames.tolist() == ladder.frames[:n_keys].tolist()
+        assert part.cost_values.tolist() == ladder.cost_values[: n_keys - 1].tolist()
 
 
 def test_cost_can_rise():
-    """The step's upper half is farther from the mean of its own segment than anything was from the mean of all."""
+    """The step's upper half is farther from the mean of its own segment than any frame from the mean of all."""
     values = np.array([0, 6, 0, 0, 10, 10, 0, 0, 0, 6, 0], float)[:, None]
     assert (np.diff(synopsis(Features(values, 30), candidates="all").cost_values) > 0).any()
 
@@ -129,8 +129,8 @@ def test_options():
 
 
 def test_long_takes_get_fewer_keys_by_default(monkeypatch):
-    monkeypatch.setattr(room, "MOST_VISITS", 5000)
-    monkeypatch.setattr(room, "LEAST_KEYS", 10)
+    monkeypatch.setattr(synopsis_module, "MAX_VISITS", 5000)
+    monkeypatch.setattr(synopsis_module, "MIN_DEFAULT_KEYS", 10)
     values = np.random.default_rng(0).normal(size=(1000, 2))
     assert synopsis(Features(values[:400], 30)).counts[-1] == 12
     assert synopsis(Features(values, 30)).counts[-1] == 10
@@ -140,7 +140,7 @@ def test_long_takes_get_fewer_keys_by_default(monkeypatch):
 @pytest.mark.data
 def test_first_split_of_a_real_clip(data_dir):
     """The frame farthest from the mean of all is the first key of `farthest` too: 77."""
-    features = features_of(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.recipe, METHOD.joints)
+    features = compute_features(kp.load(data_dir / "cmu120" / "09_01.bvh"), METHOD.feature_kind, METHOD.joints)
     assert synopsis(features).frames[:3].tolist() == [0, 147, 77]
 
 

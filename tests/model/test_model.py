@@ -26,24 +26,24 @@ def small_motion(frames: int = 50, fps: float = 120.0, seed: int = 0) -> kp.Moti
     skeleton = small_skeleton()
     translations = np.broadcast_to(skeleton.offsets, (frames, 4, 3)).copy()
     translations[:, 0] = np.cumsum(rng.normal(scale=0.1, size=(frames, 3)), axis=0) + np.array([0, 9, 0])
-    turns = rot.exp(np.cumsum(rng.normal(scale=0.05, size=(frames, 4, 3)), axis=0))
-    return kp.Motion("small", skeleton, fps, translations, turns, metres_per_unit=0.01)
+    rotations = rot.exp(np.cumsum(rng.normal(scale=0.05, size=(frames, 4, 3)), axis=0))
+    return kp.Motion("small", skeleton, fps, translations, rotations, metres_per_unit=0.01)
 
 
-def arrays_of(noun: object) -> dict[str, np.ndarray]:
-    values = {f.name: getattr(noun, f.name) for f in fields(noun)}  # type: ignore[arg-type]
+def read_arrays(instance: object) -> dict[str, np.ndarray]:
+    values = {f.name: getattr(instance, f.name) for f in fields(instance)}  # type: ignore[arg-type]
     return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
 
-@pytest.mark.parametrize("again", [lambda x: x, lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
-def test_arrays_are_read_only_and_stay_so(again):
+@pytest.mark.parametrize("duplicate", [lambda x: x, lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
+def test_arrays_are_read_only_and_stay_so(duplicate):
     motion = replace(small_motion(), reference_pose=kp.Pose(np.zeros((4, 3)), np.tile(rot.IDENTITY, (4, 1))))
     motion.world_positions()
-    motion = again(motion)
-    for noun in (motion, motion.skeleton, motion.reference_pose):
-        found = arrays_of(noun)
-        assert found
-        for name, array in found.items():
+    motion = duplicate(motion)
+    for instance in (motion, motion.skeleton, motion.reference_pose):
+        arrays = read_arrays(instance)
+        assert arrays
+        for name, array in arrays.items():
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
             assert array.flags.c_contiguous, name
@@ -53,20 +53,20 @@ def test_arrays_are_read_only_and_stay_so(again):
         motion.fps = 3.0
 
 
-def test_the_callers_arrays_are_neither_kept_nor_locked():
-    translations, turns = np.zeros((5, 1, 3)), np.tile(rot.IDENTITY, (5, 1, 1))
-    m = kp.Motion("x", kp.Skeleton(("a",), [-1], [[0, 0, 0]]), 30, translations, turns)
+def test_the_callers_arrays_are_neither_shared_nor_locked():
+    translations, rotations = np.zeros((5, 1, 3)), np.tile(rot.IDENTITY, (5, 1, 1))
+    m = kp.Motion("x", kp.Skeleton(("a",), [-1], [[0, 0, 0]]), 30, translations, rotations)
     translations[2] = 7.0
     assert m.translations[2, 0, 0] == 0.0
     locked_view = translations[:]
     locked_view.setflags(write=False)
-    m = kp.Motion("x", m.skeleton, 30, locked_view, turns)
+    m = kp.Motion("x", m.skeleton, 30, locked_view, rotations)
     translations[3] = 7.0
     assert m.translations[3, 0, 0] == 0.0
 
 
 @pytest.mark.parametrize("kind", ["mapped", "buffer"])
-def test_memory_that_others_can_write_to_is_copied(tmp_path, kind):
+def test_memory_writable_elsewhere_is_copied(tmp_path, kind):
     """A mapped file, or an array over a buffer, may change although the array itself is read-only."""
     m = small_motion()
     if kind == "mapped":
@@ -78,7 +78,7 @@ def test_memory_that_others_can_write_to_is_copied(tmp_path, kind):
     assert not np.shares_memory(replace(m, translations=outside).translations, outside)
 
 
-def test_heights_by_blocks_are_those_of_the_whole(monkeypatch):
+def test_heights_by_blocks_equal_those_of_the_whole_clip(monkeypatch):
     lying = replace(small_motion(), up="X")
     points = np.concatenate((lying.world_positions(), lying.end_positions()), axis=1)
     monkeypatch.setattr("keypose.model.motion.BLOCK_POSES", 7 * 6)
@@ -94,17 +94,17 @@ def test_slices_share_memory_with_the_whole():
 
 
 @pytest.mark.parametrize("wrong", [slice(5, 5), slice(60, 70), slice(0, 10, 2), slice(None, None, -1)])
-def test_slices_that_mean_nothing(wrong):
+def test_invalid_slices(wrong):
     with pytest.raises(kp.OptionError):
         small_motion()[wrong]
 
 
-def test_whole_ratio_takes_the_very_frames():
+def test_whole_ratio_takes_existing_frames():
     m = small_motion(51)
     half = m.at_fps(60)
     assert half.fps == 60 and half.n_frames == 26
     np.testing.assert_array_equal(half.rotations, m.rotations[::2])
-    nearly = replace(m, fps=1 / 0.0083333)  # what CMU's rounded frame time says
+    nearly = replace(m, fps=1 / 0.0083333)  # CMU's rounded frame time
     np.testing.assert_array_equal(nearly.at_fps(30).translations, m.translations[::4])
     same = m.at_fps(120)
     np.testing.assert_array_equal(same.rotations, m.rotations)
@@ -162,14 +162,14 @@ def test_joints_by_their_own_name_and_by_anatomy():
 
 def test_euler_curves_follow_the_joints_own_orders_and_never_wrap():
     frames = 200
-    angles = np.linspace(0, 900, frames)  # two and a half turns
+    angles = np.linspace(0, 900, frames)  # two and a half rotations
     orders = ("ZXY", "XYZ", "YZX", "ZYX")
-    turns = np.stack(
+    rotations = np.stack(
         [rot.from_euler(np.deg2rad(np.stack((angles, 0.1 * angles / 9, 0 * angles), 1)), o) for o in orders],
         1,
     )
     skeleton = replace(small_skeleton(), rotation_orders=orders, channels=())
-    m = kp.Motion("turns", skeleton, 30, np.zeros((frames, 4, 3)), turns)
+    m = kp.Motion("turns", skeleton, 30, np.zeros((frames, 4, 3)), rotations)
     curves = m.euler_curves()
     assert curves.shape == (frames, 4, 3)
     for j in range(4):
@@ -188,7 +188,7 @@ def test_height_of_reference_rest_or_frames():
     assert lying.height == pytest.approx(np.percentile(np.ptp(points[..., 0], axis=1), 95))
 
 
-def test_a_figure_without_height_says_so():
+def test_a_figure_without_height_is_rejected():
     m = kp.Motion(
         "dot",
         kp.Skeleton(("a",), [-1], [[0, 0, 0]]),
@@ -201,7 +201,7 @@ def test_a_figure_without_height_says_so():
         _ = m.mm_per_unit
 
 
-def test_nearly_unit_rotations_are_normalised_and_others_refused():
+def test_nearly_unit_rotations_are_normalised_and_others_rejected():
     m = small_motion()
     scaled = replace(m, rotations=m.rotations * 1.0005)
     np.testing.assert_allclose(np.linalg.norm(scaled.rotations, axis=-1), 1, atol=1e-15)
@@ -234,7 +234,7 @@ def test_nearly_unit_rotations_are_normalised_and_others_refused():
         ({"reference_pose": kp.Pose(np.zeros((1, 3)), [rot.IDENTITY])}, "reference pose of 1 joints"),
     ],
 )
-def test_motions_that_do_not_fit_together(changes, message):
+def test_mismatched_motions_are_rejected(changes, message):
     with pytest.raises(kp.ModelError, match=message):
         replace(small_motion(), **changes)
 
@@ -262,7 +262,7 @@ def test_motions_that_do_not_fit_together(changes, message):
         ({"end_joints": [1]}, r"expected \(1, 3\)"),
     ],
 )
-def test_skeletons_that_do_not_fit_together(changes, message):
+def test_mismatched_skeletons_are_rejected(changes, message):
     with pytest.raises(kp.ModelError, match=message):
         replace(small_skeleton(), **changes)
 
@@ -273,7 +273,7 @@ def test_several_roots_and_default_channels():
     assert [len(c) for c in s.channels] == [6, 6, 3]
 
 
-def test_it_shows_itself():
+def test_html_repr():
     m = small_motion()
     assert "50 frames at 120 fps" in repr(m) and "4 joints" in repr(m.skeleton)
     assert "<svg" in m._repr_html_() and "50" in m._repr_html_()
@@ -290,7 +290,7 @@ def test_one_pose_at_a_time():
             m[wrong]
 
 
-def test_names_in_another_case_and_names_that_are_none():
+def test_names_in_another_case_and_invalid_names():
     m = small_motion()
     assert m.joint("leftleg") == 3 and m.joints(["HIPS"]) == (0,)
     with pytest.raises(kp.UnknownJoint, match="known: Hips, Spine"):

@@ -1,4 +1,4 @@
-"""The figures of a strip, read back from its SVG: for tests that look at what is drawn, not at how."""
+"""Figures of a strip, parsed from its SVG."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
-from drawn import SVG, parsed
+from svg_content import SVG, parse_svg
 
-from keypose.pictures.theme import theme_of
+from keypose.pictures.theme import find_theme
 
 STEP = r"([MlLahz])([-\d. ]*)"
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A path that is filled, or the line around a body, as points (N, 2) in px."""
+    """A filled path, or the outline of a body, as points (N, 2) in px."""
 
     colour: str
     points: np.ndarray
@@ -26,43 +26,43 @@ class Shape:
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn of one pose."""
+    """The shapes of one pose."""
 
     opacity: float
     shapes: tuple[Shape, ...]  # from far to near; the first is the rim around all
     stripes: tuple[np.ndarray, ...]  # lines, px: of the right side, or of a figure of very many parts
 
-    def of(self, side: str, theme: str = "light") -> list[Shape]:
-        """The shaded shapes of one side."""
-        own = {colour for name, colour in theme_of(theme).colours.items() if re.fullmatch(rf"{side}_dark\d", name)}
+    def shapes_of(self, side: str, theme: str = "light") -> list[Shape]:
+        """Return the shaded shapes of one side."""
+        own = {colour for name, colour in find_theme(theme).colours.items() if re.fullmatch(rf"{side}_dark\d", name)}
         return [shape for shape in self.shapes if shape.colour in own]
 
     def middle(self, side: str) -> np.ndarray:
-        """The middle (2,) of all that is drawn of one side."""
-        return np.concatenate([shape.points for shape in self.of(side)]).mean(axis=0)
+        """Return the mean point (2,) of the shapes of one side."""
+        return np.concatenate([shape.points for shape in self.shapes_of(side)]).mean(axis=0)
 
     @property
     def box(self) -> np.ndarray:
-        """Least and greatest x and y (2, 2)."""
+        """Min and max x and y (2, 2)."""
         lines = [(points, 0.0) for points in self.stripes]
-        drawn = [*((shape.points, shape.width / 2) for shape in self.shapes), *lines]
+        outlines = [*((shape.points, shape.width / 2) for shape in self.shapes), *lines]
         return np.stack(
             (
-                np.min([points.min(axis=0) - beyond for points, beyond in drawn], axis=0),
-                np.max([points.max(axis=0) + beyond for points, beyond in drawn], axis=0),
+                np.min([points.min(axis=0) - beyond for points, beyond in outlines], axis=0),
+                np.max([points.max(axis=0) + beyond for points, beyond in outlines], axis=0),
             )
         )
 
 
 def figures(svg: str) -> list[Figure]:
-    """All figures of a strip, in the order in which they are painted."""
-    (group,) = [g for g in parsed(svg).iter(f"{SVG}g") if g.get("transform") == "scale(.1)"]
+    """Return all figures of a strip in paint order."""
+    (group,) = [g for g in parse_svg(svg).iter(f"{SVG}g") if g.get("transform") == "scale(.1)"]
     return [_figure(pose) for pose in group]
 
 
 def shadows(svg: str) -> list[np.ndarray]:
-    """The points (N, 2) of the shadow of each pose, in px."""
-    (group,) = [g for g in parsed(svg).iter(f"{SVG}g") if (g.get("transform") or "").startswith("matrix")]
+    """Return the points (N, 2) of the shadow of each pose in px."""
+    (group,) = [g for g in parse_svg(svg).iter(f"{SVG}g") if (g.get("transform") or "").startswith("matrix")]
     a, _, _, d, _, f = (float(x) for x in re.findall(r"[-\d.]+", group.get("transform") or ""))
     return [np.concatenate([polygon(p.get("d") or "") for p in pose]) * (a, d) + (0.0, f) for pose in group]
 
@@ -81,8 +81,8 @@ def _figure(pose: ElementTree.Element) -> Figure:
 
 
 def polygon(d: str, *, arc_points: int = 7) -> np.ndarray:
-    """Points (N, 2) along a path of lines and circular arcs."""
-    at, found = np.zeros(2), []
+    """Return points (N, 2) along a path of lines and circular arcs."""
+    at, points = np.zeros(2), []
     for step, text in re.findall(STEP, d):
         numbers = [float(x) for x in text.split()]
         if step in "ML":
@@ -90,15 +90,15 @@ def polygon(d: str, *, arc_points: int = 7) -> np.ndarray:
         elif step == "l":
             at = at + numbers
         elif step == "a":
-            found += _arc(at, numbers, arc_points)
+            points += _arc(at, numbers, arc_points)
             at = at + numbers[-2:]
         if step != "z":
-            found.append(at)
-    return np.array(found)
+            points.append(at)
+    return np.array(points)
 
 
 def _arc(start: np.ndarray, numbers: list[float], count: int) -> list[np.ndarray]:
-    """Points of an arc that goes clockwise on the page (sweep 1)."""
+    """Return points of an arc that is clockwise on the page (sweep 1)."""
     radius, _, _, large, sweep, dx, dy = numbers
     assert sweep == 1
     chord = math.hypot(dx, dy)

@@ -1,4 +1,4 @@
-"""What is in an HTML page, for tests: its elements with their attributes and texts, in order."""
+"""Parsed HTML pages for tests: elements with attributes and text, in order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
-# What HTML may leave open, or SVG closes at once: these have no end to be missed.
+# These elements have no end tag.
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Element:
 
 @dataclass
 class Page(HTMLParser):
-    """Elements in order; whatever is closed without having been opened, or never closed, is in ``faults``."""
+    """Elements in order; ``faults`` lists elements that are closed without being open, or never closed."""
 
     html: str
     elements: list[Element] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Page(HTMLParser):
         for element in self._open:
             element.text += data
 
-    def of(self, tag: str) -> list[Element]:
+    def find_all(self, tag: str) -> list[Element]:
         return [element for element in self.elements if element.tag == tag]
 
     @property

@@ -1,4 +1,4 @@
-"""Small motions that are made here, for tests of figures."""
+"""Small synthetic motions for tests of figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import keypose as kp
 
 
 def motion(parents: Any, offsets: Any, *, frames: int = 10, names: Any = None, **rest: Any) -> kp.Motion:
-    """A motion at rest of a skeleton given by parents and offsets."""
+    """Return a static motion of a skeleton given by parents and offsets."""
     skeleton = kp.Skeleton(names or tuple(f"j{k}" for k in range(len(parents))), np.array(parents), np.array(offsets))
     translations = np.tile(skeleton.offsets, (frames, 1, 1))
     rotations = np.tile([1.0, 0.0, 0.0, 0.0], (frames, len(parents), 1))
@@ -19,7 +19,7 @@ def motion(parents: Any, offsets: Any, *, frames: int = 10, names: Any = None, *
 
 
 def markers(count: int, frames: int = 10) -> kp.Motion:
-    """Markers that fly about."""
+    """Return markers at random positions."""
     random = np.random.default_rng(3)
     m = motion([-1] * count, np.zeros((count, 3)), frames=frames, metres_per_unit=0.001, up="Z")
     return replace(m, translations=random.uniform(0, 1700, (frames, count, 3)))

@@ -1,4 +1,4 @@
-"""docs/charts.md: its examples run, and it knows every verb that draws a chart."""
+"""docs/charts.md: its examples run, and its numbers are current."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from keypose.pictures.error_curve import MOST_CLIFFS
-from keypose.pictures.heat import COLUMN_PX, PART
+from keypose.pictures.error_curve import MAX_CLIFFS
+from keypose.pictures.heat import COLUMN_PX, SCALE_PERCENTILE
 from keypose.pictures.picture import Picture
-from keypose.pictures.timeline import MOST_ROWS
+from keypose.pictures.timeline import MAX_DEFAULT_ROWS
 from keypose.pictures.timeline_bars import ANGLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "charts.md").read_text()
@@ -29,8 +29,8 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_its_numbers_are_those_of_the_pictures() -> None:
     assert (len(ANGLES), ANGLES[0], ANGLES[-1]) == (9, 0, 120)
     assert "nine steps from 0 to 120 degrees" in PAGE
-    assert f"more than {MOST_ROWS} joints" in PAGE
+    assert f"more than {MAX_DEFAULT_ROWS} joints" in PAGE
     assert f"column of {COLUMN_PX:g} px" in PAGE
-    assert f"{PART:g} % of the numbers" in PAGE
-    assert MOST_CLIFFS == 5
+    assert f"{SCALE_PERCENTILE:g} % of the numbers" in PAGE
+    assert MAX_CLIFFS == 5
     assert "Up to five are marked" in PAGE

@@ -1,4 +1,4 @@
-"""Bodies: which solids a skeleton gets, and where their points are."""
+"""Bodies of skeletons: parts and their points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from motions import ANY_SKELETON, markers, motion
 
 import keypose as kp
 from keypose.kinematics import heights_above
-from keypose.pictures.figure import Body, body_of
-from keypose.pictures.figure.build import MOST_PARTS
-from keypose.pictures.figure.links import links
+from keypose.pictures.figure import Body, build_body
+from keypose.pictures.figure.build import MAX_PARTS
+from keypose.pictures.figure.links import find_links
 
 DEMO = kp.demo_motion(30)
 
@@ -23,11 +23,11 @@ def kinds(body: Body, side: str | None = None) -> list[str]:
     return sorted(part.kind for part in body.parts if side in (None, part.side))
 
 
-def test_a_person_has_a_trunk_limbs_hands_feet_and_a_head_that_looks_somewhere() -> None:
-    body = body_of(DEMO)
+def test_parts_of_a_person() -> None:
+    body = build_body(DEMO)
     assert kinds(body, "left") == kinds(body, "right") == ["foot", "hand", "limb", "limb", "limb", "limb"]
     assert kinds(body, "middle") == ["core", "core", "head", "nose", "trunk", "trunk"]
-    assert body.left_out == 0
+    assert body.n_omitted == 0
     assert body.size == pytest.approx(DEMO.height, rel=0.1)
     for part in body.parts:
         assert len(part.points) == len(part.radii)
@@ -37,59 +37,59 @@ def test_a_person_has_a_trunk_limbs_hands_feet_and_a_head_that_looks_somewhere()
 
 
 def test_limbs_lie_between_the_joints_of_that_side() -> None:
-    names, body = DEMO.skeleton.anatomy.parts, body_of(DEMO)
-    found = {tuple(names[p] for p in part.points) for part in body.parts if part.kind == "limb"}
-    assert found == {
+    names, body = DEMO.skeleton.anatomy.body_parts, build_body(DEMO)
+    pairs = {tuple(names[p] for p in part.points) for part in body.parts if part.kind == "limb"}
+    assert pairs == {
         (f"{side}_{upper}", f"{side}_{lower}")
         for side in ("left", "right")
         for upper, lower in (("thigh", "shin"), ("shin", "foot"), ("upper_arm", "forearm"), ("forearm", "hand"))
     }
 
 
-def test_points_are_joints_then_end_sites_then_what_joints_carry() -> None:
-    body, frames = body_of(DEMO), [0, 17, 200]
+def test_order_of_body_points() -> None:
+    body, frames = build_body(DEMO), [0, 17, 200]
     points = body.points_at(DEMO, frames)
     joints, ends = DEMO.world_positions()[frames], DEMO.end_positions()[frames]
-    known = joints.shape[1] + ends.shape[1]
-    assert points.shape == (3, known + len(body.carriers), 3)
-    assert np.allclose(points[:, :known], np.concatenate((joints, ends), axis=1))
+    n_skeleton_points = joints.shape[1] + ends.shape[1]
+    assert points.shape == (3, n_skeleton_points + len(body.carriers), 3)
+    assert np.allclose(points[:, :n_skeleton_points], np.concatenate((joints, ends), axis=1))
     for k, (joint, offset) in enumerate(zip(body.carriers, body.offsets, strict=True)):
-        distance = np.linalg.norm(points[:, known + k] - joints[:, joint], axis=-1)
+        distance = np.linalg.norm(points[:, n_skeleton_points + k] - joints[:, joint], axis=-1)
         assert np.allclose(distance, np.linalg.norm(offset))  # it is carried, not left behind
     assert max(max(part.points) for part in body.parts) < points.shape[1]
 
 
-def test_the_nose_is_before_the_head_and_toes_before_heels() -> None:
-    body = body_of(DEMO)
+def test_nose_and_toes_point_forward() -> None:
+    body = build_body(DEMO)
     points = body.points_at(DEMO, range(0, DEMO.n_frames, 7))
-    parts = DEMO.skeleton.anatomy.parts
-    left = points[:, parts.index("left_thigh")] - points[:, parts.index("right_thigh")]
-    up = points[:, parts.index("head")] - points[:, parts.index("hips")]
+    body_parts = DEMO.skeleton.anatomy.body_parts
+    left = points[:, body_parts.index("left_thigh")] - points[:, body_parts.index("right_thigh")]
+    up = points[:, body_parts.index("head")] - points[:, body_parts.index("hips")]
     ahead = np.cross(left, up)
     (nose,) = [part for part in body.parts if part.kind == "nose"]
     (head,) = [part for part in body.parts if part.kind == "head"]
-    looks = points[:, nose.points[1]] - points[:, head.points[0]]
-    assert (np.einsum("fk,fk->f", looks, ahead) > 0).mean() > 0.95
+    gaze = points[:, nose.points[1]] - points[:, head.points[0]]
+    assert (np.einsum("fk,fk->f", gaze, ahead) > 0).mean() > 0.95
     for foot in (part for part in body.parts if part.kind == "foot"):
         ankle, _, heel, tip = foot.points
         assert np.linalg.norm(points[:, tip] - points[:, ankle], axis=-1).min() > 0.05 * body.size
         assert (np.einsum("fk,fk->f", points[:, heel] - points[:, ankle], points[:, tip] - points[:, ankle]) < 0).all()
 
 
-def test_only_the_asked_frames_are_computed() -> None:
+def test_only_requested_frames_are_computed() -> None:
     m = replace(DEMO)
-    body_of(m).points_at(m, [3])
+    build_body(m).points_at(m, [3])
     assert "_world" not in vars(m)
 
 
 def test_a_root_on_the_floor_is_no_part_of_the_body() -> None:
     names = ("Reference", "Hips", "Spine", "Head", "LeftUpLeg", "RightUpLeg")
     offsets = [[0, 0, 0], [0, 1.0, 0], [0, 0.3, 0], [0, 0.3, 0], [0.1, -0.1, 0], [-0.1, -0.1, 0]]
-    body = body_of(motion([-1, 0, 1, 2, 1, 1], offsets, names=names))
+    body = build_body(motion([-1, 0, 1, 2, 1, 1], offsets, names=names))
     assert all(0 not in part.points for part in body.parts)
 
 
-def test_twist_bones_fingers_and_faces_are_no_limbs_of_their_own() -> None:
+def test_helper_joints_are_not_drawn_as_limbs() -> None:
     names = ("Hips", "Spine", "Neck", "Head", "LeftEye", "Jaw", "LeftArm", "LeftArmTwist", "LeftForeArm", "LeftHand",
              "LeftHandIndex1", "LeftHandIndex2", "LeftUpLeg", "LeftLeg", "LeftFoot")  # fmt: skip
     parents = [-1, 0, 1, 2, 3, 3, 1, 6, 6, 8, 9, 10, 0, 12, 13]
@@ -98,34 +98,34 @@ def test_twist_bones_fingers_and_faces_are_no_limbs_of_their_own() -> None:
                                 [0.2, 0.2, 0], [0.15, 0, 0], [0.3, 0, 0], [0.25, 0, 0], [0.1, 0, 0], [0.04, 0, 0],
                                 [0.1, -0.1, 0], [0, -0.45, 0], [0, -0.4, 0]]):  # fmt: skip
         offsets[k] = offset
-    body = body_of(motion(parents, offsets, names=names))
-    drawn = {point for part in body.parts for point in part.points}
-    assert drawn.isdisjoint({4, 5, 7, 10, 11})
+    body = build_body(motion(parents, offsets, names=names))
+    used_points = {point for part in body.parts for point in part.points}
+    assert used_points.isdisjoint({4, 5, 7, 10, 11})
     assert "hand" in kinds(body, "left")
 
 
-def test_the_longest_limbs_are_drawn_and_the_others_counted() -> None:
+def test_longest_limbs_are_drawn_and_others_counted() -> None:
     lengths = np.random.default_rng(0).permutation(1000) + 100.0
     m = motion([-1, *([0] * 1000)], np.concatenate(([[0, 0, 0]], lengths[:, None] * [0, 1, 0])))
-    body = body_of(m)
-    drawn = [part.points[1] for part in body.parts]
-    assert len(drawn) == MOST_PARTS
-    assert np.linalg.norm(m.skeleton.offsets[drawn], axis=1).min() == 100 + 1000 - MOST_PARTS
-    assert body.left_out == 1000 - MOST_PARTS
+    body = build_body(m)
+    ends = [part.points[1] for part in body.parts]
+    assert len(ends) == MAX_PARTS
+    assert np.linalg.norm(m.skeleton.offsets[ends], axis=1).min() == 100 + 1000 - MAX_PARTS
+    assert body.n_omitted == 1000 - MAX_PARTS
 
 
 @pytest.mark.parametrize("name", ANY_SKELETON)
 def test_any_skeleton_has_a_body(name: str) -> None:
     m = ANY_SKELETON[name]
-    body = body_of(m)
-    assert 1 <= len(body.parts) <= MOST_PARTS + 200
+    body = build_body(m)
+    assert 1 <= len(body.parts) <= MAX_PARTS + 200
     assert body.size > 0
     assert np.isfinite(body.points_at(m, [0])).all()
 
 
 def test_markers_take_their_side_from_names_that_come_in_pairs() -> None:
     m = motion([-1] * 5, np.eye(5, 3), names=("Sub:LFHD", "Sub:RFHD", "Sub:LONE", "LeftWrist", "C7"))
-    sides = {part.points[0]: part.side for part in body_of(m).parts if part.kind == "marker"}
+    sides = {part.points[0]: part.side for part in build_body(m).parts if part.kind == "marker"}
     assert [sides[k] for k in range(5)] == ["left", "right", "middle", "left", "middle"]
 
 
@@ -136,23 +136,23 @@ def test_rods_join_markers_that_keep_their_distance() -> None:
     hand = elbow + 0.32 * np.stack((np.cos(t), np.sin(t), 0 * t), axis=1)
     astray = np.stack((np.cos(3 * t), 0.3 * np.sin(2 * t), t), axis=1)
     world = np.stack((elbow, wrist, hand, astray), axis=1)
-    assert sorted(links(world, 1.7)) == [(0, 1), (1, 2)]
-    assert links(world[:1], 1.7) == []
-    assert links(markers(60).translations, 1700.0) == []
+    assert sorted(find_links(world, 1.7)) == [(0, 1), (1, 2)]
+    assert find_links(world[:1], 1.7) == []
+    assert find_links(markers(60).translations, 1700.0) == []
     m = motion([-1] * 4, np.zeros((4, 3)), frames=40)
-    body = body_of(replace(m, translations=world * 1000))
+    body = build_body(replace(m, translations=world * 1000))
     assert sorted(part.points for part in body.parts if part.kind == "limb") == [(0, 1), (1, 2)]
     assert kinds(body).count("marker") == 4
 
 
-def test_the_body_is_remembered_no_longer_than_the_motion() -> None:
+def test_body_cache_does_not_keep_the_motion_alive() -> None:
     m = replace(DEMO)
-    body = body_of(m)
-    assert body_of(m) is body
-    gone = weakref.ref(m)
+    body = build_body(m)
+    assert build_body(m) is body
+    reference = weakref.ref(m)
     del m, body
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
 @pytest.mark.data
@@ -161,7 +161,7 @@ def test_real_people_of_every_exporter_stand_on_their_feet(data_dir) -> None:
              ("cmu05_20_daz", "cmu131_01_max", "59joints_fingers_zup", "fair_zup_dab", "xsens-mvn_60fps")]  # fmt: skip
     for path in (*paths, data_dir / "gltf" / "CesiumMan.glb", data_dir / "asf-amc" / "07_05.amc"):
         m = kp.load(path)
-        body = body_of(m)
+        body = build_body(m)
         assert {"head", "hand", "foot", "trunk"} <= set(kinds(body)), path.name
         assert kinds(body, "left") == kinds(body, "right"), path.name
         points = heights_above(body.points_at(m, range(0, m.n_frames, max(1, m.n_frames // 20))), m.up)
@@ -173,7 +173,7 @@ def test_real_people_of_every_exporter_stand_on_their_feet(data_dir) -> None:
 @pytest.mark.data
 def test_a_fox_has_a_tail_and_a_snout(data_dir) -> None:
     m = kp.load(data_dir / "gltf" / "Fox.glb")
-    body = body_of(m)
+    body = build_body(m)
     ends = [part.points[-1] for part in body.parts]
     tail = [m.skeleton.names[end] for end in ends if end < m.n_joints and "Tail" in m.skeleton.names[end]]
     assert len(tail) >= 2

@@ -1,4 +1,4 @@
-"""The heat map: each px column shows the most of its frames, in the colour of its step."""
+"""The heat map: colours, rows and scale."""
 
 from __future__ import annotations
 
@@ -6,78 +6,78 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import assert_words_have_room, level_strokes, parsed, paths, texts
+from svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 import keypose as kp
 from keypose.errors import OptionError
 from keypose.metrics import position_errors_mm
-from keypose.pictures.heat import MOST_ROWS, binned, heat_map
-from keypose.pictures.theme import theme_of
+from keypose.pictures.heat import MAX_ROWS, bin_max, heat_map
+from keypose.pictures.theme import find_theme
 
 MOTION = kp.demo_motion(fps=30)
 
 
 def steps_of(svg: str, rows: int, columns: int) -> np.ndarray:
-    """Which step each cell (columns, rows) has, from the drawn strokes."""
-    (ground,) = [path for path in parsed(svg).iter() if path.get("data-heat") == "0"]
-    starts = [piece.split("H")[0].split() for piece in ground.get("d", "").split("M")[1:]]
-    right = float(ground.get("d", "").split("H")[1].split("M")[0])
+    """Return the colour step of each cell (columns, rows) from the strokes."""
+    (background,) = [path for path in parse_svg(svg).iter() if path.get("data-heat") == "0"]
+    starts = [segment.split("H")[0].split() for segment in background.get("d", "").split("M")[1:]]
+    right = float(background.get("d", "").split("H")[1].split("M")[0])
     left, heights = float(starts[0][0]), [float(y) for _, y in starts]
     assert len(heights) == rows
     cell = (right - left) / columns
-    found = np.zeros((columns, rows), int)
-    for path in parsed(svg).iter():
+    steps = np.zeros((columns, rows), int)
+    for path in parse_svg(svg).iter():
         step = int(path.get("data-heat") or 0)
         for x, y, wide in level_strokes(path) if step else ():
             row = int(np.argmin(np.abs(np.array(heights) - y)))
             first = round((x - left) / cell)
-            found[first : first + round(wide / cell), row] = step
-    return found
+            steps[first : first + round(wide / cell), row] = step
+    return steps
 
 
-def test_each_cell_has_the_colour_of_its_number() -> None:
+def test_cell_colours() -> None:
     values = np.random.default_rng(1).uniform(0, 9, (40, 5))
-    svg = heat_map(values, ["a", "b", "c", "d", "e"], fps=10, most=9.0).svg
+    svg = heat_map(values, ["a", "b", "c", "d", "e"], fps=10, max_value=9.0).svg
     assert (steps_of(svg, 5, 40) == np.floor(values).astype(int)).all()
 
 
 @pytest.mark.parametrize("frames", [1, 399, 400, 401, 1234, 5000])
-def test_columns_are_the_most_of_their_frames(frames: int) -> None:
+def test_columns_show_the_maximum_of_their_frames(frames: int) -> None:
     values = np.random.default_rng(frames).exponential(size=(frames, 3))
-    found = binned(values, 400)
-    assert len(found) == min(frames, 400)
-    for k in range(len(found)):  # the twin
+    maxima = bin_max(values, 400)
+    assert len(maxima) == min(frames, 400)
+    for k in range(len(maxima)):  # reference
         inside = [
             t
             for t in range(frames)
             if (frames <= 400 and t == k) or (frames > 400 and k * frames // 400 <= t < (k + 1) * frames // 400)
         ]
-        assert found[k].tolist() == [max(values[t, r] for t in inside) for r in range(3)]
+        assert maxima[k].tolist() == [max(values[t, r] for t in inside) for r in range(3)]
 
 
-def test_joints_of_a_skeleton_are_sorted_by_limb() -> None:
+def test_joints_are_sorted_by_body_region() -> None:
     values = np.ones((MOTION.n_frames, MOTION.n_joints))
     svg = heat_map(values, MOTION.skeleton, fps=30).svg
-    shown = [text for text in texts(svg) if text.text in MOTION.skeleton.names]
-    order = [text.text for text in sorted(shown, key=lambda text: text.top)]
+    names = [text for text in text_boxes(svg) if text.text in MOTION.skeleton.names]
+    order = [text.text for text in sorted(names, key=lambda text: text.top)]
     assert sorted(order) == sorted(MOTION.skeleton.names)
-    part = dict(zip(MOTION.skeleton.names, MOTION.skeleton.anatomy.parts, strict=True))
+    part = dict(zip(MOTION.skeleton.names, MOTION.skeleton.anatomy.body_parts, strict=True))
     sides = [
         next((side for side in ("left", "right") if (part[name] or "").startswith(side)), "middle") for name in order
     ]
     changes = [side for side, before in zip(sides, ["", *sides], strict=False) if side != before]
     assert changes[:5] == ["middle", "left", "right", "left", "right"]
-    assert len(paths(svg, stroke=theme_of("light")["right4"], stroke_dasharray="3 2")) == sides.count("right")
+    assert len(paths(svg, stroke=find_theme("light")["right4"], stroke_dasharray="3 2")) == sides.count("right")
 
 
-def test_the_worst_is_said_and_the_scale_is_round() -> None:
+def test_alt_text_names_maximum_and_scale_is_round() -> None:
     values = np.zeros((100, 2))
     values[37, 1] = 12.5
     picture = heat_map(values, ["arm", "leg"], fps=10)
-    assert "The most is 12.5 mm, leg at frame 37" in picture.says
+    assert "The most is 12.5 mm, leg at frame 37" in picture.alt_text
     numbers = [
         float(text.text.removesuffix("+"))
-        for text in texts(picture.svg)
+        for text in text_boxes(picture.svg)
         if text.top > picture.height - 25 and text.text[0].isdigit()
     ]
     assert len(numbers) == 9
@@ -85,24 +85,24 @@ def test_the_worst_is_said_and_the_scale_is_round() -> None:
     assert f"{numbers[1]:g}" in ("1", "2", "1.5", "2.5")
 
 
-def test_of_many_rows_those_with_the_largest_numbers() -> None:
+def test_rows_with_the_largest_numbers_are_selected() -> None:
     values = np.tile(np.arange(200.0), (3, 1))
     picture = heat_map(values, [f"row {n}" for n in range(200)], fps=1)
-    shown = {text.text for text in texts(picture.svg) if text.text.startswith("row ")}
-    assert shown == {f"row {n}" for n in range(200 - MOST_ROWS, 200)}
-    assert f"{200 - MOST_ROWS} rows with the smallest numbers are left out." in picture.says
-    assert_words_have_room(picture.svg)
+    names = {text.text for text in text_boxes(picture.svg) if text.text.startswith("row ")}
+    assert names == {f"row {n}" for n in range(200 - MAX_ROWS, 200)}
+    assert f"{200 - MAX_ROWS} rows with the smallest numbers are left out." in picture.alt_text
+    assert_texts_fit(picture.svg)
 
 
 @pytest.mark.parametrize("width", [240, 420, 960])
 @pytest.mark.parametrize("theme", ["light", "dark", "page"])
-def test_words_have_room(width: int, theme: str) -> None:
+def test_texts_fit(width: int, theme: str) -> None:
     values = np.random.default_rng(0).exponential(size=(300, MOTION.n_joints)) * 1e4
     picture = heat_map(values, MOTION.skeleton, fps=30, keys=[0, 299], title="Errors", width_px=width, theme=theme)
-    assert_words_have_room(picture.svg)
+    assert_texts_fit(picture.svg)
 
 
-def test_nothing_at_all_and_one_frame(tmp_path: Path) -> None:
+def test_single_zero_value(tmp_path: Path) -> None:
     picture = heat_map(np.zeros((1, 1)), ["<b>" * 500], tmp_path / "h.svg", fps=30)
     assert (tmp_path / "h.svg").read_text() == picture.svg
     assert (steps_of(picture.svg, 1, 1) == 0).all()
@@ -116,7 +116,7 @@ def test_a_real_size() -> None:
     assert len(paths(picture.svg, data_keys="12")) == 1
 
 
-def test_what_is_refused() -> None:
+def test_invalid_arguments() -> None:
     with pytest.raises(OptionError, match=r"values \(3, 2\), expected \(frames, 1\)"):
         heat_map(np.ones((3, 2)), ["a"], fps=1)
     with pytest.raises(OptionError, match="not below 0"):

@@ -1,4 +1,4 @@
-"""Outlines of hulls of circles, against the obvious twin: the convex hull of many points on them."""
+"""Outlines of hulls of circles, compared with the convex hull of many points on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from figures import polygon
 
-from keypose.pictures.figure.hulls import NOWHERE, outlines
+from keypose.pictures.figure.hulls import ABSENT, hull_paths
 
 
 def naive_hull(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -37,7 +37,7 @@ def area(points: np.ndarray) -> float:
 def test_outlines_are_those_of_the_convex_hull(circles: int) -> None:
     random = np.random.default_rng(circles)
     centres, radii = random.uniform(-800, 800, (40, circles, 2)), random.uniform(20, 200, (40, circles))
-    for path, c, r in zip(outlines(centres, radii), centres, radii, strict=True):
+    for path, c, r in zip(hull_paths(centres, radii), centres, radii, strict=True):
         ours, theirs = polygon(path, arc_points=60), naive_hull(c, r)
         assert area(ours) > 0  # all the same way round
         assert area(ours) == pytest.approx(area(theirs), rel=0.04)
@@ -45,15 +45,15 @@ def test_outlines_are_those_of_the_convex_hull(circles: int) -> None:
         assert np.abs(ours.max(axis=0) - theirs.max(axis=0)).max() < 3.5
 
 
-def test_circles_that_are_not_there_do_not_count() -> None:
-    centres, radii = np.array([[[0.0, 0], [900, 0], [5000, 5000]]]), np.array([[100.0, 50, NOWHERE]])
-    assert outlines(centres, radii) == outlines(centres[:, :2], radii[:, :2])
+def test_absent_circles_are_ignored() -> None:
+    centres, radii = np.array([[[0.0, 0], [900, 0], [5000, 5000]]]), np.array([[100.0, 50, ABSENT]])
+    assert hull_paths(centres, radii) == hull_paths(centres[:, :2], radii[:, :2])
 
 
 def test_a_circle_inside_another_is_covered() -> None:
-    both = outlines(np.array([[[0.0, 0], [30, 0]]]), np.array([[200.0, 50]]))
+    both = hull_paths(np.array([[[0.0, 0], [30, 0]]]), np.array([[200.0, 50]]))
     assert area(polygon(both[0], arc_points=60)) == pytest.approx(np.pi * 200**2, rel=0.04)
 
 
-def test_nothing_gives_nothing() -> None:
-    assert outlines(np.zeros((0, 2, 2)), np.zeros((0, 2))) == []
+def test_empty_input() -> None:
+    assert hull_paths(np.zeros((0, 2, 2)), np.zeros((0, 2))) == []

@@ -1,4 +1,4 @@
-"""What every picture has: colours, words that fit and cannot break out, files that are whole or not there."""
+"""Themes, SVG text and saving of pictures."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose.pictures import svg
 from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.theme import THEMES, mix, page_css, theme_of
+from keypose.pictures.theme import THEMES, find_theme, mix, page_css
 
-LIGHT = theme_of("light")
+LIGHT = find_theme("light")
 
 
 def picture(body: str = "", width: float = 60, height: float = 40, theme: str = "light") -> Picture:
-    text = svg.document(body, width, height, theme_of(theme), title="t", says="a test")
+    text = svg.document(body, width, height, find_theme(theme), title="t", alt_text="a test")
     return Picture(text, width, height, "a test")
 
 
 def pixels(png: bytes) -> np.ndarray:
-    """(H, W, 4) of a PNG of 8-bit RGBA, by the rules of its format."""
+    """Decode a PNG of 8-bit RGBA to (H, W, 4)."""
     width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
     assert (png[:8], depth, kind) == (b"\x89PNG\r\n\x1a\n", 8, 6)
     at, data = 8, b""
@@ -39,11 +39,11 @@ def pixels(png: bytes) -> np.ndarray:
     raw = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + 4 * width)
     rows, above = [], np.zeros(4 * width, int)
     for line in raw:
-        how, row = int(line[0]), line[1:].astype(int)
+        filter_type, row = int(line[0]), line[1:].astype(int)
         for i in range(4 * width):
             a, b, c = (row[i - 4], above[i], above[i - 4]) if i >= 4 else (0, above[i], 0)
             nearest = min((a, b, c), key=lambda v: abs(a + b - c - v))
-            row[i] = (row[i] + (0, a, b, (a + b) // 2, nearest)[how]) % 256
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, nearest)[filter_type]) % 256
         above = row
         rows.append(row)
     return np.array(rows).reshape(height, width, 4)
@@ -54,60 +54,60 @@ class TestThemes:
         assert all(theme.colours.keys() == LIGHT.colours.keys() for theme in THEMES.values())
 
     @pytest.mark.parametrize("name", ["light", "dark"])
-    def test_colours_are_colours_and_words_can_be_read(self, name):
-        theme = theme_of(name)
+    def test_colours_are_valid_and_contrast_is_sufficient(self, name):
+        theme = find_theme(name)
         assert all(re.fullmatch(r"#[0-9a-f]{6}([0-9a-f]{2})?", colour) for colour in theme.colours.values())
-        for text, least in (("ink", 12), ("muted", 4.5)):
-            assert contrast(theme[text], theme["paper"]) >= least
+        for text, min_contrast in (("ink", 12), ("muted", 4.5)):
+            assert contrast(theme[text], theme["paper"]) >= min_contrast
         for mark in ("key", "cliff", "contact", *(f"line{i}" for i in range(10))):
             assert contrast(theme[mark], theme["paper"]) >= 2.9, mark
 
     @pytest.mark.parametrize("name", ["light", "dark", "notebook"])
     def test_left_is_darker_than_right_in_every_tone(self, name):
-        theme = theme_of(name)
+        theme = find_theme(name)
         assert all(luminance(theme[f"left{tone}"]) < luminance(theme[f"right{tone}"]) for tone in range(6))
 
     def test_a_page_defines_every_colour_for_both_schemes(self):
         css = page_css()
         for name in LIGHT.colours:
             assert css.count(f"--kp-{name}:") == 3
-            assert theme_of("page")[name] == f"var(--kp-{name})"
+            assert find_theme("page")[name] == f"var(--kp-{name})"
 
     def test_mix(self):
         assert (mix("#000000", "#ffffff", 0.5), mix("#102030", "#405060", 0.0)) == ("#808080", "#102030")
 
     @pytest.mark.parametrize("name", ["neon", "", None, 3])
-    def test_others_are_refused(self, name):
+    def test_unknown_theme(self, name):
         with pytest.raises(kp.OptionError, match="expected one of light, dark"):
-            theme_of(name)
+            find_theme(name)
 
 
 def luminance(colour: str) -> float:
     """Relative luminance, as WCAG defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: str, other: str) -> float:
+    high, low = sorted((luminance(first), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
-class TestWords:
+class TestText:
     @given(st.text(max_size=300))
-    def test_whatever_a_file_calls_itself_stays_text(self, text):
-        shown = ET.fromstring(svg.words(1, 2, text, 10, "#000")).text or ""
-        assert shown == svg.clean(text) and len(shown) <= svg.LONGEST_TEXT
-        ET.fromstring(svg.document(svg.words(0, 9, text, 9, "red"), 9, 9, LIGHT, title=text, says=text))
+    def test_any_text_is_escaped(self, text):
+        parsed_text = ET.fromstring(svg.text_element(1, 2, text, 10, "#000")).text or ""
+        assert parsed_text == svg.clean(text) and len(parsed_text) <= svg.MAX_TEXT_LENGTH
+        ET.fromstring(svg.document(svg.text_element(0, 9, text, 9, "red"), 9, 9, LIGHT, title=text, alt_text=text))
 
     def test_control_characters_and_long_names(self):
         assert svg.clean("a\x00b\nc\ud800d") == "a b c d"
         assert svg.clean("x" * 10_000) == "x" * 199 + "…"
 
     @given(st.text(max_size=60), st.floats(0, 200))
-    def test_what_is_fitted_fits(self, text, width):
-        cut = svg.fitting(text, width, 10.0)
+    def test_fit_text(self, text, width):
+        cut = svg.fit_text(text, width, 10.0)
         assert svg.text_width(cut, 10.0) <= width or cut == ""
         assert cut == svg.clean(text) or cut.endswith("…") or cut == ""
 
@@ -115,7 +115,7 @@ class TestWords:
         assert [svg.number(v) for v in (3.0, 2.54, -0.04, 1e6)] == ["3", "2.5", "-0", "1000000"]
 
     @pytest.mark.browser
-    def test_no_font_of_this_machine_is_wider_than_said(self, browser):
+    def test_text_width_is_an_upper_bound(self, browser):
         texts = [
             "frame 120",
             "0.42 s",
@@ -140,34 +140,34 @@ class TestWords:
         )
 
 
-class TestSaving:
-    def test_svg_is_what_it_says(self, tmp_path):
-        made = picture("<circle r='3'/>")
-        assert made.save(tmp_path / "a.SVG").read_text() == made.svg
-        root = ET.fromstring(made.svg)
+class TestSave:
+    def test_svg_file_and_attributes(self, tmp_path):
+        sample_picture = picture("<circle r='3'/>")
+        assert sample_picture.save(tmp_path / "a.SVG").read_text() == sample_picture.svg
+        root = ET.fromstring(sample_picture.svg)
         assert (root.get("width"), root.get("viewBox"), root.get("aria-label")) == ("60", "0 0 60 40", "a test")
 
     def test_png_has_the_colours_at_the_scale(self, tmp_path):
-        made = picture(f'<rect x="10" y="10" width="20" height="20" fill="{LIGHT["left5"]}"/>')
-        seen = pixels(made.save(tmp_path / "a.png", scale=0.5).read_bytes())
-        assert seen.shape == (20, 30, 4)
-        assert "#" + bytes(seen[10, 10, :3].astype(np.uint8)).hex() == LIGHT["left5"]
-        assert tuple(seen[1, 1]) == (255, 255, 255, 255)
+        sample_picture = picture(f'<rect x="10" y="10" width="20" height="20" fill="{LIGHT["left5"]}"/>')
+        rgba = pixels(sample_picture.save(tmp_path / "a.png", scale=0.5).read_bytes())
+        assert rgba.shape == (20, 30, 4)
+        assert "#" + bytes(rgba[10, 10, :3].astype(np.uint8)).hex() == LIGHT["left5"]
+        assert tuple(rgba[1, 1]) == (255, 255, 255, 255)
 
-    def test_words_are_drawn_also_where_the_machine_has_no_font(self):
-        blank, written = (pixels(picture(svg.words(5, 25, text, 20, "#000000")).png(1)) for text in ("", "12"))
-        assert (written[..., 0] < 128).sum() > 20 > (blank[..., 0] < 128).sum()
+    def test_text_is_drawn_without_system_fonts(self):
+        blank, with_text = (pixels(picture(svg.text_element(5, 25, text, 20, "#000000")).png(1)) for text in ("", "12"))
+        assert (with_text[..., 0] < 128).sum() > 20 > (blank[..., 0] < 128).sum()
 
     def test_the_same_bytes_every_time(self):
-        made = picture(svg.words(5, 25, "12", 20, "#000000"))
-        assert made.png() == made.png()
+        sample_picture = picture(svg.text_element(5, 25, "12", 20, "#000000"))
+        assert sample_picture.png() == sample_picture.png()
 
     @pytest.mark.parametrize("name", ["a.jpg", "a", "a.svg.gz", ""])
-    def test_other_suffixes_are_refused(self, name):
+    def test_unknown_suffix(self, name):
         with pytest.raises(kp.OptionError, match=r"one of \.svg, \.png"):
             picture_path(name)
 
-    def test_a_png_beyond_all_measure_is_refused_before_memory_is_taken(self):
+    def test_too_large_png_is_rejected(self):
         with pytest.raises(kp.OptionError, match="take a smaller scale"):
             picture(width=20_000, height=20_000).png()
 
@@ -176,14 +176,14 @@ class TestSaving:
         with pytest.raises(kp.OptionError, match="scale"):
             picture().png(scale)
 
-    def test_without_the_extra_it_says_what_to_type(self, monkeypatch, tmp_path):
+    def test_missing_extra_names_the_install_command(self, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "resvg_py", None)
         with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[png\]'"):
             picture().save(tmp_path / "a.png")
         assert not list(tmp_path.iterdir())
         picture().save(tmp_path / "a.svg")
 
-    def test_a_folder_that_is_not_there(self, tmp_path):
+    def test_missing_folder(self, tmp_path):
         with pytest.raises(kp.FileError, match="cannot be written"):
             picture().save(tmp_path / "no" / "a.svg")
 
@@ -191,7 +191,7 @@ class TestSaving:
         html = Picture("<svg/>", 10, 20, 'says "<b>"')._repr_html_()
         assert html.startswith("<img ") and "data:image/svg+xml;base64," in html and "<b>" not in html
 
-    def test_it_says_what_it_is(self):
+    def test_repr(self):
         assert repr(picture()) == "Picture(60 x 40 px: a test)"
 
 

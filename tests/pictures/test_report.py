@@ -1,4 +1,4 @@
-"""Reports: what is in the page is what the verbs answer, and the lines in it make it again."""
+"""Reports: the page agrees with the public functions, and its commands reproduce it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from html_pages import Page
 from motions import markers
 
 import keypose as kp
+from keypose.curves.costs import compute_inbetween_costs
 from keypose.errors import FileError, OptionError
-from keypose.inbetween.costs import inbetween_costs
 from keypose.metrics import position_errors_mm
-from keypose.pictures.figure import body_of
+from keypose.pictures.figure import build_body
 from keypose.pictures.report import report
-from keypose.pictures.report.clip import played_clip
-from keypose.pictures.report.sections import reported
-from keypose.pictures.report.settings import Settings
-from keypose.pictures.report.take import Take, take_of
+from keypose.pictures.report.analysis import ClipAnalysis, analyse_motion
+from keypose.pictures.report.player_clip import build_player_clip
+from keypose.pictures.report.sections import build_clip_report
+from keypose.pictures.report.settings import ReportSettings
 
 EVIL = "<script>alert(1)</script></script><img src=x onerror=alert(1)>\"'&\x00\x1b\u202e\ud800" + "x" * 10_000
 
@@ -33,8 +33,8 @@ def motion() -> kp.Motion:
 
 
 @pytest.fixture(scope="module")
-def take(motion: kp.Motion) -> Take:
-    return take_of(motion, Settings(keys=9))
+def analysis(motion: kp.Motion) -> ClipAnalysis:
+    return analyse_motion(motion, ReportSettings(keys=9))
 
 
 @pytest.fixture(scope="module")
@@ -42,49 +42,49 @@ def html(motion: kp.Motion, tmp_path_factory: pytest.TempPathFactory) -> str:
     return report(motion, tmp_path_factory.mktemp("report") / "r.html", keys=9).read_text()
 
 
-def test_all_parts_are_there_under_headings_in_order(html: str, motion: kp.Motion):
-    found = Page(html)
-    assert found.faults == []
-    assert found.headings[0] == (1, motion.name)
-    assert [text for level, text in found.headings if level == 2] == [
-        "Key poses", "Original and unbaked", "How close it is", "Error and number of keys", "Where it is off", "Swings",
-        "Keys", "Make it again"]  # fmt: skip
-    assert {level for level, _ in found.headings} == {1, 2}
-    assert len(set(found.ids)) == len(found.ids)
-    pictures = [e for e in found.of("svg") if e.attributes.get("role") == "img"]
+def test_sections_and_headings(html: str, motion: kp.Motion):
+    parsed_page = Page(html)
+    assert parsed_page.faults == []
+    assert parsed_page.headings[0] == (1, motion.name)
+    assert [text for level, text in parsed_page.headings if level == 2] == [
+        "Key poses", "Original and unbaked", "Accuracy", "Error and number of keys", "Error by joint and frame", "Swings",
+        "Keys", "Reproduce this result"]  # fmt: skip
+    assert {level for level, _ in parsed_page.headings} == {1, 2}
+    assert len(set(parsed_page.ids)) == len(parsed_page.ids)
+    pictures = [e for e in parsed_page.find_all("svg") if e.attributes.get("role") == "img"]
     assert len(pictures) == 4
     assert all(e.attributes["aria-label"] for e in pictures)
-    assert len(found.of("canvas")) == 1
-    assert len(found.of("noscript")) == 1
+    assert len(parsed_page.find_all("canvas")) == 1
+    assert len(parsed_page.find_all("noscript")) == 1
 
 
-def test_nothing_in_the_page_is_from_elsewhere(html: str):
-    found = Page(html)
-    for element in found.elements:
+def test_page_has_no_external_resources(html: str):
+    parsed_page = Page(html)
+    for element in parsed_page.elements:
         for name, value in element.attributes.items():
             if name in ("src", "href", "srcset", "action", "data", "poster", "xlink:href"):
                 assert (value or "").startswith("#"), element
         assert element.tag not in ("link", "iframe", "object", "embed", "form")
     assert "@import" not in html
-    assert set(re.findall(r"url\(([^)]{0,20})", "".join(e.text for e in found.of("style")))) == set()
+    assert set(re.findall(r"url\(([^)]{0,20})", "".join(e.text for e in parsed_page.find_all("style")))) == set()
 
 
-def test_the_keys_are_listed_with_what_they_are_worth(html: str, motion: kp.Motion, take: Take):
+def test_keys_table(html: str, motion: kp.Motion, analysis: ClipAnalysis):
     keyed = kp.unbake(motion, keys=9)
     rows = re.search(r"<caption>Keys\..*?<tbody>(.*?)</tbody>", html, re.S)[1]
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", rows)]
     assert [int(row[0].replace(",", "")) for row in cells] == keyed.keys.tolist()
     assert [int(row[1].replace(",", "")) for row in cells] == (keyed.keys + motion.first_frame).tolist()
     assert [row[3] == "extreme" for row in cells] == keyed.extremes.tolist()
-    costs = inbetween_costs(motion)
+    costs = compute_inbetween_costs(motion)
     for k, row in enumerate(cells[1:-1], 1):
-        worth = costs.of_spans(keyed.keys[[k - 1, k + 1]])[0]  # one at a time: the slow way
-        assert float(row[4]) == pytest.approx(worth, abs=0.006)
-        assert take.worth[k] == pytest.approx(worth)
-    assert np.isnan(take.worth[[0, -1]]).all()
+        removal_error = costs.span_costs(keyed.keys[[k - 1, k + 1]])[0]  # reference: one at a time
+        assert float(row[4]) == pytest.approx(removal_error, abs=0.006)
+        assert analysis.removal_errors[k] == pytest.approx(removal_error)
+    assert np.isnan(analysis.removal_errors[[0, -1]]).all()
 
 
-def test_the_figures_are_those_of_the_score(html: str, motion: kp.Motion):
+def test_score_table(html: str, motion: kp.Motion):
     score = kp.score(motion, kp.unbake(motion, keys=9))
     for text in (f"{score.mean_mm:.2f} mm", f"{score.p95_mm:.2f} mm", f"{score.max_mm:.2f} mm ({score.worst_joint}, frame "
                  f"{score.worst_frame:,})", f"{score.stored_values:,} numbers"):  # fmt: skip
@@ -98,90 +98,100 @@ def test_the_largest_turn_off_names_its_joint_and_frame(html: str, motion: kp.Mo
     assert f"{np.degrees(off.max()):.1f}° ({motion.skeleton.names[joint]}, frame {frame:,})" in html
 
 
-@pytest.mark.parametrize(("keys", "shown", "rows"), [(4, 4, 1), (12, 12, 1), (20, 20, 2), (36, 36, 3), (50, 36, 3)])
-def test_all_keys_are_in_the_strip_as_far_as_there_is_room(motion: kp.Motion, keys: int, shown: int, rows: int):
-    made = take_of(motion, Settings("uniform", keys=keys))
-    body = reported(made, "clip-1").section.parts[0].body
-    said = [int(each) for each in re.findall(r">(\d+)</text>", body)]
-    assert len(said) == shown
-    assert set(said) <= set(made.keyed.keys.tolist())
+@pytest.mark.parametrize(("keys", "n_poses", "rows"), [(4, 4, 1), (12, 12, 1), (20, 20, 2), (36, 36, 3), (50, 36, 3)])
+def test_strip_shows_up_to_36_keys(motion: kp.Motion, keys: int, n_poses: int, rows: int):
+    analysis = analyse_motion(motion, ReportSettings("uniform", keys=keys))
+    body = build_clip_report(analysis, "clip-1").section.subsections[0].body
+    frames = [int(each) for each in re.findall(r">(\d+)</text>", body)]
+    assert len(frames) == n_poses
+    assert set(frames) <= set(analysis.keyed.keys.tolist())
     assert body.count('fill="var(--kp-panel)"') == rows
     assert ("36 of the 50 keys" in body) == (keys == 50)
 
 
-def test_the_words_about_sides_are_those_of_the_figure(motion: kp.Motion):
+def test_caption_describes_sides(motion: kp.Motion):
     names = ("LA", "RA", "C7", "T10")
     few = markers(4)
-    sided = replace(few, skeleton=replace(few.skeleton, names=names))
+    few_with_sides = replace(few, skeleton=replace(few.skeleton, names=names))
     many = replace(markers(120), skeleton=replace(markers(120).skeleton, names=(
         *(f"L{n}" for n in range(60)), *(f"R{n}" for n in range(60)))))  # fmt: skip
-    for m, words in ((motion, "right is blue and striped"), (sided, "right is blue and striped"),
+    for m, expected in ((motion, "right is blue and striped"), (few_with_sides, "right is blue and striped"),
                      (many, "right is blue and dashed"), (few, None)):  # fmt: skip
-        body = reported(take_of(m, Settings("uniform", keys=2)), "clip-1").section.parts[0].body
+        body = (
+            build_clip_report(analyse_motion(m, ReportSettings("uniform", keys=2)), "clip-1")
+            .section.subsections[0]
+            .body
+        )
         caption = re.search(r"<figcaption>(.*?)</figcaption>", body)[1]
-        assert (words or "Below each pose") in caption
-        assert words is not None or "blue" not in caption
+        assert (expected or "Below each pose") in caption
+        assert expected is not None or "blue" not in caption
 
 
-def test_the_error_curve_says_what_its_axis_is(html: str, motion: kp.Motion, tmp_path: Path):
+def test_error_curve_axis_label(html: str, motion: kp.Motion, tmp_path: Path):
     assert ">largest error (mm)</text>" in html
     others = report(motion, tmp_path / "r.html", keys=9, joints="hands").read_text()
     assert "largest error (mm)" not in others
     assert ">cost (mm)</text>" in others
 
 
-@pytest.mark.parametrize("options", [{}, {"fitting": {"interpolation": "linear"}}, {"choosing": {"pins": (7,)}}])
-def test_without_a_number_of_keys_one_search_gives_keys_and_curve(
-    motion: kp.Motion, options: dict, monkeypatch: pytest.MonkeyPatch
-):
+@pytest.mark.parametrize(
+    "options", [{}, {"curve_options": {"interpolation": "linear"}}, {"key_options": {"pins": (7,)}}]
+)
+def test_automatic_keys_and_curve_share_one_search(motion: kp.Motion, options: dict, monkeypatch: pytest.MonkeyPatch):
     part, calls = motion[:90], []
-    monkeypatch.setattr("keypose.pictures.report.take.ladder", lambda *a, **k: calls.append(a))
-    made = take_of(part, Settings(**options))
-    plain = kp.unbake(part, auto=True, **options.get("fitting", {}), **options.get("choosing", {}))
+    monkeypatch.setattr("keypose.pictures.report.analysis.ladder", lambda *a, **k: calls.append(a))
+    analysis = analyse_motion(part, ReportSettings(**options))
+    plain = kp.unbake(part, auto=True, **options.get("curve_options", {}), **options.get("key_options", {}))
     assert calls == []
-    assert made.keyed.keys.tolist() == plain.keys.tolist()
-    assert np.array_equal(made.keyed.sample().rotations, plain.sample().rotations)
-    assert made.ladder.at(made.keyed.n_keys).frames.tolist() == plain.keys.tolist()
-    assert made.ladder.counts[-1] == min(90, max(2 * plain.n_keys, 24))
+    assert analysis.keyed.keys.tolist() == plain.keys.tolist()
+    assert np.array_equal(analysis.keyed.sample().rotations, plain.sample().rotations)
+    assert analysis.ladder.at(analysis.keyed.n_keys).frames.tolist() == plain.keys.tolist()
+    assert analysis.ladder.counts[-1] == min(90, max(2 * plain.n_keys, 24))
 
 
-def decoded(text: str) -> dict:
-    """The player's data as the page has them: positions (F, 2, P, 3) in mm."""
-    told = json.loads(text)
+def decode_payload(text: str) -> dict:
+    """Decode the data of the player, with points (F, 2, P, 3) in mm."""
+    payload = json.loads(text)
 
     def numbers(name: str, kind: str):
-        return np.frombuffer(base64.b64decode(told[name]), kind)
+        return np.frombuffer(base64.b64decode(payload[name]), kind)
 
-    told["at"], path = numbers("at", "<u4"), numbers("path", "<f4").reshape(-1, 3)
-    places = numbers("places", "<i2").reshape(len(path), 2, -1, 3)
-    told["points"] = told["unit"] * places + path[:, None, None]
-    if told["off"]:
-        told["off"] = told["off_unit"] * numbers("off", "<u2").reshape(-1, 2)
-        told["worst"] = numbers("worst", "<u2")
-    return told
+    payload["stored_frames"], path = numbers("stored_frames", "<u4"), numbers("path", "<f4").reshape(-1, 3)
+    positions = numbers("positions", "<i2").reshape(len(path), 2, -1, 3)
+    payload["points"] = payload["unit"] * positions + path[:, None, None]
+    if payload["errors"]:
+        payload["errors"] = payload["error_unit"] * numbers("errors", "<u2").reshape(-1, 2)
+        payload["worst_joints"] = numbers("worst_joints", "<u2")
+    return payload
 
 
-def test_the_player_gets_the_very_points_but_for_rounding(motion: kp.Motion, take: Take):
-    clip = played_clip(motion, take.keyed, take.rebuilt, take.errors_mm)
-    told, body = decoded(clip.text), body_of(motion)
-    assert set(range(0, 241, 2)) | set(take.keyed.keys.tolist()) | {240} == set(told["at"].tolist())
-    assert clip.n_stored == len(told["at"])
+def test_player_points_are_exact_up_to_rounding(motion: kp.Motion, analysis: ClipAnalysis):
+    clip = build_player_clip(motion, analysis.keyed, analysis.rebuilt, analysis.errors_mm)
+    payload, body = decode_payload(clip.text), build_body(motion)
+    assert set(range(0, 241, 2)) | set(analysis.keyed.keys.tolist()) | {240} == set(payload["stored_frames"].tolist())
+    assert clip.n_stored_frames == len(payload["stored_frames"])
     assert clip.rounding_mm < 0.5
     used = sorted({point for part in body.parts for point in part.points})
-    for which, each in enumerate((motion, take.rebuilt)):
-        world = body.points_at(each, told["at"].astype(int))[:, used] * motion.mm_per_unit
-        shown = told["points"][:, which]
-        # As far from each other as in the world, whatever the axes and the origin are.
+    for figure_index, clip_motion in enumerate((motion, analysis.rebuilt)):
+        world = body.points_at(clip_motion, payload["stored_frames"].astype(int))[:, used] * motion.mm_per_unit
+        player_points = payload["points"][:, figure_index]
+        # Distances are those of the world, whatever the axes and the origin.
         first = np.linalg.norm(world - world[:1, :1], axis=-1)
-        assert np.abs(np.linalg.norm(shown - shown[:1, :1], axis=-1) - first).max() < 4 * clip.rounding_mm + 1e-3
+        assert (
+            np.abs(np.linalg.norm(player_points - player_points[:1, :1], axis=-1) - first).max()
+            < 4 * clip.rounding_mm + 1e-3
+        )
         heights = world[..., 1] - world[0, 0, 1]
-        assert np.abs(shown[..., 1] - shown[0, 0, 1] - heights).max() < 4 * clip.rounding_mm + 1e-3
-    both = told["points"]
+        assert np.abs(player_points[..., 1] - player_points[0, 0, 1] - heights).max() < 4 * clip.rounding_mm + 1e-3
+    both = payload["points"]
     apart = np.linalg.norm(both[:, 0] - both[:, 1], axis=-1)
-    assert apart[np.isin(told["at"], take.keyed.keys)].max() < 4 * clip.rounding_mm  # keys are seen as they are
-    errors = position_errors_mm(motion, take.rebuilt)
-    assert np.abs(told["off"] - np.stack((errors.mean(axis=1), errors.max(axis=1)), axis=1)).max() < 1e-3 * errors.max()
-    names = [told["joints"][joint] for joint in told["worst"]]
+    assert apart[np.isin(payload["stored_frames"], analysis.keyed.keys)].max() < 4 * clip.rounding_mm  # keys are exact
+    errors = position_errors_mm(motion, analysis.rebuilt)
+    assert (
+        np.abs(payload["errors"] - np.stack((errors.mean(axis=1), errors.max(axis=1)), axis=1)).max()
+        < 1e-3 * errors.max()
+    )
+    names = [payload["joint_names"][joint] for joint in payload["worst_joints"]]
     assert names == [motion.skeleton.names[j] for j in errors.argmax(axis=1)]
 
 
@@ -190,27 +200,27 @@ def test_up_is_up_in_the_player(up: str):
     axis, sign = "XYZ".index(up[-1]), -1.0 if up[0] == "-" else 1.0
     offsets = np.zeros((3, 3))
     offsets[1:, axis] = sign
-    turns = np.zeros((4, 3, 4))
-    turns[..., 0] = 1.0
+    rotations = np.zeros((4, 3, 4))
+    rotations[..., 0] = 1.0
     skeleton = kp.Skeleton(("a", "b", "c"), np.array([-1, 0, 1]), offsets)
-    motion = kp.Motion("pole", skeleton, 30.0, np.repeat(offsets[None], 4, 0), turns, up=up)
-    told = decoded(played_clip(motion, kp.unbake(motion), motion, None).text)
-    heights = told["points"][0, 0, :, 1]
+    motion = kp.Motion("pole", skeleton, 30.0, np.repeat(offsets[None], 4, 0), rotations, up=up)
+    payload = decode_payload(build_player_clip(motion, kp.unbake(motion), motion, None).text)
+    heights = payload["points"][0, 0, :, 1]
     assert np.ptp(heights) == pytest.approx(1700.0, rel=1e-3)
-    assert np.ptp(told["points"][0, 0][:, [0, 2]], axis=0).max() < 1.0
-    assert told["floor"] == pytest.approx(heights.min(), abs=1.0)
+    assert np.ptp(payload["points"][0, 0][:, [0, 2]], axis=0).max() < 1.0
+    assert payload["floor"] == pytest.approx(heights.min(), abs=1.0)
 
 
-def test_a_long_clip_is_thinned_and_says_so(take: Take):
+def test_long_clip_is_thinned(analysis: ClipAnalysis):
     long = kp.demo_motion(fps=120.0)
     longer = replace(
         long, translations=np.concatenate([long.translations] * 15), rotations=np.concatenate([long.rotations] * 15)
     )
     keyed = kp.unbake(longer, (0, 3001, longer.n_frames - 1), residual=False, polish=False)
-    clip = played_clip(longer, keyed, longer, None)
+    clip = build_player_clip(longer, keyed, longer, None)
     assert clip.step > 2
     assert len(clip.text) < 4.2e6
-    assert {0, 3001, longer.n_frames - 1} <= set(decoded(clip.text)["at"].tolist())
+    assert {0, 3001, longer.n_frames - 1} <= set(decode_payload(clip.text)["stored_frames"].tolist())
 
 
 def test_the_same_motion_gives_the_same_bytes(motion: kp.Motion, html: str, tmp_path: Path):
@@ -221,38 +231,43 @@ def test_pages_are_small(html: str):
     assert len(html.encode()) < 500_000  # 241 frames
 
 
-def test_several_motions_go_into_one_page(motion: kp.Motion, tmp_path: Path):
-    told: list[tuple[int, int]] = []
-    parts = [replace(motion[:60], name="first"), replace(motion[60:130], name="second <b>")]
-    path = report(parts, tmp_path / "r.html", keys=4, title="Both", progress=lambda *at: told.append(at))
-    found = Page(path.read_text())
-    assert told == [(1, 2), (2, 2)]
-    assert found.faults == []
-    assert len(set(found.ids)) == len(found.ids)
-    assert [text for level, text in found.headings if level < 3] == ["Both", "first", "second <b>"]
-    assert [e.attributes["href"] for e in found.of("a")][1:] == ["#clip-1", "#clip-2"]
-    assert len(found.of("canvas")) == 2
-    assert sum(e.attributes.get("type") is None for e in found.of("script")) == 2  # the page's and the players'
+def test_multiple_motions_in_one_page(motion: kp.Motion, tmp_path: Path):
+    progress_calls: list[tuple[int, int]] = []
+    clips = [replace(motion[:60], name="first"), replace(motion[60:130], name="second <b>")]
+    path = report(clips, tmp_path / "r.html", keys=4, title="Both", progress=lambda *at: progress_calls.append(at))
+    parsed_page = Page(path.read_text())
+    assert progress_calls == [(1, 2), (2, 2)]
+    assert parsed_page.faults == []
+    assert len(set(parsed_page.ids)) == len(parsed_page.ids)
+    assert [text for level, text in parsed_page.headings if level < 3] == ["Both", "first", "second <b>"]
+    assert [e.attributes["href"] for e in parsed_page.find_all("a")][1:] == ["#clip-1", "#clip-2"]
+    assert len(parsed_page.find_all("canvas")) == 2
+    assert (
+        sum(e.attributes.get("type") is None for e in parsed_page.find_all("script")) == 2
+    )  # the page's and the players'
 
 
 def test_text_from_files_stays_text(motion: kp.Motion, tmp_path: Path):
     names = tuple(f"{EVIL}{n}" for n in range(motion.n_joints))
     evil = replace(motion[:40], name=EVIL, notes=(EVIL,) * 40, skeleton=replace(motion.skeleton, names=names))
     html = report(evil, tmp_path / "r.html", keys=4).read_text()
-    found = Page(html)
-    assert found.faults == []
-    assert not found.of("img")
-    assert len(found.of("script")) == 3
-    assert "<script>alert(1)</script>" in found.of("h1")[0].text
+    parsed_page = Page(html)
+    assert parsed_page.faults == []
+    assert not parsed_page.find_all("img")
+    assert len(parsed_page.find_all("script")) == 3
+    assert "<script>alert(1)</script>" in parsed_page.find_all("h1")[0].text
     assert not re.search("[\x00\x1b\u202e]", html)
 
 
 def pole(frames: int, joints: int = 3, step=(0.0, 1.0, 0.0), scale: float = 1.0) -> kp.Motion:
     offsets = scale * np.array([(0.0, 0.0, 0.0)] + [step] * (joints - 1))
-    turns = np.zeros((frames, joints, 4))
-    turns[..., 0], turns[..., 1] = np.cos(np.arange(frames) / 20)[:, None], np.sin(np.arange(frames) / 20)[:, None]
+    rotations = np.zeros((frames, joints, 4))
+    rotations[..., 0], rotations[..., 1] = (
+        np.cos(np.arange(frames) / 20)[:, None],
+        np.sin(np.arange(frames) / 20)[:, None],
+    )
     skeleton = kp.Skeleton(tuple(f"j{n}" for n in range(joints)), np.arange(-1, joints - 1), offsets)
-    return kp.Motion("pole", skeleton, 30.0, np.repeat(offsets[None], frames, 0), turns)
+    return kp.Motion("pole", skeleton, 30.0, np.repeat(offsets[None], frames, 0), rotations)
 
 
 @pytest.mark.parametrize(
@@ -268,25 +283,25 @@ def pole(frames: int, joints: int = 3, step=(0.0, 1.0, 0.0), scale: float = 1.0)
     ],
     ids=["one frame", "two frames", "one joint", "one of each", "no height", "huge", "tiny"],
 )
-def test_odd_motions_get_a_whole_page(odd: kp.Motion, tmp_path: Path):
-    found = Page(report(odd, tmp_path / "r.html").read_text())
-    assert found.faults == []
-    assert len(found.of("canvas")) == 1
-    text = next(e.text for e in found.of("script") if e.attributes.get("type") == "application/json")
-    assert np.isfinite(decoded(text)["points"]).all()
-    shown = found.of("main")[0].text
-    assert ("no height" in shown) == (odd.height <= 0)
+def test_degenerate_motions_get_a_complete_page(odd: kp.Motion, tmp_path: Path):
+    parsed_page = Page(report(odd, tmp_path / "r.html").read_text())
+    assert parsed_page.faults == []
+    assert len(parsed_page.find_all("canvas")) == 1
+    text = next(e.text for e in parsed_page.find_all("script") if e.attributes.get("type") == "application/json")
+    assert np.isfinite(decode_payload(text)["points"]).all()
+    main_text = parsed_page.find_all("main")[0].text
+    assert ("no height" in main_text) == (odd.height <= 0)
 
 
 def test_a_comparison_gets_its_own_page(motion: kp.Motion, tmp_path: Path):
     from keypose.batch.compare import compare
     from keypose.pictures.comparison import comparison_page
 
-    compared = compare([motion[:60]], ["uniform"])
-    path = report(compared, tmp_path / "r.html", title="Which?")
-    assert path.read_text() == comparison_page(compared, title="Which?")
+    comparison = compare([motion[:60]], ["uniform"])
+    path = report(comparison, tmp_path / "r.html", title="Which?")
+    assert path.read_text() == comparison_page(comparison, title="Which?")
     with pytest.raises(OptionError, match="measured already"):
-        report(compared, tmp_path / "r.html", keys=3)
+        report(comparison, tmp_path / "r.html", keys=3)
 
 
 @pytest.mark.parametrize(
@@ -300,13 +315,13 @@ def test_a_comparison_gets_its_own_page(motion: kp.Motion, tmp_path: Path):
         (None, {"colour": 3}, "colour"),
     ],
 )
-def test_what_cannot_be_is_refused(motion: kp.Motion, tmp_path: Path, motions, options, message):
+def test_invalid_arguments(motion: kp.Motion, tmp_path: Path, motions, options, message):
     with pytest.raises(OptionError, match=message):
         report(motion[:30] if motions is None else motions, tmp_path / "r.html", **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_page_is_refused_before_any_work(tmp_path: Path):
+def test_invalid_path_is_rejected_first(tmp_path: Path):
     with pytest.raises(OptionError, match=r"\.html"):
         report(None, tmp_path / "r.pdf")  # type: ignore[arg-type]
     with pytest.raises(FileError, match="cannot be written"):
@@ -318,5 +333,5 @@ def test_real_clips_of_every_kind_get_a_page_within_its_budget(data_dir: Path, t
     walk = kp.load(data_dir / "cmu120" / "07_05_walk.bvh")
     assert walk.n_frames > 500
     assert report(walk, tmp_path / "walk.html").stat().st_size < 1_000_000
-    several = [kp.load(data_dir / "gltf" / "Fox.glb"), kp.load(data_dir / "gltf" / "RobotExpressive.glb")]
-    assert Page(report(several, tmp_path / "several.html").read_text()).faults == []
+    clips = [kp.load(data_dir / "gltf" / "Fox.glb"), kp.load(data_dir / "gltf" / "RobotExpressive.glb")]
+    assert Page(report(clips, tmp_path / "several.html").read_text()).faults == []

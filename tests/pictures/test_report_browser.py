@@ -1,4 +1,4 @@
-"""The report in real Chromium: nothing is said on the console, nothing is asked for, and the player does as it is told."""
+"""The report in Chromium: no console errors, no requests, and the controls of the player."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from browsing import Watched, opened
+from chromium import WatchedPage, open_page
 from keypose.pictures.report import report
 
 pytestmark = pytest.mark.browser
@@ -40,22 +40,22 @@ def file(motion: kp.Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def still(browser: Any, file: Path) -> Iterator[Player]:
-    """The page for a reader who does not want things to move by themselves; it ends without complaint."""
-    with opened(browser, file, **STILL) as watched:
+    """Open the page with reduced motion; no errors and requests are allowed."""
+    with open_page(browser, file, **STILL) as watched:
         player = Player(watched)
         player.stage.scroll_into_view_if_needed()
         yield player
-        assert watched.complaints == []
+        assert watched.errors == []
         assert watched.requests == [file.resolve().as_uri()]
 
 
 class Player:
-    def __init__(self, watched: Watched, which: int = 0) -> None:
+    def __init__(self, watched: WatchedPage, index: int = 0) -> None:
         self.page = watched.page
-        self.root = watched.page.locator(".player").nth(which)
+        self.root = watched.page.locator(".player").nth(index)
         self.stage = self.part("stage")
-        handle = self.part("says").element_handle()
-        self.page.wait_for_function("(says) => says.textContent !== ''", arg=handle)  # it has drawn
+        handle = self.part("status").element_handle()
+        self.page.wait_for_function("(status) => status.textContent !== ''", arg=handle)  # it has drawn
 
     def part(self, name: str) -> Any:
         return self.root.locator(f'[data-part="{name}"]')
@@ -65,18 +65,18 @@ class Player:
         return int(self.part("scrub").input_value())
 
     @property
-    def says(self) -> str:
-        return self.part("says").inner_text()
+    def status_text(self) -> str:
+        return self.part("status").inner_text()
 
     @property
-    def playing(self) -> bool:
+    def is_playing(self) -> bool:
         return self.part("play").inner_text() == "Pause"
 
     def pixels(self) -> str:
         return self.root.locator("canvas").evaluate("(canvas) => canvas.toDataURL()")
 
-    def covered(self, left: float, right: float) -> float:
-        """Which part of a stripe of the canvas is a figure: neither paper, floor nor shadow, which are all grey."""
+    def figure_share(self, left: float, right: float) -> float:
+        """Return the share of figure pixels in a stripe of the canvas; paper, floor and shadow are grey."""
         return self.root.locator("canvas").evaluate(
             """(canvas, [left, right]) => {
               const [from, to] = [left, right].map((part) => Math.round(part * canvas.width));
@@ -93,62 +93,62 @@ class Player:
             [left, right],
         )
 
-    def pictures(self, many: int) -> None:
-        """Waits until the browser has drawn so many pictures."""
+    def wait_for_redraws(self, count: int) -> None:
+        """Wait until the browser has drawn ``count`` frames."""
         self.page.evaluate(
             """(many) => new Promise((done) => {
               const next = () => (many-- > 0 ? requestAnimationFrame(next) : done());
               next();
             })""",
-            many,
+            count,
         )
 
-    def wait_for_frame(self, least: int) -> None:
+    def wait_for_frame(self, min_frame: int) -> None:
         self.page.wait_for_function("([scrub, least]) => Number(scrub.value) >= least",
-                                    arg=[self.part("scrub").element_handle(), least])  # fmt: skip
+                                    arg=[self.part("scrub").element_handle(), min_frame])  # fmt: skip
 
 
-def test_the_first_pose_is_there_before_anybody_plays(still: Player):
-    assert not still.playing
+def test_first_pose_is_drawn_before_playback(still: Player):
+    assert not still.is_playing
     assert still.frame == 0
-    assert "frame 0 · 0.00 s · key · off by 0.0 mm on average" in still.says
-    assert still.covered(0.0, 0.5) > 0.01
-    assert still.covered(0.5, 1.0) > 0.01
+    assert "frame 0 · 0.00 s · key · off by 0.0 mm on average" in still.status_text
+    assert still.figure_share(0.0, 0.5) > 0.01
+    assert still.figure_share(0.5, 1.0) > 0.01
 
 
 def test_it_plays_pauses_and_goes_round(still: Player, motion: kp.Motion):
     first = still.pixels()
     still.part("play").click()
     still.wait_for_frame(20)
-    assert still.playing
+    assert still.is_playing
     assert still.pixels() != first
     still.part("play").click()
-    assert not still.playing
+    assert not still.is_playing
     frame = still.frame
-    still.pictures(5)
+    still.wait_for_redraws(5)
     assert still.frame == frame
     still.part("scrub").fill(str(motion.n_frames - 2))
     still.part("play").click()
     still.page.wait_for_function("(scrub) => Number(scrub.value) < 100", arg=still.part("scrub").element_handle())
-    assert still.playing  # it goes round
+    assert still.is_playing  # it goes round
     still.part("loop").uncheck()
     still.part("speed").select_option("2")
     still.wait_for_frame(motion.n_frames - 1)
-    assert not still.playing  # and now it ends
+    assert not still.is_playing  # and now it ends
 
 
-def test_it_starts_by_itself_for_those_who_do_not_mind(browser: Any, file: Path):
-    with opened(browser, file, viewport={"width": 1100, "height": 1000}, reduced_motion="no-preference") as watched:
+def test_autoplay_without_reduced_motion(browser: Any, file: Path):
+    with open_page(browser, file, viewport={"width": 1100, "height": 1000}, reduced_motion="no-preference") as watched:
         player = Player(watched)
         player.stage.scroll_into_view_if_needed()
         player.wait_for_frame(3)
-        assert player.playing
+        assert player.is_playing
         watched.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")  # out of sight it rests
-        player.pictures(5)  # until it has noticed
+        player.wait_for_redraws(5)  # until it has noticed
         frame = player.frame
-        player.pictures(10)
+        player.wait_for_redraws(10)
         assert player.frame == frame
-        assert watched.complaints == []
+        assert watched.errors == []
 
 
 def test_frames_and_keys_with_the_keyboard(still: Player, motion: kp.Motion, keyed: kp.KeyedMotion):
@@ -157,7 +157,7 @@ def test_frames_and_keys_with_the_keyboard(still: Player, motion: kp.Motion, key
     keys, last = keyed.keys.tolist(), motion.n_frames - 1
     press("n")
     assert still.frame == keys[1]
-    assert " · key · off by 0.0 mm" in still.says
+    assert " · key · off by 0.0 mm" in still.status_text
     press("n")
     press("p")
     assert still.frame == keys[1]
@@ -171,9 +171,9 @@ def test_frames_and_keys_with_the_keyboard(still: Player, motion: kp.Motion, key
     press("Home")
     assert still.frame == 0
     press("Space")
-    assert still.playing
+    assert still.is_playing
     press("Space")
-    assert not still.playing
+    assert not still.is_playing
     press("p")
     assert still.frame in (0, *keys)
     still.part("scrub").focus()
@@ -185,28 +185,28 @@ def test_frames_and_keys_with_the_keyboard(still: Player, motion: kp.Motion, key
 
 
 def test_the_view_turns_with_arrows_mouse_and_wheel(still: Player):
-    seen = [still.pixels()]
+    images = [still.pixels()]
     still.stage.focus()
     for key in ("ArrowLeft", "ArrowUp", "+"):
         still.page.keyboard.press(key)
-        seen.append(still.pixels())
-    assert len(set(seen)) == 4
+        images.append(still.pixels())
+    assert len(set(images)) == 4
     still.page.keyboard.press("0")
-    assert still.pixels() == seen[0]
+    assert still.pixels() == images[0]
     box = still.stage.bounding_box()
     still.page.mouse.move(box["x"] + 200, box["y"] + 200)
     still.page.mouse.down()
     still.page.mouse.move(box["x"] + 260, box["y"] + 220)
     still.page.mouse.up()
-    assert still.pixels() not in seen
+    assert still.pixels() not in images
     still.part("reset").click()
-    assert still.pixels() == seen[0]
+    assert still.pixels() == images[0]
     still.stage.focus()
     box = still.stage.bounding_box()
     still.page.mouse.move(box["x"] + 200, box["y"] + 200)
     still.page.mouse.wheel(0, -300)
     still.page.wait_for_function("([canvas, before]) => canvas.toDataURL() !== before",
-                                 arg=[still.root.locator("canvas").element_handle(), seen[0]])  # fmt: skip
+                                 arg=[still.root.locator("canvas").element_handle(), images[0]])  # fmt: skip
 
 
 def test_the_wheel_scrolls_the_page_until_the_view_is_chosen(still: Player):
@@ -219,13 +219,13 @@ def test_the_wheel_scrolls_the_page_until_the_view_is_chosen(still: Player):
     assert still.pixels() == before
 
 
-def test_overlaid_they_share_one_view(still: Player):
+def test_overlay_uses_one_view(still: Player):
     still.part("view").select_option("over")
     assert still.root.get_by_text("unbaked, over the original in grey").is_visible()
-    assert still.covered(0.35, 0.65) > 2 * still.covered(0.0, 0.3)
+    assert still.figure_share(0.35, 0.65) > 2 * still.figure_share(0.0, 0.3)
     still.part("view").select_option("side")
     assert still.root.get_by_text("original", exact=True).is_visible()
-    assert still.covered(0.0, 0.5) == pytest.approx(still.covered(0.5, 1.0), rel=0.1)
+    assert still.figure_share(0.0, 0.5) == pytest.approx(still.figure_share(0.5, 1.0), rel=0.1)
 
 
 def test_without_following_the_figure_moves_through_the_view(still: Player, motion: kp.Motion):
@@ -235,13 +235,13 @@ def test_without_following_the_figure_moves_through_the_view(still: Player, moti
     assert still.pixels() != first
 
 
-def test_marks_of_keys_lie_where_the_slider_puts_these_frames(still: Player, motion: kp.Motion, keyed: kp.KeyedMotion):
+def test_key_marks_align_with_the_slider(still: Player, motion: kp.Motion, keyed: kp.KeyedMotion):
     marks, scrub = still.root.locator("svg.marks").bounding_box(), still.part("scrub").bounding_box()
     assert marks["x"] - scrub["x"] == pytest.approx(8, abs=0.5)  # half of the thumb
     assert marks["width"] == pytest.approx(scrub["width"] - 16, abs=0.5)
     path = still.root.locator("svg.marks path").get_attribute("d")
-    places = [float(x) for x in re.findall(r"M([\d.]+) 0", path)]
-    assert places == pytest.approx((1000 * keyed.keys / (motion.n_frames - 1)).tolist(), abs=0.06)
+    positions = [float(x) for x in re.findall(r"M([\d.]+) 0", path)]
+    assert positions == pytest.approx((1000 * keyed.keys / (motion.n_frames - 1)).tolist(), abs=0.06)
     assert [int(y) == 10 for y in re.findall(r"V(\d+)", path)] == keyed.extremes.tolist()
 
 
@@ -254,7 +254,7 @@ def test_dark_colours_reach_the_canvas(still: Player):
 
 
 def test_the_canvas_is_as_fine_as_the_screen_and_follows_the_window(browser: Any, file: Path):
-    with opened(browser, file, device_scale_factor=2, **STILL) as watched:
+    with open_page(browser, file, device_scale_factor=2, **STILL) as watched:
         player = Player(watched)
         player.stage.scroll_into_view_if_needed()
         for width in (1100, 390):
@@ -264,14 +264,14 @@ def test_the_canvas_is_as_fine_as_the_screen_and_follows_the_window(browser: Any
                 arg=player.root.locator("canvas").element_handle(),
             )
             assert watched.page.evaluate("document.documentElement.scrollWidth") == width
-            assert player.covered(0.0, 1.0) > 0.005
-        assert watched.complaints == []
+            assert player.figure_share(0.0, 1.0) > 0.005
+        assert watched.errors == []
 
 
 def test_it_prints_in_light_colours_with_its_pictures(browser: Any, file: Path):
-    with opened(browser, file, **STILL) as watched:
+    with open_page(browser, file, **STILL) as watched:
         on_paper = Player(watched).pixels()
-    with opened(browser, file, color_scheme="dark", **STILL) as watched:
+    with open_page(browser, file, color_scheme="dark", **STILL) as watched:
         player = Player(watched)
         dark = player.pixels()
         watched.page.evaluate(
@@ -290,11 +290,11 @@ def test_it_prints_in_light_colours_with_its_pictures(browser: Any, file: Path):
             watched.page.locator("figure svg").evaluate_all("(all) => all.map((svg) => svg.clientWidth > 300)")
             == [True] * 4
         )
-        assert watched.complaints == []
+        assert watched.errors == []
 
 
 def test_on_paper_a_table_is_not_torn_after_one_row(browser: Any, file: Path):
-    with opened(browser, file, **STILL) as watched:
+    with open_page(browser, file, **STILL) as watched:
         watched.page.emulate_media(media="print")
         breaks = watched.page.locator("#clip-1-keys tbody tr").evaluate_all(
             "(rows) => rows.map((row) => [getComputedStyle(row).breakBefore, getComputedStyle(row).breakAfter])"
@@ -306,7 +306,7 @@ def test_on_paper_a_table_is_not_torn_after_one_row(browser: Any, file: Path):
 
 def test_on_paper_the_times_below_poses_can_be_read(browser: Any, motion: kp.Motion, tmp_path: Path):
     twelve = report(motion, tmp_path / "r.html", keys=12)
-    with opened(browser, twelve, reduced_motion="reduce", viewport={"width": 688, "height": 1000}) as watched:  # A4
+    with open_page(browser, twelve, reduced_motion="reduce", viewport={"width": 688, "height": 1000}) as watched:  # A4
         watched.page.emulate_media(media="print")
         tall = watched.page.locator("#clip-1-strip-picture text").evaluate_all(
             "(all) => all.map((text) => parseFloat(text.getAttribute('font-size')) * text.getScreenCTM().a)"
@@ -315,9 +315,9 @@ def test_on_paper_the_times_below_poses_can_be_read(browser: Any, motion: kp.Mot
         assert min(tall) * 0.75 >= 5.9  # points
 
 
-def test_the_right_side_is_told_by_more_than_colour(still: Player):
+def test_right_side_is_marked_by_more_than_colour(still: Player):
     """Stripes along solid limbs, bars across markers, dashes where a stripe would be too fine."""
-    drawn = still.page.evaluate(
+    strokes = still.page.evaluate(
         """() => {
           const look = { light: [0, 0], lit: 0.5, stripe: 0.4, depth: 1, dashed: false, dashes: 2 };
           const paint = { dark: Array(3).fill(Array(6).fill("black")), lit: Array(3).fill(Array(6).fill("black")),
@@ -338,37 +338,37 @@ def test_the_right_side_is_told_by_more_than_colour(still: Player):
           return [marks([0, 1], 5, {}), marks([0], 5, {}), marks([0, 1], 1, {}), marks([0, 1], 5, { dashed: true })];
         }"""
     )
-    assert drawn == [[2, 0, True], [2, 0, True], [2, 2, True], [10, 2, True]]
+    assert strokes == [[2, 0, True], [2, 0, True], [2, 2, True], [10, 2, True]]
 
 
-def test_several_players_do_not_get_in_each_others_way(browser: Any, motion: kp.Motion, tmp_path: Path):
-    parts = [replace(motion[:60], name="one"), replace(motion[60:130], name="two")]
-    with opened(browser, report(parts, tmp_path / "r.html", keys=4), **STILL) as watched:
-        one, two = Player(watched, 0), Player(watched, 1)
-        two.stage.scroll_into_view_if_needed()
-        two.stage.focus()
+def test_multiple_players_are_independent(browser: Any, motion: kp.Motion, tmp_path: Path):
+    clips = [replace(motion[:60], name="one"), replace(motion[60:130], name="two")]
+    with open_page(browser, report(clips, tmp_path / "r.html", keys=4), **STILL) as watched:
+        first, second = Player(watched, 0), Player(watched, 1)
+        second.stage.scroll_into_view_if_needed()
+        second.stage.focus()
         watched.page.keyboard.press("n")
-        assert two.frame == kp.unbake(parts[1], keys=4).keys[1]
-        assert one.frame == 0
-        assert watched.complaints == []
+        assert second.frame == kp.unbake(clips[1], keys=4).keys[1]
+        assert first.frame == 0
+        assert watched.errors == []
 
 
 def test_names_stay_text(browser: Any, motion: kp.Motion, tmp_path: Path):
     names = tuple(f"{EVIL}{n}" for n in range(motion.n_joints))
     evil = replace(motion[:30], name=EVIL, notes=(EVIL,), skeleton=replace(motion.skeleton, names=names))
-    with opened(browser, report(evil, tmp_path / "r.html", keys=3), **STILL) as watched:
+    with open_page(browser, report(evil, tmp_path / "r.html", keys=3), **STILL) as watched:
         player = Player(watched)
         player.stage.scroll_into_view_if_needed()
         player.part("scrub").fill("7")
-        assert f"({EVIL}" in player.says
+        assert f"({EVIL}" in player.status_text
         assert watched.page.title() == EVIL
         assert watched.page.locator("img").count() == 0
-        assert watched.complaints == []
+        assert watched.errors == []
         assert len(watched.requests) == 1
 
 
-def test_without_scripts_the_page_says_what_is_missing(browser: Any, file: Path):
-    with opened(browser, file, java_script_enabled=False) as watched:
+def test_page_without_javascript(browser: Any, file: Path):
+    with open_page(browser, file, java_script_enabled=False) as watched:
         assert watched.page.locator("noscript p").is_visible()
         assert not watched.page.locator(".stage").is_visible()
         assert watched.page.locator("#clip-1-strip-picture svg").is_visible()
@@ -381,13 +381,13 @@ def test_without_scripts_the_page_says_what_is_missing(browser: Any, file: Path)
     [{"color_scheme": "light"}, {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}}],
     ids=["light", "dark and narrow"],
 )
-def test_axe_finds_nothing(browser: Any, file: Path, look: dict[str, Any]):
+def test_axe_reports_no_violations(browser: Any, file: Path, look: dict[str, Any]):
     if shutil.which("npm") is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no npm on this machine, which installs axe-core")
     folder = subprocess.run([_AXE], check=True, capture_output=True, text=True).stdout.split()[-1]
     axe = (Path(folder) / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    with opened(browser, file, **(STILL | look)) as watched:
+    with open_page(browser, file, **(STILL | look)) as watched:
         watched.page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
         watched.page.evaluate(axe)
-        found = watched.page.evaluate("async () => (await axe.run()).violations")
-        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+        violations = watched.page.evaluate("async () => (await axe.run()).violations")
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []

@@ -1,4 +1,4 @@
-"""Strips: what is in them."""
+"""Strips: figures, captions, options and escaping."""
 
 from __future__ import annotations
 
@@ -9,47 +9,49 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import assert_words_have_room, parsed, texts
 from figures import Figure, figures, shadows
 from motions import ANY_SKELETON, motion
+from svg_content import assert_texts_fit, parse_svg, text_boxes
 
 import keypose as kp
 from keypose.pictures.strip import LAYOUTS, strip
-from keypose.pictures.theme import TONES, theme_of
+from keypose.pictures.theme import TONES, find_theme
 
 DEMO = kp.demo_motion(30)
 EIGHT = kp.select(DEMO, "farthest", keys=8)
 
 
 def assert_inside(svg: str) -> list[Figure]:
-    """That every figure and shadow lies within the picture."""
-    root = parsed(svg)
+    """Assert that every figure and shadow is inside the picture, and return the figures."""
+    root = parse_svg(svg)
     width, height = float(root.get("width", "")), float(root.get("height", ""))
-    found = figures(svg)
-    for points in (*(figure.box for figure in found), *shadows(svg)):
+    strip_figures = figures(svg)
+    for points in (*(figure.box for figure in strip_figures), *shadows(svg)):
         assert (points > -0.6).all()
         assert (points < (width + 0.6, height + 0.6)).all()
-    return found
+    return strip_figures
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "page", "notebook"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_all_poses_are_there_whole_and_solid(layout: str, theme: str) -> None:
+def test_all_poses_are_complete(layout: str, theme: str) -> None:
     picture = strip(DEMO, EIGHT, layout=layout, theme=theme)
-    found = assert_inside(picture.svg)
-    assert len(found) == len(shadows(picture.svg)) == 8
-    for figure in found:
+    strip_figures = assert_inside(picture.svg)
+    assert len(strip_figures) == len(shadows(picture.svg)) == 8
+    for figure in strip_figures:
         assert len(figure.shapes) >= 1 + 2 * 17 + 1  # a rim, and each part with its light, but for a tiny nose
-        assert len(figure.of("left", theme)) == len(figure.of("right", theme)) == 6
-        assert len(figure.of("middle", theme)) >= 5
+        assert len(figure.shapes_of("left", theme)) == len(figure.shapes_of("right", theme)) == 6
+        assert len(figure.shapes_of("middle", theme)) >= 5
         assert len(figure.stripes) == 6
-    assert_words_have_room(picture.svg)
-    assert (picture.width, picture.height) == tuple(float(parsed(picture.svg).get(k, "")) for k in ("width", "height"))
+    assert_texts_fit(picture.svg)
+    assert (picture.width, picture.height) == tuple(
+        float(parse_svg(picture.svg).get(k, "")) for k in ("width", "height")
+    )
 
 
 def test_the_right_side_differs_in_colour_and_wears_a_stripe() -> None:
     for figure in figures(strip(DEMO, EIGHT).svg):
-        right = np.concatenate([shape.points for shape in figure.of("right")])
+        right = np.concatenate([shape.points for shape in figure.shapes_of("right")])
         for stripe in figure.stripes:
             assert (stripe > right.min(axis=0) - 1).all()
             assert (stripe < right.max(axis=0) + 1).all()
@@ -62,7 +64,7 @@ def brightness(colour: str) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("tone", range(TONES))
 def test_the_sides_differ_on_grey_paper_too(theme: str, tone: int) -> None:
-    colours = theme_of(theme)
+    colours = find_theme(theme)
     for light in ("", "_dark"):
         assert brightness(colours[f"right{light}{tone}"]) > 1.1 * brightness(colours[f"left{light}{tone}"])
     for side in ("left", "middle", "right"):
@@ -86,13 +88,13 @@ def test_up_is_up_and_nothing_is_mirrored(up: str) -> None:
         assert figure.middle("middle")[1] < figure.middle("left")[1] - 5  # y grows downwards
     (from_left,) = figures(strip(m, [0], view="left").svg)
     order = [shape.colour for shape in from_left.shapes]
-    nearest = max(order.index(shape.colour) for shape in from_left.of("left"))
+    nearest = max(order.index(shape.colour) for shape in from_left.shapes_of("left"))
     assert nearest > max(
-        order.index(shape.colour) for shape in from_left.of("right")
+        order.index(shape.colour) for shape in from_left.shapes_of("right")
     )  # the near arm covers the far one
 
 
-def test_a_jump_is_seen_as_height_over_its_shadow() -> None:
+def test_jump_separates_figure_and_shadow() -> None:
     hop = DEMO.translations.copy()
     hop[50:60, 0, 1] += 0.5 * DEMO.height
     m = replace(DEMO, translations=hop)
@@ -108,69 +110,72 @@ def test_a_jump_is_seen_as_height_over_its_shadow() -> None:
         assert (gap > 20) == expected
 
 
-def test_it_says_what_it_shows() -> None:
-    assert strip(DEMO, [0, 15], view="left").says == "2 poses of demo side by side, at frames 0, 15, seen from its left"
-    assert strip(DEMO, [7], view="back").says == "one pose of demo alone, at frame 7, seen from its back"
+def test_alt_text() -> None:
+    assert (
+        strip(DEMO, [0, 15], view="left").alt_text
+        == "2 poses of demo side by side, at frames 0, 15, seen from its left"
+    )
+    assert strip(DEMO, [7], view="back").alt_text == "one pose of demo alone, at frame 7, seen from its back"
     assert 'aria-label="one pose of demo alone, at frame 7' in strip(DEMO, [7]).svg
 
 
 def test_captions_are_frames_and_seconds() -> None:
-    said = [word.text for word in texts(strip(DEMO, [0, 15, 90]).svg)]
-    assert said == ["0", "0.00 s", "15", "0.50 s", "90", "3.00 s"]
+    captions = [word.text for word in text_boxes(strip(DEMO, [0, 15, 90]).svg)]
+    assert captions == ["0", "0.00 s", "15", "0.50 s", "90", "3.00 s"]
     part = DEMO[30:]  # frames count from 0, as those of a selection do
-    assert [word.text for word in texts(strip(part, [0, 15]).svg)] == ["0", "0.00 s", "15", "0.50 s"]
-    assert texts(strip(DEMO, EIGHT, captions=False).svg) == []
-    assert [w.text for w in texts(strip(DEMO, [0, 90], layout="in-place").svg)] == ["0 – 90", "0.00 – 3.00 s"]
+    assert [word.text for word in text_boxes(strip(part, [0, 15]).svg)] == ["0", "0.00 s", "15", "0.50 s"]
+    assert text_boxes(strip(DEMO, EIGHT, captions=False).svg) == []
+    assert [w.text for w in text_boxes(strip(DEMO, [0, 90], layout="in-place").svg)] == ["0 – 90", "0.00 – 3.00 s"]
 
 
 def test_a_caption_stands_below_its_figure() -> None:
     svg = strip(DEMO, EIGHT).svg
-    frames = [word for word in texts(svg) if word.text.isdigit()]
+    frames = [word for word in text_boxes(svg) if word.text.isdigit()]
     for word, figure in zip(frames, figures(svg), strict=True):
         assert abs((word.left + word.right) / 2 - figure.box[:, 0].mean()) < 3
         assert word.top > figure.box[1, 1]
 
 
 def test_time_has_an_axis_in_seconds() -> None:
-    said = [word.text for word in texts(strip(DEMO, EIGHT, layout="time").svg)]
-    frames = [text for text in said if not text.endswith(" s")]
+    captions = [word.text for word in text_boxes(strip(DEMO, EIGHT, layout="time").svg)]
+    frames = [text for text in captions if not text.endswith(" s")]
     assert set(frames) <= {str(frame) for frame in EIGHT}  # those of poses close in time are left out
     assert len(frames) >= 5
-    assert sum(text.endswith(" s") for text in said) >= 3
+    assert sum(text.endswith(" s") for text in captions) >= 3
 
 
-def test_rank_is_shown_by_opacity() -> None:
+def test_rank_sets_opacity() -> None:
     picture = strip(DEMO, EIGHT, rank=True)
-    shown = dict(zip(EIGHT.frames.tolist(), (figure.opacity for figure in figures(picture.svg)), strict=True))
-    ranked = [shown[frame] for frame in EIGHT.order.tolist()]
-    assert ranked == sorted(ranked, reverse=True)
-    assert ranked[0] == 1.0
-    assert 0.4 < ranked[-1] < 0.5
+    opacities = dict(zip(EIGHT.frames.tolist(), (figure.opacity for figure in figures(picture.svg)), strict=True))
+    ranked_opacities = [opacities[frame] for frame in EIGHT.order.tolist()]
+    assert ranked_opacities == sorted(ranked_opacities, reverse=True)
+    assert ranked_opacities[0] == 1.0
+    assert 0.4 < ranked_opacities[-1] < 0.5
     with pytest.raises(kp.OptionError, match=r"rank=True, expected a selection of a method that ranks"):
         strip(DEMO, [1, 2], rank=True)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_ghosts_are_faint_and_behind(layout: str) -> None:
-    found = assert_inside(strip(DEMO, [0, 40, 90], layout=layout, ghosts=2).svg)
-    assert len(found) == 3 + 4
-    assert all(figure.opacity < 0.2 for figure in found[:4])
-    assert found[-1].opacity == 1.0 or layout in ("path", "expanded")
+    strip_figures = assert_inside(strip(DEMO, [0, 40, 90], layout=layout, ghosts=2).svg)
+    assert len(strip_figures) == 3 + 4
+    assert all(figure.opacity < 0.2 for figure in strip_figures[:4])
+    assert strip_figures[-1].opacity == 1.0 or layout in ("path", "expanded")
     assert len(figures(strip(DEMO, [0, 1, 3], layout=layout, ghosts=4).svg)) == 4  # frame 2 is all there is between
 
 
 @pytest.mark.parametrize("rank", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_ghosts_are_fainter_than_the_least_key_and_have_no_rim(layout: str, rank: bool) -> None:
+def test_ghosts_are_fainter_than_keys_and_have_no_outline(layout: str, rank: bool) -> None:
     svg = strip(DEMO, EIGHT, layout=layout, rank=rank, ghosts=2).svg
-    found, rim = figures(svg), theme_of("light")["outline"]
-    keys = [figure.opacity for figure in found if figure.shapes[0].colour == rim]
-    ghosts = [figure.opacity for figure in found if rim not in {shape.colour for shape in figure.shapes}]
-    assert len(keys) == 8 and len(ghosts) >= 12 and len(found) == len(keys) + len(ghosts)
+    strip_figures, rim = figures(svg), find_theme("light")["outline"]
+    keys = [figure.opacity for figure in strip_figures if figure.shapes[0].colour == rim]
+    ghosts = [figure.opacity for figure in strip_figures if rim not in {shape.colour for shape in figure.shapes}]
+    assert len(keys) == 8 and len(ghosts) >= 12 and len(strip_figures) == len(keys) + len(ghosts)
     assert max(ghosts) <= 0.65 * min(keys)
 
 
-def test_what_may_be_chosen() -> None:
+def test_selection_types() -> None:
     assert len(figures(strip(DEMO).svg)) == 8
     keyed = kp.unbake(DEMO, keys=5)
     assert len(figures(strip(DEMO, keyed).svg)) == len(figures(strip(keyed).svg)) == keyed.n_keys
@@ -187,7 +192,7 @@ def test_any_skeleton_can_be_drawn(name: str, layout: str) -> None:
     assert "nan" not in picture.svg
     assert "inf" not in picture.svg
     assert_inside(picture.svg)
-    assert_words_have_room(picture.svg)
+    assert_texts_fit(picture.svg)
     assert picture.width < 20_000
     assert len(picture.svg) < 200_000
 
@@ -196,7 +201,7 @@ def test_text_from_files_cannot_become_markup() -> None:
     evil = "</title></svg><script>alert(1)</script>\"'&\x00\u202e\ud800" * 500
     m = motion([-1, 0], np.eye(2, 3), names=(evil, evil + "2"), name=evil)
     picture = strip(m, [0, 1], title=evil)
-    assert {element.tag.rpartition("}")[2] for element in parsed(picture.svg).iter()} <= {
+    assert {element.tag.rpartition("}")[2] for element in parse_svg(picture.svg).iter()} <= {
         "svg",
         "title",
         "rect",
@@ -206,11 +211,11 @@ def test_text_from_files_cannot_become_markup() -> None:
     }
     assert "url(" not in picture.svg
     assert len(picture.svg.encode()) < 20_000
-    assert_words_have_room(picture.svg)
+    assert_texts_fit(picture.svg)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
-def test_it_is_saved_where_asked(tmp_path: Path, suffix: str) -> None:
+def test_save(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"strip{suffix}"
     picture = strip(DEMO, EIGHT, path, scale=1.5)
     content = path.read_bytes()
@@ -230,14 +235,14 @@ def test_it_is_saved_where_asked(tmp_path: Path, suffix: str) -> None:
         ({"height_px": 100}, None),
     ],
 )
-def test_an_exact_size_is_one_of_pixels(tmp_path: Path, options: dict, pixels: tuple[int, int] | None) -> None:
+def test_exact_size_is_in_pixels(tmp_path: Path, options: dict, pixels: tuple[int, int] | None) -> None:
     picture = strip(DEMO, EIGHT, tmp_path / "a.png", **options)
     scale = options.get("scale", 2)
-    found = struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24])
-    assert found == (pixels or (scale * picture.width, scale * picture.height))
+    png_size = struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24])
+    assert png_size == (pixels or (scale * picture.width, scale * picture.height))
 
 
-def test_paper_is_left_out_where_asked() -> None:
+def test_transparent_background() -> None:
     assert "<rect" in strip(DEMO, EIGHT).svg
     assert "<rect" not in strip(DEMO, EIGHT, background=False).svg
 
@@ -264,12 +269,12 @@ def test_paper_is_left_out_where_asked() -> None:
         ({"selection": kp.Selection(np.array([1]), 5, "farthest")}, "keys of 5 frames, expected those of the 370"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(options: dict, message: str) -> None:
+def test_invalid_arguments(options: dict, message: str) -> None:
     with pytest.raises(kp.OptionError, match=message):
         strip(DEMO, **({"selection": EIGHT} | options))
 
 
-def test_a_long_take_is_not_computed_whole() -> None:
+def test_only_drawn_frames_are_computed() -> None:
     long = replace(
         DEMO, translations=np.tile(DEMO.translations, (50, 1, 1)), rotations=np.tile(DEMO.rotations, (50, 1, 1))
     )

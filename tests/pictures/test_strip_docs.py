@@ -1,4 +1,4 @@
-"""docs/strip.md: its examples run, its commands too, and its numbers are those of the pictures."""
+"""docs/strip.md: its examples and commands run, and its numbers are current."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 import keypose as kp
 from keypose.cli.app import run
-from keypose.pictures.figure.build import MOST_PARTS
-from keypose.pictures.figure.paint import CROWD
+from keypose.pictures.figure.build import MAX_PARTS
+from keypose.pictures.figure.paint import MAX_SOLID_PARTS
 from keypose.pictures.strip import LAYOUTS
 from keypose.pictures.strip.canvas import HEIGHT_PX
-from keypose.pictures.strip.choice import FAINTEST
+from keypose.pictures.strip.choice import MIN_KEY_OPACITY
 from keypose.pictures.view import ANGLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "strip.md").read_text()
@@ -45,8 +45,11 @@ def test_its_numbers_are_those_of_the_pictures() -> None:
     assert set(re.findall(r"^\| `([\w-]+)` \|", PAGE, re.M)) - {"layout"} == set(LAYOUTS)
     assert all(f"`{view}`" in PAGE for view in ANGLES)
     assert f"`height_px` ({HEIGHT_PX:g} for a row)" in PAGE
-    assert f"more than {CROWD} parts is drawn as strokes, dashed on its right; one of more than {MOST_PARTS}" in PAGE
-    assert f"The least of them is at {100 * FAINTEST:g} %." in PAGE
+    assert (
+        f"more than {MAX_SOLID_PARTS} parts is drawn as strokes, dashed on its right; one of more than {MAX_PARTS}"
+        in PAGE
+    )
+    assert f"The least important pose has {100 * MIN_KEY_OPACITY:g} % opacity." in PAGE
     assert "strip_svg_ms = { at_most = 5.0 }" in PROMISES
     assert "strip_png_ms = { at_most = 120.0 }" in PROMISES
     assert "at most 5 ms as SVG and 120 ms as PNG" in PAGE

@@ -1,4 +1,4 @@
-"""Strips in rows: poses that wrap, at one scale, none over another."""
+"""Strips in rows: order, scale and overlaps."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from drawn import assert_words_have_room, paths, texts
 from figures import Figure, figures, shadows
+from svg_content import assert_texts_fit, paths, text_boxes
 
 import keypose as kp
 from keypose.pictures.strip import strip
@@ -16,8 +16,8 @@ DEMO = kp.demo_motion(30)
 TWELVE = np.linspace(0, DEMO.n_frames - 1, 12).astype(int)
 
 
-def rows_of(found: list[Figure], per_row: int) -> list[list[Figure]]:
-    return [found[start : start + per_row] for start in range(0, len(found), per_row)]
+def split_rows(strip_figures: list[Figure], per_row: int) -> list[list[Figure]]:
+    return [strip_figures[start : start + per_row] for start in range(0, len(strip_figures), per_row)]
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ def rows_of(found: list[Figure], per_row: int) -> list[list[Figure]]:
 @pytest.mark.parametrize("per_row", [1, 5, 6])
 def test_rows_go_below_each_other_and_nothing_overlaps(per_row: int, options: dict) -> None:
     picture = strip(DEMO, TWELVE, per_row=per_row, **options)
-    found, cast = figures(picture.svg), shadows(picture.svg)
-    assert len(found) == 12
-    assert_words_have_room(picture.svg)
-    rows = rows_of(found, per_row)
+    strip_figures, cast = figures(picture.svg), shadows(picture.svg)
+    assert len(strip_figures) == 12
+    assert_texts_fit(picture.svg)
+    rows = split_rows(strip_figures, per_row)
     for row in rows:
         assert all(a.box[1, 0] < b.box[0, 0] for a, b in combinations(row, 2))  # from left to right in time
     shades = [np.concatenate(cast[start : start + per_row]) for start in range(0, 12, per_row)]
@@ -37,32 +37,32 @@ def test_rows_go_below_each_other_and_nothing_overlaps(per_row: int, options: di
     starts = [min(min(f.box[0, 1] for f in row), shade[:, 1].min()) for row, shade in zip(rows, shades, strict=True)]
     assert all(end < start for end, start in zip(ends, starts[1:], strict=False))
     assert ends[-1] <= picture.height and min(starts) >= 0
-    assert max(f.box[1, 0] for f in found) <= picture.width
-    floors = paths(picture.svg, fill=kp.pictures.theme.theme_of("light")["panel"])
+    assert max(f.box[1, 0] for f in strip_figures) <= picture.width
+    floors = paths(picture.svg, fill=kp.pictures.theme.find_theme("light")["panel"])
     assert len(floors) == len(rows)
 
 
 def test_captions_stand_between_their_row_and_the_next() -> None:
     svg = strip(DEMO, TWELVE, per_row=6, height_px=500).svg
-    found = figures(svg)
-    said = {int(word.text): word for word in texts(svg) if word.text.isdigit()}
-    assert sorted(said) == TWELVE.tolist()
-    for place, (frame, figure) in enumerate(zip(TWELVE.tolist(), found, strict=True)):
-        assert said[frame].top > figure.box[1, 1] - 2
-        if place < 6:
-            assert said[frame].bottom < min(f.box[0, 1] for f in found[6:])
+    strip_figures = figures(svg)
+    captions = {int(word.text): word for word in text_boxes(svg) if word.text.isdigit()}
+    assert sorted(captions) == TWELVE.tolist()
+    for index, (frame, figure) in enumerate(zip(TWELVE.tolist(), strip_figures, strict=True)):
+        assert captions[frame].top > figure.box[1, 1] - 2
+        if index < 6:
+            assert captions[frame].bottom < min(f.box[0, 1] for f in strip_figures[6:])
 
 
 def test_all_rows_have_one_scale() -> None:
     same = [0] * 1 + [40]
     m = DEMO
-    one, two = figures(strip(m, same, per_row=1, view="front").svg)
+    first, second = figures(strip(m, same, per_row=1, view="front").svg)
     beside = figures(strip(m, same, view="front").svg)
-    ratio = [np.ptp(a.box[:, 1]) / np.ptp(b.box[:, 1]) for a, b in zip((one, two), beside, strict=True)]
+    ratio = [np.ptp(a.box[:, 1]) / np.ptp(b.box[:, 1]) for a, b in zip((first, second), beside, strict=True)]
     assert ratio[0] == pytest.approx(ratio[1], rel=0.02)
 
 
-def test_a_row_is_as_tall_as_a_strip_unless_told_otherwise() -> None:
+def test_default_row_height() -> None:
     assert strip(DEMO, TWELVE, per_row=6).height == pytest.approx(2 * strip(DEMO, TWELVE[:6]).height, abs=40)
     assert strip(DEMO, TWELVE, per_row=12).svg == strip(DEMO, TWELVE, per_row=40).svg
     exact = strip(DEMO, TWELVE, per_row=4, size_px=(500, 400))
@@ -72,8 +72,8 @@ def test_a_row_is_as_tall_as_a_strip_unless_told_otherwise() -> None:
 
 def test_ghosts_stay_in_the_row_of_the_key_before_them() -> None:
     svg = strip(DEMO, TWELVE, per_row=6, ghosts=1).svg
-    found = figures(svg)
-    ghosts, keys = [f for f in found if f.opacity < 0.3], [f for f in found if f.opacity == 1]
+    strip_figures = figures(svg)
+    ghosts, keys = [f for f in strip_figures if f.opacity < 0.3], [f for f in strip_figures if f.opacity == 1]
     assert len(keys) == 12
     middle = (max(f.box[1, 1] for f in keys[:6]) + min(f.box[0, 1] for f in keys[6:])) / 2
     assert sum(ghost.box[1, 1] < middle for ghost in ghosts) == 6
@@ -85,15 +85,15 @@ def test_a_key_is_where_it_would_be_without_ghosts() -> None:
     gaps = []
     for svg in (plain.svg, with_ghosts.svg):
         keys = [f for f in figures(svg) if f.opacity == 1]
-        gaps.append([b.box[0, 0] - a.box[1, 0] for row in rows_of(keys, 5) for a, b in pairwise(row)])
+        gaps.append([b.box[0, 0] - a.box[1, 0] for row in split_rows(keys, 5) for a, b in pairwise(row)])
     scale = gaps[1][0] / gaps[0][0]
     assert np.allclose(gaps[1], scale * np.array(gaps[0]), atol=1.0)
     assert max(gaps[0]) < 40
 
 
-def test_it_says_how_many_rows() -> None:
-    assert "12 poses of demo side by side in 3 rows" in strip(DEMO, TWELVE, per_row=5).says
-    assert "rows" not in strip(DEMO, TWELVE, per_row=12).says
+def test_alt_text_names_row_count() -> None:
+    assert "12 poses of demo side by side in 3 rows" in strip(DEMO, TWELVE, per_row=5).alt_text
+    assert "rows" not in strip(DEMO, TWELVE, per_row=12).alt_text
 
 
 @pytest.mark.parametrize("layout", ["time", "path", "expanded", "in-place"])
@@ -102,7 +102,7 @@ def test_only_poses_side_by_side_have_rows(layout: str) -> None:
         strip(DEMO, TWELVE, per_row=4, layout=layout)
 
 
-def test_rows_are_whole_numbers() -> None:
+def test_per_row_must_be_a_positive_integer() -> None:
     for wrong in (0, -1, 1.5, True):
         with pytest.raises(kp.OptionError, match="per_row"):
             strip(DEMO, TWELVE, per_row=wrong)

@@ -1,4 +1,4 @@
-"""The timeline of swings: its bars are the swings, at their times and in their shades."""
+"""The timeline of swings: bars, shades, rows and legend."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn import assert_words_have_room, level_strokes, parsed, paths, texts
+from svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 import keypose as kp
 from keypose.errors import OptionError, UnknownJoint
-from keypose.pictures.chart.times import frame_scale
-from keypose.pictures.theme import theme_of
-from keypose.pictures.timeline import MOST_ROWS, timeline
-from keypose.pictures.timeline_bars import ANGLES, draw_bars, shade_of
+from keypose.pictures.chart.time_axis import frame_scale
+from keypose.pictures.theme import find_theme
+from keypose.pictures.timeline import MAX_DEFAULT_ROWS, timeline
+from keypose.pictures.timeline_bars import ANGLES, draw_bars, find_shade
 from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track
 from keypose.swings.timeline import Bar, Row
 
@@ -31,63 +31,67 @@ def by_hand(names: tuple[str, ...], tracks: list[Track], n_frames: int = 100) ->
 
 
 def bars_of(svg: str) -> dict[str, list[tuple[float, float, float]]]:
-    """x, y and width of all bars, by shade and kind."""
-    found = {}
-    for path in parsed(svg).iter():
+    """Return x, y and width of all bars, by shade and kind."""
+    bars = {}
+    for path in parse_svg(svg).iter():
         if path.get("data-bars"):
-            found[path.get("data-bars")] = level_strokes(path)
-    return found
+            bars[path.get("data-bars")] = level_strokes(path)
+    return bars
 
 
 def row_of(svg: str, name: str) -> float:
-    """The height of a joint's row, by its name."""
-    text = next(text for text in texts(svg) if text.text == name)
+    """Return the y of a joint's row, by its name."""
+    text = next(text for text in text_boxes(svg) if text.text == name)
     return (text.top + text.bottom) / 2
 
 
 def test_every_bar_is_at_its_time_in_its_row_and_shade() -> None:
     axis = np.array((1.0, 0.0, 0.0))
-    one = Track.of(
+    first = Track.build(
         "Hips", STILL, [Swing("Hips", 10, 30, STILL, axis, np.deg2rad(50)), Swing("Hips", 31, 60, STILL, axis, 0.05)]
     )
-    other = Track.of("Chest", STILL, [Swing("Chest", 0, 99, STILL, axis, np.deg2rad(175))])
-    third = Track.of("Tail", STILL, [], [KeyedSpan([0, 50], np.tile(STILL, (2, 1)))], [Rest("Tail", 60, 99, STILL)])
-    picture = timeline(by_hand(("Hips", "Chest", "Tail"), [one, other, third]))
-    found = bars_of(picture.svg)
-    assert sorted(found) == ["heat0", "heat5", "heat8", "keys", "rest"]
-    ((left, _, whole),) = found["heat8"]  # frames 0 to 99: the whole width
+    second = Track.build("Chest", STILL, [Swing("Chest", 0, 99, STILL, axis, np.deg2rad(175))])
+    third = Track.build("Tail", STILL, [], [KeyedSpan([0, 50], np.tile(STILL, (2, 1)))], [Rest("Tail", 60, 99, STILL)])
+    picture = timeline(by_hand(("Hips", "Chest", "Tail"), [first, second, third]))
+    bars = bars_of(picture.svg)
+    assert sorted(bars) == ["heat0", "heat5", "heat8", "keys", "rest"]
+    ((left, _, full_width),) = bars["heat8"]  # frames 0 to 99: the whole width
     for kind, start, end, joint in (
         ("heat5", 10, 30, "Hips"),
         ("heat0", 31, 60, "Hips"),
         ("keys", 0, 50, "Tail"),
         ("rest", 60, 99, "Tail"),
     ):
-        ((x, y, wide),) = found[kind]
-        assert x == pytest.approx(left + start / 99 * whole, abs=1.0)
-        assert wide == pytest.approx((end - start) / 99 * whole, abs=1.0)
+        ((x, y, wide),) = bars[kind]
+        assert x == pytest.approx(left + start / 99 * full_width, abs=1.0)
+        assert wide == pytest.approx((end - start) / 99 * full_width, abs=1.0)
         assert y == pytest.approx(row_of(picture.svg, joint), abs=2.0)
 
 
-def test_all_swings_of_a_clip_are_there_and_inside() -> None:
+def test_all_swings_are_drawn() -> None:
     picture = timeline(SWINGS)
-    found = bars_of(picture.svg)
-    rows = {text.text for text in texts(picture.svg)} & set(SWINGS.skeleton.names)
-    shown = [row for row in SWINGS.timeline().rows if row.joint in rows]
+    bars_by_kind = bars_of(picture.svg)
+    rows = {text.text for text in text_boxes(picture.svg)} & set(SWINGS.skeleton.names)
+    visible_rows = [row for row in SWINGS.timeline().rows if row.joint in rows]
     for step in range(9):
-        swung = [bar for row in shown for bar in row.bars if bar.kind == "swing" and shade_of(bar.angle_deg) == step]
-        assert len(found.get(f"heat{step}", [])) == len(swung)
-    assert len(found["rest"]) == sum(bar.kind == "rest" for row in shown for bar in row.bars)
+        swung = [
+            bar for row in visible_rows for bar in row.bars if bar.kind == "swing" and find_shade(bar.angle_deg) == step
+        ]
+        assert len(bars_by_kind.get(f"heat{step}", [])) == len(swung)
+    assert len(bars_by_kind["rest"]) == sum(bar.kind == "rest" for row in visible_rows for bar in row.bars)
     assert all(x > 0 and x + wide <= picture.width and 0 < y < picture.height
-               for bars in found.values() for x, y, wide in bars)  # fmt: skip
+               for bars in bars_by_kind.values() for x, y, wide in bars)  # fmt: skip
 
 
-def test_limbs_are_in_the_order_a_person_expects() -> None:
+def test_order_of_body_regions() -> None:
     svg = timeline(SWINGS).svg
     anatomy = SWINGS.skeleton.anatomy
-    shown = {text.text for text in texts(svg)}
+    names_in_picture = {text.text for text in text_boxes(svg)}
     heights = []
-    for limb in ORDER:
-        names = [SWINGS.skeleton.names[j] for j in anatomy.joints(limb) if SWINGS.skeleton.names[j] in shown]
+    for region in ORDER:
+        names = [
+            SWINGS.skeleton.names[j] for j in anatomy.joints(region) if SWINGS.skeleton.names[j] in names_in_picture
+        ]
         heights.append([row_of(svg, name) for name in names])
     assert all(max(upper) < min(lower) for upper, lower in pairwise(heights) if upper and lower)
     thigh, shin = (SWINGS.skeleton.names[anatomy.joint(part)] for part in ("left_thigh", "left_shin"))
@@ -96,7 +100,7 @@ def test_limbs_are_in_the_order_a_person_expects() -> None:
 
 def test_sides_differ_by_colour_and_by_more() -> None:
     svg = timeline(SWINGS).svg
-    theme = theme_of("light")
+    theme = find_theme("light")
     left, right = (paths(svg, stroke=theme[f"{side}4"]) for side in ("left", "right"))
     assert left
     assert len(left) == len(right)
@@ -104,53 +108,53 @@ def test_sides_differ_by_colour_and_by_more() -> None:
     assert all(path.get("stroke-dasharray") for path in right)
 
 
-def test_keys_are_marked_whoever_chose_them() -> None:
+def test_keys_from_any_source_are_marked() -> None:
     frames = [0, 100, 250, 599]
     selection = kp.Selection(frames, 600, "hand")
     keyed = kp.unbake(MOTION, selection, polish=False)
     pictures = [timeline(SWINGS, keys=keys).svg for keys in (frames, selection, keyed)]
     assert pictures[0] == pictures[1] == pictures[2]
     (path,) = paths(pictures[0], data_keys="4")
-    at = [float(piece.split()[0]) for piece in path.get("d", "").split("M")[1:]]
+    at = [float(segment.split()[0]) for segment in path.get("d", "").split("M")[1:]]
     np.testing.assert_allclose(np.diff(at) / (at[-1] - at[0]), np.diff(frames) / 599, atol=1e-3)
-    assert "4 keys" in {text.text for text in texts(pictures[0])}
+    assert "4 keys" in {text.text for text in text_boxes(pictures[0])}
 
 
 def test_feet_on_the_ground_have_a_row_below_their_leg() -> None:
     svg = timeline(SWINGS).svg
-    standings = SWINGS.timeline().contacts
+    contacts = SWINGS.timeline().contacts
     strokes = [stroke for path in paths(svg, data_bars="contact") for stroke in level_strokes(path)]
-    assert standings
-    assert len(strokes) == len(standings)
-    labels = [text for text in texts(svg) if text.text == "on the ground"]
-    assert len(labels) == len({standing.foot for standing in standings})
+    assert contacts
+    assert len(strokes) == len(contacts)
+    labels = [text for text in text_boxes(svg) if text.text == "on the ground"]
+    assert len(labels) == len({contact.foot for contact in contacts})
     assert "contact" not in bars_of(timeline(replace(SWINGS, contacts=None)).svg)
 
 
-def test_fingers_are_left_out_and_that_is_said() -> None:
+def test_excluded_joints_are_named() -> None:
     swings = kp.swings(MOTION, left_out="feet")
     feet = [swings.skeleton.names[j] for j in swings.skeleton.joints("feet")]
     picture = timeline(swings)
-    shown = {text.text for text in texts(picture.svg)}
-    assert not shown & set(feet)
-    assert f"{len(feet)} kept frame by frame" in picture.says
-    assert any(f"{len(feet)} kept frame by frame" in text for text in shown)
-    asked = timeline(swings, joints="feet")
-    assert {text.text for text in texts(asked.svg)} & set(swings.skeleton.names) == set(feet)
-    assert len(bars_of(asked.svg)["keys"]) == len(feet)
+    labels = {text.text for text in text_boxes(picture.svg)}
+    assert not labels & set(feet)
+    assert f"{len(feet)} kept frame by frame" in picture.alt_text
+    assert any(f"{len(feet)} kept frame by frame" in text for text in labels)
+    feet_picture = timeline(swings, joints="feet")
+    assert {text.text for text in text_boxes(feet_picture.svg)} & set(swings.skeleton.names) == set(feet)
+    assert len(bars_of(feet_picture.svg)["keys"]) == len(feet)
 
 
 @pytest.mark.parametrize("width", [240, 500, 960, 2000])
 @pytest.mark.parametrize("row", [10, 15, 30])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_have_room_in_every_size(width: int, row: int, theme: str) -> None:
-    assert_words_have_room(timeline(SWINGS, keys=[0, 9], width_px=width, row_px=row, theme=theme).svg)
+def test_texts_fit_in_every_size(width: int, row: int, theme: str) -> None:
+    assert_texts_fit(timeline(SWINGS, keys=[0, 9], width_px=width, row_px=row, theme=theme).svg)
 
 
 @pytest.mark.parametrize("width", [300, 960])
-def test_the_legend_says_what_the_last_shade_and_blanks_are(width: int) -> None:
-    shown = {text.text for text in texts(timeline(SWINGS, width_px=width).svg)}
-    assert "120°+" in shown and "90°" in shown and "blank: bridged from one to the next" in shown
+def test_legend_explains_last_shade_and_blanks(width: int) -> None:
+    labels = {text.text for text in text_boxes(timeline(SWINGS, width_px=width).svg)}
+    assert "120°+" in labels and "90°" in labels and "blank: bridged from one to the next" in labels
 
 
 def test_crowded_rows_show_the_widest_swing_of_each_px() -> None:
@@ -162,57 +166,57 @@ def test_crowded_rows_show_the_widest_swing_of_each_px() -> None:
         for s, a in zip(starts.tolist(), angles.tolist(), strict=True)
     ]
     scale = frame_scale(20_000, 100.0, 500.0)
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg">{draw_bars([(Row("a", None, False, tuple(bars)), 9.0)], scale, 15.0, theme_of("light"))}</svg>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg">{draw_bars([(Row("a", None, False, tuple(bars)), 9.0)], scale, 15.0, find_theme("light"))}</svg>'
     assert len(svg) < 10_000
-    drawn = np.full(401, -1)
+    actual = np.full(401, -1)
     for kind, strokes in bars_of(svg).items():
         for x, _, wide in strokes:
-            drawn[round(x - 100) : round(x - 100 + wide)] = int(kind[4:])
-    wanted = np.full(401, -1)  # the twin
+            actual[round(x - 100) : round(x - 100 + wide)] = int(kind[4:])
+    expected = np.full(401, -1)  # reference
     for bar in bars:
         for frame in range(bar.start, bar.end + 1):
             px = int(frame / 19_999 * 400)
-            wanted[px] = max(wanted[px], shade_of(bar.angle_deg))
-    assert (drawn == wanted).mean() > 0.99  # a px may start a frame earlier or later
+            expected[px] = max(expected[px], find_shade(bar.angle_deg))
+    assert (actual == expected).mean() > 0.99  # a px may start a frame earlier or later
 
 
 @pytest.mark.parametrize(
     ("angle", "shade"), [(0.0, 0), (4.9, 0), (5.0, 1), (44.0, 4), (119.0, 7), (120.0, 8), (500.0, 8)]
 )
 def test_shades(angle: float, shade: int) -> None:
-    assert shade_of(angle) == shade
+    assert find_shade(angle) == shade
     assert len(ANGLES) == 9
 
 
 def test_nothing_swings() -> None:
     still = replace(MOTION, rotations=np.tile(MOTION.rotations[:1], (600, 1, 1)), translations=np.tile(MOTION.translations[:1], (600, 1, 1)))  # fmt: skip
     picture = timeline(kp.swings(still))
-    assert "No joint swings." in {text.text for text in texts(picture.svg)}
-    assert_words_have_room(picture.svg)
-    assert_words_have_room(timeline(kp.swings(MOTION[:1])).svg)
+    assert "No joint swings." in {text.text for text in text_boxes(picture.svg)}
+    assert_texts_fit(picture.svg)
+    assert_texts_fit(timeline(kp.swings(MOTION[:1])).svg)
 
 
 def test_hostile_names_are_only_text() -> None:
     names = ("<script>", "a&b\"'", "x" * 10_000, "\u202eabc\x00\x1b", "\ud800", "כן")
-    track = [Track.of(n, STILL, [Swing(n, 0, 9, STILL, np.array((0.0, 1.0, 0.0)), 1.0)]) for n in names]
+    track = [Track.build(n, STILL, [Swing(n, 0, 9, STILL, np.array((0.0, 1.0, 0.0)), 1.0)]) for n in names]
     picture = timeline(replace(by_hand(names, track), name="<b>" * 1000), keys=[3])
-    tags = {element.tag.rpartition("}")[2] for element in parsed(picture.svg).iter()}
+    tags = {element.tag.rpartition("}")[2] for element in parse_svg(picture.svg).iter()}
     assert tags <= {"svg", "title", "rect", "path", "text", "g"}
-    assert_words_have_room(picture.svg)
+    assert_texts_fit(picture.svg)
     assert len(picture.svg) < 20_000
 
 
-def test_of_very_many_joints_those_that_swing_longest_are_shown() -> None:
+def test_longest_swinging_joints_are_selected() -> None:
     names = tuple(f"joint {n}" for n in range(300))
     tracks = [
-        Track.of(n, STILL, [Swing(n, 0, 10 + k % 90, STILL, np.array((0.0, 1.0, 0.0)), 1.0)])
+        Track.build(n, STILL, [Swing(n, 0, 10 + k % 90, STILL, np.array((0.0, 1.0, 0.0)), 1.0)])
         for k, n in enumerate(names)
     ]
     picture = timeline(by_hand(names, tracks))
-    shown = {text.text for text in texts(picture.svg)} & set(names)
-    assert len(shown) == MOST_ROWS
-    assert {"joint 89", "joint 179"} <= shown
-    assert f"{300 - MOST_ROWS} that swing least" in picture.says
+    visible = {text.text for text in text_boxes(picture.svg)} & set(names)
+    assert len(visible) == MAX_DEFAULT_ROWS
+    assert {"joint 89", "joint 179"} <= visible
+    assert f"{300 - MAX_DEFAULT_ROWS} that swing least" in picture.alt_text
 
 
 def test_it_is_saved_as_svg_and_png(tmp_path: Path) -> None:
@@ -222,7 +226,7 @@ def test_it_is_saved_as_svg_and_png(tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_invalid_arguments(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="Motion, expected Swings"):
         timeline(MOTION)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="keys: frame 600, expected 0 to 599"):
@@ -241,7 +245,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 def test_a_real_kick(data_dir: Path) -> None:
     motion = kp.load(data_dir / "cmu120" / "135_07_kicking.bvh")
     picture = timeline(kp.swings(motion), keys=kp.select(motion, "farthest", keys=12))
-    assert_words_have_room(picture.svg)
+    assert_texts_fit(picture.svg)
     assert len(picture.svg) < 40_000
-    assert {"LeftUpLeg", "RightLeg", "Head"} <= {text.text for text in texts(picture.svg)}
-    assert "8 kept frame by frame" in picture.says
+    assert {"LeftUpLeg", "RightLeg", "Head"} <= {text.text for text in text_boxes(picture.svg)}
+    assert "8 kept frame by frame" in picture.alt_text

@@ -1,4 +1,4 @@
-"""A library of a few clips, and a server of it."""
+"""A library of a few clips, and a server for it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from server_live import UPLOAD_BYTES, UPLOADS_AT_ONCE, Live, started
+from live_server import MAX_UPLOAD_BYTES, MAX_UPLOADS, LiveServer, start_server
 
 import keypose as kp
 
 
 @pytest.fixture(scope="session")
-def kept_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three clips; tests get copies."""
     folder = tmp_path_factory.mktemp("library")
     demo = kp.demo_motion(fps=30)
@@ -27,30 +27,30 @@ def kept_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def library_path(kept_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library_path(library_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library of the server that most tests share."""
     folder = tmp_path_factory.mktemp("shared") / "library"
-    shutil.copytree(kept_library, folder)
+    shutil.copytree(library_template, folder)
     return folder / "clips.db"
 
 
 @pytest.fixture(scope="session")
-def live(library_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(library_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     log = tmp_path_factory.mktemp("log") / "stderr"
-    limits = {"upload_bytes": UPLOAD_BYTES, "uploads_at_once": UPLOADS_AT_ONCE, "unpacked_bytes": 32 << 20}
-    with started(log, library_path, upload_workers=1, upload_s=20.0, **limits) as running:
-        yield running
+    limits = {"max_upload_bytes": MAX_UPLOAD_BYTES, "max_uploads": MAX_UPLOADS, "max_unpacked_bytes": 32 << 20}
+    with start_server(log, library_path, upload_workers=1, upload_timeout_s=20.0, **limits) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def client(live: Live) -> Iterator[httpx.Client]:
+def client(live: LiveServer) -> Iterator[httpx.Client]:
     with live.client() as browser:
         yield browser
 
 
 @pytest.fixture(scope="session")
 def hashes(client: httpx.Client) -> dict[str, str]:
-    """Of the clips by name."""
+    """Hashes of the clips by name."""
     return {clip["name"]: clip["hash"] for clip in client.get("/api/clips").json()["clips"]}
 
 
@@ -60,7 +60,7 @@ def walk(hashes: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def motion(kept_library: Path, walk: str) -> kp.Motion:
-    """The clip called walk."""
-    with kp.Library(kept_library / "clips.db") as library:
+def motion(library_template: Path, walk: str) -> kp.Motion:
+    """The clip named walk."""
+    with kp.Library(library_template / "clips.db") as library:
         return replace(library.get(walk), name="walk")

@@ -1,4 +1,4 @@
-"""Starts a real server with short clocks; settings come as JSON on the command line, its address goes to stdout."""
+"""Start a real server with short timeouts; takes settings as JSON on the command line, prints its address."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import json
 import os
 import sys
 
-from keypose.server.guard import bodies
-from keypose.server.guard.passwords import Password
-from keypose.server.receiving import Receiving
-from keypose.server.serving import listening, quiet_logging, serve
+from keypose.server.http_protocol import TimedHttpProtocol
+from keypose.server.middleware import body_limits
+from keypose.server.middleware.passwords import Password
+from keypose.server.serve import configure_logging, open_socket, serve
 from keypose.server.settings import Settings
 
 
 def main() -> None:
-    told = json.loads(sys.argv[1])
-    clock_s = told.pop("clock_s")
-    Receiving.headers_s = bodies.IDLE_S = bodies.START_S = clock_s
-    Receiving.most_connections = told.pop("most_connections")
-    if told.get("password"):
-        told["password"] = Password.of(told["password"])
-    on = listening(told.get("host", "127.0.0.1"), 0, others=False)
-    settings = Settings(**told, port=on.getsockname()[1])
-    quiet_logging()
-    said = {"origin": settings.origin, "token": settings.token, "port": settings.port, "pid": os.getpid()}
-    serve(settings, on, on_start=lambda: print(json.dumps(said), flush=True))
+    options = json.loads(sys.argv[1])
+    timeout_s = options.pop("timeout_s")
+    TimedHttpProtocol.headers_s = body_limits.IDLE_S = body_limits.RATE_GRACE_S = timeout_s
+    TimedHttpProtocol.max_connections = options.pop("max_connections")
+    if options.get("password"):
+        options["password"] = Password.create(options["password"])
+    sock = open_socket(options.get("host", "127.0.0.1"), 0, try_next_ports=False)
+    settings = Settings(**options, port=sock.getsockname()[1])
+    configure_logging()
+    info = {"origin": settings.origin, "token": settings.token, "port": settings.port, "pid": os.getpid()}
+    serve(settings, sock, on_start=lambda: print(json.dumps(info), flush=True))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/api.md has every route and every error, and its examples run."""
+"""docs/api.md documents every route and error code, and its examples run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
-from server_live import started
+from live_server import start_server
 
 import keypose as kp
-from keypose.server.failing import STATUS
+from keypose.server.error_responses import HTTP_STATUS
 from keypose.server.routes import ROUTERS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
@@ -32,43 +32,43 @@ def _routes() -> set[tuple[str, str]]:
 
 
 def _sections() -> dict[str, str]:
-    parts = re.split(r"^### ", DOCS, flags=re.MULTILINE)[1:]
-    return {part.splitlines()[0]: part for part in parts}
+    sections = re.split(r"^### ", DOCS, flags=re.MULTILINE)[1:]
+    return {section.splitlines()[0]: section for section in sections}
 
 
-def test_every_route_is_documented_and_every_documented_route_is_there() -> None:
+def test_documented_routes_match_routes() -> None:
     assert set(HEADING.findall(DOCS)) == _routes()
 
 
-def test_every_kind_of_error_is_documented_with_its_status() -> None:
+def test_error_codes_are_documented() -> None:
     rows = [line for line in DOCS.splitlines() if line.startswith("| ")]
-    for kind, status in STATUS.items():
-        assert any(f"`{kind}`" in row and str(status) in row.split("|")[1] for row in rows), (kind, status)
+    for code, status in HTTP_STATUS.items():
+        assert any(f"`{code}`" in row and str(status) in row.split("|")[1] for row in rows), (code, status)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
-def test_every_example_runs(kept_library: Path, tmp_path: Path) -> None:
-    """In the order of the page, each as somebody would type it."""
-    library, here = tmp_path / "library", tmp_path / "here"
-    shutil.copytree(kept_library, library)
-    here.mkdir()
-    kp.save(kp.demo_motion(fps=30)[:60], here / "walk.bvh")
+def test_every_example_runs(library_template: Path, tmp_path: Path) -> None:
+    """In the order of the page."""
+    library, folder = tmp_path / "library", tmp_path / "here"
+    shutil.copytree(library_template, library)
+    folder.mkdir()
+    kp.save(kp.demo_motion(fps=30)[:60], folder / "walk.bvh")
     with kp.Library(library / "clips.db") as clips:
         walk = clips.clip("walk").hash
-    with started(tmp_path / "log", library / "clips.db", upload_workers=1) as live:
-        told = {**os.environ, "URL": live.origin, "AUTH": f"Authorization: Bearer {live.token}", "CLIP": walk}
-        told["no_proxy"] = "*"
+    with start_server(tmp_path / "log", library / "clips.db", upload_workers=1) as live:
+        environment = {**os.environ, "URL": live.origin, "AUTH": f"Authorization: Bearer {live.token}", "CLIP": walk}
+        environment["no_proxy"] = "*"
         for heading, section in _sections().items():
             (example,) = EXAMPLE.findall(section)
-            typed = example.replace("curl ", "curl --silent --show-error --fail-with-body ", 1)
-            done = subprocess.run(
-                ["bash", "-euc", typed], cwd=here, env=told, capture_output=True, text=True, timeout=60
+            command = example.replace("curl ", "curl --silent --show-error --fail-with-body ", 1)
+            process = subprocess.run(
+                ["bash", "-euc", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
             )
-            assert done.returncode == 0, f"{heading}: {done.stdout[:500]} {done.stderr}"
-    assert {path.name for path in here.iterdir()} >= {
+            assert process.returncode == 0, f"{heading}: {process.stdout[:500]} {process.stderr}"
+    assert {path.name for path in folder.iterdir()} >= {
         "frames.bin",
         "strip.svg",
         "strip.png",
-        "unbaked.bin",
+        "curves.bin",
         "clips.zip",
     }

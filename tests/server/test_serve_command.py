@@ -1,4 +1,4 @@
-"""``keypose serve``, as it is typed."""
+"""The command ``keypose serve``."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ from typing import Any
 
 import httpx
 import pytest
-from server_live import is_alive, runs, until
+from live_server import is_alive, runs, until
 
 import keypose as kp
-from keypose.cli.serve_run import ONE_THREAD
+from keypose.cli.serve_run import THREAD_VARIABLES
 
 
 @pytest.fixture(autouse=True)
 def _threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the command sets for its own process is not for the tests after these."""
-    for name in ONE_THREAD:
+    """Restore the environment variables that the command sets."""
+    for name in THREAD_VARIABLES:
         monkeypatch.setenv(name, "1")
 
 
 @contextmanager
-def serving(folder: Path, *options: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
-    """The program in a folder, and what it said when it was there."""
+def run_server(
+    folder: Path, *options: str, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """Run the command in a folder; yield the process and what it printed."""
     command = [sys.executable, "-m", "keypose", "serve", "--json", *options]
     with subprocess.Popen(
         command,
@@ -56,13 +58,13 @@ def serving(folder: Path, *options: str, **environment: str) -> Iterator[tuple[s
 
 
 @contextmanager
-def heard(how: Any) -> Iterator[None]:
-    """How processes that are started meanwhile take SIGHUP; the tests themselves may run under nohup."""
-    before = signal.signal(signal.SIGHUP, how)
+def sighup_handler(handler: Any) -> Iterator[None]:
+    """Set the SIGHUP handler that child processes inherit; the tests may run under nohup."""
+    previous = signal.signal(signal.SIGHUP, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(signal.SIGHUP, previous)
 
 
 def children(pid: int) -> set[int]:
@@ -70,20 +72,20 @@ def children(pid: int) -> set[int]:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_it_serves_a_new_library_and_ends_at_once(tmp_path: Path, stop: signal.Signals) -> None:
+def test_serves_new_library_and_stops(tmp_path: Path, stop: signal.Signals) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    with heard(signal.SIG_DFL), serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, said):
-        assert said["url"] == f"http://127.0.0.1:{said['port']}/?token={said['token']}" and said["pid"] == process.pid
+    with sighup_handler(signal.SIG_DFL), run_server(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, info):
+        assert info["url"] == f"http://127.0.0.1:{info['port']}/?token={info['token']}" and info["pid"] == process.pid
         with httpx.Client(
-            verify=False, trust_env=False, headers={"Authorization": f"Bearer {said['token']}"}
+            verify=False, trust_env=False, headers={"Authorization": f"Bearer {info['token']}"}
         ) as program:
-            assert program.get(f"http://127.0.0.1:{said['port']}/api/library").json()["clips"] == 0
+            assert program.get(f"http://127.0.0.1:{info['port']}/api/library").json()["n_clips"] == 0
             workers = children(process.pid)
-            began = time.monotonic()
+            start_time = time.monotonic()
             process.send_signal(stop)  # while a connection is open
             code = process.wait(20)
-        assert time.monotonic() - began < 10.0
+        assert time.monotonic() - start_time < 10.0
         assert code == 0
         assert workers and not any(map(is_alive, workers))
         assert process.stderr is not None and process.stderr.read() == ""
@@ -91,8 +93,8 @@ def test_it_serves_a_new_library_and_ends_at_once(tmp_path: Path, stop: signal.S
     assert list(temporary.iterdir()) == []
 
 
-def test_workers_leave_with_a_server_that_is_killed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--port", "0") as (process, _):
+def test_workers_exit_with_killed_server(tmp_path: Path) -> None:
+    with run_server(tmp_path, "--port", "0") as (process, _):
         workers = children(process.pid)
         assert workers
         process.kill()
@@ -100,46 +102,46 @@ def test_workers_leave_with_a_server_that_is_killed(tmp_path: Path) -> None:
         until(lambda: not any(map(runs, workers)))
 
 
-def test_what_a_killed_server_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_next_server_removes_stale_files(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, _):
+    with run_server(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, _):
         process.kill()
         process.wait(10)
     (left,) = temporary.iterdir()
-    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (one, _):
+    with run_server(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (first, _):
         mine = set(temporary.iterdir())
         assert len(mine) == 1 and left not in mine
-        with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (other, _):
-            assert mine < set(temporary.iterdir())  # of one that runs nothing is removed
-            for process in (other, one):
+        with run_server(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (other, _):
+            assert mine < set(temporary.iterdir())  # files of a running server are not removed
+            for process in (other, first):
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(20) == 0
     assert list(temporary.iterdir()) == []
 
 
-def test_it_leaves_in_the_middle_of_a_change_that_does_not_end(tmp_path: Path) -> None:
-    """Another process has been writing to the library for long."""
+def test_exits_during_blocked_write(tmp_path: Path) -> None:
+    """Another process holds the write lock of the library."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     with kp.Library(tmp_path / "clips.db") as library:
         clip = library.add(kp.demo_motion(fps=30)[20:60], name="walk")
-    with serving(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, said):
-        headers = {"Authorization": f"Bearer {said['token']}"}
-        with httpx.Client(base_url=f"http://127.0.0.1:{said['port']}", trust_env=False, headers=headers) as program:
+    with run_server(tmp_path, "--port", "0", TMPDIR=str(temporary)) as (process, info):
+        headers = {"Authorization": f"Bearer {info['token']}"}
+        with httpx.Client(base_url=f"http://127.0.0.1:{info['port']}", trust_env=False, headers=headers) as program:
             other = sqlite3.connect(tmp_path / "clips.db", isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
-            asked = threading.Thread(target=_tag, args=(program, clip.hash))
-            asked.start()
+            calls = threading.Thread(target=_tag, args=(program, clip.hash))
+            calls.start()
             time.sleep(1.0)
             workers = children(process.pid)
-            began = time.monotonic()
+            start_time = time.monotonic()
             process.send_signal(signal.SIGTERM)
             code = process.wait(60)
-            took = time.monotonic() - began
-            asked.join()
+            elapsed_s = time.monotonic() - start_time
+            calls.join()
             other.close()
-        assert code == 0 and took < 10.0
+        assert code == 0 and elapsed_s < 10.0
         assert workers and not any(map(runs, workers))
         assert process.stderr is not None and process.stderr.read() == ""
     assert list(temporary.iterdir()) == []
@@ -149,11 +151,11 @@ def test_it_leaves_in_the_middle_of_a_change_that_does_not_end(tmp_path: Path) -
 
 def _tag(program: httpx.Client, digest: str) -> None:
     with contextlib.suppress(httpx.HTTPError):
-        program.post("/api/clips/tag", json={"clips": [digest], "add": ["late"]}, timeout=60.0)
+        program.post("/api/clips/tags", json={"clips": [digest], "add": ["late"]}, timeout=60.0)
 
 
-def test_nohup_is_heeded(tmp_path: Path) -> None:
-    with heard(signal.SIG_IGN), serving(tmp_path, "--port", "0") as (process, _):
+def test_nohup(tmp_path: Path) -> None:
+    with sighup_handler(signal.SIG_IGN), run_server(tmp_path, "--port", "0") as (process, _):
         process.send_signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1.5)
@@ -161,34 +163,34 @@ def test_nohup_is_heeded(tmp_path: Path) -> None:
         assert process.wait(20) == 0
 
 
-def test_the_demo_has_clips(tmp_path: Path) -> None:
-    with serving(tmp_path, "--demo", "--port", "0") as (process, said):
+def test_demo_library(tmp_path: Path) -> None:
+    with run_server(tmp_path, "--demo", "--port", "0") as (process, info):
         with httpx.Client(
-            verify=False, trust_env=False, headers={"Authorization": f"Bearer {said['token']}"}
+            verify=False, trust_env=False, headers={"Authorization": f"Bearer {info['token']}"}
         ) as program:
-            page = program.get(f"http://127.0.0.1:{said['port']}/api/clips").json()
+            page = program.get(f"http://127.0.0.1:{info['port']}/api/clips").json()
         assert page["total"] >= 12 and {"walk", "kick", "jump", "turn"} <= {
             each["tag"] for each in page["facets"]["tags"]
         }
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
-    assert not Path(said["library"]).parent.exists() and list(tmp_path.iterdir()) == []
+    assert not Path(info["library"]).parent.exists() and list(tmp_path.iterdir()) == []
 
 
-def test_a_port_that_is_taken(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_occupied_port(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     from keypose.cli.app import run
-    from keypose.server.serving import listening
+    from keypose.server.serve import open_socket
 
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with listening("127.0.0.1", port, others=True) as other:
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
+        with open_socket("127.0.0.1", port, try_next_ports=True) as other:
             assert port < other.getsockname()[1] < port + 50
         assert run(["serve", "--library", str(tmp_path / "c.db"), "--port", str(port)]) == 1
     assert f"port {port}: cannot be listened on" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "says"),
+    ("options", "code", "message"),
     [
         (["--host", "0.0.0.0"], 2, "other machines need a password"),
         (["--host", "0.0.0.0", "--password-file", "none.txt"], 1, "the password cannot be read"),
@@ -198,13 +200,13 @@ def test_a_port_that_is_taken(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         (["--host", "no such host"], 1, "cannot be listened on"),
     ],
 )
-def test_what_is_refused(
+def test_invalid_options(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     options: list[str],
     code: int,
-    says: str,
+    message: str,
 ) -> None:
     from keypose.cli.app import run
 
@@ -215,31 +217,31 @@ def test_what_is_refused(
         monkeypatch.setenv("KEYPOSE_PASSWORD", "long enough")
     (tmp_path / "short.txt").write_text("short\n")
     assert run(["serve", *options]) == code
-    assert says in capfd.readouterr().err
+    assert message in capfd.readouterr().err
     sys.stdin.close()
 
 
-def test_other_machines_come_in_by_the_password_alone(tmp_path: Path) -> None:
+def test_other_machines_need_password(tmp_path: Path) -> None:
     kp.Library(tmp_path / "clips.db").close()
-    with serving(tmp_path, "--host", "0.0.0.0", "--port", "0", KEYPOSE_PASSWORD="open sesame") as (process, said):
-        origin = f"http://127.0.0.1:{said['port']}"
+    with run_server(tmp_path, "--host", "0.0.0.0", "--port", "0", KEYPOSE_PASSWORD="open sesame") as (process, info):
+        origin = f"http://127.0.0.1:{info['port']}"
         for pid in children(process.pid):
             assert b"open sesame" not in Path(f"/proc/{pid}/environ").read_bytes()
         with httpx.Client(verify=False, trust_env=False, headers={"Origin": origin}, base_url=origin) as browser:
-            assert browser.get("/api/library", headers={"Host": f"evil.example:{said['port']}"}).status_code == 421
+            assert browser.get("/api/library", headers={"Host": f"evil.example:{info['port']}"}).status_code == 421
             assert browser.get("/api/library").status_code == 401
             assert browser.post("/login", data={"password": "open sesame"}).status_code == 303
             assert browser.get("/api/library").status_code == 200
 
 
-def test_the_server_gives_memory_back_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As its workers do, who are measured."""
-    from keypose.server import serving
+def test_server_releases_large_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the call is checked: the effect is measured on a worker."""
+    from keypose.server import serve
     from keypose.server.settings import Settings
 
-    asked: list[str] = []
-    monkeypatch.setattr(serving, "give_back_large", lambda: asked.append("memory"))
-    monkeypatch.setattr(serving._Server, "run", lambda self, sockets: asked.append("served"))
-    with socket.socket() as on:
-        serving.serve(Settings("none.db"), on)
-    assert asked == ["memory", "served"]
+    calls: list[str] = []
+    monkeypatch.setattr(serve, "release_large_blocks", lambda: calls.append("memory"))
+    monkeypatch.setattr(serve._Server, "run", lambda self, sockets: calls.append("served"))
+    with socket.socket() as sock:
+        serve.serve(Settings("none.db"), sock)
+    assert calls == ["memory", "served"]

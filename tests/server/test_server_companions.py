@@ -1,4 +1,4 @@
-"""Files that need others, and come in with them: an .amc with its .asf, a .gltf with its .bin. No other file is read."""
+"""Uploads with companions: an .amc with its .asf, a .gltf with its .bin. No other file is read."""
 
 from __future__ import annotations
 
@@ -12,90 +12,92 @@ from urllib.parse import unquote
 
 import httpx
 import pytest
-from server_live import UPLOAD_BYTES, Live, until
-from server_sending import bvh, send, waiting_files
+from live_server import MAX_UPLOAD_BYTES, LiveServer, until
+from upload_requests import bvh, send, uploaded_files
 
 import keypose as kp
 from acclaim_pair import ASF, amc
 from gltf_pair import gltf
 
 
-def together(client: httpx.Client, data: bytes, name: str, companions: dict[str, bytes]) -> httpx.Response:
-    """As a page sends it: companions first."""
-    told = {"companion": list(companions), "companion_bytes": [len(each) for each in companions.values()]}
-    return send(client, b"".join([*companions.values(), data]), name, **told)
+def send_with_companions(client: httpx.Client, data: bytes, name: str, companions: dict[str, bytes]) -> httpx.Response:
+    """Upload a file after its companions, like the page."""
+    params = {"companion": list(companions), "companion_bytes": [len(item) for item in companions.values()]}
+    return send(client, b"".join([*companions.values(), data]), name, **params)
 
 
-def walk(start: int, count: int = 40) -> kp.Motion:
+def short_walk(start: int, count: int = 40) -> kp.Motion:
     """A motion that no other test uses."""
     return kp.demo_motion(30.0)[start : start + count]
 
 
-def added_in_a_shell(folder: Path, name: str, files: dict[str, bytes]) -> str:
-    """The hash of a clip that was added where its companions lie beside it."""
-    for each, data in files.items():
-        (folder / each).write_bytes(data)
+def add_from_folder(folder: Path, name: str, files: dict[str, bytes]) -> str:
+    """Return the hash of a clip added from a folder with its companions."""
+    for item, data in files.items():
+        (folder / item).write_bytes(data)
     with kp.Library(folder / "clips.db") as library:
         return library.add(folder / name).hash
 
 
-def refusal(answer: httpx.Response, live: Live) -> dict[str, str]:
-    """Why it was not taken; nothing of it stays, and no place of the machine is told."""
-    assert answer.status_code == 422, answer.text
-    assert waiting_files(live) == set() and "keypose-uploads" not in answer.text
-    error: dict[str, str] = answer.json()["error"]
+def get_error(response: httpx.Response, live: LiveServer) -> dict[str, str]:
+    """Return the error of a rejected upload; check that no file is left and no path is disclosed."""
+    assert response.status_code == 422, response.text
+    assert uploaded_files(live) == set() and "keypose-uploads" not in response.text
+    error: dict[str, str] = response.json()["error"]
     return error
 
 
-def test_an_amc_and_its_asf_are_one_clip_as_in_a_shell(client: httpx.Client, live: Live, tmp_path: Path) -> None:
-    expected = added_in_a_shell(tmp_path, "07_05.amc", {"07.asf": ASF, "07_05.amc": amc()})
-    said = together(client, amc(), "07_05.amc", {"07.asf": ASF}).json()
-    assert said["clip"]["hash"] == expected and said["clip"]["name"] == "07_05" and said["known"] is False
-    again = together(client, gzip.compress(amc()), "07_05.amc.gz", {"../../07.asf": gzip.compress(ASF)})
-    assert again.json()["known"] is True
-    assert waiting_files(live) == set()
+def test_amc_with_asf(client: httpx.Client, live: LiveServer, tmp_path: Path) -> None:
+    expected = add_from_folder(tmp_path, "07_05.amc", {"07.asf": ASF, "07_05.amc": amc()})
+    result = send_with_companions(client, amc(), "07_05.amc", {"07.asf": ASF}).json()
+    assert result["clip"]["hash"] == expected and result["clip"]["name"] == "07_05" and result["is_duplicate"] is False
+    again = send_with_companions(client, gzip.compress(amc()), "07_05.amc.gz", {"../../07.asf": gzip.compress(ASF)})
+    assert again.json()["is_duplicate"] is True
+    assert uploaded_files(live) == set()
 
 
 @pytest.mark.parametrize(
     "uris", [("walk.bin",), ("my%20w%C3%A4lk.bin", "./other.bin"), ("a.bin", "b.bin", "c.bin")], ids=str
 )
-def test_a_gltf_and_its_buffers_are_one_clip_as_in_a_shell(
-    client: httpx.Client, live: Live, tmp_path: Path, uris: tuple[str, ...]
-) -> None:
-    motion = walk(10 * len(uris), 50)
+def test_gltf_with_buffers(client: httpx.Client, live: LiveServer, tmp_path: Path, uris: tuple[str, ...]) -> None:
+    motion = short_walk(10 * len(uris), 50)
     data, buffers = gltf(motion, *uris)
     names = [unquote(uri).removeprefix("./") for uri in uris]
     companions = dict(zip(names, buffers, strict=True))
-    expected = added_in_a_shell(tmp_path, "walk.gltf", {"walk.gltf": data, **companions})
-    said = together(client, data, "walk.gltf", companions).json()
-    assert (said["clip"]["hash"], said["clip"]["name"], said["known"]) == (expected, "walk", False)
-    assert said["clip"]["n_frames"] == motion.n_frames
-    took_apart = {name.replace("ä", "a\u0308"): buffer for name, buffer in reversed(companions.items())}
-    again = together(client, gzip.compress(data), "again.gltf.gz", took_apart)  # as some systems spell names
-    assert again.json()["known"] is True
-    assert waiting_files(live) == set()
+    expected = add_from_folder(tmp_path, "walk.gltf", {"walk.gltf": data, **companions})
+    result = send_with_companions(client, data, "walk.gltf", companions).json()
+    assert (result["clip"]["hash"], result["clip"]["name"], result["is_duplicate"]) == (expected, "walk", False)
+    assert result["clip"]["n_frames"] == motion.n_frames
+    decomposed_names = {name.replace("ä", "a\u0308"): buffer for name, buffer in reversed(companions.items())}
+    again = send_with_companions(
+        client, gzip.compress(data), "again.gltf.gz", decomposed_names
+    )  # Unicode as decomposed by macOS
+    assert again.json()["is_duplicate"] is True
+    assert uploaded_files(live) == set()
 
 
-def test_a_gltf_without_its_buffer_is_told_to_come_whole(client: httpx.Client, live: Live) -> None:
-    data, (buffer,) = gltf(walk(40), "walk.bin")
-    alone = refusal(send(client, data, "my walk.gltf"), live)
-    assert "'walk.bin'" in alone["message"] and "Choose the .gltf and its .bin together" in alone["remedy"]
-    other = refusal(together(client, data, "my walk.gltf", {"run.bin": buffer}), live)
+def test_gltf_without_buffer(client: httpx.Client, live: LiveServer) -> None:
+    data, (buffer,) = gltf(short_walk(40), "walk.bin")
+    without_buffer = get_error(send(client, data, "my walk.gltf"), live)
+    assert (
+        "'walk.bin'" in without_buffer["message"] and "Choose the .gltf and its .bin together" in without_buffer["hint"]
+    )
+    other = get_error(send_with_companions(client, data, "my walk.gltf", {"run.bin": buffer}), live)
     assert "'walk.bin': not among the files that came with it ('run.bin')" in other["message"]
-    assert other["remedy"] == alone["remedy"]
-    two, buffers = gltf(walk(40), "a.bin", "b.bin")
-    half = refusal(together(client, two, "walk.gltf", {"a.bin": buffers[0]}), live)
-    assert half["message"].startswith("walk.gltf: buffers[1].uri: 'b.bin'")
+    assert other["hint"] == without_buffer["hint"]
+    two, buffers = gltf(short_walk(40), "a.bin", "b.bin")
+    incomplete = get_error(send_with_companions(client, two, "walk.gltf", {"a.bin": buffers[0]}), live)
+    assert incomplete["message"].startswith("walk.gltf: buffers[1].uri: 'b.bin'")
 
 
-def test_a_buffer_of_another_file_is_refused(client: httpx.Client, live: Live) -> None:
-    data, (buffer,) = gltf(walk(50), "walk.bin")
-    error = refusal(together(client, data, "walk.gltf", {"walk.bin": buffer[:-8]}), live)
+def test_buffer_of_another_file(client: httpx.Client, live: LiveServer) -> None:
+    data, (buffer,) = gltf(short_walk(50), "walk.bin")
+    error = get_error(send_with_companions(client, data, "walk.gltf", {"walk.bin": buffer[:-8]}), live)
     assert error["message"].startswith("walk.gltf: buffers[0] holds ")
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "others"),
+    ("data", "name", "suffixes"),
     [
         (ASF, "07.asf", (".amc", ".asf")),
         (amc(), "07_05.amc", (".amc", ".asf")),
@@ -104,44 +106,44 @@ def test_a_buffer_of_another_file_is_refused(client: httpx.Client, live: Live) -
     ],
     ids=["an .asf", "an .amc", "a packed .amc", "a .bin"],
 )
-def test_half_of_a_pair_is_told_to_come_whole(
-    client: httpx.Client, live: Live, data: bytes, name: str, others: tuple[str, ...]
+def test_incomplete_pair(
+    client: httpx.Client, live: LiveServer, data: bytes, name: str, suffixes: tuple[str, ...]
 ) -> None:
-    error = refusal(send(client, data, name), live)
-    assert error["message"].startswith(f"{name}: ") and all(each in error["remedy"] for each in others)
+    error = get_error(send(client, data, name), live)
+    assert error["message"].startswith(f"{name}: ") and all(item in error["hint"] for item in suffixes)
 
 
-def _elsewhere(path: Path, live: Live, library: Path) -> list[str]:
-    """Ways to a file that is there, from wherever a careless reader might start."""
+def _paths_to(path: Path, live: LiveServer, library: Path) -> list[str]:
+    """Return paths to an existing file, relative to every folder a reader might start from."""
     starts = (Path.cwd(), library.parent, live.temporary / "keypose-uploads-x", live.temporary / "a" / "worker-b")
-    ways = [str(path), path.as_uri(), *(os.path.relpath(path, start) for start in starts)]
-    return [*ways, *(way.replace(".", "%2e").replace("/", "%2f") for way in ways[2:])]
+    paths = [str(path), path.as_uri(), *(os.path.relpath(path, start) for start in starts)]
+    return [*paths, *(each_path.replace(".", "%2e").replace("/", "%2f") for each_path in paths[2:])]
 
 
-def test_no_uri_leads_anywhere(client: httpx.Client, live: Live, library_path: Path, tmp_path: Path) -> None:
-    """The right numbers lie on the disk: were they read, there would be a clip."""
-    motion = walk(60)
+def test_uris_open_no_files(client: httpx.Client, live: LiveServer, library_path: Path, tmp_path: Path) -> None:
+    """A valid buffer is on disk: if it were read, there would be a clip."""
+    motion = short_walk(60)
     _, (buffer,) = gltf(motion, "walk.bin")
     path = tmp_path / "walk.bin"
     path.write_bytes(buffer)
-    strange = ("http://127.0.0.1/walk.bin", "//walk.bin", "/walk.bin", "../walk.bin", "./../walk.bin", "sub/walk.bin",
+    invalid_uris = ("http://127.0.0.1/walk.bin", "//walk.bin", "/walk.bin", "../walk.bin", "./../walk.bin", "sub/walk.bin",
                "..\\walk.bin", "sub%5Cwalk.bin", "c:walk.bin", "walk.bin%00", "walk.gltf", "", "walk.bin/", "WALK.bin")  # fmt: skip
-    for uri in (*_elsewhere(path, live, library_path), "/etc/passwd", "../clips.db", *strange):
+    for uri in (*_paths_to(path, live, library_path), "/etc/passwd", "../clips.db", *invalid_uris):
         data, _ = gltf(motion, uri)
         for companions in ({}, {"walk.bin": buffer}, {str(path): buffer}):
-            error = refusal(together(client, data, "walk.gltf", companions), live)
+            error = get_error(send_with_companions(client, data, "walk.gltf", companions), live)
             assert error["message"].startswith("walk.gltf: buffers[0]"), uri
 
 
-def test_names_of_companions_are_names_and_nothing_else(client: httpx.Client, live: Live, tmp_path: Path) -> None:
-    data, (buffer,) = gltf(walk(70), "..walk.bin")
+def test_companion_names_are_not_paths(client: httpx.Client, live: LiveServer, tmp_path: Path) -> None:
+    data, (buffer,) = gltf(short_walk(70), "..walk.bin")
     target = tmp_path / "..walk.bin"
-    said = together(client, data, "walk.gltf", {str(target): buffer})
-    assert said.status_code == 201 and not target.exists() and waiting_files(live) == set()
+    data = send_with_companions(client, data, "walk.gltf", {str(target): buffer})
+    assert data.status_code == 201 and not target.exists() and uploaded_files(live) == set()
 
 
 @pytest.mark.parametrize(
-    ("told", "says"),
+    ("params", "message"),
     [
         ({"companion": "07.asf", "companion_bytes": len(ASF + amc())}, "expected a file behind them"),
         ({"companion": "07.asf", "companion_bytes": 10**15}, "expected a file behind them"),
@@ -155,61 +157,61 @@ def test_names_of_companions_are_names_and_nothing_else(client: httpx.Client, li
     ],
     ids=str,
 )
-def test_companions_that_are_none_are_refused(
-    client: httpx.Client, live: Live, told: dict[str, object], says: str
-) -> None:
-    answer = send(client, ASF + amc(), "07_05.amc", **told)
-    assert answer.status_code in (400, 422) and says in answer.json()["error"]["message"]
-    assert "keypose-uploads" not in answer.text and waiting_files(live) == set()
+def test_invalid_companions(client: httpx.Client, live: LiveServer, params: dict[str, object], message: str) -> None:
+    response = send(client, ASF + amc(), "07_05.amc", **params)
+    assert response.status_code in (400, 422) and message in response.json()["error"]["message"]
+    assert "keypose-uploads" not in response.text and uploaded_files(live) == set()
 
 
-def test_an_error_in_a_companion_names_it(client: httpx.Client, live: Live) -> None:
+def test_error_in_companion(client: httpx.Client, live: LiveServer) -> None:
     broken = ASF.replace(b"length 4", b"length x")
-    error = refusal(together(client, amc(), "07_05.amc", {"a/07.asf": broken}), live)
+    error = get_error(send_with_companions(client, amc(), "07_05.amc", {"a/07.asf": broken}), live)
     assert error["message"].startswith("07.asf:") and error["line"]
     other = ASF.replace(b"thigh", b"upper")
-    error = refusal(together(client, amc(), "07_05.amc", {"07.asf": other}), live)
+    error = get_error(send_with_companions(client, amc(), "07_05.amc", {"07.asf": other}), live)
     assert error["message"].startswith("07_05.amc:") and "in 07.asf" in error["message"]
 
 
-def test_what_needs_no_companion_gets_none(client: httpx.Client, live: Live, tmp_path: Path) -> None:
-    kp.save(walk(80), tmp_path / "whole.gltf")
-    whole = (tmp_path / "whole.gltf").read_bytes()
-    for data, says in (
+def test_unneeded_companion(client: httpx.Client, live: LiveServer, tmp_path: Path) -> None:
+    kp.save(short_walk(80), tmp_path / "whole.gltf")
+    embedded = (tmp_path / "whole.gltf").read_bytes()
+    for data, message in (
         (bvh(tmp_path, 2), "BVH needs no other file, expected it without 07.asf"),
-        (whole, "asks for no other file, expected it without 07.asf"),
+        (embedded, "asks for no other file, expected it without 07.asf"),
         (ASF, "a skeleton without motion"),
         (b"nonsense", "starts with b'nonsense'"),
     ):
-        error = refusal(together(client, data, "walk.amc", {"07.asf": ASF}), live)
-        assert error["message"].startswith(f"walk.amc: {says}")
+        error = get_error(send_with_companions(client, data, "walk.amc", {"07.asf": ASF}), live)
+        assert error["message"].startswith(f"walk.amc: {message}")
 
 
-def test_what_was_noticed_in_a_companion_is_told(client: httpx.Client) -> None:
-    strange = ASF.replace(b":hierarchy", b":colour\n  red\n:hierarchy")
-    said = together(client, amc(70).rpartition(b"shin")[0], "07_06.amc", {"07.asf": strange}).json()
-    assert len(said["notes"]) == 2 and not any("/" in note for note in said["notes"])
-    assert said["notes"][0].startswith("07.asf:28: ") and said["notes"][1].startswith("frame 70 ")
+def test_notes_about_companion(client: httpx.Client) -> None:
+    invalid_uris = ASF.replace(b":hierarchy", b":colour\n  red\n:hierarchy")
+    result = send_with_companions(client, amc(70).rpartition(b"shin")[0], "07_06.amc", {"07.asf": invalid_uris}).json()
+    assert len(result["notes"]) == 2 and not any("/" in note for note in result["notes"])
+    assert result["notes"][0].startswith("07.asf:28: ") and result["notes"][1].startswith("frame 70 ")
 
 
-def test_limits_hold_for_companions(client: httpx.Client, live: Live) -> None:
+def test_limits_of_companions(client: httpx.Client, live: LiveServer) -> None:
     bomb = gzip.compress(b":version 1.10\n" + b" " * (200 << 20), 9)
-    packed = together(client, amc(), "07_05.amc", {"07.asf": bomb})
-    assert packed.status_code == 413 and packed.json()["error"]["message"].startswith("07.asf: ")
-    large = together(client, amc(), "07_05.amc", {"07.asf": ASF + b" " * UPLOAD_BYTES})
-    assert large.status_code == 413 and waiting_files(live) == set()
+    compressed = send_with_companions(client, amc(), "07_05.amc", {"07.asf": bomb})
+    assert compressed.status_code == 413 and compressed.json()["error"]["message"].startswith("07.asf: ")
+    large = send_with_companions(client, amc(), "07_05.amc", {"07.asf": ASF + b" " * MAX_UPLOAD_BYTES})
+    assert large.status_code == 413 and uploaded_files(live) == set()
 
 
-def test_a_worker_that_is_killed_leaves_nothing_of_companions(live: Live, client: httpx.Client) -> None:
+def test_killed_worker_leaves_no_files(live: LiveServer, client: httpx.Client) -> None:
     data = amc(60_000)  # takes seconds to analyse
-    heard: list[httpx.Response] = []
-    sending = threading.Thread(target=lambda: heard.append(together(client, data, "long.amc", {"07.asf": ASF})))
-    sending.start()
-    until(lambda: any(path.stat().st_size == len(ASF + data) for path in waiting_files(live)))
+    responses: list[httpx.Response] = []
+    thread = threading.Thread(
+        target=lambda: responses.append(send_with_companions(client, data, "long.amc", {"07.asf": ASF}))
+    )
+    thread.start()
+    until(lambda: any(path.stat().st_size == len(ASF + data) for path in uploaded_files(live)))
     time.sleep(0.3)
     for pid in live.children():
         os.kill(pid, signal.SIGKILL)
-    sending.join()
-    assert heard[0].status_code == 503, heard[0].text
-    left = [path for folder in live.temporary.glob("keypose-uploads-*") for path in folder.rglob("*")]
-    assert [path for path in left if path.is_file()] == []
+    thread.join()
+    assert responses[0].status_code == 503, responses[0].text
+    files = [path for folder in live.temporary.glob("keypose-uploads-*") for path in folder.rglob("*")]
+    assert [path for path in files if path.is_file()] == []

@@ -1,4 +1,4 @@
-"""What connections take from each other: places, and memory for what nobody reads."""
+"""Limits of connections and of memory for unread responses."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import asyncio
 import socket
 from typing import Any
 
-import apart
+import event_loop
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from keypose.server import receiving
-from keypose.server.receiving import MOST_OF_ONE, Receiving, has_room
-from keypose.server.serving import listening
+from keypose.server import http_protocol
+from keypose.server.http_protocol import MAX_CONNECTIONS_PER_ADDRESS, TimedHttpProtocol, has_buffer_space
+from keypose.server.serve import open_socket
 
 
-class Wire(asyncio.Transport):
-    """The other end of nothing."""
+class FakeTransport(asyncio.Transport):
+    """A transport without a peer."""
 
     def __init__(self, address: str) -> None:
         super().__init__({"peername": (address, 1), "sockname": ("10.0.0.1", 8600)})
-        self.said, self.unread, self.closed = b"", 0, False
+        self.sent, self.unread, self.closed = b"", 0, False
 
     def write(self, data: Any) -> None:
-        self.said += data
+        self.sent += data
 
     def get_write_buffer_size(self) -> int:
         return self.unread
@@ -37,68 +37,71 @@ class Wire(asyncio.Transport):
 
 
 async def _app(scope: Any, receive: Any, send: Any) -> None:
-    """Nobody asks it."""
+    """Not called."""
 
 
-def connected(state: ServerState, address: str = "10.0.0.7") -> tuple[Receiving, Wire]:
-    config = uvicorn.Config(_app, http=Receiving, ws="none", lifespan="off", log_config=None)
-    made, wire = Receiving(config, state, {}), Wire(address)
-    made.connection_made(wire)
-    return made, wire
+def connect(state: ServerState, address: str = "10.0.0.7") -> tuple[TimedHttpProtocol, FakeTransport]:
+    config = uvicorn.Config(_app, http=TimedHttpProtocol, ws="none", lifespan="off", log_config=None)
+    protocol, transport = TimedHttpProtocol(config, state, {}), FakeTransport(address)
+    protocol.connection_made(transport)
+    return protocol, transport
 
 
-def test_small_pieces_are_sent_at_once() -> None:
-    """Else the kernel waits 40 ms with the body until the other side has said that it has the head."""
+def test_socket_has_no_delay() -> None:
+    """Otherwise the kernel delays the body by 40 ms, until the headers are acknowledged."""
 
     async def run() -> None:
-        found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        no_delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
-        def came(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            found.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        def on_connection(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            no_delay.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             writer.close()
 
-        with listening("127.0.0.1", 0, others=False) as on:
-            port = on.getsockname()[1]
-            async with await asyncio.start_server(came, sock=on):
+        with open_socket("127.0.0.1", 0, try_next_ports=False) as sock:
+            port = sock.getsockname()[1]
+            async with await asyncio.start_server(on_connection, sock=sock):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
-                assert await found == 1
+                assert await no_delay == 1
                 writer.close()
                 await writer.wait_closed()
 
-    apart.run(run())
+    event_loop.run(run())
 
 
-def test_one_machine_leaves_places_to_others() -> None:
+def test_connection_limit_per_address() -> None:
     async def run() -> None:
         state = ServerState()
-        wires = [connected(state)[1] for _ in range(MOST_OF_ONE + 2)]
-        assert [wire.closed for wire in wires] == [False] * MOST_OF_ONE + [True] * 2
-        assert wires[-1].said.startswith(b"HTTP/1.1 503")
-        assert not connected(state, "10.0.0.8")[1].closed
-        for address in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):  # of tunnels, through which many come
-            assert not any(connected(ServerState(), address)[1].closed for _ in range(MOST_OF_ONE + 2))
+        transports = [connect(state)[1] for _ in range(MAX_CONNECTIONS_PER_ADDRESS + 2)]
+        assert [transport.closed for transport in transports] == [False] * MAX_CONNECTIONS_PER_ADDRESS + [True] * 2
+        assert transports[-1].sent.startswith(b"HTTP/1.1 503")
+        assert not connect(state, "10.0.0.8")[1].closed
+        for address in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):  # loopback: tunnels
+            assert not any(connect(ServerState(), address)[1].closed for _ in range(MAX_CONNECTIONS_PER_ADDRESS + 2))
         for each in tuple(state.connections):
             each.connection_lost(None)  # type: ignore[union-attr]
 
-    apart.run(run())
+    event_loop.run(run())
 
 
-def test_what_nobody_reads_takes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(receiving, "MOST_UNREAD_BYTES", 1000)
+def test_buffer_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "MAX_UNREAD_BYTES", 1000)
 
     async def run() -> None:
-        (one, first), (other, second) = connected(ServerState()), connected(ServerState())
-        first.unread = second.unread = 600
-        one.pause_writing()
-        assert has_room()
-        other.pause_writing()
-        assert not has_room()
-        other.resume_writing()
-        assert has_room()
-        other.pause_writing()
-        one.connection_lost(None)
-        assert has_room()
-        other.connection_lost(None)
-        assert not receiving._unread
+        (first_protocol, first_transport), (second_protocol, second_transport) = (
+            connect(ServerState()),
+            connect(ServerState()),
+        )
+        first_transport.unread = second_transport.unread = 600
+        first_protocol.pause_writing()
+        assert has_buffer_space()
+        second_protocol.pause_writing()
+        assert not has_buffer_space()
+        second_protocol.resume_writing()
+        assert has_buffer_space()
+        second_protocol.pause_writing()
+        first_protocol.connection_lost(None)
+        assert has_buffer_space()
+        second_protocol.connection_lost(None)
+        assert not http_protocol._unread
 
-    apart.run(run())
+    event_loop.run(run())

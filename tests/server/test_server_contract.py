@@ -1,4 +1,4 @@
-"""What every route of the app keeps to, whatever it does."""
+"""Security contract of every route."""
 
 from __future__ import annotations
 
@@ -7,78 +7,78 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from fastapi.routing import APIRoute
-from server_live import Live
+from live_server import LiveServer
 
-from keypose.server.app import OPENAPI
-from keypose.server.guard.headers import ALWAYS
+from keypose.server.app import OPENAPI_PATH
+from keypose.server.middleware.headers import DEFAULT_HEADERS
 from keypose.server.routes import ROUTERS
 
 
 def _routes() -> list[tuple[str, str]]:
-    """Method and path of every route, with a hash and a name in place of parameters."""
-    found = {
+    """Return method and path of every route, with values for path parameters."""
+    routes = {
         (method, route.path.replace("{clip}", "0" * 64).replace("{name:path}", "nothing.js"))
         for router in ROUTERS
         for route in router.routes
         if isinstance(route, APIRoute)
         for method in route.methods
     }
-    return sorted({("GET", OPENAPI), *found})
+    return sorted({("GET", OPENAPI_PATH), *routes})
 
 
 ROUTES = _routes()
-API = [(method, path) for method, path in ROUTES if path.startswith("/api/") and path != OPENAPI]
+API = [(method, path) for method, path in ROUTES if path.startswith("/api/") and path != OPENAPI_PATH]
 
 
-def _is_problem(answer: httpx.Response, status: int | None = None) -> None:
+def _assert_error(response: httpx.Response, status: int | None = None) -> None:
     if status is not None:
-        assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/json"
-    error = answer.json()["error"]
-    assert set(error) == {"kind", "message", "line", "remedy"}
-    assert error["kind"] and error["message"] and "Traceback" not in answer.text and "/work" not in answer.text
+        assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    error = response.json()["error"]
+    assert set(error) == {"code", "message", "line", "hint"}
+    assert error["code"] and error["message"] and "Traceback" not in response.text and "/work" not in response.text
 
 
-def _is_guarded(answer: httpx.Response) -> None:
-    for name, value in ALWAYS.items():
-        if name != "Content-Security-Policy" or "sha256-" not in answer.headers[name]:
-            assert answer.headers[name] == value, name
-    assert "'unsafe" not in answer.headers["content-security-policy"]
-    assert "access-control-allow-origin" not in answer.headers
-    assert "etag" in answer.headers or answer.headers["cache-control"] == "no-store"
+def _assert_secure(response: httpx.Response) -> None:
+    for name, value in DEFAULT_HEADERS.items():
+        if name != "Content-Security-Policy" or "sha256-" not in response.headers[name]:
+            assert response.headers[name] == value, name
+    assert "'unsafe" not in response.headers["content-security-policy"]
+    assert "access-control-allow-origin" not in response.headers
+    assert "etag" in response.headers or response.headers["cache-control"] == "no-store"
 
 
 @pytest.fixture(scope="module")
-def stranger(live: Live) -> Iterator[httpx.Client]:
+def stranger(live: LiveServer) -> Iterator[httpx.Client]:
     with live.stranger() as browser:
         yield browser
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_nobody_comes_in_without_token_or_cookie(live: Live, stranger: httpx.Client, method: str, path: str) -> None:
+def test_authentication_is_required(live: LiveServer, stranger: httpx.Client, method: str, path: str) -> None:
     for headers in ({}, {"Cookie": f"keypose_{live.port}=guessed"}, {"Authorization": "Bearer guessed"}):
-        answer = stranger.request(method, path, headers={"Origin": live.origin, **headers})
-        _is_problem(answer, 401)
-        _is_guarded(answer)
+        response = stranger.request(method, path, headers={"Origin": live.origin, **headers})
+        _assert_error(response, 401)
+        _assert_secure(response)
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_no_foreign_page_is_served(stranger: httpx.Client, client: httpx.Client, method: str, path: str) -> None:
-    ours = {"Cookie": "; ".join(f"{name}={value}" for name, value in client.cookies.items())}
-    for foreign in (
+def test_foreign_origins_are_rejected(stranger: httpx.Client, client: httpx.Client, method: str, path: str) -> None:
+    cookies = {"Cookie": "; ".join(f"{name}={value}" for name, value in client.cookies.items())}
+    for headers in (
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:1"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ):
-        answer = stranger.request(method, path, headers={**ours, **foreign})
-        _is_problem(answer, 403)
-        _is_guarded(answer)
+        response = stranger.request(method, path, headers={**cookies, **headers})
+        _assert_error(response, 403)
+        _assert_secure(response)
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_no_other_name_is_answered_to(client: httpx.Client, live: Live, method: str, path: str) -> None:
+def test_foreign_hosts_are_rejected(client: httpx.Client, live: LiveServer, method: str, path: str) -> None:
     for host in (
         "evil.example",
         f"evil.example:{live.port}",
@@ -86,37 +86,37 @@ def test_no_other_name_is_answered_to(client: httpx.Client, live: Live, method: 
         "127.0.0.1:1",
         f"localhost.evil:{live.port}",
     ):
-        answer = client.request(method, path, headers={"Host": host})
-        _is_problem(answer, 421)
-        _is_guarded(answer)
+        response = client.request(method, path, headers={"Host": host})
+        _assert_error(response, 421)
+        _assert_secure(response)
 
 
 @pytest.mark.parametrize(("method", "path"), [each for each in ROUTES if each[0] != "GET"])
-def test_changes_say_where_they_come_from(stranger: httpx.Client, client: httpx.Client, method: str, path: str) -> None:
-    ours = {"Cookie": "; ".join(f"{name}={value}" for name, value in client.cookies.items())}
-    _is_problem(stranger.request(method, path, headers=ours), 403)
+def test_changes_need_an_origin(stranger: httpx.Client, client: httpx.Client, method: str, path: str) -> None:
+    cookies = {"Cookie": "; ".join(f"{name}={value}" for name, value in client.cookies.items())}
+    _assert_error(stranger.request(method, path, headers=cookies), 403)
 
 
 @pytest.mark.parametrize(("method", "path"), API)
-def test_what_cannot_be_understood_is_said(client: httpx.Client, method: str, path: str) -> None:
-    """Nothing in the body, no such clip: an answer of the right shape, and never a fault of ours."""
+def test_invalid_bodies(client: httpx.Client, method: str, path: str) -> None:
+    """An invalid body or an unknown clip gives a client error with the common error body."""
     for body in (None, b"{", b'{"nonsense": NaN}', b"[" * 100_000):
-        answer = client.request(method, path, content=body, headers={"Content-Type": "application/json"})
-        _is_guarded(answer)
-        if answer.status_code >= 300:
-            assert 400 <= answer.status_code < 500, answer.text
-            _is_problem(answer)
+        response = client.request(method, path, content=body, headers={"Content-Type": "application/json"})
+        _assert_secure(response)
+        if response.status_code >= 300:
+            assert 400 <= response.status_code < 500, response.text
+            _assert_error(response)
 
 
 @pytest.mark.parametrize(("method", "path"), [each for each in ROUTES if each[0] == "GET" and each not in API])
-def test_pages_and_their_data_are_guarded(client: httpx.Client, method: str, path: str) -> None:
-    _is_guarded(client.request(method, path))
+def test_pages_are_secure(client: httpx.Client, method: str, path: str) -> None:
+    _assert_secure(client.request(method, path))
 
 
-def test_the_api_describes_itself_and_has_no_page_from_elsewhere(client: httpx.Client) -> None:
-    described = client.get(OPENAPI).json()
-    assert len(API) == sum(len(methods) for methods in described["paths"].values()) > 15
-    assert set(described["paths"]) == {path for path in described["paths"] if path.startswith("/api/")}
-    assert "HTTPValidationError" not in described["components"]["schemas"]
+def test_openapi_document(client: httpx.Client) -> None:
+    document = client.get(OPENAPI_PATH).json()
+    assert len(API) == sum(len(methods) for methods in document["paths"].values()) > 15
+    assert set(document["paths"]) == {path for path in document["paths"] if path.startswith("/api/")}
+    assert "HTTPValidationError" not in document["components"]["schemas"]
     for path in ("/docs", "/redoc", "/api/docs"):
         assert client.get(path).status_code == 404

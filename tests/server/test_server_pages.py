@@ -1,4 +1,4 @@
-"""The shell, its files, and what is shown where there is none."""
+"""The pages: index.html, assets, and error pages."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import os
 from pathlib import Path
 from typing import Any
 
-import apart
+import event_loop
 import httpx
 import pytest
 from fastapi import FastAPI
-from server_live import Live
+from live_server import LiveServer
 
 from keypose.server.routes import pages
 from keypose.server.static_files import StaticFiles
 
-SHELL = b"<!doctype html><script type=module src=/assets/main-1a2b.js></script>"
+INDEX = b"<!doctype html><script type=module src=/assets/main-1a2b.js></script>"
 SCRIPT = b"console.log('keypose');" * 200
 
 
 @pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of built pages, in place of those that may be there."""
+def built_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of built pages that replaces the real ones."""
     folder = tmp_path / "static"
     (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_bytes(SHELL)
+    (folder / "index.html").write_bytes(INDEX)
     (folder / "icon.svg").write_bytes(b"<svg/>")
     (folder / "assets" / "main-1a2b.js").write_bytes(SCRIPT)
     monkeypatch.setattr(pages, "FILES", StaticFiles(folder))
@@ -33,7 +33,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Browser:
-    """Looks at the pages alone, without the guard."""
+    """Client of the page routes, without middleware."""
 
     def __init__(self) -> None:
         self.app = FastAPI()
@@ -45,7 +45,7 @@ class Browser:
             async with httpx.AsyncClient(transport=transport, base_url="http://pages", verify=False) as client:
                 return await client.get(path, **options)
 
-        return apart.run(get())
+        return event_loop.run(get())
 
 
 @pytest.fixture
@@ -53,20 +53,20 @@ def browser() -> Browser:
     return Browser()
 
 
-def test_every_page_is_the_same_shell(built: Path, browser: Browser) -> None:
+def test_every_page_is_index_html(built_pages: Path, browser: Browser) -> None:
     for path in ("/", f"/clips/{'a' * 64}?frame=3", f"/compare/{'a' * 64}"):
-        answer = browser.get(path)
-        assert answer.content == SHELL and answer.headers["content-type"] == "text/html; charset=utf-8"
-        assert answer.headers["cache-control"] == "no-cache"
-        assert browser.get(path, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+        response = browser.get(path)
+        assert response.content == INDEX and response.headers["content-type"] == "text/html; charset=utf-8"
+        assert response.headers["cache-control"] == "no-cache"
+        assert browser.get(path, headers={"If-None-Match": response.headers["etag"]}).status_code == 304
     assert browser.get("/clips/abc").status_code == 422 and browser.get("/index.html").status_code == 404
 
 
-def test_files_with_a_hash_stay_and_are_sent_compressed(built: Path, browser: Browser) -> None:
-    answer = browser.get("/assets/main-1a2b.js", headers={"Accept-Encoding": "gzip"})
-    assert answer.content == SCRIPT and answer.headers["content-encoding"] == "gzip"
-    assert int(answer.headers["content-length"]) == len(gzip.compress(SCRIPT, 9, mtime=0)) < len(SCRIPT) / 4
-    assert "immutable" in answer.headers["cache-control"] and "javascript" in answer.headers["content-type"]
+def test_assets_are_immutable_and_compressed(built_pages: Path, browser: Browser) -> None:
+    response = browser.get("/assets/main-1a2b.js", headers={"Accept-Encoding": "gzip"})
+    assert response.content == SCRIPT and response.headers["content-encoding"] == "gzip"
+    assert int(response.headers["content-length"]) == len(gzip.compress(SCRIPT, 9, mtime=0)) < len(SCRIPT) / 4
+    assert "immutable" in response.headers["cache-control"] and "javascript" in response.headers["content-type"]
     plain = browser.get("/assets/main-1a2b.js", headers={"Accept-Encoding": "identity"})
     assert plain.content == SCRIPT and "content-encoding" not in plain.headers and plain.headers["vary"]
     icon = browser.get("/icon.svg")
@@ -86,32 +86,36 @@ def test_files_with_a_hash_stay_and_are_sent_compressed(built: Path, browser: Br
         "/\0",
     ],
 )
-def test_no_address_leads_out_of_the_folder(live: Live, path: str) -> None:
-    """Asked for as they are: clients tidy such addresses up."""
+def test_paths_outside_the_folder(live: LiveServer, path: str) -> None:
+    """Sent raw: HTTP clients normalise such paths."""
     with live.connection() as connection:
-        head = f"GET {path} HTTP/1.1\r\nHost: {live.host}\r\nAuthorization: Bearer {live.token}\r\nConnection: close\r\n\r\n"
-        connection.sendall(head.encode())
-        said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    assert said.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400")) and b"root:" not in said and b"make_app" not in said
+        request = f"GET {path} HTTP/1.1\r\nHost: {live.host}\r\nAuthorization: Bearer {live.token}\r\nConnection: close\r\n\r\n"
+        connection.sendall(request.encode())
+        received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert (
+        received.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400"))
+        and b"root:" not in received
+        and b"make_app" not in received
+    )
 
 
-def test_pages_that_are_built_again_are_read_again(built: Path, browser: Browser) -> None:
-    assert browser.get("/").content == SHELL
-    (built / "index.html").write_bytes(b"new")
-    os.utime(built / "index.html", (1, 1))
+def test_rebuilt_pages_are_reloaded(built_pages: Path, browser: Browser) -> None:
+    assert browser.get("/").content == INDEX
+    (built_pages / "index.html").write_bytes(b"new")
+    os.utime(built_pages / "index.html", (1, 1))
     assert browser.get("/").content == b"new"
 
 
-def test_pages_that_are_not_built_say_what_to_type(
+def test_missing_pages(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(pages, "FILES", StaticFiles(tmp_path / "none"))
-    answer = browser.get("/")
-    assert answer.status_code == 503 and "make web" in answer.text and "make web" in caplog.text
+    response = browser.get("/")
+    assert response.status_code == 503 and "make web" in response.text and "make web" in caplog.text
 
 
-def test_an_address_of_nothing_has_a_page_with_words(client: httpx.Client) -> None:
+def test_not_found_page(client: httpx.Client) -> None:
     for path in ("/no/<script>", "/clips/abc", f"/clips/{'x' * 64}"):
-        answer = client.get(path, headers={"Accept": "text/html"})
-        assert answer.status_code == 404 and "Not found" in answer.text and "<script" not in answer.text
-        assert 'href="/"' in answer.text and "sha256-" in answer.headers["content-security-policy"]
+        response = client.get(path, headers={"Accept": "text/html"})
+        assert response.status_code == 404 and "Not found" in response.text and "<script" not in response.text
+        assert 'href="/"' in response.text and "sha256-" in response.headers["content-security-policy"]

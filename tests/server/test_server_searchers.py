@@ -1,4 +1,4 @@
-"""Processes that search: ready before they are asked, several at once, and behind nobody's uploads."""
+"""Search workers and the priority of upload workers."""
 
 from __future__ import annotations
 
@@ -8,72 +8,75 @@ import os
 from pathlib import Path
 from typing import Any
 
-import apart
+import event_loop
 import pytest
 
 import keypose as kp
-from keypose.server.failing import TaskError
-from keypose.server.rows import hit
-from keypose.server.work.pool import Workers
-from keypose.server.work.process import SEARCHES, UPLOADS, How, Worker
+from keypose.server.error_responses import TaskError
+from keypose.server.rows import hit_row
+from keypose.server.workers.pool import Workers
+from keypose.server.workers.process import SEARCH_TASKS, UPLOAD_TASKS, Worker, WorkerConfig
 
 GB = 1 << 30
 AUTOGROUP = Path("/proc/self/autogroup")
 
 
-def asked(clip: str, **more: Any) -> dict[str, Any]:
-    return {"wish": {"clip": clip, "limit": 9, **more}, "pose": None}
+def search_payload(clip: str, **more: Any) -> dict[str, Any]:
+    return {"request": {"clip": clip, "limit": 9, **more}, "pose": None}
 
 
-def test_a_searcher_answers_as_the_library_does(kept_library: Path, walk: str) -> None:
-    where = str(kept_library / "clips.db")
+def test_search_worker_matches_library(library_template: Path, walk: str) -> None:
+    location = str(library_template / "clips.db")
 
     async def run() -> list[dict[str, Any]]:
-        worker = await Worker.start(How(where, SEARCHES, 4 * GB))
+        worker = await Worker.start(WorkerConfig(location, SEARCH_TASKS, 4 * GB))
         try:
-            heads = [{"task": "search", "told": told} for told in (asked(walk), asked(walk, start=5, end=40))]
-            return [json.loads((await worker.ask(head))[1]) for head in heads]
+            headers = [
+                {"task": "search", "payload": payload}
+                for payload in (search_payload(walk), search_payload(walk, start=5, end=40))
+            ]
+            return [json.loads((await worker.request(header))[1]) for header in headers]
         finally:
-            await worker.end()
+            await worker.stop()
 
-    whole, part = apart.run(run())
-    with kp.Library(where) as library:
-        for found, expected in (
-            (whole, library.search(walk, limit=10)),
-            (part, library.search_part(walk, 5, 40, limit=10)),
+    clip_result, span_result = event_loop.run(run())
+    with kp.Library(location) as library:
+        for result, expected in (
+            (clip_result, library.search(walk, limit=10)),
+            (span_result, library.search_part(walk, 5, 40, limit=10)),
         ):
-            assert found["hits"] == [hit(each).model_dump(mode="json") for each in expected[:9]] != []
-            assert found["more"] == (len(expected) > 9)
+            assert result["hits"] == [hit_row(each).model_dump(mode="json") for each in expected[:9]] != []
+            assert result["has_more"] == (len(expected) > 9)
 
 
-def test_searches_go_to_whoever_is_free(kept_library: Path, walk: str) -> None:
-    """Both know every clip, so none waits for the other."""
-    where = str(kept_library / "clips.db")
+def test_any_searcher_serves_any_clip(library_template: Path, walk: str) -> None:
+    """No affinity: both searchers hold every clip."""
+    location = str(library_template / "clips.db")
 
     async def run() -> None:
-        searchers = Workers(How(where, SEARCHES, 4 * GB), 2, time_s=30.0, patience_s=0.0)
+        searchers = Workers(WorkerConfig(location, SEARCH_TASKS, 4 * GB), 2, timeout_s=30.0, affinity_wait_s=0.0)
         await searchers.start()
         try:
-            answers = await asyncio.gather(*(searchers.run("search", walk, asked(walk)) for _ in range(12)))
-            assert len({json.dumps(json.loads(each.body)["hits"]) for each in answers}) == 1
+            results = await asyncio.gather(*(searchers.run("search", walk, search_payload(walk)) for _ in range(12)))
+            assert len({json.dumps(json.loads(each.body)["hits"]) for each in results}) == 1
             with pytest.raises(TaskError, match=r"no clip|no such"):
-                await searchers.run("search", "0" * 64, asked("0" * 64))
+                await searchers.run("search", "0" * 64, search_payload("0" * 64))
         finally:
             await searchers.stop()
 
-    apart.run(run())
+    event_loop.run(run())
 
 
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel shares its cores between processes alone")
-def test_who_analyses_uploads_lets_others_go_first(kept_library: Path) -> None:
-    """Also where the kernel shares its cores between sessions before it looks at processes."""
+def test_upload_workers_have_low_priority(library_template: Path) -> None:
+    """Also if the kernel schedules by session (autogroup)."""
 
     async def run() -> None:
-        worker = await Worker.start(How(str(kept_library / "clips.db"), UPLOADS, 4 * GB, niceness=10))
+        worker = await Worker.start(WorkerConfig(str(library_template / "clips.db"), UPLOAD_TASKS, 4 * GB, niceness=10))
         try:
             assert os.getpriority(os.PRIO_PROCESS, worker.pid) == os.getpriority(os.PRIO_PROCESS, 0) + 10
             assert Path(f"/proc/{worker.pid}/autogroup").read_text().strip().endswith("nice 10")
         finally:
-            await worker.end()
+            await worker.stop()
 
-    apart.run(run())
+    event_loop.run(run())

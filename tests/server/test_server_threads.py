@@ -1,4 +1,4 @@
-"""Threads for what waits for the disk: only so many at once, whoever goes away meanwhile."""
+"""Threads for library access: their number is limited, also after cancellations."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import gc
 import time
 from typing import Any
 
-import apart
+import event_loop
 import pytest
 
-from keypose.server.own_folder import own_folder
-from keypose.server.running import Running
+from keypose.server.app_state import AppState
 from keypose.server.settings import Settings
+from keypose.server.temp_dirs import temp_dir
 
 
-def test_who_goes_makes_no_room_before_the_work_is_done(caplog: pytest.LogCaptureFixture) -> None:
-    now, most, done = 0, 0, 0
+def test_cancelled_write_holds_its_thread(caplog: pytest.LogCaptureFixture) -> None:
+    n_running, max_running, n_finished = 0, 0, 0
 
     def work(_: Any) -> None:
-        nonlocal now, most, done
-        now += 1
-        most = max(most, now)
+        nonlocal n_running, max_running, n_finished
+        n_running += 1
+        max_running = max(max_running, n_running)
         time.sleep(0.3)
-        now -= 1
-        done += 1
+        n_running -= 1
+        n_finished += 1
         raise ValueError("that nobody hears")
 
     async def run() -> None:
-        with own_folder("keypose-test-") as folder:
-            here = Running(Settings("none.db"), None, folder)  # type: ignore[arg-type]
-            asked = here.writes
-            first = asyncio.create_task(asked(work))
+        with temp_dir("keypose-test-") as folder:
+            state = AppState(Settings("none.db"), None, folder)  # type: ignore[arg-type]
+            run_write = state.run_write
+            first = asyncio.create_task(run_write(work))
             await asyncio.sleep(0.1)
-            others = [asyncio.create_task(asked(work)) for _ in range(3)]
+            others = [asyncio.create_task(run_write(work)) for _ in range(3)]
             await asyncio.sleep(0.05)
             for each in (first, *others):
                 each.cancel()
             await asyncio.gather(first, *others, return_exceptions=True)
             with pytest.raises(ValueError, match="nobody"):
-                await asked(work)
-            assert await asked(lambda _: "next") == "next"
+                await run_write(work)
+            assert await run_write(lambda _: "next") == "next"
 
-    apart.run(run())
+    event_loop.run(run())
     gc.collect()
     assert caplog.records == []
-    assert most == 1 and done == 2  # those who only waited are not worked for
+    assert max_running == 1 and n_finished == 2  # cancelled while waiting: never run

@@ -1,4 +1,4 @@
-"""Processes that compute: they may be slow, grow large, or die."""
+"""Worker processes that are slow, grow large or crash."""
 
 from __future__ import annotations
 
@@ -16,34 +16,36 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import apart
+import event_loop
 import pytest
-from server_live import is_alive, runs, until
+from live_server import is_alive, runs, until
 
 import keypose as kp
-from keypose.server.failing import TaskError, TooMuchAsked, WorkerError, status_of
-from keypose.server.work import pool
-from keypose.server.work.kept import Kept
-from keypose.server.work.pool import PATIENCE_S, Workers
-from keypose.server.work.process import How, Worker
+from keypose.server.error_responses import TaskError, TooManyRequests, WorkerError, http_status
+from keypose.server.workers import pool
+from keypose.server.workers.cache import SizedCache
+from keypose.server.workers.pool import AFFINITY_WAIT_S, Workers
+from keypose.server.workers.process import Worker, WorkerConfig
 
-Do = Callable[[Workers], Coroutine[Any, Any, None]]
+Body = Callable[[Workers], Coroutine[Any, Any, None]]
 GB = 1 << 30
-ONE, TWO = "0" * 64, "1".rjust(8, "0") + "0" * 56  # of different homes where there are two workers
+ONE, TWO = "0" * 64, "1".rjust(8, "0") + "0" * 56  # with different home slots of two workers
 
 
 @pytest.fixture(scope="module")
-def where(kept_library: Path) -> Iterator[str]:
+def location(library_template: Path) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent))  # workers import the tasks
-        yield str(kept_library / "clips.db")
+        yield str(library_template / "clips.db")
 
 
 @asynccontextmanager
-async def started(where: str, n: int = 1, folder: Path | None = None, **options: Any) -> AsyncIterator[Workers]:
-    """Workers, which are gone then."""
-    how = How(where, "server_tasks", 2 * GB, folder=None if folder is None else str(folder))
-    workers = Workers(how, n, **{"time_s": 20.0, **options})
+async def start_workers(
+    location: str, n: int = 1, temp_dir: Path | None = None, **options: Any
+) -> AsyncIterator[Workers]:
+    """Start workers and stop them at the end."""
+    config = WorkerConfig(location, "sample_tasks", 2 * GB, temp_dir=None if temp_dir is None else str(temp_dir))
+    workers = Workers(config, n, **{"timeout_s": 20.0, **options})
     await workers.start()
     try:
         async with asyncio.timeout(60.0):
@@ -57,232 +59,232 @@ async def started(where: str, n: int = 1, folder: Path | None = None, **options:
 
 
 @pytest.fixture(scope="module")
-def shared(where: str) -> Iterator[Callable[[Do], None]]:
-    """One worker for many tests."""
-    with apart.Loop() as runner:
-        kept = started(where)
-        workers = runner.run(kept.__aenter__())
-        yield lambda do: runner.run(do(workers))
-        runner.run(kept.__aexit__(None, None, None))
+def shared(location: str) -> Iterator[Callable[[Body], None]]:
+    """One worker shared by many tests."""
+    with event_loop.Loop() as runner:
+        context = start_workers(location)
+        workers = runner.run(context.__aenter__())
+        yield lambda body: runner.run(body(workers))
+        runner.run(context.__aexit__(None, None, None))
 
 
-def with_workers(where: str, do: Do, n: int = 1, **options: Any) -> None:
-    """Runs something with workers of its own."""
+def with_workers(location: str, body: Body, n: int = 1, **options: Any) -> None:
+    """Run a test body with its own workers."""
 
     async def run() -> None:
-        async with started(where, n, **options) as workers:
-            await do(workers)
+        async with start_workers(location, n, **options) as workers:
+            await body(workers)
 
-    apart.run(run())
+    event_loop.run(run())
 
 
-def test_answers_and_errors_travel(shared: Callable[[Do], None]) -> None:
-    async def ask(workers: Workers) -> None:
-        answer = await workers.run("say", ONE, {"text": "ü<\u2028"})
-        assert json.loads(answer.body)["text"] == "ü<\u2028" and answer.headers == {"X-Said": "yes"}
+def test_results_and_errors(shared: Callable[[Body], None]) -> None:
+    async def run_body(workers: Workers) -> None:
+        response = await workers.run("echo", ONE, {"text": "ü<\u2028"})
+        assert json.loads(response.body)["text"] == "ü<\u2028" and response.headers == {"X-Echo": "yes"}
         assert len((await workers.run("large", ONE, {"bytes": 9_000_000})).body) == 9_000_000
-        assert json.loads((await workers.run("chatter", ONE, {"k": 1})).body)["k"] == 1
-        for kind, status in {
+        assert json.loads((await workers.run("print_noise", ONE, {"k": 1})).body)["k"] == 1
+        for code, status in {
             "FormatError": 422, "LimitError": 413, "MissingExtra": 501, "OptionError": 400, "UnknownJoint": 400,
-            "Damaged": 500,
+            "LibraryDamaged": 500,
         }.items():  # fmt: skip
-            with pytest.raises(TaskError) as caught:
-                await workers.run("fail", ONE, {"kind": kind})
-            problem = caught.value.problem
-            assert problem.kind == kind and status_of(problem) == status and "/secret" not in problem.message
-            if kind == "FormatError":
-                assert (problem.message, problem.line) == ("walk.bvh:41: 5 channels", 41)
-            if kind == "MissingExtra":
-                assert problem.remedy is not None and "pip install 'keypose[usd]'" in problem.remedy
-        with pytest.raises(TaskError) as caught:
-            await workers.run("fail", ONE, {"kind": "bug"})
-        assert status_of(caught.value.problem) == 500 and "secret" not in str(caught.value.problem)
+            with pytest.raises(TaskError) as excinfo:
+                await workers.run("fail", ONE, {"code": code})
+            details = excinfo.value.details
+            assert details.code == code and http_status(details) == status and "/secret" not in details.message
+            if code == "FormatError":
+                assert (details.message, details.line) == ("walk.bvh:41: 5 channels", 41)
+            if code == "MissingExtra":
+                assert details.hint is not None and "pip install 'keypose[usd]'" in details.hint
+        with pytest.raises(TaskError) as excinfo:
+            await workers.run("fail", ONE, {"code": "bug"})
+        assert http_status(excinfo.value.details) == 500 and "secret" not in str(excinfo.value.details)
 
-    shared(ask)
+    shared(run_body)
 
 
-def test_motions_come_by_hash_and_stay(where: str, shared: Callable[[Do], None]) -> None:
-    with kp.Library(where) as library:
+def test_motions_are_cached_by_hash(location: str, shared: Callable[[Body], None]) -> None:
+    with kp.Library(location) as library:
         clip = library.clip("walk")
 
-    async def ask(workers: Workers) -> None:
-        answer = await workers.run("motion", clip.hash, {"clip": clip.hash})
-        assert json.loads(answer.body) == {"frames": clip.n_frames, "name": "walk", "same": True}
-        for other in ("0" * 64, "walk"):  # names are no hashes
-            with pytest.raises(TaskError) as caught:
+    async def run_body(workers: Workers) -> None:
+        response = await workers.run("motion", clip.hash, {"clip": clip.hash})
+        assert json.loads(response.body) == {"frames": clip.n_frames, "name": "walk", "same": True}
+        for other in ("0" * 64, "walk"):  # a name is not a hash
+            with pytest.raises(TaskError) as excinfo:
                 await workers.run("motion", ONE, {"clip": other})
-            assert status_of(caught.value.problem) == 404
+            assert http_status(excinfo.value.details) == 404
 
-    shared(ask)
+    shared(run_body)
 
 
-@pytest.mark.parametrize(("task", "how"), [("crash", "SIGSEGV"), ("leave", "exit code 3")])
-def test_a_worker_that_dies_costs_one_request(shared: Callable[[Do], None], task: str, how: str) -> None:
-    async def ask(workers: Workers) -> None:
-        with pytest.raises(WorkerError, match=how):
+@pytest.mark.parametrize(("task", "reason"), [("crash", "SIGSEGV"), ("exit", "exit code 3")])
+def test_crash_fails_one_request(shared: Callable[[Body], None], task: str, reason: str) -> None:
+    async def run_body(workers: Workers) -> None:
+        with pytest.raises(WorkerError, match=reason):
             await workers.run(task, ONE, {})
-        assert (await workers.run("say", ONE, {})).body
-        for pid in workers.pids:  # one that dies while it has nothing to do costs none
+        assert (await workers.run("echo", ONE, {})).body
+        for pid in workers.pids:  # an idle worker that dies fails no request
             os.kill(pid, signal.SIGKILL)
         await asyncio.sleep(0.3)
-        assert (await workers.run("say", ONE, {})).body
+        assert (await workers.run("echo", ONE, {})).body
 
-    shared(ask)
+    shared(run_body)
 
 
-def test_a_worker_has_only_so_much_time(shared: Callable[[Do], None]) -> None:
-    async def ask(workers: Workers) -> None:
+def test_timeout(shared: Callable[[Body], None]) -> None:
+    async def run_body(workers: Workers) -> None:
         (before,) = workers.pids
-        began = time.monotonic()
+        start_time = time.monotonic()
         with pytest.raises(WorkerError, match=r"longer than 0\.5 s"):
-            await workers.run("sleep", ONE, {"s": 60}, time_s=0.5)
-        assert time.monotonic() - began < 5.0 and not is_alive(before)
-        assert (await workers.run("say", ONE, {})).body
+            await workers.run("sleep", ONE, {"s": 60}, timeout_s=0.5)
+        assert time.monotonic() - start_time < 5.0 and not is_alive(before)
+        assert (await workers.run("echo", ONE, {})).body
 
-    shared(ask)
+    shared(run_body)
 
 
-def test_a_worker_has_only_so_much_memory(shared: Callable[[Do], None]) -> None:
-    async def ask(workers: Workers) -> None:
+def test_memory_limit(shared: Callable[[Body], None]) -> None:
+    async def run_body(workers: Workers) -> None:
         (before,) = workers.pids
-        with pytest.raises(TaskError) as caught:
+        with pytest.raises(TaskError) as excinfo:
             await workers.run("grow", ONE, {"bytes": 3 * GB})
-        assert status_of(caught.value.problem) == 503 and "memory" in caught.value.problem.message
-        assert (await workers.run("say", ONE, {})).body and workers.pids == (before,)
+        assert http_status(excinfo.value.details) == 503 and "memory" in excinfo.value.details.message
+        assert (await workers.run("echo", ONE, {})).body and workers.pids == (before,)
 
-    shared(ask)
+    shared(run_body)
 
 
-def test_clips_have_a_home_that_is_not_waited_for_too_long(where: str) -> None:
+def test_affinity_of_clips(location: str) -> None:
     async def pid(workers: Workers, clip: str, s: float = 0.0) -> int:
         return int(json.loads((await workers.run("sleep", clip, {"s": s})).body)["pid"])
 
-    async def ask(workers: Workers) -> None:
+    async def run_body(workers: Workers) -> None:
         first, second = await pid(workers, ONE), await pid(workers, TWO)
         assert first != second
         assert {await pid(workers, ONE) for _ in range(5)} == {first}
         slow = asyncio.create_task(pid(workers, ONE, 2.0))
         await asyncio.sleep(0.1)
-        began = time.monotonic()
+        start_time = time.monotonic()
         assert await pid(workers, ONE) == second
-        assert PATIENCE_S * 0.5 < time.monotonic() - began < 1.5
+        assert AFFINITY_WAIT_S * 0.5 < time.monotonic() - start_time < 1.5
         assert await slow == first
 
-    with_workers(where, ask, 2)
+    with_workers(location, run_body, 2)
 
 
-def test_nobody_waits_in_an_endless_queue_and_who_goes_leaves_it(where: str) -> None:
-    async def ask(workers: Workers) -> None:
+def test_queue_limit_and_cancellation(location: str) -> None:
+    async def run_body(workers: Workers) -> None:
         running = asyncio.create_task(workers.run("sleep", ONE, {"s": 1.0}))
         await asyncio.sleep(0.1)
         waiting = [asyncio.create_task(workers.run("sleep", ONE, {"s": 30.0})) for _ in range(3)]
         await asyncio.sleep(0.1)
-        with pytest.raises(TooMuchAsked):
-            await workers.run("say", ONE, {})
+        with pytest.raises(TooManyRequests):
+            await workers.run("echo", ONE, {})
         for each in waiting:
             each.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        began = time.monotonic()
-        assert (await running).body and (await workers.run("say", ONE, {})).body
-        assert time.monotonic() - began < 5.0
+        start_time = time.monotonic()
+        assert (await running).body and (await workers.run("echo", ONE, {})).body
+        assert time.monotonic() - start_time < 5.0
 
-    with_workers(where, ask, most_waiting=3)
+    with_workers(location, run_body, max_waiting=3)
 
 
-def test_work_that_nobody_waits_for_is_ended_if_it_is_long(where: str) -> None:
-    async def ask(workers: Workers) -> None:
+def test_cancelled_long_work_is_killed(location: str) -> None:
+    async def run_body(workers: Workers) -> None:
         (before,) = workers.pids
-        for s, stays in ((0.3, True), (30.0, False)):
-            gone = asyncio.create_task(workers.run("sleep", ONE, {"s": s}))
+        for s, survives in ((0.3, True), (30.0, False)):
+            cancelled = asyncio.create_task(workers.run("sleep", ONE, {"s": s}))
             await asyncio.sleep(0.1)
-            gone.cancel()
-            await asyncio.gather(gone, return_exceptions=True)
-            assert (await workers.run("say", ONE, {})).body
-            assert (workers.pids == (before,)) is stays
+            cancelled.cancel()
+            await asyncio.gather(cancelled, return_exceptions=True)
+            assert (await workers.run("echo", ONE, {})).body
+            assert (workers.pids == (before,)) is survives
 
-    with_workers(where, ask, grace_s=1.0)
+    with_workers(location, run_body, grace_s=1.0)
 
 
-def test_workers_that_cannot_start_say_so(tmp_path: Path) -> None:
+def test_start_failure(tmp_path: Path) -> None:
     async def run() -> None:
-        workers = Workers(How(str(tmp_path / "none.db"), "server_tasks", GB), 1, time_s=5.0)
+        workers = Workers(WorkerConfig(str(tmp_path / "none.db"), "sample_tasks", GB), 1, timeout_s=5.0)
         await workers.start()
         try:
             with pytest.raises(WorkerError, match="exit code 1"):
-                await workers.run("say", ONE, {})
+                await workers.run("echo", ONE, {})
         finally:
             await workers.stop()
 
-    apart.run(run())
+    event_loop.run(run())
 
 
-def test_a_worker_leaves_when_the_server_is_gone(where: str) -> None:
-    """Even in the middle of its work."""
+def test_worker_exits_with_server(location: str) -> None:
+    """Even during a task."""
 
     async def run() -> int:
-        worker = await Worker.start(How(where, "server_tasks", GB))
-        asked = asyncio.create_task(worker.ask({"task": "sleep", "told": {"s": 60}}))
+        worker = await Worker.start(WorkerConfig(location, "sample_tasks", GB))
+        request_task = asyncio.create_task(worker.request({"task": "sleep", "payload": {"s": 60}}))
         await asyncio.sleep(0.2)
         assert worker._process.stdin is not None
         worker._process.stdin.close()
         with pytest.raises(WorkerError, match="SIGKILL"):
             async with asyncio.timeout(5.0):
-                await asked
+                await request_task
         return worker.pid
 
-    assert not is_alive(apart.run(run()))
+    assert not is_alive(event_loop.run(run()))
 
 
-@pytest.mark.parametrize("then", ["sleep", "leave"])
-def test_a_worker_ends_with_all_that_it_started_and_its_files(where: str, tmp_path: Path, then: str) -> None:
-    """Whether it is ended or dies by itself."""
-    folder, pid = tmp_path / "temporary", tmp_path / "pid"
+@pytest.mark.parametrize("then", ["sleep", "exit"])
+def test_worker_is_killed_with_children_and_files(location: str, tmp_path: Path, then: str) -> None:
+    """Whether it is killed or exits by itself."""
+    temp_dir, pid = tmp_path / "temporary", tmp_path / "pid"
 
-    async def ask(workers: Workers) -> None:
-        (before,) = folder.iterdir()
-        assert folder.stat().st_mode & 0o77 == 0
+    async def run_body(workers: Workers) -> None:
+        (before,) = temp_dir.iterdir()
+        assert temp_dir.stat().st_mode & 0o77 == 0
         with pytest.raises(WorkerError):
-            await workers.run("start", ONE, {"pid": str(pid), "then": then, "s": 60}, time_s=2.0)
+            await workers.run("start", ONE, {"pid": str(pid), "then": then, "s": 60}, timeout_s=2.0)
         until(lambda: not runs(int(pid.read_text())))
         assert not before.exists()
-        assert (await workers.run("say", ONE, {})).body
-        (idle,) = folder.iterdir()
-        os.kill(workers.pids[0], signal.SIGKILL)  # while it has nothing to do
+        assert (await workers.run("echo", ONE, {})).body
+        (idle,) = temp_dir.iterdir()
+        os.kill(workers.pids[0], signal.SIGKILL)  # while idle
         await asyncio.sleep(0.3)
-        assert (await workers.run("say", ONE, {})).body
-        assert len(list(folder.iterdir())) == 1 and not idle.exists()
+        assert (await workers.run("echo", ONE, {})).body
+        assert len(list(temp_dir.iterdir())) == 1 and not idle.exists()
 
-    with_workers(where, ask, folder=folder)
-    assert list(folder.iterdir()) == []
+    with_workers(location, run_body, temp_dir=temp_dir)
+    assert list(temp_dir.iterdir()) == []
 
 
-def test_what_a_worker_started_leaves_when_the_server_is_gone(where: str, tmp_path: Path) -> None:
+def test_children_of_worker_exit_with_server(location: str, tmp_path: Path) -> None:
     async def run() -> None:
-        worker = await Worker.start(How(where, "server_tasks", GB, folder=str(tmp_path / "temporary")))
-        told = {"pid": str(tmp_path / "pid"), "then": "sleep", "s": 60}
-        asked = asyncio.create_task(worker.ask({"task": "start", "told": told}))
+        worker = await Worker.start(WorkerConfig(location, "sample_tasks", GB, temp_dir=str(tmp_path / "temporary")))
+        payload = {"pid": str(tmp_path / "pid"), "then": "sleep", "s": 60}
+        request_task = asyncio.create_task(worker.request({"task": "start", "payload": payload}))
         async with asyncio.timeout(20.0):
             while not (tmp_path / "pid").exists():
                 await asyncio.sleep(0.05)
-        worker._kill = lambda: None  # type: ignore[method-assign]  # a server that is gone ends nobody
+        worker._kill = lambda: None  # type: ignore[method-assign]  # a dead server kills nobody
         assert worker._process.stdin is not None
         worker._process.stdin.close()
-        await asyncio.gather(asked, return_exceptions=True)
+        await asyncio.gather(request_task, return_exceptions=True)
 
-    apart.run(run())
+    event_loop.run(run())
     until(lambda: not runs(int((tmp_path / "pid").read_text())))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parents")
-def test_a_reader_leaves_with_the_process_that_started_it(tmp_path: Path) -> None:
-    """OpenUSD, say, in the middle of a file: even if a worker dies by itself, or a command is killed."""
+def test_subprocess_reader_exits_with_parent(tmp_path: Path) -> None:
+    """Such as OpenUSD while reading a file, if the worker or command dies."""
     (tmp_path / "script.py").write_text(
         "import os, pathlib, time\nLIBRARY = 'none'\ndef read(request):\n"
         "    pathlib.Path(request['folder'], 'pid').write_text(str(os.getpid()))\n    time.sleep(60)\n"
     )
     limits = {"address_bytes": 4 * GB, "seconds": 60, "file_bytes": GB}
     request = {"script": str(tmp_path / "script.py"), "folder": str(tmp_path), **limits}
-    start = f"import sys, pathlib; from keypose.formats.child import _run; folder = pathlib.Path({str(tmp_path)!r})"
+    start = f"import sys, pathlib; from keypose.formats.subprocess_readers import _run; folder = pathlib.Path({str(tmp_path)!r})"
     with subprocess.Popen(
         [sys.executable, "-c", f"{start}; _run(sys.executable, {request!r}, folder, 60.0)"]
     ) as parent:
@@ -294,55 +296,55 @@ def test_a_reader_leaves_with_the_process_that_started_it(tmp_path: Path) -> Non
     until(lambda: not runs(int((tmp_path / "pid").read_text())))
 
 
-def test_temporary_files_have_a_place_though_somebody_removed_it(where: str, tmp_path: Path) -> None:
-    folder, pid = tmp_path / "temporary", tmp_path / "pid"
+def test_removed_temp_dir_is_created_again(location: str, tmp_path: Path) -> None:
+    temp_dir, pid = tmp_path / "temporary", tmp_path / "pid"
 
-    async def ask(workers: Workers) -> None:
+    async def run_body(workers: Workers) -> None:
         for _ in range(2):
-            assert (await workers.run("start", ONE, {"pid": str(pid), "then": "say"})).body
-            assert list(folder.glob("worker-*/*/large")) and folder.stat().st_mode & 0o77 == 0
-            shutil.rmtree(folder)
+            assert (await workers.run("start", ONE, {"pid": str(pid), "then": "echo"})).body
+            assert list(temp_dir.glob("worker-*/*/large")) and temp_dir.stat().st_mode & 0o77 == 0
+            shutil.rmtree(temp_dir)
 
-    with_workers(where, ask, folder=folder)
+    with_workers(location, run_body, temp_dir=temp_dir)
     until(lambda: not runs(int(pid.read_text())))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others give memory back in their own ways")
-def test_a_worker_gives_memory_back(shared: Callable[[Do], None]) -> None:
-    async def ask(workers: Workers) -> None:
-        assert json.loads((await workers.run("cling", ONE, {})).body)["more"] < 50
+def test_worker_releases_memory(shared: Callable[[Body], None]) -> None:
+    async def run_body(workers: Workers) -> None:
+        assert json.loads((await workers.run("measure_fragmentation", ONE, {})).body)["growth_mb"] < 50
 
-    shared(ask)
+    shared(run_body)
 
 
-def test_an_answer_waits_until_there_is_room_for_it(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "ROOM_S", 1.0)
-    room = [False]
+def test_response_waits_for_buffer_space(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "BUFFER_WAIT_S", 1.0)
+    has_space = [False]
 
-    async def ask(workers: Workers) -> None:
-        began = time.monotonic()
-        with pytest.raises(TooMuchAsked, match="not been read"):
-            await workers.run("say", ONE, {})
-        assert 0.9 < time.monotonic() - began < 5.0
-        waiting = asyncio.create_task(workers.run("say", ONE, {}))
+    async def run_body(workers: Workers) -> None:
+        start_time = time.monotonic()
+        with pytest.raises(TooManyRequests, match="not been read"):
+            await workers.run("echo", ONE, {})
+        assert 0.9 < time.monotonic() - start_time < 5.0
+        waiting = asyncio.create_task(workers.run("echo", ONE, {}))
         await asyncio.sleep(0.2)
         assert not waiting.done()
-        room[0] = True
+        has_space[0] = True
         assert (await waiting).body
 
-    with_workers(where, ask, has_room=lambda: room[0])
+    with_workers(location, run_body, has_buffer_space=lambda: has_space[0])
 
 
-def test_what_is_kept_fits() -> None:
-    kept = Kept(most_bytes=100_000, most=4)
+def test_sized_cache() -> None:
+    cache = SizedCache(max_bytes=100_000, max_size=4)
     for k in range(10):
-        kept[k] = bytes(20_000)
-    assert list(kept) == [6, 7, 8, 9] and kept.of(6, lambda: b"") == bytes(20_000)
-    kept["new"] = [bytearray(20_000)]
-    assert list(kept) == [8, 9, 6, "new"]
-    kept["new"][0].extend(bytes(70_000))  # things may grow
-    kept.trim()
-    assert list(kept) == ["new"] and kept.bytes < 100_000
+        cache[k] = bytes(20_000)
+    assert list(cache) == [6, 7, 8, 9] and cache.get_or_make(6, lambda: b"") == bytes(20_000)
+    cache["new"] = [bytearray(20_000)]
+    assert list(cache) == [8, 9, 6, "new"]
+    cache["new"][0].extend(bytes(70_000))  # values may grow
+    cache.trim()
+    assert list(cache) == ["new"] and cache.n_bytes < 100_000
     for k in range(10):
-        kept[k] = k
-    assert list(kept) == [6, 7, 8, 9]  # small, but there are only so many
+        cache[k] = k
+    assert list(cache) == [6, 7, 8, 9]  # limited by count

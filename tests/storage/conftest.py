@@ -1,4 +1,4 @@
-"""What tests of stored motions share."""
+"""Fixtures of the tests of stored motions."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ import raw_codec
 
 @pytest.fixture
 def raw(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frames are stored as they stand in memory: what is looked at is the file around them."""
+    """Store frames uncoded, to test the container alone."""
     monkeypatch.setitem(sys.modules, "keypose.storage.codec", raw_codec.MODULE)

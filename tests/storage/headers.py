@@ -1,4 +1,4 @@
-"""Clips for tests of the container: of every kind of skeleton that a file may bring, and how two are compared."""
+"""Strategies of clip headers for tests of the container, with skeletons of every kind, and their comparison."""
 
 from __future__ import annotations
 
@@ -8,42 +8,44 @@ from hypothesis import strategies as st
 from keypose.limits import Limits
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import ORDERS, from_euler
-from keypose.storage.container import Contents, contents_of, written
-from keypose.storage.groups import Coded, group_count
-from keypose.storage.head.clips import Clip
-from keypose.storage.head.words import words
-from keypose.storage.sources import ranges_of
+from keypose.storage.byte_source import open_source
+from keypose.storage.container import FileContents, build_file, read_contents
+from keypose.storage.groups import CodedFrames, group_count
+from keypose.storage.header.clip_header import ClipHeader
+from keypose.storage.header.common_names import common_names
 
-WORDS = [word.name for word in words()]
+COMMON_NAMES = [word.name for word in common_names()]
 numbers = st.one_of(
     st.sampled_from((0.0, -0.0, 1.0, -2.36836, 0.1, 1e-5, 123456.789, 1e15, -1e15, 5e-324)),
     st.integers(-(10**7), 10**7).map(lambda n: n / 10**5),
     st.floats(-1e15, 1e15),
     st.floats(-1000, 1000, width=32),
 )
-vectors = st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=4)  # few: so that some are alike
+vectors = st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=4)  # few, so that some are equal
 texts = st.text(st.characters(codec=None), max_size=12) | st.sampled_from(("x" * 61, "ä" * 200, "\x00", "\ud800"))
 
 
 @st.composite
 def channels(draw, order: str) -> tuple[str, ...]:
-    """Any subset of the six, in any order that goes with the rotation order."""
-    turns = [f"{axis}rotation" for axis in order[: draw(st.integers(0, 3))]]
-    found = draw(st.permutations(["Xposition", "Yposition", "Zposition"]))[: draw(st.integers(0, 3))]
-    for turn in reversed(turns):
-        found.insert(draw(st.integers(0, len(found))) if turn == turns[-1] else 0, turn)
-    return tuple(found)
+    """Any subset of the six channels, in any order compatible with the rotation order."""
+    rotation_channels = [f"{axis}rotation" for axis in order[: draw(st.integers(0, 3))]]
+    result = draw(st.permutations(["Xposition", "Yposition", "Zposition"]))[: draw(st.integers(0, 3))]
+    for rotation_channel in reversed(rotation_channels):
+        result.insert(
+            draw(st.integers(0, len(result))) if rotation_channel == rotation_channels[-1] else 0, rotation_channel
+        )
+    return tuple(result)
 
 
 @st.composite
-def skeletons(draw, most: int = 12) -> Skeleton:
-    n = draw(st.integers(1, most))
-    usual = draw(st.integers(0, len(WORDS) - n))
+def skeletons(draw, max_joints: int = 12) -> Skeleton:
+    n = draw(st.integers(1, max_joints))
+    first_common = draw(st.integers(0, len(COMMON_NAMES) - n))
     prefix = draw(st.sampled_from(("", "", "mixamorig:", "日本:")))
-    some = st.one_of(texts, st.sampled_from(WORDS))
+    any_name = st.one_of(texts, st.sampled_from(COMMON_NAMES))
     names = draw(
-        st.lists(some, min_size=n, max_size=n, unique=True)
-        | st.just(WORDS[usual : usual + n]).filter(lambda found: len(set(found)) == n)
+        st.lists(any_name, min_size=n, max_size=n, unique=True)
+        | st.just(COMMON_NAMES[first_common : first_common + n]).filter(lambda found: len(set(found)) == n)
     )
     orders = draw(st.lists(st.sampled_from(ORDERS), min_size=n, max_size=n)) if draw(st.booleans()) else ["ZYX"] * n
     pool = draw(vectors)
@@ -70,8 +72,8 @@ def poses(draw, skeleton: Skeleton) -> Pose:
 
 
 @st.composite
-def clips(draw) -> tuple[Clip, Coded, bytes | None, bytes | None]:
-    """A header with what it is a header of."""
+def clip_headers(draw) -> tuple[ClipHeader, CodedFrames, bytes | None, bytes | None]:
+    """A header with its coded frames, keys and swings."""
     skeleton = draw(skeletons())
     kind = draw(st.integers(0, 2))
     fps = draw(st.sampled_from((30.0, 120.0, 59.94, 1e-3, 1e6, 1 / 3, 29.97002997)))
@@ -79,9 +81,9 @@ def clips(draw) -> tuple[Clip, Coded, bytes | None, bytes | None]:
     count = group_count(n_frames, fps) if kind else 0
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     poses_, bodies = ([rng.bytes(int(rng.integers(0, 40))) for _ in range(count)] for _ in range(2))
-    coded = Coded(kind, rng.bytes(int(rng.integers(0, 9))), tuple(poses_), tuple(bodies))
+    coded_frames = CodedFrames(kind, rng.bytes(int(rng.integers(0, 9))), tuple(poses_), tuple(bodies))
     keys, swings = (draw(st.none() | st.binary(max_size=20)) for _ in range(2))
-    made = Clip(
+    header = ClipHeader(
         kind=kind,
         tolerance_mm=draw(st.sampled_from((1.0, 0.1, 0.3, 1 / 3))) if kind == 1 else None,
         name=draw(texts),
@@ -93,13 +95,13 @@ def clips(draw) -> tuple[Clip, Coded, bytes | None, bytes | None]:
         first_frame=draw(st.sampled_from((0, 1, -7, 10**12))),
         reference_pose=draw(st.none() | poses(skeleton)),
         notes=tuple(draw(st.lists(texts, max_size=3))),
-        coding_bytes=len(coded.clip),
-        pose_bytes=tuple(map(len, coded.poses)),
-        body_bytes=tuple(map(len, coded.bodies)),
+        parameters_bytes=len(coded_frames.parameters),
+        pose_bytes=tuple(map(len, coded_frames.poses)),
+        body_bytes=tuple(map(len, coded_frames.bodies)),
         keys_bytes=None if keys is None else len(keys),
         swings_bytes=None if swings is None else len(swings),
     )
-    return made, coded, keys, swings
+    return header, coded_frames, keys, swings
 
 
 def tiny_motion(n_frames: int = 8, fps: float = 2.0) -> Motion:
@@ -109,29 +111,33 @@ def tiny_motion(n_frames: int = 8, fps: float = 2.0) -> Motion:
     return Motion("tiny", skeleton, fps, rng.normal(size=(n_frames, 1, 3)), rotations, notes=("a note",))
 
 
-def clip_of(motion: Motion, coded: Coded) -> Clip:
-    return Clip(
-        coded.kind, 1.0 if coded.kind == 1 else None, motion.name, motion.skeleton, motion.fps, motion.n_frames, motion.up,
-        motion.metres_per_unit, motion.first_frame, motion.reference_pose, motion.notes, len(coded.clip),
-        tuple(map(len, coded.poses)), tuple(map(len, coded.bodies)), None, None,
+def build_header(motion: Motion, coded_frames: CodedFrames) -> ClipHeader:
+    return ClipHeader(
+        coded_frames.kind, 1.0 if coded_frames.kind == 1 else None, motion.name, motion.skeleton, motion.fps, motion.n_frames, motion.up,
+        motion.metres_per_unit, motion.first_frame, motion.reference_pose, motion.notes, len(coded_frames.parameters),
+        tuple(map(len, coded_frames.poses)), tuple(map(len, coded_frames.bodies)), None, None,
     )  # fmt: skip
 
 
-def read_back(data: bytes, limits: Limits | None = None) -> Contents:
-    return contents_of(ranges_of(data), limits or Limits())
+def read_back(data: bytes, limits: Limits | None = None) -> FileContents:
+    return read_contents(open_source(data), limits or Limits())
 
 
-def same_bits(a: np.ndarray, b: object, shape: tuple[int, ...]) -> None:
+def assert_same_bits(a: np.ndarray, b: object, shape: tuple[int, ...]) -> None:
     assert a.tobytes() == np.array(b, float).reshape(shape).tobytes()
 
 
-def assert_same(a: Clip, b: Clip) -> None:
-    """To the last bit; of rotations, whose zeros have no sign worth keeping, to the last digit."""
-    one, two = a.skeleton, b.skeleton
-    assert (one.names, one.rotation_orders, one.channels) == (two.names, two.rotation_orders, two.channels)
-    assert one.parents.tolist() == two.parents.tolist() and one.end_joints.tolist() == two.end_joints.tolist()
-    same_bits(one.offsets, two.offsets, one.offsets.shape)
-    same_bits(one.end_offsets, two.end_offsets, one.end_offsets.shape)
+def assert_same_header(a: ClipHeader, b: ClipHeader) -> None:
+    """Assert that two headers are equal in every bit; the signs of zeros in rotations may differ."""
+    first, second = a.skeleton, b.skeleton
+    assert (first.names, first.rotation_orders, first.channels) == (
+        second.names,
+        second.rotation_orders,
+        second.channels,
+    )
+    assert first.parents.tolist() == second.parents.tolist() and first.end_joints.tolist() == second.end_joints.tolist()
+    assert_same_bits(first.offsets, second.offsets, first.offsets.shape)
+    assert_same_bits(first.end_offsets, second.end_offsets, first.end_offsets.shape)
     plain = [name for name in vars(a) if name not in ("skeleton", "reference_pose")]
     assert {name: getattr(a, name) for name in plain} == {name: getattr(b, name) for name in plain}
     assert (a.reference_pose is None) == (b.reference_pose is None)
@@ -140,4 +146,14 @@ def assert_same(a: Clip, b: Clip) -> None:
         assert (a.reference_pose.rotations == b.reference_pose.rotations).all()
 
 
-__all__ = ["assert_same", "clip_of", "clips", "read_back", "same_bits", "skeletons", "texts", "tiny_motion", "written"]
+__all__ = [
+    "assert_same_bits",
+    "assert_same_header",
+    "build_file",
+    "build_header",
+    "clip_headers",
+    "read_back",
+    "skeletons",
+    "texts",
+    "tiny_motion",
+]

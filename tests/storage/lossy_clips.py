@@ -1,4 +1,4 @@
-"""Codings of clips that no encoder would think of, made by the slow twin's own writer, and motions of every kind."""
+"""Arbitrary valid coded clips, written by the reference implementation, and motions of every kind."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import naive_storage_lossy as naive
 from keypose import _core
 from keypose.rotations import exp, multiply
 from keypose.storage.lossy.plan import Plan
-from naive_range_coder import WholesOut
+from naive_range_coder import IntegerWriter
 
-SHIFT, TURN = "shift", "turn"
+SHIFT, ROTATION = "shift", "turn"
 LARGEST_RESIDUAL = 2**30 - 1
-USUAL_STEPS = st.integers(-130, -20)
+TYPICAL_STEPS = st.integers(-130, -20)
 
 
 @dataclass(frozen=True)
-class Made:
-    """A skeleton and the coding of a clip of it."""
+class CodedClip:
+    """A skeleton and the coded parameters of a clip."""
 
     skeleton: kp.Skeleton
     data: bytes
 
     @property
     def kernel(self) -> _core.KpsClip:
-        return Plan.from_bytes(self.data, self.skeleton.n_joints).kernel(self.skeleton)
+        return Plan.from_bytes(self.data, self.skeleton.n_joints).build_kernel(self.skeleton)
 
     @property
-    def twin(self) -> naive.Clip:
-        return naive.Clip(self.skeleton, self.data)
+    def reference(self) -> naive.LossyClip:
+        return naive.LossyClip(self.skeleton, self.data)
 
 
 coordinates = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-110]), st.floats(-20, 20))
@@ -41,8 +41,8 @@ offsets = st.lists(coordinates, min_size=3, max_size=3)
 
 
 @st.composite
-def skeletons(draw, most: int = 5) -> kp.Skeleton:
-    count = draw(st.integers(1, most))
+def skeletons(draw, max_joints: int = 5) -> kp.Skeleton:
+    count = draw(st.integers(1, max_joints))
     parents = [draw(st.integers(-1, j - 1)) for j in range(count)]
     ends = draw(st.lists(st.integers(0, count - 1), max_size=2))
     return kp.Skeleton(
@@ -55,67 +55,74 @@ def skeletons(draw, most: int = 5) -> kp.Skeleton:
 
 
 @st.composite
-def clips(draw, steps: st.SearchStrategy[int] = USUAL_STEPS, least_bits: int = 2, farthest: float = 1e6) -> Made:
-    """Any turns, places up to ``farthest`` from the parent, steps and priors."""
+def clips(
+    draw, steps: st.SearchStrategy[int] = TYPICAL_STEPS, min_bits: int = 2, max_coordinate: float = 1e6
+) -> CodedClip:
+    """Any rotations, translations up to ``max_coordinate``, steps and priors."""
     skeleton = draw(skeletons())
-    out = WholesOut()
-    bits = draw(st.integers(least_bits, 40))
-    out.put(naive.BITS, bits)
+    out = IntegerWriter()
+    bits = draw(st.integers(min_bits, 40))
+    out.write(naive.BITS, bits)
     tracks: list[str] = []
     for _ in skeleton.names:
-        tracks += _put_joint(draw, out, bits, farthest)
-    last = {SHIFT: 0, TURN: 0}
-    for sort in tracks:
+        tracks += _write_joint(draw, out, bits, max_coordinate)
+    last = {SHIFT: 0, ROTATION: 0}
+    for kind in tracks:
         step = draw(steps)
-        out.put(naive.SHIFT_STEP if sort == SHIFT else naive.STEP, step - last[sort])
-        last[sort] = step
-        if sort == SHIFT:
-            out.put(naive.CENTRE, draw(st.integers(-(2**10), 2**10)))
-        out.put(naive.PRIOR, draw(st.integers(-30, 60)))
+        out.write(naive.SHIFT_STEP if kind == SHIFT else naive.STEP, step - last[kind])
+        last[kind] = step
+        if kind == SHIFT:
+            out.write(naive.CENTRE, draw(st.integers(-(2**10), 2**10)))
+        out.write(naive.PRIOR, draw(st.integers(-30, 60)))
     for _ in range(11):
-        out.put(naive.LEVEL, draw(st.integers(-30, 60)))
-    return Made(skeleton, out.finish())
+        out.write(naive.LEVEL, draw(st.integers(-30, 60)))
+    return CodedClip(skeleton, out.finish())
 
 
-def _put_joint(draw, out: WholesOut, bits: int, farthest: float) -> list[str]:
-    """Writes a joint; the sorts of its tracks."""
-    turn = draw(st.integers(0, 5))
-    out.put(naive.TURN, turn)
-    if turn in (naive.HINGE, naive.PAIR, naive.FREE, naive.FIXED_TURN):
-        _put_unit(draw, out, 4, naive.COARSE if turn == naive.FREE else naive.FINE, 8 if turn == naive.FREE else bits)
-    for _ in range({naive.HINGE: 1, naive.PAIR: 2}.get(turn, 0)):
-        _put_unit(draw, out, 3, naive.FINE, bits)
-        out.put(naive.SIGN, draw(st.integers(0, 1)))
-    if turn == naive.UPRIGHT:
-        out.put(naive.UP, draw(st.integers(0, 2)))
-    place = draw(st.integers(0, 2))
-    out.put(naive.PLACE, place)
-    if place == 1:
+def _write_joint(draw, out: IntegerWriter, bits: int, max_coordinate: float) -> list[str]:
+    """Write a joint; return the kinds of its tracks."""
+    rotation = draw(st.integers(0, 5))
+    out.write(naive.ROTATION, rotation)
+    if rotation in (naive.HINGE, naive.PAIR, naive.FREE, naive.FIXED_ROTATION):
+        _write_unit_vector(
+            draw, out, 4, naive.COARSE if rotation == naive.FREE else naive.FINE, 8 if rotation == naive.FREE else bits
+        )
+    for _ in range({naive.HINGE: 1, naive.PAIR: 2}.get(rotation, 0)):
+        _write_unit_vector(draw, out, 3, naive.FINE, bits)
+        out.write(naive.SIGN, draw(st.integers(0, 1)))
+    if rotation == naive.UPRIGHT:
+        out.write(naive.UP, draw(st.integers(0, 2)))
+    translation = draw(st.integers(0, 2))
+    out.write(naive.TRANSLATION, translation)
+    if translation == 1:
         for _ in range(3):
-            out.put(naive.PLACED, struct.unpack("<q", struct.pack("<d", draw(st.floats(-farthest, farthest))))[0])
-    return [SHIFT] * 3 * (place == 2) + [TURN] * naive.TRACKS_OF_TURN[turn]
+            out.write(
+                naive.COORDINATE,
+                struct.unpack("<q", struct.pack("<d", draw(st.floats(-max_coordinate, max_coordinate))))[0],
+            )
+    return [SHIFT] * 3 * (translation == 2) + [ROTATION] * naive.TRACKS_OF_ROTATION[rotation]
 
 
-def _put_unit(draw, out: WholesOut, count: int, kind: int, bits: int) -> None:
-    out.put(naive.LARGEST, draw(st.integers(0, count - 1)))
-    most = int(0.8 * 2 ** (bits - 1))
+def _write_unit_vector(draw, out: IntegerWriter, count: int, kind: int, bits: int) -> None:
+    out.write(naive.LARGEST, draw(st.integers(0, count - 1)))
+    limit = int(0.8 * 2 ** (bits - 1))
     for _ in range(count - 1):
-        out.put(kind, draw(st.integers(-most, most)))
+        out.write(kind, draw(st.integers(-limit, limit)))
 
 
-def residuals(draw, shape: tuple[int, int], most: int = LARGEST_RESIDUAL) -> np.ndarray:
-    """Any whole numbers: many small, some as large as there are, in runs and alone."""
+def residuals(draw, shape: tuple[int, int], limit: int = LARGEST_RESIDUAL) -> np.ndarray:
+    """Return any integers: many small, some maximal, in runs and alone."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     spread = draw(st.sampled_from([0, 1, 4, 12, 24, 30]))
-    sizes = np.minimum(2.0 ** (spread * rng.random(shape)) - 1, most).astype(np.int32)
-    sizes[rng.random(shape) < draw(st.sampled_from([0.0, 0.05, 1.0]))] = most
+    sizes = np.minimum(2.0 ** (spread * rng.random(shape)) - 1, limit).astype(np.int32)
+    sizes[rng.random(shape) < draw(st.sampled_from([0.0, 0.05, 1.0]))] = limit
     signs = rng.choice([1, -1], shape) if draw(st.booleans()) else np.full(shape, -1)
     return np.ascontiguousarray(sizes * signs, np.int32)
 
 
 @dataclass(frozen=True)
 class Sections:
-    """A group of frames as bytes, and the residuals that they were made of."""
+    """A coded group of frames, and its residuals."""
 
     pose: bytes
     body: bytes
@@ -123,24 +130,24 @@ class Sections:
     frames: int
     order: int
     grain: int
-    residuals: np.ndarray  # (frames, tracks); of the first frame those of the body, which nobody writes
+    residuals: np.ndarray  # (frames, tracks); the first row is not coded
 
 
 @st.composite
-def sections(draw, kernel: _core.KpsClip, most_frames: int = 24, coarsest: int = 16) -> Sections:
+def sections(draw, kernel: _core.KpsClip, max_frames: int = 24, coarsest: int = 16) -> Sections:
     """Sections of any grain and order."""
     tracks = kernel.tracks
-    frames, order = draw(st.integers(1, most_frames)), draw(st.integers(0, 2))
+    frames, order = draw(st.integers(1, max_frames)), draw(st.integers(0, 2))
     grains = st.integers(-48, coarsest)
     rows = residuals(draw, (frames, tracks))
     has_next, grain = draw(st.booleans()), draw(grains)
-    pose, after = (kernel.write_pose(draw(grains), residuals(draw, (1, tracks))[0]) for _ in range(2))
+    pose, next_pose = (kernel.write_pose(draw(grains), residuals(draw, (1, tracks))[0]) for _ in range(2))
     body = kernel.write_body(order, grain, rows, has_next)
-    return Sections(pose, body, after if has_next else None, frames, order, grain, rows)
+    return Sections(pose, body, next_pose if has_next else None, frames, order, grain, rows)
 
 
 def exotic_motion(n_frames: int = 45) -> kp.Motion:
-    """Two roots, one of them upright; hinges, pairs, free and fixed turns; joints that move, or stand elsewhere."""
+    """Two roots, one of them upright; hinge, pair, free and fixed rotations; joints that move or differ from their offset."""
     t = np.linspace(0, 3, n_frames)
     wave = np.stack([np.sin(t * (1 + 0.3 * k) + k) for k in range(12)], axis=1)
     names = ("root", "hinge", "pair", "free", "still", "turned", "elsewhere", "sliding", "other root", "kid", "leaf")

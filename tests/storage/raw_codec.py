@@ -1,6 +1,6 @@
-"""A codec that codes nothing, to look at the container by itself: numbers as they stand in memory.
+"""A codec that stores raw floats, to test the container alone.
 
-As with the real ones, a group needs the pose of the next: without the right one it is refused.
+As with the real codec, a group needs the pose of the next: with another one it is refused.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from keypose.storage.groups import Coded, CodingError, group_bounds
+from keypose.storage.groups import CodedFrames, CodingError, group_bounds
 
 CLIP = b"raw!"
 
@@ -26,7 +26,7 @@ def encode(motion, tolerance_mm, *, progress=None):
     )
     if progress is not None:
         progress(1.0)
-    return Coded(1, CLIP, poses, bodies)
+    return CodedFrames(1, CLIP, poses, bodies)
 
 
 class LossyDecoder:
@@ -36,7 +36,7 @@ class LossyDecoder:
         self.joints = skeleton.n_joints
         self.n_groups = len(group_bounds(n_frames, fps))
 
-    def group(self, g, pose, body, next_pose):
+    def decode_group(self, g, pose, body, next_pose):
         assert (next_pose is None) == (g == self.n_groups - 1)
         if body[:4] != zlib.crc32(next_pose or b"").to_bytes(4, "little"):
             raise CodingError("not the pose of the next group")

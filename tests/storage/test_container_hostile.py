@@ -1,4 +1,4 @@
-"""Stored files with checksums that fit, but that no encoder wrote: clear errors, in bounded memory and time."""
+"""Invalid files with valid checksums: clear errors, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from checksum_repair import update_checksums
 from headers import read_back, tiny_motion
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sealing import sealed
 
 import keypose as kp
-from keypose.storage import stored_bytes
+from keypose.storage import encode_kps
 from keypose.storage.container import MAGIC, VERSION
-from keypose.storage.head.clips import clip as code_clip
-from keypose.storage.head.coder import Decoder, Encoder
+from keypose.storage.header.clip_header import code_header as code_clip
+from keypose.storage.header.coder import Decoder, Encoder
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.fuzz.mutate import damage as mutated
@@ -42,18 +42,18 @@ def memory_below(n_bytes: int) -> Iterator[None]:
 
 @pytest.fixture
 def data() -> bytes:
-    return stored_bytes(MOTION)
+    return encode_kps(MOTION)
 
 
 def _body(data: bytes) -> tuple[bytes, bytes]:
-    """The header's body, and what follows the header."""
-    start = read_back(data).start
+    """Return the body of the header, and the bytes after the header."""
+    start = read_back(data).start_byte
     at = 5 if data[4] < 128 else 6
     return data[at : start - 4], data[start:]
 
 
 def _with(data: bytes, body: bytes) -> bytes:
-    """The file with another header."""
+    """Return the file with another header."""
     head = MAGIC + bytes((VERSION, len(body) & 127 | 128, len(body) >> 7)) + body
     return head + zlib.crc32(head).to_bytes(4, "little") + _body(data)[1]
 
@@ -81,36 +81,36 @@ def test_hostile_headers(data):
 
 def test_hostile_files(data):
     rng = random.Random(1)
-    outcomes = [_must_not_break(sealed(mutated(data, [data], rng))) for _ in range(300)]
+    outcomes = [_must_not_break(update_checksums(mutated(data, [data], rng))) for _ in range(300)]
     assert 5 < outcomes.count("read") < 295
 
 
 @relaxed
 @given(st.binary(max_size=300))
 def test_any_header(body):
-    _must_not_break(_with(stored_bytes(MOTION), body))
+    _must_not_break(_with(encode_kps(MOTION), body))
 
 
 def test_hostile_groups(data):
-    """Groups with checksums that fit, as of another motion."""
-    coding = read_back(data).coding
+    """Groups of another motion, with valid checksums."""
+    parameters = read_back(data).coding_parameters
     with pytest.raises(kp.FormatError, match="what all groups need is not what an encoder writes: b'rew!'"):
-        kp.open_kps(_with(data, _body(data)[0].replace(coding, b"rew!"))).motion()
+        kp.open_kps(_with(data, _body(data)[0].replace(parameters, b"rew!"))).motion()
 
 
 class Liar(Encoder):
-    """Answers some questions otherwise than asked."""
+    """Encodes other values than the given ones in some contexts."""
 
     def __init__(self, lies: dict[object, int]) -> None:
         super().__init__()
         self.lies = lies
 
-    def whole(self, context, value, sizes=5):
-        super().whole(context, self.lies.get(context, value), sizes)
+    def code_natural(self, context, value, sizes=5):
+        super().code_natural(context, self.lies.get(context, value), sizes)
         return value
 
-    def near(self, context, bits, value, *start):
-        super().near(context, bits, self.lies.pop(context, value), *start)
+    def code_near_zero(self, context, bits, value, *start):
+        super().code_near_zero(context, bits, self.lies.pop(context, value), *start)
         return value
 
 
@@ -128,13 +128,13 @@ class Liar(Encoder):
     ],
     ids=str,
 )
-def test_counts_beyond_all_measure_take_no_memory(data, context, lie, message):
-    made = read_back(data).clip
+def test_huge_counts_take_no_memory(data, context, lie, message):
+    header = read_back(data).header
     c = Liar({context: lie})
-    c.flag("texts", context == "bytes of texts")
+    c.code_flag("texts", context == "bytes of texts")
     if context == "bytes of texts":
-        c.whole("bytes of texts", 0)
-    code_clip(c, made, kp.Limits(), 100)
+        c.code_natural("bytes of texts", 0)
+    code_clip(c, header, kp.Limits(), 100)
     hostile = _with(data, c.finish() + bytes(16))
     with memory_below(1 << 20), pytest.raises(kp.FormatError, match=message):
         kp.open_kps(hostile)
@@ -142,9 +142,9 @@ def test_counts_beyond_all_measure_take_no_memory(data, context, lie, message):
 
 def test_long_texts_unfold_to_no_more_than_they_say():
     c = Encoder()
-    c.apart(1 << 24, bytes(1 << 24))
-    bomb = c.deflated_apart()
+    c.code_text_bytes(1 << 24, bytes(1 << 24))
+    bomb = c.deflate_texts()
     decoder = Decoder(b"")
-    decoder.set_apart(bomb)
+    decoder.set_deflated_texts(bomb)
     with memory_below(1 << 20):
-        assert decoder.apart(100, None) == bytes(100) and decoder.apart(5, None) == bytes(5)
+        assert decoder.code_text_bytes(100, None) == bytes(100) and decoder.code_text_bytes(5, None) == bytes(5)

@@ -1,4 +1,4 @@
-"""Real motions without loss: every bit, small enough, fast enough."""
+"""Lossless storage of real motions: exact, small and fast."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from lossless_motions import assert_back
+from lossless_motions import assert_round_trip
 
 import keypose as kp
-from keypose.storage import stored_bytes
+from keypose.storage import encode_kps
 from keypose.storage.lossless import encode_lossless
 
 pytestmark = pytest.mark.one_python
@@ -21,7 +21,7 @@ def test_every_clip_of_cmu_at_120_fps_in_an_eighth_of_its_text(data_dir):
     stored = text = 0
     for path in sorted((data_dir / "cmu120").rglob("*.bvh")):
         motion = kp.load(path)
-        data = stored_bytes(motion, lossless=True)
+        data = encode_kps(motion, lossless=True)
         back = kp.open_kps(data).motion()
         assert back.translations.tobytes() == motion.translations.tobytes(), path
         assert back.rotations.tobytes() == motion.rotations.tobytes(), path
@@ -34,7 +34,7 @@ def test_some_clips_of_cmu_at_30_fps(data_dir):
     stored = text = 0
     for path in sorted((data_dir / "cmu30").rglob("*.bvh"))[::19]:
         motion = kp.load(path)
-        data = stored_bytes(motion, lossless=True)
+        data = encode_kps(motion, lossless=True)
         assert kp.open_kps(data).motion().rotations.tobytes() == motion.rotations.tobytes(), path
         stored, text = stored + len(data), text + path.stat().st_size
     assert 5.5 * stored < text
@@ -42,7 +42,7 @@ def test_some_clips_of_cmu_at_30_fps(data_dir):
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("pattern", "most", "ratio"),  # of the bytes in memory
+    ("pattern", "max_files", "ratio"),  # of the bytes in memory
     [
         ("asf-amc/*_*.amc", 2, 2.5),
         ("c3d/*.c3d", 5, 4.0),
@@ -50,10 +50,10 @@ def test_some_clips_of_cmu_at_30_fps(data_dir):
         ("usd/*.usda", 2, 5.0),
     ],
 )
-def test_motions_of_other_formats(data_dir, pattern, most, ratio):
+def test_motions_of_other_formats(data_dir, pattern, max_files, ratio):
     if pattern.startswith("usd"):
         pytest.importorskip("pxr")
-    stored = raw = checked = 0
+    stored = raw = n_checked = 0
     for path in sorted(data_dir.glob(pattern)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kp.FormatWarning)
@@ -61,20 +61,20 @@ def test_motions_of_other_formats(data_dir, pattern, most, ratio):
                 motion = kp.load(path)[:150]
             except kp.KeyposeError:
                 continue
-        coded = encode_lossless(motion)
-        assert_back(motion, coded)
-        stored += len(coded.clip) + sum(map(len, coded.bodies))
+        coded_frames = encode_lossless(motion)
+        assert_round_trip(motion, coded_frames)
+        stored += len(coded_frames.parameters) + sum(map(len, coded_frames.bodies))
         raw += motion.translations.nbytes + motion.rotations.nbytes
-        checked += 1
-        if checked == most:
+        n_checked += 1
+        if n_checked == max_files:
             break
-    assert checked >= min(most, 2) and ratio * stored < raw
+    assert n_checked >= min(max_files, 2) and ratio * stored < raw
 
 
 @pytest.mark.data
 def test_decoding_is_much_faster_than_playing(data_dir):
     motion = kp.load(data_dir / "cmu120/86_01_mixed-jumps-kicks-punches.bvh")[:600]
-    stored = kp.open_kps(stored_bytes(motion, lossless=True))
+    stored = kp.open_kps(encode_kps(motion, lossless=True))
     fastest = np.inf
     for _ in range(5):
         start = time.process_time()

@@ -1,6 +1,6 @@
-"""The promise on real clips: no point of any of them is farther off than the tolerance.
+"""The tolerance holds for every point of real clips.
 
-Of long clips two groups from the middle: `python -m benchmarks.storage.every` stores all of them whole, and all of
+Of long clips two groups from the middle: `python -m benchmarks.storage.all_clips` stores all of them whole, and all of
 cmu30-more.
 """
 
@@ -14,20 +14,20 @@ import pytest
 
 import keypose as kp
 import naive_storage_error as naive
-from keypose.storage import stored_bytes
-from keypose.storage.error import largest_error, mm_per_unit_of
+from keypose.storage import encode_kps
+from keypose.storage.error import largest_error, tolerance_mm_per_unit
 
 pytestmark = pytest.mark.one_python
 
-SPAN_S = 1.5  # two groups: one that leads to the first pose of the next, and the last
+SPAN_S = 1.5  # two groups: one that uses the pose of the next, and the last
 SUFFIXES = (".bvh", ".gz", ".amc", ".c3d", ".glb", ".gltf", ".usda")
-# Folders and how many clips of them can be read at the least; FBX is read by Blender, which is not asked here.
+# Folders and the minimum number of readable clips; FBX needs Blender and is left out here.
 FOLDERS = {"cmu120": 21, "cmu30": 76, "asf-amc": 6, "c3d": 12, "gltf": 7, "formats": 20, "fbx": 2, "malformed": 15}
 MORE, SEED = 40, 5  # of the more than a thousand clips of cmu30-more
 
 
 def loaded(path: Path) -> kp.Motion | None:
-    """The clip of a file, if it holds one: skeletons alone and files that are there to be refused do not."""
+    """Return the clip of a file, or None: some files have only a skeleton or are invalid on purpose."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kp.FormatWarning)
         try:
@@ -43,8 +43,8 @@ def middle(motion: kp.Motion) -> kp.Motion:
 
 
 def error_mm(motion: kp.Motion, tolerance_mm: float) -> float:
-    """The largest error of what comes back from a file."""
-    with kp.open_kps(stored_bytes(motion, tolerance_mm=tolerance_mm)) as stored:
+    """Return the largest error after storing a clip."""
+    with kp.open_kps(encode_kps(motion, tolerance_mm=tolerance_mm)) as stored:
         assert stored.tolerance_mm == tolerance_mm or stored.lossless
         return largest_error(motion, stored.motion()).mm
 
@@ -58,7 +58,7 @@ def clips_in(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_clip_stays_within_a_millimetre(data_dir: Path, folder: str):
     paths = clips_in(data_dir / folder)
-    same = {path.with_suffix(".bvh") for path in paths if path.suffix == ".amc"}  # twins of these
+    same = {path.with_suffix(".bvh") for path in paths if path.suffix == ".amc"}  # the same clips
     motions = [motion for path in paths if path not in same and (motion := loaded(path)) is not None]
     assert len(motions) >= FOLDERS[folder]
     for motion in motions:
@@ -92,28 +92,28 @@ def test_other_tolerances(data_dir: Path, folder: str):
 
 @pytest.mark.data
 @pytest.mark.parametrize("tolerance_mm", [0.01, 0.1, 1.0, 5.0, 50.0])
-def test_any_tolerance_is_kept_and_used_and_the_slow_twin_says_so_too(data_dir: Path, tolerance_mm: float):
+def test_any_tolerance_holds_and_the_reference_agrees(data_dir: Path, tolerance_mm: float):
     motion = kp.load(data_dir / "cmu30/ball_kick/10_03.bvh")[:40]
-    again = kp.open_kps(stored_bytes(motion, tolerance_mm=tolerance_mm)).motion()
-    found = largest_error(motion, again)
-    assert 0.8 * tolerance_mm < found.mm <= tolerance_mm
-    frame = slice(found.frame, found.frame + 1)
-    slow = naive.largest_error(motion[frame], again[frame], mm_per_unit_of(motion))[0]
-    assert found.mm == pytest.approx(slow, rel=1e-9)
+    decoded = kp.open_kps(encode_kps(motion, tolerance_mm=tolerance_mm)).motion()
+    result = largest_error(motion, decoded)
+    assert 0.8 * tolerance_mm < result.mm <= tolerance_mm
+    frame = slice(result.frame, result.frame + 1)
+    slow = naive.largest_error(motion[frame], decoded[frame], tolerance_mm_per_unit(motion))[0]
+    assert result.mm == pytest.approx(slow, rel=1e-9)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(
     "clip", ["formats/bvh/mixed-rotation-orders.bvh", "gltf/RobotExpressive.glb", "c3d/optotrak.c3d"]
 )
-def test_no_point_that_the_slow_twin_knows_is_beyond_the_tolerance(data_dir: Path, clip: str):
+def test_no_reference_point_exceeds_the_tolerance(data_dir: Path, clip: str):
     motion = loaded(data_dir / clip)[:8]
-    again = kp.open_kps(stored_bytes(motion, tolerance_mm=1.0)).motion()
-    assert naive.largest_error(motion, again, mm_per_unit_of(motion))[0] <= 1.0
+    decoded = kp.open_kps(encode_kps(motion, tolerance_mm=1.0)).motion()
+    assert naive.largest_error(motion, decoded, tolerance_mm_per_unit(motion))[0] <= 1.0
 
 
 @pytest.mark.data
 def test_sizes_at_a_millimetre(data_dir: Path):
-    # the whole corpus, and the figures that the documents state, are in benchmarks/storage
+    # the full corpus, with the figures of the documentation, is in benchmarks/storage
     motion = kp.load(data_dir / "cmu120/07_05_walk.bvh")
-    assert motion.n_frames * motion.n_joints * 40 / len(stored_bytes(motion)) > 60
+    assert motion.n_frames * motion.n_joints * 40 / len(encode_kps(motion)) > 60

@@ -1,4 +1,4 @@
-"""The rivals of the benchmark of storage: honest ones, which keep the bound that they are measured at."""
+"""The alternatives in the storage benchmark stay within the bound at which they are measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keypose.storage.error import largest_error
 
 sys.path.append(str(Path(__file__).parents[2]))  # benchmarks/ lies beside the package
 from benchmarks.storage import acl_like, fitted_keys
-from benchmarks.storage.bits import Bits, packed
+from benchmarks.storage.bits import BitReader, pack_bits
 from benchmarks.storage.figure import largest_error_mm
 
 TOLERANCES_MM = (0.1, 1.0, 5.0)
@@ -29,9 +29,9 @@ def test_numbers_come_back_from_their_bits():
     rng = np.random.default_rng(1)
     widths = rng.integers(0, 33, 200)
     numbers = np.array([rng.integers(0, 1 << width) for width in widths.tolist()])
-    data = packed(numbers, widths)
+    data = pack_bits(numbers, widths)
     assert len(data) == (widths.sum() + 7) // 8
-    np.testing.assert_array_equal(Bits(data).numbers(widths), numbers)
+    np.testing.assert_array_equal(BitReader(data).read_ints(widths), numbers)
 
 
 def test_both_measures_agree(motion):
@@ -46,22 +46,25 @@ def test_acl_like_keeps_its_bound_and_uses_it(motion, tolerance_mm):
     assert 0.5 * tolerance_mm < error <= tolerance_mm
 
 
-def test_acl_like_keeps_its_bound_through_half_turns(motion):
-    """There w is next to nothing and cannot be had from x, y and z."""
+def test_acl_like_stays_within_its_bound_through_half_turns(motion):
+    """There w is close to 0 and cannot be computed from x, y and z."""
     angles = np.linspace(0.9 * np.pi, 1.1 * np.pi, motion.n_frames)
-    turns = motion.rotations.copy()
-    turns[:, 0] = np.stack((np.cos(angles / 2), 0 * angles, np.sin(angles / 2), 0 * angles), axis=1)
-    turning = replace(motion, rotations=turns)
-    assert largest_error_mm(turning, acl_like.decode(acl_like.encode(turning, 0.1), turning)) <= 0.1
+    rotation_vectors = motion.rotations.copy()
+    rotation_vectors[:, 0] = np.stack((np.cos(angles / 2), 0 * angles, np.sin(angles / 2), 0 * angles), axis=1)
+    rotating_motion = replace(motion, rotations=rotation_vectors)
+    assert (
+        largest_error_mm(rotating_motion, acl_like.decode(acl_like.encode(rotating_motion, 0.1), rotating_motion))
+        <= 0.1
+    )
 
 
 def test_acl_like_of_one_frame(motion):
-    one = motion[:1]
-    assert largest_error_mm(one, acl_like.decode(acl_like.encode(one, 1.0), one)) <= 1.0
+    first = motion[:1]
+    assert largest_error_mm(first, acl_like.decode(acl_like.encode(first, 1.0), first)) <= 1.0
 
 
 @pytest.mark.parametrize("tolerance_mm", TOLERANCES_MM)
-def test_fitted_keys_keep_their_bound(motion, tolerance_mm):
-    found = fitted_keys.store(motion, tolerance_mm)
-    assert found.error_mm <= tolerance_mm
-    assert 2 <= found.n_keys < motion.n_frames
+def test_fitted_keys_stay_within_their_bound(motion, tolerance_mm):
+    result = fitted_keys.store(motion, tolerance_mm)
+    assert result.error_mm <= tolerance_mm
+    assert 2 <= result.n_keys < motion.n_frames

@@ -1,4 +1,4 @@
-"""Keys where swings are not near enough: against a twin that tries everything, on real clips, and at the edges."""
+"""Keys where swings are inaccurate: against an exhaustive twin, on real clips, and in edge cases."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import keypose as kp
 import naive_swings_keys as naive
 from keypose import _core
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
-from keypose.swings.fallback import SWING_COST, Keying, with_keys
+from keypose.swings.fallback import SWING_COST, KeyFitter, add_keys
 
 ROUNDING_DEG = 1e-8
 
 
-def wandering(rng: np.random.Generator, frames: int) -> np.ndarray:
-    """Rotations (T, 4) that turn, rest, change their minds and sometimes jump."""
+def random_rotations(rng: np.random.Generator, frames: int) -> np.ndarray:
+    """Return rotations (T, 4) that rotate, rest, change direction and sometimes jump."""
     q, velocity, rotations = normalise(rng.normal(size=4)), np.zeros(3), []
     for _ in range(frames):
         rotations.append(q)
@@ -30,25 +30,25 @@ def wandering(rng: np.random.Generator, frames: int) -> np.ndarray:
     return np.array(rotations)
 
 
-def good_swings(rng: np.random.Generator, rotations: np.ndarray, tolerance: float) -> list[naive.Good]:
-    """Some spans that one even turn plays within the tolerance, not all of them ending where the joint was."""
-    found: list[naive.Good] = []
+def good_swings(rng: np.random.Generator, rotations: np.ndarray, tolerance: float) -> list[naive.GoodSwing]:
+    """Return some spans that one even rotation plays within the tolerance, not all ending at the exact rotation."""
+    swings: list[naive.GoodSwing] = []
     frame = int(rng.integers(0, 3))
-    while frame + 3 < len(rotations) and len(found) < 4:
+    while frame + 3 < len(rotations) and len(swings) < 4:
         end = frame + int(rng.integers(2, 8))
         if end < len(rotations):
             last = normalise(multiply(rotations[end], exp(0.3 * tolerance * rng.normal(size=3) / 2)))
             nodes = [naive.Node(frame, rotations[frame]), naive.Node(end, last)]
             span = np.arange(frame, end + 1)
-            if angle_between(naive.played(nodes, span), rotations[span]).max() <= tolerance:
-                found.append(naive.Good(frame, end, rotations[frame], last))
+            if angle_between(naive.sample_chain(nodes, span), rotations[span]).max() <= tolerance:
+                swings.append(naive.GoodSwing(frame, end, rotations[frame], last))
         frame = end + int(rng.integers(1, 6))
-    return found
+    return swings
 
 
-def chain_of_kernel(rotations, tolerance, swings, longest) -> list[naive.Node]:
+def build_core_chain(rotations, tolerance, swings, max_gap) -> list[naive.Node]:
     firsts, lasts = (np.array([getattr(s, end) for s in swings]).reshape(-1, 4) for end in ("first", "last"))
-    _, frames, keys, kept, played = _core.swing_keys(
+    _, frames, keys, stays_flags, rotations_played = _core.swing_keys(
         rotations[:, None],
         np.array([tolerance]),
         np.zeros(len(swings), np.int32),
@@ -57,14 +57,14 @@ def chain_of_kernel(rotations, tolerance, swings, longest) -> list[naive.Node]:
         firsts,
         log(multiply(conjugate(firsts), lasts)),
         SWING_COST,
-        longest,
+        max_gap,
     )
     nodes = [naive.Node(int(frame), key) for frame, key in zip(frames, keys, strict=True)]
-    for swing, stays in zip(swings, kept, strict=True):
+    for swing, stays in zip(swings, stays_flags, strict=True):
         if stays:
             nodes += [naive.Node(swing.start, swing.first, True), naive.Node(swing.end, swing.last, True)]
     nodes.sort(key=lambda node: node.frame)
-    assert angle_between(played[:, 0], naive.played(nodes, np.arange(len(rotations)))).max() < 1e-9
+    assert angle_between(rotations_played[:, 0], naive.sample_chain(nodes, np.arange(len(rotations)))).max() < 1e-9
     return nodes
 
 
@@ -73,21 +73,21 @@ def chain_of_kernel(rotations, tolerance, swings, longest) -> list[naive.Node]:
     seed=st.integers(0, 2**32 - 1),
     frames=st.integers(1, 45),
     tolerance=st.sampled_from([1e-9, 0.005, 0.03, 0.1, 0.8]),
-    longest=st.sampled_from([1, 7, 1000]),
+    max_gap=st.sampled_from([1, 7, 1000]),
 )
 @pytest.mark.one_python
-def test_chains_are_those_of_the_twin(seed, frames, tolerance, longest):
+def test_chains_are_those_of_the_twin(seed, frames, tolerance, max_gap):
     rng = np.random.default_rng(seed)
-    rotations = wandering(rng, frames)
+    rotations = random_rotations(rng, frames)
     swings = good_swings(rng, rotations, tolerance)
-    ours = chain_of_kernel(rotations, tolerance, swings, longest)
-    theirs = naive.chain(rotations, tolerance, swings, SWING_COST, longest)
-    assert naive.cost_of(ours, SWING_COST) == pytest.approx(naive.cost_of(theirs, SWING_COST), abs=1e-9)
-    played = naive.played(ours, np.arange(frames))
+    ours = build_core_chain(rotations, tolerance, swings, max_gap)
+    theirs = naive.build_chain(rotations, tolerance, swings, SWING_COST, max_gap)
+    assert naive.chain_cost(ours, SWING_COST) == pytest.approx(naive.chain_cost(theirs, SWING_COST), abs=1e-9)
+    played = naive.sample_chain(ours, np.arange(frames))
     assert angle_between(played, rotations).max() <= tolerance
     if [node.frame for node in ours] == [node.frame for node in theirs]:  # among equally cheap chains either will do
-        for one, other in zip(ours, theirs, strict=True):
-            assert angle_between(one.rotation, other.rotation) < 1e-7
+        for our_node, their_node in zip(ours, theirs, strict=True):
+            assert angle_between(our_node.rotation, their_node.rotation) < 1e-7
     else:
         assert swings
 
@@ -100,14 +100,14 @@ def test_fewer_keys_than_the_fewest_on_the_captured_rotations(data_dir):
     tolerance = np.deg2rad(2.8)
     for joint in ("hips", "right_thigh", "right_shin", "left_upper_arm", "left_forearm"):
         rotations = motion.rotations[:, motion.skeleton.joint(joint)]
-        ours += len(chain_of_kernel(rotations, tolerance, [], 480))
+        ours += len(build_core_chain(rotations, tolerance, [], 480))
         theirs += naive.fewest_on_curve(rotations, tolerance)
     assert ours < 0.9 * theirs
 
 
-def largest_deg(motion: kp.Motion, found: kp.Swings) -> np.ndarray:
+def largest_deg(motion: kp.Motion, swings: kp.Swings) -> np.ndarray:
     """(J,) over the frames."""
-    return np.rad2deg(angle_between(motion.rotations, found.play().rotations)).max(axis=0)
+    return np.rad2deg(angle_between(motion.rotations, swings.play().rotations)).max(axis=0)
 
 
 @pytest.fixture(scope="module")
@@ -117,30 +117,30 @@ def kicks(data_dir) -> kp.Motion:
 
 @pytest.mark.data
 @pytest.mark.parametrize("tolerance_deg", [0.01, 0.5, 2.8, 10.0, 200.0])
-def test_no_frame_is_farther_off(kicks, tolerance_deg):
-    found = kp.swings(kicks)
-    before = largest_deg(kicks, found)
-    keyed = with_keys(kicks, found, tolerance_deg)
+def test_no_frame_exceeds_the_tolerance(kicks, tolerance_deg):
+    swings = kp.swings(kicks)
+    before = largest_deg(kicks, swings)
+    keyed = add_keys(kicks, swings, tolerance_deg)
     assert (largest_deg(kicks, keyed) <= tolerance_deg + ROUNDING_DEG).all()
     near_enough = before <= tolerance_deg
     assert (before > 20).any()
     for j, near in enumerate(near_enough):
-        assert (keyed.tracks[j] is found.tracks[j]) == near
-    assert keyed.paths is found.paths
+        assert (keyed.tracks[j] is swings.tracks[j]) == near
+    assert keyed.paths is swings.paths
 
 
 @pytest.mark.data
 def test_swings_that_are_good_stay_and_bad_ones_become_shorter_ones(kicks):
-    found, keyed = kp.swings(kicks), kp.swings(kicks, fallback="keys")
+    plain, keyed = kp.swings(kicks), kp.swings(kicks, fallback="keys")
     assert keyed.settings.fallback == "keys"
     frames = np.arange(kicks.n_frames, dtype=np.float64)
     stayed = refitted = 0
-    for j, (old, new) in enumerate(zip(found.tracks, keyed.tracks, strict=True)):
+    for j, (old, new) in enumerate(zip(plain.tracks, keyed.tracks, strict=True)):
         off = np.rad2deg(angle_between(old.sample(frames), kicks.rotations[:, j]))
         good = {s.start: s for s in old.swings if off[s.start : s.end + 1].max() <= 2.8}
         for swing in new.swings:
             same = good.get(swing.start)
-            if same is not None and same.end == swing.end and (same.turn == swing.turn).all():
+            if same is not None and same.end == swing.end and (same.rotation_vector == swing.rotation_vector).all():
                 stayed += 1
             else:  # most of it lies in a swing that was found, and is fast and long enough to be one
                 shared = max(min(s.end, swing.end) - max(s.start, swing.start) for s in old.swings)
@@ -162,30 +162,30 @@ def test_the_twelve_clips_with_keys_at_the_default(data_dir):
 
 @pytest.mark.data
 @pytest.mark.parametrize("tolerance_deg", [0.5, 6.0])
-def test_what_is_played_is_known_without_tracks(kicks, tolerance_deg):
-    keyed = Keying(kicks, kp.swings(kicks)).within(np.full(kicks.n_joints, tolerance_deg))
-    assert angle_between(keyed.played(), keyed.swings().play().rotations).max() < 1e-9
+def test_played_rotations_match_the_tracks(kicks, tolerance_deg):
+    keyed = KeyFitter(kicks, kp.swings(kicks)).fit(np.full(kicks.n_joints, tolerance_deg))
+    assert angle_between(keyed.play_rotations(), keyed.build_swings().play().rotations).max() < 1e-9
 
 
 @pytest.mark.data
 def test_each_joint_may_have_its_own_tolerance(kicks):
-    found = kp.swings(kicks)
+    swings = kp.swings(kicks)
     head, thigh = (kicks.skeleton.joint(name) for name in ("head", "right_thigh"))
-    keyed = with_keys(kicks, found, 5.0, {"right_thigh": 0.5})
+    keyed = add_keys(kicks, swings, 5.0, {"right_thigh": 0.5})
     off = largest_deg(kicks, keyed)
     assert 0.4 < off[thigh] <= 0.5 + ROUNDING_DEG < 2.0 < off[head] <= 5.0 + ROUNDING_DEG
-    every = np.full(kicks.n_joints, 5.0)
-    every[thigh] = 0.5
-    again = with_keys(kicks, found, 1.0, every)
-    np.testing.assert_array_equal(again.play().rotations, keyed.play().rotations)
+    tolerances = np.full(kicks.n_joints, 5.0)
+    tolerances[thigh] = 0.5
+    keyed_by_array = add_keys(kicks, swings, 1.0, tolerances)
+    np.testing.assert_array_equal(keyed_by_array.play().rotations, keyed.play().rotations)
 
 
 @pytest.mark.data
 def test_rests_stay_where_neither_swings_nor_keys_are(kicks):
-    found, keyed = kp.swings(kicks), kp.swings(kicks, fallback="keys")
-    before, after = (sum(len(track.rest_starts) for track in some.tracks) for some in (found, keyed))
+    plain, keyed = kp.swings(kicks), kp.swings(kicks, fallback="keys")
+    before, after = (sum(len(track.rest_starts) for track in some.tracks) for some in (plain, keyed))
     assert 0 < after < before
-    for old, new in zip(found.tracks, keyed.tracks, strict=True):
+    for old, new in zip(plain.tracks, keyed.tracks, strict=True):
         covered = {frame for part in (*new.swings, *new.keyed) for frame in range(part.start, part.end + 1)}
         free = [rest for rest in old.rests if covered.isdisjoint(range(rest.start, rest.end + 1))]
         assert [(rest.start, rest.end) for rest in new.rests] == [(rest.start, rest.end) for rest in free]
@@ -193,54 +193,54 @@ def test_rests_stay_where_neither_swings_nor_keys_are(kicks):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), frames=st.integers(1, 200), tolerance=st.sampled_from([0.01, 1.0, 25.0]))
-def test_made_up_motions_are_never_farther_off(seed, frames, tolerance):
+def test_random_motions_stay_within_the_tolerance(seed, frames, tolerance):
     rng = np.random.default_rng(seed)
-    one = kp.demo_motion()[:1]
-    rotations = np.tile(one.rotations, (frames, 1, 1))
+    single = kp.demo_motion()[:1]
+    rotations = np.tile(single.rotations, (frames, 1, 1))
     for j in (0, 2, 5):
-        rotations[:, j] = wandering(rng, frames)
-    motion = replace(one, rotations=rotations, translations=np.tile(one.translations, (frames, 1, 1)))
+        rotations[:, j] = random_rotations(rng, frames)
+    motion = replace(single, rotations=rotations, translations=np.tile(single.translations, (frames, 1, 1)))
     keyed = kp.swings(motion, float(rng.uniform(0, 2)), fallback="keys", fallback_deg=tolerance)
     assert largest_deg(motion, keyed).max() <= tolerance + ROUNDING_DEG
 
 
 def test_a_still_joint_needs_no_keys_and_a_jump_by_half_a_turn_two():
-    one = kp.demo_motion()[:1]
-    rotations = np.tile(one.rotations, (90, 1, 1))
+    single = kp.demo_motion()[:1]
+    rotations = np.tile(single.rotations, (90, 1, 1))
     half = normalise(multiply(rotations[45:, 3], exp(np.array((np.pi, 0.0, 0.0)))))
     rotations[45:, 3] = half
-    motion = replace(one, rotations=rotations, translations=np.tile(one.translations, (90, 1, 1)))
+    motion = replace(single, rotations=rotations, translations=np.tile(single.translations, (90, 1, 1)))
     keyed = kp.swings(motion, fallback="keys", left_out=[])
     keys = [track.n_keys for track in keyed.tracks]
     assert keys[3] == 2 and sum(keys) == 2
     assert largest_deg(motion, keyed).max() < ROUNDING_DEG
 
 
-def test_what_cannot_be_is_refused():
+def test_bad_arguments_are_rejected():
     motion = kp.demo_motion()[:100]
-    found = kp.swings(motion)
+    swings = kp.swings(motion)
     for nonsense in (0, -1.0, float("nan"), "3"):
         with pytest.raises(kp.OptionError, match="tolerance_deg"):
-            with_keys(motion, found, nonsense)
+            add_keys(motion, swings, nonsense)
     with pytest.raises(kp.OptionError, match="one for each of"):
-        with_keys(motion, found, 1.0, [1.0, 2.0])
+        add_keys(motion, swings, 1.0, [1.0, 2.0])
     with pytest.raises(kp.OptionError, match="per_joint"):
-        with_keys(motion, found, 1.0, {motion.skeleton.names[1]: 0.0})
+        add_keys(motion, swings, 1.0, {motion.skeleton.names[1]: 0.0})
     with pytest.raises(kp.UnknownJoint):
-        with_keys(motion, found, 1.0, {"left_wing": 1.0})
+        add_keys(motion, swings, 1.0, {"left_wing": 1.0})
     with pytest.raises(kp.OptionError, match="is not the motion"):
-        with_keys(motion[:50], found, 1.0)
+        add_keys(motion[:50], swings, 1.0)
 
 
-def test_the_kernel_refuses_swings_that_do_not_fit():
+def test_core_rejects_swings_that_do_not_fit():
     rotations = np.tile(np.array((1.0, 0, 0, 0)), (10, 1, 1))
 
-    def call(starts, ends, longest=5):
+    def call(starts, ends, max_gap=5):
         n = len(starts)
         unit = np.tile(np.array((1.0, 0, 0, 0)), (n, 1))
         of = np.zeros(n, np.int32)
         starts, ends = np.array(starts, np.int32), np.array(ends, np.int32)
-        return _core.swing_keys(rotations, np.array([0.1]), of, starts, ends, unit, unit[:, 1:].copy(), 2.0, longest)
+        return _core.swing_keys(rotations, np.array([0.1]), of, starts, ends, unit, unit[:, 1:].copy(), 2.0, max_gap)
 
     call([1, 5], [4, 9])
     for starts, ends in (([5], [10]), ([-1], [3]), ([4], [4]), ([1, 3], [3, 6]), ([5, 1], [7, 2])):

@@ -1,4 +1,4 @@
-"""Which swings a selection means."""
+"""Swings.find."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from keypose.errors import OptionError, UnknownJoint
 from keypose.swings import Swing, Swings, Track, swings
 
 DEMO = swings(kp.demo_motion(fps=60))
-SOME_JOINTS = st.sampled_from(("all", "right_leg", ("arms", "head"), "hips", ["left_thigh", "right_thigh"]))
+JOINTS = st.sampled_from(("all", "right_leg", ("arms", "head"), "hips", ["left_thigh", "right_thigh"]))
 # no whole frame: whether a swing goes on exactly then is a matter of its own test
 SECONDS = st.integers(0, int(DEMO.duration_s * 1000) - 1).map(lambda ms: ms / 1000 + 1 / 7919)
 LENGTHS = st.integers(1, 2000).map(lambda ms: ms / 1000 + 1 / 7919)
 DEGREES = st.floats(0.01, 200.0)
-ASKED = st.fixed_dictionaries(
+QUERIES = st.fixed_dictionaries(
     {},
     optional={
         "index": st.integers(-40, 40),
@@ -35,42 +35,42 @@ ASKED = st.fixed_dictionaries(
 )
 
 
-@given(SOME_JOINTS, ASKED)
-def test_it_finds_what_asking_each_swing_finds(joints, asked):
+@given(JOINTS, QUERIES)
+def test_find_matches_the_reference(joints, query):
     for low, high in (("from_s", "to_s"), ("longer_s", "shorter_s"), ("wider_deg", "narrower_deg")):
-        assume(asked.get(low, -1.0) < asked.get(high, np.inf))
-    most = max(DEMO.tracks[j].n_swings for j in DEMO.skeleton.joints(joints))
-    assume(-most <= asked.get("index", 0) < most)
-    assert list(DEMO.find(joints, **asked)) == naive_swings_find.find(DEMO, joints, **asked)
+        assume(query.get(low, -1.0) < query.get(high, np.inf))
+    max_swings = max(DEMO.tracks[j].n_swings for j in DEMO.skeleton.joints(joints))
+    assume(-max_swings <= query.get("index", 0) < max_swings)
+    assert list(DEMO.find(joints, **query)) == naive_swings_find.find(DEMO, joints, **query)
 
 
-def test_without_any_condition_all_are_found_in_order_of_time():
-    found = DEMO.find()
-    assert len(found) == DEMO.n_swings
-    order = [(swing.start, DEMO.skeleton.joint(swing.joint)) for swing in found]
+def test_no_condition_returns_all_in_order_of_time():
+    matches = DEMO.find()
+    assert len(matches) == DEMO.n_swings
+    order = [(swing.start, DEMO.skeleton.joint(swing.joint)) for swing in matches]
     assert order == sorted(order)
-    assert set(found) == {swing for track in DEMO.tracks for swing in track.swings}  # the very ones
+    assert set(matches) == {swing for track in DEMO.tracks for swing in track.swings}  # the very ones
 
 
-def three(fps: float = 10.0) -> Swings:
+def three_swings(fps: float = 10.0) -> Swings:
     """The demo's figure for 4 s; its left thigh swings for 0.5 s, 1 s and 0.5 s, by 10, 20 and 30 degrees."""
-    parts = (("left_thigh", (2, 7, 10), (10, 20, 20), (22, 27, 30)), ("right_thigh", (0, 5, 10)))
+    rows = (("left_thigh", (2, 7, 10), (10, 20, 20), (22, 27, 30)), ("right_thigh", (0, 5, 10)))
     tracks = {}
-    for part, *some in parts:
+    for part, *spans in rows:
         j = DEMO.skeleton.joint(part)
         name = DEMO.skeleton.names[j]
-        each = [Swing(name, a, b, (1, 0, 0, 0), (1, 0, 0), np.deg2rad(deg)) for a, b, deg in some]
-        tracks[j] = Track.of(name, (1, 0, 0, 0), each)
+        joint_swings = [Swing(name, a, b, (1, 0, 0, 0), (1, 0, 0), np.deg2rad(deg)) for a, b, deg in spans]
+        tracks[j] = Track.build(name, (1, 0, 0, 0), joint_swings)
     still = tuple(Track(name, (1, 0, 0, 0)) for name in DEMO.skeleton.names)
-    return replace(DEMO, fps=fps, n_frames=40, tracks=still, paths=(), contacts=None).with_tracks(tracks)
+    return replace(DEMO, fps=fps, n_frames=40, tracks=still, paths=(), contacts=None).replace_tracks(tracks)
 
 
-def starts(found) -> list[int]:
-    return [swing.start for swing in found]
+def starts(matches) -> list[int]:
+    return [swing.start for swing in matches]
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("query", "expected"),
     [
         ({"index": 1}, [10]),
         ({"index": -1}, [22]),
@@ -91,27 +91,29 @@ def starts(found) -> list[int]:
         ({"index": 0, "from_s": 1.0}, []),
     ],
 )
-def test_what_each_condition_means(asked, expected):
-    assert starts(three().find("left_thigh", **asked)) == expected
+def test_each_condition(query, expected):
+    assert starts(three_swings().find("left_thigh", **query)) == expected
 
 
 def test_a_frame_as_time_means_that_frame_at_every_rate():
     for fps in (24.0, 30.0, 59.94, 60.0, 119.88, 120.0, 240.0):
-        some = three(fps)
-        for swing in some["left_thigh"]:
+        swings_at_rate = three_swings(fps)
+        for swing in swings_at_rate["left_thigh"]:
             for frame in (swing.start, swing.end):
-                assert some.find("left_thigh", at_s=frame / fps) == (swing,)
-            lasts = (swing.end - swing.start) / fps
-            assert swing not in some.find(longer_s=lasts) and swing not in some.find(shorter_s=lasts)
+                assert swings_at_rate.find("left_thigh", at_s=frame / fps) == (swing,)
+            duration_s = (swing.end - swing.start) / fps
+            assert swing not in swings_at_rate.find(longer_s=duration_s) and swing not in swings_at_rate.find(
+                shorter_s=duration_s
+            )
 
 
 def test_index_counts_within_each_joint():
-    assert [(s.joint, s.start) for s in three().find("legs", index=0)] == [("RightUpLeg", 0), ("LeftUpLeg", 2)]
-    assert [s.start for s in three().find("legs", index=2)] == [22]  # the other has fewer
+    assert [(s.joint, s.start) for s in three_swings().find("legs", index=0)] == [("RightUpLeg", 0), ("LeftUpLeg", 2)]
+    assert [s.start for s in three_swings().find("legs", index=2)] == [22]  # the other has fewer
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("query", "message"),
     [
         ({"joints": "left_thigh", "index": 3}, "index=3, but LeftUpLeg has 3 swings: expected -3 to 2"),
         ({"joints": "legs", "index": -4}, "index=-4, but no joint has more than 3 swings: expected -3 to 2"),
@@ -134,12 +136,12 @@ def test_index_counts_within_each_joint():
         ({"joints": 3}, "joints=3, expected names"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(asked, message):
+def test_bad_queries_are_rejected(query, message):
     with pytest.raises(OptionError) as refused:
-        three().find(**asked)
+        three_swings().find(**query)
     assert message in str(refused.value)
 
 
-def test_an_unknown_joint_is_refused_by_name():
+def test_an_unknown_joint_is_rejected_by_name():
     with pytest.raises(UnknownJoint, match="'tail'"):
         DEMO.find(["left_leg", "tail"])

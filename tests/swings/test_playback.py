@@ -1,4 +1,4 @@
-"""What tracks play, against a twin that steps through the frames; levels of detail; nouns that refuse nonsense."""
+"""Playback of tracks against a twin that steps through the frames; levels of detail; validation of types."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import keypose as kp
 import naive_swings as naive
 from keypose.rotations import angle_between, normalise
 from keypose.swings import Path, Settings
-from keypose.swings.means import mean_of, means_of
+from keypose.swings.means import mean_rotation, span_mean_rotations
 
 MEAN = np.array((1.0, 0.0, 0.0, 0.0))
 
 
-def made_track(seed: int) -> kp.Track:
+def random_track(seed: int) -> kp.Track:
     """Swings and keyed spans of all lengths and gaps, adjacent ones too."""
     rng = np.random.default_rng(seed)
     frame, swings, keyed = int(rng.integers(0, 4)), [], []
@@ -34,7 +34,7 @@ def made_track(seed: int) -> kp.Track:
             keyed.append(kp.KeyedSpan(frames, normalise(rng.normal(size=(len(frames), 4)))))
             frame = int(frames[-1])
         frame += 1
-    return kp.Track.of("arm", MEAN, swings, keyed)
+    return kp.Track.build("arm", MEAN, swings, keyed)
 
 
 def unit_and_angle(rng: np.random.Generator) -> tuple[np.ndarray, float]:
@@ -45,25 +45,25 @@ def unit_and_angle(rng: np.random.Generator) -> tuple[np.ndarray, float]:
 @settings(max_examples=80, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_playback_is_that_of_the_twin(seed):
-    track = made_track(seed)
+    track = random_track(seed)
     frames = np.concatenate((np.arange(-2.0, track.last_frame + 4), np.random.default_rng(seed).uniform(0, 60, 20)))
-    wanted = np.array([naive.played(naive.parts_of(track), MEAN, frame) for frame in frames])
-    assert angle_between(track.sample(frames), wanted).max() < 1e-7
+    expected = np.array([naive.sample(naive.split_track(track), MEAN, frame) for frame in frames])
+    assert angle_between(track.sample(frames), expected).max() < 1e-7
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_keys_play_their_very_numbers(seed):
-    track = made_track(seed)
+def test_keys_play_exact_values(seed):
+    track = random_track(seed)
     for span in track.keyed:
         np.testing.assert_array_equal(track.sample(span.frames.astype(float)), span.rotations)
 
 
 def test_swings_one_by_one_and_back():
-    track = made_track(11)
-    again = kp.Track.of("arm", MEAN, reversed(track.swings), track.keyed, track.rests)
-    np.testing.assert_allclose(again.turns, track.turns, atol=1e-15)
-    np.testing.assert_array_equal(again.starts, track.starts)
+    track = random_track(11)
+    rebuilt = kp.Track.build("arm", MEAN, reversed(track.swings), track.keyed, track.rests)
+    np.testing.assert_allclose(rebuilt.rotation_vectors, track.rotation_vectors, atol=1e-15)
+    np.testing.assert_array_equal(rebuilt.starts, track.starts)
     assert [swing.angle for swing in track.swings] == pytest.approx(track.angles.tolist())
     for swing in track.swings:
         at_end = track.sample(np.array([float(swing.end)]))[0]
@@ -75,11 +75,11 @@ def test_means_are_those_of_each_span():
     near = normalise(rng.normal(size=4) + 0.1 * rng.normal(size=(30, 2, 4)))
     rotations = near * rng.choice([-1.0, 1.0], size=(30, 2, 1))
     spans = [(0, 2, 5), (0, 9, 9), (1, 0, 29), (1, 20, 29)]  # they may overlap
-    means = means_of(rotations, *np.array(spans).T)
+    means = span_mean_rotations(rotations, *np.array(spans).T)
     for mean, (joint, start, end) in zip(means, spans, strict=True):
-        some = [q if q @ rotations[start, joint] >= 0 else -q for q in rotations[start : end + 1, joint]]
-        assert angle_between(mean, normalise(np.mean(some, axis=0))) < 1e-7
-        assert angle_between(mean, mean_of(rotations[start : end + 1])[joint]) < 1e-7
+        same_sign = [q if q @ rotations[start, joint] >= 0 else -q for q in rotations[start : end + 1, joint]]
+        assert angle_between(mean, normalise(np.mean(same_sign, axis=0))) < 1e-7
+        assert angle_between(mean, mean_rotation(rotations[start : end + 1])[joint]) < 1e-7
 
 
 @pytest.fixture(scope="module")
@@ -89,49 +89,49 @@ def walk() -> tuple[kp.Motion, kp.Swings]:
 
 
 def test_level_of_detail(walk):
-    motion, found = walk
-    errors = [kp.score(motion, found.play(level)).mean_deg for level in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    motion, swings = walk
+    errors = [kp.score(motion, swings.play(level)).mean_deg for level in (0.0, 0.25, 0.5, 0.75, 1.0)]
     assert errors == sorted(errors, reverse=True)
-    assert found.coarser(0.5).n_swings == round(found.n_swings / 2)
-    kept = np.sort(np.concatenate([track.angles for track in found.coarser(0.5).tracks]))
-    everything = np.sort(np.concatenate([track.angles for track in found.tracks]))
-    np.testing.assert_array_equal(kept, everything[-len(kept) :])
-    assert found.coarser(0.0).n_swings == 0
-    np.testing.assert_array_equal(found.play(1.0).rotations, found.play().rotations)
+    assert swings.simplify(0.5).n_swings == round(swings.n_swings / 2)
+    remaining = np.sort(np.concatenate([track.angles for track in swings.simplify(0.5).tracks]))
+    all_angles = np.sort(np.concatenate([track.angles for track in swings.tracks]))
+    np.testing.assert_array_equal(remaining, all_angles[-len(remaining) :])
+    assert swings.simplify(0.0).n_swings == 0
+    np.testing.assert_array_equal(swings.play(1.0).rotations, swings.play().rotations)
     for bad in (-0.1, 1.1, "all", True):
         with pytest.raises(kp.OptionError, match="level="):
-            found.play(bad)  # type: ignore[arg-type]
+            swings.play(bad)  # type: ignore[arg-type]
 
 
 def test_another_frame_rate_meets_the_same_frames(walk):
-    motion, found = walk
-    twice = found.play(fps=2 * motion.fps)
-    np.testing.assert_array_equal(twice.rotations[::2], found.play().rotations)
-    np.testing.assert_array_equal(twice.translations[::2], found.play().translations)
+    motion, swings = walk
+    twice = swings.play(fps=2 * motion.fps)
+    np.testing.assert_array_equal(twice.rotations[::2], swings.play().rotations)
+    np.testing.assert_array_equal(twice.translations[::2], swings.play().translations)
     with pytest.raises(kp.OptionError, match="too many"):
-        found.play(fps=1e6)
+        swings.play(fps=1e6)
 
 
 def test_joints_by_name_and_part(walk):
-    _, found = walk
-    assert found["right_thigh"] is found.track("right_thigh").swings
-    assert all(swing.joint == found.track("right_thigh").joint for swing in found["right_thigh"])
+    _, swings = walk
+    assert swings["right_thigh"] is swings.track("right_thigh").swings
+    assert all(swing.joint == swings.track("right_thigh").joint for swing in swings["right_thigh"])
     with pytest.raises(kp.UnknownJoint, match="did you mean"):
-        found["right_tigh"]
-    assert len(found) == found.n_swings == sum(len(track.swings) for track in found.tracks)
-    assert repr(found).startswith("Swings(")
+        swings["right_tigh"]
+    assert len(swings) == swings.n_swings == sum(len(track.swings) for track in swings.tracks)
+    assert repr(swings).startswith("Swings(")
 
 
-def test_nouns_survive_pickling(walk):
-    _, found = walk
-    again = pickle.loads(pickle.dumps(found))
-    np.testing.assert_array_equal(again.play().rotations, found.play().rotations)
+def test_swings_survive_pickling(walk):
+    _, swings = walk
+    restored = pickle.loads(pickle.dumps(swings))
+    np.testing.assert_array_equal(restored.play().rotations, swings.play().rotations)
     with pytest.raises(ValueError, match="read-only"):
-        again.tracks[2].turns[0] = 0
+        restored.tracks[2].rotation_vectors[0] = 0
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: kp.Swing("arm", 5, 5, MEAN, (1, 0, 0), 1), "expected an end after the start"),
         (lambda: kp.Swing("arm", 5, 9, MEAN, (1, 0, 0), -1), "not negative"),
@@ -152,37 +152,37 @@ def test_nouns_survive_pickling(walk):
         (lambda: kp.Track("arm", MEAN, [0], [4], [MEAN], np.full((1, 3), 1e9)), "radians"),
         (lambda: kp.Track("arm", MEAN, keyed=None), "arm: keyed is NoneType, expected several KeyedSpan"),
         (lambda: kp.Track("arm", MEAN, keyed=(None,)), "arm: keyed: NoneType among them, expected KeyedSpan"),
-        (lambda: kp.Track.of("arm", MEAN, [3]), "arm: swings: int among them, expected Swing"),
-        (lambda: kp.Track.of("arm", MEAN, rests=3), "arm: rests is int, expected several Rest"),
-        (lambda: kp.Swing.turning("arm", 0, 5, MEAN, None), "turn of a swing"),
-        (lambda: kp.Swing.turning("arm", 0, 5, MEAN, "x"), "turn of a swing: not numbers"),
-        (lambda: kp.Swing.turning("arm", 0, 5, MEAN, (1.0, 2.0)), "turn of a swing: shape"),
+        (lambda: kp.Track.build("arm", MEAN, [3]), "arm: swings: int among them, expected Swing"),
+        (lambda: kp.Track.build("arm", MEAN, rests=3), "arm: rests is int, expected several Rest"),
+        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, None), "turn of a swing"),
+        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, "x"), "turn of a swing: not numbers"),
+        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, (1.0, 2.0)), "turn of a swing: shape"),
     ],
 )
-def test_wrong_states_are_refused(make, said):
-    with pytest.raises(kp.KeyposeError, match=said):
+def test_invalid_values_are_rejected(make, message):
+    with pytest.raises(kp.KeyposeError, match=message):
         make()
 
 
-def test_swings_refuse_what_is_outside_the_clip(walk):
-    _, found = walk
+def test_swings_reject_frames_outside_the_clip(walk):
+    _, swings = walk
     with pytest.raises(kp.ModelError, match="outside the clip"):
-        replace(found, n_frames=found.n_frames - 2, contacts=None, paths=())
+        replace(swings, n_frames=swings.n_frames - 2, contacts=None, paths=())
     with pytest.raises(kp.ModelError, match="in the skeleton's order"):
-        replace(found, tracks=found.tracks[::-1])
+        replace(swings, tracks=swings.tracks[::-1])
     with pytest.raises(kp.ModelError, match="a path outside the clip"):
-        path = found.paths[0]
-        replace(found, paths=(Path(path.joint, path.keys + 1, path.curves),))
+        path = swings.paths[0]
+        replace(swings, paths=(Path(path.joint, path.keys + 1, path.curves),))
     with pytest.raises(kp.ModelError, match="at most one"):
-        replace(found, paths=found.paths[:1] * 2)
+        replace(swings, paths=swings.paths[:1] * 2)
     with pytest.raises(kp.ModelError, match="up axis"):
-        replace(found, up="up")  # type: ignore[arg-type]
+        replace(swings, up="up")  # type: ignore[arg-type]
     for wrong in (("tail",), ("Head", "Tail")):
         with pytest.raises(kp.ModelError, match=r"left_out names '(tail|Tail)', expected names of joints"):
-            replace(found, settings=replace(found.settings, left_out=wrong))
-    for wrong in (found.settings.left_out[::-1], found.settings.left_out[:1] * 2):
+            replace(swings, settings=replace(swings.settings, left_out=wrong))
+    for wrong in (swings.settings.left_out[::-1], swings.settings.left_out[:1] * 2):
         with pytest.raises(kp.ModelError, match="left_out, expected each joint once, in the skeleton's order"):
-            replace(found, settings=replace(found.settings, left_out=wrong))
+            replace(swings, settings=replace(swings.settings, left_out=wrong))
 
 
 @pytest.mark.parametrize(
@@ -198,14 +198,14 @@ def test_swings_refuse_what_is_outside_the_clip(walk):
         ("reference_pose", (5, np.zeros(3))),
         ("up", (np.zeros(3), None, 1)),
         ("n_frames", (None, "9", 2**31)),
-        ("places", (None, "x", np.zeros(2))),
+        ("translations", (None, "x", np.zeros(2))),
     ],
 )
-def test_swings_refuse_what_is_of_another_kind(walk, field, values):
-    _, found = walk
+def test_swings_reject_wrong_types(walk, field, values):
+    _, swings = walk
     for wrong in values:
         with pytest.raises(kp.KeyposeError, match=rf"(swings: |places of joints|n_frames=).*|{field}"):
-            replace(found, **{field: wrong})
+            replace(swings, **{field: wrong})
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_swings_refuse_what_is_of_another_kind(walk, field, values):
         ("threshold", (float("nan"), float("inf"), "0.4", True, None, -0.1, 3.2)),
         ("smoothing_s", (-1, 11)),
         ("window_s", (0, 11)),
-        ("least_s", (-1, 1e308)),
+        ("min_duration_s", (-1, 1e308)),
         ("rest_rad_per_s", (-1, 1e308)),
         ("fallback_deg", (0, 181)),
         ("translation_mm", (-1, 1e308)),
@@ -223,14 +223,17 @@ def test_swings_refuse_what_is_of_another_kind(walk, field, values):
         ("left_out", ("Head", 5, None, (3,))),
     ],
 )
-def test_settings_refuse_what_no_swings_are_found_with(walk, field, values):
-    _, found = walk
+def test_settings_reject_bad_values(walk, field, values):
+    _, swings = walk
     for wrong in values:
         with pytest.raises(kp.OptionError, match=f"^{field}="):
-            replace(found.settings, **{field: wrong})
+            replace(swings.settings, **{field: wrong})
 
 
-def test_settings_are_plain_numbers_whatever_they_were_given_as():
-    told = Settings(threshold=1, least_s=np.float32(0.5), left_out=["Head"])  # type: ignore[arg-type]
-    assert (type(told.threshold), type(told.least_s), told.left_out) == (float, float, ("Head",))
-    assert told == Settings(1.0, least_s=0.5, left_out=("Head",)) and pickle.loads(pickle.dumps(told)) == told
+def test_settings_are_converted_to_plain_values():
+    options = Settings(threshold=1, min_duration_s=np.float32(0.5), left_out=["Head"])  # type: ignore[arg-type]
+    assert (type(options.threshold), type(options.min_duration_s), options.left_out) == (float, float, ("Head",))
+    assert (
+        options == Settings(1.0, min_duration_s=0.5, left_out=("Head",))
+        and pickle.loads(pickle.dumps(options)) == options
+    )

@@ -1,4 +1,4 @@
-"""Segmentation against its slow twin, against the reference figures, and at its edges."""
+"""Segmentation against its slow twin, against reference figures, and in edge cases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import naive_swings as naive
 from keypose import _core
 from keypose.rotations import exp, multiply, normalise
 from keypose.swings import Settings
-from keypose.swings.segment import segmented
+from keypose.swings.segment import segment_motion
 
 RULES = [
     (10, 10, 8, 0.003, 0.4, False),
@@ -25,8 +25,8 @@ RULES = [
 ]
 
 
-def wandering(rng: np.random.Generator, frames: int, joints: int) -> np.ndarray:
-    """Rotations (T, J, 4) that swing, rest and change their minds."""
+def random_rotations(rng: np.random.Generator, frames: int, joints: int) -> np.ndarray:
+    """Return rotations (T, J, 4) that swing, rest and change direction."""
     rotations = np.empty((frames, joints, 4))
     for j in range(joints):
         q = normalise(rng.normal(size=4))
@@ -40,17 +40,21 @@ def wandering(rng: np.random.Generator, frames: int, joints: int) -> np.ndarray:
     return rotations
 
 
-def check_as_the_twin(rotations: np.ndarray, rule) -> int:
-    (of, starts, ends), turns, (rest_of, rest_starts, rest_ends) = _core.swing_spans(rotations, *rule)
-    assert (np.diff(of) >= 0).all() and (np.diff(rest_of) >= 0).all()
+def assert_matches_reference(rotations: np.ndarray, rule) -> int:
+    (joint_indices, starts, ends), rotation_vectors, (rest_joints, rest_starts, rest_ends) = _core.swing_spans(
+        rotations, *rule
+    )
+    assert (np.diff(joint_indices) >= 0).all() and (np.diff(rest_joints) >= 0).all()
     for j in range(rotations.shape[1]):
         swings, rests = naive.swing_spans(rotations[:, j], *rule)
-        mine = of == j
-        assert list(zip(starts[mine].tolist(), ends[mine].tolist(), strict=True)) == [swing[:2] for swing in swings]
+        is_joint = joint_indices == j
+        assert list(zip(starts[is_joint].tolist(), ends[is_joint].tolist(), strict=True)) == [
+            swing[:2] for swing in swings
+        ]
         if swings:
-            np.testing.assert_allclose(turns[mine], [swing[2] for swing in swings], rtol=0, atol=1e-12)
-        resting = rest_of == j
-        assert list(zip(rest_starts[resting].tolist(), rest_ends[resting].tolist(), strict=True)) == rests
+            np.testing.assert_allclose(rotation_vectors[is_joint], [swing[2] for swing in swings], rtol=0, atol=1e-12)
+        is_rest_joint = rest_joints == j
+        assert list(zip(rest_starts[is_rest_joint].tolist(), rest_ends[is_rest_joint].tolist(), strict=True)) == rests
     return len(starts)
 
 
@@ -58,14 +62,14 @@ def check_as_the_twin(rotations: np.ndarray, rule) -> int:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), frames=st.integers(1, 70))
 def test_spans_are_those_of_the_twin(rule, seed, frames):
-    check_as_the_twin(wandering(np.random.default_rng(seed), frames, 2), rule)
+    assert_matches_reference(random_rotations(np.random.default_rng(seed), frames, 2), rule)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("rule", RULES[:2])
 def test_spans_of_a_real_clip_are_those_of_the_twin(rule, data_dir):
     motion = kp.load(data_dir / "cmu120/swings/35_18.bvh").at_fps(60)
-    assert check_as_the_twin(np.ascontiguousarray(motion.rotations), rule) > 50
+    assert assert_matches_reference(np.ascontiguousarray(motion.rotations), rule) > 50
 
 
 @pytest.fixture(scope="session")
@@ -89,15 +93,15 @@ def test_error_is_that_of_the_reference(twelve, threshold, reference):
 @pytest.mark.data
 def test_joints_that_are_left_out_and_hips_are_exact(twelve):
     clip = twelve[0]
-    found = kp.swings(clip, translation_mm=0)
-    played = found.play()
-    assert found.settings.left_out == (
+    swings = kp.swings(clip, translation_mm=0)
+    played = swings.play()
+    assert swings.settings.left_out == (
         "LeftToeBase", "RightToeBase", "LeftFingerBase", "LeftHandIndex1", "LThumb", "RightFingerBase",
         "RightHandIndex1", "RThumb",
     )  # fmt: skip
-    out = [clip.skeleton.joint(name) for name in found.settings.left_out]
-    assert out == [j for j in range(clip.n_joints) if found.is_left_out(j)]
-    np.testing.assert_array_equal(played.rotations[:, out], clip.rotations[:, out])
+    left_out = [clip.skeleton.joint(name) for name in swings.settings.left_out]
+    assert left_out == [j for j in range(clip.n_joints) if swings.is_left_out(j)]
+    np.testing.assert_array_equal(played.rotations[:, left_out], clip.rotations[:, left_out])
     np.testing.assert_array_equal(played.translations, clip.translations)
 
 
@@ -105,10 +109,10 @@ def test_joints_that_are_left_out_and_hips_are_exact(twelve):
 @pytest.mark.parametrize("tolerance_mm", [0.1, 1.0, 20.0])
 def test_hips_stay_within_the_stated_tolerance(twelve, tolerance_mm):
     for clip in twelve[:6]:
-        found = kp.swings(clip, translation_mm=tolerance_mm)
-        off = np.linalg.norm(found.play().translations - clip.translations, axis=-1).max() * clip.mm_per_unit
+        swings = kp.swings(clip, translation_mm=tolerance_mm)
+        off = np.linalg.norm(swings.play().translations - clip.translations, axis=-1).max() * clip.mm_per_unit
         assert off <= tolerance_mm
-        assert len(found.paths[0].keys) < clip.n_frames or tolerance_mm < 1
+        assert len(swings.paths[0].keys) < clip.n_frames or tolerance_mm < 1
 
 
 @pytest.mark.data
@@ -122,25 +126,27 @@ def test_frame_rates_agree(data_dir):
 def test_left_out_joints_are_named_in_the_order_of_the_skeleton():
     motion = kp.demo_motion()[:60]
     names = motion.skeleton.names
-    found = kp.swings(motion, left_out=["right_foot", "head", "left_foot", "head"])
+    swings = kp.swings(motion, left_out=["right_foot", "head", "left_foot", "head"])
     joints = sorted(motion.skeleton.joints(["right_foot", "head", "left_foot"]))
-    assert found.settings.left_out == tuple(names[j] for j in joints)
-    assert [j for j in range(motion.n_joints) if found.is_left_out(j)] == joints
+    assert swings.settings.left_out == tuple(names[j] for j in joints)
+    assert [j for j in range(motion.n_joints) if swings.is_left_out(j)] == joints
     assert kp.swings(motion, left_out=[]).settings.left_out == ()
-    assert segmented(motion, found.settings).settings == found.settings
+    assert segment_motion(motion, swings.settings).settings == swings.settings
 
 
 def test_defaults_are_those_of_the_settings():
-    given = {name: option.default for name, option in inspect.signature(kp.swings).parameters.items()}
-    usual = {field.name: field.default for field in fields(Settings)}
-    assert given.pop("left_out") is None and usual.pop("left_out") == ()  # the small joints, whatever their names
-    assert {name: given[name] for name in usual} == usual and set(given) - set(usual) == {"motion"}
+    parameters = {name: option.default for name, option in inspect.signature(kp.swings).parameters.items()}
+    defaults = {field.name: field.default for field in fields(Settings)}
+    assert (
+        parameters.pop("left_out") is None and defaults.pop("left_out") == ()
+    )  # the small joints, whatever their names
+    assert {name: parameters[name] for name in defaults} == defaults and set(parameters) - set(defaults) == {"motion"}
 
 
 def test_one_axis_is_one_swing():
     turn = np.array((0.3, -0.2, 1.1))
     rotations = exp(np.linspace(0, 1, 31)[:, None] * turn)[:, None]
-    motion = moving(rotations)
+    motion = build_motion(rotations)
     (swing,) = kp.swings(motion)["bone"]
     assert (swing.start, swing.end) == (0, 30)
     assert swing.angle == pytest.approx(np.linalg.norm(turn))
@@ -149,7 +155,7 @@ def test_one_axis_is_one_swing():
 
 
 def test_still_joint_rests_and_holds():
-    motion = moving(np.tile(exp(np.array((0.1, 0.2, 0.3))), (20, 1, 1)))
+    motion = build_motion(np.tile(exp(np.array((0.1, 0.2, 0.3))), (20, 1, 1)))
     track = kp.swings(motion).track("bone")
     assert track.n_swings == 0
     assert [(rest.start, rest.end) for rest in track.rests] == [(0, 19)]
@@ -158,19 +164,19 @@ def test_still_joint_rests_and_holds():
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
 def test_short_clips(frames):
-    motion = moving(exp(np.linspace(0, 1, frames)[:, None] * np.array((0.3, 0, 0)))[:, None])
-    found = kp.swings(motion)
-    assert found.play().n_frames == frames
-    assert 0 <= found.error(motion) < 30
+    motion = build_motion(exp(np.linspace(0, 1, frames)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    swings = kp.swings(motion)
+    assert swings.play().n_frames == frames
+    assert 0 <= swings.error(motion) < 30
 
 
-def moving(rotations: np.ndarray) -> kp.Motion:
+def build_motion(rotations: np.ndarray) -> kp.Motion:
     skeleton = kp.Skeleton(("bone",), [-1], [[0.0, 0.0, 0.0]], end_joints=[0], end_offsets=[[0.0, 10.0, 0.0]])
     return kp.Motion("made", skeleton, 60.0, np.zeros((len(rotations), 1, 3)), rotations)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"threshold": -0.1}, "threshold=-0.1"),
         ({"threshold": float("nan")}, "threshold=nan"),
@@ -185,33 +191,33 @@ def moving(rotations: np.ndarray) -> kp.Motion:
         ({"left_out": 3}, "left_out=3"),
         ({"window_s": 1e9}, "window_s"),
         ({"smoothing_s": 1e9}, "smoothing_s"),
-        ({"least_s": 1e308}, r"least_s=1e\+308, expected a number from 0 to 10"),
+        ({"min_duration_s": 1e308}, r"min_duration_s=1e\+308, expected a number from 0 to 10"),
         ({"rest_rad_per_s": 1e308}, r"rest_rad_per_s=1e\+308"),
         ({"fallback_deg": 181}, "fallback_deg=181, expected a number above 0 and at most 180"),
         ({"translation_mm": 1e308}, r"translation_mm=1e\+308"),
     ],
 )
-def test_bad_options_say_what_is_possible(options, said):
-    motion = moving(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
-    with pytest.raises(kp.KeyposeError, match=said):
+def test_bad_options_are_rejected(options, message):
+    motion = build_motion(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    with pytest.raises(kp.KeyposeError, match=message):
         kp.swings(motion, **options)
 
 
-def test_error_refuses_another_clip():
-    motion = moving(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
-    found = kp.swings(motion)
+def test_error_rejects_another_clip():
+    motion = build_motion(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    swings = kp.swings(motion)
     with pytest.raises(kp.OptionError, match="20 frames, its swings 30"):
-        found.error(motion[:20])
+        swings.error(motion[:20])
     with pytest.raises(kp.OptionError, match="expected the Motion"):
-        found.error(found)  # type: ignore[arg-type]
+        swings.error(swings)  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match="per='joint'"):
-        found.error(motion, per="joint")  # type: ignore[arg-type]
+        swings.error(motion, per="joint")  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match="expected a Motion"):
-        kp.swings(found)  # type: ignore[arg-type]
+        kp.swings(swings)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("options", [{"least_s": 10}, {"rest_rad_per_s": 1e6}, {"translation_mm": 1e6}], ids=str)
+@pytest.mark.parametrize("options", [{"min_duration_s": 10}, {"rest_rad_per_s": 1e6}, {"translation_mm": 1e6}], ids=str)
 def test_the_largest_settings_are_possible(options):
-    motion = moving(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
+    motion = build_motion(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
     assert kp.swings(motion, **options).n_swings == (0 if "translation_mm" not in options else 1)
     assert kp.swings(motion, fallback="keys", fallback_deg=180).n_keys == 0

@@ -1,4 +1,4 @@
-"""Edits on top of a capture: nothing of it is lost but what the edit changes, and nothing jumps."""
+"""Edits applied to a capture preserve its detail, and nothing jumps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import keypose as kp
 from keypose.rotations import angle_between, conjugate, multiply
-from keypose.swings.editing.feet import contacts_of
+from keypose.swings.edit.feet import edited_contacts
 
 EDITS = [
     lambda e: e.intensify("right_leg", 1.3),
@@ -24,7 +24,7 @@ def kick(data_dir) -> kp.Motion:
 
 
 @pytest.fixture(scope="module")
-def found(kick) -> kp.Swings:
+def kick_swings(kick) -> kp.Swings:
     return kp.swings(kick)
 
 
@@ -33,17 +33,17 @@ def steps_deg(rotations: np.ndarray) -> float:
 
 
 @pytest.mark.data
-def test_without_an_edit_the_capture_plays(kick, found):
+def test_without_an_edit_the_capture_plays(kick, kick_swings):
     for keep_feet in (None, True, False):
-        played = found.edit(kick).play(keep_feet=keep_feet)
+        played = kick_swings.edit(kick).play(keep_feet=keep_feet)
         np.testing.assert_array_equal(played.rotations, kick.rotations)
         np.testing.assert_array_equal(played.translations, kick.translations)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("edit", EDITS)
-def test_what_is_not_edited_keeps_its_very_numbers(kick, found, edit):
-    editor = found.edit(kick)
+def test_unedited_joints_and_frames_keep_exact_values(kick, kick_swings, edit):
+    editor = kick_swings.edit(kick)
     change = edit(editor)
     played = editor.play(keep_feet=False)
     others = [j for j in range(kick.n_joints) if j not in change.joints]
@@ -57,50 +57,50 @@ def test_what_is_not_edited_keeps_its_very_numbers(kick, found, edit):
 
 @pytest.mark.data
 @pytest.mark.parametrize("edit", EDITS)
-def test_nothing_jumps(kick, found, edit):
+def test_nothing_jumps(kick, kick_swings, edit):
     """Joints turn at most a little faster in a frame than in the capture, played as fast, and than the swings do."""
-    editor = found.edit(kick)
+    editor = kick_swings.edit(kick)
     change = edit(editor)
     played, bare = editor.play(keep_feet=False), editor.swings.play()
     for j in change.joints:
-        turns = played.rotations[:, j], kick.rotations[:, j], bare.rotations[:, j]
-        edited, captured, swung = map(steps_deg, turns)
-        came = change.before.warps.get(j)
-        faster = 1.0 if came is None else max(1.0, np.diff(came).max())
-        farther = change.before.gains.get(j, 1.0)
-        assert faster < 1.6 and edited <= 1.2 * max(faster * farther * captured, swung)
+        rotations = played.rotations[:, j], kick.rotations[:, j], bare.rotations[:, j]
+        edited, captured, played_swings = map(steps_deg, rotations)
+        warp = change.baseline.warps.get(j)
+        faster = 1.0 if warp is None else max(1.0, np.diff(warp).max())
+        farther = change.baseline.gains.get(j, 1.0)
+        assert faster < 1.6 and edited <= 1.2 * max(faster * farther * captured, played_swings)
 
 
 @pytest.mark.data
-def test_the_edit_itself_is_that_of_the_swings(kick, found):
+def test_the_edit_itself_is_that_of_the_swings(kick, kick_swings):
     """Away from steps the capture is turned by just what turns the unedited swings into the edited ones."""
-    editor = found.edit(kick)
+    editor = kick_swings.edit(kick)
     editor.scale(editor.find("right_thigh", wider_deg=30), 1.25)
     j = kick.joint("right_thigh")
-    bare, edited = found.play().rotations[:, j], editor.swings.play().rotations[:, j]
-    wanted = multiply(edited, conjugate(bare))
-    made = multiply(editor.play(keep_feet=False).rotations[:, j], conjugate(kick.rotations[:, j]))
-    off = np.rad2deg(angle_between(wanted, made))
-    assert np.rad2deg(angle_between(wanted, np.array((1.0, 0.0, 0.0, 0.0)))).max() > 15
+    bare, edited = kick_swings.play().rotations[:, j], editor.swings.play().rotations[:, j]
+    expected = multiply(edited, conjugate(bare))
+    actual = multiply(editor.play(keep_feet=False).rotations[:, j], conjugate(kick.rotations[:, j]))
+    off = np.rad2deg(angle_between(expected, actual))
+    assert np.rad2deg(angle_between(expected, np.array((1.0, 0.0, 0.0, 0.0)))).max() > 15
     assert np.percentile(off, 90) < 1
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("factor", [2.0, 1.37, 0.8])
-def test_a_retimed_capture_is_the_capture_at_other_frames(kick, found, factor):
-    editor = found.edit(kick)
+def test_a_retimed_capture_is_the_capture_at_other_frames(kick, kick_swings, factor):
+    editor = kick_swings.edit(kick)
     editor.retime("all", factor)
     played = editor.play()
     assert played.n_frames == round(factor * kick.n_frames)
-    wanted = kick.at_frames(np.linspace(0, kick.n_frames - 1, played.n_frames))
-    assert angle_between(played.rotations, wanted.rotations).max() < 1e-7
-    np.testing.assert_allclose(played.translations, wanted.translations, atol=1e-9)
+    expected = kick.at_frames(np.linspace(0, kick.n_frames - 1, played.n_frames))
+    assert angle_between(played.rotations, expected.rotations).max() < 1e-7
+    np.testing.assert_allclose(played.translations, expected.translations, atol=1e-9)
 
 
 @pytest.mark.data
-def test_a_part_of_a_capture_is_retimed(kick, found):
+def test_a_part_of_a_capture_is_retimed(kick, kick_swings):
     """A slower kick: what is before and after has the very poses, what is between takes longer."""
-    editor = found.edit(kick)
+    editor = kick_swings.edit(kick)
     editor.retime("all", 1.5, from_s=0.5, to_s=1.5)
     played = editor.play()
     assert played.n_frames == kick.n_frames + 30
@@ -116,10 +116,10 @@ def test_a_part_of_a_capture_is_retimed(kick, found):
 
 
 @pytest.mark.data
-def test_detail_moves_with_swings_that_are_moved(kick, found):
+def test_detail_moves_with_swings_that_are_moved(kick, kick_swings):
     """In the middle of a shifted swing the joint does what it did earlier, detail and all."""
-    editor = found.edit(kick)
-    swing = next(s for s in found["left_forearm"] if s.n_frames > 20)
+    editor = kick_swings.edit(kick)
+    swing = next(s for s in kick_swings["left_forearm"] if s.n_frames > 20)
     editor.shift(swing, by_frames=4)
     j = kick.joint("left_forearm")
     inner = np.arange(swing.start + 8, swing.end - 3)
@@ -129,11 +129,11 @@ def test_detail_moves_with_swings_that_are_moved(kick, found):
 
 
 @pytest.mark.data
-def test_what_was_moved_stays_moved_whatever_comes_and_goes(kick, found):
+def test_shifted_detail_stays_shifted_after_other_edits(kick, kick_swings):
     """Other swings of the joint are taken away and put in: detail stays with what it belongs to."""
-    editor = found.edit(kick)
+    editor = kick_swings.edit(kick)
     j = kick.joint("left_forearm")
-    swing = next(s for s in found["left_forearm"] if s.n_frames > 20)
+    swing = next(s for s in kick_swings["left_forearm"] if s.n_frames > 20)
     editor.shift(swing, by_frames=4)
     inner = np.arange(swing.start + 8, swing.end - 3)
     for operation in (
@@ -160,23 +160,23 @@ def mixed(data_dir) -> tuple[kp.Motion, kp.Swings]:
 
 
 @pytest.mark.data
-def test_what_goes_on_in_a_gap_is_not_rushed(mixed):
+def test_gaps_play_at_most_twice_as_fast(mixed):
     """Swings that grow into gaps make the capture between them at most twice as fast."""
-    motion, found = mixed
-    editor = found.edit(motion)
+    motion, kick_swings = mixed
+    editor = kick_swings.edit(motion)
     change = editor.retime("arms", 1.3)
     played = editor.play()
     for j in change.joints:
-        came = change.before.warps.get(j)
-        assert came is None or (np.diff(came).max() <= 2 + 1e-9 and np.diff(came).min() >= -1e-9)
-        swung = steps_deg(editor.swings.play().rotations[:, j])
-        assert steps_deg(played.rotations[:, j]) <= 2.2 * max(steps_deg(motion.rotations[:, j]), swung)
+        warp = change.baseline.warps.get(j)
+        assert warp is None or (np.diff(warp).max() <= 2 + 1e-9 and np.diff(warp).min() >= -1e-9)
+        swing_step = steps_deg(editor.swings.play().rotations[:, j])
+        assert steps_deg(played.rotations[:, j]) <= 2.2 * max(steps_deg(motion.rotations[:, j]), swing_step)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("factor", [0.0, 0.5])
-def test_calming_makes_no_pop(kick, found, mixed, factor):
-    for motion, swings in ((kick, found), mixed):
+def test_calming_makes_no_pop(kick, kick_swings, mixed, factor):
+    for motion, swings in ((kick, kick_swings), mixed):
         editor = swings.edit(motion)
         change = editor.intensify("arms", factor)
         for j in change.joints:
@@ -187,100 +187,100 @@ def test_calming_makes_no_pop(kick, found, mixed, factor):
 @pytest.mark.data
 def test_nothing_is_left_of_a_swing_that_is_deleted(mixed):
     """The joint turns evenly over the gap: no wobble stays of how the swing was captured."""
-    motion, found = mixed
-    editor = found.edit(motion)
-    swing = max(found["right_forearm"], key=lambda each: each.angle)
+    motion, kick_swings = mixed
+    editor = kick_swings.edit(motion)
+    swing = max(kick_swings["right_forearm"], key=lambda each: each.angle)
     j = motion.joint("right_forearm")
     editor.delete(swing)
     inner = np.arange(swing.start, swing.end + 1)
-    played, bare = (each.rotations[inner, j] for each in (editor.hinged().motion, editor.swings.play()))
+    played, bare = (each.rotations[inner, j] for each in (editor.limit_hinges().motion, editor.swings.play()))
     assert swing.angle_deg > 40 and np.rad2deg(angle_between(played, bare)).max() < 2
 
 
 @pytest.mark.data
-def test_edited_swings_know_when_feet_stand(kick, found):
-    editor = found.edit(kick)
+def test_edited_swings_know_when_feet_stand(kick, kick_swings):
+    editor = kick_swings.edit(kick)
     editor.shift(editor.find(["right_thigh", "right_shin"], from_s=0.4, to_s=0.9), by_frames=3)
-    wanted = contacts_of(editor.last_change.before, editor.swings)
-    np.testing.assert_array_equal(editor.swings.contacts.touching, wanted.touching)
-    assert (wanted.touching != found.contacts.touching).any()
+    expected = edited_contacts(editor.last_change.baseline, editor.swings)
+    np.testing.assert_array_equal(editor.swings.contacts.in_contact, expected.in_contact)
+    assert (expected.in_contact != kick_swings.contacts.in_contact).any()
 
 
 def test_intensify_goes_about_the_mean_also_where_a_swing_turns_right_through_it():
     """The demo's arm swings by 196 degrees: nothing moves farther than its share of the way from the mean."""
     motion = kp.demo_motion(fps=60.0)
-    found = kp.swings(motion)
+    swings = kp.swings(motion)
     j = motion.skeleton.names.index("RightArm")
-    assert found.tracks[j].angles.max() > np.pi
+    assert swings.tracks[j].angles.max() > np.pi
     for factor in (0.6, 1.4):
-        editor = found.edit(motion)
+        editor = swings.edit(motion)
         editor.intensify("RightArm", factor)
         off = angle_between(editor.play().rotations[:, j], motion.rotations[:, j])
-        far = angle_between(motion.rotations[:, j], found.tracks[j].mean_rotation)
+        far = angle_between(motion.rotations[:, j], swings.tracks[j].mean_rotation)
         assert off.max() <= 0.4 * far.max() * 1.25
 
 
 @pytest.mark.data
-def test_a_calmer_arm_is_calmer_in_all_that_it_does(kick, found):
+def test_a_calmer_arm_is_calmer_in_all_that_it_does(kick, kick_swings):
     """Half as far from its mean, what swings leave out included; none at all, and it keeps still."""
     hand, joints = kick.joint("right_forearm"), kick.joints("right_arm")
 
-    def way(played: kp.Motion) -> float:
+    def total_angle(played: kp.Motion) -> float:
         turned = angle_between(played.rotations[1:, hand], played.rotations[:-1, hand])
         return float(turned.sum())
 
-    for factor, least, most in ((0.5, 0.4, 0.6), (0.0, 0.0, 1e-6), (1.5, 1.35, 1.65)):
-        editor = found.edit(kick)
+    for factor, min_ratio, max_ratio in ((0.5, 0.4, 0.6), (0.0, 0.0, 1e-6), (1.5, 1.35, 1.65)):
+        editor = kick_swings.edit(kick)
         editor.intensify("right_arm", factor)
-        assert least <= way(editor.play()) / way(kick) <= most
+        assert min_ratio <= total_angle(editor.play()) / total_angle(kick) <= max_ratio
     editor.undo()
     np.testing.assert_array_equal(editor.play().rotations[:, joints], kick.rotations[:, joints])
 
 
 @pytest.mark.data
-def test_a_kick_becomes_more_forceful(kick, found):
+def test_a_kick_becomes_more_forceful(kick, kick_swings):
     """The foot goes higher and is faster, and the knee bends no farther than a knee can."""
-    editor = found.edit(kick)
+    editor = kick_swings.edit(kick)
     editor.intensify("right_leg", 1.3)
     foot, span = kick.joint("right_foot"), slice(0, 132)
     tops, speeds = [], []
     for played in (kick, editor.play()):
-        places = played.world_positions()[span, foot] * kick.mm_per_unit
-        tops.append(places[:, 1].max())
-        speeds.append(np.linalg.norm(np.diff(places, axis=0), axis=1).max())
+        positions = played.world_positions()[span, foot] * kick.mm_per_unit
+        tops.append(positions[:, 1].max())
+        speeds.append(np.linalg.norm(np.diff(positions, axis=0), axis=1).max())
     assert tops[1] > tops[0] + 100 and speeds[1] > 1.15 * speeds[0]
 
 
 @pytest.mark.data
-def test_feet_stand_when_their_leg_does(kick, found):
+def test_feet_stand_when_their_leg_does(kick, kick_swings):
     """Where a leg's swings come later, so do its contacts."""
-    editor = found.edit(kick)
+    editor = kick_swings.edit(kick)
     swings = editor.find(["right_thigh", "right_shin"], from_s=0.4, to_s=0.9)
     change = editor.shift(swings, by_frames=3)
     was = kick.foot_contacts()
-    now = contacts_of(change.before, change.swings)
+    now = edited_contacts(change.baseline, change.swings)
     left, right = (was.feet.index(foot) for foot in ("left", "right"))
-    np.testing.assert_array_equal(now.touching[:, left], was.touching[:, left])
-    assert (now.touching[:, right] != was.touching[:, right]).any()
+    np.testing.assert_array_equal(now.in_contact[:, left], was.in_contact[:, left])
+    assert (now.in_contact[:, right] != was.in_contact[:, right]).any()
 
 
 @pytest.mark.data
-def test_feet_stand_where_they_were_captured(kick, found):
-    editor = found.edit(kick)
+def test_feet_stand_where_they_were_captured(kick, kick_swings):
+    editor = kick_swings.edit(kick)
     change = editor.intensify("legs", 1.2)
     contacts = kick.foot_contacts()
     for foot, joints in kick.skeleton.anatomy.feet().items():
-        stands = contacts.touching[:, contacts.feet.index(foot)]
-        off = change.played.world_positions()[stands, joints[0]] - kick.world_positions()[stands, joints[0]]
-        assert np.linalg.norm(off, axis=-1).max() * kick.mm_per_unit <= max(1.0, change.held.missed_mm + 1e-6)
+        stands = contacts.in_contact[:, contacts.feet.index(foot)]
+        off = change.motion.world_positions()[stands, joints[0]] - kick.world_positions()[stands, joints[0]]
+        assert np.linalg.norm(off, axis=-1).max() * kick.mm_per_unit <= max(1.0, change.plant_result.missed_mm + 1e-6)
 
 
-def test_another_clip_is_refused():
+def test_another_clip_is_rejected():
     motion = kp.demo_motion(fps=30.0)
-    found = kp.swings(motion)
+    swings = kp.swings(motion)
     with pytest.raises(kp.OptionError, match="its swings"):
-        found.edit(motion[:100])
+        swings.edit(motion[:100])
     with pytest.raises(kp.OptionError, match="expected the Motion"):
-        found.edit(found)  # type: ignore[arg-type]
+        swings.edit(swings)  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match=r"level=0\.5 leaves swings out"):
-        found.edit(motion).play(0.5)
+        swings.edit(motion).play(0.5)

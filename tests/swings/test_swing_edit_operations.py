@@ -1,4 +1,4 @@
-"""What each operation does to the swing that is meant, on swings made by hand."""
+"""The effect of each operation on its target swing, on hand-made swings."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from by_hand import ARM, OTHER, ROW, X, Y, Z, assert_same_rotation, at, edit
+from swing_edit_cases import ARM, OTHER, ROW, X, Y, Z, assert_same_rotation, edit, rotation_at
 
-import naive_swings_editing as twin
+import naive_swings_edit as twin
 from keypose.errors import OptionError, UnknownJoint
 from keypose.rotations import angle_between, exp, multiply, rotate
 from keypose.swings import Swing
@@ -25,8 +25,8 @@ def test_scale_multiplies_the_angle_and_keeps_one_rotation(factor, about, part):
     assert math.isclose(new.angle, abs(factor) * old.angle, abs_tol=1e-12)
     if factor:
         assert np.allclose(new.axis, math.copysign(1, factor) * old.axis, atol=1e-12)
-    kept = twin.turned(old.start_rotation, old.axis, part * old.angle)
-    assert_same_rotation(twin.turned(new.start_rotation, new.axis, part * new.angle), kept)
+    fixed_rotation = twin.rotate(old.start_rotation, old.axis, part * old.angle)
+    assert_same_rotation(twin.rotate(new.start_rotation, new.axis, part * new.angle), fixed_rotation)
 
 
 def test_set_angle_is_scale_in_degrees():
@@ -35,9 +35,9 @@ def test_set_angle_is_scale_in_degrees():
     other.scale(other.swings[ARM][1], 120 / 90, about="middle")
     assert math.isclose(e.swings[ARM][1].angle_deg, 120)
     for frame in range(60):
-        assert_same_rotation(at(e, frame), at(other, frame))
+        assert_same_rotation(rotation_at(e, frame), rotation_at(other, frame))
     e.set_angle(e.swings[ARM][1], -30)
-    assert np.allclose(e.swings[ARM][1].turn, -math.radians(30) * Y)
+    assert np.allclose(e.swings[ARM][1].rotation_vector, -math.radians(30) * Y)
 
 
 def test_set_axis_and_turn_axis_keep_angle_and_start():
@@ -60,15 +60,19 @@ def test_shift_moves_a_swing_as_it_is():
         e.shift(old, **by)
         new, *after = e.swings[ARM]
         assert (new.start, new.end) == (old.start + 3, old.end + 3)
-        assert (new.start_rotation == old.start_rotation).all() and np.allclose(new.turn, old.turn, atol=1e-15)
-        assert [swing.turn.tobytes() for swing in after] == [swing.turn.tobytes() for swing in others]
+        assert (new.start_rotation == old.start_rotation).all() and np.allclose(
+            new.rotation_vector, old.rotation_vector, atol=1e-15
+        )
+        assert [swing.rotation_vector.tobytes() for swing in after] == [
+            swing.rotation_vector.tobytes() for swing in others
+        ]
 
 
 def test_a_gap_that_is_wide_enough_takes_all():
     e = edit()
-    behind = [swing.turn.tobytes() + swing.start_rotation.tobytes() for swing in e.swings[ARM][1:]]
+    behind = [swing.rotation_vector.tobytes() + swing.start_rotation.tobytes() for swing in e.swings[ARM][1:]]
     e.scale(e.swings[ARM][0], 1.5)  # 30 degrees more over 6 frames: slower than the 10 degrees per frame of before
-    assert [swing.turn.tobytes() + swing.start_rotation.tobytes() for swing in e.swings[ARM][1:]] == behind
+    assert [swing.rotation_vector.tobytes() + swing.start_rotation.tobytes() for swing in e.swings[ARM][1:]] == behind
 
 
 def test_a_swing_beside_a_narrow_gap_begins_where_it_must_and_ends_where_it_ended():
@@ -78,17 +82,17 @@ def test_a_swing_beside_a_narrow_gap_begins_where_it_must_and_ends_where_it_ende
     new = e.swings[ARM]
     assert twin.angle_of(new[2].start_rotation, new[1].end_rotation) < math.radians(10.001)
     assert_same_rotation(new[2].end_rotation, old[2].end_rotation)
-    assert new[3].turn.tobytes() == old[3].turn.tobytes()
+    assert new[3].rotation_vector.tobytes() == old[3].rotation_vector.tobytes()
 
 
-def test_what_would_turn_too_fast_is_carried_farther():
+def test_fast_neighbours_carry_the_change_farther():
     e = edit(**{ARM: [(5, 14, X, 90), (15, 17, Y, 18), (18, 40, Z, 20), (41, 55, X, 30)]})
     old = e.swings[ARM]
     e.scale(old[0], 2)  # 90 degrees more: 3 frames at 10 degrees cannot take them
     new = e.swings[ARM]
     assert angle_between(new[1].end_rotation, old[1].end_rotation) > math.radians(30)
     assert_same_rotation(new[2].end_rotation, old[2].end_rotation)
-    assert new[3].turn.tobytes() == old[3].turn.tobytes()
+    assert new[3].rotation_vector.tobytes() == old[3].rotation_vector.tobytes()
     for swing in new[1:3]:
         assert swing.angle / (swing.end - swing.start) <= math.radians(10) * (1 + 1e-6)
 
@@ -116,18 +120,18 @@ def test_two_edited_swings_are_carried_along(about):
     assert math.isclose(twin.angle_of(new[0].end_rotation, new[1].start_rotation), math.radians(5), rel_tol=1e-6)
     if about == "start":
         assert_same_rotation(new[0].start_rotation, old[0].start_rotation)
-        assert_same_rotation(new[0].end_rotation, twin.turned((1, 0, 0, 0), X, math.pi))
-        assert_same_rotation(new[1].start_rotation, twin.turned((1, 0, 0, 0), X, math.radians(175)))
+        assert_same_rotation(new[0].end_rotation, twin.rotate((1, 0, 0, 0), X, math.pi))
+        assert_same_rotation(new[1].start_rotation, twin.rotate((1, 0, 0, 0), X, math.radians(175)))
     else:
         assert_same_rotation(new[1].end_rotation, old[1].end_rotation)
-        assert_same_rotation(new[1].start_rotation, twin.turned(old[1].end_rotation, Y, -math.pi))
+        assert_same_rotation(new[1].start_rotation, twin.rotate(old[1].end_rotation, Y, -math.pi))
 
 
 def test_a_swing_that_is_meant_and_stays_as_it_is_is_carried_along_too():
     e = edit(**{ARM: [(5, 14, X, 90), (15, 24, Y, 40), (25, 34, X, 90)]})
     change = e.set_angle(ARM, 40)
     assert [round(swing.angle_deg, 9) for swing in e.swings[ARM]] == [40, 40, 40] and not change.note
-    assert_same_rotation(at(e, 15), twin.turned((1, 0, 0, 0), X, math.radians(45)))  # on the way back to 90
+    assert_same_rotation(rotation_at(e, 15), twin.rotate((1, 0, 0, 0), X, math.radians(45)))  # on the way back to 90
 
 
 def test_swings_that_are_not_meant_or_keys_between_edited_ones_adapt():
@@ -149,13 +153,13 @@ def test_neighbours_that_go_on_at_their_speed_are_carried_along(anchor):
     assert [round(swing.angle_deg, 9) for swing in new] == [60, 60]
     # 30 degrees short, of which the gap of 4 frames takes up 20
     if anchor == "start":
-        assert_same_rotation(new[1].start_rotation, twin.turned(old[1].start_rotation, X, math.radians(-10)))
+        assert_same_rotation(new[1].start_rotation, twin.rotate(old[1].start_rotation, X, math.radians(-10)))
     else:
         moved = twin.angle_of(new[0].end_rotation, old[0].end_rotation)
         assert math.isclose(moved, math.radians(10), rel_tol=1e-6)
 
 
-def test_two_swings_edited_about_their_middles_share_what_they_disagree_by():
+def test_two_swings_edited_about_their_middles_share_the_difference():
     e = edit(**{ARM: [(5, 14, X, 90), (15, 24, X, 90), (30, 40, Y, 10)]})
     change = e.scale(e.swings[ARM][:2], 2, about="middle")  # 90 degrees apart, of which a frame takes 10
     new = e.swings[ARM]
@@ -169,13 +173,13 @@ def test_two_swings_edited_about_their_middles_share_what_they_disagree_by():
 
 @pytest.mark.parametrize(("anchor", "frames"), (("start", (20, 33)), ("middle", (18, 31)), ("end", (16, 29))))
 def test_lengthen_and_shorten(anchor, frames):
-    for how in ({"by_frames": 4}, {"by_s": 4 / 30}, {"factor": 13 / 9}):
+    for options in ({"by_frames": 4}, {"by_s": 4 / 30}, {"factor": 13 / 9}):
         e = edit(**{ARM: [ROW[0], ROW[1]]})
         old = e.swings[ARM][1]
-        e.lengthen(old, anchor=anchor, **how)
+        e.lengthen(old, anchor=anchor, **options)
         slow = e.swings[ARM][1]
         assert (slow.start, slow.end) == frames
-        assert np.allclose(slow.turn, old.turn, atol=1e-15)
+        assert np.allclose(slow.rotation_vector, old.rotation_vector, atol=1e-15)
         assert_same_rotation(slow.start_rotation, old.start_rotation)
         e.shorten(slow, by_frames=4, anchor=anchor)
         assert (e.swings[ARM][1].start, e.swings[ARM][1].end) == (20, 29)
@@ -184,8 +188,8 @@ def test_lengthen_and_shorten(anchor, frames):
     far = e.swings[ARM][1]
     part = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
     assert math.isclose(far.angle_deg, 90 * 13 / 9)
-    kept = twin.turned(old.start_rotation, old.axis, part * old.angle)
-    assert_same_rotation(twin.turned(far.start_rotation, far.axis, part * far.angle), kept)
+    fixed_rotation = twin.rotate(old.start_rotation, old.axis, part * old.angle)
+    assert_same_rotation(twin.rotate(far.start_rotation, far.axis, part * far.angle), fixed_rotation)
 
 
 def test_a_neighbour_in_the_way_is_cut_and_a_rest_too():
@@ -209,22 +213,22 @@ def test_delete_leaves_an_even_turn():
     assert len(e.swings[ARM]) == 3
     first, last = old[ARM][0].end_rotation, old[ARM][2].start_rotation
     for frame in range(14, 31):
-        assert_same_rotation(at(e, frame), twin.part_of_the_way(first, last, (frame - 14) / 16))
+        assert_same_rotation(rotation_at(e, frame), twin.slerp(first, last, (frame - 14) / 16))
     e.delete(ARM)
     assert not e.swings[ARM] and e.last_change.joints == (e.swings.skeleton.joint(ARM),)
-    assert_same_rotation(at(e, 30), (1, 0, 0, 0))
+    assert_same_rotation(rotation_at(e, 30), (1, 0, 0, 0))
 
 
-def test_copy_to_another_joint_starts_from_what_that_does():
+def test_copy_to_another_joint_starts_from_its_rotation():
     e = edit(**{ARM: ROW, OTHER: [(0, 9, Z, 40), [(10, Z, 40), (59, Y, 10)]]})
     old = e.swings
     e.copy(old[ARM][1], OTHER)
     new = e.swings[OTHER]
     assert [(swing.start, swing.end) for swing in new] == [(0, 9), (20, 29)]
-    assert np.allclose(new[1].turn, old[ARM][1].turn)
-    assert_same_rotation(new[1].start_rotation, at(old, 20, OTHER))
+    assert np.allclose(new[1].rotation_vector, old[ARM][1].rotation_vector)
+    assert_same_rotation(new[1].start_rotation, rotation_at(old, 20, OTHER))
     assert [(span.start, span.end) for span in e.swings.track(OTHER).keyed] == [(10, 19), (30, 59)]
-    assert_same_rotation(at(e, 15, OTHER), at(old, 15, OTHER))
+    assert_same_rotation(rotation_at(e, 15, OTHER), rotation_at(old, 15, OTHER))
     with pytest.raises(
         OptionError, match=r"frames 5 to 14 of 'RightArm' are taken by the swing of RightArm in frames 0 to 9"
     ):
@@ -235,7 +239,7 @@ def test_copy_to_another_joint_starts_from_what_that_does():
     assert [(swing.start, swing.end) for swing in e.swings[OTHER]] == [(5, 14), (20, 29), (40, 49)]
 
 
-def test_copy_says_what_cannot_be():
+def test_copy_rejects_bad_arguments():
     e = edit()
     swing = e.swings[ARM][1]
     with pytest.raises(OptionError, match="copied to its own place"):
@@ -249,15 +253,15 @@ def test_copy_says_what_cannot_be():
     assert e.history == () and e.swings is e.original
 
 
-def test_mirrored_copy_is_seen_in_the_mirror():
+def test_mirrored_copy_mirrors_positions():
     """Positions of the mirrored hand are those of the hand, with the sideways coordinate exchanged."""
     e = edit(**{ARM: [(10, 40, (0.3, 0.5, -0.8), 70)]})
     e.copy(e.swings[ARM][0], mirror=True)
     assert len(e.swings[OTHER]) == 1
     played = e.play()
-    places = played.world_positions() - played.world_positions()[:, :1]
-    left, right = (places[:, played.joint(f"{side}_hand")] for side in ("left", "right"))
-    middle = places[0, played.joint("left_hand")] + places[0, played.joint("right_hand")]
+    positions = played.world_positions() - played.world_positions()[:, :1]
+    left, right = (positions[:, played.joint(f"{side}_hand")] for side in ("left", "right"))
+    middle = positions[0, played.joint("left_hand")] + positions[0, played.joint("right_hand")]
     side = int(np.argmax(np.abs(left[0] - right[0])))
     assert np.abs(left - left[0]).max() > 0.3  # m: it does move
     assert abs(middle[side]) < 1e-6
@@ -282,7 +286,7 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
 
 
 @pytest.mark.parametrize(
-    ("operation", "said"),
+    ("operation", "message"),
     (
         (lambda e, s: e.shift(s[1], by_frames=30), r"^the swing of LeftArm in frames 20 to 29 \(90.0 degrees\) cannot go to "
          r"frames 50 to 59: the swing of LeftArm in frames 30 to 35 \(20.0 degrees\) is in the way; there is room from frame 8 to 32"),
@@ -317,10 +321,10 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
         (lambda e, s: e.redo(), "nothing to redo"),
     ),
 )  # fmt: skip
-def test_what_cannot_be_says_why_and_changes_nothing(operation, said):
+def test_rejected_operations_change_nothing(operation, message):
     e = edit()
     before = twin.bits(e.swings)
-    with pytest.raises(OptionError, match=said):
+    with pytest.raises(OptionError, match=message):
         operation(e, e.swings[ARM])
     assert e.swings is e.original and e.history == () and e.last_change is None
     assert twin.bits(e.swings) == before
@@ -335,11 +339,11 @@ def test_an_unknown_name_is_no_joint():
     assert e.history == ()
 
 
-def test_full_turns_keep_their_way_round():
+def test_full_turns_keep_their_direction():
     """A neighbour that turns by 200 degrees still does so after its start was moved."""
     e = edit(**{ARM: [(5, 14, X, 60), (15, 45, Y, 200)]})
     e.scale(e.swings[ARM][0], 1.5)
     new = e.swings[ARM][1]
     assert 180 < new.angle_deg < 260 and new.axis @ Y > 0.8
-    middle = multiply(new.start_rotation, exp(0.5 * new.turn))
-    assert twin.angle_of(at(e, 30), middle) < 1e-9
+    middle = multiply(new.start_rotation, exp(0.5 * new.rotation_vector))
+    assert twin.angle_of(rotation_at(e, 30), middle) < 1e-9

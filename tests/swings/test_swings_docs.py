@@ -1,4 +1,4 @@
-"""docs/swings.md: its examples run, its picture is what the command prints, and it knows every operation and option."""
+"""docs/swings.md: its examples run, its picture is what the command prints, and it documents every operation and option."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from rich.console import Console
 
 import keypose as kp
-from keypose.batch.swings import Finding, SwingsWanted, swings_of_clip
+from keypose.batch.swings import SwingsJob, SwingsLoader, find_clip_swings
 from keypose.cli import swings_view
-from keypose.swings.editing import SwingChange, SwingEdit
+from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.swings.size import Size
 
 PAGE = (Path(__file__).parents[2] / "docs" / "swings.md").read_text()
@@ -25,9 +25,9 @@ def test_every_example_runs():
     names: dict[str, object] = {}
     for example in EXAMPLES:
         exec(compile(example, "docs/swings.md", "exec"), names)
-    sw, again, e, change = (names[name] for name in ("sw", "again", "e", "change"))
-    assert isinstance(sw, kp.Swings) and isinstance(again, kp.Swings)
-    assert (again.play().rotations == sw.play().rotations).all()
+    sw, loaded, e, change = (names[name] for name in ("sw", "again", "e", "change"))
+    assert isinstance(sw, kp.Swings) and isinstance(loaded, kp.Swings)
+    assert (loaded.play().rotations == sw.play().rotations).all()
     assert repr(sw["right_thigh"][0]).startswith("Swing('RightUpLeg', frames 35 to 43, ")
     assert isinstance(e, SwingEdit) and isinstance(change, SwingChange)
     assert len(e.history) == 1 + 10 and e.history[-1] == "retime('all', 1.25)"
@@ -38,13 +38,13 @@ def test_every_example_runs():
     assert np.isfinite(e.play().world_positions()).all()
 
 
-def test_the_picture_is_what_is_printed(tmp_path):
+def test_the_picture_matches_the_command(tmp_path):
     kp.save(kp.demo_motion(fps=120.0), tmp_path / "demo.bvh")  # as keypose demo does
-    wanted = SwingsWanted(tmp_path / "demo.bvh", Finding(frames=(1080, 1400)))
+    job = SwingsJob(tmp_path / "demo.bvh", SwingsLoader(frames=(1080, 1400)))
     console = Console(width=WIDTH, no_color=True, highlight=False)
-    with console.capture() as shown:
-        console.print(swings_view.view(swings_of_clip(wanted), wanted, WIDTH, plain=False))
-    printed = [line.rstrip() for line in shown.get().splitlines()]
+    with console.capture() as captured:
+        console.print(swings_view.build_view(find_clip_swings(job), job, WIDTH, plain=False))
+    printed = [line.rstrip() for line in captured.get().splitlines()]
     table = [line.rstrip() for line in PICTURE[1].splitlines()]
     assert [line for line in printed if line and "demo.bvh" not in line] == [
         line for line in table if line and "demo.bvh" not in line
@@ -59,6 +59,6 @@ def test_every_operation_and_option_is_documented():
         assert name in words, name
         if inspect.isfunction(member):
             assert set(inspect.signature(member).parameters) - {"self"} <= words, name
-    for verb in (kp.Swings.find, kp.Swings.play, kp.Swings.error):
-        assert set(inspect.signature(verb).parameters) - {"self"} <= words, verb
+    for function in (kp.Swings.find, kp.Swings.play, kp.Swings.error):
+        assert set(inspect.signature(function).parameters) - {"self"} <= words, function
     assert {name for name in Size.__dataclass_fields__ if name != "raw_bytes"} <= words

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.api.swings import levers_mm, mean_sweep, sweep, swings_within
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between
-from keypose.swings.packed import pack, unpack
-from keypose.verbs import sweep, swings_within
-from keypose.verbs.swinging import levers_mm, mean_sweep
+from keypose.swings.codec import pack, unpack
 
 CLIPS = ["swings/09_02", "49_06_cartwheel"]
 
@@ -31,28 +30,28 @@ def largest_mm(motion: kp.Motion, other: kp.Motion) -> float:
 
 
 @pytest.mark.data
-def test_turns_stay_within_degrees_also_from_a_file(clip):
+def test_rotations_stay_within_degrees_after_packing(clip):
     sizes = []
     for bound in (0.3, 2.0, 8.0):
-        found = swings_within(clip, max_deg=bound, thresholds=(0.3, 0.5))
-        assert 0.9 * bound < largest_deg(clip, found.play()) <= bound
-        data = pack(found)
+        swings = swings_within(clip, max_deg=bound, thresholds=(0.3, 0.5))
+        assert 0.9 * bound < largest_deg(clip, swings.play()) <= bound
+        data = pack(swings)
         assert largest_deg(clip, unpack(data).play()) <= bound
-        assert found.settings.fallback == "keys" and found.settings.fallback_deg == bound
+        assert swings.settings.fallback == "keys" and swings.settings.fallback_deg == bound
         sizes.append(len(data))
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > 1.2 * sizes[-1]
-    assert found.n_swings > 0
+    assert swings.n_swings > 0
 
 
 @pytest.mark.data
-def test_places_stay_within_millimetres_also_from_a_file(clip):
+def test_positions_stay_within_millimetres_after_packing(clip):
     sizes = []
     for bound in (3.0, 20.0, 80.0):
-        found = swings_within(clip, max_mm=bound, thresholds=(0.3, 0.5))
-        assert 0.7 * bound < largest_mm(clip, found.play()) <= bound
-        data = pack(found)
+        swings = swings_within(clip, max_mm=bound, thresholds=(0.3, 0.5))
+        assert 0.7 * bound < largest_mm(clip, swings.play()) <= bound
+        data = pack(swings)
         assert largest_mm(clip, unpack(data).play()) <= bound
-        assert found.settings.translation_mm < bound
+        assert swings.settings.translation_mm < bound
         sizes.append(len(data))
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > 1.2 * sizes[-1]
 
@@ -60,56 +59,56 @@ def test_places_stay_within_millimetres_also_from_a_file(clip):
 @pytest.mark.data
 def test_the_smallest_of_the_thresholds_is_taken(clip):
     thresholds = (0.2, 0.4, 1.0)
-    each = [len(pack(swings_within(clip, max_deg=3.0, thresholds=(value,)))) for value in thresholds]
-    found = swings_within(clip, max_deg=3.0, thresholds=thresholds)
-    assert len(pack(found)) == min(each) < max(each)
-    assert found.settings.threshold == thresholds[each.index(min(each))]
+    sizes = [len(pack(swings_within(clip, max_deg=3.0, thresholds=(value,)))) for value in thresholds]
+    swings = swings_within(clip, max_deg=3.0, thresholds=thresholds)
+    assert len(pack(swings)) == min(sizes) < max(sizes)
+    assert swings.settings.threshold == thresholds[sizes.index(min(sizes))]
 
 
 @pytest.mark.data
-def test_what_swings_take_is_taken_here_too(clip):
-    options = {"metric": "cosine", "least_s": 0.2, "left_out": ["head"], "translation_mm": 0.5}
-    found = swings_within(clip, max_deg=4.0, thresholds=(0.3,), **options)
+def test_options_of_swings_are_accepted(clip):
+    options = {"metric": "cosine", "min_duration_s": 0.2, "left_out": ["head"], "translation_mm": 0.5}
+    swings = swings_within(clip, max_deg=4.0, thresholds=(0.3,), **options)
     plain = kp.swings(clip, 0.3, fallback="keys", fallback_deg=4.0, **options)
-    assert found.settings == plain.settings
+    assert swings.settings == plain.settings
     head = clip.skeleton.joint("head")
-    assert [j for j in range(clip.n_joints) if found.is_left_out(j)] == [head]
-    assert found.settings.left_out == (clip.skeleton.names[head],)
-    for mine, theirs in zip(found.paths, plain.paths, strict=True):
+    assert [j for j in range(clip.n_joints) if swings.is_left_out(j)] == [head]
+    assert swings.settings.left_out == (clip.skeleton.names[head],)
+    for mine, theirs in zip(swings.paths, plain.paths, strict=True):
         np.testing.assert_array_equal(mine.keys, theirs.keys)
 
 
 @pytest.mark.data
-def test_a_bound_that_only_keys_on_every_frame_keep_leaves_no_joint_out(data_dir):
+def test_a_tiny_bound_adds_keys_and_leaves_out_no_joint(data_dir):
     motion = kp.load(data_dir / "cmu120" / "swings" / "16_02.bvh")[:120]
-    found, plain = swings_within(motion, max_deg=0.001), kp.swings(motion)
-    raw = [j for j, track in enumerate(found.tracks) if track.is_raw(120)]
-    out = [j for j in range(motion.n_joints) if found.is_left_out(j)]
+    swings, plain = swings_within(motion, max_deg=0.001), kp.swings(motion)
+    raw = [j for j, track in enumerate(swings.tracks) if track.is_raw(120)]
+    out = [j for j in range(motion.n_joints) if swings.is_left_out(j)]
     assert len(raw) > 2 * len(out) and motion.skeleton.joint("hips") in set(raw) - set(out)
-    assert [motion.skeleton.names[j] for j in out] == list(plain.settings.left_out) == list(found.settings.left_out)
-    assert [row.left_out for row in found.timeline().rows] == [row.left_out for row in plain.timeline().rows]
-    assert found.n_keys == sum(track.n_keys for j, track in enumerate(found.tracks) if j not in out)
-    assert found.size().left_out == plain.size().left_out
+    assert [motion.skeleton.names[j] for j in out] == list(plain.settings.left_out) == list(swings.settings.left_out)
+    assert [row.left_out for row in swings.timeline().rows] == [row.left_out for row in plain.timeline().rows]
+    assert swings.n_keys == sum(track.n_keys for j, track in enumerate(swings.tracks) if j not in out)
+    assert swings.size().left_out == plain.size().left_out
     (row,) = sweep(motion, (0.4,), fallback="keys", fallback_deg=0.001)
-    assert row.n_keys == found.n_keys
+    assert row.n_keys == swings.n_keys
 
 
 @pytest.mark.data
-def test_a_sweep_says_of_each_threshold_what_swings_say(clip):
+def test_a_sweep_matches_swings_at_each_threshold(clip):
     rows = sweep(clip, (0.0, 0.4, 2.0))
     for row in rows:
-        found = kp.swings(clip, row.threshold)
-        assert (row.error_deg, row.n_swings, row.bytes) == (found.error(clip), found.n_swings, len(pack(found)))
+        swings = kp.swings(clip, row.threshold)
+        assert (row.error_deg, row.n_swings, row.bytes) == (swings.error(clip), swings.n_swings, len(pack(swings)))
         assert row.n_keys == 0
-    assert len(rows) == 3 and rows.least_error.threshold == 0.4
+    assert len(rows) == 3 and rows.min_error.threshold == 0.4
     keyed = sweep(clip, (0.0, 0.4, 2.0), fallback="keys", fallback_deg=3.0)
     for before, after in zip(rows, keyed, strict=True):
-        found = kp.swings(clip, after.threshold, fallback="keys", fallback_deg=3.0)
-        assert after.error_deg == found.error(clip) < before.error_deg
+        swings = kp.swings(clip, after.threshold, fallback="keys", fallback_deg=3.0)
+        assert after.error_deg == swings.error(clip) < before.error_deg
         assert after.n_keys > 0
 
 
-def test_levers_are_the_longest_ways_down():
+def test_levers_are_the_lengths_of_the_longest_chains():
     offsets = np.array([[0, 0, 0], [0, 10, 0], [0, 0, 30], [5, 0, 0], [0, 40, 0]], float)
     skeleton = kp.Skeleton(
         names=("a", "b", "c", "d", "e"),
@@ -118,13 +117,15 @@ def test_levers_are_the_longest_ways_down():
         end_offsets=np.array([[0, 5.0, 0]]),
         end_joints=np.array([2], np.int32),
     )
-    turns = np.tile(np.array((1.0, 0, 0, 0)), (2, 5, 1))
-    motion = kp.Motion(name="x", skeleton=skeleton, fps=30.0, translations=np.tile(offsets, (2, 1, 1)), rotations=turns)
-    ways = np.array([45.0, 35.0, 5.0, 40.0, 0.0])
-    np.testing.assert_allclose(levers_mm(motion), np.maximum(ways * motion.mm_per_unit, 50.0))
+    rotations = np.tile(np.array((1.0, 0, 0, 0)), (2, 5, 1))
+    motion = kp.Motion(
+        name="x", skeleton=skeleton, fps=30.0, translations=np.tile(offsets, (2, 1, 1)), rotations=rotations
+    )
+    lengths = np.array([45.0, 35.0, 5.0, 40.0, 0.0])
+    np.testing.assert_allclose(levers_mm(motion), np.maximum(lengths * motion.mm_per_unit, 50.0))
 
 
-def test_what_cannot_be_is_refused():
+def test_bad_arguments_are_rejected():
     motion = kp.demo_motion()[:60]
     for bounds in ({}, {"max_deg": 1.0, "max_mm": 1.0}):
         with pytest.raises(kp.OptionError, match="one bound"):
@@ -167,8 +168,8 @@ def test_a_figure_without_height_has_no_millimetres():
 def test_one_threshold_may_stand_alone():
     motion = kp.demo_motion()[:60]
     assert sweep(motion, 0.4) == sweep(motion, np.float64(0.4)) == sweep(motion, (0.4,))
-    alone, listed = (swings_within(motion, max_deg=5, thresholds=some) for some in (0.4, np.array([0.4])))
-    assert pack(alone) == pack(listed)
+    alone, from_array = (swings_within(motion, max_deg=5, thresholds=some) for some in (0.4, np.array([0.4])))
+    assert pack(alone) == pack(from_array)
     for wrong in (None, "0.4", True, {0.4: 1}, object()):
         for of in (lambda some: sweep(motion, some), lambda some: swings_within(motion, max_deg=5, thresholds=some)):
             with pytest.raises(kp.OptionError, match="thresholds="):
@@ -178,17 +179,17 @@ def test_one_threshold_may_stand_alone():
 def test_the_widest_bounds_pack_and_unpack():
     motion = kp.demo_motion()[:60]
     for bounds in ({"max_deg": 180.0}, {"max_mm": 1e6}):
-        found = swings_within(motion, **bounds)
-        assert unpack(pack(found)).settings == found.settings
+        swings = swings_within(motion, **bounds)
+        assert unpack(pack(swings)).settings == swings.settings
 
 
 def test_the_mean_of_sweeps_is_that_of_each_threshold():
     motion = kp.demo_motion()
-    parts = [sweep(part, (0.2, 0.4)) for part in (motion[:60], motion[60:150], motion[150:200])]
-    for n, row in enumerate(mean_sweep(parts)):
+    sweeps = [sweep(part, (0.2, 0.4)) for part in (motion[:60], motion[60:150], motion[150:200])]
+    for n, row in enumerate(mean_sweep(sweeps)):
         for figure in ("threshold", "error_deg", "n_swings", "n_keys", "bytes"):
-            assert getattr(row, figure) == pytest.approx(np.mean([getattr(part.rows[n], figure) for part in parts]))
+            assert getattr(row, figure) == pytest.approx(np.mean([getattr(part.rows[n], figure) for part in sweeps]))
     with pytest.raises(kp.OptionError, match="different thresholds"):
-        mean_sweep([parts[0], sweep(motion[:60], 0.4)])
+        mean_sweep([sweeps[0], sweep(motion[:60], 0.4)])
     with pytest.raises(kp.OptionError, match="no sweep"):
         mean_sweep([])

@@ -1,13 +1,13 @@
-"""How far curves are off, as the server says it of files, and as pages come to say it."""
+"""Scores of curves, from the server and as displayed on the page."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from web_served import expect
+from web_pages import expect
 
-POLISHED = """async ([path, frames]) => {
+FETCH_SCORE = """async ([path, frames]) => {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ frames, polish: true });
   const bytes = await (await fetch(path, { method: "POST", headers, body })).arrayBuffer();
@@ -16,21 +16,21 @@ POLISHED = """async ([path, frames]) => {
 }"""
 
 
-def polished_score(page: Any, clip: str, frames: list[int]) -> dict[str, Any]:
+def fetch_polished_score(page: Any, clip: str, frames: list[int]) -> dict[str, Any]:
     """The score of the curves through ``frames`` that files hold."""
-    said: dict[str, Any] = json.loads(page.evaluate(POLISHED, [f"/api/clips/{clip}/unbaked", frames]))["score"]
-    return said
+    score: dict[str, Any] = json.loads(page.evaluate(FETCH_SCORE, [f"/api/clips/{clip}/curves", frames]))["score"]
+    return score
 
 
-def in_mm(value: float) -> str:
+def format_mm(value: float) -> str:
     """As pages write it."""
     return f"{value:.2f} mm" if value < 0.995 else f"{value:.1f} mm" if value < 99.5 else f"{value:.0f} mm"
 
 
-def until_polished(page: Any, clip: str, frames: list[int]) -> None:
-    """Waits until a clip's page shows just these figures, and says that they will stay."""
-    score = polished_score(page, clip, frames)
+def wait_polished(page: Any, clip: str, frames: list[int]) -> None:
+    """Wait until the clip page shows exactly this score as final."""
+    score = fetch_polished_score(page, clip, frames)
     expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
     for name, value in (("mean", "mean_mm"), ("95 % within", "p95_mm"), ("worst", "max_mm")):
-        expect(page.locator(".score > div", has_text=name)).to_contain_text(in_mm(score[value]))
-    expect(page.locator(".score.about")).to_have_count(0)
+        expect(page.locator(".score > div", has_text=name)).to_contain_text(format_mm(score[value]))
+    expect(page.locator(".score.approximate")).to_have_count(0)

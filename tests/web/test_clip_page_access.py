@@ -1,4 +1,4 @@
-"""A clip's page for everybody: keys alone, screen readers, both colours, small screens, no motion, no such clip."""
+"""Accessibility of the clip page: keyboard, screen readers, themes, small screens, no WebGL, missing clips."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ from urllib.parse import urlsplit
 
 import pytest
 from clip_page import (
-    asked,
-    errors,
-    keys_of,
-    picture,
-    ready,
-    until_frame,
-    until_picture,
-    until_query,
-    written,
+    call_api,
+    page_errors,
+    read_keys,
+    settled_address,
+    take_picture,
+    wait_frame,
+    wait_picture,
+    wait_query,
+    wait_ready,
 )
-from web_served import Look, awaited, by_palette, expect, serious_findings, until
+from web_pages import OpenPage, expect, poll, run_command, serious_violations, wait_until
 
 pytestmark = pytest.mark.browser
 
 
-def test_keys_alone_do_everything(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=8") as watched:
-        page = watched.page
-        ready(page)
-        keys = keys_of(page)
+def test_everything_works_by_keyboard(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=8") as tab:
+        page = tab.page
+        wait_ready(page)
+        keys = read_keys(page)
         for key, frame in ((".", 1), ("ArrowRight", 2), (",", 1), ("Shift+ArrowRight", 11), ("ArrowLeft", 10), ("End", 369),
                            ("[", keys[-2]), ("ArrowDown", keys[-3]), ("]", keys[-2]), ("ArrowUp", 369), ("Home", 0)):  # fmt: skip
             page.keyboard.press(key)
-            until_frame(page, frame)
+            wait_frame(page, frame)
         slider = page.get_by_role("slider", name="Frame")
         expect(slider).to_have_attribute("aria-valuetext", "Frame 0 of 369, 0.00 s, key")
         page.keyboard.press("+")
-        until_query(page, keys="9")
+        wait_query(page, keys="9")
         page.keyboard.press("Shift+ArrowUp")
-        until_query(page, speed="2")
+        wait_query(page, speed="2")
         page.keyboard.press("Shift+ArrowRight")
         page.keyboard.press("i")
         page.keyboard.press("Shift+ArrowRight")
         page.keyboard.press("Shift+ArrowRight")
         page.keyboard.press("o")
-        until_query(page, range="10-30")
+        wait_query(page, range="10-30")
         page.keyboard.press("p")
-        until_query(page, pins="30")
+        wait_query(page, pins="30")
         page.keyboard.press("x")
-        until_query(page, range=None)
-        for number, shown in (("1", "capture"), ("3", "over"), ("4", "beside")):
+        wait_query(page, range=None)
+        for number, mode in (("1", "capture"), ("3", "overlay"), ("4", "side_by_side")):
             page.keyboard.press(number)
-            until_query(page, show=shown)
+            wait_query(page, show=mode)
         page.keyboard.press("Alt+ArrowLeft")
-        until(page, "new URLSearchParams(location.search).has('camera')")
+        wait_until(page, "new URLSearchParams(location.search).has('camera')")
         page.keyboard.press("?")
-        dialog = page.get_by_role("dialog", name="Keys of this page")
-        for said in ("Play or pause", "Next key", "Range starts here", "Pin or unpin this frame", "Undo"):
-            expect(dialog).to_contain_text(said)
+        dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
+        for title in ("Play or pause", "Next key", "Start the range here", "Pin or unpin this frame", "Undo"):
+            expect(dialog).to_contain_text(title)
         page.keyboard.press("Escape")
         expect(dialog).to_be_hidden()
-        by_palette(page, "method uniform")
-        until_query(page, method="uniform")
+        run_command(page, "method uniform")
+        wait_query(page, method="uniform")
         page.get_by_role("tab", name="Keys").focus()
         page.keyboard.press("ArrowRight")
-        until_query(page, panel="edit")
+        wait_query(page, panel="edit")
         page.keyboard.press("Tab")
         expect(page.locator(":focus")).to_have_text(re.compile("^Edit these 9 keys"))
         page.keyboard.press("Enter")
@@ -72,88 +72,88 @@ def test_keys_alone_do_everything(look: Look, clip: str) -> None:
         expect(page.locator(".history-step")).to_have_count(2)
         page.keyboard.press("Control+z")
         expect(page.locator(".undone")).to_have_count(1)
-        expect(page.locator(".saving")).to_have_text("Kept")
-        asked_draft = asked(page, f"/api/clips/{clip}/draft")
-        assert (len(asked_draft["draft"]["steps"]), asked_draft["done"]) == (1, 0)
-        assert errors(watched) == []
+        expect(page.locator(".save-status")).to_have_text("Saved")
+        draft = call_api(page, f"/api/clips/{clip}/draft")
+        assert (len(draft["draft"]["steps"]), draft["n_applied"]) == (1, 0)
+        assert page_errors(tab) == []
 
 
-def test_what_is_typed_while_the_palette_comes_does_nothing_else(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=8") as watched:
-        page = watched.page
-        ready(page)
-        held: list[Any] = []
-        page.route("**/assets/palette-*.js", lambda route: held.append(route))
+def test_keys_typed_while_the_palette_loads_are_ignored(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=8") as tab:
+        page = tab.page
+        wait_ready(page)
+        routes: list[Any] = []
+        page.route("**/assets/palette-*.js", lambda route: routes.append(route))
         page.keyboard.press("Control+k")
-        awaited(lambda: page.wait_for_timeout(20) or len(held), lambda count: count == 1)
+        poll(lambda: page.wait_for_timeout(20) or len(routes), lambda count: count == 1)
         for key in ("g", "h", "ArrowRight"):
             page.keyboard.press(key)
-        held[0].continue_()
-        expect(page.get_by_role("combobox", name="Find a command")).to_be_focused()
+        routes[0].continue_()
+        expect(page.get_by_role("combobox", name="Search commands")).to_be_focused()
         page.keyboard.press("Escape")
-        assert "ghosts" not in written(page) and "hold" not in written(page)
-        until_frame(page, 0)
-        assert errors(watched) == []
+        assert "ghosts" not in settled_address(page) and "hold" not in settled_address(page)
+        wait_frame(page, 0)
+        assert page_errors(tab) == []
 
 
-def test_arrows_belong_to_a_slider_that_has_the_focus(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=8") as watched:
-        page = watched.page
-        ready(page)
+def test_focused_slider_keeps_arrow_keys(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=8") as tab:
+        page = tab.page
+        wait_ready(page)
         page.get_by_role("slider", name="Number of keys").focus()
         page.keyboard.press("ArrowRight")
-        until_query(page, keys="9")
-        until_frame(page, 0)
+        wait_query(page, keys="9")
+        wait_frame(page, 0)
         page.get_by_role("button", name="Play").focus()
         page.keyboard.press("Space")  # presses the button once, and not the page's own key as well
         expect(page.locator(".transport .primary")).to_have_attribute("aria-label", "Pause")
         page.keyboard.press("Space")
         expect(page.locator(".transport .primary")).to_have_attribute("aria-label", "Play")
-        assert errors(watched) == []
+        assert page_errors(tab) == []
 
 
 @pytest.mark.node
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 420])
-def test_axe_finds_nothing_serious(look: Look, axe: str, clip: str, colours: str, width: int) -> None:
+def test_axe_finds_no_serious_violations(open_page: OpenPage, axe: str, clip: str, colours: str, width: int) -> None:
     size = {"width": width, "height": 800}
-    with look(f"/clips/{clip}?keys=8&range=20-80&pins=40", color_scheme=colours, viewport=size) as watched:
-        page = watched.page
-        ready(page)
+    with open_page(f"/clips/{clip}?keys=8&range=20-80&pins=40", color_scheme=colours, viewport=size) as tab:
+        page = tab.page
+        wait_ready(page)
         page.locator("details").evaluate_all("(all) => all.forEach((each) => (each.open = true))")
-        assert serious_findings(page, axe) == []
+        assert serious_violations(page, axe) == []
         page.get_by_role("tab", name="Edit").click()
         page.get_by_role("button", name="Edit these 8 keys").click()
         page.wait_for_selector(".edit-head")
         expect(page.locator(".edit-overlay")).not_to_contain_text("Fitting curves")
-        expect(page.locator(".saving")).to_have_text("Kept")
-        assert serious_findings(page, axe) == []
+        expect(page.locator(".save-status")).to_have_text("Saved")
+        assert serious_violations(page, axe) == []
         page.keyboard.press("e")
         page.get_by_role("dialog").wait_for()
-        assert serious_findings(page, axe) == []
+        assert serious_violations(page, axe) == []
         page.keyboard.press("Escape")
         page.goto(f"{page.url.partition('/clips')[0]}/compare/{clip}?keys=8")
-        until(page, "document.querySelectorAll('.compare-table .best').length >= 3")
-        assert serious_findings(page, axe) == []
+        wait_until(page, "document.querySelectorAll('.compare-table .best').length >= 3")
+        assert serious_violations(page, axe) == []
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_a_clip_that_is_not_there_says_so(look: Look) -> None:
-    with look(f"/clips/{'0' * 64}") as watched:
-        page = watched.page
+def test_missing_clip_shows_an_error(open_page: OpenPage) -> None:
+    with open_page(f"/clips/{'0' * 64}") as tab:
+        page = tab.page
         expect(page.get_by_role("alert")).to_contain_text("This clip could not be opened")
         expect(page.get_by_role("button", name="Try again")).to_be_visible()
         page.get_by_role("link", name="Go to the library").click()
         page.wait_for_url(lambda url: urlsplit(url).path == "/")
 
 
-def test_a_narrow_screen_has_everything_behind_dots(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=8", viewport={"width": 400, "height": 800}) as watched:
-        page = watched.page
-        ready(page)
-        expect(page.get_by_role("button", name="Find")).to_be_hidden()
+def test_narrow_screen_has_all_actions_in_the_more_menu(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=8", viewport={"width": 400, "height": 800}) as tab:
+        page = tab.page
+        wait_ready(page)
+        expect(page.get_by_role("button", name="Search")).to_be_hidden()
         more = page.get_by_role("button", name="More")
-        for item, role in (("Keys of this page", "dialog"), ("Find a command", "combobox")):
+        for item, role in (("Keyboard shortcuts", "dialog"), ("Search commands", "combobox")):
             more.click()
             page.get_by_role("menuitem", name=item).click()
             expect(page.get_by_role(role, name=item)).to_be_visible()
@@ -163,62 +163,62 @@ def test_a_narrow_screen_has_everything_behind_dots(look: Look, clip: str) -> No
         page.get_by_role("menuitem", name="More like this clip").click()
         page.wait_for_url(f"**/?like={clip}")
         page.go_back()
-        ready(page)
+        wait_ready(page)
         more.click()
         page.get_by_role("menuitem", name="Compare methods").click()
         page.wait_for_url("**/compare/**")
-        until(page, "document.querySelectorAll('.compare-table .best').length >= 3")
+        wait_until(page, "document.querySelectorAll('.compare-table .best').length >= 3")
         cells = """() => [...document.querySelectorAll(".compare-table td")].map((cell) => {
           const { left, right, width } = cell.getBoundingClientRect();
           return left >= 0 && right <= innerWidth && width > 0;
         })"""
         assert page.evaluate(cells) == [True] * 15
-        page.get_by_role("link", name="To the clip").click()
+        page.get_by_role("link", name="Back to the clip").click()
         page.wait_for_url(f"**/clips/{clip}")
-        assert errors(watched) == []
+        assert page_errors(tab) == []
 
 
-def test_the_cameras_menu_names_the_keys_that_move_it(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=8") as watched:
-        page = watched.page
-        ready(page)
+def test_camera_menu_shows_shortcuts(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=8") as tab:
+        page = tab.page
+        wait_ready(page)
         page.get_by_role("button", name="Camera").click()
-        nearer = page.get_by_role("menuitem", name="Nearer")
+        nearer = page.get_by_role("menuitem", name="Zoom in")
         expect(nearer.locator("kbd")).to_have_text(["Alt", "PageUp"])
         page.keyboard.press("Escape")
         expect(page.get_by_role("menu")).to_have_count(0)
         page.keyboard.press("Alt+PageUp")
-        until(page, "new URLSearchParams(location.search).get('camera')?.endsWith(',3.68')")
-        until_query(page, keys="8")
-        assert errors(watched) == []
+        wait_until(page, "new URLSearchParams(location.search).get('camera')?.endsWith(',3.68')")
+        wait_query(page, keys="8")
+        assert page_errors(tab) == []
 
 
-def test_without_webgl_all_but_the_view_works(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=8") as watched:
-        page = watched.page
+def test_page_works_without_webgl(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=8") as tab:
+        page = tab.page
         page.add_init_script("HTMLCanvasElement.prototype.getContext = ((was) => function (kind, ...more) {"
                              " return kind.startsWith('webgl') ? null : was.call(this, kind, ...more); })"
                              "(HTMLCanvasElement.prototype.getContext);")  # fmt: skip
         page.reload()
-        ready(page)
+        wait_ready(page)
         expect(page.locator(".no-stage")).to_contain_text("needs WebGL")
         page.keyboard.press("+")
-        until_query(page, keys="9")
+        wait_query(page, keys="9")
         page.keyboard.press("ArrowUp")
         expect(page.get_by_role("slider", name="Frame")).to_have_attribute("aria-valuenow", re.compile("^[1-9]"))
 
 
-def test_light_and_dark(look: Look, clip: str) -> None:
-    with look(f"/clips/{clip}?keys=5", color_scheme="dark") as watched:
-        page = watched.page
-        ready(page)
+def test_light_and_dark(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=5", color_scheme="dark") as tab:
+        page = tab.page
+        wait_ready(page)
         panel, strip = page.locator(".panel"), page.locator(".strip img")
         expect(strip).to_have_attribute("data-theme", "dark")
-        dark, stage = panel.evaluate("(panel) => getComputedStyle(panel).backgroundColor"), picture(page)
-        page.get_by_role("button", name="Colours").click()
+        dark, stage = panel.evaluate("(panel) => getComputedStyle(panel).backgroundColor"), take_picture(page)
+        page.get_by_role("button", name="Theme").click()
         page.get_by_role("menuitemradio", name="Light").click()
         expect(strip).to_have_attribute("data-theme", "light")
         expect(panel).not_to_have_css("background-color", dark)
-        until_picture(page, unlike=stage)
-        assert written(page).endswith("?keys=5")
-        assert errors(watched) == []
+        wait_picture(page, unlike=stage)
+        assert settled_address(page).endswith("?keys=5")
+        assert page_errors(tab) == []

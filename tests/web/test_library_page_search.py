@@ -1,4 +1,4 @@
-"""Searches by example on the library page: whole clips, parts, poses; where the match lies."""
+"""Searches by example on the library page: whole clips, spans, poses; the position of the match."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from web_served import Look, expect, until
+from web_pages import OpenPage, expect, wait_until
 
 pytestmark = pytest.mark.browser
 
 
-def _span(card: Any) -> tuple[float, float]:
-    """From where to where the bar under the strip is filled, as parts of it."""
+def _match_span(card: Any) -> tuple[float, float]:
+    """Return start and end of the match in the bar under the strip, as fractions."""
     script = """(bar) => {
       const [all, span] = [bar, bar.querySelector("i")].map((each) => each.getBoundingClientRect());
       return [(span.left - all.left) / all.width, (span.right - all.left) / all.width];
@@ -22,149 +22,149 @@ def _span(card: Any) -> tuple[float, float]:
     return start, end
 
 
-def test_more_like_this(look: Look, hashes: dict[str, str]) -> None:
-    with look() as watched:
-        page = watched.page
+def test_more_like_this(open_page: OpenPage, hashes: dict[str, str]) -> None:
+    with open_page() as tab:
+        page = tab.page
         card = page.locator(".card", has=page.get_by_role("link", name="walk", exact=True))
         card.hover()
         card.get_by_role("button", name="More like walk", exact=True).click()
         page.wait_for_url(f"**/?like={hashes['walk']}")
-        page.wait_for_selector(".grid.hits .match-facts")
+        page.wait_for_selector(".grid.hits .match-details")
         page.get_by_role("heading", name="Clips like walk").wait_for()
         first = page.locator(".grid.hits .card").first
         expect(first.locator(".card-name")).to_have_text("walk again")
-        expect(first.locator(".match-facts b")).to_have_text(re.compile("%$"))
-        expect(first.locator(".match-says")).not_to_be_empty()
+        expect(first.locator(".match-details b")).to_have_text(re.compile("%$"))
+        expect(first.locator(".match-explanation")).not_to_be_empty()
         expect(page.locator(".card-name", has_text="walk")).to_have_count(1)  # not the clip itself
         expect(page).to_have_title("Search · Keypose")
         page.go_back()
         page.wait_for_selector("text=8 clips")
         page.go_forward()
-        page.wait_for_selector(".grid.hits .match-facts")
+        page.wait_for_selector(".grid.hits .match-details")
         page.get_by_role("button", name="End this search").click()
         page.wait_for_selector("text=8 clips")
-        assert watched.complaints == []
+        assert tab.errors == []
 
 
-def test_a_part_is_found_where_it_lies(look: Look, hashes: dict[str, str]) -> None:
-    with look(f"/?part={hashes['kick']}:25-65") as watched:  # frames 290 to 330 of the whole
-        page = watched.page
+def test_span_is_found_at_its_position(open_page: OpenPage, hashes: dict[str, str]) -> None:
+    with open_page(f"/?span={hashes['kick']}:25-65") as tab:  # frames 290 to 330 of the whole
+        page = tab.page
         card = page.locator(".grid.hits .card", has=page.get_by_role("link", name="all of it"))
         card.wait_for()
-        start, end = _span(card)
+        start, end = _match_span(card)
         assert start == pytest.approx(290 / 370, abs=0.05)
         assert end == pytest.approx(330 / 370, abs=0.05)
         address = re.compile(rf"^/clips/{hashes['all of it']}\?frame=2.*&range=2")
         expect(card.locator(".card-name")).to_have_attribute("href", address)
-        page.get_by_role("heading", name="Moments like a part of kick").wait_for()
-        expect(card.locator(".match-facts")).to_contain_text(re.compile(r"\d\.\d – 1\d\.\d s"))
-        expect(card.locator(".match-says")).not_to_contain_text("second")  # where it is stands there once
+        page.get_by_role("heading", name="Motion like a part of kick").wait_for()
+        expect(card.locator(".match-details")).to_contain_text(re.compile(r"\d\.\d – 1\d\.\d s"))
+        expect(card.locator(".match-explanation")).not_to_contain_text("second")  # where it is stands there once
         page.get_by_role("button", name="10 to 30 s").click()
         expect(page.locator(".library-count")).to_contain_text("1 hit in")
         expect(page.locator(".grid.hits .card-name:visible")).to_have_text(["all of it"])
-        assert watched.complaints == []
+        assert tab.errors == []
 
 
-def test_a_pose_is_found_and_the_search_can_be_changed(look: Look, hashes: dict[str, str]) -> None:
-    with look(f"/?pose={hashes['kick']}:45") as watched:
-        page = watched.page
+def test_pose_is_found_and_the_search_can_be_changed(open_page: OpenPage, hashes: dict[str, str]) -> None:
+    with open_page(f"/?pose={hashes['kick']}:45") as tab:
+        page = tab.page
         card = page.locator(".grid.hits .card", has=page.get_by_role("link", name="all of it"))
         card.wait_for()
-        start, end = _span(card)
+        start, end = _match_span(card)
         assert start == pytest.approx(310 / 370, abs=0.05) and end - start < 0.1
-        expect(card.locator(".match-facts span").first).not_to_be_empty()
-        page.get_by_role("heading", name="Poses like one of kick").wait_for()
+        expect(card.locator(".match-details span").first).not_to_be_empty()
+        page.get_by_role("heading", name="Poses like one in kick").wait_for()
         expect(page.get_by_label("Compare").locator("[value=legs]")).to_be_attached()  # all of the head has come
         for name in ("all", "body", "major", "end_effectors"):  # nobody's words
             expect(page.get_by_label("Compare").locator(f"[value={name}]")).to_have_count(0)
-        with page.expect_request("**/api/search") as asked:
-            page.get_by_label("also mirrored").uncheck()
-        assert asked.value.post_data_json["mirrored"] is False
+        with page.expect_request("**/api/search") as request:
+            page.get_by_label("include mirrored").uncheck()
+        assert request.value.post_data_json["mirrored"] is False
         page.wait_for_url("**mirrored=0")
-        with page.expect_request("**/api/search") as asked:
+        with page.expect_request("**/api/search") as request:
             page.get_by_label("Compare").select_option("legs")
-        assert asked.value.post_data_json["joints"] == ["legs"]
-        page.wait_for_url("**by=legs")
+        assert request.value.post_data_json["joints"] == ["legs"]
+        page.wait_for_url("**joints=legs")
         page.reload()
-        page.wait_for_selector(".grid.hits .match-facts")
+        page.wait_for_selector(".grid.hits .match-details")
         expect(page.get_by_label("Compare")).to_have_value("legs")
-        expect(page.get_by_label("also mirrored")).not_to_be_checked()
-        assert watched.complaints == []
+        expect(page.get_by_label("include mirrored")).not_to_be_checked()
+        assert tab.errors == []
 
 
-def test_an_example_that_is_not_there(look: Look) -> None:
-    with look(f"/?like={'0' * 64}") as watched:
-        alert = watched.page.get_by_role("alert")
-        expect(alert).to_contain_text("The search found no answer")
-        assert all("404" in complaint for complaint in watched.complaints)  # the browser tells of them itself
+def test_missing_example(open_page: OpenPage) -> None:
+    with open_page(f"/?like={'0' * 64}") as tab:
+        alert = tab.page.get_by_role("alert")
+        expect(alert).to_contain_text("The search failed")
+        assert all("404" in complaint for complaint in tab.errors)  # the browser tells of them itself
 
 
-def _many(page: Any, count: int, fails: Callable[[int], bool] = lambda skip: False) -> list[int]:
-    """Lets the page's searches find ``count`` clips: those that are there, again and again. Where its requests began."""
-    asked: list[int] = []
+def _stub_search(page: Any, count: int, fails: Callable[[int], bool] = lambda skip: False) -> list[int]:
+    """Stub the search with ``count`` hits, repeating real ones. Return the ``skip`` of each request."""
+    skips: list[int] = []
 
     def answer(route: Any) -> None:
-        told = route.request.post_data_json
-        asked.append(told["skip"])
-        if fails(told["skip"]):
+        body = route.request.post_data_json
+        skips.append(body["skip"])
+        if fails(body["skip"]):
             route.abort()
             return
-        found = route.fetch(post_data={**told, "skip": 0}).json()["hits"]
+        real_hits = route.fetch(post_data={**body, "skip": 0}).json()["hits"]
         hits = []
-        for n in range(told["skip"], min(count, told["skip"] + told["limit"])):
-            hit = found[n % len(found)]
+        for n in range(body["skip"], min(count, body["skip"] + body["limit"])):
+            hit = real_hits[n % len(real_hits)]
             clip = {**hit["clip"], "name": f"hit {n}", "hash": f"{n:08x}{hit['clip']['hash'][8:]}"}
             hits.append({**hit, "clip": clip, "score": 1 - n / count})
-        route.fulfill(json={"hits": hits, "more": told["skip"] + told["limit"] < count, "took_ms": 3.0})
+        route.fulfill(json={"hits": hits, "has_more": body["skip"] + body["limit"] < count, "elapsed_ms": 3.0})
 
     page.route("**/api/search", answer)
     page.route("**/strip.svg*", lambda route: route.fulfill(content_type="image/svg+xml", body=STRIP))
-    return asked
+    return skips
 
 
 STRIP = "<svg xmlns='http://www.w3.org/2000/svg' width='80' height='10'/>"
 
 
-def test_more_hits_come_as_one_scrolls(look: Look, hashes: dict[str, str]) -> None:
-    with look() as watched:
-        page = watched.page
-        asked = _many(page, 230)
+def test_scrolling_loads_more_hits(open_page: OpenPage, hashes: dict[str, str]) -> None:
+    with open_page() as tab:
+        page = tab.page
+        skips = _stub_search(page, 230)
         page.locator(".card").first.wait_for()
         page.goto(f"{page.url.partition('?')[0]}?like={hashes['walk']}")
-        counted = page.locator(".library-count")
-        expect(counted).to_have_text("The best 100 hits in 3 ms")
+        count_label = page.locator(".library-count")
+        expect(count_label).to_have_text("The best 100 hits in 3 ms")
         expect(page.locator(".facet-count").first).to_have_text("100+")
-        assert asked == [0]
+        assert skips == [0]
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
-        expect(counted).to_have_text("The best 200 hits in 6 ms")
+        expect(count_label).to_have_text("The best 200 hits in 6 ms")
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
-        expect(counted).to_have_text("230 hits in 9 ms")
+        expect(count_label).to_have_text("230 hits in 9 ms")
         expect(page.locator(".more-hits")).to_be_hidden()
         expect(page.locator(".facet-count").first).not_to_contain_text("+")
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         last = page.get_by_role("link", name="hit 229", exact=True)
         expect(last).to_be_in_viewport()
-        until(page, "history.state?.place?.scroll === Math.round(scrollY)")
+        wait_until(page, "history.state?.position?.scroll === Math.round(scrollY)")
         last.click()
         page.wait_for_url("**/clips/**")
         page.go_back()
-        expect(counted).to_contain_text("230 hits")
+        expect(count_label).to_contain_text("230 hits")
         expect(last).to_be_in_viewport()  # one is where one was
-        assert asked == [0, 100, 200] * 2
+        assert skips == [0, 100, 200] * 2
 
 
-def test_more_hits_come_by_keys_and_when_they_did_not_come(look: Look, hashes: dict[str, str]) -> None:
-    with look() as watched:
-        page = watched.page
+def test_more_hits_by_keyboard_and_after_a_failure(open_page: OpenPage, hashes: dict[str, str]) -> None:
+    with open_page() as tab:
+        page = tab.page
         broken = [True]
-        _many(page, 130, lambda skip: skip > 0 and broken[0])
+        _stub_search(page, 130, lambda skip: skip > 0 and broken[0])
         page.locator(".card").first.wait_for()
         page.goto(f"{page.url.partition('?')[0]}?like={hashes['walk']}")
         expect(page.locator(".library-count")).to_contain_text("The best 100 hits")
         page.locator(".card").first.focus()
         page.keyboard.press("Control+End")  # the last hit that is there
         expect(page.locator(".card:focus .card-name")).to_have_text("hit 99")
-        expect(page.get_by_role("alert")).to_contain_text("No more hits came.")
+        expect(page.get_by_role("alert")).to_contain_text("More hits could not be loaded.")
         expect(page.locator(".library-count")).to_contain_text("The best 100 hits")  # those that are there stay
         broken.clear()
         broken.append(False)

@@ -1,4 +1,4 @@
-/** The app starts here: its looks, its bar, its keys, then the page of the address. */
+/** The entry point: styles, theme, top bar, shortcuts, then the page of the address. */
 
 import "./styles/tokens.css";
 import "./styles/base.css";

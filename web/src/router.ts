@@ -1,4 +1,4 @@
-/** Addresses of the app and the pages behind them. Links are followed without leaving the document. */
+/** Maps addresses to pages. Links are followed without leaving the document. */
 
 import { Signal } from "./state/signal";
 import { fill, h } from "./ui/dom";
@@ -6,14 +6,14 @@ import { shell } from "./ui/shell";
 import { emptyState, errorState, loadingState } from "./ui/states";
 
 export interface Page {
-  /** The title of the document; a signal where it is known later. */
+  /** The document's title; a signal if it is known later. */
   title: string | Signal<string>;
   unmount(): void;
-  /** The address has changed but for its path (back, forward, a link). Without this the page is mounted anew. */
+  /** Called when only the query has changed (back, forward, a link). Without it the page is mounted again. */
   follow?(url: URL): void;
 }
 
-/** What a page's module exports. `root` is the empty main element; `shell.slot` is the page's part of the top bar. */
+/** The exports of a page's module. `root` is an empty element; `shell.slot` is the page's part of the top bar. */
 export interface PageModule {
   mount(root: HTMLElement, url: URL): Page | Promise<Page>;
 }
@@ -29,92 +29,92 @@ const ROUTES: readonly Route[] = [
   { path: /^\/compare\/[0-9a-f]{64}$/, load: () => import("./compare/page") },
 ];
 
-const LOADING_AFTER_MS = 150; // quicker pages show no sign of waiting
-let shown: { page: Page; path: string; forget: () => void } | null = null;
-let turn = 0; // of the address: a page that comes too late is not shown
+const LOADING_DELAY_MS = 150; // faster pages show no loading state
+let current: { page: Page; path: string; unwatchTitle: () => void } | null = null;
+let navigationId = 0; // a page that loads too late is dropped
 
-/** Shows the page of an address of this app. */
+/** Shows the page for an address of this app. */
 export function navigate(address: string, { replace = false } = {}): void {
   const url = new URL(address, location.href);
   if (url.href === location.href) replace = true;
   history[replace ? "replaceState" : "pushState"]({}, "", url);
-  void show();
+  void showPage();
 }
 
 export function startRouter(): void {
-  history.scrollRestoration = "manual"; // pages put themselves back: their content comes later than the browser thinks
-  addEventListener("popstate", () => void show());
+  history.scrollRestoration = "manual"; // pages restore their position themselves: their content is loaded later
+  addEventListener("popstate", () => void showPage());
   document.addEventListener("click", (event) => {
     const link = (event.target as Element).closest?.("a[href]");
-    if (!(link instanceof HTMLAnchorElement) || !isOurs(link, event)) return;
+    if (!(link instanceof HTMLAnchorElement) || !isInternalLink(link, event)) return;
     event.preventDefault();
     navigate(link.href);
   });
-  void show();
+  void showPage();
 }
 
-function isOurs(link: HTMLAnchorElement, event: MouseEvent): boolean {
-  const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+function isInternalLink(link: HTMLAnchorElement, event: MouseEvent): boolean {
+  const isPlainClick = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   const url = new URL(link.href);
-  const inside = url.origin === location.origin && !link.target && !link.hasAttribute("download");
-  const jump = url.pathname === location.pathname && url.search === location.search && url.hash !== "";
-  return plain && !event.defaultPrevented && inside && !jump && routeOf(url) !== undefined;
+  const isSameSite = url.origin === location.origin && !link.target && !link.hasAttribute("download");
+  const isJump = url.pathname === location.pathname && url.search === location.search && url.hash !== "";
+  return isPlainClick && !event.defaultPrevented && isSameSite && !isJump && findRoute(url) !== undefined;
 }
 
-function routeOf(url: URL): Route | undefined {
+function findRoute(url: URL): Route | undefined {
   return ROUTES.find((route) => route.path.test(url.pathname));
 }
 
-async function show(): Promise<void> {
+async function showPage(): Promise<void> {
   const url = new URL(location.href);
-  const mine = ++turn;
-  if (shown?.path === url.pathname && shown.page.follow) {
-    shown.page.follow(url);
+  const id = ++navigationId;
+  if (current?.path === url.pathname && current.page.follow) {
+    current.page.follow(url);
     return;
   }
-  leave();
+  leavePage();
   const root = h("div", { class: "page" });
   fill(shell.main, root);
-  const waiting = window.setTimeout(() => fill(root, loadingState("Opening…")), LOADING_AFTER_MS);
+  const loadingTimer = window.setTimeout(() => fill(root, loadingState("Loading…")), LOADING_DELAY_MS);
   try {
-    const route = routeOf(url);
-    const module = route ? await route.load() : { mount: mountUnknown };
-    clearTimeout(waiting);
-    if (mine !== turn) return;
+    const route = findRoute(url);
+    const module = route ? await route.load() : { mount: mountNotFound };
+    clearTimeout(loadingTimer);
+    if (id !== navigationId) return;
     fill(root);
     const page = await module.mount(root, url);
-    if (mine !== turn) page.unmount();
-    else settle(page, url);
+    if (id !== navigationId) page.unmount();
+    else setCurrentPage(page, url);
   } catch (error) {
-    clearTimeout(waiting);
-    if (mine !== turn) return;
+    clearTimeout(loadingTimer);
+    if (id !== navigationId) return;
     console.error(error);
     document.title = "Keypose";
-    fill(root, errorState({ title: "This page could not be opened", error, retry: () => void show() }));
+    fill(root, errorState({ title: "This page could not be opened", error, retry: () => void showPage() }));
   }
 }
 
-function settle(page: Page, url: URL): void {
-  const name = (title: string) => {
+function setCurrentPage(page: Page, url: URL): void {
+  const setTitle = (title: string) => {
     document.title = title ? `${title} · Keypose` : "Keypose";
   };
-  let forget = () => {};
-  if (page.title instanceof Signal) forget = page.title.show(name);
-  else name(page.title);
-  shown = { page, path: url.pathname, forget };
+  let unwatchTitle = () => {};
+  if (page.title instanceof Signal) unwatchTitle = page.title.watchNow(setTitle);
+  else setTitle(page.title);
+  current = { page, path: url.pathname, unwatchTitle };
 }
 
-function leave(): void {
-  shown?.forget();
-  shown?.page.unmount();
-  shown = null;
+function leavePage(): void {
+  current?.unwatchTitle();
+  current?.page.unmount();
+  current = null;
   fill(shell.slot);
   scrollTo(0, 0);
 }
 
-function mountUnknown(root: HTMLElement): Page {
+function mountNotFound(root: HTMLElement): Page {
   const back = h("a", { class: "button primary", href: "/" }, "Go to the library");
-  const text = "The address may have been cut short, or the clip's page has another one now.";
-  fill(root, emptyState({ icon: "compass", title: "There is no such page", text, actions: [back] }));
+  const text = "The address may be incomplete, or the clip may no longer be in the library.";
+  fill(root, emptyState({ icon: "compass", title: "Page not found", text, actions: [back] }));
   return { title: "Not found", unmount: () => {} };
 }

@@ -1,9 +1,9 @@
-"""Joint names of every exporter -> body parts and groups.
+"""Recognise body parts and groups from the joint names of every exporter.
 
-A part is named for the segment whose rotation the joint drives, in snake case; the joint itself sits at
-that segment's upper end:
+A body part is named after the segment that the joint rotates, in snake case; the joint is at the upper end of that
+segment:
 
-    part                       sits at               also called
+    body part                  position              also called
     hips                       pelvis (root)         pelvis
     spine, spine1, spine2 ...  up the column         chest: the last of them, which carries arms and neck
     neck, neck1 ...            base of the neck up
@@ -19,17 +19,17 @@ that segment's upper end:
     left_shin                  knee                  left_knee, left_lower_leg, left_calf
     left_foot                  ankle                 left_ankle
     left_toes                  ball of the foot      left_toe
-    left_eye, jaw              where they are
+    left_eye, jaw              eye, jaw
 
-and the same for ``right_``; a limb whose side the file does not say has no prefix. Each of these belongs
-to at most one joint. Everything else that is understood but is no joint of the body proper (faces, twist
-bones, end joints, controls) gets a part spelled from its own name, such as ``left_forearm_twist``.
+and the same for ``right_``; a limb without a side in the file has no prefix. Each of these belongs to at most one
+joint. Other recognised joints (faces, twist bones, end joints, controls) get a body part made from their own name, such
+as ``left_forearm_twist``.
 
-``words.py`` holds the vocabulary, ``names.py`` reads one name, ``recognition.py`` adds what only the place in
-the hierarchy can tell, ``parts.py`` is the result.
+``vocabulary.py`` has the words, ``names.py`` parses one name, ``recognition.py`` resolves ambiguous names by the
+hierarchy, ``body_parts.py`` has the result.
 """
 
-from keypose.anatomy.parts import Anatomy
+from keypose.anatomy.body_parts import Anatomy
 from keypose.anatomy.recognition import recognise
 
 __all__ = ["Anatomy", "recognise"]

@@ -1,4 +1,4 @@
-"""How heavy the segments of a body are, and where along them their centres of mass lie.
+"""Masses and centres of mass of body segments.
 
 D. A. Winter, Biomechanics and Motor Control of Human Movement, table of anthropometric data after Dempster (1955).
 """
@@ -12,8 +12,8 @@ class Segment(NamedTuple):
     """One segment of a body; limbs have two of each."""
 
     name: str
-    mass: float  # part of the whole body's
-    along: float  # place of the centre of mass, from the proximal end (0) to the distal one (1)
+    mass: float  # share of the body's mass
+    along: float  # centre of mass, from the proximal end (0) to the distal end (1)
     is_paired: bool
 
 
@@ -28,9 +28,9 @@ SEGMENTS = (
     Segment("foot", 0.0145, 0.5, True),  # from the ankle to the ball of the foot
 )
 
-# Skeletons have no ear canal: it is taken this far from the base of the neck to the top of the head (the centre of mass
-# of head and neck in Plagenhoef et al. 1983).
+# Skeletons have no ear canal: it is at this share of the way from the base of the neck to the top of the head (the
+# centre of mass of head and neck in Plagenhoef et al. 1983).
 EAR_ALONG = 0.55
-# A forearm or hand whose end is not there goes on as the bone before it, this many times as long (Winter's body segment
+# A forearm or hand without an end continues the bone before it, with this ratio of lengths (Winter's body segment
 # lengths: upper arm 0.186, forearm 0.146, hand to the knuckles 0.054 of the height).
 FOREARM_OF_UPPER_ARM, HAND_OF_FOREARM = 0.785, 0.370

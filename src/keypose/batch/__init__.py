@@ -1,4 +1,4 @@
-"""Many clips at once: which files are meant, where the results go, and one map over all of them."""
+"""Batch work on many clips: file discovery, planning of targets, a worker pool, and one job module per command."""
 
 from keypose.batch.pool import Failure, Outcome, default_jobs, map_clips
 

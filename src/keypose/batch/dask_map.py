@@ -1,9 +1,8 @@
-"""The same map over clips, on the workers of a Dask cluster.
+"""The same map over clips as ``pool.map_clips``, on the workers of a Dask cluster.
 
-Items travel with what they need, so workers need no disk of ours, only Keypose (start them with ``--nthreads 1``: an
-item uses one thread). Dask does an item again whose worker died; one that is the death of several workers has failed.
-Who can reach a scheduler can run anything on its workers: clusters belong into a network of one's own, or behind
-``tls://``.
+Items contain everything they need, so workers need only Keypose and no shared disk (start them with ``--nthreads 1``:
+an item uses one thread). Dask retries an item whose worker died; an item that kills several workers has failed.
+Anyone who can reach a scheduler can run any code on its workers: run clusters in a private network, or behind ``tls://``.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from keypose.batch.worker import Failure, Outcome, attempt, failure_of
+from keypose.batch.worker import Failure, Outcome, build_failure, run_item
 from keypose.errors import KeyposeError, MissingExtra, OptionError
 
-Client = Any  # those of distributed, whose methods have no types
+Client = Any  # of distributed, whose methods have no types
 Future = Any
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,9 +27,9 @@ Result = TypeVar("Result")
 SCHEMES = ("dask://", "tcp://", "tls://")
 DEFAULT_PORT = 8786
 CONNECT_S = 10.0
-PATIENCE_S = 60.0  # that a cluster without any worker is waited for
-LOOK_S = 1.0  # how often is looked whether there are workers
-AHEAD = 2  # items in flight for each thread of the cluster: one at work, one on its way
+NO_WORKER_TIMEOUT_S = 60.0  # how long to wait for a worker
+POLL_S = 1.0  # interval between counts of workers
+ITEMS_PER_THREAD = 2  # items in flight per thread of the cluster: one running, one queued
 
 
 def map_on_dask(
@@ -39,155 +38,159 @@ def map_on_dask(
     address: str,
     *,
     on_start: Callable[[int], None] | None = None,
-    patience_s: float = PATIENCE_S,
+    no_worker_timeout_s: float = NO_WORKER_TIMEOUT_S,
 ) -> Generator[Outcome[Result]]:
-    """``function`` of every item, on the cluster at ``address`` (``dask://host:8786``); as ``map_clips`` otherwise.
+    """Yield the outcome of ``function`` for every item, computed on the cluster at ``address`` (``dask://host:8786``).
 
-    Items are drawn as the cluster has room for them. ``on_start`` is told the index of each as it is handed over. A
-    scheduler that is gone, and a cluster that has no worker for ``patience_s`` seconds, are a KeyposeError; what was
-    given out before stays true. To stop early, close the iterator: what is under way is cancelled.
+    Otherwise as ``map_clips``. Items are consumed as the cluster has capacity for them; ``on_start`` is called with
+    the index of each submitted item. Raises a KeyposeError if the scheduler is lost or the cluster has no worker for
+    ``no_worker_timeout_s`` seconds; outcomes yielded before stay valid. To stop early, close the iterator: pending
+    items are cancelled.
     """
-    where = scheduler_address(address)
-    client = _connected(where)
+    scheduler = parse_scheduler_address(address)
+    client = _connect(scheduler)
     try:
-        yield from _Map(client, where, function, enumerate(items), on_start, patience_s).outcomes()
+        yield from _Map(client, scheduler, function, enumerate(items), on_start, no_worker_timeout_s).outcomes()
     finally:
         client.close(timeout=CONNECT_S)
 
 
-def scheduler_address(address: str) -> str:
-    """The address as Dask has it."""
-    parts = urlsplit(address)
+def parse_scheduler_address(address: str) -> str:
+    """Return the address in Dask's form: ``tcp://host:port`` or ``tls://host:port``."""
+    url = urlsplit(address)
     try:
-        port = parts.port or DEFAULT_PORT
+        port = url.port or DEFAULT_PORT
     except ValueError:
         port = 0
-    if not address.startswith(SCHEMES) or not parts.hostname or not port or parts.path not in ("", "/"):
+    if not address.startswith(SCHEMES) or not url.hostname or not port or url.path not in ("", "/"):
         raise OptionError(f"{address!r}, expected the address of a Dask scheduler: dask://host:{DEFAULT_PORT}")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{'tcp' if parts.scheme == 'dask' else parts.scheme}://{host}:{port}"
+    host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
+    return f"{'tcp' if url.scheme == 'dask' else url.scheme}://{host}:{port}"
 
 
-def _connected(where: str) -> Client:
+def _connect(scheduler: str) -> Client:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise MissingExtra("a Dask cluster needs: pip install 'keypose[dask]'") from None
     try:
-        return distributed.Client(where, timeout=CONNECT_S, set_as_default=False, direct_to_workers=False)
-    except (OSError, ValueError, TypeError) as error:  # of a name, of a certificate
-        raise KeyposeError(f"{where}: no Dask scheduler answers ({error}), expected one that runs") from None
+        return distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, direct_to_workers=False)
+    except (OSError, ValueError, TypeError) as error:  # an unknown host, a bad certificate
+        raise KeyposeError(f"{scheduler}: no Dask scheduler answers ({error}), expected one that runs") from None
 
 
 @dataclass(eq=False)
 class _Map(Generic[Item, Result]):
     client: Client
-    where: str
+    scheduler: str
     function: Callable[[Item], Result]
     queue: Iterator[tuple[int, Item]]
     on_start: Callable[[int], None] | None
-    patience_s: float
+    no_worker_timeout_s: float
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
-    done: SimpleQueue[Future] = field(default_factory=SimpleQueue)
-    under_way: dict[str, tuple[int, float]] = field(default_factory=dict)  # index and since when, by key
-    futures: dict[str, Future] = field(default_factory=dict)  # what nobody holds, Dask forgets
-    threads: int = 0
-    looked: float = -LOOK_S
-    alone_since: float | None = None
+    finished_futures: SimpleQueue[Future] = field(default_factory=SimpleQueue)
+    pending: dict[str, tuple[int, float]] = field(default_factory=dict)  # index and start time by key
+    futures: dict[str, Future] = field(default_factory=dict)  # Dask drops results without a reference
+    n_threads: int = 0
+    last_poll: float = -POLL_S
+    no_workers_since: float | None = None
 
     def outcomes(self) -> Generator[Outcome[Result]]:
         try:
             while True:
-                yield from self._feed()
-                if not self.under_way:
+                yield from self._submit_items()
+                if not self.pending:
                     return
                 try:
-                    future = self.done.get(timeout=LOOK_S)
+                    future = self.finished_futures.get(timeout=POLL_S)
                 except Empty:
                     continue
-                yield self._outcome(future)
+                yield self._take_outcome(future)
         finally:
             if self.futures and self.client.status == "running":
                 self.client.cancel(list(self.futures.values()), force=True)
             self.futures.clear()
 
-    def _feed(self) -> Iterator[Outcome[Result]]:
-        """Hands over as many items as there is room for; those that cannot be sent have failed."""
-        self._look()
-        while len(self.under_way) < max(1, AHEAD * self.threads):
-            following = next(self.queue, None)
-            if following is None:
+    def _submit_items(self) -> Iterator[Outcome[Result]]:
+        """Submit items up to the capacity of the cluster; yield a failure for each that cannot be sent."""
+        self._poll_workers()
+        while len(self.pending) < max(1, ITEMS_PER_THREAD * self.n_threads):
+            next_item = next(self.queue, None)
+            if next_item is None:
                 return
-            index, item = following
+            index, item = next_item
             if self.on_start:
                 self.on_start(index)
             try:
-                self._send(index, item)
+                self._submit(index, item)
             except KeyposeError:
                 raise
             except Exception as error:  # whatever an item's own pickling may raise
                 if self.client.status != "running":
-                    raise self._gone(error) from None
-                yield Outcome(index, failure=failure_of(error))
+                    raise self._connection_error(error) from None
+                yield Outcome(index, failure=build_failure(error))
 
-    def _send(self, index: int, item: Item) -> None:
+    def _submit(self, index: int, item: Item) -> None:
         import dask
 
         key = f"keypose-{self.name}-{index}"
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):  # a clip is that large
-            future = self.client.submit(attempt, self.function, index, item, key=key, pure=False)
-        self.under_way[key], self.futures[key] = (index, time.perf_counter()), future
-        future.add_done_callback(self.done.put)
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):  # clips are large
+            future = self.client.submit(run_item, self.function, index, item, key=key, pure=False)
+        self.pending[key], self.futures[key] = (index, time.perf_counter()), future
+        future.add_done_callback(self.finished_futures.put)
 
-    def _look(self) -> None:
-        """Counts the threads of the cluster now and then; one that has had none for long is given up."""
+    def _poll_workers(self) -> None:
+        """Count the threads of the cluster, at most every POLL_S; raise if it had none for too long."""
         now = time.monotonic()
-        if now - self.looked < LOOK_S:
+        if now - self.last_poll < POLL_S:
             return
-        self.looked = now
+        self.last_poll = now
         try:
-            self.threads = sum(self.client.nthreads().values())
+            self.n_threads = sum(self.client.nthreads().values())
         except (OSError, TimeoutError) as error:
-            raise self._gone(error) from None
-        if self.threads:
-            self.alone_since = None
+            raise self._connection_error(error) from None
+        if self.n_threads:
+            self.no_workers_since = None
             return
-        self.alone_since = now if self.alone_since is None else self.alone_since
-        if now - self.alone_since > self.patience_s:
-            raise KeyposeError(f"{self.where}: the Dask cluster has had no worker for {self.patience_s:g} s, expected "
-                               f"one at least: dask worker {self.where} --nthreads 1")  # fmt: skip
+        self.no_workers_since = now if self.no_workers_since is None else self.no_workers_since
+        if now - self.no_workers_since > self.no_worker_timeout_s:
+            raise KeyposeError(
+                f"{self.scheduler}: the Dask cluster has had no worker for {self.no_worker_timeout_s:g} s, expected "
+                f"one at least: dask worker {self.scheduler} --nthreads 1"
+            )
 
-    def _outcome(self, future: Future) -> Outcome[Result]:
-        index, since = self.under_way.pop(future.key)
+    def _take_outcome(self, future: Future) -> Outcome[Result]:
+        index, since = self.pending.pop(future.key)
         try:
             outcome: Outcome[Result] = self._result(future)
             return outcome
         except KeyposeError:
             raise
-        except Exception as error:  # as it came from a worker: anything
-            return Outcome(index, failure=self._failure(error), seconds=time.perf_counter() - since)
+        except Exception as error:  # a worker may raise anything
+            return Outcome(index, failure=self._build_failure(error), seconds=time.perf_counter() - since)
         finally:
             self.futures.pop(future.key).release()
 
     def _result(self, future: Future) -> Any:
         if future.cancelled():
-            raise self._gone("the connection was lost")
+            raise self._connection_error("the connection was lost")
         return future.result()
 
-    def _failure(self, error: Exception) -> Failure:
-        """Why an item has no outcome of its own."""
+    def _build_failure(self, error: Exception) -> Failure:
+        """Return why an item has no outcome; raise if the whole cluster failed."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
         if isinstance(error, FutureCancelledError) or self.client.status != "running":
-            raise self._gone(error) from None
+            raise self._connection_error(error) from None
         if isinstance(error, KilledWorker):
             return Failure("crash", f"{error.allowed_failures + 1} workers that worked on it died")
         if isinstance(error, ImportError):
-            raise KeyposeError(f"{self.where}: a worker cannot do the work ({error}), expected the same Keypose there "
-                               f"as here") from None  # fmt: skip
-        return failure_of(error)
+            raise KeyposeError(
+                f"{self.scheduler}: a worker cannot do the work ({error}), expected the same Keypose there as here"
+            ) from None
+        return build_failure(error)
 
-    def _gone(self, error: object) -> KeyposeError:
-        return KeyposeError(f"{self.where}: the Dask cluster is gone ({error}); what is done is kept, and the same "
+    def _connection_error(self, error: object) -> KeyposeError:
+        return KeyposeError(f"{self.scheduler}: the Dask cluster is gone ({error}); what is done is kept, and the same "
                             f"again goes on with the rest")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The keys of one motion file, in figures: the work that ``keypose keys`` maps over its clips."""
+"""Select the keys of one motion file and report them in figures: the job of ``keypose keys``."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keypose.batch.reading import Reading, frames_meant
-from keypose.verbs.explaining import ChosenBy, choose
+from keypose.api.selection_report import CountSource, select_with_report
+from keypose.batch.load_options import ClipLoadOptions, resolve_frame_range
 
 
 @dataclass(frozen=True)
-class KeysWanted:
-    """Which file, how to read it, and which keys to choose."""
+class KeysJob:
+    """A file, how to read it, and which keys to select."""
 
     path: Path
-    reading: Reading = field(default_factory=Reading)
+    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
     method: str = "salient"
     keys: int | None = None
     tolerance_mm: float | None = None
     auto: bool = False
-    frames: tuple[int | None, int | None] | None = None  # start and end as in a slice
+    frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice
     options: Mapping[str, Any] = field(default_factory=dict)  # of ``ladder``
 
 
 @dataclass(frozen=True)
 class ErrorFigures:
-    """How far straight in-betweens leave joints off, on a figure of 1.7 m."""
+    """Joint errors of linear in-betweens, on a figure of 1.7 m."""
 
     mean_mm: float
     p95_mm: float
@@ -35,63 +35,63 @@ class ErrorFigures:
 
 
 @dataclass(frozen=True)
-class ClipKeys:
-    """The keys of one motion file. Frames count from 0 in the motion as it was read."""
+class KeysResult:
+    """The keys of one motion file. Frames count from 0 in the loaded motion."""
 
     path: str
     name: str
     n_frames: int
     fps: float
-    first_frame: int  # the number that the source gave to frame 0
-    start: int  # of the range that was looked at
+    first_frame: int  # number of frame 0 in the source
+    start: int  # of the analysed range
     stop: int
     method: str
-    by: ChosenBy
+    count_source: CountSource
     frames: tuple[int, ...]
-    order: tuple[int, ...] | None  # the same frames, most important first, where the method ranks them
+    order: tuple[int, ...] | None  # the same frames, most important first; None if the method does not rank them
     cost: float
-    counts: tuple[int, ...]  # every number of keys on the ladder,
-    costs: tuple[float, ...]  # and what it costs
+    counts: tuple[int, ...]  # numbers of keys on the ladder
+    costs: tuple[float, ...]  # cost of each of them
     cliffs: tuple[int, ...]  # numbers of keys worth stopping at, strongest first
-    error: ErrorFigures | None  # None, as the errors below, for a figure without height
-    span_cost: tuple[float, ...] | None  # for each key but the last, what the span up to the next one costs
-    span_mm: tuple[float, ...] | None  # for each key, the largest error up to the next one
-    without_mm: tuple[float, ...] | None  # for each key, the largest error around it if it is left out
+    error: ErrorFigures | None  # None, like the errors below, for a figure without height
+    span_costs: tuple[float, ...] | None  # per key but the last, the cost of the span up to the next key
+    span_mm: tuple[float, ...] | None  # per key, the largest error up to the next key
+    without_mm: tuple[float, ...] | None  # per key, the largest error around it if it is removed
     notes: tuple[str, ...]
 
 
-def keys_of_clip(wanted: KeysWanted) -> ClipKeys:
-    """Reads one file and chooses its keys."""
-    motion = wanted.reading.load(wanted.path)
-    start, stop = frames_meant(wanted.frames, motion.n_frames)
-    chosen = choose(
+def select_clip_keys(job: KeysJob) -> KeysResult:
+    """Load one file and select its keys."""
+    motion = job.load_options.load(job.path)
+    start, stop = resolve_frame_range(job.frames, motion.n_frames)
+    report = select_with_report(
         motion,
-        wanted.method,
-        keys=wanted.keys,
-        tolerance_mm=wanted.tolerance_mm,
-        auto=wanted.auto,
+        job.method,
+        keys=job.keys,
+        tolerance_mm=job.tolerance_mm,
+        auto=job.auto,
         frames=(start, stop),
-        **wanted.options,
+        **job.options,
     )
-    selection, errors = chosen.selection, chosen.errors
-    return ClipKeys(
-        path=str(wanted.path),
+    selection, errors = report.selection, report.errors
+    return KeysResult(
+        path=str(job.path),
         name=motion.name,
         n_frames=motion.n_frames,
         fps=motion.fps,
         first_frame=motion.first_frame,
         start=start,
         stop=stop,
-        method=wanted.method,
-        by=chosen.by,
+        method=job.method,
+        count_source=report.count_source,
         frames=tuple(selection),
         order=None if selection.order is None else tuple(selection.order.tolist()),
-        cost=chosen.ladder.costs[len(selection)],
-        counts=tuple(chosen.ladder.counts.tolist()),
-        costs=tuple(chosen.ladder.cost_values.tolist()),
-        cliffs=tuple(cliff.keys for cliff in chosen.ladder.cliffs()),
+        cost=report.ladder.costs[len(selection)],
+        counts=tuple(report.ladder.counts.tolist()),
+        costs=tuple(report.ladder.cost_values.tolist()),
+        cliffs=tuple(cliff.keys for cliff in report.ladder.cliffs()),
         error=None if errors is None else ErrorFigures(errors.mean_mm, errors.p95_mm, errors.max_mm),
-        span_cost=None if chosen.span_costs is None else tuple(chosen.span_costs.tolist()),
+        span_costs=None if report.span_costs is None else tuple(report.span_costs.tolist()),
         span_mm=None if errors is None else tuple(errors.span_mm.tolist()),
         without_mm=None if errors is None or errors.without_mm is None else tuple(errors.without_mm.tolist()),
         notes=motion.notes,

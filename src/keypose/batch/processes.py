@@ -1,4 +1,4 @@
-"""How processes start undisturbed, and how they ended."""
+"""Helpers for child processes: block interrupts while one starts, describe how one ended."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def how_it_ended(exit_code: int | None) -> str:
-    """What an exit code tells of the end of a process."""
+def describe_exit(exit_code: int | None) -> str:
+    """Return how a process ended, from its exit code (negative: a signal)."""
     if exit_code is not None and exit_code < 0:
         try:
             name = signal.Signals(-exit_code).name
@@ -20,10 +20,10 @@ def how_it_ended(exit_code: int | None) -> str:
 
 
 @contextmanager
-def interrupt_held_back() -> Iterator[None]:
-    """Ctrl-C goes to a whole group of processes: one that is just starting must not answer with a traceback.
+def block_interrupts() -> Iterator[None]:
+    """Block SIGINT, so that a process that is starting does not print a traceback on Ctrl-C, which goes to the group.
 
-    The new process inherits the blocked signal, and takes it up again when it has said what to do with it.
+    The new process inherits the blocked signal, and unblocks it once it has set its handler.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -32,8 +32,8 @@ def interrupt_held_back() -> Iterator[None]:
 
     # The first start of a process also starts the resource tracker, which unblocks the signal on its way.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)

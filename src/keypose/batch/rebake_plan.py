@@ -1,4 +1,4 @@
-"""Which keys each edit was made from, settled by name before anything is read or written."""
+"""Find by name the keys that each edit was made from, before anything is read or written."""
 
 from __future__ import annotations
 
@@ -7,54 +7,58 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from keypose.batch.inputs import KEYS_SUFFIXES, ClipFile, stem
+from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipFile, stem
 
-BRINGING_DETAIL = (*KEYS_SUFFIXES, ".blend")  # files of these names may hold their own detail
+DETAIL_SUFFIXES = (*KEYS_SUFFIXES, ".blend")  # formats that may contain the detail
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Where the detail of an edit may come from: as told, else from the edit itself, else from beside it."""
+class DetailSources:
+    """Where the detail of an edit may come from: a named file, else the edit itself, else the keys beside it."""
 
-    told: Path | None = None
-    beside: Path | None = None  # only where it is there
-    looked: Path | None = None  # where it was looked for
-
-
-def sources_of(file: ClipFile, told: Path | None) -> Sources:
-    """``told`` is the one file for every edit, or a folder in which each has its keys under its own name."""
-    if told is not None and not told.is_dir():
-        return Sources(told)
-    if told is not None:
-        there = _keys_of(told / file.relative)
-        return Sources(next((path for path in there if path.is_file()), there[0]), looked=there[0])
-    if file.path.name.lower().endswith(KEYS_SUFFIXES):  # beside it there is only itself
-        return Sources()
-    there = _keys_of(file.path)
-    return Sources(None, next((path for path in there if path.is_file()), None), there[0])
+    explicit: Path | None = None
+    companion: Path | None = None  # None if it does not exist
+    expected: Path | None = None  # the path searched first
 
 
-def _keys_of(path: Path) -> list[Path]:
-    """The names that the keys of a file may have: as ``unbake`` writes them, and as ``save`` does for BVH files."""
+def find_detail_sources(file: ClipFile, from_path: Path | None) -> DetailSources:
+    """Return the detail sources of an edit; ``from_path`` is one file for all edits, or a folder with one per edit."""
+    if from_path is not None and not from_path.is_dir():
+        return DetailSources(from_path)
+    if from_path is not None:
+        candidates = _candidate_keys_files(from_path / file.relative)
+        return DetailSources(
+            next((path for path in candidates if path.is_file()), candidates[0]), expected=candidates[0]
+        )
+    if file.path.name.lower().endswith(KEYS_SUFFIXES):  # it would be its own companion
+        return DetailSources()
+    candidates = _candidate_keys_files(file.path)
+    return DetailSources(None, next((path for path in candidates if path.is_file()), None), candidates[0])
+
+
+def _candidate_keys_files(path: Path) -> list[Path]:
+    """Return the paths that the keys of a file may have: those of ``unbake``, and those of ``save`` for BVH files."""
     names = (stem(path.name), path.name.removesuffix(".gz"))
     return [path.with_name(name + suffix) for name in names for suffix in KEYS_SUFFIXES]
 
 
-def may_bring_detail(path: Path) -> bool:
-    """Whether a file of this name may hold its own detail."""
-    return path.name.lower().endswith(BRINGING_DETAIL)
+def may_have_detail(path: Path) -> bool:
+    """Return whether a file of this name may contain its own detail."""
+    return path.name.lower().endswith(DETAIL_SUFFIXES)
 
 
-def same_name(source: Path, original: Path) -> bool:
-    """Whether an edit is called as the keys are, endings apart."""
+def is_same_clip_name(source: Path, original: Path) -> bool:
+    """Return whether an edit and its keys have the same name, ignoring suffixes."""
     name = stem(original.name)
     return name.lower() in (stem(source.name).lower(), source.name.lower())
 
 
-def would_replace_detail(work: Sequence[tuple[Path, Path, Sources]]) -> Path | None:
-    """The first result that would replace a file whose detail is needed; ``work`` has edits, results and sources."""
-    needed = set()
-    for source, _, sources in work:
-        own = source if sources.told is None and may_bring_detail(source) else None
-        needed |= {os.path.realpath(path) for path in (sources.told, sources.beside, own) if path is not None}
-    return next((target for _, target, _ in work if os.path.realpath(target) in needed), None)
+def find_detail_conflict(rebakes: Sequence[tuple[Path, Path, DetailSources]]) -> Path | None:
+    """Return the first target that would replace a file whose detail is needed, of (edit, target, sources) triples."""
+    protected = set()
+    for source, _, sources in rebakes:
+        own_file = source if sources.explicit is None and may_have_detail(source) else None
+        protected |= {
+            os.path.realpath(path) for path in (sources.explicit, sources.companion, own_file) if path is not None
+        }
+    return next((target for _, target, _ in rebakes if os.path.realpath(target) in protected), None)

@@ -1,4 +1,4 @@
-"""One dense clip into keys and curves: the work that ``keypose unbake`` maps over its clips."""
+"""Turn one dense clip into keys and curves: the job of ``keypose unbake``."""
 
 from __future__ import annotations
 
@@ -11,45 +11,46 @@ from typing import Any
 
 import numpy as np
 
-from keypose.batch.convert import make_folder, resampled
-from keypose.batch.inputs import KEYS_SUFFIXES
-from keypose.batch.keeping import ROUNDING_MM, format_of, keeps_keys
-from keypose.batch.reading import Reading, frames_meant
+from keypose.api.select import select
+from keypose.api.unbake import unbake
+from keypose.batch.convert import make_folder, resample
+from keypose.batch.file_discovery import KEYS_SUFFIXES
+from keypose.batch.format_capabilities import ROUNDING_MM, find_format, keeps_keys
+from keypose.batch.load_options import ClipLoadOptions, resolve_frame_range
 from keypose.errors import OptionError
 from keypose.formats import load_keyed, save
 from keypose.methods import METHODS
 from keypose.metrics import score
 from keypose.model import KeyedMotion, Motion
 from keypose.rotations import angle_between
-from keypose.verbs import select, unbake
 
-BEST = "salient"  # the method whose keys ``unbake`` chooses itself, by the error of the very curves that it fits
+DEFAULT_METHOD = "salient"  # ``unbake`` selects its keys by the error of the fitted curves
 
 
 @dataclass(frozen=True)
-class Unbaking:
-    """What to read, which keys to choose, how to fit, and where to write it."""
+class UnbakeJob:
+    """What to read, which keys to select, how to fit curves, and where to write the result."""
 
     source: Path
     target: Path
-    keys_file: Path | None = None  # the lossless file beside the target
-    reading: Reading = field(default_factory=Reading)
-    frames: tuple[int | None, int | None] | None = None  # start and end as in a slice, at the clip's own rate
+    keys_file: Path | None = None  # lossless, beside the target
+    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice, at the clip's own rate
     fps: float | None = None  # of the result
-    method: str = BEST
+    method: str = DEFAULT_METHOD
     keys: int | None = None
     tolerance_mm: float | None = None
     auto: bool = False
-    choosing: Mapping[str, Any] = field(default_factory=dict)  # options of ``select``; frames are those of the file
-    fitting: Mapping[str, Any] = field(default_factory=dict)  # options of ``unbake``
+    select_options: Mapping[str, Any] = field(default_factory=dict)  # of ``select``; frames count as in the file
+    curve_options: Mapping[str, Any] = field(default_factory=dict)  # of ``unbake``
 
     def __post_init__(self) -> None:
-        if self.tolerance_mm is not None and self.method != BEST:
+        if self.tolerance_mm is not None and self.method != DEFAULT_METHOD:
             raise OptionError(
                 f"tolerance_mm={self.tolerance_mm:g}, but {self.method} does not choose keys by the error of curves; "
-                f"expected keys=... with it, or the method {BEST}"
+                f"expected keys=... with it, or the method {DEFAULT_METHOD}"
             )
-        format_ = format_of(self.target)
+        format_ = find_format(self.target)
         rounding = ROUNDING_MM.get(format_.name, 0.0)
         if self.tolerance_mm is not None and self.tolerance_mm <= rounding:
             raise OptionError(
@@ -59,160 +60,166 @@ class Unbaking:
 
 
 @dataclass(frozen=True)
-class Closeness:
-    """How close keys and curves alone come to the capture, on a figure of 1.7 m."""
+class UnbakeScore:
+    """Error of keys and curves, without the residual, against the capture, on a figure of 1.7 m."""
 
     mean_mm: float
     p95_mm: float
     max_mm: float
-    worst_frame: int  # where the largest error is,
-    worst_joint: str  # and of which joint
+    worst_frame: int  # of the largest position error
+    worst_joint: str  # likewise
     mean_deg: float
     max_deg: float
-    worst_turn_frame: int  # where a turn is farthest off,
-    worst_turn_joint: str  # and of which joint
-    foot_slide_mm: float | None  # None where no foot ever stands
+    worst_rotation_frame: int  # of the largest rotation error
+    worst_rotation_joint: str  # likewise
+    foot_slide_mm: float | None  # None if no foot is ever in contact
     original_foot_slide_mm: float | None
-    key_acceleration: float | None  # at inner keys, against the capture's; None without
+    key_acceleration: float | None  # at inner keys, relative to the capture; None without inner keys
     stored_values: int
 
 
 @dataclass(frozen=True)
-class Unbaked:
-    """What was written."""
+class UnbakeResult:
+    """What was written, and how exact it is."""
 
     name: str
-    frames: int
+    n_frames: int
     fps: float
     keys: tuple[int, ...]  # frames of the result
-    extremes: tuple[int, ...]  # those of them that are; the others are breakdowns
-    closeness: Closeness | None  # None for a figure without height
+    extremes: tuple[int, ...]  # a subset of ``keys``; the others are breakdowns
+    score: UnbakeScore | None  # None for a figure without height
     has_residual: bool
-    keeps_keys: bool  # whether the format of the target holds keys and curves, else every frame
+    keeps_keys: bool  # the target format stores keys and curves, not every frame
     bytes: int
     keys_file_bytes: int | None
     notes: tuple[str, ...]
 
 
-def unbake_clip(job: Unbaking) -> Unbaked:
-    """Reads, cuts, resamples, unbakes and writes one clip; the folders that its target needs are made."""
-    motion = capture(job.source, job.reading)
-    start, stop = frames_meant(job.frames, motion.n_frames)
-    part = motion[start:stop]
-    if job.fps is not None and job.fps != part.fps:
-        part = resampled(part, job.fps, job.source, job.reading.limits)
-    keyed = _unbaked(part, job, in_part(job.choosing, start, part.n_frames, part.fps / motion.fps))
+def unbake_clip(job: UnbakeJob) -> UnbakeResult:
+    """Load, trim, resample, unbake and save one clip; missing folders of the target are created."""
+    motion = load_capture(job.source, job.load_options)
+    start, stop = resolve_frame_range(job.frames, motion.n_frames)
+    trimmed = motion[start:stop]
+    if job.fps is not None and job.fps != trimmed.fps:
+        trimmed = resample(trimmed, job.fps, job.source, job.load_options.limits)
+    keyed = _unbake_motion(
+        trimmed, job, shift_frame_options(job.select_options, start, trimmed.n_frames, trimmed.fps / motion.fps)
+    )
     make_folder(job.target.parent)
     _write(keyed, job.target, job.keys_file)
-    return Unbaked(
+    return UnbakeResult(
         name=keyed.name,
-        frames=keyed.n_frames,
+        n_frames=keyed.n_frames,
         fps=keyed.fps,
         keys=tuple(keyed.keys.tolist()),
         extremes=tuple(keyed.keys[keyed.extremes].tolist()),
-        closeness=closeness(part, keyed) if part.height > 0 else None,
+        score=score_unbake(trimmed, keyed) if trimmed.height > 0 else None,
         has_residual=keyed.residual is not None,
-        keeps_keys=keeps_keys(format_of(job.target)),
+        keeps_keys=keeps_keys(find_format(job.target)),
         bytes=job.target.stat().st_size,
         keys_file_bytes=None if job.keys_file is None else job.keys_file.stat().st_size,
         notes=keyed.notes,
     )
 
 
-def capture(source: Path, reading: Reading) -> Motion:
-    """The motion to start from; of keys that an earlier run wrote, with all the detail that they kept."""
+def load_capture(source: Path, load_options: ClipLoadOptions) -> Motion:
+    """Return the motion to unbake; keys of an earlier run are sampled with their full residual."""
     if not source.name.lower().endswith(KEYS_SUFFIXES):
-        return reading.load(source)
-    keyed = load_keyed(source, limits=reading.limits)
-    return keyed.sample(0.0 if keyed.residual is None else 1.0, fps=reading.fps)
+        return load_options.load(source)
+    keyed = load_keyed(source, limits=load_options.limits)
+    return keyed.sample(0.0 if keyed.residual is None else 1.0, fps=load_options.fps)
 
 
-def _unbaked(motion: Motion, job: Unbaking, choosing: Mapping[str, Any]) -> KeyedMotion:
-    rounding = ROUNDING_MM.get(format_of(job.target).name, 0.0)  # so that the file keeps what was promised
+def _unbake_motion(motion: Motion, job: UnbakeJob, select_options: Mapping[str, Any]) -> KeyedMotion:
+    rounding = ROUNDING_MM.get(find_format(job.target).name, 0.0)  # so that the rounded file stays within the tolerance
     tolerance_mm = None if job.tolerance_mm is None else job.tolerance_mm - rounding
-    return unbaked_by(motion, job.method, job.keys, tolerance_mm, choosing, job.fitting, auto=job.auto)
+    return unbake_with_method(
+        motion, job.method, job.keys, tolerance_mm, select_options, job.curve_options, auto=job.auto
+    )
 
 
-def unbaked_by(
+def unbake_with_method(
     motion: Motion,
     method: str,
     keys: int | None,
     tolerance_mm: float | None,
-    choosing: Mapping[str, Any],
-    fitting: Mapping[str, Any],
+    select_options: Mapping[str, Any],
+    curve_options: Mapping[str, Any],
     *,
     auto: bool,
 ) -> KeyedMotion:
-    """With the keys that are asked for; where nothing is said, with the method's own number or as many as it takes."""
-    nothing_said = keys is None and tolerance_mm is None
-    auto = auto or (nothing_said and not METHODS[method].has_own_count)
-    if method == BEST:
-        return unbake(motion, keys=keys, tolerance_mm=tolerance_mm, auto=auto, **choosing, **fitting)
-    return unbake(motion, select(motion, method, keys=keys, auto=auto, **choosing), **fitting)
+    """Unbake with the requested keys; by default with the method's own number, or an automatic one."""
+    has_no_target = keys is None and tolerance_mm is None
+    auto = auto or (has_no_target and not METHODS[method].has_own_count)
+    if method == DEFAULT_METHOD:
+        return unbake(motion, keys=keys, tolerance_mm=tolerance_mm, auto=auto, **select_options, **curve_options)
+    return unbake(motion, select(motion, method, keys=keys, auto=auto, **select_options), **curve_options)
 
 
-def in_part(options: Mapping[str, Any], start: int, n_frames: int, rate: float) -> dict[str, Any]:
-    """The options with pins and excluded frames, which are frames of the file, as frames of the part and its rate."""
-    told = dict(options)
+def shift_frame_options(options: Mapping[str, Any], start: int, n_frames: int, rate: float) -> dict[str, Any]:
+    """Return the options with pins and excluded frames converted from frames of the file to the trimmed clip."""
+    shifted = dict(options)
     for name in ("pins", "excluded"):
-        if name in told:
-            told[name] = tuple(_moved(told[name], start, n_frames, rate, name))
-    return told
+        if name in shifted:
+            shifted[name] = tuple(_shift_frames(shifted[name], start, n_frames, rate, name))
+    return shifted
 
 
-def _moved(frames: Iterable[int | str], start: int, n_frames: int, rate: float, option: str) -> Iterable[int | str]:
+def _shift_frames(
+    frames: Iterable[int | str], start: int, n_frames: int, rate: float, option: str
+) -> Iterable[int | str]:
     for frame in frames:
         if isinstance(frame, str):
             yield frame
             continue
-        moved = round((frame - start) * rate)
-        if not 0 <= moved < n_frames:
+        shifted = round((frame - start) * rate)
+        if not 0 <= shifted < n_frames:
             last = start + int((n_frames - 1) / rate)
             raise OptionError(f"{option}: frame {frame}, expected one of {start} to {last}")
-        yield moved
+        yield shifted
 
 
-def closeness(original: Motion, keyed: KeyedMotion) -> Closeness:
-    """The score in figures, and where it is worst."""
-    found = score(original, keyed)
-    frame, joint = worst_turn(original, keyed.sample())
-    return Closeness(
-        mean_mm=found.mean_mm,
-        p95_mm=found.p95_mm,
-        max_mm=found.max_mm,
-        worst_frame=found.worst_frame,
-        worst_joint=found.worst_joint,
-        mean_deg=found.mean_deg,
-        max_deg=found.max_deg,
-        worst_turn_frame=frame,
-        worst_turn_joint=joint,
-        foot_slide_mm=found.foot_slide_mm,
-        original_foot_slide_mm=found.original_foot_slide_mm,
-        key_acceleration=found.key_acceleration,
-        stored_values=found.stored_values,
+def score_unbake(original: Motion, keyed: KeyedMotion) -> UnbakeScore:
+    """Return the score of ``keyed``, and where its errors are largest."""
+    motion_score = score(original, keyed)
+    frame, joint = find_worst_rotation(original, keyed.sample())
+    return UnbakeScore(
+        mean_mm=motion_score.mean_mm,
+        p95_mm=motion_score.p95_mm,
+        max_mm=motion_score.max_mm,
+        worst_frame=motion_score.worst_frame,
+        worst_joint=motion_score.worst_joint,
+        mean_deg=motion_score.mean_deg,
+        max_deg=motion_score.max_deg,
+        worst_rotation_frame=frame,
+        worst_rotation_joint=joint,
+        foot_slide_mm=motion_score.foot_slide_mm,
+        original_foot_slide_mm=motion_score.original_foot_slide_mm,
+        key_acceleration=motion_score.key_acceleration,
+        stored_values=motion_score.stored_values,
     )
 
 
-def worst_turn(original: Motion, rebuilt: Motion) -> tuple[int, str]:
-    """The frame and the joint whose turn is farthest off."""
-    off = angle_between(original.rotations, rebuilt.rotations)
-    frame, joint = np.unravel_index(int(off.argmax()), off.shape)
+def find_worst_rotation(original: Motion, rebuilt: Motion) -> tuple[int, str]:
+    """Return frame and joint of the largest rotation error."""
+    errors = angle_between(original.rotations, rebuilt.rotations)
+    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
     return int(frame), original.skeleton.names[joint]
 
 
 def _write(keyed: KeyedMotion, target: Path, keys_file: Path | None) -> None:
-    """Writes both files or none: the lossless one waits under a hidden name until the other is there."""
-    # Where `save` would put the keys into a file of its own choice beside the target, ours is enough.
-    what = keyed.sample() if format_of(target).keys_beside else keyed
+    """Write both files or none: the keys file has a hidden name until the target is written."""
+    # `save` would write the keys to a second file beside the target; the keys file replaces that.
+    content = keyed.sample() if find_format(target).has_keys_sidecar else keyed
     if keys_file is None:
-        save(what, target)
+        save(content, target)
         return
-    waiting = keys_file.with_name(f".{os.getpid()}-{keys_file.name}")
+    temp_file = keys_file.with_name(f".{os.getpid()}-{keys_file.name}")
     try:
-        save(keyed, waiting)
-        save(what, target)
-        waiting.replace(keys_file)
+        save(keyed, temp_file)
+        save(content, target)
+        temp_file.replace(keys_file)
     except BaseException:
         with suppress(OSError):
-            waiting.unlink(missing_ok=True)
+            temp_file.unlink(missing_ok=True)
         raise

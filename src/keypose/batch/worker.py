@@ -1,4 +1,4 @@
-"""What happens to one item, in this process or in a worker: tried, timed, its warnings and errors kept."""
+"""Run one item, in this process or in a worker, and collect its result, warnings, error and time."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ from keypose.errors import FormatWarning, KeyposeError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-STOPPED = 128 + signal.SIGTERM
+EXIT_STOPPED = 128 + signal.SIGTERM
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item has no result. As text, because not every exception survives the way between processes."""
+    """Why an item has no result, as text, because not every exception can be pickled."""
 
-    kind: str  # the exception's class; "crash" where the process died
+    kind: str  # the exception's class; "crash" if the process died
     message: str
-    traceback: str = ""  # of an error that no bad input should cause
+    traceback: str = ""  # only of errors that bad input should not cause
 
     @property
     def is_bug(self) -> bool:
-        """Whether the fault is in the program, not in the item."""
+        """Return whether the error is in the program, not in the item."""
         return bool(self.traceback)
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[Result]):
-    """What became of one item."""
+    """The result or failure of one item."""
 
     index: int
-    value: Result | None = None  # None where it failed
+    value: Result | None = None  # None if it failed
     failure: Failure | None = None
     warnings: tuple[str, ...] = ()  # FormatWarnings
     seconds: float = 0.0
 
 
-def attempt(function: Callable[[Item], Result], index: int, item: Item) -> Outcome[Result]:
-    """The outcome of ``function(item)``, whatever it is."""
+def run_item(function: Callable[[Item], Result], index: int, item: Item) -> Outcome[Result]:
+    """Return the outcome of ``function(item)``; exceptions become failures."""
     value, failure = None, None
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always", FormatWarning)
         try:
             value = function(item)
         except (Exception, SystemExit) as error:  # one item's error must not end the others
-            failure = failure_of(error)
+            failure = build_failure(error)
     seconds = time.perf_counter() - start
-    for other in caught:
-        if not issubclass(other.category, FormatWarning):
-            warnings.showwarning(other.message, other.category, other.filename, other.lineno)
-    texts = tuple(str(w.message) for w in caught if issubclass(w.category, FormatWarning))
+    for warning in recorded:
+        if not issubclass(warning.category, FormatWarning):
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    texts = tuple(str(w.message) for w in recorded if issubclass(w.category, FormatWarning))
     return Outcome(index, value, failure, texts, seconds)
 
 
-def failure_of(error: BaseException) -> Failure:
-    """An exception as text."""
+def build_failure(error: BaseException) -> Failure:
+    """Return an exception as text; only unexpected ones with a traceback."""
     kind, message = type(error).__name__, str(error)
     if isinstance(error, KeyposeError):
         return Failure(kind, message)
@@ -76,8 +76,8 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(kind, message, "".join(traceback.format_exception(error)))
 
 
-class _Stopped(BaseException):
-    """The parent asked this worker to stop; unwinds through whatever has to be tidied up."""
+class _StopRequest(BaseException):
+    """Raised when the parent stops this worker, so that ``finally`` blocks run."""
 
 
 _in_item = False
@@ -85,37 +85,37 @@ _in_item = False
 
 def _stop(signal_number: int, frame: FrameType | None) -> None:
     if _in_item:
-        raise _Stopped
-    os._exit(STOPPED)
+        raise _StopRequest
+    os._exit(EXIT_STOPPED)
 
 
 def serve(pipe: Connection[Any, Any], function: Callable[[Any], Any]) -> None:
-    """The life of a worker: says that it is ready, then answers items until the pipe closes."""
+    """Run a worker: send ``ready``, then an outcome for every received item until the pipe closes."""
     global _in_item
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C too, and decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     signal.signal(signal.SIGTERM, _stop)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    os.dup2(sys.__stderr__.fileno() if sys.__stderr__ else 2, 1)  # stdout belongs to the parent's own output
+    os.dup2(sys.__stderr__.fileno() if sys.__stderr__ else 2, 1)  # stdout is reserved for the parent's output
     try:
         pipe.send_bytes(b"ready")
         while True:
             message = pipe.recv_bytes()
             try:
                 _in_item = True
-                answer = _answer(function, message)
+                answer = _handle_message(function, message)
             finally:
                 _in_item = False
             pipe.send_bytes(answer)
-    except _Stopped:
-        os._exit(STOPPED)
+    except _StopRequest:
+        os._exit(EXIT_STOPPED)
     except (EOFError, OSError):
         os._exit(0)  # no more items, or no parent
 
 
-def _answer(function: Callable[[Any], Any], message: bytes) -> bytes:
-    outcome = attempt(lambda data: function(pickle.loads(data)), 0, message)
+def _handle_message(function: Callable[[Any], Any], message: bytes) -> bytes:
+    outcome = run_item(lambda data: function(pickle.loads(data)), 0, message)
     try:
         return pickle.dumps(outcome)
     except Exception as error:  # whatever a result's own pickling may raise
-        return pickle.dumps(Outcome[Any](0, failure=failure_of(error)))
+        return pickle.dumps(Outcome[Any](0, failure=build_failure(error)))

@@ -8,25 +8,25 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """The program ``keypose``; its exit code."""
-    # While modules load, Ctrl-C ends the program at once: nothing is to be tidied up yet, and an exception
-    # could come up anywhere. Where it is ignored (nohup), it stays so.
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if heard:
-        signal.signal(signal.SIGINT, _leave)
-    # Imported here because every worker process imports this module again, and needs none of it.
+    """Run the program ``keypose`` and return its exit code."""
+    # While modules load, Ctrl-C ends the program at once: nothing needs cleaning up yet, and an exception
+    # could be raised anywhere. If SIGINT is ignored (nohup), it stays ignored.
+    handles_interrupt = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handles_interrupt:
+        signal.signal(signal.SIGINT, _exit_at_once)
+    # Imported here because every worker process imports this module again and needs none of it.
     from keypose.cli.app import run
 
     try:
-        if heard:
+        if handles_interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         code = run()
-        if heard:  # all is done and said
+        if handles_interrupt:  # everything is done and printed
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def _leave(signal_number: int, frame: FrameType | None) -> None:
+def _exit_at_once(signal_number: int, frame: FrameType | None) -> None:
     os._exit(INTERRUPTED)

@@ -1,13 +1,13 @@
-"""The table of commands, and the one place where errors become messages and exit codes.
+"""Register all commands; turn errors into messages and exit codes.
 
-The commands' modules import what they work with only when they run, so that help comes at once.
+Command modules import their dependencies only when they run, so that --help starts fast.
 
-0    all went well
-1    bad input: one line on stderr says which file and why
-2    the command line itself is wrong
-70   a fault of the program: please report it
+0    success
+1    bad input: one line on stderr names the file and the reason
+2    wrong command line
+70   a bug: please report it
 130  interrupted by Ctrl-C
-141  the reader of the output has gone (``| head``)
+141  the reader of the output has closed it (``| head``)
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import cast
 from cyclopts import App, CycloptsError, Parameter
 
 import keypose
-from keypose.cli import output, typed, wording
+from keypose.cli import argv, message_options, output
 from keypose.cli.compare import compare
 from keypose.cli.convert import convert
 from keypose.cli.curves import curves
 from keypose.cli.demo import demo
 from keypose.cli.error_curve import error_curve
-from keypose.cli.exits import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
+from keypose.cli.exit_codes import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
 from keypose.cli.formats import formats
 from keypose.cli.info import info
 from keypose.cli.keys import keys
@@ -102,92 +102,93 @@ app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns its exit code; whatever goes wrong is said on stderr."""
+    """Run one command line and return its exit code; print errors on stderr."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     if tokens[:1] == ["help"]:
         tokens = [*tokens[1:], "--help"]
-    output.make_unbreakable()
-    if sys.stdout is None:  # before anything is done whose result could not be told
-        output.error("the output (stdout) is closed, expected it open; > /dev/null prints nothing")
+    output.escape_unencodable()
+    if sys.stdout is None:  # checked before any work whose result could not be printed
+        output.print_error("the output (stdout) is closed, expected it open; > /dev/null prints nothing")
         return FAILED
     try:
         code = _run(tokens)
         output.flush()
         return code
     except BrokenPipeError:
-        output.abandon()
+        output.discard_stdout()
         return BROKEN_PIPE
     except OutputError as error:
-        output.abandon()
-        output.error(str(error))
+        output.discard_stdout()
+        output.print_error(str(error))
         return FAILED
 
 
 def _run(tokens: Sequence[str]) -> int:
-    """Everything but the output itself may fail in here, and is then said."""
+    """Run a command and print its errors; errors of the output itself are left to ``run``."""
     try:
         _check_current_folder(tokens)
-        typed.remember(tokens)
+        argv.set_argv(tokens)
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:
-        _show_as_json(tokens, str(error), "UsageError")
-        output.error(str(error))
-        output.hint(f"see: keypose {_command(tokens)}--help")
+        _print_json_error(tokens, str(error), "UsageError")
+        output.print_error(str(error))
+        output.print_hint(f"see: keypose {_command_prefix(tokens)}--help")
         return USAGE
     except (BrokenPipeError, OutputError):
         raise
     except KeyposeError as error:
-        message = wording.for_command_line(str(error))
-        if not _show_as_json(tokens, message, type(error).__name__):
-            output.error(message)
+        message = message_options.translate_keywords(str(error))
+        if not _print_json_error(tokens, message, type(error).__name__):
+            output.print_error(message)
         return FAILED
     except KeyboardInterrupt:
-        _show_as_json(tokens, "interrupted", "KeyboardInterrupt")
+        _print_json_error(tokens, "interrupted", "KeyboardInterrupt")
         return INTERRUPTED
-    except Exception as error:  # the outermost place: a bug is reported, not shown as a traceback
-        _show_as_json(tokens, str(error), type(error).__name__)
+    except Exception as error:  # outermost handler: report a bug instead of a traceback
+        _print_json_error(tokens, str(error), type(error).__name__)
         return report_bug(type(error).__name__, str(error), traceback.format_exc())
 
 
 def _check_current_folder(tokens: Sequence[str]) -> None:
-    """Names are meant from there, so it has to be; help and the like come without."""
-    if not _command(tokens) or "--help" in tokens:
+    """Raise FileError if the current folder does not exist, as paths are relative to it; --help does not need it."""
+    if not _command_prefix(tokens) or "--help" in tokens:
         return
     try:
         os.getcwd()  # noqa: PTH109 - whether it raises is the question
     except OSError as error:
-        raise FileError(f"the current folder cannot be found ({error.strerror}); "
-                        f"expected one that exists: cd to another") from None  # fmt: skip
+        raise FileError(
+            f"the current folder cannot be found ({error.strerror}); expected one that exists: cd to another"
+        ) from None
 
 
 def report_bug(kind: str, message: str, details: str) -> int:
-    """Says what to report of an error that no input should cause."""
-    output.error(f"a fault in keypose itself: {kind}: {message}")
+    """Print what to include in a bug report; return the exit code."""
+    output.print_error(f"a fault in keypose itself: {kind}: {message}")
     versions = f"keypose {keypose.__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
-    output.hint(f"please report it with the command, the file if you can, and this: {versions}")
+    output.print_hint(f"please report it with the command, the file if you can, and this: {versions}")
     if os.environ.get("KEYPOSE_DEBUG") == "1":
-        output.details(details)
+        output.print_traceback(details)
     else:
-        output.hint("KEYPOSE_DEBUG=1 shows where it happened")
+        output.print_hint("KEYPOSE_DEBUG=1 shows where it happened")
     return BUG
 
 
-def _show_as_json(tokens: Sequence[str], message: str, kind: str) -> bool:
-    """An error as the JSON document that was asked for; False where text was. ``info`` always has a list."""
+def _print_json_error(tokens: Sequence[str], message: str, kind: str) -> bool:
+    """Print an error as JSON if --json is given, and return whether it is. ``info`` always prints a list."""
     options = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if "--json" not in options:
         return False
     document = {"error": message, "error_kind": kind}
-    output.show_json([document] if _command(tokens) == "info " else document)
+    output.print_json([document] if _command_prefix(tokens) == "info " else document)
     return True
 
 
-def _command(tokens: Sequence[str]) -> str:
-    """The command that a command line begins with, for the hint, if it is one; of a group, the one within it."""
-    named, within = "", app
+def _command_prefix(tokens: Sequence[str]) -> str:
+    """Return the command (and subcommand) that the tokens start with, each followed by a blank; empty if none."""
+    prefix, current = "", app
     for token in tokens:
-        if token.startswith("-") or token not in within:
+        if token.startswith("-") or token not in current:
             break
-        named, within = f"{named}{token} ", within[token]
-    return named
+        prefix, current = f"{prefix}{token} ", current[token]
+    return prefix

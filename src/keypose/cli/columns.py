@@ -1,4 +1,4 @@
-"""Tables that fit the terminal: one line for each row, and names as whole as there is room for."""
+"""Tables that fit the terminal: one line per row, names shortened as needed."""
 
 from __future__ import annotations
 
@@ -10,64 +10,66 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-LEAST_NAME = 24  # columns that a name is given before others have to go
-SHORTEST_NAME = 8  # however narrow the terminal is
-BETWEEN = 2  # blanks between two columns; and one at either side
+PREFERRED_NAME_WIDTH = 24  # optional columns are dropped until names have this width
+MIN_NAME_WIDTH = 8  # on any terminal
+COLUMN_GAP = 2  # blanks between two columns, and one at either side
 ELLIPSIS = "…"
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its heading and its cells, which are printable as they are."""
+    """One column: a heading and cells without unprintable characters."""
 
     heading: str
     cells: Sequence[str]
-    right: bool = False  # aligned there, as numbers are
+    right_aligned: bool = False  # for numbers
 
     @property
     def width(self) -> int:
-        """Of its widest cell."""
+        """Return the width of the widest cell."""
         return max(map(cell_len, (self.heading, *self.cells)))
 
 
-def room_for_names(columns: Sequence[Column], width: int) -> int:
-    """What a first column of names is left with, beside ``columns``, on a terminal of ``width``."""
-    return width - 2 - sum(column.width + BETWEEN for column in columns)
+def name_width(columns: Sequence[Column], width: int) -> int:
+    """Return the width left for a column of names beside ``columns`` on a terminal of ``width``."""
+    return width - 2 - sum(column.width + COLUMN_GAP for column in columns)
 
 
-def without_needless(names: Column, columns: Sequence[Column], width: int, needless: Sequence[str]) -> list[Column]:
-    """``columns`` without as many of the ``needless`` headings, in that order, as names need to have room."""
-    kept = list(columns)
-    for heading in needless:
-        if room_for_names(kept, width) >= min(names.width, LEAST_NAME):
+def drop_optional_columns(
+    names: Column, columns: Sequence[Column], width: int, optional_headings: Sequence[str]
+) -> list[Column]:
+    """Drop columns with ``optional_headings``, in that order, until names have room; return the rest."""
+    remaining = list(columns)
+    for heading in optional_headings:
+        if name_width(remaining, width) >= min(names.width, PREFERRED_NAME_WIDTH):
             break
-        kept = [column for column in kept if column.heading != heading]
-    return kept
+        remaining = [column for column in remaining if column.heading != heading]
+    return remaining
 
 
-def table(names: Column, columns: Sequence[Column], width: int, styles: Sequence[str | None] = ()) -> Table:
-    """``names``, shortened where they must be, and ``columns``; ``styles`` of the rows, where some differ."""
-    room = max(SHORTEST_NAME, min(names.width, room_for_names(columns, width)))
+def build_table(names: Column, columns: Sequence[Column], width: int, styles: Sequence[str | None] = ()) -> Table:
+    """Return a table of ``names`` (shortened to fit) and ``columns``; ``styles`` has one style per row."""
+    width_of_names = max(MIN_NAME_WIDTH, min(names.width, name_width(columns, width)))
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(names.heading, no_wrap=True, style="cyan", min_width=room)
+    grid.add_column(names.heading, no_wrap=True, style="cyan", min_width=width_of_names)
     for column in columns:
-        grid.add_column(column.heading, no_wrap=True, justify="right" if column.right else "left")
+        grid.add_column(column.heading, no_wrap=True, justify="right" if column.right_aligned else "left")
     for row, name in enumerate(names.cells):
-        cells = (Text(shortened(name, room)), *(Text(column.cells[row]) for column in columns))
+        cells = (Text(shorten(name, width_of_names)), *(Text(column.cells[row]) for column in columns))
         grid.add_row(*cells, style=styles[row] if styles else None)
     return grid
 
 
-def shortened(text: str, width: int) -> str:
-    """``text`` with an ellipsis for its middle where it is wider; more is left of its end, where names differ."""
+def shorten(text: str, width: int) -> str:
+    """Replace the middle of ``text`` by an ellipsis if it is too wide; keep more of the end, where names differ."""
     if cell_len(text) <= width:
         return text
     before = (width - 1) // 3
-    return _cut(text, before) + ELLIPSIS + _cut(text[::-1], width - 1 - before)[::-1]
+    return _truncate(text, before) + ELLIPSIS + _truncate(text[::-1], width - 1 - before)[::-1]
 
 
-def _cut(text: str, width: int) -> str:
-    """As much of its start as ``width`` columns hold; some characters take two."""
+def _truncate(text: str, width: int) -> str:
+    """Return the start of ``text`` that fits into ``width`` columns; some characters take two."""
     end = 0
     while end < len(text) and cell_len(text[: end + 1]) <= width:
         end += 1

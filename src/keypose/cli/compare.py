@@ -1,4 +1,4 @@
-"""``keypose compare``: every method on the same clips, on one scale."""
+"""``keypose compare``: compare every method on the same clips."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
-from keypose.cli.targets import Overwrite, Quiet
+from keypose.cli.output_options import Overwrite, Quiet
 
 
 def compare(
@@ -17,37 +17,36 @@ def compare(
         tuple[str, ...],
         Parameter(
             negative="",
-            help="Only these, salient,uniform: methods that keypose methods lists, salient-inbetween (the keys that "
-            "unbake chooses), and the references per-curve and pca. Otherwise all.",
+            help="Methods to compare, salient,uniform: those of keypose methods, salient-inbetween (the keys that "
+            "unbake chooses), and the references per-curve and pca. Default: all.",
         ),
     ] = (),
     percent: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="Percent of the frames to remove, 80,90. Otherwise 80, 90, 95 and 97.5."),
+        Parameter(negative="", help="Percent of the frames to remove, 80,90. Default: 80, 90, 95 and 97.5."),
     ] = (),
     inbetweens: Annotated[
         tuple[str, ...],
         Parameter(
             negative="",
-            help="What goes between keys: linear, fitted (cubics), polished (as unbake writes them). "
-            "Otherwise linear,fitted.",
+            help="In-betweens: linear, fitted (cubics), polished (as unbake writes them). Default: linear,fitted.",
         ),
     ] = (),
     no_curves: Annotated[
         bool, Parameter(negative="", help="Only the percentages of the table: about three times as fast.")
     ] = False,
     fps: Annotated[
-        float | None, Parameter(help="Compare at this rate; slower clips at their own. Otherwise all at their own.")
+        float | None, Parameter(help="Compare at this rate; slower clips at their own. Default: all at their own.")
     ] = None,
     range_: Range = None,
     report: Annotated[
         Path | None,
-        Parameter(help="Write a page, .html, and the measurements beside it as .csv and, where pyarrow is, .parquet."),
+        Parameter(help="Write a page, .html, and the measurements beside it as .csv and, with pyarrow, .parquet."),
     ] = None,
     csv: Annotated[Path | None, Parameter(help="Write one line for each measurement.")] = None,
     parquet: Annotated[Path | None, Parameter(help="Write one row for each measurement. Needs pyarrow.")] = None,
     fresh: Annotated[
-        bool, Parameter(negative="", help="Measure every clip again, also those that an earlier run has finished.")
+        bool, Parameter(negative="", help="Ignore the cache of an earlier run and measure every clip again.")
     ] = False,
     overwrite: Overwrite = False,
     reference_pose: ReferencePose = "auto",
@@ -64,31 +63,30 @@ def compare(
 
     Shows the mean and the largest error in millimetres on a figure of 1.7 m for
     every method and baseline at the same numbers of keys, medians over the
-    clips, beside two references at as many stored values. Where results are
-    written, finished clips are kept in a hidden folder beside them: the same
-    command goes on where it was interrupted.
+    clips, beside two references at as many stored values. If results are
+    written to files, finished clips are cached in a hidden folder beside them:
+    after an interruption the same command continues.
 
     For example:
       keypose compare walk.bvh
       keypose compare takes/ --report report.html --fps 60
       keypose compare takes/ --methods salient,uniform --percent 90 --csv out.csv
     """
-    from keypose.batch.compare import Comparing, jobs_for
-    from keypose.batch.inputs import expand
-    from keypose.cli import compare_options as told
-    from keypose.cli import compare_run
-    from keypose.cli.exits import UsageError
-    from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
+    from keypose.batch.compare import CompareJob, default_compare_jobs
+    from keypose.batch.file_discovery import discover_clips
+    from keypose.cli import compare_options, compare_run
+    from keypose.cli.exit_codes import UsageError
+    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    settings = told.settings_from(
-        methods, percent, inbetweens, curves=not no_curves, fps=fps_from(fps, "--fps"), frames=range_from(range_)
+    settings = compare_options.parse_settings(
+        methods, percent, inbetweens, curves=not no_curves, fps=check_fps(fps, "--fps"), frames=parse_range(range_)
     )
-    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
-    inputs = expand(files)
-    targets = told.targets_from(report, csv, parquet, inputs, overwrite=overwrite)
-    kept = None if targets.main is None else told.kept_beside(targets.main, fresh=fresh)
-    work = [Comparing(file.path, settings, reading, kept, targets.main or Path()) for file in inputs.files]
-    workers = jobs_from(jobs, len(work)) if jobs is not None else jobs_for(len(work))
-    return compare_run.run(work, inputs.problems, settings, targets, workers, json=json, quiet=quiet)
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    inputs = discover_clips(files)
+    outputs = compare_options.parse_outputs(report, csv, parquet, inputs, overwrite=overwrite)
+    cache = None if outputs.main_file is None else compare_options.open_cache(outputs.main_file, fresh=fresh)
+    work = [CompareJob(file.path, settings, load_options, cache, outputs.main_file or Path()) for file in inputs.files]
+    workers = resolve_jobs(jobs, len(work)) if jobs is not None else default_compare_jobs(len(work))
+    return compare_run.run(work, inputs.problems, settings, outputs, workers, json=json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""What is typed to compare methods, in the words of the library; where results go, settled before any work."""
+"""Parse the options of ``keypose compare`` and check the output files before any work is done."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from keypose.batch.compare_kept import SUFFIX, Kept
-from keypose.batch.inputs import Inputs
-from keypose.cli.exits import UsageError
-from keypose.errors import FileError, OptionError
-from keypose.verbs.comparing.settings import (
-    CONTENDERS,
+from keypose.api.compare.settings import (
+    COMPARED_METHODS,
     INBETWEENS,
     REFERENCES,
     REMOVED_PERCENT,
-    Settings,
-    instead,
-    settings_of,
+    CompareOptions,
+    build_compare_options,
+    suggest_method,
 )
-from keypose.verbs.comparing.tables import check_parquet, has_parquet
+from keypose.api.compare.tables import check_parquet, has_parquet
+from keypose.batch.compare_cache import SUFFIX, CompareCache
+from keypose.batch.file_discovery import ClipFiles
+from keypose.cli.exit_codes import UsageError
+from keypose.errors import FileError, OptionError
 
-USUAL_INBETWEENS = ("linear", "fitted")
+DEFAULT_INBETWEENS = ("linear", "fitted")
 
 
 @dataclass(frozen=True)
-class Targets:
-    """The files that a run writes; None: not that one."""
+class OutputFiles:
+    """The files that a run writes; None if not requested."""
 
     report: Path | None
     csv: Path | None
@@ -35,17 +35,17 @@ class Targets:
     overwrite: bool = False
 
     @property
-    def main(self) -> Path | None:
-        """The file that others stand beside."""
+    def main_file(self) -> Path | None:
+        """Return the first requested file; the cache is stored beside it."""
         return self.report or self.csv or self.parquet
 
     @property
     def files(self) -> list[Path]:
-        """All of them."""
+        """Return all requested files."""
         return [file for file in (self.report, self.csv, self.parquet) if file is not None]
 
 
-def settings_from(
+def parse_settings(
     methods: Sequence[str],
     percent: Sequence[str],
     inbetweens: Sequence[str],
@@ -53,26 +53,26 @@ def settings_from(
     curves: bool,
     fps: float | None,
     frames: tuple[int | None, int | None] | None,
-) -> Settings:
-    """What is compared, or an error that names the option."""
-    names = _words(methods)
+) -> CompareOptions:
+    """Return the settings of the comparison, or raise an error that names the option."""
+    names = _split_words(methods)
     for name in names:
-        if name not in CONTENDERS and name not in REFERENCES:
-            raise UsageError(f"--methods {name}: no such method{instead(name)}")
-    between = _words(inbetweens) or USUAL_INBETWEENS
+        if name not in COMPARED_METHODS and name not in REFERENCES:
+            raise UsageError(f"--methods {name}: no such method{suggest_method(name)}")
+    between = _split_words(inbetweens) or DEFAULT_INBETWEENS
     for name in between:
         if name not in INBETWEENS:
             raise UsageError(f"--inbetweens {name}: expected one of {', '.join(INBETWEENS)}")
-    percents = [_percent(text) for text in _words(percent)] or list(REMOVED_PERCENT)
-    return settings_of(names or None, percents, between, curves=curves, fps=fps, frames=frames)
+    percents = [_parse_percent(text) for text in _split_words(percent)] or list(REMOVED_PERCENT)
+    return build_compare_options(names or None, percents, between, curves=curves, fps=fps, frames=frames)
 
 
-def _words(texts: Sequence[str]) -> tuple[str, ...]:
-    """``a,b`` and ``a b`` alike."""
+def _split_words(texts: Sequence[str]) -> tuple[str, ...]:
+    """Split texts at commas."""
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
 
 
-def _percent(text: str) -> float:
+def _parse_percent(text: str) -> float:
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
@@ -82,10 +82,10 @@ def _percent(text: str) -> float:
     return value
 
 
-def targets_from(
-    report: Path | None, csv: Path | None, parquet: Path | None, inputs: Inputs, *, overwrite: bool
-) -> Targets:
-    """Where results go; with a page the tables stand beside it."""
+def parse_outputs(
+    report: Path | None, csv: Path | None, parquet: Path | None, inputs: ClipFiles, *, overwrite: bool
+) -> OutputFiles:
+    """Return the output files, checked; with a page, tables are written beside it."""
     for option, path, suffix in (
         ("--report", report, ".html"),
         ("--csv", csv, ".csv"),
@@ -98,15 +98,15 @@ def targets_from(
     if report is not None:
         csv = csv or report.with_suffix(".csv")
         parquet = parquet or (report.with_suffix(".parquet") if has_parquet() else None)
-    targets = Targets(report, csv, parquet, overwrite)
-    _check(targets.files, inputs, overwrite=overwrite)
+    targets = OutputFiles(report, csv, parquet, overwrite)
+    _check_outputs(targets.files, inputs, overwrite=overwrite)
     return targets
 
 
-def _check(files: Sequence[Path], inputs: Inputs, *, overwrite: bool) -> None:
-    read = {os.path.realpath(file.path) for file in inputs.files}
+def _check_outputs(files: Sequence[Path], inputs: ClipFiles, *, overwrite: bool) -> None:
+    input_paths = {os.path.realpath(file.path) for file in inputs.files}
     for file in files:
-        if os.path.realpath(file) in read:
+        if os.path.realpath(file) in input_paths:
             raise OptionError(f"{file}: is to be read, expected another name for results")
         if file.is_dir():
             raise FileError(f"{file}: is a folder, expected the name of a file")
@@ -116,11 +116,11 @@ def _check(files: Sequence[Path], inputs: Inputs, *, overwrite: bool) -> None:
             raise FileError(f"{file}: exists already; --overwrite replaces it")
 
 
-def kept_beside(main: Path, *, fresh: bool) -> Kept:
-    """The hidden folder of finished clips beside the results."""
-    kept = Kept(main.with_name(f".{main.stem}.compare"))
-    if os.path.lexists(kept.folder) and not kept.folder.is_dir():
-        raise FileError(f"{kept.folder}: is a file, expected a folder for finished clips (*{SUFFIX})")
+def open_cache(main: Path, *, fresh: bool) -> CompareCache:
+    """Return the cache of finished clips, a hidden folder beside the results; empty it if ``fresh``."""
+    cache = CompareCache(main.with_name(f".{main.stem}.compare"))
+    if os.path.lexists(cache.folder) and not cache.folder.is_dir():
+        raise FileError(f"{cache.folder}: is a file, expected a folder for finished clips (*{SUFFIX})")
     if fresh:
-        kept.forget_all_but(())
-    return kept
+        cache.prune(())
+    return cache

@@ -1,4 +1,4 @@
-"""The run of a conversion: progress, failures, and a summary for people or programs."""
+"""Run ``keypose convert``: progress, failures, and a summary as text or JSON."""
 
 from __future__ import annotations
 
@@ -10,66 +10,80 @@ from pathlib import Path
 from typing import Any
 
 from keypose.batch import Outcome
-from keypose.batch.convert import Conversion, Converted, convert_clip
+from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
 from keypose.batch.plan import Target
-from keypose.cli import clip_view, output, said
-from keypose.cli.running import Run, run_all
+from keypose.cli import clip_view, messages, output
+from keypose.cli.write_runner import RunResult, run_write_jobs
 
-KEPT_APART = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
-NOT_WRITTEN = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
+REFERENCE_POSE_NOTE = re.compile(
+    r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement"
+)
+NOT_WRITTEN_NOTE = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
 
 
-def run(work: Sequence[Conversion], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
-    """Converts all, and says what became of it; the exit code."""
-    ran = run_all("Converting", convert_clip, work, skipped, jobs, _heard, json=json, quiet=quiet)
+def run(work: Sequence[ConvertJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+    """Convert all files and print a summary; return the exit code."""
+    run_result = run_write_jobs(
+        "Converting", convert_clip, work, skipped, jobs, _translate_outcome, json=json, quiet=quiet
+    )
     if json:
-        output.show_json(ran.document("converted", _document))
+        output.print_json(run_result.document("converted", _document))
     elif not quiet:
-        _say(ran)
-    return ran.code(json=json)
+        _print_summary(run_result)
+    return run_result.finish(json=json)
 
 
-def _heard(path: Path, outcome: Outcome[Converted]) -> Outcome[Converted]:
-    """What was read is kept apart; what matters here is whether it was written."""
-    outcome = said.heard(path, outcome)
-    made = outcome.value
-    if made is None:
+def _translate_outcome(path: Path, outcome: Outcome[ConvertResult]) -> Outcome[ConvertResult]:
+    """Replace the note that a reference pose was separated by one that says whether it was written."""
+    outcome = messages.translate_outcome(path, outcome)
+    result = outcome.value
+    if result is None:
         return outcome
-    in_its_place = () if made.reference_pose or made.pose_in_its_place else (NOT_WRITTEN,)
-    notes = (in_its_place if KEPT_APART.fullmatch(note) else (note,) for note in made.notes)
-    return replace(outcome, value=replace(made, notes=tuple(chain.from_iterable(notes))))
+    replacement = () if result.reference_pose or result.keeps_reference_pose else (NOT_WRITTEN_NOTE,)
+    notes = (replacement if REFERENCE_POSE_NOTE.fullmatch(note) else (note,) for note in result.notes)
+    return replace(outcome, value=replace(result, notes=tuple(chain.from_iterable(notes))))
 
 
-def _say(ran: Run[Conversion, Converted]) -> None:
-    ran.say_notes(lambda made: made.notes)
-    written = ran.written
-    if len(ran.work) == 1 and written:
-        job, made = written[0]
-        size = clip_view.file_size(made.bytes)
-        output.line(f"{job.target}: {made.frames} frames at {made.fps:.6g} fps, {size}, in {ran.seconds:.2f} s"
-                    f"{_near([made])}")  # fmt: skip
+def _print_summary(run_result: RunResult[ConvertJob, ConvertResult]) -> None:
+    run_result.print_notes(lambda result: result.notes)
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        job, result = results[0]
+        size = clip_view.format_bytes(result.bytes)
+        output.print_line(
+            f"{job.target}: {result.n_frames} frames at {result.fps:.6g} fps, {size}, in {run_result.seconds:.2f} s"
+            f"{_tolerance_suffix([result])}"
+        )
         return
-    parts = [f"{len(written)} of {len(ran.work)} files converted in {ran.seconds:.2f} s"] if ran.work else []
-    if written:
-        parts.append(clip_view.file_size(sum(made.bytes for _, made in written)))
-    if ran.skipped:
-        parts.append(f"{len(ran.skipped)} that exist left out")
-    if parts and ran.is_about_many:
-        output.line(", ".join(parts) + _near([made for _, made in written]))
+    phrases = (
+        [f"{len(results)} of {len(run_result.work)} files converted in {run_result.seconds:.2f} s"]
+        if run_result.work
+        else []
+    )
+    if results:
+        phrases.append(clip_view.format_bytes(sum(result.bytes for _, result in results)))
+    if run_result.skipped:
+        phrases.append(f"{len(run_result.skipped)} that exist left out")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases) + _tolerance_suffix([result for _, result in results]))
 
 
-def _near(made: Sequence[Converted]) -> str:
-    """How far results may be off, where frames are not kept as they were."""
-    most = max((clip.tolerance_mm for clip in made if clip.tolerance_mm is not None), default=None)
-    return "" if most is None else f"; within {most:g} mm (keypose compress takes another tolerance)"
+def _tolerance_suffix(results: Sequence[ConvertResult]) -> str:
+    """Return the largest tolerance of lossy results as the end of a sentence; empty if all are exact."""
+    max_tolerance_mm = max((clip.tolerance_mm for clip in results if clip.tolerance_mm is not None), default=None)
+    return (
+        ""
+        if max_tolerance_mm is None
+        else f"; within {max_tolerance_mm:g} mm (keypose compress takes another tolerance)"
+    )
 
 
-def _document(job: Conversion, made: Converted) -> dict[str, Any]:
+def _document(job: ConvertJob, result: ConvertResult) -> dict[str, Any]:
     return {
-        "frames": made.frames,
-        "fps": made.fps,
-        "bytes": made.bytes,
-        "reference_pose": made.reference_pose,
-        "tolerance_mm": made.tolerance_mm,
-        "notes": made.notes,
+        "n_frames": result.n_frames,
+        "fps": result.fps,
+        "bytes": result.bytes,
+        "reference_pose": result.reference_pose,
+        "tolerance_mm": result.tolerance_mm,
+        "notes": result.notes,
     }

@@ -1,4 +1,4 @@
-"""``keypose curves``: the angles of joints against time, as a picture."""
+"""``keypose curves``: plot joint angles against time."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from keypose.cli.picturing import (
-    KEYS,
-    LOOK,
-    Choosing,
+from keypose.cli.picture_options import (
+    KEYS_GROUP,
+    PICTURE_GROUP,
     Json,
+    KeyOptions,
     Mark,
     Overwrite,
     Quiet,
     Scale,
-    Source,
+    SourceOptions,
     Theme,
     Title,
     WidthPx,
 )
 
-NO_CHOICE = Choosing()
-AS_IT_IS = Source()
+DEFAULT_KEY_OPTIONS = KeyOptions()
+DEFAULT_SOURCE = SourceOptions()
 
 
 def curves(
@@ -35,40 +35,44 @@ def curves(
         tuple[str, ...],
         Parameter(
             negative="",
-            help="Joints, body parts or groups to show, hands,head; keys are chosen by these alone. Otherwise the four "
-            "that vary most are shown, and keys chosen by what the method sees.",
+            help="Joints, body parts or groups to show, hands,head; keys are chosen from these only. Default: show the "
+            "four that vary most, and choose keys from all joints of the method.",
         ),
-        LOOK,
+        PICTURE_GROUP,
     ] = (),
     values: Annotated[
         Literal["auto", "euler", "positions"],
         Parameter(show_default=True, help="Euler angles, or positions in the world; auto: positions for markers only."),
-        LOOK,
+        PICTURE_GROUP,
     ] = "auto",
-    no_saliency: Annotated[bool, Parameter(negative="", help="Leave out the saliency below the curves."), LOOK] = False,
+    no_saliency: Annotated[
+        bool, Parameter(negative="", help="Do not plot the saliency below the curves."), PICTURE_GROUP
+    ] = False,
     theme: Theme = "light",
     width_px: WidthPx = 960.0,
     panel_px: Annotated[
-        float, Parameter(show_default=True, help="How high each joint's curves are, in px."), LOOK
+        float, Parameter(show_default=True, help="Height of each joint's panel, in px."), PICTURE_GROUP
     ] = 130.0,
     title: Title = None,
     scale: Scale = 2.0,
     mark: Mark = (),
     whole_body: Annotated[
-        bool, Parameter(negative="", help="Choose keys by all that the method sees, whichever joints are shown."), KEYS
+        bool,
+        Parameter(negative="", help="Choose keys from all joints of the method, not only those shown."),
+        KEYS_GROUP,
     ] = False,
-    choosing: Choosing = NO_CHOICE,
-    source: Source = AS_IT_IS,
+    key_options: KeyOptions = DEFAULT_KEY_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
     """Draw the motion curves of joints.
 
-    A panel for each joint shows its three angles against time, below them how
-    salient each frame is (Bulut and Capin), and as rings the extrema that stand
-    out. Keys are dots on the curves, where something is said about them; the
-    method sees the joints that are named, or with --whole-body all.
+    A panel for each joint shows its three angles against time, below them the
+    saliency of each frame (Bulut and Capin), and prominent extrema as rings.
+    Keys are drawn as dots if an option selects or marks keys; they are chosen
+    from the joints that are shown, or with --whole-body from all.
 
     For example:
       keypose curves walk.bvh walk.svg
@@ -77,27 +81,29 @@ def curves(
       keypose curves walk.bvh walk.svg --mark 0,30,88 --no-saliency
     """
     from keypose.cli import picture_jobs as jobs
-    from keypose.cli.exits import UsageError
-    from keypose.cli.keys_options import joints_from
-    from keypose.cli.picturing import marked_from, run, target_from
+    from keypose.cli.exit_codes import UsageError
+    from keypose.cli.option_parsers import parse_joints
+    from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
-    marked = marked_from(mark, choosing)
-    shown = joints_from(joints) or None
-    chosen = choosing.options() if choosing.wants_keys else None
-    if whole_body and chosen is None:
+    marked_frames = parse_marked_frames(mark, key_options)
+    joint_names = parse_joints(joints) or None
+    select_options = key_options.select_options() if key_options.is_set else None
+    if whole_body and select_options is None:
         raise UsageError("--whole-body says how keys are chosen, and none are: expected --keys or --method with it")
-    if chosen is not None and shown is not None and not whole_body:
-        chosen["joints"] = shown
-    look = {
+    if select_options is not None and joint_names is not None and not whole_body:
+        select_options["joints"] = joint_names
+    style = {
         "theme": theme,
         "width_px": width_px,
         "panel_px": panel_px,
         "title": title,
-        "joints": shown,
+        "joints": joint_names,
         "values": values,
         "saliency": not no_saliency,
     }
-    reading, frames = source.reading(), source.frames()
-    target = target_from(out, Path(file), overwrite=overwrite)
-    wanted = jobs.CurvesWanted(Path(file), target, reading, frames, jobs.look_from(look, scale), marked, chosen)
-    return run("Drawing", jobs.draw_curves, wanted, json=json, quiet=quiet)
+    load_options, frames = source.load_options(), source.frame_range()
+    target = check_picture_path(out, Path(file), overwrite=overwrite)
+    job = jobs.CurvesJob(
+        Path(file), target, load_options, frames, jobs.build_style(style, scale), marked_frames, select_options
+    )
+    return run_picture_job("Drawing", jobs.draw_curves, job, json=json, quiet=quiet)

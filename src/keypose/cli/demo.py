@@ -1,4 +1,4 @@
-"""``keypose demo``: the main job on a motion made in code."""
+"""``keypose demo``: run the main workflow on a generated motion."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from keypose.cli.options import Json
 
 
 def demo(
-    out: Annotated[str, Parameter(show_default=True, help="The folder for the files that it makes.")] = "out",
+    out: Annotated[str, Parameter(show_default=True, help="The output folder.")] = "out",
     /,
     *,
     fps: Annotated[float, Parameter(show_default=True, help="The frame rate of the motion.")] = 120.0,
-    seed: Annotated[int, Parameter(show_default=True, help="Another number sways a little differently.")] = 0,
+    seed: Annotated[int, Parameter(show_default=True, help="The seed of small random movements.")] = 0,
     json: Json = False,
 ) -> int:
-    """Do the main job on a motion made in code, each step timed.
+    """Run the main workflow on a generated motion, each step timed.
 
-    Makes the motion, saves it, reads it back and chooses its keys; unbakes it
+    Generates the motion, saves it, reads it back and chooses its keys; unbakes it
     into a few keys with curves, saves these, finds its swings and edits some,
-    puts the detail back on the keys, and ends with pictures and a report.
+    rebakes the captured detail, and writes pictures and a report.
 
     For example:
       keypose demo
@@ -32,26 +32,33 @@ def demo(
 
     from keypose.cli import clip_view, output, unbake_view
     from keypose.cli.demo_run import run_demo
-    from keypose.cli.exits import UsageError
+    from keypose.cli.exit_codes import UsageError
 
     if not out:
         raise UsageError("an empty name, expected a folder; . is the current one")
     report = run_demo(Path(out), fps=fps, seed=seed)
     if json:
-        output.show_json(asdict(report))
+        output.print_json(asdict(report))
         return 0
-    output.line(f"a figure of {report.joints} joints: {report.frames} frames at {report.fps:g} fps, "
-                f"{clip_view.duration(report.duration_s)}")  # fmt: skip
+    output.print_line(
+        f"a figure of {report.n_joints} joints: {report.n_frames} frames at {report.fps:g} fps, "
+        f"{clip_view.format_duration(report.duration_s)}"
+    )
     for step in report.steps:
-        size = f", {clip_view.file_size(step.bytes)}" if step.bytes is not None else ""
-        found = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
+        size = f", {clip_view.format_bytes(step.bytes)}" if step.bytes is not None else ""
+        pose_error = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
         keys = f": frames {' '.join(map(str, step.keys))}" if step.keys is not None else ""
-        output.line(f"{step.seconds * 1000:7.1f} ms  {step.what}{size}{found}{keys}")
-    removed = 100 * (1 - report.keys / report.frames)
-    output.line(f"{report.keys} keys in place of {report.frames} frames, {removed:.1f} % removed; curves between them:")
-    for label, text in unbake_view.closeness_rows(report.closeness):
-        output.line(f"  {label:8}{text}")
-    here = Path(out)
-    output.line(f"next: open {here / 'demo_report.html'} in a browser, {here / 'demo_unbaked.glb'} in any glTF viewer, "
-                f"and try: keypose unbake {here / 'demo.bvh'} {here / 'mine.glb'} --keys 40")  # fmt: skip
+        output.print_line(f"{step.seconds * 1000:7.1f} ms  {step.description}{size}{pose_error}{keys}")
+    removed_percent = 100 * (1 - report.n_keys / report.n_frames)
+    output.print_line(
+        f"{report.n_keys} keys in place of {report.n_frames} frames, {removed_percent:.1f} % removed; "
+        "curves between them:"
+    )
+    for label, text in unbake_view.score_rows(report.score):
+        output.print_line(f"  {label:8}{text}")
+    folder = Path(out)
+    output.print_line(
+        f"next: open {folder / 'demo_report.html'} in a browser, {folder / 'demo_unbaked.glb'} in any glTF viewer, "
+        f"and try: keypose unbake {folder / 'demo.bvh'} {folder / 'mine.glb'} --keys 40"
+    )
     return 0

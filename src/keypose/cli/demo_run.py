@@ -1,4 +1,4 @@
-"""The main job, once over, on the motion made in code: what ``keypose demo`` and ``make demo`` show."""
+"""The workflow of ``keypose demo`` and ``make demo`` on a generated motion."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from keypose.api.rebake import rebake
+from keypose.api.select import select
+from keypose.api.unbake import unbake
 from keypose.batch.convert import make_folder
-from keypose.batch.unbake import Closeness, closeness
+from keypose.batch.unbake import UnbakeScore, score_unbake
 from keypose.demo import demo_motion
 from keypose.formats import load, load_keyed, save
 from keypose.model import KeyedMotion, Motion, Selection
@@ -19,129 +22,129 @@ from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.pictures.timeline import timeline
 from keypose.swings import Swings, swings
-from keypose.verbs import select, unbake
-from keypose.verbs.rebaking import rebake
 
 SUFFIXES = (".bvh", ".glb")
 KEYED = "demo_unbaked"
 KEYED_SUFFIXES = (".glb", ".keys.json")
-CHOSEN = {"farthest": 6, "salient": 12}  # the last are drawn
-TOLERANCE_MM = 1.0  # of the stored motion
+KEYS_BY_METHOD = {"farthest": 6, "salient": 12}  # the last selection is drawn
+TOLERANCE_MM = 1.0  # of the .kps file
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that was done."""
+    """One timed step."""
 
-    what: str
+    description: str
     seconds: float
     path: str | None = None
-    bytes: int | None = None  # of a file that was written
-    error_mm: float | None = None  # of poses read back: the largest distance of a joint, on a figure of 1.7 m
-    keys: tuple[int, ...] | None = None  # frames that were chosen
+    bytes: int | None = None  # size of the written file
+    error_mm: float | None = None  # largest distance of a joint after reading back, on a figure of 1.7 m
+    keys: tuple[int, ...] | None = None  # selected frames
 
 
 @dataclass(frozen=True)
 class DemoReport:
-    """What the demo made."""
+    """The results of the demo."""
 
-    joints: int
-    frames: int
+    n_joints: int
+    n_frames: int
     fps: float
     duration_s: float
     steps: tuple[Step, ...]
-    keys: int  # of the unbaked motion
-    closeness: Closeness  # what these keys and the curves between them come to
+    n_keys: int  # of the unbaked motion
+    score: UnbakeScore  # of the unbaked motion against the original
 
 
 def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
-    """Makes the motion, saves it in ``folder``, reads it back, chooses keys, unbakes it, edits it, draws it."""
-    motion, seconds = _timed(lambda: demo_motion(fps=fps, seed=seed))
+    """Generate the motion, save it in ``folder``, read it back, select keys, unbake, edit and draw it."""
+    motion, seconds = _time(lambda: demo_motion(fps=fps, seed=seed))
     steps = [Step("made the motion", seconds)]
     make_folder(folder)
     for suffix in SUFFIXES:
-        steps += _there_and_back(motion, motion, folder / f"demo{suffix}")
-    steps += _there_and_back(motion, motion, folder / "demo.kps", tolerance_mm=TOLERANCE_MM)
-    for method, keys in CHOSEN.items():
-        selection, seconds = _timed(lambda method=method, keys=keys: select(motion, method, keys=keys))  # type: ignore[misc]
+        steps += _save_and_reload(motion, motion, folder / f"demo{suffix}")
+    steps += _save_and_reload(motion, motion, folder / "demo.kps", tolerance_mm=TOLERANCE_MM)
+    for method, keys in KEYS_BY_METHOD.items():
+        selection, seconds = _time(lambda method=method, keys=keys: select(motion, method, keys=keys))  # type: ignore[misc]
         steps.append(Step(f"chose {keys} keys by {method}", seconds, keys=tuple(selection)))
-    keyed, seconds = _timed(lambda: unbake(motion, auto=True))
+    keyed, seconds = _time(lambda: unbake(motion, auto=True))
     steps.append(Step(f"unbaked {motion.n_frames} frames into {keyed.n_keys} keys", seconds))
     for suffix in KEYED_SUFFIXES:
-        steps += _there_and_back(keyed, keyed.sample(), folder / f"{KEYED}{suffix}")
-    found, seconds = _timed(lambda: swings(motion))
-    steps.append(Step(f"found {found.n_swings} swings", seconds))
-    steps += _stronger(motion, found, folder / "demo_stronger.glb")
-    steps.append(_rebaked(motion, *(folder / f"{KEYED}{suffix}" for suffix in KEYED_SUFFIXES)))
-    steps += _pictures(motion, selection, keyed, found, folder)
+        steps += _save_and_reload(keyed, keyed.sample(), folder / f"{KEYED}{suffix}")
+    swings_of_motion, seconds = _time(lambda: swings(motion))
+    steps.append(Step(f"found {swings_of_motion.n_swings} swings", seconds))
+    steps += _intensify(motion, swings_of_motion, folder / "demo_stronger.glb")
+    steps.append(_rebake(motion, *(folder / f"{KEYED}{suffix}" for suffix in KEYED_SUFFIXES)))
+    steps += _draw_pictures(motion, selection, keyed, swings_of_motion, folder)
     return DemoReport(
-        joints=motion.n_joints,
-        frames=motion.n_frames,
+        n_joints=motion.n_joints,
+        n_frames=motion.n_frames,
         fps=motion.fps,
         duration_s=motion.duration_s,
         steps=tuple(steps),
-        keys=keyed.n_keys,
-        closeness=closeness(motion, keyed),
+        n_keys=keyed.n_keys,
+        score=score_unbake(motion, keyed),
     )
 
 
-def _there_and_back(
-    what: Motion | KeyedMotion, poses: Motion, path: Path, *, tolerance_mm: float | None = None
+def _save_and_reload(
+    motion: Motion | KeyedMotion, expected: Motion, path: Path, *, tolerance_mm: float | None = None
 ) -> list[Step]:
-    """Writes a file and reads it again, which must give ``poses``, within the tolerance if there is one."""
-    _, writing = _timed(lambda: save(what, path, tolerance_mm=tolerance_mm))
-    again, reading = _timed(lambda: load(path))
-    kept = "" if tolerance_mm is None else f" within {tolerance_mm:g} mm"
+    """Write a file and read it back; measure the error against ``expected``."""
+    _, save_s = _time(lambda: save(motion, path, tolerance_mm=tolerance_mm))
+    reloaded, load_s = _time(lambda: load(path))
+    within = "" if tolerance_mm is None else f" within {tolerance_mm:g} mm"
     return [
-        Step(f"wrote {path}{kept}", writing, str(path), bytes=path.stat().st_size),
-        Step(f"read {path}", reading, str(path), error_mm=_largest_distance_mm(poses, again)),
+        Step(f"wrote {path}{within}", save_s, str(path), bytes=path.stat().st_size),
+        Step(f"read {path}", load_s, str(path), error_mm=_max_distance_mm(expected, reloaded)),
     ]
 
 
-def _stronger(motion: Motion, found: Swings, path: Path) -> list[Step]:
-    """The motion written with more forceful kicks."""
-    edit = found.edit(motion)
-    _, editing = _timed(lambda: edit.intensify("right_leg", 1.3))
-    played, playing = _timed(edit.play)
+def _intensify(motion: Motion, swings_of_motion: Swings, path: Path) -> list[Step]:
+    """Write the motion with larger swings of the right leg."""
+    edit = swings_of_motion.edit(motion)
+    _, edit_s = _time(lambda: edit.intensify("right_leg", 1.3))
+    played, play_s = _time(edit.play)
     return [
-        Step("made the right leg's swings 1.3 times as wide, standing feet held", editing + playing),
-        *_there_and_back(played, played, path),
+        Step("made the right leg's swings 1.3 times as wide, standing feet held", edit_s + play_s),
+        *_save_and_reload(played, played, path),
     ]
 
 
-def _pictures(motion: Motion, chosen: Selection, keyed: KeyedMotion, found: Swings, folder: Path) -> list[Step]:
-    """The chosen poses side by side and along the way, the swings in time, and the page that has all."""
-    drawn: dict[str, Callable[[Path], object]] = {
-        "demo_strip.svg": lambda path: strip(motion, chosen, path),
-        "demo_strip.png": lambda path: strip(motion, chosen, path),
-        "demo_path.svg": lambda path: strip(motion, chosen, path, layout="path"),
-        "demo_swings.svg": lambda path: timeline(found, path, keys=keyed),
+def _draw_pictures(
+    motion: Motion, selection: Selection, keyed: KeyedMotion, swings_of_motion: Swings, folder: Path
+) -> list[Step]:
+    """Draw strips of the selected poses, a timeline of the swings, and a report."""
+    drawings: dict[str, Callable[[Path], object]] = {
+        "demo_strip.svg": lambda path: strip(motion, selection, path),
+        "demo_strip.png": lambda path: strip(motion, selection, path),
+        "demo_path.svg": lambda path: strip(motion, selection, path, layout="path"),
+        "demo_swings.svg": lambda path: timeline(swings_of_motion, path, keys=keyed),
         "demo_report.html": lambda path: report(motion, path),
     }
     steps = []
-    for name, draw in drawn.items():
+    for name, draw in drawings.items():
         path = folder / name
-        _, seconds = _timed(lambda draw=draw, path=path: draw(path))  # type: ignore[misc]
+        _, seconds = _time(lambda draw=draw, path=path: draw(path))  # type: ignore[misc]
         steps.append(Step(f"drew {path}", seconds, str(path), bytes=path.stat().st_size))
     return steps
 
 
-def _rebaked(motion: Motion, edited: Path, original: Path) -> Step:
-    """What an artist's file becomes with all the detail back: before any edit, the motion again."""
-    again, seconds = _timed(lambda: rebake(load_keyed(edited), load_keyed(original), 1.0))
-    return Step(f"put the detail back on {edited}", seconds, error_mm=_largest_distance_mm(motion, again))
+def _rebake(motion: Motion, edited: Path, original: Path) -> Step:
+    """Put all captured detail back on an unedited file, which must give the original motion."""
+    rebaked, seconds = _time(lambda: rebake(load_keyed(edited), load_keyed(original), 1.0))
+    return Step(f"put the detail back on {edited}", seconds, error_mm=_max_distance_mm(motion, rebaked))
 
 
-def _timed(action: Callable[[], Result]) -> tuple[Result, float]:
+def _time(action: Callable[[], Result]) -> tuple[Result, float]:
     start = time.perf_counter()
     return action(), time.perf_counter() - start
 
 
-def _largest_distance_mm(motion: Motion, again: Motion) -> float:
-    """Over all joints and frames; joints are matched by name and files may differ in unit."""
-    joints = [again.skeleton.names.index(name) for name in motion.skeleton.names]
-    scale = (again.metres_per_unit or 1.0) / (motion.metres_per_unit or 1.0) if again.metres_per_unit else 1.0
-    difference = again.world_positions()[:, joints] * scale - motion.world_positions()
+def _max_distance_mm(motion: Motion, other: Motion) -> float:
+    """Return the largest distance over all joints and frames; joints are matched by name, units are converted."""
+    joints = [other.skeleton.names.index(name) for name in motion.skeleton.names]
+    scale = (other.metres_per_unit or 1.0) / (motion.metres_per_unit or 1.0) if other.metres_per_unit else 1.0
+    difference = other.world_positions()[:, joints] * scale - motion.world_positions()
     return float(np.linalg.norm(difference, axis=-1).max() * motion.mm_per_unit)

@@ -1,4 +1,4 @@
-"""``keypose error-curve``: what every number of keys costs, as a picture."""
+"""``keypose error-curve``: plot the error for every number of keys."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.choosing import Joints
-from keypose.cli.picturing import (
-    KEYS,
-    LOOK,
-    Choosing,
+from keypose.cli.key_options import Joints
+from keypose.cli.picture_options import (
+    KEYS_GROUP,
+    PICTURE_GROUP,
     Json,
+    KeyOptions,
     Overwrite,
     Quiet,
     Scale,
-    Source,
+    SourceOptions,
     Theme,
     Title,
     WidthPx,
 )
 
-NO_CHOICE = Choosing()
-AS_IT_IS = Source()
+DEFAULT_KEY_OPTIONS = KeyOptions()
+DEFAULT_SOURCE = SourceOptions()
 
 
 def error_curve(
@@ -33,22 +33,24 @@ def error_curve(
     *,
     theme: Theme = "light",
     width_px: WidthPx = 720.0,
-    height_px: Annotated[float, Parameter(show_default=True, help="How high the picture is, in px."), LOOK] = 400.0,
+    height_px: Annotated[
+        float, Parameter(show_default=True, help="Height of the picture, in px."), PICTURE_GROUP
+    ] = 400.0,
     title: Title = None,
     scale: Scale = 2.0,
-    joints: Annotated[Joints, KEYS] = (),
-    choosing: Choosing = NO_CHOICE,
-    source: Source = AS_IT_IS,
+    joints: Annotated[Joints, KEYS_GROUP] = (),
+    key_options: KeyOptions = DEFAULT_KEY_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
     """Draw the error for every number of keys.
 
-    Cliffs, at which one more key buys much and the next ones little, are marked
-    with their number of keys, and so is the number that is chosen. Along the top
-    stands how many frames are left out. The error is what the method itself
-    makes small; with --cost inbetween it is in mm.
+    Cliffs, at which one more key reduces the error much and the next ones little,
+    are marked with their number of keys, as is the selected number. The top axis
+    shows how many frames are removed. The error is the cost that the method
+    minimises; with --cost inbetween it is in mm.
 
     For example:
       keypose error-curve walk.bvh walk.svg
@@ -56,12 +58,12 @@ def error_curve(
       keypose error-curve walk.bvh hands.svg --joints hands --keys 12
     """
     from keypose.cli import picture_jobs as jobs
-    from keypose.cli.keys_options import given, joints_from
-    from keypose.cli.picturing import run, target_from
+    from keypose.cli.option_parsers import drop_unset, parse_joints
+    from keypose.cli.picture_options import check_picture_path, run_picture_job
 
-    chosen = choosing.options() | given({"joints": joints_from(joints)})
-    look = {"theme": theme, "width_px": width_px, "height_px": height_px} | ({} if title is None else {"title": title})
-    reading, frames = source.reading(), source.frames()
-    target = target_from(out, Path(file), overwrite=overwrite)
-    wanted = jobs.ErrorCurveWanted(Path(file), target, reading, frames, jobs.look_from(look, scale), chosen)
-    return run("Drawing", jobs.draw_error_curve, wanted, json=json, quiet=quiet)
+    select_options = key_options.select_options() | drop_unset({"joints": parse_joints(joints)})
+    style = {"theme": theme, "width_px": width_px, "height_px": height_px} | ({} if title is None else {"title": title})
+    load_options, frames = source.load_options(), source.frame_range()
+    target = check_picture_path(out, Path(file), overwrite=overwrite)
+    job = jobs.ErrorCurveJob(Path(file), target, load_options, frames, jobs.build_style(style, scale), select_options)
+    return run_picture_job("Drawing", jobs.draw_error_curve, job, json=json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""``keypose formats``: what can be read and written."""
+"""``keypose formats``: list the formats that can be read and written."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from keypose.cli.options import Json
 if TYPE_CHECKING:
     from typing import Any
 
-BLENDER = "bpy"  # Blender's module; another Python may have it
-INTERPRETER = "KEYPOSE_BLENDER_PYTHON"  # names that one
-ANSWER_S = 60.0  # that it has for an answer
+BLENDER = "bpy"  # Blender's Python module; another Python may provide it
+INTERPRETER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"  # names that other Python
+INTERPRETER_TIMEOUT_S = 60.0  # for the check whether it has the module
 
 
 def formats(*, json: Json = False) -> int:
@@ -29,20 +29,27 @@ def formats(*, json: Json = False) -> int:
 
     rows = _rows()
     if json:
-        output.show_json(rows)
+        output.print_json(rows)
         return 0
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("format", "suffixes", "read", "write", "keys", "needs"):
         grid.add_column(heading, overflow="fold", style="cyan" if heading == "format" else None)
     for row in rows:
-        keys = ", ".join(verb for verb in ("read", "write") if row[f"{verb}_keys"]) or "-"
-        grid.add_row(row["name"], " ".join(row["suffixes"]), _yes(row["read"]), _yes(row["write"]), keys, _needs(row))
-    output.show(grid)
-    output.line("keys: whether keys and the curves between them are kept, or every frame")
+        keys = ", ".join(action for action in ("read", "write") if row[f"{action}_keys"]) or "-"
+        grid.add_row(
+            row["name"],
+            " ".join(row["suffixes"]),
+            _yes_or_dash(row["read"]),
+            _yes_or_dash(row["write"]),
+            keys,
+            _needs(row),
+        )
+    output.print_renderable(grid)
+    output.print_line("keys: whether keys and the curves between them are kept, or every frame")
     for python in sorted({row["python"] for row in rows if row["python"]}):
-        output.line(f"Blender is that of {INTERPRETER}={python}")
-    for line in _to_install({row["extra"] for row in rows if not row["installed"]}):
-        output.line(line)
+        output.print_line(f"Blender is that of {INTERPRETER_VARIABLE}={python}")
+    for line in _install_hints({row["extra"] for row in rows if not row["installed"]}):
+        output.print_line(line)
     return 0
 
 
@@ -52,35 +59,37 @@ def _needs(row: dict[str, Any]) -> str:
     return f"{row['extra']}, {'installed' if row['installed'] else 'not installed'}"
 
 
-def _to_install(extras: set[str]) -> list[str]:
-    """What to type for the extras that are not there; whole lines, so that no terminal breaks a command."""
-    of_blender = _needing(BLENDER)
+def _install_hints(extras: set[str]) -> list[str]:
+    """Return install commands for missing extras, one per line, so that no terminal wraps a command."""
+    blender_extras = _extras_requiring(BLENDER)
     lines = [
-        f"to install {extra}: pip install 'keypose[{extra}]'" + (" (Python 3.11)" if extra in of_blender else "")
+        f"to install {extra}: pip install 'keypose[{extra}]'" + (" (Python 3.11)" if extra in blender_extras else "")
         for extra in sorted(extras)
     ]
-    if extras & of_blender:
-        lines.append(f"or, for Blender's files and FBX, {INTERPRETER}=a Python that has {BLENDER}")
-        if given := os.environ.get(INTERPRETER):
-            lines.append(f"{INTERPRETER}={given}: does not start, or has no {BLENDER}")
+    if extras & blender_extras:
+        lines.append(f"or, for Blender's files and FBX, {INTERPRETER_VARIABLE}=a Python that has {BLENDER}")
+        if interpreter := os.environ.get(INTERPRETER_VARIABLE):
+            lines.append(f"{INTERPRETER_VARIABLE}={interpreter}: does not start, or has no {BLENDER}")
     return lines
 
 
-def _yes(value: bool) -> str:
+def _yes_or_dash(value: bool) -> str:
     return "yes" if value else "-"
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.batch.keeping import keeps_keys
+    from keypose.batch.format_capabilities import keeps_keys
     from keypose.formats import FORMATS
 
-    missing = _missing()
-    elsewhere = _other_python() if any(packages == {BLENDER} for packages in missing.values()) else None
+    missing_by_extra = _missing_packages()
+    blender_python = _blender_python() if any(packages == {BLENDER} for packages in missing_by_extra.values()) else None
     rows = []
     for format_ in FORMATS:
-        extra = next((n for n in missing if any(n.startswith(suffix[1:]) for suffix in format_.suffixes)), None)
-        absent = missing[extra] if extra is not None else set()
-        python = elsewhere if absent == {BLENDER} else None
+        extra = next(
+            (n for n in missing_by_extra if any(n.startswith(suffix[1:]) for suffix in format_.suffixes)), None
+        )
+        missing_packages = missing_by_extra[extra] if extra is not None else set()
+        python = blender_python if missing_packages == {BLENDER} else None
         rows.append(
             {
                 "name": format_.name,
@@ -90,33 +99,36 @@ def _rows() -> list[dict[str, Any]]:
                 "read_keys": format_.read_keyed is not None,
                 "write_keys": keeps_keys(format_),
                 "extra": extra,
-                "installed": not absent or python is not None,
+                "installed": not missing_packages or python is not None,
                 "python": python,
             }
         )
     return rows
 
 
-def _packages() -> dict[str, set[str]]:
-    """The extras of this package by name, and the packages that each asks for."""
+def _packages_by_extra() -> dict[str, set[str]]:
+    """Return the packages that each extra of keypose requires."""
     import re
     from importlib.metadata import requires
 
     packages: dict[str, set[str]] = {}
     for line in requires("keypose") or ():
-        found = re.match(r"([A-Za-z0-9._-]+).*extra\s*==\s*['\"]([^'\"]+)['\"]", line)
-        if found is not None:
-            packages.setdefault(found[2], set()).add(found[1])
+        match = re.match(r"([A-Za-z0-9._-]+).*extra\s*==\s*['\"]([^'\"]+)['\"]", line)
+        if match is not None:
+            packages.setdefault(match[2], set()).add(match[1])
     return packages
 
 
-def _needing(package: str) -> set[str]:
-    return {extra for extra, packages in _packages().items() if package in packages}
+def _extras_requiring(package: str) -> set[str]:
+    return {extra for extra, packages in _packages_by_extra().items() if package in packages}
 
 
-def _missing() -> dict[str, set[str]]:
-    """The extras, and those of the packages that each asks for which are not installed."""
-    return {extra: {name for name in packages if not _is_installed(name)} for extra, packages in _packages().items()}
+def _missing_packages() -> dict[str, set[str]]:
+    """Return the packages of each extra that are not installed."""
+    return {
+        extra: {name for name in packages if not _is_installed(name)}
+        for extra, packages in _packages_by_extra().items()
+    }
 
 
 def _is_installed(package: str) -> bool:
@@ -128,16 +140,18 @@ def _is_installed(package: str) -> bool:
         return False
 
 
-def _other_python() -> str | None:
-    """The Python that the environment names for Blender's module, if it has it: it is asked."""
+def _blender_python() -> str | None:
+    """Return the Python named by INTERPRETER_VARIABLE if it has Blender's module, else None."""
     import subprocess
 
-    given = os.environ.get(INTERPRETER)
-    if not given:
+    interpreter = os.environ.get(INTERPRETER_VARIABLE)
+    if not interpreter:
         return None
-    question = f"import importlib.util as u, sys; sys.exit(u.find_spec({BLENDER!r}) is None)"
+    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({BLENDER!r}) is None)"
     try:
-        asked = subprocess.run([given, "-c", question], stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWER_S)
+        completed = subprocess.run(
+            [interpreter, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, timeout=INTERPRETER_TIMEOUT_S
+        )
     except (OSError, subprocess.SubprocessError):
         return None
-    return given if asked.returncode == 0 else None
+    return interpreter if completed.returncode == 0 else None

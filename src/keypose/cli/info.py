@@ -1,4 +1,4 @@
-"""``keypose info``: what is in motion files."""
+"""``keypose info``: show what is in motion files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, R
 
 if TYPE_CHECKING:
     from keypose.batch import Outcome
-    from keypose.batch.describe import ClipInfo
+    from keypose.batch.info import ClipInfo
 
 
 def info(
@@ -30,9 +30,9 @@ def info(
 ) -> int:
     """Show what is in motion files: frames, rate, joints, axes, height.
 
-    One file is shown as a block, several as a table. Folders are searched, with
-    all that is below them, for motion files. Whatever is wrong with a file is
-    said in one line; the others are shown all the same.
+    One file is shown as a block, several as a table. Folders are searched
+    recursively for motion files. A file that cannot be read is reported in one
+    line; the others are still shown.
 
     For example:
       keypose info walk.bvh
@@ -44,57 +44,59 @@ def info(
     from contextlib import closing
 
     from keypose.batch import map_clips
-    from keypose.batch.describe import Question, describe_clip
-    from keypose.batch.inputs import expand
-    from keypose.cli import output, said
-    from keypose.cli.exits import FAILED, UsageError
-    from keypose.cli.options import jobs_from, reading_from
-    from keypose.cli.progress import Progress
+    from keypose.batch.file_discovery import discover_clips
+    from keypose.batch.info import InfoJob, describe_clip
+    from keypose.cli import messages, output
+    from keypose.cli.exit_codes import FAILED, UsageError
+    from keypose.cli.options import parse_load_options, resolve_jobs
+    from keypose.cli.progress import ProgressBar
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
-    inputs = expand(files)
-    questions = [Question(file.path, reading, joints) for file in inputs.files]
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    inputs = discover_clips(files)
+    info_jobs = [InfoJob(file.path, load_options, joints) for file in inputs.files]
     outcomes: list[Outcome[ClipInfo]] = []
-    progress = Progress("Reading", [q.path for q in questions], quiet=json)
-    results = map_clips(describe_clip, questions, jobs_from(jobs, len(questions)), on_start=progress.begin)
+    progress = ProgressBar("Reading", [q.path for q in info_jobs], quiet=json)
+    results = map_clips(describe_clip, info_jobs, resolve_jobs(jobs, len(info_jobs)), on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
-            outcomes.append(said.heard(questions[outcome.index].path, outcome))
-            progress.done(outcome)
+            outcomes.append(messages.translate_outcome(info_jobs[outcome.index].path, outcome))
+            progress.finish_clip(outcome)
     outcomes.sort(key=lambda outcome: outcome.index)
 
-    paths = [question.path for question in questions]
+    paths = [question.path for question in info_jobs]
     if json:
-        documents = [said.document(paths[o.index], o) for o in outcomes]
-        output.show_json(documents + [said.problem_document(problem) for problem in inputs.problems])
+        documents = [messages.info_document(paths[o.index], o) for o in outcomes]
+        output.print_json(documents + [messages.error_document(problem) for problem in inputs.problems])
     else:
         for outcome in outcomes:
-            said.say_warnings(paths[outcome.index], outcome.warnings)
-        _show([o.value for o in outcomes if o.value is not None], outcomes, joints=joints)
+            messages.print_warnings(paths[outcome.index], outcome.warnings)
+        _print_clips([o.value for o in outcomes if o.value is not None], outcomes, joints=joints)
         for problem in inputs.problems:
-            output.error(str(problem))
-    code = said.report_failures([(paths[o.index], o.failure) for o in outcomes if o.failure], quiet=json)
+            output.print_error(str(problem))
+    code = messages.report_failures([(paths[o.index], o.failure) for o in outcomes if o.failure], quiet=json)
     return code or (FAILED if inputs.problems else 0)
 
 
-def _show(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, joints: bool) -> None:
-    from keypose.cli import clip_view, output, said
+def _print_clips(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, joints: bool) -> None:
+    from keypose.cli import clip_view, messages, output
 
     if len(outcomes) == 1 or joints:
         for n, clip in enumerate(clips):
             if n:
-                output.line("")
-            notes = said.own_notes(clip.notes, _warned(outcomes, clip))
-            output.show(clip_view.block(clip, said.in_part(notes)))
+                output.print_line("")
+            notes = messages.drop_repeated_notes(clip.notes, _warnings_of(outcomes, clip))
+            output.print_renderable(clip_view.build_block(clip, messages.truncate_texts(notes)))
             if joints:
-                output.line("")
-                output.show(clip_view.joint_table(clip, output.console().width))
+                output.print_line("")
+                output.print_renderable(clip_view.joint_table(clip, output.stdout_console().width))
     elif clips:
-        output.show(clip_view.table(clips, output.console().width))
-        said.say_notes((Path(o.value.path), said.own_notes(o.value.notes, o.warnings)) for o in outcomes if o.value)
+        output.print_renderable(clip_view.build_table(clips, output.stdout_console().width))
+        messages.print_notes(
+            (Path(o.value.path), messages.drop_repeated_notes(o.value.notes, o.warnings)) for o in outcomes if o.value
+        )
 
 
-def _warned(outcomes: list[Outcome[ClipInfo]], clip: ClipInfo) -> tuple[str, ...]:
+def _warnings_of(outcomes: list[Outcome[ClipInfo]], clip: ClipInfo) -> tuple[str, ...]:
     return next(outcome.warnings for outcome in outcomes if outcome.value is clip)

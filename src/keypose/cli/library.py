@@ -1,21 +1,21 @@
-"""``keypose library``: thousands of clips in one place, and finding those that are like one."""
+"""``keypose library``: commands that store and search a collection of clips."""
 
 from __future__ import annotations
 
 from cyclopts import App
 
 from keypose.cli.library_add import add
-from keypose.cli.library_change import describe, remove, rename, tag
-from keypose.cli.library_keep import export, rebuild, verify
-from keypose.cli.library_look import list_, show, stats
+from keypose.cli.library_edit import describe, remove, rename, tag
+from keypose.cli.library_inspect import list_, show, stats
+from keypose.cli.library_maintenance import export, rebuild, verify
 from keypose.cli.library_search import search
 
-HELP = """Keep thousands of clips in one place, and find those that are like one.
+HELP = """Store thousands of clips in one place, and find similar ones.
 
 A library is one file (clips.db) with a folder beside it, or a PostgreSQL
-database. Every clip is kept once, byte for byte (files that need others beside
-them, as AMC: number for number), with its key poses, and is found by words, or
-by a motion that is like it, whatever the skeleton.
+database. Every clip is stored once, byte for byte (files that need others
+beside them, such as AMC: number for number), with its key poses. Clips are found
+by words, or by a similar motion on any skeleton.
 
 For example:
   keypose library add takes/ --tag walk

@@ -1,4 +1,4 @@
-"""What the commands of ``keypose library`` share: which library, which clips, and how they are opened."""
+"""Options and helpers shared by the commands of ``keypose library``."""
 
 from __future__ import annotations
 
@@ -10,139 +10,141 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.exits import UsageError
+from keypose.cli.exit_codes import UsageError
 
 if TYPE_CHECKING:
     from keypose.library.library import Library
-    from keypose.library.nouns import Clip
+    from keypose.library.records import Clip
 
-VARIABLE = "KEYPOSE_LIBRARY"
-USUAL = "clips.db"
-SQLITE = b"SQLite format 3\0"  # how such files begin
-WHICH = Parameter(group=Group("Which clips", sort_key=2))
-Where = Annotated[
+LIBRARY_VARIABLE = "KEYPOSE_LIBRARY"
+DEFAULT_LIBRARY = "clips.db"
+SQLITE_MAGIC = b"SQLite format 3\0"  # first bytes of SQLite files
+FILTER_GROUP = Parameter(group=Group("Filters", sort_key=2))
+LibraryOption = Annotated[
     str | None,
     Parameter(
         name=("--library", "-l"),
-        help=f"The library: a file, or the URL of a PostgreSQL database. Otherwise what the environment variable "
-        f"{VARIABLE} says, or {USUAL} in the current folder.",
+        help=f"The library: a file, or the URL of a PostgreSQL database. Default: the environment variable "
+        f"{LIBRARY_VARIABLE}, or {DEFAULT_LIBRARY} in the current folder.",
     ),
 ]
 Blobs = Annotated[
     str | None,
     Parameter(
-        help="Where a new library keeps the bytes of its clips: a folder, or the URL of an object store. Otherwise in "
-        "a folder beside the file. Later it knows."
+        help="Where a new library stores the bytes of its clips: a folder, or the URL of an object store. Default: "
+        "a folder beside the file. An existing library remembers it."
     ),
 ]
 Tags = Annotated[
     tuple[str, ...],
     Parameter(name="--tag", negative="", help="Only clips with all these tags: a,b. May be given several times."),
-    WHICH,
+    FILTER_GROUP,
 ]
-Words = Annotated[
+WordsOption = Annotated[
     str | None,
-    Parameter(help="Only clips with all these words, or beginnings of words, in their names or tags."),
-    WHICH,
+    Parameter(help="Only clips with all these words, or starts of words, in their names or tags."),
+    FILTER_GROUP,
 ]
-LeastDuration = Annotated[float | None, Parameter(help="Only clips that last at least so many seconds."), WHICH]
-MostDuration = Annotated[float | None, Parameter(help="Only clips that last at most so many seconds."), WHICH]
+MinDuration = Annotated[float | None, Parameter(help="Minimum duration of clips, in seconds."), FILTER_GROUP]
+MaxDuration = Annotated[float | None, Parameter(help="Maximum duration of clips, in seconds."), FILTER_GROUP]
 ClipNames = Annotated[
-    str, Parameter(name="CLIPS", help="Clips of the library, by name or by hash, of which 8 digits are enough.")
+    str, Parameter(name="CLIPS", help="Clips of the library, by name or by hash (its first 8 digits suffice).")
 ]
 
 
-def location(where: str | None) -> str:
-    """Which library is meant."""
-    told = where if where is not None else os.environ.get(VARIABLE) or USUAL
-    if not told.strip():
+def resolve_location(library: str | None) -> str:
+    """Return the file or URL of the library: the option, the environment variable, or the default."""
+    location = library if library is not None else os.environ.get(LIBRARY_VARIABLE) or DEFAULT_LIBRARY
+    if not location.strip():
         raise UsageError("--library is empty, expected the file of a library or the URL of a database")
-    return told if "://" in told else os.path.expanduser(told)  # noqa: PTH111 - one that has no home stays as it is
+    return location if "://" in location else os.path.expanduser(location)  # noqa: PTH111 - one that has no home stays as it is
 
 
 @contextmanager
-def opened(where: str | None, blobs: str | None = None, *, create: bool = False) -> Iterator[Library]:
-    """The library that is meant; one that is not there is made if it may be, or else the error says how."""
+def open_library(library_option: str | None, blobs: str | None = None, *, create: bool = False) -> Iterator[Library]:
+    """Open the library; create it if it does not exist and ``create`` is set, else raise FileError."""
     from keypose.errors import FileError
     from keypose.library.library import Library
 
-    told = location(where)
-    if "://" not in told:
-        _check_place(told)
-        if not create and not os.path.lexists(told):
-            named = "" if told == USUAL else f" --library {told}"
-            raise FileError(f"{told}: no such library; keypose library add FOLDER{named} makes one, and --library or "
-                            f"{VARIABLE} names another")  # fmt: skip
-    with Library(told, blobs=blobs, create=create) as library:
+    location = resolve_location(library_option)
+    if "://" not in location:
+        _check_location(location)
+        if not create and not os.path.lexists(location):
+            option = "" if location == DEFAULT_LIBRARY else f" --library {location}"
+            raise FileError(
+                f"{location}: no such library; keypose library add FOLDER{option} makes one, and --library or "
+                f"{LIBRARY_VARIABLE} names another"
+            )
+    with Library(location, blobs=blobs, create=create) as library:
         yield library
 
 
-def _check_place(told: str) -> None:
-    """An error where no library can be: in a folder that is not there, or where something else is."""
+def _check_location(location: str) -> None:
+    """Raise an error if the folder does not exist or the file is not an SQLite database."""
     from keypose.errors import FileError, FormatError
 
-    folder = os.path.dirname(told)  # noqa: PTH120 - Path raises for odd names
+    folder = os.path.dirname(location)  # noqa: PTH120 - Path raises for odd names
     if folder and not os.path.isdir(folder):  # noqa: PTH112 - as above
-        raise FileError(f"{folder}: no such folder, expected one for the library {os.path.basename(told)}")  # noqa: PTH119
-    if not os.path.isfile(told):  # noqa: PTH113 - as above
+        raise FileError(f"{folder}: no such folder, expected one for the library {os.path.basename(location)}")  # noqa: PTH119
+    if not os.path.isfile(location):  # noqa: PTH113 - as above
         return
     try:
-        with open(told, "rb") as file:  # noqa: PTH123 - as above
-            start = file.read(len(SQLITE))
-    except OSError:  # who opens it says why
+        with open(location, "rb") as file:  # noqa: PTH123 - as above
+            start = file.read(len(SQLITE_MAGIC))
+    except OSError:  # opening the library reports it
         return
-    if start and start != SQLITE:
-        raise FormatError(told, "is no library, expected a file that keypose library add has made")
+    if start and start != SQLITE_MAGIC:
+        raise FormatError(location, "is no library, expected a file that keypose library add has made")
 
 
-def check_there(names: Sequence[str]) -> None:
-    """An error where nothing is there of all that is to be added: no library is made for that."""
-    from keypose.batch.inputs import expand
-    from keypose.batch.nearest import nearest_file
+def check_files_exist(names: Sequence[str]) -> None:
+    """Raise FileError if none of the files to add exists, so that no library is created for nothing."""
+    from keypose.batch.file_discovery import discover_clips
+    from keypose.batch.suggestions import suggest_file
     from keypose.errors import FileError
 
-    inputs = expand(names)
+    inputs = discover_clips(names)
     if any(os.path.lexists(file.path) for file in inputs.files):
         return
     if inputs.problems:
         raise inputs.problems[0]
-    near = nearest_file(inputs.files[0].path)
+    near = suggest_file(inputs.files[0].path)
     raise FileError(f"{inputs.files[0].path}: no such file{f'; did you mean {near}?' if near else ''}")
 
 
-def bytes_are_there(where: str | None) -> bool:
-    """Whether the folder is there in which a library keeps bytes, be its database lost or not."""
-    from keypose.library.blobs.place import BESIDE_SUFFIX
+def has_blob_folder(library: str | None) -> bool:
+    """Return whether the blob folder of a library exists, even if its database is lost."""
+    from keypose.library.blobs.location import DEFAULT_SUFFIX
 
-    told = location(where)
-    return "://" not in told and Path(told + BESIDE_SUFFIX).is_dir()
+    location = resolve_location(library)
+    return "://" not in location and Path(location + DEFAULT_SUFFIX).is_dir()
 
 
-def named_clips(library: Library, names: Sequence[str]) -> list[Clip]:
-    """The clips of these names, each once; one that is not there is an error, before anything is done."""
+def find_clips(library: Library, names: Sequence[str]) -> list[Clip]:
+    """Return the clips with these names, each once; raise OptionError if one does not exist."""
     if not names:
         raise UsageError("no clip named, expected at least one, by name or by hash")
     return list({clip.hash: clip for clip in map(library.clip, names)}.values())
 
 
-def seconds_from(option: str, seconds: float | None) -> float | None:
-    """A duration that can be one."""
+def check_seconds(option: str, seconds: float | None) -> float | None:
+    """Return ``seconds``; raise UsageError if they are negative or not finite."""
     if seconds is not None and not 0 <= seconds < float("inf"):
         raise UsageError(f"{option} {seconds:g}: expected a number of at least 0")
     return seconds
 
 
-def count_from(option: str, count: int | None, least: int = 1) -> int | None:
-    """How many."""
-    if count is not None and count < least:
-        raise UsageError(f"{option} {count}: expected at least {least}")
+def check_count(option: str, count: int | None, minimum: int = 1) -> int | None:
+    """Return ``count``; raise UsageError if it is below ``minimum``."""
+    if count is not None and count < minimum:
+        raise UsageError(f"{option} {count}: expected at least {minimum}")
     return count
 
 
-def page_from(path: Path | None, *, overwrite: bool) -> Path | None:
-    """Where a page goes, checked before any work is done."""
+def check_page_path(path: Path | None, *, overwrite: bool) -> Path | None:
+    """Return the path of the page, checked before any work is done; None if none is requested."""
     from keypose.errors import FileError
-    from keypose.pictures.report.verb import page_path
+    from keypose.pictures.report.build import page_path
 
     if path is None:
         return None

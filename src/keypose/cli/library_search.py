@@ -1,4 +1,4 @@
-"""``keypose library search``: clips that are like one, like a part or a pose of one, or that have the words."""
+"""``keypose library search``: search clips by a motion, a span or pose of it, or by words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.exits import UsageError
-from keypose.cli.library_options import LeastDuration, MostDuration, Tags, Where, Words
+from keypose.cli.exit_codes import UsageError
+from keypose.cli.library_options import LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
 from keypose.cli.options import Animation, Asf, Gaps, Json, ReadFps, ReferencePose
 
-WHAT, RESULT, READING = (
-    Parameter(group=Group(title, sort_key=place))
-    for place, title in ((1, "What is alike"), (3, "The result"), (4, "How the query is read"))
+MATCH_GROUP, RESULT_GROUP, READ_GROUP = (
+    Parameter(group=Group(title, sort_key=order))
+    for order, title in ((1, "Matching"), (3, "Results"), (4, "Reading the query"))
 )
 
 
@@ -22,66 +22,72 @@ def search(
         str,
         Parameter(
             name="QUERY",
-            help="A motion file, or a clip of the library by name or hash. Otherwise options alone choose.",
+            help="A motion file, or a clip of the library by name or hash. Without it, only the filters apply.",
         ),
     ],
     part: Annotated[
         str | None,
-        Parameter(help="Where in which clips these frames of the query happen, START:END, END not included."),
-        WHAT,
+        Parameter(help="Search for these frames of the query within clips, START:END, END not included."),
+        MATCH_GROUP,
     ] = None,
-    pose: Annotated[int | None, Parameter(help="Clips with a pose like this frame of the query."), WHAT] = None,
+    pose: Annotated[
+        int | None, Parameter(help="Search for poses similar to this frame of the query."), MATCH_GROUP
+    ] = None,
     joints: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="Only these parts of the body count: arms, left_leg and the like."),
-        WHAT,
+        Parameter(negative="", help="Compare only these body parts: arms, left_leg, ..."),
+        MATCH_GROUP,
     ] = (),
     no_mirror: Annotated[
-        bool, Parameter(negative="", help="Do not take a motion with left and right exchanged for the same."), WHAT
+        bool,
+        Parameter(negative="", help="Do not match motions with left and right exchanged."),
+        MATCH_GROUP,
     ] = False,
     ranker: Annotated[
         Literal["descriptors", "swings"],
-        Parameter(show_default=True, help="How whole clips are compared: by descriptors, or by their swings."),
-        WHAT,
+        Parameter(show_default=True, help="Compare whole clips by descriptors, or by their swings."),
+        MATCH_GROUP,
     ] = "descriptors",
-    several: Annotated[
+    multiple: Annotated[
         bool,
-        Parameter(negative="", help="With --part or --pose: several places of one clip too, not its best alone."),
-        WHAT,
+        Parameter(negative="", help="With --part or --pose: return several spans of one clip, not only the best."),
+        MATCH_GROUP,
     ] = False,
-    words: Words = None,
+    words: WordsOption = None,
     tag: Tags = (),
-    least_duration_s: LeastDuration = None,
-    most_duration_s: MostDuration = None,
-    limit: Annotated[int, Parameter(show_default=True, help="At most so many hits."), RESULT] = 10,
-    no_fold: Annotated[
-        bool, Parameter(negative="", help="Show near-duplicates as hits of their own, not under one."), RESULT
+    min_duration_s: MinDuration = None,
+    max_duration_s: MaxDuration = None,
+    limit: Annotated[int, Parameter(show_default=True, help="Maximum number of hits."), RESULT_GROUP] = 10,
+    no_deduplicate: Annotated[
+        bool, Parameter(negative="", help="Show near-duplicates as separate hits."), RESULT_GROUP
     ] = False,
     html: Annotated[
-        Path | None, Parameter(help="Also write a page with the key poses of every hit, .html."), RESULT
+        Path | None, Parameter(help="Also write a page with the key poses of every hit, .html."), RESULT_GROUP
     ] = None,
     open_: Annotated[
-        bool, Parameter(name="--open", negative="", help="Show the page in the browser when it is written."), RESULT
+        bool,
+        Parameter(name="--open", negative="", help="Show the page in the browser when it is written."),
+        RESULT_GROUP,
     ] = False,
     overwrite: Annotated[
         bool,
-        Parameter(negative="--no-overwrite", help="Replace the page if it exists. Otherwise it is refused at once."),
-        RESULT,
+        Parameter(negative="--no-overwrite", help="Replace the page if it exists. Default: refuse."),
+        RESULT_GROUP,
     ] = False,
-    json: Annotated[Json, RESULT] = False,
-    library: Where = None,
-    reference_pose: Annotated[ReferencePose, READING] = "auto",
-    asf: Annotated[Asf, READING] = None,
-    gaps: Annotated[Gaps, READING] = "fill",
-    animation: Annotated[Animation, READING] = None,
-    read_fps: Annotated[ReadFps, READING] = None,
+    json: Annotated[Json, RESULT_GROUP] = False,
+    library: LibraryOption = None,
+    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
+    asf: Annotated[Asf, READ_GROUP] = None,
+    gaps: Annotated[Gaps, READ_GROUP] = "fill",
+    animation: Annotated[Animation, READ_GROUP] = None,
+    read_fps: Annotated[ReadFps, READ_GROUP] = None,
 ) -> int:
-    """Find clips of a library that are like a motion, the nearest first.
+    """Search a library for clips similar to a motion, best match first.
 
     The query is a file, or a clip of the library, which is then not among the
-    hits. Skeleton, unit, frame rate, place and direction do not count. With
-    --part or --pose only these frames are looked for, anywhere in the clips.
-    Without a query, --words and --tag find clips by what they are called.
+    hits. Skeleton, unit, frame rate, position and direction are ignored. With
+    --part or --pose only these frames are searched for, anywhere in the clips.
+    Without a query, --words and --tag filter clips by name and tag.
 
     For example:
       keypose library search walk.bvh
@@ -91,35 +97,37 @@ def search(
       keypose library search --words "kick left"
     """
     from keypose.cli import library_search_run as run
-    from keypose.cli.keys_options import names_from
-    from keypose.cli.library_options import count_from, opened, page_from, seconds_from
-    from keypose.cli.options import reading_from
+    from keypose.cli.library_options import check_count, check_page_path, check_seconds, open_library
+    from keypose.cli.option_parsers import parse_names
+    from keypose.cli.options import parse_load_options
 
     if len(query) > 1:
-        raise UsageError(f"{len(query)} queries ({', '.join(query[:4])}), expected one; a name with blanks wants "
-                         f"quotes, and words go with --words")  # fmt: skip
-    wish = run.Wish(
+        raise UsageError(
+            f"{len(query)} queries ({', '.join(query[:4])}), expected one; a name with blanks wants "
+            f"quotes, and words go with --words"
+        )
+    options = run.SearchOptions(
         query=query[0] if query else None,
-        part=run.part_from(part),
+        part=run.parse_part(part),
         pose=pose,
-        joints=names_from("--joints", joints),
+        joints=parse_names("--joints", joints),
         mirrored=not no_mirror,
         ranker=ranker,
-        several=several,
-        fold=not no_fold,
+        multiple=multiple,
+        deduplicate=not no_deduplicate,
         words=words,
-        tags=names_from("--tag", tag),
-        least_duration_s=seconds_from("--least-duration-s", least_duration_s),
-        most_duration_s=seconds_from("--most-duration-s", most_duration_s),
+        tags=parse_names("--tag", tag),
+        min_duration_s=check_seconds("--min-duration-s", min_duration_s),
+        max_duration_s=check_seconds("--max-duration-s", max_duration_s),
         limit=limit,
     )
-    count_from("--limit", limit)
-    run.check(wish)
+    check_count("--limit", limit)
+    run.check_options(options)
     if open_ and html is None:
         raise UsageError("--open is for a page: expected --html too, such as --html results.html")
-    page = page_from(html, overwrite=overwrite)
+    page = check_page_path(html, overwrite=overwrite)
     if page is not None:
-        run.check_page(wish)
-    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, ())
-    with opened(library) as here:
-        return run.run(here, wish, reading, page, show=open_, json=json)
+        run.check_page(options)
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, ())
+    with open_library(library) as opened_library:
+        return run.run(opened_library, options, load_options, page, open_page=open_, json=json)

@@ -1,109 +1,119 @@
-"""The page of ``keypose library search``: pictures for what was asked and for every hit."""
+"""The HTML page of ``keypose library search``: pictures of the query and of every hit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from keypose.cli import output, typed
-from keypose.cli.library_search_run import Query, Wish
+from keypose.api.select import select
+from keypose.cli import argv, output
+from keypose.cli.library_search_run import LoadedQuery, SearchOptions
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats.files import write_atomically
 from keypose.library.library import Library
-from keypose.library.nouns import Clip
-from keypose.library.results_page import MOST_STRIPS, Asked, Found, results_page
-from keypose.library.searching.hits import Hit
+from keypose.library.records import Clip
+from keypose.library.results_page import MAX_STRIPS, PageHit, PageQuery, results_page
+from keypose.library.search.hits import Hit
 from keypose.model import Motion
 from keypose.pictures.picture import Picture
 from keypose.pictures.strip import strip
-from keypose.verbs import select
 
-KEYS_SHOWN = 8
-STRIP_PX, PART_PX = 150.0, 110.0
-MOST_PARTS = 50  # hits whose very span is drawn: each is read from its bytes
+MAX_KEYS = 8
+STRIP_PX, SPAN_PX = 150.0, 110.0
+MAX_SPAN_STRIPS = 50  # hits whose span is drawn; each must be decoded
 
 
 def write_page(
     page: Path,
     library: Library,
-    wish: Wish,
-    query: Query | None,
+    options: SearchOptions,
+    query: LoadedQuery | None,
     clips: Sequence[Clip],
     hits: Sequence[Hit],
 ) -> int:
-    """Writes the page, all of it or nothing; how many bytes it has."""
-    asked = Asked(
-        title=_title(wish) if query is None else f"Clips like {query.title}",
-        where=library.where,
-        strip=None if query is None else _strip_of(library, query),
-        facts=_facts(wish),
-        command=typed.line(),
+    """Write the page atomically and return its number of bytes."""
+    header = PageQuery(
+        title=_title(options) if query is None else f"Clips like {query.title}",
+        library=library.location,
+        strip=None if query is None else _query_strip(library, query),
+        facts=_facts(options),
+        command=argv.command_line(),
     )
-    in_part = query is not None and not query.is_whole
-    found = [
-        _found(library, clip, hits[n] if hits else None, pictured=n < MOST_STRIPS, in_part=in_part and n < MOST_PARTS)
+    is_span_search = query is not None and not query.is_whole
+    page_hits = [
+        _page_hit(
+            library,
+            clip,
+            hits[n] if hits else None,
+            with_strip=n < MAX_STRIPS,
+            with_span_strip=is_span_search and n < MAX_SPAN_STRIPS,
+        )
         for n, clip in enumerate(clips)
     ]
-    html = results_page(asked, found).encode()
+    html = results_page(header, page_hits).encode()
     write_atomically(page, html)
     return len(html)
 
 
-def _title(wish: Wish) -> str:
-    return f"Clips with “{wish.words}”" if wish.words else "Clips"
+def _title(options: SearchOptions) -> str:
+    return f"Clips with “{options.words}”" if options.words else "Clips"
 
 
-def _found(library: Library, clip: Clip, hit: Hit | None, *, pictured: bool, in_part: bool) -> Found:
-    if not pictured:
-        return Found(clip, hit)
+def _page_hit(library: Library, clip: Clip, hit: Hit | None, *, with_strip: bool, with_span_strip: bool) -> PageHit:
+    if not with_strip:
+        return PageHit(clip, hit)
     try:
         keys, thumbnail = library.key_frames(clip.hash), library.strip(clip.hash)
-        part = _part_of(library, hit) if in_part and hit is not None else None
-    except OptionError:  # somebody has removed it since
-        return Found(clip, hit)
-    return Found(clip, hit, keys, thumbnail, part)
+        span_strip = _span_strip(library, hit) if with_span_strip and hit is not None else None
+    except OptionError:  # the clip was removed meanwhile
+        return PageHit(clip, hit)
+    return PageHit(clip, hit, keys, thumbnail, span_strip)
 
 
-def _part_of(library: Library, hit: Hit) -> Picture | None:
-    """Poses of the span that was found; None where the bytes cannot be read."""
-    motion = _motion_of(library, hit.clip.hash, hit.name)
-    return None if motion is None else _poses(motion, hit.start, hit.end, PART_PX)
+def _span_strip(library: Library, hit: Hit) -> Picture | None:
+    """Return poses of the span of a hit; None if the clip cannot be read."""
+    motion = _load_motion(library, hit.clip.hash, hit.name)
+    return None if motion is None else _pose_strip(motion, hit.start, hit.end, SPAN_PX)
 
 
-def _strip_of(library: Library, query: Query) -> Picture | None:
-    """The key poses of what is looked for, counted as the clip counts them."""
-    motion = query.asked if isinstance(query.asked, Motion) else _motion_of(library, query.asked, query.name)
+def _query_strip(library: Library, query: LoadedQuery) -> Picture | None:
+    """Return the key poses of the query, with frame numbers of the whole motion; None if it cannot be read."""
+    motion = (
+        query.motion_or_hash
+        if isinstance(query.motion_or_hash, Motion)
+        else _load_motion(library, query.motion_or_hash, query.name)
+    )
     if motion is None:
-        return library.strip(str(query.asked)) if query.is_whole else None
+        return library.strip(str(query.motion_or_hash)) if query.is_whole else None
     if query.frame is not None:
-        return _poses(motion, query.frame, query.frame + 1, STRIP_PX)
-    return _poses(motion, *(query.span or (0, motion.n_frames)), STRIP_PX)
+        return _pose_strip(motion, query.frame, query.frame + 1, STRIP_PX)
+    return _pose_strip(motion, *(query.span or (0, motion.n_frames)), STRIP_PX)
 
 
-def _motion_of(library: Library, called: str, name: str) -> Motion | None:
-    """The motion of a clip; None, and a warning, where its bytes cannot be read: a page has more than that."""
+def _load_motion(library: Library, clip_hash: str, name: str) -> Motion | None:
+    """Return the motion of a clip; print a warning and return None if it cannot be read."""
     try:
-        return library.get(called)
+        return library.get(clip_hash)
     except (FileError, FormatError) as error:
-        output.warning(f"{name}: {error}")
+        output.print_warning(f"{name}: {error}")
         return None
 
 
-def _poses(motion: Motion, start: int, end: int, height_px: float) -> Picture:
-    """The poses of some frames that differ most."""
+def _pose_strip(motion: Motion, start: int, end: int, height_px: float) -> Picture:
+    """Return a strip of the most different poses of some frames."""
     some = motion[start:end]
-    frames = start + select(some, "farthest", keys=min(KEYS_SHOWN, some.n_frames)).frames
+    frames = start + select(some, "farthest", keys=min(MAX_KEYS, some.n_frames)).frames
     return strip(motion, frames, height_px=height_px, background=False)
 
 
-def _facts(wish: Wish) -> tuple[tuple[str, str], ...]:
-    told = (
-        ("words", wish.words or ""),
-        ("tags", ", ".join(wish.tags)),
-        ("at least", "" if wish.least_duration_s is None else f"{wish.least_duration_s:g} s"),
-        ("at most", "" if wish.most_duration_s is None else f"{wish.most_duration_s:g} s"),
-        ("joints", ", ".join(wish.joints)),
-        ("mirrored too", "" if wish.query is None or wish.mirrored else "no"),
-        ("ranked by", wish.ranker if wish.query and wish.part is None and wish.pose is None else ""),
+def _facts(options: SearchOptions) -> tuple[tuple[str, str], ...]:
+    facts = (
+        ("words", options.words or ""),
+        ("tags", ", ".join(options.tags)),
+        ("at least", "" if options.min_duration_s is None else f"{options.min_duration_s:g} s"),
+        ("at most", "" if options.max_duration_s is None else f"{options.max_duration_s:g} s"),
+        ("joints", ", ".join(options.joints)),
+        ("mirrored too", "" if options.query is None or options.mirrored else "no"),
+        ("ranked by", options.ranker if options.query and options.part is None and options.pose is None else ""),
     )
-    return tuple((name, value) for name, value in told if value)
+    return tuple((name, value) for name, value in facts if value)

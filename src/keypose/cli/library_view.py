@@ -1,4 +1,4 @@
-"""Clips of a library, and what a search found, as blocks and tables for people."""
+"""Text blocks and tables of clips and search hits."""
 
 from __future__ import annotations
 
@@ -8,140 +8,147 @@ from rich.console import Group
 from rich.text import Text
 
 from keypose.cli import columns
-from keypose.cli.clip_view import duration, file_size, labelled
+from keypose.cli.clip_view import format_bytes, format_duration, labelled_rows
 from keypose.cli.columns import Column
-from keypose.cli.output import printable
-from keypose.library.nouns import Clip, Stats
-from keypose.library.searching.hits import Hit
+from keypose.cli.output import escape_unprintable
+from keypose.library.records import Clip, Stats
+from keypose.library.search.hits import Hit
 
-NEEDLESS = ("joints", "fps", "frames", "tags", "added")  # on a narrow terminal, in this order
-NEEDLESS_OF_HITS = ("length", "frames", "also")  # then all but the first of the parts that swing, then the next
-LEAST_OF_HITS = ("tags", "why")
-TAGS_SHOWN = 30  # of a library
-WIDEST_TAGS = 40  # columns
+OPTIONAL_CLIP_HEADINGS = ("joints", "fps", "frames", "tags", "added")  # dropped in this order on a narrow terminal
+OPTIONAL_HIT_HEADINGS = (
+    "length",
+    "frames",
+    "also",
+)  # then the explanation is shortened, then the next ones are dropped
+LAST_OPTIONAL_HIT_HEADINGS = ("tags", "why")
+MAX_TAGS = 30  # of a library
+MAX_TAG_COLUMNS = 40  # columns
 HASH_DIGITS = 12
-SHORT_HASH_DIGITS = 8  # enough to call a clip by
-PARTS_SHOWN = 2  # of a body that swing alike
+SHORT_HASH_DIGITS = 8  # enough to identify a clip
+MAX_BODY_PARTS = 2  # that swing alike in an explanation
 
 
 def clip_table(clips: Sequence[Clip], width: int) -> Group:
-    """Clips, one row each."""
-    names = Column("name", [printable(clip.name) for clip in clips])
+    """Return a table of clips, one row each."""
+    names = Column("name", [escape_unprintable(clip.name) for clip in clips])
     others = [
-        *_hashes(clips),
-        Column("length", [duration(clip.duration_s) for clip in clips], right=True),
-        Column("frames", [str(clip.n_frames) for clip in clips], right=True),
-        Column("fps", [f"{clip.fps:.4g}" for clip in clips], right=True),
-        Column("joints", [str(clip.n_joints) for clip in clips], right=True),
+        *_hash_columns(clips),
+        Column("length", [format_duration(clip.duration_s) for clip in clips], right_aligned=True),
+        Column("frames", [str(clip.n_frames) for clip in clips], right_aligned=True),
+        Column("fps", [f"{clip.fps:.4g}" for clip in clips], right_aligned=True),
+        Column("joints", [str(clip.n_joints) for clip in clips], right_aligned=True),
         Column("added", [f"{clip.added_at:%Y-%m-%d}" for clip in clips]),
         Column("tags", [_tags(clip) for clip in clips]),
     ]
-    shown = _fitting(names, others, width, NEEDLESS)
-    return Group(columns.table(names, shown, width))
+    visible_columns = _fit_columns(names, others, width, OPTIONAL_CLIP_HEADINGS)
+    return Group(columns.build_table(names, visible_columns, width))
 
 
-def _hashes(clips: Sequence[Clip]) -> list[Column]:
-    """By what clips can be told apart and called, where some have the same name."""
+def _hash_columns(clips: Sequence[Clip]) -> list[Column]:
+    """Return a column of hashes if some clips have the same name, else none."""
     if len({clip.name for clip in clips}) == len({clip.hash for clip in clips}):
         return []
     return [Column("hash", [clip.hash[:SHORT_HASH_DIGITS] for clip in clips])]
 
 
 def hit_table(hits: Sequence[Hit], width: int) -> Group:
-    """What was found, the nearest first: how near, where, and why."""
-    names = Column("name", [printable(hit.name) for hit in hits])
+    """Return a table of hits with score, span and explanation."""
+    names = Column("name", [escape_unprintable(hit.name) for hit in hits])
     others = [
-        *_hashes([hit.clip for hit in hits]),
-        Column("score", [f"{hit.score:.2f}" for hit in hits], right=True),
+        *_hash_columns([hit.clip for hit in hits]),
+        Column("score", [f"{hit.score:.2f}" for hit in hits], right_aligned=True),
         Column("side", ["mirrored" if hit.mirrored else "" for hit in hits]),
-        Column("seconds", [_span(hit) for hit in hits], right=True),
-        Column("frames", [_frames(hit) for hit in hits], right=True),
-        Column("length", [duration(hit.clip.duration_s) for hit in hits], right=True),
-        Column("also", [f"+{len(hit.also)}" if hit.also else "" for hit in hits], right=True),
+        Column("seconds", [_span(hit) for hit in hits], right_aligned=True),
+        Column("frames", [_frames(hit) for hit in hits], right_aligned=True),
+        Column("length", [format_duration(hit.clip.duration_s) for hit in hits], right_aligned=True),
+        Column("also", [f"+{len(hit.duplicates)}" if hit.duplicates else "" for hit in hits], right_aligned=True),
         Column("tags", [_tags(hit.clip) for hit in hits]),
-        _whys(hits, PARTS_SHOWN),
+        _explanation_column(hits, MAX_BODY_PARTS),
     ]
-    shown = _fitting(names, [column for column in others if any(column.cells)], width, NEEDLESS_OF_HITS)
-    if not _has_room(names, shown, width):
-        short = [_whys(hits, 1) if column.heading == "why" else column for column in shown]
-        shown = _fitting(names, short, width, LEAST_OF_HITS)
-    return Group(columns.table(names, shown, width), Text(_legend(hits, shown), style="dim"))
+    visible_columns = _fit_columns(
+        names, [column for column in others if any(column.cells)], width, OPTIONAL_HIT_HEADINGS
+    )
+    if not _fits(names, visible_columns, width):
+        short = [_explanation_column(hits, 1) if column.heading == "why" else column for column in visible_columns]
+        visible_columns = _fit_columns(names, short, width, LAST_OPTIONAL_HIT_HEADINGS)
+    return Group(columns.build_table(names, visible_columns, width), Text(_legend(hits, visible_columns), style="dim"))
 
 
-def _legend(hits: Sequence[Hit], shown: Sequence[Column]) -> str:
-    poses = any(hit.why.centimetres is not None for hit in hits)
-    says = {
+def _legend(hits: Sequence[Hit], visible_columns: Sequence[Column]) -> str:
+    poses = any(hit.details.joint_distance_cm is not None for hit in hits)
+    texts = {
         "frames": "" if poses else "END not included",
         "side": "mirrored is with left and right exchanged",
         "also": "more clips of the same take",
         "why": "mean distance of joints on a figure of 1.7 m" if poses else "parts that swing alike",
     }
-    there = {column.heading for column in shown}
-    told = [f"{heading}: {text}" for heading, text in says.items() if text and heading in there]
-    return "; ".join(("score: 1 is the same motion", *told))
+    headings = {column.heading for column in visible_columns}
+    lines = [f"{heading}: {text}" for heading, text in texts.items() if text and heading in headings]
+    return "; ".join(("score: 1 is the same motion", *lines))
 
 
-def clip_block(clip: Clip, key_frames: Sequence[int], swinging: Sequence[tuple[str, int]]) -> Group:
-    """One clip, a line for each thing that is known."""
-    kept = file_size(clip.bytes) + f" as {clip.suffix}"
-    kept += "" if clip.within_mm is None else f", within {clip.within_mm:g} mm of what came"
+def clip_block(clip: Clip, key_frames: Sequence[int], swing_counts: Sequence[tuple[str, int]]) -> Group:
+    """Return the details of one clip, a line per property."""
+    storage = format_bytes(clip.bytes) + f" as {clip.suffix}"
+    storage += "" if clip.tolerance_mm is None else f", within {clip.tolerance_mm:g} mm of what came"
     keys = ", ".join(f"{frame} ({frame / clip.fps:.2f} s)" for frame in key_frames)
     rows = [
         ("hash", clip.hash),
-        ("also named", ", ".join(clip.also_named)),
+        ("also named", ", ".join(clip.other_names)),
         ("tags", ", ".join(clip.tags)),
         ("source", clip.source),
         ("licence", clip.licence),
         ("note", clip.note),
         ("frames", f"{clip.n_frames} at {clip.fps:.6g} fps"),
-        ("duration", duration(clip.duration_s)),
+        ("duration", format_duration(clip.duration_s)),
         ("joints", str(clip.n_joints)),
-        ("kept", kept),
+        ("kept", storage),
         ("added", f"{clip.added_at:%Y-%m-%d %H:%M} UTC"),
         ("key poses", keys),
-        ("swings", ", ".join(f"{part.replace('_', ' ')} {many}" for part, many in swinging)),
+        ("swings", ", ".join(f"{part.replace('_', ' ')} {many}" for part, many in swing_counts)),
     ]
-    return labelled(clip.name, [(label, value) for label, value in rows if value])
+    return labelled_rows(clip.name, [(label, value) for label, value in rows if value])
 
 
 def stats_block(stats: Stats, where: str) -> Group:
-    """How much a library holds."""
-    used = [f"{tag} ({many})" for tag, many in stats.tags[:TAGS_SHOWN]]
-    more = len(stats.tags) - TAGS_SHOWN
+    """Return the statistics of a library."""
+    tag_counts = [f"{tag} ({many})" for tag, many in stats.tags[:MAX_TAGS]]
+    n_hidden = len(stats.tags) - MAX_TAGS
     rows = [
         ("clips", f"{stats.clips:,}"),
-        ("duration", duration(stats.duration_s)),
+        ("duration", format_duration(stats.duration_s)),
         ("frames", f"{stats.n_frames:,}"),
-        ("size", file_size(stats.bytes)),
+        ("size", format_bytes(stats.bytes)),
         ("skeletons", f"{stats.skeletons:,}"),
-        ("tags", ", ".join(used) + (f" and {more} more; --json has all" if more > 0 else "")),
+        ("tags", ", ".join(tag_counts) + (f" and {n_hidden} more; --json has all" if n_hidden > 0 else "")),
     ]
-    return labelled(where, [(label, value) for label, value in rows if value])
+    return labelled_rows(where, [(label, value) for label, value in rows if value])
 
 
-def total(clips: Sequence[Clip], count: int) -> str:
-    """What clips are together, of ``count`` that there are."""
-    many = "1 clip" if len(clips) == count == 1 else f"{len(clips):,} clips"
+def total_line(clips: Sequence[Clip], count: int) -> str:
+    """Return the totals of ``clips``, and ``count`` if there are more."""
+    clip_count = "1 clip" if len(clips) == count == 1 else f"{len(clips):,} clips"
     if len(clips) < count:
-        many = f"{len(clips):,} of {count:,} clips"
-    return f"{many}, {sum(clip.n_frames for clip in clips)} frames, {duration(sum(clip.duration_s for clip in clips))}"
+        clip_count = f"{len(clips):,} of {count:,} clips"
+    duration_s = sum(clip.duration_s for clip in clips)
+    return f"{clip_count}, {sum(clip.n_frames for clip in clips)} frames, {format_duration(duration_s)}"
 
 
-def _fitting(names: Column, others: Sequence[Column], width: int, needless: Sequence[str]) -> list[Column]:
-    """``others`` without those that have no room; a table gives names some columns, however short they are."""
-    return columns.without_needless(names, others, _room(names, width), needless)
+def _fit_columns(names: Column, others: Sequence[Column], width: int, optional_headings: Sequence[str]) -> list[Column]:
+    """Drop optional columns that do not fit; a table reserves MIN_NAME_WIDTH even for short names."""
+    return columns.drop_optional_columns(names, others, _available_width(names, width), optional_headings)
 
 
-def _has_room(names: Column, others: Sequence[Column], width: int) -> bool:
-    return columns.room_for_names(others, _room(names, width)) >= min(names.width, columns.LEAST_NAME)
+def _fits(names: Column, others: Sequence[Column], width: int) -> bool:
+    return columns.name_width(others, _available_width(names, width)) >= min(names.width, columns.PREFERRED_NAME_WIDTH)
 
 
-def _room(names: Column, width: int) -> int:
-    return width - max(0, columns.SHORTEST_NAME - names.width)
+def _available_width(names: Column, width: int) -> int:
+    return width - max(0, columns.MIN_NAME_WIDTH - names.width)
 
 
 def _tags(clip: Clip) -> str:
-    return columns.shortened(printable(", ".join(clip.tags)), WIDEST_TAGS)
+    return columns.shorten(escape_unprintable(", ".join(clip.tags)), MAX_TAG_COLUMNS)
 
 
 def _span(hit: Hit) -> str:
@@ -152,13 +159,13 @@ def _frames(hit: Hit) -> str:
     return str(hit.start) if hit.end - hit.start <= 1 else f"{hit.start}:{hit.end}"
 
 
-def _whys(hits: Sequence[Hit], most: int) -> Column:
-    return Column("why", [printable(_why(hit, most)) for hit in hits])
+def _explanation_column(hits: Sequence[Hit], max_parts: int) -> Column:
+    return Column("why", [escape_unprintable(_explanation(hit, max_parts)) for hit in hits])
 
 
-def _why(hit: Hit, most: int) -> str:
-    """What agrees, at most so many parts of the body; where it is has columns of its own."""
-    if hit.why.centimetres is not None:
-        return f"{hit.why.centimetres:.1f} cm apart"
-    parts = dict.fromkeys(swing.part.replace("_", " ") for swing in hit.why.swings)
-    return ", ".join(list(parts)[:most])
+def _explanation(hit: Hit, max_parts: int) -> str:
+    """Return what agrees, at most ``max_parts`` body parts; the span has its own columns."""
+    if hit.details.joint_distance_cm is not None:
+        return f"{hit.details.joint_distance_cm:.1f} cm apart"
+    body_parts = dict.fromkeys(swing.body_part.replace("_", " ") for swing in hit.details.swings)
+    return ", ".join(list(body_parts)[:max_parts])

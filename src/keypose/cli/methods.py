@@ -1,4 +1,4 @@
-"""``keypose methods``: the ways of choosing keys, and their options."""
+"""``keypose methods``: list the methods that choose keys, and their options."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ def methods(*, json: Json = False) -> int:
 
     rows = _rows()
     if json:
-        output.show_json(rows)
+        output.print_json(rows)
         return 0
     for n, row in enumerate(rows):
         if n:
-            output.line("")
-        output.show(Text.assemble((row["name"], "bold"), f": {row['summary']}"))
-        seen = f"features: {row['features']}; joints: {row['joints']}"
-        output.show(Padding(Text(f"{row['paper']}\n{seen}", style="dim"), (0, 0, 0, 2)))
+            output.print_line("")
+        output.print_renderable(Text.assemble((row["name"], "bold"), f": {row['summary']}"))
+        features_line = f"features: {row['features']}; joints: {row['joints']}"
+        output.print_renderable(Padding(Text(f"{row['paper']}\n{features_line}", style="dim"), (0, 0, 0, 2)))
         grid = Table(box=None, show_header=False, padding=(0, 1, 0, 1))
         grid.add_column(style="cyan", no_wrap=True)
         grid.add_column(overflow="fold")
         for option in row["options"]:
-            grid.add_row(f" {option['flag']}", Text(option["help"] + _default(option["default"])))
+            grid.add_row(f" {option['flag']}", Text(option["help"] + _format_default(option["default"])))
         if row["options"]:
-            output.show(grid)
+            output.print_renderable(grid)
     return 0
 
 
-def _default(value: Any) -> str:
+def _format_default(value: Any) -> str:
     if value in (None, []) or value is False:
         return ""
     return f" [{value:.4g}]" if isinstance(value, float) else f" [{value}]"
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.cli.keys_options import flag_of
-    from keypose.verbs import methods as known
+    from keypose.api.select import methods as known
+    from keypose.cli.option_parsers import option_flag
 
     return [
         {
             "name": method.name,
             "summary": method.summary,
             "paper": method.paper,
-            "features": method.recipe,
+            "features": method.feature_kind,
             "joints": method.joints,
             "options": [
                 {
                     "name": name,
-                    "flag": flag_of(name),
+                    "flag": option_flag(name),
                     "default": list(default) if isinstance(default, tuple) else default,
                     "help": method.options_help[name],
                 }

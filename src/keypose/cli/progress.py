@@ -1,4 +1,4 @@
-"""The progress bar: on stderr, and only where a person looks at it."""
+"""The progress bar: on stderr, and only on a terminal."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from rich.text import Text
 from keypose.batch import Outcome
 from keypose.cli import output
 
-FEWEST_CLIPS = 2
-LONG_S = 1.0  # what is shown of a single clip comes so late
-NAME_COLUMNS = 24
+MIN_CLIPS = 2
+BAR_DELAY_S = 1.0  # before the bar of a single clip appears
+MAX_NAME_COLUMNS = 24
 
 
 class _Rate(ProgressColumn):
@@ -33,73 +33,73 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:.3g}/s" if task.speed else "", style="dim")
 
 
-class _Current(ProgressColumn):
-    """The clip that has been worked on for the longest time; cut in front, where paths differ least."""
+class _CurrentName(ProgressColumn):
+    """The clip that has been processed for the longest time; truncated at the start, where paths differ least."""
 
     def render(self, task: Task) -> Text:
         name = task.fields["current"]
-        return Text(name if len(name) <= NAME_COLUMNS else "…" + name[1 - NAME_COLUMNS :], style="cyan")
+        return Text(name if len(name) <= MAX_NAME_COLUMNS else "…" + name[1 - MAX_NAME_COLUMNS :], style="cyan")
 
 
-class Progress:
-    """Counts clips, as a context; of one clip that takes long it shows the part that is done, if that is told.
+class ProgressBar:
+    """A context manager that counts clips; for a single slow clip it shows the fraction done, if that is reported.
 
     Without a terminal it shows nothing.
     """
 
     def __init__(self, verb: str, paths: Sequence[Path], *, quiet: bool = False) -> None:
         self._paths = paths
-        self._under_way: dict[int, float] = {}
-        self._shown = output.messages().is_terminal and not quiet
-        self._many = len(paths) >= FEWEST_CLIPS
+        self._start_times: dict[int, float] = {}
+        self._is_visible = output.stderr_console().is_terminal and not quiet
+        self._has_many = len(paths) >= MIN_CLIPS
         self._bar = RichProgress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
-            *((MofNCompleteColumn(), _Rate()) if self._many else (TaskProgressColumn(),)),
+            *((MofNCompleteColumn(), _Rate()) if self._has_many else (TaskProgressColumn(),)),
             TimeRemainingColumn(compact=True),
-            _Current(),
-            console=output.messages(),
+            _CurrentName(),
+            console=output.stderr_console(),
             transient=True,
-            disable=not self._shown,
+            disable=not self._is_visible,
             redirect_stdout=False,
             redirect_stderr=False,
         )
         self._task = self._bar.add_task(verb, total=len(paths), current="")
-        self._started = False
+        self._is_started = False
 
-    def __enter__(self) -> Progress:
-        if self._many:
-            self._start()
+    def __enter__(self) -> ProgressBar:
+        if self._has_many:
+            self._start_bar()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._started:
+        if self._is_started:
             self._bar.stop()
 
-    def _start(self) -> None:
-        self._started = True
+    def _start_bar(self) -> None:
+        self._is_started = True
         self._bar.start()
 
-    def part(self, done: float) -> None:
-        """How much of the only clip is done, from 0 to 1."""
-        began = min(self._under_way.values(), default=None)
-        if began is None or time.monotonic() - began < LONG_S:
+    def update_part(self, fraction: float) -> None:
+        """Set the fraction of the only clip that is done, from 0 to 1."""
+        start = min(self._start_times.values(), default=None)
+        if start is None or time.monotonic() - start < BAR_DELAY_S:
             return
-        if not self._started:
-            self._start()
-        self._bar.update(self._task, completed=done)
+        if not self._is_started:
+            self._start_bar()
+        self._bar.update(self._task, completed=fraction)
 
-    def begin(self, index: int) -> None:
-        """Work on a clip has begun."""
-        self._under_way[index] = time.monotonic()
-        self._show(advance=0)
+    def start_clip(self, index: int) -> None:
+        """Record that work on a clip has started."""
+        self._start_times[index] = time.monotonic()
+        self._update(advance=0)
 
-    def done(self, outcome: Outcome[Any]) -> None:
-        """A clip has its outcome."""
-        self._under_way.pop(outcome.index, None)
-        self._show(advance=1)
+    def finish_clip(self, outcome: Outcome[Any]) -> None:
+        """Count a finished clip."""
+        self._start_times.pop(outcome.index, None)
+        self._update(advance=1)
 
-    def _show(self, advance: int) -> None:
-        oldest = min(self._under_way, key=self._under_way.__getitem__, default=None)
-        current = output.printable(self._paths[oldest].name) if oldest is not None else ""
+    def _update(self, advance: int) -> None:
+        oldest = min(self._start_times, key=self._start_times.__getitem__, default=None)
+        current = output.escape_unprintable(self._paths[oldest].name) if oldest is not None else ""
         self._bar.update(self._task, advance=advance, current=current)

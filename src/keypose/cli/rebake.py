@@ -1,4 +1,4 @@
-"""``keypose rebake``: the captured detail back on top of edits, one or many."""
+"""``keypose rebake``: put the captured detail back on top of edited animations."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from keypose.cli.exits import UsageError
+from keypose.cli.exit_codes import UsageError
 from keypose.cli.options import Animation, Jobs, Json, LimitOption, ReadFps, ReferencePose
-from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
+from keypose.cli.output_options import Overwrite, Quiet, SkipExisting, TargetFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from keypose.batch.rebake_plan import Sources
+    from keypose.batch.rebake_plan import DetailSources
 
-MOST_SHARE = 10.0  # of the detail; who says more means percent
+MAX_RESIDUAL = 10.0  # a larger number is probably meant in percent
 
 
 def rebake(
@@ -25,29 +25,29 @@ def rebake(
         str,
         Parameter(
             name="EDITED OUT",
-            help="The edited animation (or several, folders, patterns in quotes), and last where to: a file for one, "
+            help="The edited animation (or several, folders, patterns in quotes), and last the output: a file for one, "
             "a folder for more.",
         ),
     ],
-    to: To = None,
+    to: TargetFormat = None,
     from_: Annotated[
         str | None,
         Parameter(
             name="--from",
-            help="The .keys.json that unbake wrote, or a folder of them. Otherwise the detail that EDITED brings along "
-            "(.blend), or the .keys.json of its name beside it.",
+            help="The .keys.json that unbake wrote, or a folder of them. Default: the detail stored in EDITED "
+            "(.blend), or the .keys.json of the same name beside it.",
         ),
     ] = None,
     residual: Annotated[
         str,
-        Parameter(show_default=True, help="How much of the detail: 0 none, 1 or 100% all of it, as captured."),
+        Parameter(show_default=True, help="Amount of detail: 0 none, 1 or 100% all of it, as captured."),
     ] = "0.7",
     timing: Annotated[
         Literal["auto", "keys", "frames"],
         Parameter(
             show_default=True,
-            help="The n-th key takes the detail of the n-th before (keys), or detail stays in its frames (frames). By "
-            "itself it goes along with keys that are seen to be moved.",
+            help="Detail moves with the n-th key (keys), or stays in its frames (frames). auto: keys if keys were "
+            "moved in time.",
         ),
     ] = "auto",
     reference_pose: ReferencePose = "auto",
@@ -62,10 +62,10 @@ def rebake(
 ) -> int:
     """Put the captured detail back on top of edited animations.
 
-    After unbake you edit a few keys; what was captured between them waits in
-    NAME.keys.json. Rebake adds it to the edit in each joint's own frame, so that
+    After unbake you edit a few keys; the captured detail between them is stored in
+    NAME.keys.json. Rebake adds it to the edit in each joint's local frame, so that
     it follows every change, and writes all frames in the format of OUT. Folders
-    and several files go into one folder, in the format that --to says.
+    and several files go into one folder, in the format given by --to.
 
     For example:
       keypose rebake edited.glb final.glb --from walk.keys.json
@@ -75,37 +75,41 @@ def rebake(
     """
     from pathlib import Path
 
-    from keypose.batch.inputs import expand
-    from keypose.batch.rebake import Rebaking
-    from keypose.batch.rebake_plan import sources_of, would_replace_detail
+    from keypose.batch.file_discovery import discover_clips
+    from keypose.batch.rebake import RebakeJob
+    from keypose.batch.rebake_plan import find_detail_conflict, find_detail_sources
     from keypose.cli import rebake_run
-    from keypose.cli.options import jobs_from, reading_from
-    from keypose.cli.targets import existing_from, plan_from
+    from keypose.cli.options import parse_load_options, resolve_jobs
+    from keypose.cli.output_options import build_plan, parse_existing_policy
 
     if len(paths) < 2 or not all(paths):
         raise UsageError("expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json")
     *names, out = paths
-    existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
-    share = share_from(residual)
-    reading = reading_from(reference_pose, None, "fill", animation, read_fps, limit)
-    inputs = expand(names)
+    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
+    residual_share = parse_residual(residual)
+    load_options = parse_load_options(reference_pose, None, "fill", animation, read_fps, limit)
+    inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
-    plan = plan_from(inputs, names, out, to, existing, "rebake")
-    told = None if from_ is None else Path(from_)
-    sources = {file.path: sources_of(file, told) for file in inputs.files}
+    plan = build_plan(inputs, names, out, to, existing_policy, "rebake")
+    from_path = None if from_ is None else Path(from_)
+    sources = {file.path: find_detail_sources(file, from_path) for file in inputs.files}
     if plan.targets:
-        _check_found([(t.source, sources[t.source]) for t in (*plan.targets, *plan.skipped)])
-    taken = would_replace_detail([(t.source, t.target, sources[t.source]) for t in plan.targets])
-    if taken is not None:
-        raise UsageError(f"{taken} holds the captured detail: expected another name for the result")
-    work = [Rebaking(t.source, t.target, sources[t.source], share, timing, reading) for t in plan.targets]
-    one = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
-    return rebake_run.run(work, plan.skipped, jobs_from(jobs, len(work)), one=one, json=json, quiet=quiet)
+        _check_sources([(t.source, sources[t.source]) for t in (*plan.targets, *plan.skipped)])
+    overwritten = find_detail_conflict([(t.source, t.target, sources[t.source]) for t in plan.targets])
+    if overwritten is not None:
+        raise UsageError(f"{overwritten} holds the captured detail: expected another name for the result")
+    work = [
+        RebakeJob(t.source, t.target, sources[t.source], residual_share, timing, load_options) for t in plan.targets
+    ]
+    is_single_file = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
+    return rebake_run.run(
+        work, plan.skipped, resolve_jobs(jobs, len(work)), is_single_file=is_single_file, json=json, quiet=quiet
+    )
 
 
-def share_from(text: str) -> float:
-    """``0.7`` or ``70%`` as a share."""
+def parse_residual(text: str) -> float:
+    """Parse ``0.7`` or ``70%`` into a fraction."""
     percent = text.strip().endswith("%")
     try:
         share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
@@ -113,23 +117,28 @@ def share_from(text: str) -> float:
         share = math.nan
     if not math.isfinite(share):
         raise UsageError(f"--residual {text}: expected a number, such as 0.7 or 70%")
-    if share > MOST_SHARE:
-        meant = "" if percent else f"; did you mean {text.strip()}%?"
+    if share > MAX_RESIDUAL:
+        suggestion = "" if percent else f"; did you mean {text.strip()}%?"
         raise UsageError(
-            f"--residual {text}: {share:g} times the detail, expected at most {MOST_SHARE:g}; 1 is all of it{meant}"
+            f"--residual {text}: {share:g} times the detail, expected at most {MAX_RESIDUAL:g}; "
+            f"1 is all of it{suggestion}"
         )
     return share
 
 
-def _check_found(edits: Sequence[tuple[Path, Sources]]) -> None:
-    """That there is detail for at least one edit; where others lack it, they fail alone."""
-    from keypose.batch.rebake_plan import may_bring_detail
+def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
+    """Raise UsageError if no edit has detail; if only some lack it, those fail individually."""
+    from keypose.batch.rebake_plan import may_have_detail
 
-    if any(s.told or s.beside or may_bring_detail(source) for source, s in edits):
+    if any(s.explicit or s.companion or may_have_detail(source) for source, s in edits):
         return
     source, sources = edits[0]
     if len(edits) == 1:
-        raise UsageError(f"what was {source} made from? Expected --from NAME.keys.json, which unbake wrote "
-                         f"(there is no {sources.looked})")  # fmt: skip
-    raise UsageError(f"what were these {len(edits)} files made from? Expected --from FOLDER with the NAME.keys.json of "
-                     f"each, which unbake wrote (there is no {sources.looked}, nor any other)")  # fmt: skip
+        raise UsageError(
+            f"what was {source} made from? Expected --from NAME.keys.json, which unbake wrote "
+            f"(there is no {sources.expected})"
+        )
+    raise UsageError(
+        f"what were these {len(edits)} files made from? Expected --from FOLDER with the NAME.keys.json of "
+        f"each, which unbake wrote (there is no {sources.expected}, nor any other)"
+    )

@@ -1,4 +1,4 @@
-"""``keypose report``: one page with all there is to see of motions and what unbaking makes of them."""
+"""``keypose report``: write one HTML page about motions and their unbaked versions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,7 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.choosing import (
-    Exclude,
-    GreatestGap,
-    Joints,
-    LeastGap,
-    Loop,
-    Measure,
-    Objective,
-    Pin,
-    Set,
-    Threads,
-    Weight,
-)
-from keypose.cli.exits import UsageError
-from keypose.cli.fitting import (
+from keypose.cli.curve_options import (
     Auto,
     Interpolation,
     JumpPenalty,
@@ -32,92 +18,105 @@ from keypose.cli.fitting import (
     SharedTangents,
     ToleranceMm,
 )
+from keypose.cli.exit_codes import UsageError
+from keypose.cli.key_options import (
+    Exclude,
+    Joints,
+    Loop,
+    MaxGap,
+    Measure,
+    MinGap,
+    Objective,
+    Pin,
+    Set,
+    Threads,
+    Weight,
+)
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
-from keypose.cli.targets import Quiet
+from keypose.cli.output_options import Quiet
 
-PAGE, HOW_MANY, WHICH, CURVES, READING = (
-    Parameter(group=Group(title, sort_key=place))
-    for place, title in enumerate(("The page", "How many keys", "Which keys", "Curves between keys", "Reading"), 1)
+PAGE_GROUP, COUNT_GROUP, KEYS_GROUP, CURVES_GROUP, READ_GROUP = (
+    Parameter(group=Group(title, sort_key=order))
+    for order, title in enumerate(("Page", "Number of keys", "Choice of keys", "Curves between keys", "Reading"), 1)
 )
 
 
 def report(
     *paths: Annotated[
         str,
-        Parameter(name="FILES", help="What to report on: files, folders, patterns in quotes. All go into one page."),
+        Parameter(name="FILES", help="Input: files, folders, patterns in quotes. All go into one page."),
     ],
     output: Annotated[
         Path | None,
         Parameter(
             name=("--output", "-o"),
-            help="The page, an .html file. Otherwise NAME.html of one file, or report.html, in the current folder.",
+            help="The page, an .html file. Default: NAME.html of one file, or report.html, in the current folder.",
         ),
-        PAGE,
+        PAGE_GROUP,
     ] = None,
-    title: Annotated[str | None, Parameter(help="The title of the page. Otherwise the motion's name."), PAGE] = None,
+    title: Annotated[
+        str | None, Parameter(help="The title of the page. Default: the motion's name."), PAGE_GROUP
+    ] = None,
     open_: Annotated[
-        bool, Parameter(name="--open", negative="", help="Show the page in the browser when it is written."), PAGE
+        bool, Parameter(name="--open", negative="", help="Show the page in the browser when it is written."), PAGE_GROUP
     ] = False,
     overwrite: Annotated[
         bool,
-        Parameter(negative="--no-overwrite", help="Replace the page if it exists. Otherwise it is refused at once."),
-        PAGE,
+        Parameter(negative="--no-overwrite", help="Replace the page if it exists. Default: refuse."),
+        PAGE_GROUP,
     ] = False,
-    keys: Annotated[Keys, HOW_MANY] = None,
-    tolerance_mm: Annotated[ToleranceMm, HOW_MANY] = None,
-    auto: Annotated[Auto, HOW_MANY] = False,
-    interpolation: Annotated[Interpolation, CURVES] = "bezier",
-    rotation: Annotated[Rotation, CURVES] = "quaternion",
-    shared_tangents: Annotated[SharedTangents, CURVES] = False,
-    jump_penalty: Annotated[JumpPenalty, CURVES] = None,
-    polish: Annotated[Polish, CURVES] = None,
-    polish_weight: Annotated[PolishWeight, CURVES] = (),
+    keys: Annotated[Keys, COUNT_GROUP] = None,
+    tolerance_mm: Annotated[ToleranceMm, COUNT_GROUP] = None,
+    auto: Annotated[Auto, COUNT_GROUP] = False,
+    interpolation: Annotated[Interpolation, CURVES_GROUP] = "bezier",
+    rotation: Annotated[Rotation, CURVES_GROUP] = "quaternion",
+    shared_tangents: Annotated[SharedTangents, CURVES_GROUP] = False,
+    jump_penalty: Annotated[JumpPenalty, CURVES_GROUP] = None,
+    polish: Annotated[Polish, CURVES_GROUP] = None,
+    polish_weight: Annotated[PolishWeight, CURVES_GROUP] = (),
     method: Annotated[
         str,
         Parameter(
             show_default=True,
-            help="Whose keys to take: salient finds those that are best for the very curves; keypose methods lists "
-            "others.",
+            help="Selection method: salient finds the best keys for the fitted curves; keypose methods lists others.",
         ),
-        WHICH,
+        KEYS_GROUP,
     ] = "salient",
-    pin: Annotated[Pin, WHICH] = (),
-    exclude: Annotated[Exclude, WHICH] = (),
-    joints: Annotated[Joints, WHICH] = (),
-    weight: Annotated[Weight, WHICH] = (),
-    objective: Annotated[Objective, WHICH] = None,
-    measure: Annotated[Measure, WHICH] = None,
-    least_gap_frames: Annotated[LeastGap, WHICH] = None,
-    greatest_gap_frames: Annotated[GreatestGap, WHICH] = None,
-    loop: Annotated[Loop, WHICH] = False,
-    threads: Annotated[Threads, WHICH] = None,
-    set_: Annotated[Set, WHICH] = (),
+    pin: Annotated[Pin, KEYS_GROUP] = (),
+    exclude: Annotated[Exclude, KEYS_GROUP] = (),
+    joints: Annotated[Joints, KEYS_GROUP] = (),
+    weight: Annotated[Weight, KEYS_GROUP] = (),
+    objective: Annotated[Objective, KEYS_GROUP] = None,
+    measure: Annotated[Measure, KEYS_GROUP] = None,
+    min_gap_frames: Annotated[MinGap, KEYS_GROUP] = None,
+    max_gap_frames: Annotated[MaxGap, KEYS_GROUP] = None,
+    loop: Annotated[Loop, KEYS_GROUP] = False,
+    threads: Annotated[Threads, KEYS_GROUP] = None,
+    set_: Annotated[Set, KEYS_GROUP] = (),
     fps: Annotated[
         float | None,
-        Parameter(help="Bring the capture to this frame rate first. Otherwise it stays as it is."),
-        READING,
+        Parameter(help="Resample the capture to this frame rate first. Default: unchanged."),
+        READ_GROUP,
     ] = None,
-    range_: Annotated[Range, READING] = None,
-    reference_pose: Annotated[ReferencePose, READING] = "auto",
-    asf: Annotated[Asf, READING] = None,
-    gaps: Annotated[Gaps, READING] = "fill",
-    animation: Annotated[Animation, READING] = None,
-    read_fps: Annotated[ReadFps, READING] = None,
-    limit: Annotated[LimitOption, READING] = (),
-    jobs: Annotated[Jobs, PAGE] = None,
-    json: Annotated[Json, PAGE] = False,
-    quiet: Annotated[Quiet, PAGE] = False,
+    range_: Annotated[Range, READ_GROUP] = None,
+    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
+    asf: Annotated[Asf, READ_GROUP] = None,
+    gaps: Annotated[Gaps, READ_GROUP] = "fill",
+    animation: Annotated[Animation, READ_GROUP] = None,
+    read_fps: Annotated[ReadFps, READ_GROUP] = None,
+    limit: Annotated[LimitOption, READ_GROUP] = (),
+    jobs: Annotated[Jobs, PAGE_GROUP] = None,
+    json: Annotated[Json, PAGE_GROUP] = False,
+    quiet: Annotated[Quiet, PAGE_GROUP] = False,
 ) -> int:
-    """Show what unbaking makes of motions, in one HTML page.
+    """Write one HTML page about motions and their unbaked versions.
 
     The page has the key poses, a 3D player of the original and the unbaked
-    motion, the keys and what each is worth, errors by joint and by number of
-    keys, swings, and the lines that make it again. It is one file that needs no
-    network: mail it, print it, keep it beside the take. Keys and curves are
-    those of keypose unbake with the same options.
+    motion, the keys and their importance, errors by joint and by number of keys,
+    swings, and the commands that reproduce it. It is one file that needs no
+    network. Keys and curves are those of keypose unbake with the same options.
 
-    Files that cannot be read are listed and left out of the page; then the exit
-    code is 1.
+    Files that cannot be read are listed and skipped; then the exit code is 1.
 
     For example:
       keypose report walk.bvh
@@ -127,41 +126,71 @@ def report(
     """
     import sys
 
-    from keypose.batch.inputs import expand
+    from keypose.batch.file_discovery import discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
     from keypose.cli import report_run
-    from keypose.cli.fitting import choosing_from, fitting_from
-    from keypose.cli.keys_options import check_budget
-    from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
-    from keypose.pictures.report.clips import Reporting
+    from keypose.cli.curve_options import parse_curve_options, parse_key_options
+    from keypose.cli.option_parsers import check_key_count
+    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
+    from keypose.pictures.report.job import ReportJob
 
     if not paths:
         raise UsageError("expected what to report on: keypose report FILES...")
-    check_budget(keys, tolerance_mm, auto=auto)
+    check_key_count(keys, tolerance_mm, auto=auto)
     if tolerance_mm is not None and method != "salient":
-        raise UsageError(f"--tolerance-mm is for --method salient, which chooses keys by the error of curves; "
-                         f"expected --keys with --method {method}")  # fmt: skip
-    choosing = choosing_from(
-        method, pin=pin, exclude=exclude, joints=joints, weight=weight, objective=objective, measure=measure,
-        least_gap_frames=least_gap_frames, greatest_gap_frames=greatest_gap_frames, loop=loop, settings=set_,
-    )  # fmt: skip
-    fitting = fitting_from(
-        interpolation=interpolation, rotation=rotation, shared_tangents=shared_tangents, jump_penalty=jump_penalty,
-        polish=polish, polish_weight=polish_weight, threads=threads, residual=False,
-    )  # fmt: skip
-    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
-    fps, frames = fps_from(fps, "--fps"), range_from(range_)
-    inputs = expand(paths)
+        raise UsageError(
+            f"--tolerance-mm is for --method salient, which chooses keys by the error of curves; "
+            f"expected --keys with --method {method}"
+        )
+    key_options = parse_key_options(
+        method,
+        pin=pin,
+        exclude=exclude,
+        joints=joints,
+        weight=weight,
+        objective=objective,
+        measure=measure,
+        min_gap_frames=min_gap_frames,
+        max_gap_frames=max_gap_frames,
+        loop=loop,
+        settings=set_,
+    )
+    curve_options = parse_curve_options(
+        interpolation=interpolation,
+        rotation=rotation,
+        shared_tangents=shared_tangents,
+        jump_penalty=jump_penalty,
+        polish=polish,
+        polish_weight=polish_weight,
+        threads=threads,
+        residual=False,
+    )
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    fps, frames = check_fps(fps, "--fps"), parse_range(range_)
+    inputs = discover_clips(paths)
     if inputs.problems:
         raise inputs.problems[0]
-    target = report_run.target_from(output, inputs, overwrite=overwrite)
-    workers = jobs_from(jobs, CLIPS_PER_WORKER * len(inputs.files))  # a worker starts sooner than a clip is reported on
+    target = report_run.check_page_path(output, inputs, overwrite=overwrite)
+    workers = resolve_jobs(
+        jobs, CLIPS_PER_WORKER * len(inputs.files)
+    )  # starting a worker takes less time than one clip
     if workers > 1:
-        fitting.setdefault("threads", max(1, default_jobs(sys.maxsize) // workers))
+        curve_options.setdefault("threads", max(1, default_jobs(sys.maxsize) // workers))
     work = [
-        Reporting(
-            file.path, target, f"clip-{n}", reading, frames, fps, method, keys, tolerance_mm, auto, choosing, fitting
+        ReportJob(
+            file.path,
+            target,
+            f"clip-{n}",
+            load_options,
+            frames,
+            fps,
+            method,
+            keys,
+            tolerance_mm,
+            auto,
+            key_options,
+            curve_options,
         )
         for n, file in enumerate(inputs.files, 1)
     ]
-    return report_run.run(work, target, title, workers, show=open_, json=json, quiet=quiet)
+    return report_run.run(work, target, title, workers, open_page=open_, json=json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""``keypose serve``: the web app."""
+"""``keypose serve``: start the web app."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.library_options import Blobs, Where
+from keypose.cli.library_options import Blobs, LibraryOption
 from keypose.cli.options import Json
 
-REACHED = Parameter(group=Group("Who can reach it", sort_key=2))
+NETWORK_GROUP = Parameter(group=Group("Network", sort_key=2))
 
 
 def serve(
     *,
-    library: Where = None,
+    library: LibraryOption = None,
     blobs: Blobs = None,
-    demo: Annotated[
-        bool, Parameter(negative="", help="A new library with clips made in code, which is gone in the end.")
-    ] = False,
+    demo: Annotated[bool, Parameter(negative="", help="Use a temporary library with generated clips.")] = False,
     open: Annotated[bool, Parameter(negative="", help="Open the page in the browser.")] = False,
     port: Annotated[
-        int | None, Parameter(help="The port to listen on. Otherwise 8600, or the next one that is free."), REACHED
+        int | None,
+        Parameter(help="The port to listen on. Default: 8600, or the next free one."),
+        NETWORK_GROUP,
     ] = None,
     host: Annotated[
         str,
-        Parameter(show_default=True, help="The address to listen on. Others than this machine need a password."),
-        REACHED,
+        Parameter(show_default=True, help="The address to listen on. Other machines need a password."),
+        NETWORK_GROUP,
     ] = "127.0.0.1",
     password_file: Annotated[
         Path | None,
         Parameter(
-            help="A file whose first line is the password for other machines. Otherwise what the environment variable "
-            "KEYPOSE_PASSWORD says, or it is asked for."
+            help="A file whose first line is the password for other machines. Default: the environment variable "
+            "KEYPOSE_PASSWORD, or a prompt."
         ),
-        REACHED,
+        NETWORK_GROUP,
     ] = None,
     json: Json = False,
 ) -> int:
-    """Start the web app: upload, look, search, choose keys, edit, take away.
+    """Start the web app: upload, view, search, choose keys, edit, export.
 
     Prints the address to open; whoever has it can use the library. A library that
-    is not there is made. Only this machine can reach it, unless --host names
-    another address, which asks for a password. Ctrl-C ends it.
+    does not exist is created. Only this machine can reach it, unless --host gives
+    another address, which requires a password. Ctrl-C stops it.
 
     For example:
       keypose serve

@@ -1,4 +1,4 @@
-"""``keypose compress``: motion files as small ones within a promised error, one or many."""
+"""``keypose compress``: compress motion files within a given error."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.exits import UsageError
+from keypose.cli.exit_codes import UsageError
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
-from keypose.cli.targets import Overwrite, Quiet, SkipExisting
+from keypose.cli.output_options import Overwrite, Quiet, SkipExisting
 
-USUAL_MM = 1.0
+DEFAULT_TOLERANCE_MM = 1.0
 
 
 def compress(
@@ -19,37 +19,37 @@ def compress(
         str,
         Parameter(
             name="IN OUT",
-            help="What to compress (files, folders, patterns in quotes), and last where to: NAME.kps for one file, "
+            help="Input (files, folders, patterns in quotes), and last the output: NAME.kps for one file, "
             "a folder for more.",
         ),
     ],
     tolerance_mm: Annotated[
         float | None,
-        Parameter(help="How far any point may be off at most, in mm on a figure of 1.7 m. Otherwise 1."),
+        Parameter(help="Maximum error of any point, in mm on a figure of 1.7 m. Default: 1."),
     ] = None,
-    lossless: Annotated[bool, Parameter(negative="", help="Keep the very numbers of the file.")] = False,
+    lossless: Annotated[bool, Parameter(negative="", help="Store the exact numbers of the file.")] = False,
     keyed: Annotated[
         Path | None,
         Parameter(
-            help="Keys to keep in the file too: a .keys.json, or a folder with one for each clip. Otherwise those "
+            help="Keys to store in the file: a .keys.json, or a folder with one for each clip. Default: those "
             "beside the clip."
         ),
     ] = None,
     swings: Annotated[
         Path | None,
         Parameter(
-            help="Swings to keep in the file too: a .swings.json, or a folder with one for each clip. Otherwise those "
+            help="Swings to store in the file: a .swings.json, or a folder with one for each clip. Default: those "
             "beside the clip."
         ),
     ] = None,
     no_keys: Annotated[
-        bool, Parameter(negative="", help="Do not take along the keys and swings that stand beside a clip.")
+        bool, Parameter(negative="", help="Do not store the keys and swings found beside a clip.")
     ] = False,
     verify: Annotated[
         bool,
         Parameter(
             negative="--no-verify",
-            help="Read each file back from the disk and compare it before it takes its place. So it is by itself.",
+            help="Read each file back and compare it before it replaces the output. Default.",
         ),
     ] = True,
     reference_pose: ReferencePose = "auto",
@@ -64,14 +64,14 @@ def compress(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Compress motion files within a promised error.
+    """Compress motion files within a given error.
 
-    No joint, no end site and no point 3 cm off a joint is farther off than
-    --tolerance-mm in any frame. Names, rate, axes, channels and end sites are
-    kept, so that keypose restore gives back a file of the same structure; keys
-    and swings beside a clip go along. Each file is read back and compared
-    before it takes its place. Sub-folders are kept; what fails is listed at
-    the end, and the exit code is 1.
+    The error of joints, end sites and points 3 cm from a joint is at most
+    --tolerance-mm in every frame. Names, rate, axes, channels and end sites are
+    stored, so that keypose restore writes a file of the same structure, and so
+    are keys and swings found beside a clip. Each file is read back and compared
+    before it replaces the output. Sub-folders are preserved; failures are listed
+    at the end, and the exit code is 1.
 
     For example:
       keypose compress walk.bvh walk.kps
@@ -80,55 +80,56 @@ def compress(
       keypose compress takes/ archive/
       keypose compress takes/ archive/ --skip-existing --jobs 4
     """
-    from keypose.batch.inputs import KEYS_SUFFIXES, SWINGS_SUFFIXES, expand
+    from keypose.batch.companion_files import find_companion
+    from keypose.batch.compress import CompressJob
+    from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER
-    from keypose.batch.storage_along import beside
-    from keypose.batch.storage_compress import Compression
     from keypose.cli import storage_run
-    from keypose.cli.options import jobs_from, reading_from
-    from keypose.cli.storage_targets import plan_stored, without_stored
-    from keypose.cli.targets import existing_from, names_and_out
+    from keypose.cli.options import parse_load_options, resolve_jobs
+    from keypose.cli.output_options import parse_existing_policy, split_paths
+    from keypose.cli.storage_plan import plan_compressed, select_uncompressed
 
-    names, out = names_and_out(paths, "compress")
-    existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
+    names, out = split_paths(paths, "compress")
+    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
     if no_keys and (keyed or swings):
         raise UsageError(f"--no-keys and {'--keyed' if keyed else '--swings'} cannot both be meant")
-    tolerance = tolerance_from(tolerance_mm, lossless=lossless)
-    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
-    inputs = without_stored(expand(names), names)
+    tolerance = resolve_tolerance(tolerance_mm, lossless=lossless)
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    inputs = select_uncompressed(discover_clips(names), names)
     if inputs.problems:
         raise inputs.problems[0]
-    plan = plan_stored(inputs, names, out, existing)
+    plan = plan_compressed(inputs, names, out, existing_policy)
     files = {file.path: file for file in inputs.files}
     if len(files) > 1:
-        for option, given in (("--keyed", keyed), ("--swings", swings)):
-            if given is not None and not given.is_dir():
-                raise UsageError(f"{option} {given}: one file for {len(files)} clips, expected a folder with one for "
-                                 f"each")  # fmt: skip
+        for option, option_path in (("--keyed", keyed), ("--swings", swings)):
+            if option_path is not None and not option_path.is_dir():
+                raise UsageError(
+                    f"{option} {option_path}: one file for {len(files)} clips, expected a folder with one for each"
+                )
     work = [
-        Compression(
+        CompressJob(
             t.source,
             t.target,
-            reading,
+            load_options,
             tolerance,
-            None if no_keys else beside(files[t.source], keyed, KEYS_SUFFIXES),
-            None if no_keys else beside(files[t.source], swings, SWINGS_SUFFIXES),
+            None if no_keys else find_companion(files[t.source], keyed, KEYS_SUFFIXES),
+            None if no_keys else find_companion(files[t.source], swings, SWINGS_SUFFIXES),
             verify,
         )
         for t in plan.targets
     ]
-    workers = jobs_from(jobs, CLIPS_PER_WORKER * len(work))  # a worker starts sooner than a clip is compressed
+    workers = resolve_jobs(jobs, CLIPS_PER_WORKER * len(work))  # starting a worker takes less time than one clip
     return storage_run.compress(work, plan.skipped, tolerance, workers, json=json, quiet=quiet)
 
 
-def tolerance_from(tolerance_mm: float | None, *, lossless: bool) -> float | None:
-    """What was asked for in mm; None: lossless."""
+def resolve_tolerance(tolerance_mm: float | None, *, lossless: bool) -> float | None:
+    """Return the tolerance in mm, checked; None: lossless."""
     if lossless and tolerance_mm is not None:
         raise UsageError("--lossless and --tolerance-mm cannot both be meant")
     if tolerance_mm is not None:
-        from keypose.storage.writing import GREATEST_TOLERANCE_MM, LEAST_TOLERANCE_MM
+        from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
 
-        if not LEAST_TOLERANCE_MM <= tolerance_mm <= GREATEST_TOLERANCE_MM:
-            possible = f"{LEAST_TOLERANCE_MM:g} to {GREATEST_TOLERANCE_MM:g}"
+        if not MIN_TOLERANCE_MM <= tolerance_mm <= MAX_TOLERANCE_MM:
+            possible = f"{MIN_TOLERANCE_MM:g} to {MAX_TOLERANCE_MM:g}"
             raise UsageError(f"--tolerance-mm {tolerance_mm:g}: expected {possible}; --lossless keeps every number")
-    return None if lossless else USUAL_MM if tolerance_mm is None else tolerance_mm
+    return None if lossless else DEFAULT_TOLERANCE_MM if tolerance_mm is None else tolerance_mm

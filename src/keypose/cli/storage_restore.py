@@ -1,4 +1,4 @@
-"""``keypose restore``: stored files back into any format, whole or in part, one or many."""
+"""``keypose restore``: restore compressed files to any format, completely or in part."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.exits import UsageError
+from keypose.cli.exit_codes import UsageError
 from keypose.cli.options import Jobs, Json, LimitOption
-from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
+from keypose.cli.output_options import Overwrite, Quiet, SkipExisting, TargetFormat
 
 
 def restore(
@@ -17,15 +17,15 @@ def restore(
         str,
         Parameter(
             name="IN OUT",
-            help="Which .kps files to restore (files, folders, patterns in quotes), and last where to: a file for one, "
+            help="The .kps files (files, folders, patterns in quotes), and last the output: a file for one, "
             "a folder for more.",
         ),
     ],
-    to: To = None,
+    to: TargetFormat = None,
     from_s: Annotated[
-        float | None, Parameter(help="Only from this second on. Of the file only what is needed is read.")
+        float | None, Parameter(help="Start, in seconds. Only the needed part of the file is read.")
     ] = None,
-    to_s: Annotated[float | None, Parameter(help="Only up to this second, which is not included.")] = None,
+    to_s: Annotated[float | None, Parameter(help="End, in seconds, not included.")] = None,
     no_keys: Annotated[
         bool, Parameter(negative="", help="Do not write the keys and swings in the file beside the result.")
     ] = False,
@@ -33,8 +33,7 @@ def restore(
         bool,
         Parameter(
             negative="--no-write-reference-pose",
-            help="The T-pose that was kept apart is frame 0 again in formats with no other place for it. So it is by "
-            "itself.",
+            help="Write the separated T-pose as frame 0 in formats that cannot store it separately. Default.",
         ),
     ] = True,
     overwrite: Overwrite = False,
@@ -47,44 +46,46 @@ def restore(
     """Restore compressed motion into any format.
 
     A restored BVH has the structure of the original: joints, channels, end
-    sites, orders and frame time; of a lossless file also its very numbers.
-    Keys and swings that the file holds are written beside, where the format
-    has no place for them. Of a damaged file the groups that cannot be read are
-    named, with what to type for the rest.
+    sites, orders and frame time; from a lossless file also its exact numbers.
+    Keys and swings in the file are written beside the output if its format
+    cannot store them. For a damaged file the unreadable groups are listed, with
+    the command that restores the rest.
 
     For example:
       keypose restore walk.kps walk.bvh
       keypose restore walk.kps part.glb --from-s 10 --to-s 12.5
       keypose restore archive/ takes/ --to bvh
     """
-    from keypose.batch.inputs import SWINGS_SUFFIXES, expand
-    from keypose.batch.storage_restore import Restoring
+    from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
+    from keypose.batch.restore import RestoreJob
     from keypose.cli import storage_run
-    from keypose.cli.options import jobs_from, limits_from
-    from keypose.cli.storage_targets import is_stored, only_stored
-    from keypose.cli.targets import existing_from, names_and_out, plan_from
+    from keypose.cli.options import parse_limits, resolve_jobs
+    from keypose.cli.output_options import build_plan, parse_existing_policy, split_paths
+    from keypose.cli.storage_plan import is_kps, select_compressed
 
-    names, out = names_and_out(paths, "restore")
-    existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
+    names, out = split_paths(paths, "restore")
+    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
     check_span(from_s, to_s)
-    limits = limits_from(limit)
-    inputs = only_stored(expand(names), names)
+    limits = parse_limits(limit)
+    inputs = select_compressed(discover_clips(names), names)
     if inputs.problems:
         raise inputs.problems[0]
-    plan = plan_from(inputs, names, out, to, existing, "restore", SWINGS_SUFFIXES)
+    plan = build_plan(inputs, names, out, to, existing_policy, "restore", SWINGS_SUFFIXES)
     for t in (*plan.targets, *plan.skipped):
-        if is_stored(t.target):
-            raise UsageError(f"{t.target}: is to be compressed again? Expected another format, or keypose compress, "
-                             f"which says how near it is kept")  # fmt: skip
+        if is_kps(t.target):
+            raise UsageError(
+                f"{t.target}: is to be compressed again? Expected another format, or keypose compress, "
+                f"which says how near it is kept"
+            )
     work = [
-        Restoring(t.source, t.target, from_s, to_s, not no_keys, write_reference_pose, overwrite, limits)
+        RestoreJob(t.source, t.target, from_s, to_s, not no_keys, write_reference_pose, overwrite, limits)
         for t in plan.targets
     ]
-    return storage_run.restore(work, plan.skipped, jobs_from(jobs, len(work)), json=json, quiet=quiet)
+    return storage_run.restore(work, plan.skipped, resolve_jobs(jobs, len(work)), json=json, quiet=quiet)
 
 
 def check_span(from_s: float | None, to_s: float | None) -> None:
-    """That two times can be the ends of a part."""
+    """Raise UsageError if the two times do not form a span."""
     for option, value in (("--from-s", from_s), ("--to-s", to_s)):
         if value is not None and not (math.isfinite(value) and value >= 0):
             raise UsageError(f"{option} {value:g}: expected seconds from the clip's start, 0 or more")

@@ -1,4 +1,4 @@
-"""What makes a file a compressed one, by label."""
+"""Properties of compressed files as labelled rows."""
 
 from __future__ import annotations
 
@@ -6,69 +6,69 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from keypose.batch.storage_facts import RAW_BYTES, StoredFacts
+from keypose.batch.storage_info import RAW_BYTES, StorageInfo
 
-RAW = f"{RAW_BYTES} bytes for each joint and frame"
-DAMAGE_SHOWN = 4  # groups
-NAMES_SHOWN = 4
+RAW_SIZE_TEXT = f"{RAW_BYTES} bytes for each joint and frame"
+MAX_DAMAGE = 4  # damaged groups listed
+MAX_NAMES = 4
 
 
-class Near(Protocol):
-    """What is known of how near frames are to the original."""
+class StoredAccuracy(Protocol):
+    """How accurate stored frames are."""
 
     @property
     def lossless(self) -> bool:
-        """Whether every number is kept."""
+        """Return whether all numbers are exact."""
 
     @property
     def tolerance_mm(self) -> float | None:
-        """How far they may be off; None: lossless, or no frames."""
+        """Return the maximum error; None: lossless, or no frames."""
 
     @property
     def source_tolerance_mm(self) -> float | None:
-        """How far what was stored may have been off already; None: it was not compressed before."""
+        """Return the maximum error of the compressed source; None if the source was not compressed."""
 
 
-def nearness(made: Near) -> str:
-    """How near frames that were read are to the original; what was compressed twice has both errors."""
-    before = made.source_tolerance_mm
-    if made.lossless:
+def format_accuracy(stored: StoredAccuracy) -> str:
+    """Return the accuracy as text; errors of files compressed twice add up."""
+    before = stored.source_tolerance_mm
+    if stored.lossless:
         return "every number as it was" if before is None else f"every number, of what was within {before:g} mm"
-    if made.tolerance_mm is None:
+    if stored.tolerance_mm is None:
         return "as its keys or swings play"
-    return f"within {made.tolerance_mm + (before or 0.0):g} mm"
+    return f"within {stored.tolerance_mm + (before or 0.0):g} mm"
 
 
-def _since(made: Near) -> str:
-    """How that comes about where a file was compressed twice."""
-    before, own = made.source_tolerance_mm, made.tolerance_mm
+def _source_suffix(stored: StoredAccuracy) -> str:
+    """Return the two errors of a file compressed twice as text; empty otherwise."""
+    before, own = stored.source_tolerance_mm, stored.tolerance_mm
     if before is None or own is None:
         return ""
     return f" of the original: {own:g} mm, of what was itself within {before:g} mm"
 
 
-def some_of(paths: Sequence[Path]) -> str:
-    """The first few of many files, and how many more there are."""
-    more = len(paths) - NAMES_SHOWN
-    return ", ".join(map(str, paths[:NAMES_SHOWN])) + (f" and {more} more" if more > 0 else "")
+def format_paths(paths: Sequence[Path]) -> str:
+    """Return the first paths and the number of others as text."""
+    more = len(paths) - MAX_NAMES
+    return ", ".join(map(str, paths[:MAX_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
-def held(keys: int | None, swings: int | None) -> str:
-    """What a file holds besides frames; empty: nothing."""
+def format_contents(keys: int | None, swings: int | None) -> str:
+    """Return the keys and swings in a file as text; empty if none."""
     return " and ".join(f"{n} {kind}" for kind, n in (("keys", keys), ("swings", swings)) if n is not None)
 
 
-def stored_rows(stored: StoredFacts) -> list[tuple[str, str]]:
-    """How near it is, how small, in how many groups, what else it holds, and what is damaged."""
+def stored_rows(stored: StorageInfo) -> list[tuple[str, str]]:
+    """Return rows for accuracy, ratio, groups, contents and damage."""
     rows = [
-        ("kept", nearness(stored) + _since(stored)),
+        ("kept", format_accuracy(stored) + _source_suffix(stored)),
         ("groups", f"{stored.n_groups} of about {stored.group_s:.3g} s, each readable alone"),
     ]
     if stored.ratio is not None:
-        rows.insert(1, ("smaller", f"{stored.ratio:.3g} times than {RAW}"))
-    if also := held(stored.keys, stored.swings):
-        rows.append(("with", also))
-    rows += [("damaged", str(each)) for each in stored.damage[:DAMAGE_SHOWN]]
-    if len(stored.damage) > DAMAGE_SHOWN:
-        rows.append(("", f"and {len(stored.damage) - DAMAGE_SHOWN} more groups; --json has all"))
+        rows.insert(1, ("smaller", f"{stored.ratio:.3g} times than {RAW_SIZE_TEXT}"))
+    if contents := format_contents(stored.keys, stored.swings):
+        rows.append(("with", contents))
+    rows += [("damaged", str(each)) for each in stored.damage[:MAX_DAMAGE]]
+    if len(stored.damage) > MAX_DAMAGE:
+        rows.append(("", f"and {len(stored.damage) - MAX_DAMAGE} more groups; --json has all"))
     return rows

@@ -1,4 +1,4 @@
-"""The runs of ``keypose compress`` and ``keypose restore``: progress, failures, and what was made of it all."""
+"""Run ``keypose compress`` and ``keypose restore``: progress, failures, and results as text or JSON."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import asdict
 from typing import Any
 
 from keypose.batch import Outcome
+from keypose.batch.compress import CompressJob, CompressResult, compress_clip
 from keypose.batch.plan import Target
-from keypose.batch.storage_compress import Compressed, Compression, compress_clip
-from keypose.batch.storage_restore import Restored, Restoring, restore_clip
-from keypose.cli import output, said, storage_view
-from keypose.cli.clip_view import common_folder, duration, file_size
-from keypose.cli.running import Run, run_all
-from keypose.cli.storage_kept import differing, kept_at
-from keypose.cli.storage_rows import nearness
+from keypose.batch.restore import RestoreJob, RestoreResult, restore_clip
+from keypose.cli import messages, output, storage_view
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration
+from keypose.cli.storage_outputs import difference_messages, read_existing
+from keypose.cli.storage_rows import format_accuracy
+from keypose.cli.write_runner import RunResult, run_write_jobs
 
 
 def compress(
-    work: Sequence[Compression],
+    work: Sequence[CompressJob],
     skipped: Sequence[Target],
     tolerance_mm: float | None,
     jobs: int,
@@ -26,98 +26,101 @@ def compress(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Compresses all, and says what became of it; the exit code.
+    """Compress all files and print results; return the exit code.
 
-    ``tolerance_mm``: what was asked for, None: lossless; ``skipped`` files may have been made otherwise.
+    ``tolerance_mm`` is the requested tolerance, None: lossless; ``skipped`` files may have another one.
     """
-    kept = [kept_at(t, tolerance_mm) for t in skipped]
-    ran = run_all(
+    existing_files = [read_existing(t, tolerance_mm) for t in skipped]
+    run_result = run_write_jobs(
         "Compressing",
         compress_clip,
         work,
         skipped,
         jobs,
-        said.heard,
+        messages.translate_outcome,
         json=json,
         quiet=quiet,
-        in_parts=compress_clip,
+        function_with_progress=compress_clip,
     )
     if json:
-        told = ran.document("compressed", _compressed_document)
-        told["skipped"] = [each | there.document() for each, there in zip(told["skipped"], kept, strict=True)]
-        output.show_json(told | {"total": _total_document(ran)})
+        document = run_result.document("compressed", _compressed_document)
+        document["skipped"] = [
+            each | existing_file.document()
+            for each, existing_file in zip(document["skipped"], existing_files, strict=True)
+        ]
+        output.print_json(document | {"total": _total_document(run_result)})
     elif not quiet:
-        _say_compressed(ran)
-        for text in differing(kept):
-            output.warning(text)
-    return _code(ran, json=json)
+        _print_compressed(run_result)
+        for text in difference_messages(existing_files):
+            output.print_warning(text)
+    return _finish(run_result, json=json)
 
 
-def _say_compressed(ran: Run[Compression, Compressed]) -> None:
-    ran.say_notes(lambda made: made.notes)
-    written = ran.written
-    if len(ran.work) == 1 and written:
-        output.show(storage_view.block(*written[0], ran.seconds))
-        for part in ran.left_out:
-            output.line(part)
+def _print_compressed(run_result: RunResult[CompressJob, CompressResult]) -> None:
+    run_result.print_notes(lambda result: result.notes)
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        output.print_renderable(storage_view.build_block(*results[0], run_result.seconds))
+        for part in run_result.skipped_phrases:
+            output.print_line(part)
         return
-    if written:
-        output.show(storage_view.table(written, output.console().width))
-    parts = ran.counted("compressed") + _with_warnings(ran.outcomes)
-    if parts and ran.is_about_many:
-        output.line(", ".join(parts))
-    if written:
-        for line in storage_view.summary(written, ran.seconds):
-            output.line(line)
+    if results:
+        output.print_renderable(storage_view.build_table(results, output.stdout_console().width))
+    phrases = run_result.count_phrases("compressed") + _warning_phrases(run_result.outcomes)
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))
+    if results:
+        for line in storage_view.summary_lines(results, run_result.seconds):
+            output.print_line(line)
 
 
-def _code(ran: Run[Any, Any], *, json: bool) -> int:
-    """Says what failed, and what an interruption has left undone; the exit code."""
-    if ran.interrupted and len(ran.work) == 1 and not ran.outcomes and not json:
-        output.note(f"interrupted; {ran.work[0].target} was not written")
-    return ran.code(json=json)
+def _finish(run_result: RunResult[Any, Any], *, json: bool) -> int:
+    """Print failures and what an interruption left; return the exit code."""
+    if run_result.interrupted and len(run_result.work) == 1 and not run_result.outcomes and not json:
+        output.print_note(f"interrupted; {run_result.work[0].target} was not written")
+    return run_result.finish(json=json)
 
 
-def _with_warnings(outcomes: Sequence[Outcome[Any]]) -> list[str]:
-    """How many clips were read with warnings, as a part of a sentence; empty: none."""
-    warned = sum(bool(outcome.warnings) for outcome in outcomes)
-    return [f"{warned} {'clip' if warned == 1 else 'clips'} with warnings"] if warned else []
+def _warning_phrases(outcomes: Sequence[Outcome[Any]]) -> list[str]:
+    """Return the number of clips with warnings as a phrase; empty if none."""
+    n_clips = sum(bool(outcome.warnings) for outcome in outcomes)
+    return [f"{n_clips} {'clip' if n_clips == 1 else 'clips'} with warnings"] if n_clips else []
 
 
-def _compressed_document(job: Compression, made: Compressed) -> dict[str, Any]:
-    """One clip for JSON."""
+def _compressed_document(job: CompressJob, result: CompressResult) -> dict[str, Any]:
+    """Return one clip as JSON fields."""
     return {
-        "tolerance_mm": None if made.lossless or not made.has_frames else job.tolerance_mm,
-        "lossless": made.lossless,
-        "source_tolerance_mm": made.source_tolerance_mm,
-        "n_frames": made.n_frames,
-        "fps": made.fps,
-        "duration_s": made.duration_s,
-        "n_joints": made.n_joints,
-        "n_groups": made.n_groups,
-        "source_bytes": made.source_bytes,
-        "raw_bytes": made.raw_bytes,
-        "bytes": made.bytes,
-        "ratio": made.source_bytes / made.bytes,
-        "raw_ratio": made.raw_bytes / made.bytes,
-        "verified": made.verified,
-        "largest_error": None if made.error is None else asdict(made.error),
-        "keys": made.keys,
-        "swings": made.swings,
-        "beside_bytes": made.beside_bytes,
-        "notes": made.notes,
+        "tolerance_mm": None if result.lossless or not result.has_frames else job.tolerance_mm,
+        "lossless": result.lossless,
+        "source_tolerance_mm": result.source_tolerance_mm,
+        "n_frames": result.n_frames,
+        "fps": result.fps,
+        "duration_s": result.duration_s,
+        "n_joints": result.n_joints,
+        "n_groups": result.n_groups,
+        "source_bytes": result.source_bytes,
+        "raw_bytes": result.raw_bytes,
+        "bytes": result.bytes,
+        "ratio": result.source_bytes / result.bytes,
+        "raw_ratio": result.raw_bytes / result.bytes,
+        "verified": result.verified,
+        "largest_error": None if result.error is None else asdict(result.error),
+        "keys": result.keys,
+        "swings": result.swings,
+        "companion_bytes": result.companion_bytes,
+        "notes": result.notes,
     }
 
 
-def _total_document(ran: Run[Compression, Compressed]) -> dict[str, Any] | None:
-    """All clips together for JSON; None without any."""
-    written = ran.written
-    if not written:
+def _total_document(run_result: RunResult[CompressJob, CompressResult]) -> dict[str, Any] | None:
+    """Return the totals as a JSON document; None without any clip."""
+    results = run_result.results
+    if not results:
         return None
-    total = storage_view.total(written)
+    total = storage_view.compute_total(results)
     worst = total.worst
     return {
-        "clips": len(written),
+        "clips": len(results),
         "duration_s": total.duration_s,
         "source_bytes": total.source_bytes,
         "raw_bytes": total.raw_bytes,
@@ -126,46 +129,52 @@ def _total_document(ran: Run[Compression, Compressed]) -> dict[str, Any] | None:
         "raw_ratio": total.raw_bytes / total.bytes,
         "verified": total.verified,
         "largest_error": None if worst is None else {"source": str(worst[0]), **asdict(worst[1])},
-        "motion_s_per_s": total.duration_s / ran.seconds,
+        "motion_s_per_s": total.duration_s / run_result.seconds,
     }
 
 
-def restore(work: Sequence[Restoring], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
-    """Restores all, and says what became of it; the exit code."""
-    ran = run_all("Restoring", restore_clip, work, skipped, jobs, said.heard, json=json, quiet=quiet)
+def restore(work: Sequence[RestoreJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+    """Restore all files and print results; return the exit code."""
+    run_result = run_write_jobs(
+        "Restoring", restore_clip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
     if json:
-        output.show_json(ran.document("restored", _restored_document))
+        output.print_json(run_result.document("restored", _restored_document))
     elif not quiet:
-        _say_restored(ran)
-    return _code(ran, json=json)
+        _print_restored(run_result)
+    return _finish(run_result, json=json)
 
 
-def _say_restored(ran: Run[Restoring, Restored]) -> None:
-    ran.say_notes(lambda made: made.notes)
-    written = ran.written
-    if len(ran.work) == 1 and written:
-        job, made = written[0]
-        whole = "" if job.whole else f" from {made.first_s:.2f} s on"
-        output.line(f"{job.target}: {made.n_frames} frames{whole} at {made.fps:.6g} fps, {file_size(made.bytes)}, "
-                    f"{nearness(made)}, in {ran.seconds:.2f} s")  # fmt: skip
-        for what, path in (("keys", made.keys_file), ("swings", made.swings_file)):
+def _print_restored(run_result: RunResult[RestoreJob, RestoreResult]) -> None:
+    run_result.print_notes(lambda result: result.notes)
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        job, result = results[0]
+        start = "" if job.is_whole_clip else f" from {result.start_s:.2f} s on"
+        output.print_line(
+            f"{job.target}: {result.n_frames} frames{start} at {result.fps:.6g} fps, {format_bytes(result.bytes)}, "
+            f"{format_accuracy(result)}, in {run_result.seconds:.2f} s"
+        )
+        for kind, path in (("keys", result.keys_file), ("swings", result.swings_file)):
             if path is not None:
-                output.line(f"{path}: its {what}")
-        for part in ran.left_out:
-            output.line(part)
+                output.print_line(f"{path}: its {kind}")
+        for part in run_result.skipped_phrases:
+            output.print_line(part)
         return
-    parts = ran.counted("restored") + _with_warnings(ran.outcomes)
-    if noted := sum(bool(made.notes) for _, made in written):
-        parts.append(f"{noted} with notes")
-    if written:
-        seconds = sum(made.n_frames / made.fps for _, made in written)
-        folder = common_folder([str(job.target) for job, _ in written]) or "."
-        parts.append(f"{duration(seconds)} of motion, to {folder}: "
-                     f"{file_size(sum(made.bytes for _, made in written))}")  # fmt: skip
-    if parts and ran.is_about_many:
-        output.line(", ".join(parts))
+    phrases = run_result.count_phrases("restored") + _warning_phrases(run_result.outcomes)
+    if n_with_notes := sum(bool(result.notes) for _, result in results):
+        phrases.append(f"{n_with_notes} with notes")
+    if results:
+        seconds = sum(result.n_frames / result.fps for _, result in results)
+        folder = common_folder([str(job.target) for job, _ in results]) or "."
+        phrases.append(
+            f"{format_duration(seconds)} of motion, to {folder}: "
+            f"{format_bytes(sum(result.bytes for _, result in results))}"
+        )
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))
 
 
-def _restored_document(job: Restoring, made: Restored) -> dict[str, Any]:
-    """One file for JSON."""
-    return asdict(made)
+def _restored_document(job: RestoreJob, result: RestoreResult) -> dict[str, Any]:
+    """Return one file as JSON fields."""
+    return asdict(result)

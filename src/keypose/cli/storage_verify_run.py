@@ -1,4 +1,4 @@
-"""The run of ``keypose verify``: progress, failures, and what is sound, for people or programs."""
+"""Run ``keypose verify``: progress, failures, and results as text or JSON."""
 
 from __future__ import annotations
 
@@ -12,139 +12,145 @@ from rich.console import Group
 from rich.text import Text
 
 from keypose.batch import Outcome, map_clips
-from keypose.batch.storage_verify import Verified, Verifying, verify_clip
-from keypose.cli import columns, output, said
-from keypose.cli.clip_view import duration, file_size, labelled
+from keypose.batch.verify import VerifyJob, VerifyResult, verify_clip
+from keypose.cli import columns, messages, output
+from keypose.cli.clip_view import format_bytes, format_duration, labelled_rows
 from keypose.cli.columns import Column
-from keypose.cli.exits import FAILED
-from keypose.cli.output import printable
-from keypose.cli.progress import Progress
-from keypose.cli.storage_rows import RAW, nearness, some_of, stored_rows
+from keypose.cli.exit_codes import FAILED
+from keypose.cli.output import escape_unprintable
+from keypose.cli.progress import ProgressBar
+from keypose.cli.storage_rows import RAW_SIZE_TEXT, format_accuracy, format_paths, stored_rows
 from keypose.errors import FileError
 
-NEEDLESS = ("with", "groups", "length")  # on a narrow terminal, in this order
+OPTIONAL_HEADINGS = ("with", "groups", "length")  # dropped in this order on a narrow terminal
 
 
 def run(
-    work: Sequence[Verifying],
+    work: Sequence[VerifyJob],
     missing: Sequence[Path],
     problems: Sequence[FileError],
     jobs: int,
     *,
     json: bool,
-    one: bool,
+    is_single_file: bool,
 ) -> int:
-    """Reads all, and says what is sound; the exit code. ``missing``: originals without a compressed file."""
-    outcomes: list[Outcome[Verified]] = []
-    progress = Progress("Verifying", [job.path for job in work], quiet=json)
-    results = map_clips(verify_clip, work, jobs, on_start=progress.begin)
+    """Verify all files and print results; return the exit code. ``missing``: originals without a compressed file."""
+    outcomes: list[Outcome[VerifyResult]] = []
+    progress = ProgressBar("Verifying", [job.path for job in work], quiet=json)
+    results = map_clips(verify_clip, work, jobs, on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
-            outcomes.append(said.heard(work[outcome.index].path, outcome))
-            progress.done(outcome)
+            outcomes.append(messages.translate_outcome(work[outcome.index].path, outcome))
+            progress.finish_clip(outcome)
     outcomes.sort(key=lambda outcome: outcome.index)
-    found = [o.value for o in outcomes if o.value is not None]
+    clips = [o.value for o in outcomes if o.value is not None]
     if json:
-        told = [_document(work[o.index], o) for o in outcomes]
-        told += [{"path": None, "against": str(path), "problem": "has no .kps"} for path in missing]
-        told += [said.problem_document(p) for p in problems]
-        output.show_json(told[0] if one else told)
+        documents = [_document(work[o.index], o) for o in outcomes]
+        documents += [{"path": None, "against": str(path), "problem": "has no .kps"} for path in missing]
+        documents += [messages.error_document(p) for p in problems]
+        output.print_json(documents[0] if is_single_file else documents)
     else:
-        _say(work, outcomes, found, problems, one=one)
+        _print_results(work, outcomes, clips, problems, is_single_file=is_single_file)
         if missing:
-            output.warning(f"{len(missing)} of the originals {'has' if len(missing) == 1 else 'have'} no .kps: "
-                           f"{some_of(missing)}")  # fmt: skip
-    code = said.report_failures([(work[o.index].path, o.failure) for o in outcomes if o.failure], quiet=json)
-    return code or (FAILED if problems or any(clip.problem for clip in found) else 0)
+            output.print_warning(
+                f"{len(missing)} of the originals {'has' if len(missing) == 1 else 'have'} no .kps: "
+                f"{format_paths(missing)}"
+            )
+    code = messages.report_failures([(work[o.index].path, o.failure) for o in outcomes if o.failure], quiet=json)
+    return code or (FAILED if problems or any(clip.problem for clip in clips) else 0)
 
 
-def _say(
-    work: Sequence[Verifying],
-    outcomes: Sequence[Outcome[Verified]],
-    found: Sequence[Verified],
+def _print_results(
+    work: Sequence[VerifyJob],
+    outcomes: Sequence[Outcome[VerifyResult]],
+    clips: Sequence[VerifyResult],
     problems: Sequence[FileError],
     *,
-    one: bool,
+    is_single_file: bool,
 ) -> None:
     for outcome in outcomes:
-        said.say_warnings(work[outcome.index].path, outcome.warnings)
-    if one and found:
-        output.show(block(work[outcomes[0].index], found[0]))
-    elif found:
-        output.show(table(found, output.console().width))
-        sound = sum(not clip.problem for clip in found)
-        output.line(f"{sound} of {len(work)} files sound, {duration(sum(clip.duration_s for clip in found))} of motion")
-    for clip in found:
+        messages.print_warnings(work[outcome.index].path, outcome.warnings)
+    if is_single_file and clips:
+        output.print_renderable(build_block(work[outcomes[0].index], clips[0]))
+    elif clips:
+        output.print_renderable(build_table(clips, output.stdout_console().width))
+        sound = sum(not clip.problem for clip in clips)
+        output.print_line(
+            f"{sound} of {len(work)} files sound, {format_duration(sum(clip.duration_s for clip in clips))} of motion"
+        )
+    for clip in clips:
         if clip.problem:
-            output.error(f"{clip.path}: {clip.problem}")
+            output.print_error(f"{clip.path}: {clip.problem}")
     for problem in problems:
-        output.error(str(problem))
+        output.print_error(str(problem))
 
 
-def block(job: Verifying, clip: Verified) -> Group:
-    """One file: what is in it, and whether it is sound."""
+def build_block(job: VerifyJob, clip: VerifyResult) -> Group:
+    """Return the result of one file as text."""
     rows = [
-        ("motion", f"{clip.n_frames} frames, {duration(clip.duration_s)} at {clip.fps:.6g} fps, "
-                   f"{clip.n_joints} joints"),
-        ("size", file_size(clip.bytes)),
-        *stored_rows(clip.stored),
-    ]  # fmt: skip
+        (
+            "motion",
+            f"{clip.n_frames} frames, {format_duration(clip.duration_s)} at {clip.fps:.6g} fps, {clip.n_joints} joints",
+        ),
+        ("size", format_bytes(clip.bytes)),
+        *stored_rows(clip.storage),
+    ]
     if clip.error is not None:
         rows.append(("off", f"{clip.error}, on a figure of 1.7 m"))
-    if clip.same:
-        rows.append(("off", f"nothing: same as {job.against}, every number"))
+    if clip.is_identical:
+        rows.append(("off", f"nothing: same as {job.original}, every number"))
     if not clip.problem:
         rows.append(("sound", "every group was read"))
-    return labelled(clip.path, rows)
+    return labelled_rows(clip.path, rows)
 
 
-def table(found: Sequence[Verified], width: int) -> Group:
-    """Many files, one row each."""
-    names = Column("file", [printable(clip.path) for clip in found])
+def build_table(results: Sequence[VerifyResult], width: int) -> Group:
+    """Return a table of files, one row each."""
+    names = Column("file", [escape_unprintable(clip.path) for clip in results])
     others = [
-        Column("length", [duration(clip.duration_s) for clip in found], right=True),
-        Column("size", [file_size(clip.bytes) for clip in found], right=True),
-        Column("raw", [_ratio(clip.stored.ratio) for clip in found], right=True),
-        Column("kept", [nearness(clip.stored) for clip in found]),
-        Column("groups", [str(clip.stored.n_groups) for clip in found], right=True),
-        Column("max mm", [_off(clip) for clip in found], right=True),
-        Column("state", [_state(clip) for clip in found]),
+        Column("length", [format_duration(clip.duration_s) for clip in results], right_aligned=True),
+        Column("size", [format_bytes(clip.bytes) for clip in results], right_aligned=True),
+        Column("raw", [_format_ratio(clip.storage.ratio) for clip in results], right_aligned=True),
+        Column("kept", [format_accuracy(clip.storage) for clip in results]),
+        Column("groups", [str(clip.storage.n_groups) for clip in results], right_aligned=True),
+        Column("max mm", [_format_error(clip) for clip in results], right_aligned=True),
+        Column("state", [_state(clip) for clip in results]),
     ]
-    if not any(clip.error or clip.same for clip in found):
+    if not any(clip.error or clip.is_identical for clip in results):
         others = [column for column in others if column.heading != "max mm"]
-    shown = columns.without_needless(names, others, width, NEEDLESS)
-    return Group(columns.table(names, shown, width), Text(f"raw: than {RAW}", style="dim"))
+    visible_columns = columns.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
+    return Group(columns.build_table(names, visible_columns, width), Text(f"raw: than {RAW_SIZE_TEXT}", style="dim"))
 
 
-def _ratio(ratio: float | None) -> str:
+def _format_ratio(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.3g} x"
 
 
-def _off(clip: Verified) -> str:
-    return "0" if clip.same else "-" if clip.error is None else f"{clip.error.mm:.3g}"
+def _format_error(clip: VerifyResult) -> str:
+    return "0" if clip.is_identical else "-" if clip.error is None else f"{clip.error.mm:.3g}"
 
 
-def _state(clip: Verified) -> str:
-    if clip.stored.damage:
-        return f"{len(clip.stored.damage)} damaged"
+def _state(clip: VerifyResult) -> str:
+    if clip.storage.damage:
+        return f"{len(clip.storage.damage)} damaged"
     return "wrong" if clip.problem else "sound"
 
 
-def _document(job: Verifying, outcome: Outcome[Verified]) -> dict[str, Any]:
-    """One file for JSON, or why there is none."""
+def _document(job: VerifyJob, outcome: Outcome[VerifyResult]) -> dict[str, Any]:
+    """Return one file, or its failure, as a JSON document."""
     if outcome.failure is not None:
-        return {"path": str(job.path), **said.failure_document(outcome.failure), "warnings": outcome.warnings}
+        return {"path": str(job.path), **messages.failure_document(outcome.failure), "warnings": outcome.warnings}
     clip = outcome.value
     assert clip is not None
-    told = asdict(clip)
+    fields = asdict(clip)
     return {
-        **{name: told[name] for name in ("path", "name", "bytes", "n_frames", "fps")},
+        **{name: fields[name] for name in ("path", "name", "bytes", "n_frames", "fps")},
         "duration_s": clip.duration_s,
         "n_joints": clip.n_joints,
-        **told["stored"],
-        "against": None if job.against is None else str(job.against),
-        "largest_error": told["error"],
-        "same": clip.same,
+        **fields["storage"],
+        "against": None if job.original is None else str(job.original),
+        "largest_error": fields["error"],
+        "same": clip.is_identical,
         "sound": not clip.problem,
         "problem": clip.problem or None,
         "notes": clip.notes,

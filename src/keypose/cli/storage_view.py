@@ -1,4 +1,4 @@
-"""Compressed clips for people: one as a block, many as a table, and what they are together."""
+"""Compressed clips as text: one as a block, many as a table with totals."""
 
 from __future__ import annotations
 
@@ -10,158 +10,186 @@ from pathlib import Path
 from rich.console import Group
 from rich.text import Text
 
-from keypose.batch.storage_compress import Compressed, Compression
+from keypose.batch.compress import CompressJob, CompressResult
 from keypose.cli import columns
-from keypose.cli.clip_view import common_folder, duration, file_size, labelled
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
 from keypose.cli.columns import Column
-from keypose.cli.output import printable
-from keypose.cli.storage_rows import RAW, held
+from keypose.cli.output import escape_unprintable
+from keypose.cli.storage_rows import RAW_SIZE_TEXT, format_contents
 from keypose.storage.error import LargestError
 
-NEEDLESS = ("written", "with", "joints", "before", "length")  # on a narrow terminal, in this order
-LEGEND = f"smaller: than the file; raw: than {RAW}; max mm: the largest error, on a figure of 1.7 m"
+OPTIONAL_HEADINGS = ("written", "with", "joints", "before", "length")  # dropped in this order on a narrow terminal
+LEGEND = f"smaller: than the file; raw: than {RAW_SIZE_TEXT}; max mm: the largest error, on a figure of 1.7 m"
 
 
 @dataclass(frozen=True)
 class Total:
-    """Many clips together."""
+    """Totals of many clips."""
 
     duration_s: float
     source_bytes: int
     raw_bytes: int
     bytes: int
-    verified: bool  # all were read back
-    worst: tuple[Path, LargestError] | None  # the largest error of all
+    verified: bool  # all files were read back
+    worst: tuple[Path, LargestError] | None  # source and its largest error
 
 
-def total(written: Sequence[tuple[Compression, Compressed]]) -> Total:
-    """The sums of many clips, and the worst of them."""
-    made = [clip for _, clip in written]
-    errors = [(job.source, clip.error) for job, clip in written if clip.error is not None]
+def compute_total(results: Sequence[tuple[CompressJob, CompressResult]]) -> Total:
+    """Return the totals of many clips."""
+    clips = [clip for _, clip in results]
+    errors = [(job.source, clip.error) for job, clip in results if clip.error is not None]
     return Total(
-        duration_s=sum(clip.duration_s for clip in made),
-        source_bytes=sum(clip.source_bytes for clip in made),
-        raw_bytes=sum(clip.raw_bytes for clip in made),
-        bytes=sum(clip.bytes for clip in made),
-        verified=all(clip.verified for clip in made),
+        duration_s=sum(clip.duration_s for clip in clips),
+        source_bytes=sum(clip.source_bytes for clip in clips),
+        raw_bytes=sum(clip.raw_bytes for clip in clips),
+        bytes=sum(clip.bytes for clip in clips),
+        verified=all(clip.verified for clip in clips),
         worst=max(errors, key=lambda each: each[1].mm, default=None),
     )
 
 
-def block(job: Compression, made: Compressed, seconds: float) -> Group:
-    """One clip: how small it has become, how near it is, and where."""
+def build_block(job: CompressJob, result: CompressResult, seconds: float) -> Group:
+    """Return the result of one clip as text."""
     rows = [
-        ("motion", f"{made.n_frames} frames, {duration(made.duration_s)} at {made.fps:.6g} fps, "
-                   f"{made.n_joints} joints"),
-        ("size", f"{file_size(made.source_bytes)} became {file_size(made.bytes)}: {_smaller(made, 'the file')}"),
-        ("off", _off(job, made)),
-    ]  # fmt: skip
-    if with_it := _with(made):
-        rows.append(("with", f"{with_it}, which take {file_size(made.beside_bytes)} of it (--no-keys leaves them out)"))
-    rows.append(("written", f"{job.target} in {seconds:.2f} s, {_speed(made.duration_s, seconds)}"))
-    return labelled(str(job.source), rows)
+        (
+            "motion",
+            f"{result.n_frames} frames, {format_duration(result.duration_s)} at {result.fps:.6g} fps, "
+            f"{result.n_joints} joints",
+        ),
+        (
+            "size",
+            f"{format_bytes(result.source_bytes)} became {format_bytes(result.bytes)}: "
+            f"{_size_comparison(result, 'the file')}",
+        ),
+        ("off", _error_text(job, result)),
+    ]
+    if contents := _contents(result):
+        rows.append(
+            ("with", f"{contents}, which take {format_bytes(result.companion_bytes)} of it (--no-keys leaves them out)")
+        )
+    rows.append(("written", f"{job.target} in {seconds:.2f} s, {_format_speed(result.duration_s, seconds)}"))
+    return labelled_rows(str(job.source), rows)
 
 
-def table(written: Sequence[tuple[Compression, Compressed]], width: int) -> Group:
-    """Many clips, one row each."""
-    sources, targets = (_below_common([str(getattr(job, side)) for job, _ in written]) for side in ("source", "target"))
-    made = [clip for _, clip in written]
-    names = Column("clip", [printable(name) for name in sources])
+def build_table(results: Sequence[tuple[CompressJob, CompressResult]], width: int) -> Group:
+    """Return a table of clips, one row each."""
+    sources, targets = (
+        _relative_paths([str(getattr(job, side)) for job, _ in results]) for side in ("source", "target")
+    )
+    clips = [clip for _, clip in results]
+    names = Column("clip", [escape_unprintable(name) for name in sources])
     others = [
-        Column("length", [duration(clip.duration_s) for clip in made], right=True),
-        Column("joints", [str(clip.n_joints) for clip in made], right=True),
-        Column("before", [file_size(clip.source_bytes) for clip in made], right=True),
-        Column("after", [file_size(clip.bytes) for clip in made], right=True),
-        Column("smaller", [_cell_times(clip.source_bytes, clip.bytes) for clip in made], right=True),
-        Column("raw", [_cell_times(clip.raw_bytes, clip.bytes) for clip in made], right=True),
-        Column("max mm", [_cell(clip) for clip in made], right=True),
-        Column("with", [_with(clip) or "-" for clip in made]),
-        Column("written", [printable(name) for name in targets]),
+        Column("length", [format_duration(clip.duration_s) for clip in clips], right_aligned=True),
+        Column("joints", [str(clip.n_joints) for clip in clips], right_aligned=True),
+        Column("before", [format_bytes(clip.source_bytes) for clip in clips], right_aligned=True),
+        Column("after", [format_bytes(clip.bytes) for clip in clips], right_aligned=True),
+        Column("smaller", [_ratio_cell(clip.source_bytes, clip.bytes) for clip in clips], right_aligned=True),
+        Column("raw", [_ratio_cell(clip.raw_bytes, clip.bytes) for clip in clips], right_aligned=True),
+        Column("max mm", [_error_cell(clip) for clip in clips], right_aligned=True),
+        Column("with", [_contents(clip) or "-" for clip in clips]),
+        Column("written", [escape_unprintable(name) for name in targets]),
     ]
-    if not any(_with(clip) for clip in made):
+    if not any(_contents(clip) for clip in clips):
         others = [column for column in others if column.heading != "with"]
-    shown = columns.without_needless(names, others, width, NEEDLESS)
-    return Group(columns.table(names, shown, width), Text(LEGEND, style="dim"))
+    visible_columns = columns.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
+    return Group(columns.build_table(names, visible_columns, width), Text(LEGEND, style="dim"))
 
 
-def summary(written: Sequence[tuple[Compression, Compressed]], seconds: float) -> list[str]:
-    """What many clips are together, how far they are off, and where they are."""
-    all_ = total(written)
+def summary_lines(results: Sequence[tuple[CompressJob, CompressResult]], seconds: float) -> list[str]:
+    """Return lines with the totals, the largest error and the output folder."""
+    total = compute_total(results)
     lines = [
-        f"{duration(all_.duration_s)} of motion: {file_size(all_.source_bytes)} became {file_size(all_.bytes)}, "
-        f"{_smaller(all_, 'the files')}"
+        f"{format_duration(total.duration_s)} of motion: {format_bytes(total.source_bytes)} became "
+        f"{format_bytes(total.bytes)}, "
+        f"{_size_comparison(total, 'the files')}"
     ]
-    if all_.worst is not None:
-        source, error = all_.worst
-        lines.append(f"off by {_mm(error.mm)} mm at most: {source}, {_where(error)} (on a figure of 1.7 m)")
-    before = [clip.source_tolerance_mm for _, clip in written if clip.source_tolerance_mm is not None]
-    if before:
-        lines.append(f"{len(before)} of them {'was' if len(before) == 1 else 'were'} compressed before, within "
-                     f"{max(before):g} mm of the original: errors add up")  # fmt: skip
-    lines.append(f"{'all were read back' if all_.verified else 'not read back'}; written to "
-                 f"{common_folder([str(job.target) for job, _ in written]) or '.'}, "
-                 f"{_speed(all_.duration_s, seconds)}")  # fmt: skip
+    if total.worst is not None:
+        source, error = total.worst
+        lines.append(
+            f"off by {_format_mm(error.mm)} mm at most: {source}, {_error_location(error)} (on a figure of 1.7 m)"
+        )
+    source_tolerances = [clip.source_tolerance_mm for _, clip in results if clip.source_tolerance_mm is not None]
+    if source_tolerances:
+        lines.append(
+            f"{len(source_tolerances)} of them {'was' if len(source_tolerances) == 1 else 'were'} compressed before, "
+            f"within {max(source_tolerances):g} mm of the original: errors add up"
+        )
+    lines.append(
+        f"{'all were read back' if total.verified else 'not read back'}; written to "
+        f"{common_folder([str(job.target) for job, _ in results]) or '.'}, "
+        f"{_format_speed(total.duration_s, seconds)}"
+    )
     return lines
 
 
-def _off(job: Compression, made: Compressed) -> str:
-    read = "read back" if made.verified else "not read back"
-    if not made.has_frames:
-        return f"nothing: {'keys are kept exactly' if made.keys else 'swings are kept to 32 bits'}; {read}"
-    before = made.source_tolerance_mm
-    since = "" if before is None else f" of {job.source.name}, which is itself within {before:g} mm of its original"
-    if made.lossless:
-        return f"nothing: every number{since} is kept; {read}"
-    if made.error is None:
-        return f"{job.tolerance_mm:g} mm at most{since}, as promised; {read}"
-    return (f"{_mm(made.error.mm)} mm at most: {_where(made.error)}, on a figure of 1.7 m; {read}, "
-            f"within {job.tolerance_mm:g} mm{since}")  # fmt: skip
+def _error_text(job: CompressJob, result: CompressResult) -> str:
+    verification = "read back" if result.verified else "not read back"
+    if not result.has_frames:
+        return f"nothing: {'keys are kept exactly' if result.keys else 'swings are kept to 32 bits'}; {verification}"
+    before = result.source_tolerance_mm
+    source_suffix = (
+        "" if before is None else f" of {job.source.name}, which is itself within {before:g} mm of its original"
+    )
+    if result.lossless:
+        return f"nothing: every number{source_suffix} is kept; {verification}"
+    if result.error is None:
+        return f"{job.tolerance_mm:g} mm at most{source_suffix}, as promised; {verification}"
+    return (
+        f"{_format_mm(result.error.mm)} mm at most: {_error_location(result.error)}, on a figure of 1.7 m; "
+        f"{verification}, "
+        f"within {job.tolerance_mm:g} mm{source_suffix}"
+    )
 
 
-def _where(error: LargestError) -> str:
-    point = "" if error.what == "joint" else f" ({error.what})"
+def _error_location(error: LargestError) -> str:
+    point = "" if error.point == "joint" else f" ({error.point})"
     return f"{error.joint}{point} in frame {error.frame}"
 
 
-def _cell(made: Compressed) -> str:
-    if made.error is not None:
-        return _mm(made.error.mm)
-    return "0" if made.lossless or not made.has_frames else "-"
+def _error_cell(result: CompressResult) -> str:
+    if result.error is not None:
+        return _format_mm(result.error.mm)
+    return "0" if result.lossless or not result.has_frames else "-"
 
 
-def _with(made: Compressed) -> str:
-    return held(made.keys, made.swings)
+def _contents(result: CompressResult) -> str:
+    return format_contents(result.keys, result.swings)
 
 
-def _mm(value: float) -> str:
+def _format_mm(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _smaller(made: Compressed | Total, file: str) -> str:
-    """How many times smaller it is than the file and than plain numbers, or larger."""
-    file_way, raw_way = _way(made.source_bytes, made.bytes), _way(made.raw_bytes, made.bytes)
-    than_raw = "than" if raw_way == file_way else f"{raw_way} than"
-    return (f"{_times(made.source_bytes, made.bytes)} {file_way} than {file}, "
-            f"{_times(made.raw_bytes, made.bytes)} {than_raw} {RAW}")  # fmt: skip
+def _size_comparison(result: CompressResult | Total, file: str) -> str:
+    """Return the compression ratios against the file and against raw numbers as text."""
+    file_direction, raw_direction = (
+        _direction(result.source_bytes, result.bytes),
+        _direction(result.raw_bytes, result.bytes),
+    )
+    than_raw = "than" if raw_direction == file_direction else f"{raw_direction} than"
+    return (
+        f"{_format_ratio(result.source_bytes, result.bytes)} {file_direction} than {file}, "
+        f"{_format_ratio(result.raw_bytes, result.bytes)} {than_raw} {RAW_SIZE_TEXT}"
+    )
 
 
-def _way(before: int, after: int) -> str:
+def _direction(before: int, after: int) -> str:
     return "larger" if after > before else "smaller"
 
 
-def _cell_times(before: int, after: int) -> str:
-    return _times(before, after) + (" larger" if after > before else "")
+def _ratio_cell(before: int, after: int) -> str:
+    return _format_ratio(before, after) + (" larger" if after > before else "")
 
 
-def _times(before: int, after: int) -> str:
+def _format_ratio(before: int, after: int) -> str:
     ratio = max(before, after) / min(before, after) if before else 0.0
     return f"{ratio:.0f} x" if ratio >= 100 else f"{ratio:.3g} x"
 
 
-def _speed(motion_s: float, seconds: float) -> str:
+def _format_speed(motion_s: float, seconds: float) -> str:
     return f"{motion_s / max(seconds, 1e-9):.3g} s of motion per second"
 
 
-def _below_common(paths: Sequence[str]) -> list[str]:
+def _relative_paths(paths: Sequence[str]) -> list[str]:
     folder = common_folder(paths)
     return [os.path.relpath(path, folder) if folder else path for path in paths]

@@ -1,4 +1,4 @@
-"""The run of ``keypose strip``: what was typed, the work on one clip, and what is said of it."""
+"""Run ``keypose strip``: parse options, draw one clip, and print results."""
 
 from __future__ import annotations
 
@@ -9,51 +9,53 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from keypose.api.select import ladder, select
 from keypose.batch.convert import make_folder
-from keypose.batch.inputs import Inputs
-from keypose.batch.plan import Existing, Plan, Target
-from keypose.batch.reading import Reading, frames_meant
-from keypose.cli import output, said, targets
-from keypose.cli.exits import UsageError
-from keypose.cli.picturing import Choosing, Drawn, document, of_the_command_line, pixels_in
-from keypose.cli.running import Run, run_all
+from keypose.batch.file_discovery import ClipFiles
+from keypose.batch.load_options import ClipLoadOptions, resolve_frame_range
+from keypose.batch.plan import ExistingPolicy, Plan, Target
+from keypose.cli import messages, output, output_options
+from keypose.cli.exit_codes import UsageError
+from keypose.cli.picture_options import DrawnPicture, KeyOptions, option_errors_as_usage, picture_document, png_size
+from keypose.cli.write_runner import RunResult, run_write_jobs
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection
-from keypose.options import number, whole
-from keypose.pictures.picture import LEAST_SCALE, MOST_SCALE, SUFFIXES, picture_path
+from keypose.pictures.picture import MAX_SCALE, MIN_SCALE, SUFFIXES, picture_path
 from keypose.pictures.strip import strip
-from keypose.pictures.strip.canvas import Wish
-from keypose.pictures.strip.choice import MOST_POSES, USUAL_KEYS
+from keypose.pictures.strip.canvas import SizeOptions
+from keypose.pictures.strip.choice import DEFAULT_KEYS, MAX_POSES
 from keypose.pictures.strip.layouts import check_rows
-from keypose.pictures.view import VIEWS, view_of
-from keypose.verbs import ladder, select
+from keypose.pictures.view import VIEWS, build_view
+from keypose.validation import check_int, check_number
 
-USUAL_METHOD = "farthest"
+DEFAULT_METHOD = "farthest"
 
 
 @dataclass(frozen=True)
-class StripWanted:
-    """A strip of one file."""
+class StripJob:
+    """Draw a strip of one file."""
 
     source: Path
     target: Path
-    reading: Reading
+    load_options: ClipLoadOptions
     frames: tuple[int | None, int | None] | None  # start and end as in a slice
-    look: Mapping[str, Any]  # options of ``strip``
-    marked: tuple[int, ...]  # these frames, or
-    choosing: Mapping[str, Any]  # options of ``select``, its method included
+    style: Mapping[str, Any]  # keywords of ``strip``
+    marked_frames: tuple[int, ...]  # used instead of ``select_options`` if not empty
+    select_options: Mapping[str, Any]  # keywords of ``select``, including the method
 
 
-def choosing_from(choosing: Choosing, joints: str | Sequence[str], marked: Sequence[int]) -> dict[str, Any]:
-    """How keys are to be chosen: by the method that was said, or the one that is best at telling poses apart."""
-    if joints and marked:
+def parse_select_options(
+    key_options: KeyOptions, joints: str | Sequence[str], marked_frames: Sequence[int]
+) -> dict[str, Any]:
+    """Return the keywords of ``select``; the default method is ``farthest``, which chooses the most different poses."""
+    if joints and marked_frames:
         raise UsageError("--mark says which frames are shown, and --joints how to choose some: expected one")
-    told = replace(choosing, method=choosing.method or USUAL_METHOD).options()
-    return told | ({"joints": joints} if joints else {})
+    options = replace(key_options, method=key_options.method or DEFAULT_METHOD).select_options()
+    return options | ({"joints": joints} if joints else {})
 
 
-def view_from(text: str) -> str | float:
-    """A view by its name, or degrees."""
+def parse_view(text: str) -> str | float:
+    """Parse the name of a view, or degrees."""
     if text in VIEWS:
         return text
     if re.fullmatch(r"[+-]?[0-9]{1,6}(\.[0-9]*)?", text):
@@ -61,84 +63,88 @@ def view_from(text: str) -> str | float:
     raise UsageError(f"--view {text}: expected one of {', '.join(VIEWS)}, or degrees from the front to the left")
 
 
-def size_from(text: str | None) -> tuple[float, float] | None:
-    """``320x90`` as width and height."""
+def parse_size(text: str | None) -> tuple[float, float] | None:
+    """Parse ``320x90`` into width and height."""
     if text is None:
         return None
-    found = re.fullmatch(r"([0-9]{1,6}) ?[x×] ?([0-9]{1,6})", text.strip())
-    if not found:
+    match = re.fullmatch(r"([0-9]{1,6}) ?[x×] ?([0-9]{1,6})", text.strip())
+    if not match:
         raise UsageError(f"--size-px {text}: expected WIDTHxHEIGHT, such as 320x90")
-    return float(found[1]), float(found[2])
+    return float(match[1]), float(match[2])
 
 
-def check_look(look: Mapping[str, Any]) -> None:
-    """Refuses sizes and numbers that no strip has, before any work is done."""
-    with of_the_command_line():
-        check_rows(look["per_row"], look["layout"])
-        Wish.of(look["height_px"], look["width_px"], look["size_px"])
-        whole("ghosts", look["ghosts"], least=0, most=MOST_POSES)
-        if look["scale"] is not None:
-            number("scale", look["scale"], least=LEAST_SCALE, most=MOST_SCALE)
+def check_style(style: Mapping[str, Any]) -> None:
+    """Raise UsageError for invalid sizes and numbers before any work is done."""
+    with option_errors_as_usage():
+        check_rows(style["per_row"], style["layout"])
+        SizeOptions.parse(style["height_px"], style["width_px"], style["size_px"])
+        check_int("ghosts", style["ghosts"], min_value=0, max_value=MAX_POSES)
+        if style["scale"] is not None:
+            check_number("scale", style["scale"], min_value=MIN_SCALE, max_value=MAX_SCALE)
 
 
-def plan_from(inputs: Inputs, names: Sequence[str], out: str, to: str | None, existing: Existing) -> Plan:
-    """Where each picture goes: one file to a picture, more into a folder."""
-    alone = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
+def build_plan(
+    inputs: ClipFiles, names: Sequence[str], out: str, to: str | None, existing_policy: ExistingPolicy
+) -> Plan:
+    """Plan the output of each file: one picture, or a folder."""
+    is_single_file = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
     is_folder = out.endswith(("/", "\\")) or os.path.isdir(out)  # noqa: PTH112 - Path raises for long names
-    if alone and to is None and not is_folder:
+    if is_single_file and to is None and not is_folder:
         picture_path(out)
     elif not is_folder and Path(out).suffix.lower() in SUFFIXES:
         raise UsageError(f"{out} is one picture, expected a folder for more of them: {out}/ makes it one")
     else:
         to = to or "png"
-    return targets.plan_from(inputs, names, out, to, existing, "strip", SUFFIXES)
+    return output_options.build_plan(inputs, names, out, to, existing_policy, "strip", SUFFIXES)
 
 
-def draw_strip(wanted: StripWanted) -> Drawn:
-    """Reads one file, chooses its keys and draws them."""
-    motion = wanted.reading.load(wanted.source)
-    span = frames_meant(wanted.frames, motion.n_frames)
-    keys = wanted.marked or _chosen(motion, span, wanted.choosing)
-    make_folder(wanted.target.parent)
-    picture = strip(motion, keys, wanted.target, **wanted.look)
-    shown = sorted(set(keys))
+def draw_strip(job: StripJob) -> DrawnPicture:
+    """Read one file, choose its keys and draw them."""
+    motion = job.load_options.load(job.source)
+    span = resolve_frame_range(job.frames, motion.n_frames)
+    keys = job.marked_frames or _select_keys(motion, span, job.select_options)
+    make_folder(job.target.parent)
+    picture = strip(motion, keys, job.target, **job.style)
+    key_frames = sorted(set(keys))
     figures = {
-        "layout": wanted.look["layout"],
-        "view": wanted.look["view"],
-        "view_degrees": round(view_of(motion, wanted.look["view"]).degrees, 1),
-        "method": None if wanted.marked else wanted.choosing["method"],
+        "layout": job.style["layout"],
+        "view": job.style["view"],
+        "view_degrees": round(build_view(motion, job.style["view"]).degrees, 1),
+        "method": None if job.marked_frames else job.select_options["method"],
         "n_frames": motion.n_frames,
         "fps": motion.fps,
-        "frames": shown,
-        "times_s": [frame / motion.fps for frame in shown],
+        "frames": key_frames,
+        "times_s": [frame / motion.fps for frame in key_frames],
     }
-    pixels = pixels_in(wanted.target)
-    return Drawn(picture.width, picture.height, picture.says, figures, motion.notes, pixels)
+    pixels = png_size(job.target)
+    return DrawnPicture(picture.width, picture.height, picture.alt_text, figures, motion.notes, pixels)
 
 
-def _chosen(motion: Motion, span: tuple[int, int], choosing: Mapping[str, Any]) -> Selection:
-    """The keys; where nothing says how many, the method's own number, or as many as a strip usually has."""
-    if {"keys", "tolerance_mm", "auto"} & set(choosing) or METHODS[choosing["method"]].has_own_count:
-        return select(motion, frames=span, **choosing)
-    found = ladder(motion, frames=span, **({"max_keys": USUAL_KEYS} | dict(choosing)))
-    return found.at(int(found.counts[-1]))  # fewer where poses are all alike
+def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[str, Any]) -> Selection:
+    """Return the keys; without a number of keys, use the method's own number or the default of strips."""
+    if {"keys", "tolerance_mm", "auto"} & set(select_options) or METHODS[select_options["method"]].has_own_count:
+        return select(motion, frames=span, **select_options)
+    selection_ladder = ladder(motion, frames=span, **({"max_keys": DEFAULT_KEYS} | dict(select_options)))
+    return selection_ladder.at(int(selection_ladder.counts[-1]))  # fewer if poses are identical
 
 
-def run(work: Sequence[StripWanted], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
-    """Draws all, and says what became of it; the exit code."""
-    ran = run_all("Drawing", draw_strip, work, skipped, jobs, said.heard, json=json, quiet=quiet)
+def run(work: Sequence[StripJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+    """Draw all strips and print results; return the exit code."""
+    run_result = run_write_jobs(
+        "Drawing", draw_strip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
     if json:
-        output.show_json(ran.document("pictures", lambda _, drawn: document(drawn)))
+        output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))
     elif not quiet:
-        _say(ran)
-    return ran.code(json=json)
+        _print_summary(run_result)
+    return run_result.finish(json=json)
 
 
-def _say(ran: Run[StripWanted, Drawn]) -> None:
-    ran.say_notes(lambda drawn: drawn.notes)
-    if len(ran.work) == 1 and ran.written:
-        job, drawn = ran.written[0]
-        output.line(f"{job.target}: {drawn.size}. {drawn.says}")
-    parts = ran.counted("drawn")
-    if parts and ran.is_about_many:
-        output.line(", ".join(parts))
+def _print_summary(run_result: RunResult[StripJob, DrawnPicture]) -> None:
+    run_result.print_notes(lambda picture: picture.notes)
+    if len(run_result.work) == 1 and run_result.results:
+        job, picture = run_result.results[0]
+        output.print_line(f"{job.target}: {picture.size}. {picture.description}")
+    phrases = run_result.count_phrases("drawn")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))

@@ -1,4 +1,4 @@
-"""``keypose swings``: what each joint does, as swings; to look at, to play and to edit."""
+"""``keypose swings``: show, play and edit the swings of joints."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
-from keypose.cli.targets import Overwrite, Quiet, SkipExisting, To
+from keypose.cli.output_options import Overwrite, Quiet, SkipExisting, TargetFormat
 
-FINDING, CLOSENESS, WHICH, EDITING, READING, WRITING = (
-    Parameter(group=Group(title, sort_key=place))
-    for place, title in enumerate(
-        ("Finding swings", "How close", "Which swings", "Edits, done in the order given", "Reading", "Writing"), 1
+FIND_GROUP, ACCURACY_GROUP, FILTER_GROUP, EDIT_GROUP, READ_GROUP, WRITE_GROUP = (
+    Parameter(group=Group(title, sort_key=order))
+    for order, title in enumerate(
+        ("Finding swings", "Accuracy", "Filters", "Edits, applied in the order given", "Reading", "Writing"), 1
     )
 )
 Edits = tuple[str, ...]
@@ -25,149 +25,165 @@ def swings(
         str | None,
         Parameter(
             name=("--output", "-o"),
-            help="Write the played motion, or as NAME.swings.json the swings: a file for one file, a folder for more.",
+            help="Write the played motion, or the swings as NAME.swings.json: a file for one file, a folder for more.",
         ),
-        WRITING,
+        WRITE_GROUP,
     ] = None,
-    to: Annotated[To, WRITING] = None,
+    to: Annotated[TargetFormat, WRITE_GROUP] = None,
     threshold: Annotated[
         float | None,
-        Parameter(help="How far axes may differ within a swing, in radians on average. Otherwise 0.4."),
-        FINDING,
+        Parameter(help="Maximum mean difference of axes within a swing, in radians. Default: 0.4."),
+        FIND_GROUP,
     ] = None,
     metric: Annotated[
         Literal["angle", "cosine"] | None,
-        Parameter(help="How they differ: by their angle, or by 1 minus its cosine. Otherwise angle."),
-        FINDING,
+        Parameter(help="Difference of axes: their angle, or 1 minus its cosine. Default: angle."),
+        FIND_GROUP,
     ] = None,
-    smoothing_s: Annotated[float | None, Parameter(help="The box that smooths turning, in seconds."), FINDING] = None,
+    smoothing_s: Annotated[
+        float | None, Parameter(help="Width of the box filter of rotations, in seconds."), FIND_GROUP
+    ] = None,
     window_s: Annotated[
-        float | None, Parameter(help="The window that tells where an axis is steady, in seconds."), FINDING
+        float | None, Parameter(help="Window for the change of the axis, in seconds."), FIND_GROUP
     ] = None,
-    least_s: Annotated[float | None, Parameter(help="Shorter swings are dropped, in seconds."), FINDING] = None,
+    min_duration_s: Annotated[
+        float | None, Parameter(help="Shorter swings are dropped, in seconds."), FIND_GROUP
+    ] = None,
     rest_rad_per_s: Annotated[
-        float | None, Parameter(help="Slower joints are at rest, in radians per second."), FINDING
+        float | None, Parameter(help="Slower joints are at rest, in radians per second."), FIND_GROUP
     ] = None,
     left_out: Annotated[
         tuple[str, ...],
         Parameter(
             negative="",
-            help="Joints, body parts or groups that are kept frame by frame, or none. Otherwise fingers, thumbs, toes.",
+            help="Joints, body parts or groups stored frame by frame, or none. Default: fingers, thumbs, toes.",
         ),
-        FINDING,
+        FIND_GROUP,
     ] = (),
     translation_mm: Annotated[
         float | None,
-        Parameter(help="How far the curves that keep the hips' way may be off, on a figure of 1.7 m. Otherwise 1."),
-        FINDING,
+        Parameter(help="Maximum error of the curves of the hips' position, on a figure of 1.7 m. Default: 1."),
+        FIND_GROUP,
     ] = None,
     fallback: Annotated[
         Literal["keys"] | None,
-        Parameter(help="Keep by keys what swings describe badly: slow and still joints."),
-        CLOSENESS,
+        Parameter(help="Use keys where swings are inaccurate: slow and still joints."),
+        ACCURACY_GROUP,
     ] = None,
     fallback_deg: Annotated[
-        float | None, Parameter(help="How far off is badly, in degrees of a joint's turn. Otherwise 2.8."), CLOSENESS
-    ] = None,
-    within_deg: Annotated[
         float | None,
-        Parameter(help="The smallest swings, with keys, that leave no joint's turn farther off, in degrees."),
-        CLOSENESS,
+        Parameter(help="Error above which --fallback applies, in degrees of a joint's rotation. Default: 2.8."),
+        ACCURACY_GROUP,
     ] = None,
-    within_mm: Annotated[
+    max_deg: Annotated[
         float | None,
-        Parameter(help="The smallest that leave no joint farther off in the world, on a figure of 1.7 m."),
-        CLOSENESS,
+        Parameter(help="Find the smallest swings, with keys, whose rotations are all within this error, in degrees."),
+        ACCURACY_GROUP,
+    ] = None,
+    max_mm: Annotated[
+        float | None,
+        Parameter(
+            help="Find the smallest swings whose joint positions are all within this error, on a figure of 1.7 m."
+        ),
+        ACCURACY_GROUP,
     ] = None,
     level: Annotated[
-        float, Parameter(show_default=True, help="The share of swings to play, largest angles first."), CLOSENESS
+        float, Parameter(show_default=True, help="Fraction of swings to play, largest angles first."), ACCURACY_GROUP
     ] = 1.0,
     sweep: Annotated[
         bool,
-        Parameter(negative="", help="Show size against error for thresholds from 0 to 2; of several files the means."),
-        CLOSENESS,
+        Parameter(negative="", help="Show size against error for thresholds from 0 to 2; for several files the means."),
+        ACCURACY_GROUP,
     ] = False,
     joints: Annotated[
         tuple[str, ...],
-        Parameter(negative="", help="Joints, body parts or groups to show. Otherwise all that swing."),
-        WHICH,
+        Parameter(negative="", help="Joints, body parts or groups to show. Default: all that swing."),
+        FILTER_GROUP,
     ] = (),
-    index: Annotated[int | None, Parameter(help="The n-th swing of each joint, from 0; -1 is its last."), WHICH] = None,
-    at_s: Annotated[float | None, Parameter(help="Swings that go on at this time, in seconds."), WHICH] = None,
-    from_s: Annotated[float | None, Parameter(help="Swings of which any part is at or after this."), WHICH] = None,
-    to_s: Annotated[float | None, Parameter(help="Swings of which any part is at or before this."), WHICH] = None,
-    longer_s: Annotated[float | None, Parameter(help="Swings that last longer, in seconds."), WHICH] = None,
-    shorter_s: Annotated[float | None, Parameter(help="Swings that last less long, in seconds."), WHICH] = None,
-    wider_deg: Annotated[float | None, Parameter(help="Swings by a larger angle, in degrees."), WHICH] = None,
-    narrower_deg: Annotated[float | None, Parameter(help="Swings by a smaller angle, in degrees."), WHICH] = None,
+    index: Annotated[
+        int | None, Parameter(help="The n-th swing of each joint, from 0; -1 is its last."), FILTER_GROUP
+    ] = None,
+    at_s: Annotated[
+        float | None, Parameter(help="Swings that are active at this time, in seconds."), FILTER_GROUP
+    ] = None,
+    from_s: Annotated[float | None, Parameter(help="Swings that end at or after this time."), FILTER_GROUP] = None,
+    to_s: Annotated[float | None, Parameter(help="Swings that start at or before this time."), FILTER_GROUP] = None,
+    longer_s: Annotated[float | None, Parameter(help="Swings longer than this, in seconds."), FILTER_GROUP] = None,
+    shorter_s: Annotated[float | None, Parameter(help="Swings shorter than this, in seconds."), FILTER_GROUP] = None,
+    wider_deg: Annotated[float | None, Parameter(help="Swings with a larger angle, in degrees."), FILTER_GROUP] = None,
+    narrower_deg: Annotated[
+        float | None, Parameter(help="Swings with a smaller angle, in degrees."), FILTER_GROUP
+    ] = None,
     scale: Annotated[
-        Edits, Parameter(negative="", help="Scale the angles of swings, JOINTS=FACTOR: right_leg=1.3."), EDITING
+        Edits, Parameter(negative="", help="Scale the angles of swings, JOINTS=FACTOR: right_leg=1.3."), EDIT_GROUP
     ] = (),
     intensify: Annotated[
         Edits,
-        Parameter(negative="", help="Make all that joints do more forceful, or gentler below 1, JOINTS=FACTOR."),
-        EDITING,
+        Parameter(negative="", help="Scale all movement of joints, JOINTS=FACTOR; below 1 is weaker."),
+        EDIT_GROUP,
     ] = (),
-    set_angle: Annotated[Edits, Parameter(negative="", help="Give swings an angle, JOINTS=DEGREES."), EDITING] = (),
+    set_angle: Annotated[
+        Edits, Parameter(negative="", help="Set the angle of swings, JOINTS=DEGREES."), EDIT_GROUP
+    ] = (),
     shift: Annotated[
-        Edits, Parameter(negative="", help="Move swings in time, JOINTS=SECONDS: left_arm=-0.1 is earlier."), EDITING
+        Edits, Parameter(negative="", help="Move swings in time, JOINTS=SECONDS: left_arm=-0.1 is earlier."), EDIT_GROUP
     ] = (),
     lengthen: Annotated[
-        Edits, Parameter(negative="", help="Let swings last longer, or shorter below 1, JOINTS=FACTOR."), EDITING
+        Edits, Parameter(negative="", help="Scale the duration of swings, JOINTS=FACTOR."), EDIT_GROUP
     ] = (),
     retime: Annotated[
         Edits,
         Parameter(
             negative="",
-            help="Let all take longer, FACTOR, or what some joints do, JOINTS=FACTOR; or from --from-s to --to-s.",
+            help="Scale the duration of everything, FACTOR, or of joints, JOINTS=FACTOR; or from --from-s to --to-s.",
         ),
-        EDITING,
+        EDIT_GROUP,
     ] = (),
-    delete: Annotated[Edits, Parameter(negative="", help="Take swings out, JOINTS."), EDITING] = (),
+    delete: Annotated[Edits, Parameter(negative="", help="Delete swings, JOINTS."), EDIT_GROUP] = (),
     mirror_copy: Annotated[
-        Edits, Parameter(negative="", help="Copy swings to the same joints of the other side, JOINTS."), EDITING
+        Edits, Parameter(negative="", help="Copy swings to the same joints of the other side, JOINTS."), EDIT_GROUP
     ] = (),
     keep_feet: Annotated[
         bool | None,
         Parameter(
             negative="--no-keep-feet",
-            help="Feet that stood on the ground stay there. So it is by itself where an edit concerns legs or hips.",
+            help="Keep feet that stood on the ground in place. Default if an edit affects legs or hips.",
         ),
-        EDITING,
+        EDIT_GROUP,
     ] = None,
     no_detail: Annotated[
         bool,
         Parameter(
             negative="",
-            help="Edit what the swings play, instead of the capture: what they leave out of it is gone.",
+            help="Edit the played swings instead of the capture: detail that swings omit is lost.",
         ),
-        EDITING,
+        EDIT_GROUP,
     ] = False,
-    range_: Annotated[Range, READING] = None,
+    range_: Annotated[Range, READ_GROUP] = None,
     fps: Annotated[
         float | None,
-        Parameter(help="Bring the capture to this frame rate first. Otherwise it stays as it is."),
-        READING,
+        Parameter(help="Resample the capture to this frame rate first. Default: unchanged."),
+        READ_GROUP,
     ] = None,
-    reference_pose: Annotated[ReferencePose, READING] = "auto",
-    asf: Annotated[Asf, READING] = None,
-    gaps: Annotated[Gaps, READING] = "fill",
-    animation: Annotated[Animation, READING] = None,
-    read_fps: Annotated[ReadFps, READING] = None,
-    limit: Annotated[LimitOption, READING] = (),
-    overwrite: Annotated[Overwrite, WRITING] = False,
-    skip_existing: Annotated[SkipExisting, WRITING] = False,
-    jobs: Annotated[Jobs, WRITING] = None,
-    json: Annotated[Json, WRITING] = False,
-    quiet: Annotated[Quiet, WRITING] = False,
+    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
+    asf: Annotated[Asf, READ_GROUP] = None,
+    gaps: Annotated[Gaps, READ_GROUP] = "fill",
+    animation: Annotated[Animation, READ_GROUP] = None,
+    read_fps: Annotated[ReadFps, READ_GROUP] = None,
+    limit: Annotated[LimitOption, READ_GROUP] = (),
+    overwrite: Annotated[Overwrite, WRITE_GROUP] = False,
+    skip_existing: Annotated[SkipExisting, WRITE_GROUP] = False,
+    jobs: Annotated[Jobs, WRITE_GROUP] = None,
+    json: Annotated[Json, WRITE_GROUP] = False,
+    quiet: Annotated[Quiet, WRITE_GROUP] = False,
 ) -> int:
     """Show, play and edit the swings of motion files.
 
-    A swing is a joint turning about nearly one axis. Shows for each joint its
-    swings and when they are, how far a motion played from them is off, and how
-    small it is stored. With -o the played motion is written; with an edit it is
-    the capture, changed as the edit says. As NAME.swings.json the swings
-    themselves are written, which can be edited again.
+    A swing is a rotation of a joint about nearly one axis. Shows the swings of
+    each joint and their times, the error of the motion played from them, and the
+    stored size. With -o the played motion is written; with an edit it is the
+    edited capture. With -o NAME.swings.json the swings themselves are written,
+    which can be edited again.
 
     For example:
       keypose swings kick.bvh
@@ -179,34 +195,33 @@ def swings(
       keypose swings walk.bvh --fallback keys -o walk.swings.json
       keypose swings takes/ --json > swings.json
     """
-    from keypose.batch.inputs import SWINGS_SUFFIXES, expand
+    from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER
-    from keypose.batch.swings import Finding, SwingsWanted
-    from keypose.batch.swings_edit import Playing
-    from keypose.cli import swings_options as told
-    from keypose.cli import swings_run
-    from keypose.cli.exits import UsageError
-    from keypose.cli.keys_options import names_from
-    from keypose.cli.options import fps_from, jobs_from, range_from, reading_from
-    from keypose.cli.targets import existing_from, plan_from
+    from keypose.batch.swing_edit import SwingEditJob
+    from keypose.batch.swings import SwingsJob, SwingsLoader
+    from keypose.cli import swings_options, swings_run
+    from keypose.cli.exit_codes import UsageError
+    from keypose.cli.option_parsers import parse_names
+    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
+    from keypose.cli.output_options import build_plan, parse_existing_policy
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    options = told.given(
+    options = swings_options.drop_unset(
         {
             "threshold": threshold,
             "metric": metric,
             "smoothing_s": smoothing_s,
             "window_s": window_s,
-            "least_s": least_s,
+            "min_duration_s": min_duration_s,
             "rest_rad_per_s": rest_rad_per_s,
-            "left_out": told.left_out_from(left_out),
+            "left_out": swings_options.parse_left_out(left_out),
             "fallback": fallback,
             "fallback_deg": fallback_deg,
             "translation_mm": translation_mm,
         }
     )
-    which = told.given(
+    filters = swings_options.drop_unset(
         {
             "index": index,
             "at_s": at_s,
@@ -218,7 +233,7 @@ def swings(
             "narrower_deg": narrower_deg,
         }
     )
-    steps = told.steps_from(
+    steps = swings_options.parse_steps(
         {
             "--scale": scale,
             "--intensify": intensify,
@@ -230,18 +245,22 @@ def swings(
             "--mirror-copy": mirror_copy,
         }
     )
-    told.check_modes(
+    swings_options.check_modes(
         sweep=sweep,
-        within={"--within-deg": within_deg, "--within-mm": within_mm},
+        bounds={"--max-deg": max_deg, "--max-mm": max_mm},
         options=options,
-        others={"--level": level != 1, "--joints": joints, **{told.flag_of(name): True for name in which}},
+        others={
+            "--level": level != 1,
+            "--joints": joints,
+            **{swings_options.option_flag(name): True for name in filters},
+        },
     )
-    told.check_edits(steps, which, output)
-    told.check_detail(steps, no_detail=no_detail)
-    told.check_writing(
+    swings_options.check_edits(steps, filters, output)
+    swings_options.check_detail(steps, no_detail=no_detail)
+    swings_options.check_output_options(
         output,
-        showing={"--sweep": sweep, "--joints": joints},
-        writing={
+        view_options={"--sweep": sweep, "--joints": joints},
+        write_options={
             "--to": to,
             "--keep-feet": keep_feet is not None,
             "--overwrite": overwrite,
@@ -249,25 +268,25 @@ def swings(
             "--quiet": quiet,
         },
     )
-    reading = reading_from(reference_pose, asf, gaps, animation, read_fps, limit)
-    finding = Finding(reading, range_from(range_), fps_from(fps, "--fps"), options, within_deg, within_mm)
-    share = told.level_from(level)
-    inputs = expand(files)
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    finding = SwingsLoader(load_options, parse_range(range_), check_fps(fps, "--fps"), options, max_deg, max_mm)
+    share = swings_options.check_level(level)
+    inputs = discover_clips(files)
     if output is None:
-        only = names_from("--joints", joints) if joints else ("all",)
-        one_file = len(files) == 1 and [str(file.path) for file in inputs.files] == [str(Path(files[0]))]
-        whole = json or one_file or bool(which)
-        work = [SwingsWanted(file.path, finding, share, only, which, sweep, whole) for file in inputs.files]
-        # a worker starts sooner than a clip is tried at many thresholds
-        tries = sweep or within_deg is not None or within_mm is not None
-        workers = jobs_from(jobs, len(work) * (CLIPS_PER_WORKER if tries else 1))
-        return swings_run.show(work, inputs.problems, workers, json=json, one_file=one_file)
-    existing = existing_from(overwrite=overwrite, skip_existing=skip_existing)
+        joint_names = parse_names("--joints", joints) if joints else ("all",)
+        is_single_file = len(files) == 1 and [str(file.path) for file in inputs.files] == [str(Path(files[0]))]
+        with_swings = json or is_single_file or bool(filters)
+        work = [SwingsJob(file.path, finding, share, joint_names, filters, sweep, with_swings) for file in inputs.files]
+        # starting a worker takes less time than trying many thresholds on a clip
+        is_slow = sweep or max_deg is not None or max_mm is not None
+        workers = resolve_jobs(jobs, len(work) * (CLIPS_PER_WORKER if is_slow else 1))
+        return swings_run.show_swings(work, inputs.problems, workers, json=json, is_single_file=is_single_file)
+    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
     if inputs.problems:
         raise inputs.problems[0]
-    plan = plan_from(inputs, files, output, to, existing, "swings", SWINGS_SUFFIXES)
-    playing = [
-        Playing(t.source, t.target, finding, share, steps, which, keep_feet, not no_detail) for t in plan.targets
+    plan = build_plan(inputs, files, output, to, existing_policy, "swings", SWINGS_SUFFIXES)
+    play_jobs = [
+        SwingEditJob(t.source, t.target, finding, share, steps, filters, keep_feet, not no_detail) for t in plan.targets
     ]
-    told.check_level(playing)
-    return swings_run.write(playing, plan.skipped, jobs_from(jobs, len(playing)), json=json, quiet=quiet)
+    swings_options.check_level_of_edits(play_jobs)
+    return swings_run.write_motions(play_jobs, plan.skipped, resolve_jobs(jobs, len(play_jobs)), json=json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""What joints do against time, as bars of text: the picture of swings that the thesis draws with red lines."""
+"""Swings of joints against time as text bars, after the figure of swings in Chia's thesis."""
 
 from __future__ import annotations
 
@@ -9,75 +9,80 @@ from dataclasses import dataclass
 import numpy as np
 from rich.text import Text
 
-from keypose.swings.timeline import Row, Standing
+from keypose.swings.timeline import ContactBar, Row
 
-LEAST_COLUMNS = 20
-MOST_COLUMNS = 80
-STYLES = ("cyan", "magenta")  # by turns, so that one sees where a swing ends and the next one starts
+MIN_COLUMNS = 20
+MAX_COLUMNS = 80
+STYLES = ("cyan", "magenta")  # alternating, to separate adjacent swings
 
 
 @dataclass(frozen=True)
-class Signs:
-    """What bars are drawn with."""
+class Symbols:
+    """The characters of bars."""
 
     speeds: str  # of swings, from slow to fast
     rest: str
     keys: str
-    key: str  # between which a joint turns evenly
-    stands: str
+    key_mark: str  # a key, between which a joint rotates evenly
+    contact: str
 
 
-BLOCKS = Signs("▁▂▃▄▅▆▇█", "·", "─", "•", "━")
-PLAIN = Signs("_-=+*#%@", ".", "~", "o", "=")
+BLOCKS = Symbols("▁▂▃▄▅▆▇█", "·", "─", "•", "━")
+PLAIN = Symbols("_-=+*#%@", ".", "~", "o", "=")
 
 
 @dataclass(frozen=True)
-class Scale:
-    """So many frames on so many columns; the fastest swing is as high as a bar gets."""
+class TimeScale:
+    """Map frames to columns and speeds to bar heights; ``max_speed`` has the full height."""
 
     n_frames: int
     columns: int
-    fastest: float  # degrees per second
-    signs: Signs = BLOCKS
+    max_speed: float  # degrees per second
+    symbols: Symbols = BLOCKS
 
     def bar(self, row: Row) -> Text:
-        """What one joint does: in each column that which it does for at least half of its frames."""
+        """Return the bar of one joint: each column shows what lasts for at least half of its frames."""
         kinds = ("swing", "rest", "keys")
-        covered = {kind: np.zeros(self.columns) for kind in kinds}
+        frames_by_kind = {kind: np.zeros(self.columns) for kind in kinds}
         speed, parity = np.zeros(self.columns), np.zeros((2, self.columns))
-        place = 0
+        swing_index = 0
         for bar in row.bars:
             for column, frames in self._columns(bar.start, bar.end):
-                covered[bar.kind][column] += frames
+                frames_by_kind[bar.kind][column] += frames
                 if bar.deg_per_s is not None:
                     speed[column] += frames * bar.deg_per_s
-                    parity[place % 2, column] += frames
-            place += bar.kind == "swing"
+                    parity[swing_index % 2, column] += frames
+            swing_index += bar.kind == "swing"
         text = Text(no_wrap=True)
         width = self.n_frames / self.columns
         for column in range(self.columns):
-            most = max(kinds, key=lambda kind: covered[kind][column])
-            frames = covered[most][column]
+            main_kind = max(kinds, key=lambda kind: frames_by_kind[kind][column])
+            frames = frames_by_kind[main_kind][column]
             if frames < width / 2:
-                text.append(self.signs.key if covered["keys"][column] else " ")
-            elif most == "swing":
+                text.append(self.symbols.key_mark if frames_by_kind["keys"][column] else " ")
+            elif main_kind == "swing":
                 style = STYLES[int(parity[1, column] > parity[0, column])]
-                text.append(self._height(speed[column] / frames), style)
+                text.append(self._symbol_for_speed(speed[column] / frames), style)
             else:
-                text.append(*((self.signs.rest, "dim") if most == "rest" else (self.signs.keys, "")))
+                text.append(*((self.symbols.rest, "dim") if main_kind == "rest" else (self.symbols.keys, "")))
         return text
 
-    def feet(self, standings: Iterable[Standing]) -> Text:
-        """Where a foot stands for most of the frames of a column."""
-        covered = np.zeros(self.columns)
+    def feet(self, standings: Iterable[ContactBar]) -> Text:
+        """Return a bar of the columns in which a foot is in contact for at least half of the frames."""
+        frames_by_column = np.zeros(self.columns)
         for standing in standings:
             for column, frames in self._columns(standing.start, standing.end):
-                covered[column] += frames
-        return Text("".join(self.signs.stands if frames >= self.n_frames / self.columns / 2 else " "
-                            for frames in covered), no_wrap=True)  # fmt: skip
+                frames_by_column[column] += frames
+        return Text(
+            "".join(
+                self.symbols.contact if frames >= self.n_frames / self.columns / 2 else " "
+                for frames in frames_by_column
+            ),
+            no_wrap=True,
+        )
 
     def axis(self, fps: float) -> str:
-        """Round seconds, each where it is."""
+        """Return the time axis, labelled with round seconds."""
         last_s = self.n_frames / fps
         labels = [" "] * (self.columns + 8)
         step = _round_step(last_s, self.columns / 8)
@@ -89,24 +94,24 @@ class Scale:
         return "".join(labels[: self.columns]).rstrip()
 
     def _columns(self, start: int, end: int) -> Iterable[tuple[int, float]]:
-        """The columns that frames from ``start`` to ``end`` are in, and how many of these frames each has."""
+        """Yield the columns of the frames ``start`` to ``end``, with the number of these frames in each."""
         first, after = (frame * self.columns / self.n_frames for frame in (start, end + 1))
         for column in range(int(first), min(math.ceil(after), self.columns)):
             part = min(after, column + 1) - max(first, column)
             yield column, part * self.n_frames / self.columns
 
-    def _height(self, deg_per_s: float) -> str:
-        """Heights grow with the square root of the speed, so that slow swings are seen beside fast ones."""
-        share = math.sqrt(min(1.0, deg_per_s / self.fastest)) if self.fastest > 0 else 0.0
-        return self.signs.speeds[min(int(share * len(self.signs.speeds)), len(self.signs.speeds) - 1)]
+    def _symbol_for_speed(self, deg_per_s: float) -> str:
+        """Return the symbol of a speed; heights grow with its square root, so that slow swings stay visible."""
+        share = math.sqrt(min(1.0, deg_per_s / self.max_speed)) if self.max_speed > 0 else 0.0
+        return self.symbols.speeds[min(int(share * len(self.symbols.speeds)), len(self.symbols.speeds) - 1)]
 
 
-def fastest(rows: Sequence[Row]) -> float:
-    """The speed of the fastest swing, in degrees per second."""
+def max_speed(rows: Sequence[Row]) -> float:
+    """Return the speed of the fastest swing, in degrees per second."""
     return max((bar.deg_per_s or 0.0 for row in rows for bar in row.bars), default=0.0)
 
 
 def _round_step(span: float, labels: float) -> float:
-    """A round number of seconds that goes into ``span`` no more than ``labels`` times."""
+    """Return a round number of seconds that divides ``span`` into at most ``labels`` steps."""
     sizes = (digit * 10.0**exponent for exponent in range(-4, 12) for digit in (1, 2, 5))
     return next(size for size in sizes if span / size <= max(1.0, labels))

@@ -1,4 +1,4 @@
-"""What is typed to find and edit swings, in the words of the library."""
+"""Parse and check the options of ``keypose swings``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from keypose.cli import typed
-from keypose.cli.exits import UsageError
-from keypose.cli.keys_options import names_from
+from keypose.cli import argv
+from keypose.cli.exit_codes import UsageError
+from keypose.cli.option_parsers import parse_names
 
 if TYPE_CHECKING:
-    from keypose.batch.swings_edit import Playing, Step
+    from keypose.batch.swing_edit import EditStep, SwingEditJob
 
-# Each edit, and what it takes beside joints; edits are done in the order in which they are typed.
+# Each edit and its value besides joints; edits are applied in command line order.
 EDITS = {
     "--scale": "FACTOR",
     "--intensify": "FACTOR",
@@ -25,32 +25,32 @@ EDITS = {
     "--mirror-copy": None,
 }
 EXAMPLES = {"FACTOR": "right_leg=1.3", "DEGREES": "head=20", "SECONDS": "left_arm=-0.1"}
-# Edits that take all that a joint does, not single swings; and what may be said of when.
-OF_JOINTS: dict[str, tuple[str, ...]] = {"--intensify": (), "--retime": ("from_s", "to_s")}
+# Edits of whole joints instead of single swings, with the filters that they accept.
+JOINT_EDITS: dict[str, tuple[str, ...]] = {"--intensify": (), "--retime": ("from_s", "to_s")}
 
 
-def steps_from(given: Mapping[str, Sequence[str]]) -> tuple[Step, ...]:
-    """The edits that were given, by option, in the order in which they were typed."""
-    from keypose.batch.swings_edit import Step
+def parse_steps(texts_by_option: Mapping[str, Sequence[str]]) -> tuple[EditStep, ...]:
+    """Return the edits in command line order; ``texts_by_option`` has the values of each option."""
+    from keypose.batch.swing_edit import EditStep
 
-    left = {option: list(texts) for option, texts in given.items()}
-    counts = {option: len(texts) for option, texts in left.items() if texts}
-    order = typed.order_of(EDITS)
-    if {option: order.count(option) for option in order} != counts:  # not from a command line
+    remaining = {option: list(texts) for option, texts in texts_by_option.items()}
+    counts = {option: len(texts) for option, texts in remaining.items() if texts}
+    order = argv.option_order(EDITS)
+    if {option: order.count(option) for option in order} != counts:  # not called from a command line
         order = [option for option, count in counts.items() for _ in range(count)]
     steps = []
     for option in order:
-        text = left[option].pop(0)
-        joints, amount = _parts(option, text)
-        steps.append(Step(option[2:].replace("-", "_"), joints, amount, f"{option} {text}"))
+        text = remaining[option].pop(0)
+        joints, amount = _parse_edit(option, text)
+        steps.append(EditStep(option[2:].replace("-", "_"), joints, amount, f"{option} {text}"))
     return tuple(steps)
 
 
-def _parts(option: str, text: str) -> tuple[tuple[str, ...], float | None]:
-    """``right_leg,head=1.3`` as joints and a number."""
-    takes = EDITS[option]
-    if takes is None:
-        return names_from(option, [text]), None
+def _parse_edit(option: str, text: str) -> tuple[tuple[str, ...], float | None]:
+    """Parse ``right_leg,head=1.3`` into joints and a number."""
+    amount_name = EDITS[option]
+    if amount_name is None:
+        return parse_names(option, [text]), None
     names, equals, number = text.rpartition("=")
     try:
         amount = float(number)
@@ -60,97 +60,102 @@ def _parts(option: str, text: str) -> tuple[tuple[str, ...], float | None]:
         names = "all"
     if not names or not math.isfinite(amount):
         alone = ", or FACTOR alone for all joints" if option == "--retime" else ""
-        raise UsageError(f"{option} {text}: expected JOINTS={takes}, such as {EXAMPLES[takes]}{alone}")
-    return names_from(option, [names]), amount
+        raise UsageError(f"{option} {text}: expected JOINTS={amount_name}, such as {EXAMPLES[amount_name]}{alone}")
+    return parse_names(option, [names]), amount
 
 
-def check_edits(steps: Sequence[Step], which: Mapping[str, Any], out: str | None) -> None:
-    """That an edit goes somewhere, and that what is said of swings is said of an edit that takes swings."""
+def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str | None) -> None:
+    """Raise UsageError if an edit has no output, or filters are given without an edit that accepts them."""
     if out == "":
         raise UsageError("-o is empty, expected a file or a folder; . is the current folder")
     if steps and out is None:
-        raise UsageError(f"{steps[0].said}: where should the edited motion go? Expected -o OUT, such as -o edited.bvh")
-    if not which or out is None:
+        raise UsageError(f"{steps[0].text}: where should the edited motion go? Expected -o OUT, such as -o edited.bvh")
+    if not filters or out is None:
         return
     if not steps:
-        option = flag_of(next(iter(which)))
-        raise UsageError(f"{option} says which swings an edit means: expected one, such as --scale right_leg=1.3; "
-                         f"without -o the swings that fit are listed")  # fmt: skip
+        option = option_flag(next(iter(filters)))
+        raise UsageError(
+            f"{option} says which swings an edit means: expected one, such as --scale right_leg=1.3; "
+            f"without -o the swings that fit are listed"
+        )
     for step in steps:
-        option = step.said.split()[0]
-        unused = [name for name in which if name not in OF_JOINTS.get(option, which)]
+        option = step.text.split()[0]
+        unused = [name for name in filters if name not in JOINT_EDITS.get(option, filters)]
         if unused:
-            raise UsageError(f"{step.said}: takes all that a joint does, but {flag_of(unused[0])} means some swings; "
-                             f"expected {_instead(option)}, such as --scale or --lengthen")  # fmt: skip
+            raise UsageError(
+                f"{step.text}: takes all that a joint does, but {option_flag(unused[0])} means some swings; "
+                f"expected {_alternative(option)}, such as --scale or --lengthen"
+            )
 
 
-def _instead(option: str) -> str:
-    times = " and ".join(flag_of(name) for name in OF_JOINTS[option])
+def _alternative(option: str) -> str:
+    times = " and ".join(option_flag(name) for name in JOINT_EDITS[option])
     return f"no more than {times}, or another edit" if times else "another edit"
 
 
 def check_modes(
-    *, sweep: bool, within: Mapping[str, float | None], options: Mapping[str, Any], others: Mapping[str, Any]
+    *, sweep: bool, bounds: Mapping[str, float | None], options: Mapping[str, Any], others: Mapping[str, Any]
 ) -> None:
-    """That no two options say the same in different ways. ``others`` are those that a sweep has no use for."""
-    bounds = {option: value for option, value in within.items() if value is not None}
-    for option, value in bounds.items():
+    """Raise UsageError for options that contradict each other. ``others`` are options that a sweep ignores."""
+    given_bounds = {option: value for option, value in bounds.items() if value is not None}
+    for option, value in given_bounds.items():
         if not 0 < value < math.inf:
             raise UsageError(f"{option} {value:g}: expected a number above 0")
-    ways = [*(["--sweep"] if sweep else []), *bounds]
-    if not ways:
+    modes = [*(["--sweep"] if sweep else []), *given_bounds]
+    if not modes:
         return
-    chosen_by_itself = ["threshold"] if sweep else ["threshold", "fallback", "fallback_deg"]
-    unused = [*ways[1:], *(flag_of(name) for name in chosen_by_itself if name in options)]
-    unused += [option for option, is_given in others.items() if is_given] if sweep else []
+    automatic = ["threshold"] if sweep else ["threshold", "fallback", "fallback_deg"]
+    unused = [*modes[1:], *(option_flag(name) for name in automatic if name in options)]
+    unused += [option for option, is_set in others.items() if is_set] if sweep else []
     if unused:
-        why = "it shows all thresholds" if sweep else "it finds by itself what keeps within the bound"
-        raise UsageError(f"{ways[0]} and {unused[0]} cannot both be meant: {why}")
+        reason = "it shows all thresholds" if sweep else "it finds by itself what keeps within the bound"
+        raise UsageError(f"{modes[0]} and {unused[0]} cannot both be meant: {reason}")
 
 
-def check_writing(out: str | None, *, showing: Mapping[str, Any], writing: Mapping[str, Any]) -> None:
-    """That nothing is asked of what is written where nothing is, nor the other way round."""
-    for option, is_given in (showing if out is not None else writing).items():
-        if is_given and out is None:
+def check_output_options(out: str | None, *, view_options: Mapping[str, Any], write_options: Mapping[str, Any]) -> None:
+    """Raise UsageError for write options without an output, and for view options with one."""
+    for option, is_set in (view_options if out is not None else write_options).items():
+        if is_set and out is None:
             raise UsageError(f"{option} is about what is written: expected -o OUT with it")
-        if is_given:
+        if is_set:
             raise UsageError(f"{option} is about what is shown, and with -o a file is written: expected one of the two")
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those about which something was said."""
+def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 
-def left_out_from(texts: Sequence[str]) -> tuple[str, ...] | None:
-    """``hands,head`` as names, the word ``none`` as no joint; None where nothing was said."""
+def parse_left_out(texts: Sequence[str]) -> tuple[str, ...] | None:
+    """Parse ``hands,head`` into names and ``none`` into an empty tuple; None if the option is not given."""
     if not texts:
         return None
-    names = names_from("--left-out", texts)
+    names = parse_names("--left-out", texts)
     return () if names == ("none",) else names
 
 
-def level_from(level: float) -> float:
-    """A share of the swings."""
+def check_level(level: float) -> float:
+    """Return ``level``; raise UsageError if it is not from 0 to 1."""
     if not 0 <= level <= 1:
         raise UsageError(f"--level {level:g}: expected a share from 0 to 1")
     return level
 
 
-def flag_of(keyword: str) -> str:
-    """The option that gives a keyword of ``find`` or ``swings``."""
+def option_flag(keyword: str) -> str:
+    """Return the option of a keyword of ``find`` or ``swings``."""
     return f"--{keyword.replace('_', '-')}"
 
 
 def check_detail(steps: Sequence[Any], *, no_detail: bool) -> None:
-    """That --no-detail is said of an edit."""
+    """Raise UsageError if --no-detail is given without an edit."""
     if no_detail and not steps:
         raise UsageError("--no-detail says what is edited, but there is no edit, as --scale right_leg=1.3")
 
 
-def check_level(playing: Iterable[Playing]) -> None:
-    """That no edit goes on top of a capture of which all is played, where fewer swings are wanted."""
-    for job in playing:
+def check_level_of_edits(play_jobs: Iterable[SwingEditJob]) -> None:
+    """Raise UsageError if --level is given for an edit on top of a whole capture."""
+    for job in play_jobs:
         if job.level != 1 and job.over_capture:
-            raise UsageError(f"--level plays fewer swings, but edits go on top of the whole capture {job.source}: "
-                             f"add --no-detail")  # fmt: skip
+            raise UsageError(
+                f"--level plays fewer swings, but edits go on top of the whole capture {job.source}: add --no-detail"
+            )

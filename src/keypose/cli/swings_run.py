@@ -1,67 +1,73 @@
-"""The run of ``keypose swings``: progress, failures, and swings for people or programs."""
+"""Run ``keypose swings``: progress, failures, and swings as text or JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from keypose.batch.plan import Target
-from keypose.batch.swings import ClipSwings, SwingsWanted, swings_of_clip
-from keypose.batch.swings_edit import Played, Playing, play_clip
-from keypose.cli import output, said, swings_document, swings_view
-from keypose.cli.clip_view import common_folder, file_size
-from keypose.cli.looking import finish, found, look
-from keypose.cli.running import Run, run_all
+from keypose.batch.swing_edit import SwingEditJob, SwingEditResult, edit_clip_swings
+from keypose.batch.swings import SwingsJob, SwingsResult, find_clip_swings
+from keypose.cli import messages, output, swings_document, swings_view
+from keypose.cli.clip_view import common_folder, format_bytes
+from keypose.cli.read_runner import collect_results, print_results, run_read_jobs
+from keypose.cli.write_runner import RunResult, run_write_jobs
 from keypose.errors import FileError
 
 
-def show(work: Sequence[SwingsWanted], problems: Sequence[FileError], jobs: int, *, json: bool, one_file: bool) -> int:
-    """Finds the swings of all clips and shows them; the exit code."""
-    outcomes = look("Finding", swings_of_clip, work, jobs, json=json)
-    return finish(
+def show_swings(
+    work: Sequence[SwingsJob], problems: Sequence[FileError], jobs: int, *, json: bool, is_single_file: bool
+) -> int:
+    """Find the swings of all clips and print them; return the exit code."""
+    outcomes = run_read_jobs("Finding", find_clip_swings, work, jobs, json=json)
+    return print_results(
         work,
         outcomes,
         problems,
-        lambda: [swings_document.of_clip(work[o.index], o) for o in outcomes],
-        lambda: _show(found(work, outcomes), one_file=one_file),
-        lambda: swings_document.of_mean([o.value for o in outcomes if o.value is not None]),
+        lambda: [swings_document.clip_document(work[o.index], o) for o in outcomes],
+        lambda: _print_clips(collect_results(work, outcomes), is_single_file=is_single_file),
+        lambda: swings_document.mean_sweep_documents([o.value for o in outcomes if o.value is not None]),
         json=json,
-        one_file=one_file,
+        is_single_file=is_single_file,
     )
 
 
-def _show(clips: Sequence[tuple[SwingsWanted, ClipSwings]], *, one_file: bool) -> None:
-    out = output.console()
-    if clips and not one_file and not any(clip.listed is not None for _, clip in clips):
-        many = swings_view.sweeps if clips[0][1].sweep is not None else swings_view.table
-        output.show(many([clip for _, clip in clips], out.width))
+def _print_clips(clips: Sequence[tuple[SwingsJob, SwingsResult]], *, is_single_file: bool) -> None:
+    out = output.stdout_console()
+    if clips and not is_single_file and not any(clip.matches is not None for _, clip in clips):
+        build_overview = swings_view.build_sweep_tables if clips[0][1].sweep is not None else swings_view.build_table
+        output.print_renderable(build_overview([clip for _, clip in clips], out.width))
         return
     for n, (job, clip) in enumerate(clips):
         if n:
-            output.line("")
-        output.show(swings_view.view(clip, job, out.width, plain=not out.encoding.startswith("utf")))
+            output.print_line("")
+        output.print_renderable(swings_view.build_view(clip, job, out.width, plain=not out.encoding.startswith("utf")))
 
 
-def write(work: Sequence[Playing], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
-    """Plays or edits all clips and writes them; the exit code."""
-    ran = run_all("Playing", play_clip, work, skipped, jobs, said.heard, json=json, quiet=quiet)
+def write_motions(
+    work: Sequence[SwingEditJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool
+) -> int:
+    """Play or edit all clips and write them; return the exit code."""
+    run_result = run_write_jobs(
+        "Playing", edit_clip_swings, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
     if json:
-        output.show_json(ran.document("written", swings_document.of_written))
+        output.print_json(run_result.document("written", swings_document.written_document))
     elif not quiet:
-        ran.say_notes(lambda made: made.notes)
-        _say(ran)
-    return ran.code(json=json)
+        run_result.print_notes(lambda result: result.notes)
+        _print_written(run_result)
+    return run_result.finish(json=json)
 
 
-def _say(ran: Run[Playing, Played]) -> None:
-    written = ran.written
-    if len(ran.work) == 1 and written:
-        output.show(swings_view.written_block(*written[0], ran.seconds))
+def _print_written(run_result: RunResult[SwingEditJob, SwingEditResult]) -> None:
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        output.print_renderable(swings_view.written_block(*results[0], run_result.seconds))
         return
-    if written:
-        output.show(swings_view.written_table(written, output.console().width))
-    parts = ran.counted("written")
-    if written:
-        folder = common_folder([str(job.target) for job, _ in written]) or "."
-        parts.append(f"to {folder}: {file_size(sum(made.bytes for _, made in written))}")
-    if parts and ran.is_about_many:
-        output.line(", ".join(parts))
+    if results:
+        output.print_renderable(swings_view.written_table(results, output.stdout_console().width))
+    phrases = run_result.count_phrases("written")
+    if results:
+        folder = common_folder([str(job.target) for job, _ in results]) or "."
+        phrases.append(f"to {folder}: {format_bytes(sum(result.bytes for _, result in results))}")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))

@@ -1,4 +1,4 @@
-"""The joints of one clip as a table with their timeline, and single swings as a list."""
+"""Joints of one clip as a table with a timeline, and single swings as a list."""
 
 from __future__ import annotations
 
@@ -9,142 +9,163 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from keypose.batch.swings import ClipSwings, JointFigures
+from keypose.batch.swings import JointSwingStats, SwingsResult
 from keypose.cli import columns
-from keypose.cli.columns import BETWEEN, Column
-from keypose.cli.output import printable
-from keypose.cli.swings_bars import BLOCKS, LEAST_COLUMNS, MOST_COLUMNS, PLAIN, STYLES, Scale, Signs, fastest
+from keypose.cli.columns import COLUMN_GAP, Column
+from keypose.cli.output import escape_unprintable
+from keypose.cli.swings_bars import BLOCKS, MAX_COLUMNS, MIN_COLUMNS, PLAIN, STYLES, Symbols, TimeScale, max_speed
 from keypose.swings import Swing
 
-ROWS_SHOWN = 2_000
-NAMES_SHOWN = 12
-WIDEST_NAME = 18
-BAR_WANTED = 36  # columns that the timeline is given before others have to go
-NEEDLESS = ("part", "mean deg", "rest", "longest", "keys")  # on a narrow terminal, in this order
-NEEDLESS_OF_SWINGS = ("part", "axis", "deg/s", "frames")
+MAX_ROWS = 2_000
+MAX_NAMES = 12
+MAX_NAME_WIDTH = 18
+PREFERRED_BAR_WIDTH = 36  # optional columns are dropped until the timeline has this width
+OPTIONAL_JOINT_HEADINGS = ("part", "mean deg", "rest", "longest", "keys")  # dropped in this order on a narrow terminal
+OPTIONAL_SWING_HEADINGS = ("part", "axis", "deg/s", "frames")
 
 
-def joints(clip: ClipSwings, width: int, *, every: bool, plain: bool) -> list[RenderableType]:
-    """A row for each joint that swings, or ``every`` one; then the feet, and what was left out."""
+def joint_table(clip: SwingsResult, width: int, *, all_joints: bool, plain: bool) -> list[RenderableType]:
+    """Return a row per joint that swings (or ``all_joints``), contacts of feet, and a list of hidden joints."""
     assert clip.swings is not None
-    told = [joint for joint in clip.joints if every or joint.n_swings or (joint.n_keys and not joint.left_out)]
+    selected_joints = [
+        joint for joint in clip.joints if all_joints or joint.n_swings or (joint.n_keys and not joint.left_out)
+    ]
     timeline = clip.swings.timeline()
     rows = {row.joint: row for row in timeline.rows}
-    shown = told[:ROWS_SHOWN]
-    parts: list[RenderableType] = []
-    if shown:
+    visible_joints = selected_joints[:MAX_ROWS]
+    renderables: list[RenderableType] = []
+    if visible_joints:
         signs = PLAIN if plain else BLOCKS
-        names = Column("joint", [columns.shortened(printable(joint.joint), WIDEST_NAME) for joint in shown])
-        others, room = _columns_that_fit(names, _columns(shown), width)
-        bars = [rows[joint.joint] for joint in shown]
-        scale = Scale(clip.n_frames, room, fastest(bars), signs)
+        names = Column(
+            "joint", [columns.shorten(escape_unprintable(joint.joint), MAX_NAME_WIDTH) for joint in visible_joints]
+        )
+        others, bar_width = _fit_columns(names, _joint_columns(visible_joints), width)
+        bars = [rows[joint.joint] for joint in visible_joints]
+        scale = TimeScale(clip.n_frames, bar_width, max_speed(bars), signs)
         grid = _grid(names, others, scale.axis(clip.fps))
         for n, (name, bar) in enumerate(zip(names.cells, bars, strict=True)):
             grid.add_row(Text(name), *(Text(column.cells[n]) for column in others), scale.bar(bar))
         for foot in dict.fromkeys(standing.foot for standing in timeline.contacts):
             stands = scale.feet(standing for standing in timeline.contacts if standing.foot == foot)
             grid.add_row(Text(f"{foot} foot", style="dim"), *(Text("") for _ in others), stands)
-        parts += [grid, _legend(scale, signs, keyed=any(joint.keyed for joint in shown), feet=bool(timeline.contacts))]
-    if len(told) > ROWS_SHOWN:
-        parts.append(Text(f"and {len(told) - ROWS_SHOWN} more joints; --json has all"))
-    if not every:
-        parts += [Text(line, style="dim") for line in _others(clip.joints)]
-    return parts
+        renderables += [
+            grid,
+            _legend(
+                scale, signs, keyed=any(joint.keyed_share for joint in visible_joints), feet=bool(timeline.contacts)
+            ),
+        ]
+    if len(selected_joints) > MAX_ROWS:
+        renderables.append(Text(f"and {len(selected_joints) - MAX_ROWS} more joints; --json has all"))
+    if not all_joints:
+        renderables += [Text(line, style="dim") for line in _hidden_joint_lines(clip.joints)]
+    return renderables
 
 
-def listed(clip: ClipSwings, width: int) -> RenderableType:
-    """The swings that were asked for, one by one."""
-    assert clip.listed is not None and clip.swings is not None
-    some = clip.listed[:ROWS_SHOWN]
-    if not some:
+def swing_list(clip: SwingsResult, width: int) -> RenderableType:
+    """Return a table of the swings that match the filters."""
+    assert clip.matches is not None and clip.swings is not None
+    matches = clip.matches[:MAX_ROWS]
+    if not matches:
         return Text("no swing fits")
-    parts = dict(zip(clip.swings.skeleton.names, clip.swings.skeleton.anatomy.parts, strict=True))
-    swings = [swing for _, swing in some]
+    body_parts = dict(zip(clip.swings.skeleton.names, clip.swings.skeleton.anatomy.body_parts, strict=True))
+    swings = [swing for _, swing in matches]
     fps = clip.fps
-    names = Column("joint", [printable(swing.joint) for swing in swings])
+    names = Column("joint", [escape_unprintable(swing.joint) for swing in swings])
     others = [
-        Column("part", [parts[swing.joint] or "" for swing in swings]),
-        Column("index", [str(n) for n, _ in some], right=True),
-        Column("frames", [f"{swing.start}-{swing.end}" for swing in swings], right=True),
-        Column("from s", [f"{swing.start / fps:.2f}" for swing in swings], right=True),
-        Column("to s", [f"{swing.end / fps:.2f}" for swing in swings], right=True),
-        Column("lasts s", [f"{(swing.end - swing.start) / fps:.2f}" for swing in swings], right=True),
-        Column("deg", [f"{swing.angle_deg:.1f}" for swing in swings], right=True),
-        Column("deg/s", [f"{swing.angle_deg / (swing.end - swing.start) * fps:.0f}" for swing in swings], right=True),
-        Column("axis", [_axis(swing) for swing in swings], right=True),
+        Column("part", [body_parts[swing.joint] or "" for swing in swings]),
+        Column("index", [str(n) for n, _ in matches], right_aligned=True),
+        Column("frames", [f"{swing.start}-{swing.end}" for swing in swings], right_aligned=True),
+        Column("from s", [f"{swing.start / fps:.2f}" for swing in swings], right_aligned=True),
+        Column("to s", [f"{swing.end / fps:.2f}" for swing in swings], right_aligned=True),
+        Column("lasts s", [f"{(swing.end - swing.start) / fps:.2f}" for swing in swings], right_aligned=True),
+        Column("deg", [f"{swing.angle_deg:.1f}" for swing in swings], right_aligned=True),
+        Column(
+            "deg/s",
+            [f"{swing.angle_deg / (swing.end - swing.start) * fps:.0f}" for swing in swings],
+            right_aligned=True,
+        ),
+        Column("axis", [_format_axis(swing) for swing in swings], right_aligned=True),
     ]
-    kept = columns.without_needless(names, others, width, NEEDLESS_OF_SWINGS)
-    return columns.table(names, kept, width)
+    visible_columns = columns.drop_optional_columns(names, others, width, OPTIONAL_SWING_HEADINGS)
+    return columns.build_table(names, visible_columns, width)
 
 
-def _columns(some: Sequence[JointFigures]) -> list[Column]:
-    """Each column of the table of joints; keys only where there are some."""
+def _joint_columns(joints: Sequence[JointSwingStats]) -> list[Column]:
+    """Return the columns of the table of joints; keys only if there are any."""
     return [
-        Column("part", [joint.part or "" for joint in some]),
-        Column("swings", [str(joint.n_swings) for joint in some], right=True),
-        Column("longest", [_cell(joint.longest_s, 2, " s") for joint in some], right=True),
-        Column("swing", [_share(joint.swinging) for joint in some], right=True),
-        Column("rest", [_share(joint.resting) for joint in some], right=True),
-        *([Column("keys", [str(joint.n_keys) for joint in some], right=True)] if any(j.n_keys for j in some) else []),
-        Column("mean deg", [_cell(joint.mean_deg, 0) for joint in some], right=True),
-        Column("max deg", [_cell(joint.max_deg, 0) for joint in some], right=True),
+        Column("part", [joint.body_part or "" for joint in joints]),
+        Column("swings", [str(joint.n_swings) for joint in joints], right_aligned=True),
+        Column("longest", [_format_cell(joint.max_duration_s, 2, " s") for joint in joints], right_aligned=True),
+        Column("swing", [_format_percent(joint.swing_share) for joint in joints], right_aligned=True),
+        Column("rest", [_format_percent(joint.rest_share) for joint in joints], right_aligned=True),
+        *(
+            [Column("keys", [str(joint.n_keys) for joint in joints], right_aligned=True)]
+            if any(j.n_keys for j in joints)
+            else []
+        ),
+        Column("mean deg", [_format_cell(joint.mean_deg, 0) for joint in joints], right_aligned=True),
+        Column("max deg", [_format_cell(joint.max_deg, 0) for joint in joints], right_aligned=True),
     ]
 
 
-def _columns_that_fit(names: Column, others: list[Column], width: int) -> tuple[list[Column], int]:
-    """The columns beside which the timeline has room, and its columns."""
-    for heading in NEEDLESS:
-        if _room(names, others, width) >= BAR_WANTED:
+def _fit_columns(names: Column, others: list[Column], width: int) -> tuple[list[Column], int]:
+    """Return the columns that fit beside the timeline, and the width of the timeline."""
+    for heading in OPTIONAL_JOINT_HEADINGS:
+        if _remaining_width(names, others, width) >= PREFERRED_BAR_WIDTH:
             break
         others = [column for column in others if column.heading != heading]
-    return others, max(LEAST_COLUMNS, min(MOST_COLUMNS, _room(names, others, width)))
+    return others, max(MIN_COLUMNS, min(MAX_COLUMNS, _remaining_width(names, others, width)))
 
 
-def _room(names: Column, others: Sequence[Column], width: int) -> int:
-    return width - 2 - sum(column.width + BETWEEN for column in (names, *others))
+def _remaining_width(names: Column, others: Sequence[Column], width: int) -> int:
+    return width - 2 - sum(column.width + COLUMN_GAP for column in (names, *others))
 
 
 def _grid(names: Column, others: Sequence[Column], axis: str) -> Table:
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     grid.add_column(names.heading, no_wrap=True, style="cyan")
     for column in others:
-        grid.add_column(column.heading, no_wrap=True, justify="right" if column.right else "left")
+        grid.add_column(column.heading, no_wrap=True, justify="right" if column.right_aligned else "left")
     grid.add_column(Text(axis), no_wrap=True)
     return grid
 
 
-def _legend(scale: Scale, signs: Signs, *, keyed: bool, feet: bool) -> Text:
+def _legend(scale: TimeScale, symbols: Symbols, *, keyed: bool, feet: bool) -> Text:
     text = Text()
-    for n, sign in enumerate((signs.speeds[0], signs.speeds[len(signs.speeds) // 2], signs.speeds[-1])):
+    for n, sign in enumerate((symbols.speeds[0], symbols.speeds[len(symbols.speeds) // 2], symbols.speeds[-1])):
         text.append(sign, STYLES[n % 2])
-    text.append(f" swings, the higher the faster (up to {scale.fastest:.0f} degrees a second)", "dim")
-    signed = {"rest": signs.rest, "keys": f"{signs.keys}{signs.key}" if keyed else "", "stands": signs.stands * feet}
-    for what, sign in signed.items():
+    text.append(f" swings, the higher the faster (up to {scale.max_speed:.0f} degrees a second)", "dim")
+    symbols_by_label = {
+        "rest": symbols.rest,
+        "keys": f"{symbols.keys}{symbols.key_mark}" if keyed else "",
+        "stands": symbols.contact * feet,
+    }
+    for label, sign in symbols_by_label.items():
         if not sign:
             continue
-        text.append("  ").append(sign).append(f" {what}", "dim")
+        text.append("  ").append(sign).append(f" {label}", "dim")
     return text
 
 
-def _others(some: Sequence[JointFigures]) -> list[str]:
-    """The joints that have no row."""
-    still = [joint.joint for joint in some if not joint.n_swings and not joint.n_keys]
-    raw = [joint.joint for joint in some if joint.left_out]
+def _hidden_joint_lines(joints: Sequence[JointSwingStats]) -> list[str]:
+    """Return lines that list the joints without a row."""
+    still = [joint.joint for joint in joints if not joint.n_swings and not joint.n_keys]
+    raw = [joint.joint for joint in joints if joint.left_out]
     lines = []
     for label, names in (("without a swing", still), ("kept frame by frame", raw)):
         if names:
-            more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-            lines.append(f"{label}: {', '.join(map(printable, names[:NAMES_SHOWN]))}{more}")
+            more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+            lines.append(f"{label}: {', '.join(map(escape_unprintable, names[:MAX_NAMES]))}{more}")
     return lines
 
 
-def _axis(swing: Swing) -> str:
+def _format_axis(swing: Swing) -> str:
     return " ".join(f"{round(part, 2) + 0.0:5.2f}" for part in swing.axis)  # -0.0 + 0.0 is 0.0
 
 
-def _cell(value: float | None, decimals: int, unit: str = "") -> str:
+def _format_cell(value: float | None, decimals: int, unit: str = "") -> str:
     return "-" if value is None else f"{value:.{decimals}f}{unit}"
 
 
-def _share(part: float) -> str:
-    return f"{100 * part:.0f} %"
+def _format_percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f} %"

@@ -1,4 +1,4 @@
-"""``keypose timeline``: when each joint swings, as a picture."""
+"""``keypose timeline``: draw when each joint swings."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.picturing import (
-    LOOK,
-    Choosing,
+from keypose.cli.picture_options import (
+    PICTURE_GROUP,
     Json,
+    KeyOptions,
     Mark,
     Overwrite,
     Quiet,
     Scale,
-    Source,
+    SourceOptions,
     Theme,
     Title,
     WidthPx,
 )
 
-SWINGS = Parameter(group=Group("Which swings", sort_key=2))
-NO_CHOICE = Choosing()
-AS_IT_IS = Source()
+SWINGS_GROUP = Parameter(group=Group("Swings", sort_key=2))
+DEFAULT_KEY_OPTIONS = KeyOptions()
+DEFAULT_SOURCE = SourceOptions()
 
 
 def timeline(
@@ -35,28 +35,33 @@ def timeline(
         tuple[str, ...],
         Parameter(
             negative="",
-            help="Joints, body parts or groups that have a row, hands,head. Otherwise all that swing, but for fingers "
-            "and toes.",
+            help="Joints, body parts or groups to show, hands,head. Default: all that swing, except fingers and toes.",
         ),
-        LOOK,
+        PICTURE_GROUP,
     ] = (),
     theme: Theme = "light",
     width_px: WidthPx = 960.0,
-    row_px: Annotated[float, Parameter(show_default=True, help="How high a row is, in px."), LOOK] = 15.0,
+    row_px: Annotated[float, Parameter(show_default=True, help="Height of a row, in px."), PICTURE_GROUP] = 15.0,
     title: Title = None,
     scale: Scale = 2.0,
     threshold: Annotated[
-        float | None, Parameter(help="How much the axis of one swing may change, in radians. Otherwise 0.4."), SWINGS
+        float | None,
+        Parameter(help="Maximum change of the axis within a swing, in radians. Default: 0.4."),
+        SWINGS_GROUP,
     ] = None,
-    within_deg: Annotated[
-        float | None, Parameter(help="The smallest swings that keep every turn within so many degrees."), SWINGS
+    max_deg: Annotated[
+        float | None,
+        Parameter(help="Find the smallest swings whose rotations are all within this error, in degrees."),
+        SWINGS_GROUP,
     ] = None,
-    within_mm: Annotated[
-        float | None, Parameter(help="The smallest swings that keep every joint within so many mm."), SWINGS
+    max_mm: Annotated[
+        float | None,
+        Parameter(help="Find the smallest swings whose joint positions are all within this error, in mm."),
+        SWINGS_GROUP,
     ] = None,
     mark: Mark = (),
-    choosing: Choosing = NO_CHOICE,
-    source: Source = AS_IT_IS,
+    key_options: KeyOptions = DEFAULT_KEY_OPTIONS,
+    source: SourceOptions = DEFAULT_SOURCE,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -64,9 +69,9 @@ def timeline(
     """Draw when each joint swings, and how far.
 
     A row of bars for each joint, grouped by limb; the larger the angle of a
-    swing, the stronger its colour. Thin lines are rests, hatched bars are kept
-    by keys, and green ones show feet on the ground. Keys are marked where
-    something is said about them.
+    swing, the stronger its colour. Thin lines are rests, hatched bars are spans
+    stored as keys, and green bars show feet on the ground. Keys are marked if an
+    option selects or marks keys.
 
     For example:
       keypose timeline kick.bvh kick.svg
@@ -74,25 +79,25 @@ def timeline(
       keypose timeline kick.bvh legs.svg --joints legs --mark 30,88,120
       keypose timeline kick.swings.json kick.svg
     """
-    from keypose.batch.swings import Finding
+    from keypose.batch.swings import SwingsLoader
     from keypose.cli import picture_jobs as jobs
     from keypose.cli import swings_options
-    from keypose.cli.keys_options import joints_from
-    from keypose.cli.picturing import marked_from, run, target_from
+    from keypose.cli.option_parsers import parse_joints
+    from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
-    options = swings_options.given({"threshold": threshold})
-    within = {"--within-deg": within_deg, "--within-mm": within_mm}
-    swings_options.check_modes(sweep=False, within=within, options=options, others={})
-    marked = marked_from(mark, choosing)
-    chosen = choosing.options() if choosing.wants_keys else None
-    look = {
+    options = swings_options.drop_unset({"threshold": threshold})
+    bounds = {"--max-deg": max_deg, "--max-mm": max_mm}
+    swings_options.check_modes(sweep=False, bounds=bounds, options=options, others={})
+    marked_frames = parse_marked_frames(mark, key_options)
+    select_options = key_options.select_options() if key_options.is_set else None
+    style = {
         "theme": theme,
         "width_px": width_px,
         "row_px": row_px,
         "title": title,
-        "joints": joints_from(joints) or None,
+        "joints": parse_joints(joints) or None,
     }
-    finding = Finding(source.reading(), source.frames(), None, options, within_deg, within_mm)
-    target = target_from(out, Path(file), overwrite=overwrite)
-    wanted = jobs.TimelineWanted(Path(file), target, finding, jobs.look_from(look, scale), marked, chosen)
-    return run("Drawing", jobs.draw_timeline, wanted, json=json, quiet=quiet)
+    finding = SwingsLoader(source.load_options(), source.frame_range(), None, options, max_deg, max_mm)
+    target = check_picture_path(out, Path(file), overwrite=overwrite)
+    job = jobs.TimelineJob(Path(file), target, finding, jobs.build_style(style, scale), marked_frames, select_options)
+    return run_picture_job("Drawing", jobs.draw_timeline, job, json=json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""Unbaked clips for people: one as a block, many as a table."""
+"""Unbaked clips as text: one as a block, many as a table."""
 
 from __future__ import annotations
 
@@ -11,182 +11,199 @@ from statistics import median
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from keypose.batch.inputs import KEYS_SUFFIXES
-from keypose.batch.unbake import Closeness, Unbaked, Unbaking
+from keypose.batch.file_discovery import KEYS_SUFFIXES
+from keypose.batch.unbake import UnbakeJob, UnbakeResult, UnbakeScore
 from keypose.cli import columns
-from keypose.cli.clip_view import common_folder, duration, file_size, labelled
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
 from keypose.cli.columns import Column
-from keypose.cli.output import printable
+from keypose.cli.output import escape_unprintable
 
-FRAMES_SHOWN = 24  # of keys
-NEEDLESS = ("written", "mean deg", "max deg", "frames", "slide")  # on a narrow terminal, in this order
-SLIDE = "slide: how far standing feet slide, against the capture"
-POP_DEG = 90.0  # where there are keys enough, no curve is off by so much
-POP = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
+MAX_FRAMES = 24  # key frames listed
+OPTIONAL_HEADINGS = ("written", "mean deg", "max deg", "frames", "slide")  # dropped in this order on a narrow terminal
+SLIDE_LEGEND = "slide: how far standing feet slide, against the capture"
+POP_DEG = 90.0  # with enough keys, no fitted curve has such an error
+POP_NOTE = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
 
 
-def block(job: Unbaking, made: Unbaked, seconds: float) -> Group:
-    """One clip: what is left of it, how close that comes, where it is, and what to do next."""
-    rows = [("keys", _keys(job, made)), ("at", _key_frames(job, made)), *closeness_rows(made.closeness)]
-    for n, text in enumerate(_files(job, made)):
+def build_block(job: UnbakeJob, result: UnbakeResult, seconds: float) -> Group:
+    """Return the result of one clip as text: keys, errors, files and next steps."""
+    rows = [("keys", _keys_text(job, result)), ("at", _key_frames_text(job, result)), *score_rows(result.score)]
+    for n, text in enumerate(_file_lines(job, result)):
         rows.append(("" if n else "written", text))
     rows.append(("time", f"{seconds:.2f} s"))
-    parts: list[RenderableType] = [labelled(str(job.source), rows)]
-    return Group(*parts, *(Text(line) for line in _next(job, made)))
+    renderables: list[RenderableType] = [labelled_rows(str(job.source), rows)]
+    return Group(*renderables, *(Text(line) for line in _next_steps(job, result)))
 
 
-def table(written: Sequence[tuple[Unbaking, Unbaked]], width: int) -> Group:
-    """Many clips, one row each."""
-    sources, targets = (_below_common([str(getattr(job, side)) for job, _ in written]) for side in ("source", "target"))
-    made = [clip for _, clip in written]
-    close = [clip.closeness for clip in made]
-    names = Column("clip", [printable(name) for name in sources[1]])
+def build_table(results: Sequence[tuple[UnbakeJob, UnbakeResult]], width: int) -> Group:
+    """Return a table of clips, one row each."""
+    sources, targets = (
+        _relative_paths([str(getattr(job, side)) for job, _ in results]) for side in ("source", "target")
+    )
+    clips = [clip for _, clip in results]
+    scores = [clip.score for clip in clips]
+    names = Column("clip", [escape_unprintable(name) for name in sources[1]])
     others = [
-        Column("frames", [str(clip.frames) for clip in made], right=True),
-        Column("keys", [str(len(clip.keys)) for clip in made], right=True),
-        Column("removed", [f"{_removed(clip):.1f} %" for clip in made], right=True),
-        Column("mean mm", _cells(close, "mean_mm", 2), right=True),
-        Column("max mm", _cells(close, "max_mm", 1), right=True),
-        Column("mean deg", _cells(close, "mean_deg", 2), right=True),
-        Column("max deg", _cells(close, "max_deg", 1), right=True),
-        Column("slide", [_slide(c) for c in close], right=True),
-        Column("written", [printable(name) for name in targets[1]]),
+        Column("frames", [str(clip.n_frames) for clip in clips], right_aligned=True),
+        Column("keys", [str(len(clip.keys)) for clip in clips], right_aligned=True),
+        Column("removed", [f"{_removed_percent(clip):.1f} %" for clip in clips], right_aligned=True),
+        Column("mean mm", _score_cells(scores, "mean_mm", 2), right_aligned=True),
+        Column("max mm", _score_cells(scores, "max_mm", 1), right_aligned=True),
+        Column("mean deg", _score_cells(scores, "mean_deg", 2), right_aligned=True),
+        Column("max deg", _score_cells(scores, "max_deg", 1), right_aligned=True),
+        Column("slide", [_slide_ratio(c) for c in scores], right_aligned=True),
+        Column("written", [escape_unprintable(name) for name in targets[1]]),
     ]
-    shown = columns.without_needless(names, others, width, NEEDLESS)
-    parts: list[RenderableType] = [columns.table(names, shown, width)]
-    if any(column.heading == "slide" for column in shown):
-        parts.append(Text(SLIDE, style="dim"))
-    if any(column.heading == "max deg" for column in shown) and any(c.max_deg > POP_DEG for c in close if c):
-        parts.append(Text(f"max deg above {POP_DEG:.0f}: {POP}", style="dim"))
-    return Group(*parts)
+    visible_columns = columns.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
+    renderables: list[RenderableType] = [columns.build_table(names, visible_columns, width)]
+    if any(column.heading == "slide" for column in visible_columns):
+        renderables.append(Text(SLIDE_LEGEND, style="dim"))
+    if any(column.heading == "max deg" for column in visible_columns) and any(c.max_deg > POP_DEG for c in scores if c):
+        renderables.append(Text(f"max deg above {POP_DEG:.0f}: {POP_NOTE}", style="dim"))
+    return Group(*renderables)
 
 
-def summary(written: Sequence[tuple[Unbaking, Unbaked]]) -> list[str]:
-    """What many clips are together, and where they are."""
-    made = [clip for _, clip in written]
-    frames, keys = sum(clip.frames for clip in made), sum(len(clip.keys) for clip in made)
+def summary_lines(results: Sequence[tuple[UnbakeJob, UnbakeResult]]) -> list[str]:
+    """Return lines with totals, errors and the output folder of many clips."""
+    clips = [clip for _, clip in results]
+    frames, keys = sum(clip.n_frames for clip in clips), sum(len(clip.keys) for clip in clips)
     lines = [f"{keys} keys of {frames} frames, {100 * (1 - keys / frames):.1f} % removed"]
-    close = [(clip.closeness, job.source) for job, clip in written if clip.closeness is not None]
-    if close:
-        worst, source = max(close, key=lambda each: each[0].max_mm)
-        mean = median(each.mean_mm for each, _ in close)
-        lines.append(f"off by {mm(mean)} mm on average in the median clip, by {mm(worst.max_mm)} mm at most: {source}, "
-                     f"{worst.worst_joint} in frame {worst.worst_frame} (on a figure of 1.7 m)")  # fmt: skip
-    folder = _below_common([str(job.target) for job, _ in written])[0] or "."
-    size = file_size(sum(clip.bytes + (clip.keys_file_bytes or 0) for clip in made))
-    beside = ", with the lossless NAME.keys.json for rebake beside each" if written[0][0].keys_file is not None else ""
+    scores = [(clip.score, job.source) for job, clip in results if clip.score is not None]
+    if scores:
+        worst, source = max(scores, key=lambda each: each[0].max_mm)
+        mean = median(each.mean_mm for each, _ in scores)
+        lines.append(
+            f"off by {format_mm(mean)} mm on average in the median clip, by {format_mm(worst.max_mm)} mm at most: "
+            f"{source}, "
+            f"{worst.worst_joint} in frame {worst.worst_frame} (on a figure of 1.7 m)"
+        )
+    folder = _relative_paths([str(job.target) for job, _ in results])[0] or "."
+    size = format_bytes(sum(clip.bytes + (clip.keys_file_bytes or 0) for clip in clips))
+    beside = ", with the lossless NAME.keys.json for rebake beside each" if results[0][0].keys_file is not None else ""
     lines.append(f"written to {folder}: {size}{beside}")
     return lines
 
 
-def mm(value: float) -> str:
-    """Millimetres or degrees with as many digits as one reads."""
+def format_mm(value: float) -> str:
+    """Return millimetres or degrees with about three digits."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def _keys(job: Unbaking, made: Unbaked) -> str:
-    keys = f"{len(made.keys)} of {made.frames} frames, {_removed(made):.1f} % removed"
+def _keys_text(job: UnbakeJob, result: UnbakeResult) -> str:
+    keys = f"{len(result.keys)} of {result.n_frames} frames, {_removed_percent(result):.1f} % removed"
     if job.tolerance_mm is not None:
-        how = f"; the fewest within {job.tolerance_mm:g} mm"
+        count_note = f"; the fewest within {job.tolerance_mm:g} mm"
     elif job.keys is not None:
-        how = ""
+        count_note = ""
     elif job.auto:
-        how = "; where the error curve says to stop"
+        count_note = "; where the error curve says to stop"
     else:
-        how = "; as many as it takes (--keys or --tolerance-mm: another number)"
-    return f"{keys} ({duration(made.frames / made.fps)} at {made.fps:.6g} fps){how}"
+        count_note = "; as many as it takes (--keys or --tolerance-mm: another number)"
+    return f"{keys} ({format_duration(result.n_frames / result.fps)} at {result.fps:.6g} fps){count_note}"
 
 
-def _key_frames(job: Unbaking, made: Unbaked) -> str:
-    more = len(made.keys) - FRAMES_SHOWN
+def _key_frames_text(job: UnbakeJob, result: UnbakeResult) -> str:
+    more = len(result.keys) - MAX_FRAMES
     return (
         "frames "
-        + " ".join(map(str, made.keys[:FRAMES_SHOWN]))
+        + " ".join(map(str, result.keys[:MAX_FRAMES]))
         + (f" and {more} more; --json has all" if more > 0 else "")
         + ("; Blender counts from 1: frame 0 is its frame 1" if job.target.suffix.lower() == ".blend" else "")
     )
 
 
-def closeness_rows(close: Closeness | None) -> list[tuple[str, str]]:
-    """How close keys and curves come to the capture, by label."""
-    if close is None:
+def score_rows(score: UnbakeScore | None) -> list[tuple[str, str]]:
+    """Return the error of keys and curves against the capture as labelled rows."""
+    if score is None:
         return [("off", "not known in mm: the figure has no height")]
     rows = [
-        ("off", f"{mm(close.mean_mm)} mm on average, 95 % within {mm(close.p95_mm)} mm, {mm(close.max_mm)} mm at most: "
-                f"{close.worst_joint} in frame {close.worst_frame} (on a figure of 1.7 m)"),
-        ("turns", f"{mm(close.mean_deg)} degrees off on average, {mm(close.max_deg)} at most: "
-                  f"{close.worst_turn_joint} in frame {close.worst_turn_frame}"),
-    ]  # fmt: skip
-    if close.max_deg > POP_DEG:
-        rows.append(("", POP))
-    if close.foot_slide_mm is not None and close.original_foot_slide_mm is not None:
-        rows.append(("feet", f"slide {mm(close.foot_slide_mm)} mm where they stand, "
-                             f"in the capture {mm(close.original_foot_slide_mm)} mm"))  # fmt: skip
+        (
+            "off",
+            f"{format_mm(score.mean_mm)} mm on average, 95 % within {format_mm(score.p95_mm)} mm, "
+            f"{format_mm(score.max_mm)} mm at most: "
+            f"{score.worst_joint} in frame {score.worst_frame} (on a figure of 1.7 m)",
+        ),
+        (
+            "turns",
+            f"{format_mm(score.mean_deg)} degrees off on average, {format_mm(score.max_deg)} at most: "
+            f"{score.worst_rotation_joint} in frame {score.worst_rotation_frame}",
+        ),
+    ]
+    if score.max_deg > POP_DEG:
+        rows.append(("", POP_NOTE))
+    if score.foot_slide_mm is not None and score.original_foot_slide_mm is not None:
+        rows.append(
+            (
+                "feet",
+                f"slide {format_mm(score.foot_slide_mm)} mm where they stand, "
+                f"in the capture {format_mm(score.original_foot_slide_mm)} mm",
+            )
+        )
     return rows
 
 
-def _files(job: Unbaking, made: Unbaked) -> list[str]:
-    files = [f"{job.target} ({file_size(made.bytes)}): {_held_by_target(job, made)}"]
-    if job.keys_file is not None and made.keys_file_bytes is not None:
-        files.append(f"{job.keys_file} ({file_size(made.keys_file_bytes)}): {_holds(made)}")
+def _file_lines(job: UnbakeJob, result: UnbakeResult) -> list[str]:
+    files = [f"{job.target} ({format_bytes(result.bytes)}): {_target_contents(job, result)}"]
+    if job.keys_file is not None and result.keys_file_bytes is not None:
+        files.append(f"{job.keys_file} ({format_bytes(result.keys_file_bytes)}): {_keys_file_contents(result)}")
     return files
 
 
-def _held_by_target(job: Unbaking, made: Unbaked) -> str:
+def _target_contents(job: UnbakeJob, result: UnbakeResult) -> str:
     name = str(job.target).lower()
     if name.endswith(KEYS_SUFFIXES):
-        return _holds(made)
-    if not made.keeps_keys:
-        return f"all {made.frames} frames, as this format gets no curves"
-    if name.endswith(".blend") and made.has_residual:
+        return _keys_file_contents(result)
+    if not result.keeps_keys:
+        return f"all {result.n_frames} frames, as this format gets no curves"
+    if name.endswith(".blend") and result.has_residual:
         return "keys and curves; the armature's property residual shows the captured detail"
     return "keys and curves"
 
 
-def _holds(made: Unbaked) -> str:
-    return "keys, curves, and the captured detail for rebake" if made.has_residual else "keys and curves, no detail"
+def _keys_file_contents(result: UnbakeResult) -> str:
+    return "keys, curves, and the captured detail for rebake" if result.has_residual else "keys and curves, no detail"
 
 
-def _next(job: Unbaking, made: Unbaked) -> list[str]:
-    """How the captured detail comes back after an edit."""
-    kept = job.keys_file or job.target
+def _next_steps(job: UnbakeJob, result: UnbakeResult) -> list[str]:
+    """Return the commands that put the captured detail back after an edit."""
+    keys_source = job.keys_file or job.target
     name = str(job.target).lower()
-    if made.has_residual and name.endswith(".blend"):  # which brings its own
+    if result.has_residual and name.endswith(".blend"):  # contains its own detail
         return [
             "next: open it in Blender, edit and save it, and put the captured detail back on top:",
-            f"  keypose rebake {_quoted(job.target)} FINAL.glb",
+            f"  keypose rebake {_quote_path(job.target)} FINAL.glb",
         ]
-    if not made.has_residual or not str(kept).lower().endswith(KEYS_SUFFIXES):
+    if not result.has_residual or not str(keys_source).lower().endswith(KEYS_SUFFIXES):
         return []
     lines = [
         "next: edit the keys, export them, and put the captured detail back on top:",
-        f"  keypose rebake EDITED.glb FINAL.glb --from {_quoted(kept)}",
+        f"  keypose rebake EDITED.glb FINAL.glb --from {_quote_path(keys_source)}",
     ]
     if name.endswith((".glb", ".gltf")):
-        blend = _quoted(kept.with_name(kept.name.split(".keys.json")[0] + ".blend"))
+        blend = _quote_path(keys_source.with_name(keys_source.name.split(".keys.json")[0] + ".blend"))
         lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend} instead")
     return lines
 
 
-def _quoted(path: Path) -> str:
-    return shlex.quote(printable(str(path)))
+def _quote_path(path: Path) -> str:
+    return shlex.quote(escape_unprintable(str(path)))
 
 
-def _removed(made: Unbaked) -> float:
-    return 100 * (1 - len(made.keys) / made.frames)
+def _removed_percent(result: UnbakeResult) -> float:
+    return 100 * (1 - len(result.keys) / result.n_frames)
 
 
-def _cells(close: Sequence[Closeness | None], figure: str, decimals: int) -> list[str]:
-    return ["-" if c is None else f"{getattr(c, figure):.{decimals}f}" for c in close]
+def _score_cells(scores: Sequence[UnbakeScore | None], figure: str, decimals: int) -> list[str]:
+    return ["-" if c is None else f"{getattr(c, figure):.{decimals}f}" for c in scores]
 
 
-def _slide(close: Closeness | None) -> str:
-    if close is None or close.foot_slide_mm is None or not close.original_foot_slide_mm:
+def _slide_ratio(score: UnbakeScore | None) -> str:
+    if score is None or score.foot_slide_mm is None or not score.original_foot_slide_mm:
         return "-"
-    return f"x {close.foot_slide_mm / close.original_foot_slide_mm:.2f}"
+    return f"x {score.foot_slide_mm / score.original_foot_slide_mm:.2f}"
 
 
-def _below_common(paths: Sequence[str]) -> tuple[str, list[str]]:
-    """The folder that all are in or below, if any, and their names from there."""
+def _relative_paths(paths: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the common folder, empty if none, and the paths relative to it."""
     folder = common_folder(paths)
     return folder, [os.path.relpath(path, folder) if folder else path for path in paths]

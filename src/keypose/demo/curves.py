@@ -1,4 +1,4 @@
-"""Curves through keys, as an animator sets them: smooth in position, velocity and acceleration."""
+"""Curves through keys: smooth in position, velocity and acceleration."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 
 Keys = Sequence[tuple[float, ...]]  # (time in s, value, value, ...) with increasing times
-Through = Mapping[float, tuple[Sequence[float], Sequence[float]]]  # time -> velocities, accelerations
+Derivatives = Mapping[float, tuple[Sequence[float], Sequence[float]]]  # time -> velocities, accelerations
 
-SWAY_HZ = (0.11, 0.27, 0.43)  # slow enough to be felt rather than seen
+SWAY_HZ = (0.11, 0.27, 0.43)  # too slow to be noticed
 
 
-def keyed(t: Floats, keys: Keys, through: Through | None = None) -> Floats:
-    """The curves (T, D) at times ``t`` (T,) in s through ``keys`` of D values each; (T,) where D is 1.
+def interpolate_keys(t: Floats, keys: Keys, derivatives: Derivatives | None = None) -> Floats:
+    """Return the curves (T, D) at times ``t`` (T,) in s through ``keys`` of D values each; (T,) if D is 1.
 
-    Between two keys runs the quintic that meets the velocities and accelerations of both, so the whole is
-    C2 and the same at any frame rate. A key is passed without acceleration, and with a velocity that is
-    zero at turning points and between the neighbours' slopes elsewhere: the curve rests where its keys
-    rest and does not swing beyond them. ``through`` states velocity and acceleration of single keys
-    instead. Outside its keys the curve holds.
+    Between two keys is the quintic with the velocities and accelerations of both, so the curve is C2 and the same at
+    any frame rate. At a key the acceleration is 0, and the velocity is 0 at extrema and between the slopes to the
+    neighbours elsewhere: the curve rests where its keys rest and does not overshoot. ``derivatives`` sets velocity and
+    acceleration of single keys instead. Outside its keys the curve is constant.
     """
     table = np.array(keys, dtype=float)
     times, p = table[:, 0], table[:, 1:]
@@ -31,7 +30,7 @@ def keyed(t: Floats, keys: Keys, through: Through | None = None) -> Floats:
     if (np.diff(times) <= 0).any():
         raise OptionError(f"keys at {times.tolist()} s, expected increasing times")
     v, a = _easy_velocities(times, p), np.zeros_like(p)
-    for time, (velocity, acceleration) in (through or {}).items():
+    for time, (velocity, acceleration) in (derivatives or {}).items():
         k = int(np.flatnonzero(times == time)[0])
         v[k], a[k] = velocity, acceleration
     k0 = np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 2)
@@ -51,18 +50,18 @@ def keyed(t: Floats, keys: Keys, through: Through | None = None) -> Floats:
 
 
 def _easy_velocities(times: Floats, p: Floats) -> Floats:
-    """Zero at ends and turning points, else the harmonic mean of the slopes on both sides."""
-    slopes = np.diff(p, axis=0) / np.diff(times)[:, None]
-    before, after = slopes[:-1], slopes[1:]
-    rising_or_falling = before * after > 0
-    total = np.where(rising_or_falling, before + after, 1.0)
+    """Return velocities: 0 at ends and extrema, else the harmonic mean of the slopes on both sides."""
+    secants = np.diff(p, axis=0) / np.diff(times)[:, None]
+    before, after = secants[:-1], secants[1:]
+    is_monotone = before * after > 0
+    total = np.where(is_monotone, before + after, 1.0)
     v = np.zeros_like(p)
-    v[1:-1] = np.where(rising_or_falling, 2.0 * before * after / total, 0.0)
+    v[1:-1] = np.where(is_monotone, 2.0 * before * after / total, 0.0)
     return v
 
 
 def sway(t: Floats, seed: int, channels: int) -> Floats:
-    """Slow wandering (T, channels) within +-1, another one for every seed: nobody stands quite still."""
+    """Return slow random sway (T, channels) within +-1, by seed."""
     random = np.random.default_rng(seed)
     waves = np.zeros((len(t), channels))
     for hz in SWAY_HZ:

@@ -1,4 +1,4 @@
-"""The figure: 1.70 m tall, in a T-pose at rest. Metres, Y up, facing +Z, its left at +X."""
+"""The skeleton of the demo: 1.70 m tall, rest pose a T-pose. Metres, Y up, facing +Z, its left at +X."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from keypose.model import Skeleton
 THIGH_M = 0.42
 SHIN_M = 0.405
 HIP_M = (0.09, -0.055, 0.0)  # from the pelvis to the left hip joint
-ANKLE_HEIGHT_M = 0.075  # of a foot that stands flat
-BALL_HEIGHT_M = 0.02  # of the toe joint, about which the heel rises
+ANKLE_HEIGHT_M = 0.075  # of a flat foot
+BALL_HEIGHT_M = 0.02  # of the toe joint, about which the foot rolls
 BALL_AHEAD_M = 0.125  # of the ankle
 HEEL_BEHIND_M = 0.05  # the ankle, on the floor
 
@@ -46,10 +46,10 @@ _LIMB_ENDS = {
 
 
 def skeleton() -> Skeleton:
-    """The 26 joints, parents first, with end sites on head, thumbs, fingers and toes."""
+    """Return the skeleton of 26 joints, parents first, with end sites on head, thumbs, fingers and toes."""
     table = dict(_MIDDLE)
     ends = dict(_ENDS)
-    for limb in (_ARM, _LEG):  # in this order: depth first, as files have it
+    for limb in (_ARM, _LEG):  # in this order: depth first, as in files
         for side, sign in (("Left", 1.0), ("Right", -1.0)):
             for name, (parent, (x, y, z)) in limb.items():
                 table[side + name] = (parent if parent in _MIDDLE else side + parent, (sign * x, y, z))

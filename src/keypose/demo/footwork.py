@@ -1,18 +1,18 @@
-"""When everything happens, and where the feet go: a walk along a curve, a turn, a jump, a kick.
+"""Times of all phases and positions of the feet: a walk along a curve, a turn, a jump, a kick.
 
 Times are in seconds, lengths in metres, angles in degrees; + is forward, up or to the left.
 """
 
 from __future__ import annotations
 
-from keypose.demo.steps import FootKeys, Place, ahead, step
+from keypose.demo.steps import FootKeys, FootPosition, offset_position, step_keys
 
 LEFT, RIGHT = 0, 1
 HALF_WIDTH = 0.1  # of the stance
 
 # Walk, left foot first
 WALK_S = 0.7
-STEP_S, SWING_S = 0.52, 0.42  # in the rest of a step both feet are on the floor
+STEP_S, SWING_S = 0.52, 0.42  # otherwise both feet are on the floor
 STEP_LENGTHS = (0.34, 0.58, 0.58, 0.58, 0.58, 0.58, 0.56, 0.44)
 CURVE_DEG = 11.0  # to the left with every step
 
@@ -41,57 +41,57 @@ STAND_S = DOWN_S + 0.7
 DURATION_S = STAND_S + 0.7
 
 
-def footwork() -> list[tuple[Place, list[FootKeys]]]:
-    """Where the left and the right foot stand at first, and all that each of them does."""
-    centre: Place = (0.0, 0.0, 0.0)
-    first = [_beside(centre, foot) for foot in (LEFT, RIGHT)]
-    at = list(first)
+def footwork() -> list[tuple[FootPosition, list[FootKeys]]]:
+    """Return the initial position and the moves of the left and the right foot."""
+    centre: FootPosition = (0.0, 0.0, 0.0)
+    first = [_stance_position(centre, foot) for foot in (LEFT, RIGHT)]
+    current = list(first)
     moves: list[list[FootKeys]] = [[], []]
 
-    def go(foot: int, to: Place, keys: FootKeys) -> None:
+    def add_move(foot: int, to: FootPosition, keys: FootKeys) -> None:
         moves[foot].append(keys)
-        at[foot] = to
+        current[foot] = to
 
     for k, length in enumerate(STEP_LENGTHS):
         foot, lift_s = k % 2, WALK_S + k * STEP_S
-        centre = ahead(centre, length, turn_deg=CURVE_DEG)
-        to = _beside(centre, foot)
-        go(foot, to, step(lift_s, lift_s + SWING_S, at[foot], to))
+        centre = offset_position(centre, length, turn_deg=CURVE_DEG)
+        to = _stance_position(centre, foot)
+        add_move(foot, to, step_keys(lift_s, lift_s + SWING_S, current[foot], to))
     for k, turn_deg in enumerate(TURN_TO_DEG):
         foot, lift_s = k % 2, TURN_S + k * TURN_STEP_S
-        to = _beside(ahead(centre, 0.0, turn_deg=turn_deg), foot)
-        go(
+        to = _stance_position(offset_position(centre, 0.0, turn_deg=turn_deg), foot)
+        add_move(
             foot,
             to,
-            step(lift_s, lift_s + TURN_SWING_S, at[foot], to, height=0.05, push_deg=30.0, heel_deg=3.0),
+            step_keys(lift_s, lift_s + TURN_SWING_S, current[foot], to, height=0.05, push_deg=30.0, heel_deg=3.0),
         )
     for foot in (LEFT, RIGHT):
-        to = ahead(at[foot], JUMP_LENGTH)
-        go(foot, to, _jump(at[foot], to))
-    beside = at[RIGHT]
-    back = ahead(beside, -0.38, left=-0.03, turn_deg=-25.0)
-    go(
+        to = offset_position(current[foot], JUMP_LENGTH)
+        add_move(foot, to, _jump(current[foot], to))
+    beside = current[RIGHT]
+    back = offset_position(beside, -0.38, left=-0.03, turn_deg=-25.0)
+    add_move(
         RIGHT,
         back,
-        step(BACK_S, BACK_S + BACK_SWING_S, beside, back, height=0.04, push_deg=15.0, heel_deg=0.0),
+        step_keys(BACK_S, BACK_S + BACK_SWING_S, beside, back, height=0.04, push_deg=15.0, heel_deg=0.0),
     )
-    go(RIGHT, beside, _kick(back, beside))
+    add_move(RIGHT, beside, _kick(back, beside))
     return list(zip(first, moves, strict=True))
 
 
-def _beside(centre: Place, foot: int) -> Place:
-    """Where a foot stands on a figure that stands at ``centre``."""
-    return ahead(centre, 0.0, left=HALF_WIDTH if foot == LEFT else -HALF_WIDTH)
+def _stance_position(centre: FootPosition, foot: int) -> FootPosition:
+    """Return the position of a foot of a figure that stands at ``centre``."""
+    return offset_position(centre, 0.0, left=HALF_WIDTH if foot == LEFT else -HALF_WIDTH)
 
 
-def _jump(start: Place, end: Place) -> FootKeys:
-    """Both feet at once: off over the toes, tucked in the air, toes down first."""
+def _jump(start: FootPosition, end: FootPosition) -> FootKeys:
+    """Return the keys of a jump with both feet: take-off over the toes, tucked in the air, landing on the toes."""
     leave_s = TAKE_OFF_S - 0.06  # the toes still push when the ball of the foot leaves the floor
     rise_s, top_s, fall_s = TAKE_OFF_S + 0.03, TAKE_OFF_S + 0.5 * FLIGHT_S, TOUCH_S - 0.1
     return FootKeys(
-        place=((leave_s, *start), (TOUCH_S, *end)),
+        position=((leave_s, *start), (TOUCH_S, *end)),
         lift=((leave_s, 0.0), (rise_s, 0.075), (top_s, 0.34), (fall_s, 0.15), (TOUCH_S, 0.0)),
-        lift_through={rise_s: ((1.7,), (0.0,)), fall_s: ((-1.9,), (0.0,))},  # m/s, nearly as fast as the body
+        lift_derivatives={rise_s: ((1.7,), (0.0,)), fall_s: ((-1.9,), (0.0,))},  # m/s, nearly as fast as the body
         ball_roll=(
             (CROUCH_S - 0.4, 0.0),
             (CROUCH_S, 10.0),
@@ -104,17 +104,17 @@ def _jump(start: Place, end: Place) -> FootKeys:
     )
 
 
-def _kick(start: Place, end: Place) -> FootKeys:
-    """The knee first, then the foot snaps out, the same way back, and down beside the other foot."""
+def _kick(start: FootPosition, end: FootPosition) -> FootKeys:
+    """Return the keys of a kick: knee up, foot out, the same way back, and down beside the other foot."""
     out_s, in_s = IMPACT_S - 0.07, IMPACT_S + 0.08
     return FootKeys(
-        place=(
+        position=(
             (KICK_S, *start),
-            (CHAMBER_S, *ahead(end, 0.28)),
-            (out_s, *ahead(end, 0.66, left=0.04)),
-            (IMPACT_S, *ahead(end, 0.79, left=0.05)),
-            (in_s, *ahead(end, 0.66, left=0.04)),
-            (RETURN_S, *ahead(end, 0.27)),
+            (CHAMBER_S, *offset_position(end, 0.28)),
+            (out_s, *offset_position(end, 0.66, left=0.04)),
+            (IMPACT_S, *offset_position(end, 0.79, left=0.05)),
+            (in_s, *offset_position(end, 0.66, left=0.04)),
+            (RETURN_S, *offset_position(end, 0.27)),
             (DOWN_S, *end),
         ),
         lift=(

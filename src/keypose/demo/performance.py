@@ -1,4 +1,4 @@
-"""What the body does above its feet: the keys that an animator would set by hand, and all controls over time.
+"""Keys of the body above its feet, and all controls over time.
 
 Times are in seconds, lengths in metres, angles in degrees; + is forward, up or to the left.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.demo.curves import keyed
+from keypose.demo.curves import interpolate_keys
 from keypose.demo.footwork import (
     ABSORB_S,
     BACK_S,
@@ -33,32 +33,32 @@ from keypose.demo.footwork import (
     WALK_S,
     footwork,
 )
-from keypose.demo.steps import BEFORE_S, Foot, ahead, follow
+from keypose.demo.steps import BEFORE_S, Foot, offset_position, sample_foot
 
 GRAVITY_M_PER_S2 = 9.81
-STANDING = 0.951  # height of the pelvis, knees not locked
+STANDING_HEIGHT = 0.951  # height of the pelvis, knees not locked
 TAKE_OFF_HEIGHT, TOUCH_HEIGHT = 1.02, 0.9
 TAKE_OFF_SPEED = (TOUCH_HEIGHT - TAKE_OFF_HEIGHT) / FLIGHT_S + 0.5 * GRAVITY_M_PER_S2 * FLIGHT_S
 TOUCH_SPEED = TAKE_OFF_SPEED - GRAVITY_M_PER_S2 * FLIGHT_S
-LOOK_AHEAD_S = 0.3  # the eyes lead the body
+LOOK_AHEAD_S = 0.3  # of the eyes before the body
 
-_SWINGS_S = [WALK_S + k * STEP_S for k in range(len(STEP_LENGTHS))]  # when each step of the walk begins
-_TURNS_S = [TURN_S + k * TURN_STEP_S for k in range(4)]
+_STEP_TIMES_S = [WALK_S + k * STEP_S for k in range(len(STEP_LENGTHS))]  # when each step of the walk begins
+_TURN_STEP_TIMES_S = [TURN_S + k * TURN_STEP_S for k in range(4)]
 
-# Time, how much of the weight is on the left foot, how far the pelvis is ahead of the ankles. In a step
-# the body goes over to the standing foot, and back between the feet when both of them stand.
+# Time, share of the weight on the left foot, distance of the pelvis ahead of the ankles. In a step the body moves over
+# the standing foot, and back between the feet when both stand.
 BALANCE = (
     (BEFORE_S, 0.5, 0.02),
     (WALK_S - 0.45, 0.5, 0.02),
     *(
         key
-        for k, lift_s in enumerate(_SWINGS_S)
+        for k, lift_s in enumerate(_STEP_TIMES_S)
         for key in (
             (lift_s + 0.5 * SWING_S, 0.64 if k % 2 else 0.36, 0.03),
             (lift_s + 0.5 * (SWING_S + STEP_S), 0.5, 0.03),
         )
     ),
-    *((lift_s + 0.5 * TURN_SWING_S, 0.65 if k % 2 else 0.35, 0.02) for k, lift_s in enumerate(_TURNS_S)),
+    *((lift_s + 0.5 * TURN_SWING_S, 0.65 if k % 2 else 0.35, 0.02) for k, lift_s in enumerate(_TURN_STEP_TIMES_S)),
     (TURN_S + 4 * TURN_STEP_S + 0.1, 0.5, 0.02),
     (CROUCH_S, 0.5, -0.09),
     (TAKE_OFF_S, 0.5, 0.14),
@@ -75,13 +75,13 @@ BALANCE = (
     (STAND_S, 0.5, 0.02),
 )
 
-# Of the pelvis. In the walk it is high over the standing leg and low just before a foot lands.
+# Height of the pelvis. In the walk it is high over the standing leg and low just before a foot lands.
 HEIGHT = (
-    (BEFORE_S, STANDING),
-    (WALK_S - 0.3, STANDING),
+    (BEFORE_S, STANDING_HEIGHT),
+    (WALK_S - 0.3, STANDING_HEIGHT),
     *(
         key
-        for k, lift_s in enumerate(_SWINGS_S)
+        for k, lift_s in enumerate(_STEP_TIMES_S)
         for key in (
             (lift_s + SWING_S - 0.06 - 0.5 * STEP_S, 0.936),
             (lift_s + SWING_S - 0.06, 0.89 if k else 0.93),
@@ -89,20 +89,20 @@ HEIGHT = (
     ),
     (TURN_S + 0.2, 0.938),
     (TURN_S + 3 * TURN_STEP_S, 0.938),
-    (CROUCH_S - 0.55, STANDING),
+    (CROUCH_S - 0.55, STANDING_HEIGHT),
     (CROUCH_S, 0.67),
     (TAKE_OFF_S, TAKE_OFF_HEIGHT),
     (TOUCH_S, TOUCH_HEIGHT),
     (ABSORB_S, 0.72),
-    (ABSORB_S + 0.6, STANDING),
-    (BACK_S, STANDING),
+    (ABSORB_S + 0.6, STANDING_HEIGHT),
+    (BACK_S, STANDING_HEIGHT),
     (BACK_S + 0.4, 0.875),
     (KICK_S, 0.88),
     (CHAMBER_S, 0.925),
     (IMPACT_S, 0.94),
     (RETURN_S, 0.925),
     (DOWN_S, 0.92),
-    (STAND_S, STANDING),
+    (STAND_S, STANDING_HEIGHT),
 )
 _FREE_FALL = {  # speed and acceleration at both ends of the flight make it a parabola
     TAKE_OFF_S: ((TAKE_OFF_SPEED,), (-GRAVITY_M_PER_S2,)),
@@ -163,7 +163,7 @@ RIGHT_ARM = (*_BOTH_ARMS, (IMPACT_S, "fist back"), (RETURN_S, "guard"), (DOWN_S,
 
 @dataclass(frozen=True)
 class Body:
-    """All controls of the figure at every frame."""
+    """All controls of the figure per frame."""
 
     left: Foot
     right: Foot
@@ -172,44 +172,44 @@ class Body:
     look: Floats  # heading of the eyes
     lean: Floats  # of the trunk
     twist: Floats  # of the pelvis against the heading
-    gait: Floats  # 1 where hips and arms follow from the feet, 0 where they are keyed
+    gait: Floats  # 1: hips and arms follow the feet; 0: they follow keys
     left_arm: Floats  # (T, 4) as in ARM_POSES
     right_arm: Floats
 
 
-def perform(t: Floats) -> Body:
-    """The controls at times ``t`` (T,)."""
-    left, right = (follow(t, start, moves) for start, moves in footwork())
-    places = _pelvis_places()
-    flight = (_flight_velocity(places), (0.0, 0.0, 0.0))
-    x, z, heading = keyed(t, places, {TAKE_OFF_S: flight, TOUCH_S: flight}).T
+def compute_controls(t: Floats) -> Body:
+    """Return the controls at times ``t`` (T,)."""
+    left, right = (sample_foot(t, start, moves) for start, moves in footwork())
+    pelvis_keys = _pelvis_keys()
+    flight = (_flight_velocity(pelvis_keys), (0.0, 0.0, 0.0))
+    x, z, heading = interpolate_keys(t, pelvis_keys, {TAKE_OFF_S: flight, TOUCH_S: flight}).T
     return Body(
         left,
         right,
-        pelvis=np.stack((x, keyed(t, HEIGHT, _FREE_FALL), z), axis=1),
+        pelvis=np.stack((x, interpolate_keys(t, HEIGHT, _FREE_FALL), z), axis=1),
         heading=heading,
-        look=keyed(t + LOOK_AHEAD_S, [(time, heading) for time, _, _, heading in places]),
-        lean=keyed(t, LEAN),
-        twist=keyed(t, TWIST),
-        gait=keyed(t, GAIT),
-        left_arm=keyed(t, [(time, *ARM_POSES[pose]) for time, pose in LEFT_ARM]),
-        right_arm=keyed(t, [(time, *ARM_POSES[pose]) for time, pose in RIGHT_ARM]),
+        look=interpolate_keys(t + LOOK_AHEAD_S, [(time, heading) for time, _, _, heading in pelvis_keys]),
+        lean=interpolate_keys(t, LEAN),
+        twist=interpolate_keys(t, TWIST),
+        gait=interpolate_keys(t, GAIT),
+        left_arm=interpolate_keys(t, [(time, *ARM_POSES[pose]) for time, pose in LEFT_ARM]),
+        right_arm=interpolate_keys(t, [(time, *ARM_POSES[pose]) for time, pose in RIGHT_ARM]),
     )
 
 
-def _pelvis_places() -> list[tuple[float, float, float, float]]:
-    """Keys of the pelvis over the floor: time, x, z, heading, from where the feet are at that time."""
+def _pelvis_keys() -> list[tuple[float, float, float, float]]:
+    """Return keys of the pelvis over the floor: time, x, z, heading, from the positions of the feet at that time."""
     times = np.array([time for time, _, _ in BALANCE])
-    left, right = (follow(times, start, moves) for start, moves in footwork())
+    left, right = (sample_foot(times, start, moves) for start, moves in footwork())
     keys = []
     for k, (time, on_left, forward) in enumerate(BALANCE):
         x = on_left * left.x[k] + (1.0 - on_left) * right.x[k]
         z = on_left * left.z[k] + (1.0 - on_left) * right.z[k]
-        keys.append((time, *ahead((x, z, 0.5 * (left.heading[k] + right.heading[k])), forward)))
+        keys.append((time, *offset_position((x, z, 0.5 * (left.heading[k] + right.heading[k])), forward)))
     return keys
 
 
-def _flight_velocity(places: list[tuple[float, float, float, float]]) -> tuple[float, ...]:
-    """Velocity over the floor while the figure flies: the one it takes off with."""
-    at = {time: values for time, *values in places}
+def _flight_velocity(pelvis_keys: list[tuple[float, float, float, float]]) -> tuple[float, ...]:
+    """Return the horizontal velocity in flight."""
+    at = {time: values for time, *values in pelvis_keys}
     return tuple((b - a) / FLIGHT_S for a, b in zip(at[TAKE_OFF_S], at[TOUCH_S], strict=True))

@@ -1,4 +1,4 @@
-"""From the body's controls to joints: foot roll, legs by inverse kinematics, spine, arms, head."""
+"""Compute joint rotations from controls: foot roll, legs by inverse kinematics, spine, arms, head."""
 
 from __future__ import annotations
 
@@ -15,58 +15,60 @@ STRIDE_M = 0.58  # between the feet, at which hips and arms swing by these angle
 HIP_TWIST_DEG = 8.0  # the hip of the leading leg forward
 ARM_SWING_DEG = 21.0  # the other arm forward
 HIP_DROP_DEG = 4.0  # on the side of a raised foot
-CHEST_AGAINST_HIPS = 1.5  # the chest turns against the hips, by half as much as seen from outside
-PELVIS_LEANS = 0.4  # of the lean; the spine takes the rest
+CHEST_COUNTER_TWIST = 1.5  # relative to the hips; half as much in the world
+PELVIS_LEAN_SHARE = 0.4  # of the lean; the spine takes the remainder
 SWAY_M = 0.004  # of the pelvis
-LEG_REACH = 0.998  # of its full length: the knee never locks
-SOFTNESS_M = 0.004  # of the turn from one limit of the pelvis to the next
-OUT_OF_THE_WAY_M = 1.0  # limits are raised by this much where they are not to count
-TOE_RELAX_M = 0.05  # a foot this high over the floor lets its bent toes go by half
+LEG_REACH = 0.998  # of the full length: the knee is never straight
+SOFTNESS_M = 0.004  # of the transition between two limits of the pelvis
+IGNORED_LIMIT_M = 1.0  # limits are raised by this much where they do not apply
+TOE_RELAX_M = 0.05  # height of the foot at which bent toes relax by half
 
 
-def pose(body: Body, t: Floats, seed: int) -> tuple[Floats, dict[str, Floats]]:
-    """Pelvis positions (T, 3) in m and local rotations (T, 4) by joint name."""
+def pose_figure(body: Body, t: Floats, seed: int) -> tuple[Floats, dict[str, Floats]]:
+    """Return pelvis positions (T, 3) in m and local rotations (T, 4) by joint name."""
     sideways, along, chest, breath, tilt, gaze, nod, left_arm, right_arm = sway(t, seed, 9).T
     stride = _stride(body) * body.gait
-    drop = HIP_DROP_DEG * body.gait * (_raised(body.right) - _raised(body.left))
+    drop = HIP_DROP_DEG * body.gait * (_lift_share(body.right) - _lift_share(body.left))
     hip_twist = body.twist + HIP_TWIST_DEG * stride
-    chest_twist = -CHEST_AGAINST_HIPS * hip_twist + chest
-    pelvis_turn = _turn("YXZ", body.heading + hip_twist, PELVIS_LEANS * body.lean, drop)
+    chest_twist = -CHEST_COUNTER_TWIST * hip_twist + chest
+    pelvis_rotation = _rotation("YXZ", body.heading + hip_twist, PELVIS_LEAN_SHARE * body.lean, drop)
     pelvis = body.pelvis + SWAY_M * np.stack((sideways, np.zeros_like(t), along), axis=1)
-    pelvis = _within_reach(pelvis, pelvis_turn, body)
-    spine = _turn("YXZ", chest_twist / 3, (1.0 - PELVIS_LEANS) / 3 * body.lean + 0.7 * breath, -drop / 3 + 0.4 * tilt)
+    pelvis = _lower_to_reach(pelvis, pelvis_rotation, body)
+    spine = _rotation(
+        "YXZ", chest_twist / 3, (1.0 - PELVIS_LEAN_SHARE) / 3 * body.lean + 0.7 * breath, -drop / 3 + 0.4 * tilt
+    )
     look = body.look - body.heading - hip_twist - chest_twist + 3.0 * gaze
     level = -0.75 * body.lean + 1.5 * nod
-    neck = _turn("YX", 0.5 * look, 0.5 * level)
+    neck = _rotation("YX", 0.5 * look, 0.5 * level)
     swing = ARM_SWING_DEG * stride
     return pelvis, {
-        "Hips": pelvis_turn,
+        "Hips": pelvis_rotation,
         **dict.fromkeys(("Spine", "Spine1", "Spine2"), spine),
         **dict.fromkeys(("Neck", "Head"), neck),
         **_arm("Left", body.left_arm, swing + left_arm),
         **_arm("Right", body.right_arm, -swing + right_arm),
-        **_leg("Left", body.left, pelvis, pelvis_turn, body.heading + hip_twist),
-        **_leg("Right", body.right, pelvis, pelvis_turn, body.heading + hip_twist),
+        **_leg("Left", body.left, pelvis, pelvis_rotation, body.heading + hip_twist),
+        **_leg("Right", body.right, pelvis, pelvis_rotation, body.heading + hip_twist),
     }
 
 
-def _turn(order: str, *degrees: Floats) -> Floats:
+def _rotation(order: str, *degrees: Floats) -> Floats:
     return from_euler(np.deg2rad(np.stack(degrees, axis=-1)), order)
 
 
 def _stride(body: Body) -> Floats:
-    """How far the right foot is ahead of the left one, in strides."""
+    """Return the distance of the right foot ahead of the left one, in strides."""
     h = np.deg2rad(body.heading)
     return ((body.right.x - body.left.x) * np.sin(h) + (body.right.z - body.left.z) * np.cos(h)) / STRIDE_M
 
 
-def _raised(foot: Foot) -> Floats:
-    """0 for a foot on the floor, towards 1 as it is lifted."""
+def _lift_share(foot: Foot) -> Floats:
+    """Return 0 for a foot on the floor, towards 1 as it is lifted."""
     return foot.lift / (foot.lift + 0.04)
 
 
 def _ankle(foot: Foot) -> tuple[Floats, Floats]:
-    """Ankle positions (T, 3) and world rotations (T, 4) of the foot: rolled about ball and heel, tilted."""
+    """Return ankle positions (T, 3) and world rotations (T, 4) of the foot: rolled about ball and heel, tilted."""
     ball, heel = np.deg2rad(foot.ball_roll), np.deg2rad(foot.heel_roll)
     # In the foot's vertical plane: first about the ball of the foot, then about the heel.
     rise, back = figure.ANKLE_HEIGHT_M - figure.BALL_HEIGHT_M, figure.BALL_AHEAD_M
@@ -78,34 +80,34 @@ def _ankle(foot: Foot) -> tuple[Floats, Floats]:
     )
     h = np.deg2rad(foot.heading)
     position = np.stack((foot.x + along * np.sin(h), up + foot.lift, foot.z + along * np.cos(h)), axis=1)
-    return position, _turn("YX", foot.heading, foot.ball_roll - foot.heel_roll - foot.tilt)
+    return position, _rotation("YX", foot.heading, foot.ball_roll - foot.heel_roll - foot.tilt)
 
 
-def _hip(side: str, pelvis: Floats, pelvis_turn: Floats) -> Floats:
+def _hip(side: str, pelvis: Floats, pelvis_rotation: Floats) -> Floats:
     offset = np.array(figure.HIP_M) * (1.0 if side == "Left" else -1.0, 1.0, 1.0)
-    return pelvis + rotate(pelvis_turn, np.broadcast_to(offset, pelvis.shape))
+    return pelvis + rotate(pelvis_rotation, np.broadcast_to(offset, pelvis.shape))
 
 
-def _within_reach(pelvis: Floats, pelvis_turn: Floats, body: Body) -> Floats:
-    """The pelvis, in the gait, lowered softly to where both legs reach their feet."""
+def _lower_to_reach(pelvis: Floats, pelvis_rotation: Floats, body: Body) -> Floats:
+    """Return pelvis positions lowered smoothly, in the gait, so that both legs reach their feet."""
     heights = [pelvis[:, 1]]
     for side, foot in (("Left", body.left), ("Right", body.right)):
-        x, up, z = (_ankle(foot)[0] - _hip(side, pelvis, pelvis_turn)).T
+        x, up, z = (_ankle(foot)[0] - _hip(side, pelvis, pelvis_rotation)).T
         leg = LEG_REACH * (figure.THIGH_M + figure.SHIN_M)
         highest = pelvis[:, 1] + up + np.sqrt(np.maximum(leg**2 - x**2 - z**2, 0.0))
-        heights.append(highest + OUT_OF_THE_WAY_M * (1.0 - body.gait))
+        heights.append(highest + IGNORED_LIMIT_M * (1.0 - body.gait))
     lowest = -SOFTNESS_M * np.logaddexp.reduce(-np.array(heights) / SOFTNESS_M, axis=0)
     return np.stack((pelvis[:, 0], lowest, pelvis[:, 2]), axis=1)
 
 
-def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_turn: Floats, pelvis_heading: Floats) -> dict[str, Floats]:
-    """Two bones from hip to ankle: the knee bends in the plane that the foot and the pelvis look along."""
-    ankle, foot_turn = _ankle(foot)
-    reach = ankle - _hip(side, pelvis, pelvis_turn)
+def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_rotation: Floats, pelvis_heading: Floats) -> dict[str, Floats]:
+    """Solve two bones from hip to ankle: the knee bends in the plane between the headings of foot and pelvis."""
+    ankle, foot_rotation = _ankle(foot)
+    reach = ankle - _hip(side, pelvis, pelvis_rotation)
     length = np.linalg.norm(reach, axis=1)
     down = reach / length[:, None]
-    looks = np.deg2rad(0.3 * pelvis_heading + 0.7 * foot.heading)
-    across = np.stack((np.cos(looks), 0 * looks, -np.sin(looks)), axis=1)
+    knee_heading = np.deg2rad(0.3 * pelvis_heading + 0.7 * foot.heading)
+    across = np.stack((np.cos(knee_heading), 0 * knee_heading, -np.sin(knee_heading)), axis=1)
     across -= np.sum(across * down, axis=1, keepdims=True) * down
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     a, b = figure.THIGH_M, figure.SHIN_M
@@ -113,30 +115,30 @@ def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_turn: Floats, pelvis_head
     at_knee = np.pi - np.arccos(np.clip((a**2 + b**2 - length**2) / (2 * a * b), -1.0, 1.0))
     ahead = np.cross(across, -down)
     thigh = np.cos(at_hip)[:, None] * down + np.sin(at_hip)[:, None] * ahead
-    thigh_turn = from_matrix(np.stack((across, -thigh, np.cross(across, -thigh)), axis=-1))
+    thigh_rotation = from_matrix(np.stack((across, -thigh, np.cross(across, -thigh)), axis=-1))
     knee = from_euler(at_knee[:, None], "X")
     toes = -foot.ball_roll / (1.0 + (foot.lift / TOE_RELAX_M) ** 2)
     return {
-        f"{side}UpLeg": multiply(conjugate(pelvis_turn), thigh_turn),
+        f"{side}UpLeg": multiply(conjugate(pelvis_rotation), thigh_rotation),
         f"{side}Leg": knee,
-        f"{side}Foot": multiply(conjugate(multiply(thigh_turn, knee)), foot_turn),
-        f"{side}ToeBase": _turn("X", toes),
+        f"{side}Foot": multiply(conjugate(multiply(thigh_rotation, knee)), foot_rotation),
+        f"{side}ToeBase": _rotation("X", toes),
     }
 
 
 def _arm(side: str, controls: Floats, swing: Floats) -> dict[str, Floats]:
-    """The arm that hangs from the T-pose, swings, and bends its elbow the more the further forward it is."""
+    """Return the rotations of an arm: hangs from the T-pose, swings, bends its elbow more the further forward it is."""
     forward, sideways, inward, elbow = controls.T
     forward = forward + swing
     elbow = elbow + 0.45 * np.logaddexp(0.0, swing / 6.0) * 6.0
-    nothing = np.zeros_like(forward)
+    zeros = np.zeros_like(forward)
     joints = {
-        "Shoulder": _turn("YZ", -0.06 * forward, 0.08 * (np.hypot(forward, 20.0) - 20.0)),
-        "Arm": _turn("XZX", -forward, sideways - 90.0, inward),
-        "ForeArm": _turn("Y", -elbow),
-        "Hand": _turn("Z", nothing - 6.0),
-        "HandMiddle1": _turn("Z", -15.0 - 0.45 * elbow),
-        "HandThumb1": _turn("YZ", nothing - 10.0, -0.1 * elbow),
+        "Shoulder": _rotation("YZ", -0.06 * forward, 0.08 * (np.hypot(forward, 20.0) - 20.0)),
+        "Arm": _rotation("XZX", -forward, sideways - 90.0, inward),
+        "ForeArm": _rotation("Y", -elbow),
+        "Hand": _rotation("Z", zeros - 6.0),
+        "HandMiddle1": _rotation("Z", -15.0 - 0.45 * elbow),
+        "HandThumb1": _rotation("YZ", zeros - 10.0, -0.1 * elbow),
     }
     mirror = np.array((1.0, 1.0, -1.0, -1.0))
     return {side + name: turn if side == "Left" else turn * mirror for name, turn in joints.items()}

@@ -1,34 +1,34 @@
-"""Motion -> Features: named recipes, chosen joints, weights, smoothing.
+"""Motion -> Features: kind of features, joints, weights, smoothing.
 
-A weight multiplies the squared distance, so a column carries its square root. ``up`` is the motion's own up axis.
+A weight multiplies the squared distance, so columns are multiplied by its square root.
 
-    recipe            columns                                              joints by default
+    kind              columns                                              joints by default
     world             positions in the world                               all
     root_matched      positions relative to the hips; of the hips only     the nine major ones
                       their height, with weight 5
-    unmatched         positions, with the hips over one spot               the nine major ones
+    unmatched         positions, with the hips at one point                the nine major ones
     parent_relative   positions relative to the parent; of a root its own  all
     euler             unwrapped Euler angles in degrees, in file order     all
 """
 
-from keypose.features.recipes import (
-    RECIPES,
+from keypose.features.motion_features import (
+    FEATURE_KINDS,
     JointNames,
     body_root,
-    chosen_joints,
-    features_of,
-    features_of_array,
+    build_array_features,
+    compute_features,
     joint_weights,
+    resolve_joints,
 )
-from keypose.features.smoothing import gaussian
+from keypose.features.smoothing import gaussian_filter
 
 __all__ = [
-    "RECIPES",
+    "FEATURE_KINDS",
     "JointNames",
     "body_root",
-    "chosen_joints",
-    "features_of",
-    "features_of_array",
-    "gaussian",
+    "build_array_features",
+    "compute_features",
+    "gaussian_filter",
     "joint_weights",
+    "resolve_joints",
 ]

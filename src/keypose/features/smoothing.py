@@ -6,30 +6,30 @@ import numpy as np
 
 from keypose.arrays import Floats
 
-LONGEST_DIRECT = 64  # taps up to which shifting and adding beats a transform
-BLOCK_FRAMES = 2048  # of a few dozen columns: what the caches of a core hold
+MAX_DIRECT_TAPS = 64  # up to here direct convolution is faster than an FFT
+BLOCK_FRAMES = 2048  # a block of a few dozen columns fits in a core's cache
 
 
-def gaussian(values: Floats, sigma_frames: float, cut_sigmas: float = 4.0) -> Floats:
-    """``values`` (T, ...) convolved with a Gaussian of ``sigma_frames``, cut at so many sigmas.
+def gaussian_filter(values: Floats, sigma_frames: float, cut_sigmas: float = 4.0) -> Floats:
+    """Return ``values`` (T, ...) convolved with a Gaussian of ``sigma_frames``, truncated at ``cut_sigmas``.
 
-    Where the window reaches over an end, what is inside counts alone: its weights are scaled to sum to one.
+    At the ends of the clip the weights inside are scaled to sum to 1.
     """
-    reach = int(min(cut_sigmas * sigma_frames + 1e-9, len(values)))  # beyond the clip there is nothing
+    reach = int(min(cut_sigmas * sigma_frames + 1e-9, len(values)))  # not beyond the clip
     if reach < 1:
         return values.copy()
     taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma_frames) ** 2)
     flat = values.reshape(len(values), -1)
-    whole = _convolved(np.ones((len(flat), 1)), taps)
-    middle = flat.mean(axis=0)  # far from the origin, a transform would lose digits
-    smooth: Floats = _convolved(flat - middle, taps) / whole + middle
+    weight_sums = _convolve(np.ones((len(flat), 1)), taps)
+    mean = flat.mean(axis=0)  # far from the origin an FFT would lose digits
+    smooth: Floats = _convolve(flat - mean, taps) / weight_sums + mean
     return smooth.reshape(values.shape)
 
 
-def _convolved(values: Floats, taps: Floats) -> Floats:
-    """The part of the convolution that lies over the values."""
+def _convolve(values: Floats, taps: Floats) -> Floats:
+    """Return the convolution, cropped to the length of ``values``."""
     frames, reach = len(values), len(taps) // 2
-    if len(taps) <= LONGEST_DIRECT:
+    if len(taps) <= MAX_DIRECT_TAPS:
         padded = np.pad(values, ((reach, reach), (0, 0)))
         out = np.zeros_like(values)
         for start in range(0, frames, BLOCK_FRAMES):

@@ -1,4 +1,4 @@
-"""Bytes from and to the disk: bounded reading, gzip, atomic writing."""
+"""Read and write files: size limits, gzip, atomic writes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CHUNK = 1 << 20
 
 
 def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
-    """The content of a regular file, decompressed if it is gzip, never more than ``limits.bytes``.
+    """Return the content of a regular file, decompressed if it is gzip; at most ``limits.bytes``.
 
-    ``unzip=False`` is for raw data, which may begin like gzip by chance.
+    ``unzip=False`` is for raw data, which may start like gzip by chance.
     """
     try:
         status = path.stat()
@@ -32,7 +32,7 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise FileError(f"{path}: is not a regular file")
         if status.st_size > limits.bytes:
-            raise _too_large(path, limits)
+            raise _size_error(path, limits)
         data = path.read_bytes()
     except FileNotFoundError:
         raise FileError(f"{path}: no such file") from None
@@ -44,7 +44,7 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
 
 
 def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
-    """What gzip packed, as far as limits allow; ``path`` is for messages."""
+    """Decompress gzip ``data`` within the limits; ``path`` is for messages."""
     chunks: list[bytes] = []
     size = 0
     try:
@@ -53,7 +53,7 @@ def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
                 chunks.append(chunk)
                 size += len(chunk)
                 if size > limits.bytes:
-                    raise _too_large(path, limits)
+                    raise _size_error(path, limits)
                 if size > GZIP_FREE_BYTES + GZIP_RATIO * len(data):
                     raise LimitError(path, f"unfolds to more than {GZIP_RATIO} times its size: not motion, but a bomb")
     except (OSError, EOFError, zlib.error) as error:
@@ -61,16 +61,16 @@ def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
     return b"".join(chunks)
 
 
-def _too_large(path: Path, limits: Limits) -> LimitError:
+def _size_error(path: Path, limits: Limits) -> LimitError:
     return LimitError(path, f"larger than the limit of {limits.bytes} bytes; to allow it: limits=Limits(bytes=...)")
 
 
 def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None:
-    """Writes all of ``data`` or nothing: whoever opens ``path`` sees the old file or the new one, whole.
+    """Write all of ``data`` or nothing: readers of ``path`` see the old file or the complete new one.
 
-    The data go to a hidden file beside the target, reach the disk, and take the target's place in one
-    step. A target that is a link stays a link; an existing file's permissions are kept. With
-    ``overwrite=False`` a file that is there, even since a moment ago, stays, and that is an error.
+    The data are written to a hidden file in the same folder, synced to disk, and renamed to ``path``. A link stays a
+    link, and the permissions of an existing file stay. With ``overwrite=False`` an existing file stays and FileError
+    is raised, also if the file appears during the write.
     """
     try:
         path = Path(os.path.realpath(path))
@@ -87,7 +87,7 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None
             if overwrite:
                 temporary.replace(path)
             else:
-                _take_free_place(temporary, path)
+                _move_if_free(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink()
@@ -96,13 +96,13 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None
         raise FileError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
 
 
-def _take_free_place(temporary: Path, path: Path) -> None:
-    """Moves a file to where none is."""
+def _move_if_free(temporary: Path, path: Path) -> None:
+    """Rename ``temporary`` to ``path``; raise FileExistsError if that exists."""
     try:
         os.link(temporary, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links: the name is taken first, then filled
+    except OSError:  # a file system without hard links: reserve the name, then replace
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         temporary.replace(path)
     else:

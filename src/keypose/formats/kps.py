@@ -1,50 +1,56 @@
-"""``.kps``: a motion in few bytes, within a promised error or without loss; docs/kps.md describes the file.
+"""``.kps``: compressed motions, within a maximum error or lossless; docs/kps.md describes the file.
 
-The file itself is the business of ``keypose.storage``; here are its row of the table and the text of its keys.
+``keypose.storage`` is the codec; here are the ``Format`` of it and the JSON text of its keys.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats.as_text.clip import check_played
-from keypose.formats.base import Format, ReadOptions, Source, WriteOptions
-from keypose.formats.keys_json.read import read_keyed as read_text
-from keypose.formats.keys_json.write import write_keyed as write_text
-from keypose.formats.reference import with_pose_apart
+from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
+from keypose.formats.json_common.header import check_sampled_size
+from keypose.formats.json_common.layout import format_document
+from keypose.formats.keys_json.read import read_keyed as read_keys_json
+from keypose.formats.keys_json.write import build_document
+from keypose.formats.reference_pose import split_reference_pose
 from keypose.limits import Limits
 from keypose.model import KeyedMotion, Motion
-from keypose.options import flag
-from keypose.storage import StoredMotion, keys_bytes, open_kps, stored_bytes, swings_bytes
-from keypose.storage.blocks import read_keys_with
+from keypose.storage import StoredMotion, encode_kps, encode_kps_keys, encode_kps_swings, open_kps
+from keypose.storage.blocks import set_keys_reader
+from keypose.storage.byte_source import ByteReader
 from keypose.storage.container import MAGIC
-from keypose.storage.detail import without_detail
-from keypose.storage.sources import Ranges
+from keypose.storage.detail import remove_detail
 from keypose.swings import Swings
+from keypose.validation import check_bool
 
-__all__ = ["FORMAT", "open_kps", "refuse_options"]
-FIRST_TEXT = 0x20  # versions are less than any letter: a text may start with the same three
+__all__ = ["FORMAT", "open_kps", "reject_kps_options"]
+FIRST_PRINTABLE_BYTE = 0x20  # the version byte is less: a text file may start with the magic too
+# The keys section of version 1 is the text of .keys.json, but for the names of three members.
+_CURVE_MEMBERS = {"in_tangents": "arriving", "out_tangents": "leaving"}
+_RESIDUAL_MEMBERS = {"rotations": "turns"}
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """The frames of a file; where it has none of its own, those of its keys or swings."""
-    stored = _opened(source)
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Return the frames of a file; if it stores none, those sampled from its keys or played from its swings."""
+    stored = _open_stored(source)
     if stored.has_frames:
-        return with_pose_apart(_noted(stored.motion(), source), options.reference_pose)
+        return split_reference_pose(_append_notes(stored.motion(), source), options.reference_pose)
     keyed = stored.keyed()
     clip = stored.swings() if keyed is None else keyed
     if clip is None:
         raise source.error("holds neither frames nor keys nor swings")
-    check_played(source, clip, options.fps)
-    played = clip.sample(fps=options.fps) if isinstance(clip, KeyedMotion) else clip.play(fps=options.fps)
-    return with_pose_apart(_noted(played, source), options.reference_pose)
+    check_sampled_size(source, clip, options.fps)
+    motion = clip.sample(fps=options.fps) if isinstance(clip, KeyedMotion) else clip.play(fps=options.fps)
+    return split_reference_pose(_append_notes(motion, source), options.reference_pose)
 
 
-def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
-    """The keys that are kept in a file."""
-    keyed = _opened(source).keyed()
+def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
+    """Return the keyed motion that is stored in a file."""
+    keyed = _open_stored(source).keyed()
     if keyed is None:
         raise source.error("holds no keys; kp.load reads its frames and kp.unbake finds keys for them")
     if options.fps is not None and options.fps != keyed.fps:
@@ -53,100 +59,113 @@ def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
     return keyed
 
 
-def read_swings(source: Source, options: ReadOptions) -> Swings:
-    """The swings that are kept in a file."""
-    swings = _opened(source).swings()
+def read_swings(source: Source, options: LoadOptions) -> Swings:
+    """Return the swings that are stored in a file."""
+    swings = _open_stored(source).swings()
     if swings is None:
         raise source.error("holds no swings; kp.load reads its frames and kp.swings finds swings in them")
     return swings
 
 
-def _opened(source: Source) -> StoredMotion:
+def _open_stored(source: Source) -> StoredMotion:
     data = source.data
-    return open_kps(Ranges(str(source.path), len(data), lambda start, stop: data[start:stop]), limits=source.limits)
+    return open_kps(ByteReader(str(source.path), len(data), lambda start, stop: data[start:stop]), limits=source.limits)
 
 
-def _noted(motion: Motion, source: Source) -> Motion:
-    """The motion with what was noticed while reading the file behind its own notes."""
+def _append_notes(motion: Motion, source: Source) -> Motion:
+    """Return the motion with the notes of the reader appended to its own."""
     return replace(motion, notes=(*motion.notes, *source.notes)) if source.notes else motion
 
 
-def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
-    """Every frame. The reference pose has a place of its own, so it never becomes a frame."""
-    for what, kind, beside in (("keyed", KeyedMotion, options.keyed), ("swings", Swings, options.swings)):
-        if beside is not None:
-            _check_beside(motion, what, kind, beside)
-    keys = None if options.keyed is None else _text_of(without_detail(options.keyed, motion))
-    return stored_bytes(
+def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode every frame. The reference pose is stored separately, so it never becomes a frame."""
+    for option, expected_type, extra in (("keyed", KeyedMotion, options.keyed), ("swings", Swings, options.swings)):
+        if extra is not None:
+            _check_matches(motion, option, expected_type, extra)
+    keys = None if options.keyed is None else _keys_text(remove_detail(options.keyed, motion))
+    return encode_kps(
         motion,
         tolerance_mm=options.tolerance_mm,
-        lossless=flag("lossless", options.lossless),
+        lossless=check_bool("lossless", options.lossless),
         keys=keys,
         swings=options.swings,
     )
 
 
-def _check_beside(motion: Motion, what: str, kind: type, beside: KeyedMotion | Swings) -> None:
-    if not isinstance(beside, kind):
-        raise OptionError(f"{what}={type(beside).__name__}, expected {kind.__name__}")
-    if beside.skeleton.names != motion.skeleton.names or beside.n_frames != motion.n_frames:
-        raise OptionError(f"{what}= of {beside.n_frames} frames and {beside.n_joints} joints is not of this motion, "
+def _check_matches(motion: Motion, option: str, expected_type: type, extra: KeyedMotion | Swings) -> None:
+    if not isinstance(extra, expected_type):
+        raise OptionError(f"{option}={type(extra).__name__}, expected {expected_type.__name__}")
+    if extra.skeleton.names != motion.skeleton.names or extra.n_frames != motion.n_frames:
+        raise OptionError(f"{option}= of {extra.n_frames} frames and {extra.n_joints} joints is not of this motion, "
                           f"which has {motion.n_frames} and {motion.n_joints}")  # fmt: skip
 
 
-def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
-    """Keys and curves as they are, and no frames."""
-    _refuse_more(keyed, "keyed.sample(), path, keyed=keyed", options)
-    return keys_bytes(keyed, _text_of(keyed))
+def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode keys and curves, without frames."""
+    _reject_frame_options(keyed, "keyed.sample(), path, keyed=keyed", options)
+    return encode_kps_keys(keyed, _keys_text(keyed))
 
 
-def write_swings(swings: Swings, suffix: str, options: WriteOptions) -> bytes:
-    """Swings, and no frames."""
-    _refuse_more(swings, "swings.play(), path, swings=swings", options)
-    return swings_bytes(swings)
+def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
+    """Encode swings, without frames."""
+    _reject_frame_options(swings, "swings.play(), path, swings=swings", options)
+    return encode_kps_swings(swings)
 
 
-def _text_of(keyed: KeyedMotion) -> bytes:
-    return write_text(keyed, ".keys.json", WriteOptions())
+def _keys_text(keyed: KeyedMotion) -> bytes:
+    """Return the JSON text of the keys section."""
+    document = build_document(keyed)
+    for channel in ("translations", "rotations"):
+        document[channel] = [_rename_members(entry, _CURVE_MEMBERS) for entry in document[channel]]
+    if document["residual"] is not None:
+        document["residual"] = _rename_members(document["residual"], _RESIDUAL_MEMBERS)
+    return format_document(document)
 
 
-def _given(options: WriteOptions) -> list[str]:
-    """Which of the options are given that only these files have."""
-    given = {
+def _rename_members(entry: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in entry.items()}
+
+
+def _kps_only_options(options: SaveOptions) -> list[str]:
+    """Return the names of the options that are set and that only ``.kps`` has, each with ``=``."""
+    is_set = {
         "tolerance_mm": options.tolerance_mm is not None,
         "lossless": bool(options.lossless),
         "keyed": options.keyed is not None,
         "swings": options.swings is not None,
     }
-    return [f"{name}=" for name, is_given in given.items() if is_given]
+    return [f"{name}=" for name, value in is_set.items() if value]
 
 
-def _refuse_more(what: KeyedMotion | Swings, instead: str, options: WriteOptions) -> None:
-    if given := _given(options):
-        raise OptionError(f"{', '.join(given)} for {type(what).__name__}, expected a Motion, as these are for frames; "
-                          f"to keep both: kp.save({instead}, tolerance_mm=1.0)")  # fmt: skip
+def _reject_frame_options(clip: KeyedMotion | Swings, arguments: str, options: SaveOptions) -> None:
+    if names := _kps_only_options(options):
+        raise OptionError(f"{', '.join(names)} for {type(clip).__name__}, expected a Motion, as these are for frames; "
+                          f"to keep both: kp.save({arguments}, tolerance_mm=1.0)")  # fmt: skip
 
 
-def refuse_options(path: Path, suffix: str, options: WriteOptions) -> None:
-    """What only these files have is an error for others."""
-    if given := _given(options):
-        raise OptionError(f"{path}: {', '.join(given)} is for .kps files, {suffix} has no place for it; "
+def reject_kps_options(path: Path, suffix: str, options: SaveOptions) -> None:
+    """Raise OptionError if an option is set that only ``.kps`` has."""
+    if names := _kps_only_options(options):
+        raise OptionError(f"{path}: {', '.join(names)} is for .kps files, {suffix} has no place for it; "
                           f"kp.save(motion, {str(path.with_suffix('.kps'))!r}, ...) keeps it")  # fmt: skip
 
 
-def _keyed_of(text: bytes, where: str, limits: Limits) -> KeyedMotion:
-    """The keyed motion of the text in a file."""
+def _parse_keys(text: bytes, path: str, limits: Limits) -> KeyedMotion:
+    """Parse the keyed motion of the JSON text in a ``.kps`` file; ``path`` is for messages."""
+    for name, stored_name in (_CURVE_MEMBERS | _RESIDUAL_MEMBERS).items():
+        # A quote inside a JSON string is escaped, so these bytes only occur as the name of a member.
+        text = text.replace(f'"{stored_name}":'.encode(), f'"{name}":'.encode())
     try:
-        return read_text(Source(Path(where), text, limits), ReadOptions())
+        return read_keys_json(Source(Path(path), text, limits), LoadOptions())
     except ModelError as error:
-        raise FormatError(where, str(error)) from None
+        raise FormatError(path, str(error)) from None
 
 
 def _sniff(head: bytes) -> bool:
-    return head.startswith(MAGIC) and len(head) > len(MAGIC) and head[len(MAGIC)] < FIRST_TEXT
+    return head.startswith(MAGIC) and len(head) > len(MAGIC) and head[len(MAGIC)] < FIRST_PRINTABLE_BYTE
 
 
-read_keys_with(_keyed_of)
+set_keys_reader(_parse_keys)
 FORMAT = Format(
     "Keypose storage",
     (".kps",),

@@ -1,18 +1,18 @@
-"""Thousands of clips, and finding those that are like one.
+"""A library of clips: storage, metadata, and search by example.
 
-``library.py`` is the noun. It stands on ``catalogue.py`` (what is changed), ``taking_in.py`` (what is added),
-``looking.py`` (what is there) and ``opened.py``; each verb of theirs has a module: ``adding.py`` and ``ingest/``,
-``listing.py`` with ``filters.py``, ``throwing.py``, ``drafts.py``, ``exporting.py``, ``checking.py``, ``rebuilding.py``
-with ``remaking.py``. ``said.py`` is what people say about clips, ``reading.py`` how files are to be read.
+``library.py`` is the public class. It inherits from ``library_editor.py`` (edits, trash, export, verification),
+``library_ingest.py`` (adding clips), ``library_reader.py`` (lists) and ``library_base.py`` (opening and closing).
+The work is done by modules: ``clip_insert.py`` and ``ingest/``, ``listing.py`` with ``filters.py``, ``trash.py``,
+``drafts.py``, ``clip_export.py``, ``verification.py``, ``rebuild_steps.py`` with ``reanalysis.py``. ``metadata.py``
+holds what people write about clips, ``load_options.py`` the options for reading files.
 
-A ``store.py`` is a ``database.py`` and the bytes that belong to it. ``tables.py`` has the tables, ``migrations.py``
-makes them of older ones, ``marker.py`` checks the row that says what a library is; ``dialects/`` knows SQLite and
-PostgreSQL, ``blobs/`` keeps bytes in folders and object stores. ``rows.py``, ``analyses.py`` and ``analysis_rows.py``
-turn rows into nouns and back, ``packing.py`` arrays into bytes. ``nouns.py`` is what callers get, ``wording.py`` cleans
-what they say.
+``store.py`` joins a ``database.py`` with its blobs. ``tables.py`` defines the tables, ``schema_version.py`` creates
+them, ``library_info.py`` checks the row that describes the library; ``db/`` covers SQLite and PostgreSQL, ``blobs/``
+folders and object stores. ``rows.py``, ``analysis_reader.py`` and ``analysis_rows.py`` convert between rows and
+``records.py``, ``array_codec.py`` between arrays and bytes. ``text_normalization.py`` cleans names, tags and notes.
 
-``material.py`` reads what comes, ``preparing.py`` makes a clip of it, ``analysis.py`` is all that is known about its
-frames. ``canonical.py`` makes bodies of all skeletons comparable; ``descriptors/`` turns them into short vectors that
-say what happens, ``parts/`` into tracks in which parts are found, ``rankers/`` into swings; ``near.py`` is what an
-index holds of them. ``searching/`` finds, ``results_page/`` shows what was found.
+``source_file.py`` reads input files, ``clip_preparation.py`` turns them into clips, ``analysis.py`` computes everything
+that is stored about their frames. ``canonical.py`` makes bodies of all skeletons comparable; ``descriptors/`` computes
+vectors of whole clips, ``part_search/`` tracks for part search, ``rankers/`` tables of swings; ``search_vectors.py``
+selects the vectors that a database indexes. ``search/`` searches, ``results_page/`` renders results as HTML.
 """

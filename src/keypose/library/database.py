@@ -1,4 +1,4 @@
-"""Transactions on a database of clips: whole or not at all, with errors of ours."""
+"""Transactions on the database of a library, with errors as KeyposeError."""
 
 from __future__ import annotations
 
@@ -8,106 +8,106 @@ from contextlib import contextmanager
 from os import PathLike
 
 from keypose.errors import FileError, FormatError
-from keypose.library.blobs.owner import identity_at, is_identity
-from keypose.library.blobs.place import BESIDE, blobs_at, chosen_place, place_of
-from keypose.library.dialects import Dialect, dialect_of
+from keypose.library.blobs.location import DEFAULT_LOCATION, choose_location, normalize_location, open_blobs
+from keypose.library.blobs.owner import choose_identity, is_identity
+from keypose.library.db import Dialect, choose_dialect
 from keypose.library.extra import sa
-from keypose.library.migrations import MIGRATIONS, migrate, version_of
-from keypose.library.tables import identity, schema, twin
+from keypose.library.schema_version import create_tables, load_version
+from keypose.library.tables import identity, library_info
 
 
 class Database:
-    """A database that is there and up to date.
+    """An open database of the current schema version.
 
-    ``blobs`` says where the bytes of a new library go, and is recorded in it; of one that is there it may be left out.
+    ``blobs`` is the location of the blobs of a new library, and is recorded in it; optional for an existing library.
     """
 
     def __init__(
         self,
-        where: str | PathLike[str],
+        location: str | PathLike[str],
         *,
         create: bool,
         busy_s: float,
         blobs: str | PathLike[str] | None = None,
     ) -> None:
-        self.dialect: Dialect = dialect_of(where, busy_s)
+        self.dialect: Dialect = choose_dialect(location, busy_s)
         if blobs is not None:
-            place_of(blobs)  # one that cannot be is refused before a file is made
+            normalize_location(blobs)  # raises before a file is created
         self.engine = self.dialect.open(create=create)
-        weakref.finalize(self, self.engine.dispose)  # one that nobody closed gives its files back too
+        weakref.finalize(self, self.engine.dispose)  # also if nobody calls close()
         try:
-            self.place = self._up_to_date(blobs, create=create)
-            self.identity = self._identity()
+            self.blob_location = self._open_or_create(blobs, create=create)
+            self.identity = self._load_identity()
         except BaseException:
             self.close()
             raise
 
-    def _up_to_date(self, blobs: str | PathLike[str] | None, *, create: bool) -> str:
-        """Makes or migrates the tables, if there is anything to do; where the bytes are.
+    def _open_or_create(self, blobs: str | PathLike[str] | None, *, create: bool) -> str:
+        """Create the tables of an empty database; return the location of the blobs.
 
-        Nothing is recorded of a place that is another's, or that cannot be written to.
+        Nothing is written if the location belongs to another library or is not writable.
         """
-        with self.reading() as connection:
-            there = version_of(connection)
-            recorded = _place(connection, self.dialect.where) if there else None
-        place = chosen_place(blobs, recorded, self.dialect)
-        if there == len(MIGRATIONS):
-            return place
-        if not there and not create:
-            raise FileError(f"{self.dialect.where}: no such library")
-        with self.writing() as connection:
-            there = version_of(connection)
-            if there:  # another process may have made it meanwhile, with another place
-                place = chosen_place(blobs, _place(connection, self.dialect.where), self.dialect)
-            if there == len(MIGRATIONS):
-                return place
-            chosen = identity_at(blobs_at(place, self.dialect), is_new=not there, is_beside=place == BESIDE)
-            migrate(connection, self.dialect, self.dialect.where)
-            for table in (schema, twin):
-                connection.execute(sa.update(table).values(blobs=place))
-            connection.execute(sa.delete(identity))
-            connection.execute(sa.insert(identity).values(identity=chosen))
-        return place
+        with self.begin_read() as connection:
+            recorded = self._recorded_location(connection)
+        location = choose_location(blobs, recorded, self.dialect)
+        if recorded is not None:
+            return location
+        if not create:
+            raise FileError(f"{self.dialect.location}: no such library")
+        with self.begin_write() as connection:
+            recorded = self._recorded_location(connection)
+            if recorded is not None:  # created by another process in the meantime, perhaps with another location
+                return choose_location(blobs, recorded, self.dialect)
+            new_identity = choose_identity(
+                open_blobs(location, self.dialect), is_default_location=location == DEFAULT_LOCATION
+            )
+            create_tables(connection, self.dialect, location, new_identity)
+        return location
 
-    def _identity(self) -> str | None:
-        """Which library it is; None where its row is damaged, which ``verify`` says."""
-        with self.reading() as connection:
-            return identity_of(connection)
+    def _recorded_location(self, connection: sa.Connection) -> str | None:
+        """Return the recorded location of the blobs; None for an empty database."""
+        location = self.dialect.location
+        return _load_blob_location(connection, location) if load_version(connection, location) else None
+
+    def _load_identity(self) -> str | None:
+        """Return the identity of the library; None if its row is damaged, which ``verify`` reports."""
+        with self.begin_read() as connection:
+            return load_identity(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """What was there at the first question, whatever others write meanwhile."""
-        with self._ours(), self.engine.connect() as connection, connection.begin():
+    def begin_read(self) -> Iterator[sa.Connection]:
+        """Begin a read transaction, which sees one state of the database."""
+        with self._translate_errors(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
-        """The only writer until the end; then all of it is there, safe on the disk, or after an error nothing."""
-        with self._ours(), self.engine.connect() as plain:
-            connection = plain.execution_options(**self.dialect.writing)
+    def begin_write(self) -> Iterator[sa.Connection]:
+        """Begin a write transaction, with the write lock held; a commit is durable."""
+        with self._translate_errors(), self.engine.connect() as plain_connection:
+            connection = plain_connection.execution_options(**self.dialect.write_options)
             with connection.begin():
                 yield connection
 
     def close(self) -> None:
-        """Gives the files back."""
+        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
-    def _ours(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except self.dialect.raises as error:
-            raise self.dialect.error(error) from error
+        except self.dialect.driver_errors as error:
+            raise self.dialect.translate_error(error) from error
 
 
-def identity_of(connection: sa.Connection) -> str | None:
-    """Which library it is; None where that is damaged."""
-    found = list(connection.scalars(sa.select(identity.c.identity)))
-    return found[0] if len(found) == 1 and is_identity(found[0]) else None
+def load_identity(connection: sa.Connection) -> str | None:
+    """Return the identity of the library; None if it is damaged."""
+    values = list(connection.scalars(sa.select(identity.c.identity)))
+    return values[0] if len(values) == 1 and is_identity(values[0]) else None
 
 
-def _place(connection: sa.Connection, where: str) -> str:
-    found = list(connection.scalars(sa.select(schema.c.blobs)))
-    if len(found) != 1 or not isinstance(found[0], str):
-        raise FormatError(where, "the database is damaged: it does not say where its bytes are")
-    return found[0]
+def _load_blob_location(connection: sa.Connection, location: str) -> str:
+    values = list(connection.scalars(sa.select(library_info.c.blob_location)))
+    if len(values) != 1 or not isinstance(values[0], str):
+        raise FormatError(location, "the database is damaged: it does not say where its bytes are")
+    return values[0]

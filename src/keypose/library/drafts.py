@@ -1,4 +1,4 @@
-"""Edits that people are at, kept so that nobody overwrites what he has not seen."""
+"""Drafts (unsaved edits) of clips, with revisions that prevent lost updates."""
 
 from __future__ import annotations
 
@@ -6,74 +6,79 @@ from datetime import datetime
 
 from keypose.errors import Conflict, FormatError, OptionError
 from keypose.library.extra import sa
-from keypose.library.nouns import Clip, Draft
-from keypose.library.rows import find, now
+from keypose.library.records import Clip, Draft
+from keypose.library.rows import find_clip, now_text
 from keypose.library.store import Store
 from keypose.library.tables import drafts
-from keypose.options import text, whole
+from keypose.validation import check_int, check_text
 
-MOST_BYTES = 4 << 20  # of a draft, in UTF-8
-DROPPED = ""  # the data of a draft that was dropped: the row stays, so that no revision comes twice
-
-
-def draft(store: Store, called: str) -> Draft | None:
-    """The draft of a clip, if there is one."""
-    with store.database.reading() as connection:
-        key, clip = find(connection, called)
-        there = _row(connection, key)
-    return None if there is None or there.data == DROPPED else _draft(store, clip, there)
+MAX_BYTES = 4 << 20  # of a draft in UTF-8
+DELETED = ""  # data of a deleted draft: the row stays, so that no revision is reused
 
 
-def keep_draft(store: Store, called: str, data: str, revision: int | None) -> Draft:
-    """Puts ``data`` in the place of the draft of this ``revision``; None: of none."""
-    seen = None if revision is None else whole("revision", revision)
-    checked = _checked(data)
-    with store.database.writing() as connection:
-        key, clip = find(connection, called)
-        there = _row(connection, key)
-        found = None if there is None or there.data == DROPPED else there.revision
-        if found != seen:
-            raise Conflict(f"{clip.name}: {_said(found)}, expected {_said(seen)}: somebody else has changed it")
-        values = {"revision": 1 if there is None else there.revision + 1, "changed_at": now(), "data": checked}
+def load_draft(store: Store, name_or_hash: str) -> Draft | None:
+    """Return the draft of a clip, or None."""
+    with store.database.begin_read() as connection:
+        clip_id, clip = find_clip(connection, name_or_hash)
+        row = _load_row(connection, clip_id)
+    return None if row is None or row.data == DELETED else _build_draft(store, clip, row)
+
+
+def save_draft(store: Store, name_or_hash: str, data: str, revision: int | None) -> Draft:
+    """Replace the draft of this ``revision`` (None: no draft exists) by ``data``; Conflict if it has changed."""
+    expected = None if revision is None else check_int("revision", revision)
+    checked_data = _check_data(data)
+    with store.database.begin_write() as connection:
+        clip_id, clip = find_clip(connection, name_or_hash)
+        row = _load_row(connection, clip_id)
+        current = None if row is None or row.data == DELETED else row.revision
+        if current != expected:
+            raise Conflict(
+                f"{clip.name}: {_revision_text(current)}, expected {_revision_text(expected)}: "
+                "somebody else has changed it"
+            )
+        values = {"revision": 1 if row is None else row.revision + 1, "changed_at": now_text(), "data": checked_data}
         connection.execute(
-            sa.insert(drafts).values(clip=key, **values)
-            if there is None
-            else sa.update(drafts).where(drafts.c.clip == key).values(values)
+            sa.insert(drafts).values(clip_id=clip_id, **values)
+            if row is None
+            else sa.update(drafts).where(drafts.c.clip_id == clip_id).values(values)
         )
-        return _draft(store, clip, _row(connection, key))
+        return _build_draft(store, clip, _load_row(connection, clip_id))
 
 
-def drop_draft(store: Store, called: str) -> None:
-    """Forgets the draft of a clip; where there is none, that is no error."""
-    with store.database.writing() as connection:
-        key, _ = find(connection, called)
-        connection.execute(sa.update(drafts).where(drafts.c.clip == key).values(changed_at=now(), data=DROPPED))
+def delete_draft(store: Store, name_or_hash: str) -> None:
+    """Delete the draft of a clip; no error if there is none."""
+    with store.database.begin_write() as connection:
+        clip_id, _ = find_clip(connection, name_or_hash)
+        connection.execute(
+            sa.update(drafts).where(drafts.c.clip_id == clip_id).values(changed_at=now_text(), data=DELETED)
+        )
 
 
-def _row(connection: sa.Connection, key: int) -> sa.Row[tuple[int, int, str, str]] | None:
-    return connection.execute(sa.select(drafts).where(drafts.c.clip == key)).first()
+def _load_row(connection: sa.Connection, clip_id: int) -> sa.Row[tuple[int, int, str, str]] | None:
+    return connection.execute(sa.select(drafts).where(drafts.c.clip_id == clip_id)).first()
 
 
-def _draft(store: Store, clip: Clip, row: sa.Row[tuple[int, int, str, str]] | None) -> Draft:
+def _build_draft(store: Store, clip: Clip, row: sa.Row[tuple[int, int, str, str]] | None) -> Draft:
     try:
         assert row is not None
         return Draft(clip.hash, int(row.revision), datetime.fromisoformat(row.changed_at), row.data)
     except (ValueError, TypeError):
-        where = store.database.dialect.where
-        raise FormatError(where, f"the draft of {clip.name} is damaged, expected a revision and a date") from None
+        location = store.database.dialect.location
+        raise FormatError(location, f"the draft of {clip.name} is damaged, expected a revision and a date") from None
 
 
-def _said(revision: int | None) -> str:
+def _revision_text(revision: int | None) -> str:
     return "no draft" if revision is None else f"revision {revision} of its draft"
 
 
-def _checked(data: str) -> str:
-    if not text("data", data) or "\0" in data:
+def _check_data(data: str) -> str:
+    if not check_text("data", data) or "\0" in data:
         raise OptionError("data without a character, or with a null one, expected text")
     try:
         size = len(data.encode())
     except UnicodeEncodeError:
         raise OptionError("data with half a character (a lone surrogate), expected text") from None
-    if size > MOST_BYTES:
-        raise OptionError(f"data of {size} bytes, expected at most {MOST_BYTES}")
+    if size > MAX_BYTES:
+        raise OptionError(f"data of {size} bytes, expected at most {MAX_BYTES}")
     return data

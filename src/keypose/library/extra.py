@@ -1,4 +1,4 @@
-"""SQLAlchemy, which keeps the tables, or the line to type where it is not installed."""
+"""Import of SQLAlchemy, or the pip command to install it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which clips are meant, as a question to the database: the same for lists and for searches."""
+"""Conditions on clips as SQL, the same for lists and searches."""
 
 from __future__ import annotations
 
@@ -7,71 +7,73 @@ from dataclasses import dataclass
 from typing import Any
 
 from keypose.errors import OptionError
-from keypose.library.dialects import Dialect
+from keypose.library.body_part_facets import FACET_BODY_PARTS
+from keypose.library.db import Dialect
 from keypose.library.extra import sa
-from keypose.library.limbs import LIMBS
-from keypose.library.tables import clips, is_there, swinging, tags
-from keypose.library.wording import clean_tags, searched_words
-from keypose.options import number, one_of, text
+from keypose.library.tables import body_part_facets, clips, is_not_in_trash, tags
+from keypose.library.text_normalization import clean_tags, parse_query_words
+from keypose.validation import check_choice, check_number, check_text
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a clip must have to be found; the default is any clip."""
+    """Conditions that a clip must meet; by default none."""
 
-    words: tuple[str, ...] = ()  # each is a word of its names or tags, or begins one
-    tags: tuple[str, ...] = ()  # it has all of them
-    least_duration_s: float | None = None
-    most_duration_s: float | None = None
-    skeleton: str | None = None  # the hash of one: clips of that rig alone
-    part: str | None = None  # a limb that swings widely
+    words: tuple[str, ...] = ()  # each is a prefix of a word of its names or tags
+    tags: tuple[str, ...] = ()  # the clip has all of them
+    min_duration_s: float | None = None
+    max_duration_s: float | None = None
+    skeleton: str | None = None  # hash of the rig
+    body_part: str | None = None  # one that swings widely
 
     @classmethod
-    def of(
+    def parse(
         cls,
         words: str | None = None,
         tags: Iterable[str] = (),
-        least_duration_s: float | None = None,
-        most_duration_s: float | None = None,
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
         skeleton: str | None = None,
-        part: str | None = None,
+        body_part: str | None = None,
     ) -> Filters:
-        """What a person asked for, checked."""
-        least, most = (
-            None if seconds is None else number(what, seconds, least=0.0)
-            for what, seconds in (("least_duration_s", least_duration_s), ("most_duration_s", most_duration_s))
+        """Check the options of a caller and return them as Filters."""
+        min_s, max_s = (
+            None if seconds is None else check_number(name, seconds, min_value=0.0)
+            for name, seconds in (("min_duration_s", min_duration_s), ("max_duration_s", max_duration_s))
         )
-        if least is not None and most is not None and least > most:
-            raise OptionError(f"least_duration_s={least:g}, expected at most most_duration_s={most:g}")
+        if min_s is not None and max_s is not None and min_s > max_s:
+            raise OptionError(f"min_duration_s={min_s:g}, expected at most max_duration_s={max_s:g}")
         return cls(
-            words=() if words is None else searched_words(words),
+            words=() if words is None else parse_query_words(words),
             tags=clean_tags(tags),
-            least_duration_s=least,
-            most_duration_s=most,
-            skeleton=None if skeleton is None else text("skeleton", skeleton),
-            part=None if part is None else one_of("part", part, LIMBS),
+            min_duration_s=min_s,
+            max_duration_s=max_s,
+            skeleton=None if skeleton is None else check_text("skeleton", skeleton),
+            body_part=None if body_part is None else check_choice("body_part", body_part, FACET_BODY_PARTS),
         )
 
-    def chosen(self, dialect: Dialect) -> sa.Select[Any] | None:
-        """The numbers of the clips that a search may find; None: all. What was thrown away is on no shelf."""
-        wanted = list(self._conditions(dialect))
-        return sa.select(clips.c.id).where(*wanted) if wanted else None
+    def search_query(self, dialect: Dialect) -> sa.Select[Any] | None:
+        """Return a query for the ids that a search may find; None: all. Clips in the trash are excluded elsewhere."""
+        conditions = list(self._conditions(dialect))
+        return sa.select(clips.c.id).where(*conditions) if conditions else None
 
-    def listed(self, dialect: Dialect) -> sa.Select[Any]:
-        """The numbers of the clips that a list has: without those that were thrown away."""
-        return sa.select(clips.c.id).where(is_there(clips.c.id), *self._conditions(dialect))
+    def list_query(self, dialect: Dialect) -> sa.Select[Any]:
+        """Return a query for the ids of a list, without clips in the trash."""
+        return sa.select(clips.c.id).where(is_not_in_trash(clips.c.id), *self._conditions(dialect))
 
     def _conditions(self, dialect: Dialect) -> Iterable[sa.ColumnElement[bool]]:
         if self.words:
-            yield clips.c.id.in_(dialect.clips_with(self.words))
+            yield clips.c.id.in_(dialect.clips_with_words(self.words))
         if self.tags:
-            have = sa.select(tags.c.clip).where(tags.c.tag.in_(self.tags)).group_by(tags.c.clip)
-            yield clips.c.id.in_(have.having(sa.func.count() == len(self.tags)))
-        if self.least_duration_s is not None:
-            yield clips.c.duration_s >= self.least_duration_s
-        if self.most_duration_s is not None:
-            yield clips.c.duration_s <= self.most_duration_s
+            tagged_ids = sa.select(tags.c.clip_id).where(tags.c.tag.in_(self.tags)).group_by(tags.c.clip_id)
+            yield clips.c.id.in_(tagged_ids.having(sa.func.count() == len(self.tags)))
+        if self.min_duration_s is not None:
+            yield clips.c.duration_s >= self.min_duration_s
+        if self.max_duration_s is not None:
+            yield clips.c.duration_s <= self.max_duration_s
         if self.skeleton is not None:
             yield clips.c.skeleton == self.skeleton
-        if self.part is not None:
-            yield clips.c.id.in_(sa.select(swinging.c.clip).where(swinging.c.limb == self.part))
+        if self.body_part is not None:
+            yield clips.c.id.in_(
+                sa.select(body_part_facets.c.clip_id).where(body_part_facets.c.body_part == self.body_part)
+            )

@@ -1,4 +1,4 @@
-"""A library of clips: kept safely, found by words, by example, by a part of one, by a pose."""
+"""The public class of a library of clips."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 
 from keypose.formats import Limits
-from keypose.library.analyses import key_frames_of, sheet_of, strip_of
-from keypose.library.catalogue import Catalogue
+from keypose.library.analysis_reader import load_key_frames, load_strip, load_swing_table
 from keypose.library.filters import Filters
-from keypose.library.opened import BUSY_S
-from keypose.library.rankers.sheets import Sheet
-from keypose.library.rows import find
-from keypose.library.searching.hits import Hit
-from keypose.library.searching.memory_shelf import MemoryShelf
-from keypose.library.searching.search import numbers_of_pose, search, search_part, search_pose
-from keypose.library.searching.shelves import shelf_of
+from keypose.library.library_base import BUSY_S
+from keypose.library.library_editor import LibraryEditor
+from keypose.library.rankers.swing_table import SwingTable
+from keypose.library.rows import find_clip
+from keypose.library.search.hits import Hit
+from keypose.library.search.memory_index import MemoryIndex
+from keypose.library.search.search import compute_pose_vector, search, search_part, search_pose
+from keypose.library.search.source_factory import open_candidate_source
 from keypose.model import Motion
-from keypose.pictures.picture import Picture, size_of
+from keypose.pictures.picture import Picture, parse_size
 
 
-class Library(Catalogue):
-    """Clips in a file of SQLite, ``clips.db``, and their bytes in the folder ``clips.db.blobs`` beside it.
+class Library(LibraryEditor):
+    """A library of clips: a database in SQLite, ``clips.db``, and blobs in the folder ``clips.db.blobs`` beside it.
 
-    Or in PostgreSQL, ``postgresql://user@host/database``, with their bytes in ``blobs``: a folder, or a URL of an
-    object store. Where the bytes of a new library go is recorded in it; later ``blobs`` may be left out.
+    Or in PostgreSQL, ``postgresql://user@host/database``, with ``blobs`` in a folder or at the URL of an object store.
+    The location of the blobs is recorded when the library is created; afterwards ``blobs`` is optional.
 
-    What a method has returned from is on the disk; a process that is killed leaves no clip half-visible. Any number
-    of processes may read and write at once; writers wait for each other, up to ``busy_s`` seconds. ``create=False``
-    asks for a library that is there. Clips are called by name or by hash, of which eight digits are enough.
+    When a method returns, its changes are on disk; a killed process leaves no partial clip. Any number of processes may
+    read and write at once; writers wait for each other up to ``busy_s`` seconds. ``create=False`` opens existing
+    libraries only. Clips are referred to by name or by hash, of which eight digits are enough.
 
-    Searches take a motion, or the name of a clip that is in the library and then not among the hits. All take the same
-    filters: ``words``, of which each must be in a clip's names or tags, or begin a word there; ``tags``, of which it
-    has all; its duration; and the hash of its ``skeleton``. ``joints`` are parts of the body that matter, such as
-    ``"arms"`` or ``"left_leg"``. With ``mirrored``, what is alike with left and right exchanged counts too; with
-    ``fold``, copies of one take are one hit.
+    Searches take a motion, or the name of a clip of the library, which is then excluded from the hits. All take the
+    same filters: ``words``, each a prefix of a word in the clip's names or tags; ``tags``, all of which it must have;
+    its duration; and the hash of its ``skeleton``. ``joints`` are the body parts that matter, such as ``"arms"`` or
+    ``"left_leg"``. With ``mirrored``, clips that match with left and right exchanged count too; with ``deduplicate``,
+    copies of one take are one hit.
     """
 
     def __init__(
         self,
-        where: str | PathLike[str],
+        location: str | PathLike[str],
         *,
         blobs: str | PathLike[str] | None = None,
         create: bool = True,
         busy_s: float = BUSY_S,
         limits: Limits | None = None,
     ) -> None:
-        super().__init__(where, blobs=blobs, create=create, busy_s=busy_s, limits=limits)
-        self._shelf = shelf_of(self._store.database.dialect)
+        super().__init__(location, blobs=blobs, create=create, busy_s=busy_s, limits=limits)
+        self._candidate_source = open_candidate_source(self._store.database.dialect)
 
     def search(
         self,
@@ -56,25 +56,25 @@ class Library(Catalogue):
         limit: int = 10,
         words: str | None = None,
         tags: Iterable[str] = (),
-        least_duration_s: float | None = None,
-        most_duration_s: float | None = None,
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
         skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
         ranker: str = "descriptors",
-        fold: bool = True,
+        deduplicate: bool = True,
     ) -> tuple[Hit, ...]:
-        """Whole clips that are like ``query``, the nearest first. ``ranker="swings"`` compares swings (Chia 2009)."""
+        """Return clips that resemble ``query``, nearest first. ``ranker="swings"`` compares swings (Chia 2009)."""
         return search(
             self._store,
-            self._shelf,
+            self._candidate_source,
             query,
             limit=limit,
-            filters=Filters.of(words, tags, least_duration_s, most_duration_s, skeleton),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             ranker=ranker,
-            fold=fold,
+            deduplicate=deduplicate,
         )
 
     def search_part(
@@ -86,27 +86,27 @@ class Library(Catalogue):
         limit: int = 10,
         words: str | None = None,
         tags: Iterable[str] = (),
-        least_duration_s: float | None = None,
-        most_duration_s: float | None = None,
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
         skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
-        several: bool = False,
-        fold: bool = True,
+        multiple: bool = False,
+        deduplicate: bool = True,
     ) -> tuple[Hit, ...]:
-        """Where in which clips the frames ``query[start:end]`` happen: once in a clip, or ``several`` times."""
+        """Return where the frames ``query[start:end]`` occur: one span per clip, or ``multiple``."""
         return search_part(
             self._store,
-            self._shelf,
+            self._candidate_source,
             query,
             start,
             end,
             limit=limit,
-            filters=Filters.of(words, tags, least_duration_s, most_duration_s, skeleton),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
-            several=several,
-            fold=fold,
+            multiple=multiple,
+            deduplicate=deduplicate,
         )
 
     def search_pose(
@@ -117,62 +117,66 @@ class Library(Catalogue):
         limit: int = 10,
         words: str | None = None,
         tags: Iterable[str] = (),
-        least_duration_s: float | None = None,
-        most_duration_s: float | None = None,
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
         skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
-        several: bool = False,
-        fold: bool = True,
-        numbers: Sequence[float] | None = None,
+        multiple: bool = False,
+        deduplicate: bool = True,
+        pose_vector: Sequence[float] | None = None,
     ) -> tuple[Hit, ...]:
-        """Clips with a pose like that of a ``frame``; a motion of one frame is a posed figure.
+        """Return clips with a pose like that of ``frame``; a motion of one frame is a posed figure.
 
-        ``numbers``: what ``pose_numbers`` says of that frame, perhaps in another process; then no bytes are read here.
+        ``pose_vector``: the result of method ``pose_vector`` for that frame, perhaps from another process; then no blob
+        is read.
         """
         return search_pose(
             self._store,
-            self._shelf,
+            self._candidate_source,
             query,
             frame,
             limit=limit,
-            filters=Filters.of(words, tags, least_duration_s, most_duration_s, skeleton),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
-            several=several,
-            fold=fold,
-            numbers=numbers,
+            multiple=multiple,
+            deduplicate=deduplicate,
+            pose_vector=pose_vector,
         )
 
-    def pose_numbers(self, query: Motion | str, frame: int = 0) -> tuple[float, ...]:
-        """What ``search_pose`` compares of a ``frame``: joints seen from the hips, and their height above the floor."""
-        return numbers_of_pose(self._store, query, frame)
+    def pose_vector(self, query: Motion | str, frame: int = 0) -> tuple[float, ...]:
+        """Return the vector that ``search_pose`` compares.
+
+        Joints relative to the hips, and their height above the floor.
+        """
+        return compute_pose_vector(self._store, query, frame)
 
     def prepare_search(self) -> None:
-        """Reads what searches hold in memory, so that the first is as quick as the others.
+        """Load the search indexes into memory, so that the first search is as fast as later ones.
 
-        A database with an index of its own has nothing to prepare.
+        Nothing to do for a database with its own vector index.
         """
-        if isinstance(self._shelf, MemoryShelf):
-            with self._store.database.reading() as connection:
-                self._shelf.load(connection)
+        if isinstance(self._candidate_source, MemoryIndex):
+            with self._store.database.begin_read() as connection:
+                self._candidate_source.load(connection)
 
-    # What is known about the frames of a clip
+    # Analysis of clips
 
     def key_frames(self, clip: str) -> tuple[int, ...]:
-        """The frames of the key poses of a clip."""
-        with self._store.database.reading() as connection:
-            return key_frames_of(connection, find(connection, clip)[0])
+        """Return the frames of the key poses of a clip."""
+        with self._store.database.begin_read() as connection:
+            return load_key_frames(connection, find_clip(connection, clip)[0])
 
-    def swings(self, clip: str) -> Sheet:
-        """How the parts of the body swing in a clip; none where there is no body."""
-        with self._store.database.reading() as connection:
-            number = find(connection, clip)[0]
-            return sheet_of(connection, number)
+    def swings(self, clip: str) -> SwingTable:
+        """Return the swings of a clip by body part; empty without a recognisable body."""
+        with self._store.database.begin_read() as connection:
+            clip_id = find_clip(connection, clip)[0]
+            return load_swing_table(connection, clip_id)
 
     def strip(self, clip: str) -> Picture | None:
-        """The key poses of a clip side by side; None where it has too many joints to be drawn."""
-        with self._store.database.reading() as connection:
-            number, found = find(connection, clip)
-            svg, keys = strip_of(connection, number), key_frames_of(connection, number)
-        return Picture(svg, *size_of(svg), f"{found.name}: {len(keys)} key poses") if svg else None
+        """Return the key poses of a clip side by side; None if it has too many joints to draw."""
+        with self._store.database.begin_read() as connection:
+            clip_id, found_clip = find_clip(connection, clip)
+            svg, keys = load_strip(connection, clip_id), load_key_frames(connection, clip_id)
+        return Picture(svg, *parse_size(svg), f"{found_clip.name}: {len(keys)} key poses") if svg else None

@@ -1,4 +1,4 @@
-"""Lists of clips, and what is in them."""
+"""Lists of clips, their facets and totals."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from decimal import Decimal
 from typing import Any
 
 from keypose.errors import FormatError
+from keypose.library.body_part_facets import FACET_BODY_PARTS
 from keypose.library.extra import sa
 from keypose.library.filters import Filters
-from keypose.library.limbs import LIMBS
-from keypose.library.nouns import Clip, Facets, Stats
-from keypose.library.rows import BY_NAME, Order, clips_of
+from keypose.library.records import Clip, Facets, Stats
+from keypose.library.rows import BY_NAME, Order, load_clips
 from keypose.library.store import Store
-from keypose.library.tables import blobs, clips, is_there, swinging, tags
-from keypose.library.wording import clean_name
-from keypose.options import one_of, whole
+from keypose.library.tables import blobs, body_part_facets, clips, is_not_in_trash, tags
+from keypose.library.text_normalization import clean_name
+from keypose.validation import check_choice, check_int
 
 SORTS: dict[str, Order] = {
     "name": BY_NAME,
@@ -23,66 +23,82 @@ SORTS: dict[str, Order] = {
     "longest": (clips.c.duration_s.desc(), *BY_NAME),
     "shortest": (clips.c.duration_s, *BY_NAME),
 }
-LEAST_S = (0.0, 2.0, 5.0, 10.0, 30.0, 60.0)  # durations from here to the next are counted together
-MOST_S = (*LEAST_S[1:], None)
-MOST = 2**62  # rows: what databases can count
+MIN_DURATIONS_S = (0.0, 2.0, 5.0, 10.0, 30.0, 60.0)  # lower bounds of the duration facets
+MAX_DURATIONS_S = (*MIN_DURATIONS_S[1:], None)
+MAX_ROWS = 2**62  # limit of databases
 _COUNT = sa.func.count()
 
 
 def list_clips(
     store: Store, filters: Filters, sort: str, limit: int | None, skip: int, words: str | None = None
 ) -> tuple[Clip, ...]:
-    """Clips, in the order of ``sort``; by name, those that are called exactly as the ``words`` come first."""
-    order = SORTS[one_of("sort", sort, tuple(SORTS))]
+    """Return clips sorted by ``sort``; sorted by name, clips whose name equals ``words`` come first."""
+    order = SORTS[check_choice("sort", sort, tuple(SORTS))]
     if words is not None and sort == "name":
-        order = (_is_called(words).desc(), *order)
-    chosen = filters.listed(store.database.dialect).order_by(*order).offset(whole("skip", skip, least=0, most=MOST))
+        order = (_has_exact_name(words).desc(), *order)
+    id_query = (
+        filters.list_query(store.database.dialect)
+        .order_by(*order)
+        .offset(check_int("skip", skip, min_value=0, max_value=MAX_ROWS))
+    )
     if limit is not None:
-        chosen = chosen.limit(whole("limit", limit, least=0, most=MOST))
-    with store.database.reading() as connection:
-        return tuple(clips_of(connection, chosen, order).values())
+        id_query = id_query.limit(check_int("limit", limit, min_value=0, max_value=MAX_ROWS))
+    with store.database.begin_read() as connection:
+        return tuple(load_clips(connection, id_query, order).values())
 
 
-def named_clips(store: Store, name: str) -> tuple[Clip, ...]:
-    """The clips of exactly that name."""
-    chosen = sa.select(clips.c.id).where(is_there(clips.c.id), clips.c.name == clean_name(name))
-    with store.database.reading() as connection:
-        return tuple(clips_of(connection, chosen).values())
+def find_by_name(store: Store, name: str) -> tuple[Clip, ...]:
+    """Return the clips of exactly this name."""
+    id_query = sa.select(clips.c.id).where(is_not_in_trash(clips.c.id), clips.c.name == clean_name(name))
+    with store.database.begin_read() as connection:
+        return tuple(load_clips(connection, id_query).values())
 
 
-def _is_called(words: str) -> sa.ColumnElement[Any]:
-    """1 for clips of that name, in whatever case, and 0 for others."""
+def _has_exact_name(words: str) -> sa.ColumnElement[Any]:
+    """Return 1 for clips of that name, ignoring case, else 0."""
     return sa.case((sa.func.lower(clips.c.name) == words.strip().lower(), 1), else_=0)
 
 
 def count_clips(store: Store, filters: Filters) -> int:
-    """How many clips there are."""
-    listed = filters.listed(store.database.dialect).subquery()
-    with store.database.reading() as connection:
-        return int(connection.execute(sa.select(_COUNT).select_from(listed)).scalar_one())
+    """Return the number of clips."""
+    id_query = filters.list_query(store.database.dialect).subquery()
+    with store.database.begin_read() as connection:
+        return int(connection.execute(sa.select(_COUNT).select_from(id_query)).scalar_one())
 
 
-def used_tags(connection: sa.Connection, listed: sa.Select[tuple[int]]) -> tuple[tuple[str, int], ...]:
-    """The tags of clips, each with its number of clips, the most used first."""
-    used = sa.select(tags.c.tag, _COUNT).where(tags.c.clip.in_(listed)).group_by(tags.c.tag)
-    return tuple((str(tag), int(times)) for tag, times in connection.execute(used.order_by(_COUNT.desc(), tags.c.tag)))
+def count_tags(connection: sa.Connection, id_query: sa.Select[tuple[int]]) -> tuple[tuple[str, int], ...]:
+    """Return the tags of clips with their numbers of clips, the most used first."""
+    tag_counts = sa.select(tags.c.tag, _COUNT).where(tags.c.clip_id.in_(id_query)).group_by(tags.c.tag)
+    return tuple(
+        (str(tag), int(count)) for tag, count in connection.execute(tag_counts.order_by(_COUNT.desc(), tags.c.tag))
+    )
 
 
 def facets(store: Store, filters: Filters) -> Facets:
-    """By what one may choose among clips that were chosen already."""
-    listed = filters.listed(store.database.dialect)
-    lasting = [sa.func.count().filter(_lasts(*bounds)) for bounds in zip(LEAST_S, MOST_S, strict=True)]
-    limbs = sa.select(swinging.c.limb, _COUNT).where(swinging.c.clip.in_(listed)).group_by(swinging.c.limb)
-    with store.database.reading() as connection:
-        counts = connection.execute(sa.select(*lasting).where(clips.c.id.in_(listed))).one()
-        swing = {str(limb): int(times) for limb, times in connection.execute(limbs)}
-        tagged = used_tags(connection, listed)
-    durations = tuple(zip(LEAST_S, MOST_S, map(int, counts), strict=True))
-    return Facets(tagged, durations, tuple((limb, swing[limb]) for limb in LIMBS if limb in swing))
+    """Return counts by which filtered clips can be narrowed further."""
+    id_query = filters.list_query(store.database.dialect)
+    duration_counts = [
+        sa.func.count().filter(_lasts_between(*bounds)) for bounds in zip(MIN_DURATIONS_S, MAX_DURATIONS_S, strict=True)
+    ]
+    body_part_counts = (
+        sa.select(body_part_facets.c.body_part, _COUNT)
+        .where(body_part_facets.c.clip_id.in_(id_query))
+        .group_by(body_part_facets.c.body_part)
+    )
+    with store.database.begin_read() as connection:
+        counts = connection.execute(sa.select(*duration_counts).where(clips.c.id.in_(id_query))).one()
+        clips_by_part = {str(body_part): int(count) for body_part, count in connection.execute(body_part_counts)}
+        tag_counts = count_tags(connection, id_query)
+    durations = tuple(zip(MIN_DURATIONS_S, MAX_DURATIONS_S, map(int, counts), strict=True))
+    return Facets(
+        tag_counts,
+        durations,
+        tuple((body_part, clips_by_part[body_part]) for body_part in FACET_BODY_PARTS if body_part in clips_by_part),
+    )
 
 
 def stats(store: Store) -> Stats:
-    """How much there is."""
+    """Return totals of the library."""
     totals = sa.select(
         _COUNT,
         sa.func.coalesce(sa.func.sum(clips.c.duration_s), 0.0),
@@ -90,15 +106,17 @@ def stats(store: Store) -> Stats:
         sa.func.count(clips.c.skeleton.distinct()),
         sa.func.coalesce(sa.func.sum(blobs.c.bytes), 0),
     ).join_from(clips, blobs, clips.c.blob == blobs.c.hash, isouter=True)
-    with store.database.reading() as connection:
-        count, duration_s, n_frames, skeletons, size = connection.execute(totals.where(is_there(clips.c.id))).one()
-        tagged = used_tags(connection, Filters().listed(store.database.dialect))
-    if not all(isinstance(whole, int | Decimal) for whole in (n_frames, size)) or not 0 <= duration_s < math.inf:
-        raise FormatError(store.database.dialect.where, "the sums of durations, frames or bytes are none, expected "
+    with store.database.begin_read() as connection:
+        count, duration_s, n_frames, skeletons, size = connection.execute(
+            totals.where(is_not_in_trash(clips.c.id))
+        ).one()
+        tag_counts = count_tags(connection, Filters().list_query(store.database.dialect))
+    if not all(isinstance(total, int | Decimal) for total in (n_frames, size)) or not 0 <= duration_s < math.inf:
+        raise FormatError(store.database.dialect.location, "the sums of durations, frames or bytes are none, expected "
                                                         "numbers: verify() says of which clips")  # fmt: skip
-    return Stats(int(count), float(duration_s), int(n_frames), int(size), int(skeletons), tagged)
+    return Stats(int(count), float(duration_s), int(n_frames), int(size), int(skeletons), tag_counts)
 
 
-def _lasts(least_s: float, most_s: float | None) -> sa.ColumnElement[bool]:
-    longer = clips.c.duration_s >= least_s
-    return longer if most_s is None else longer & (clips.c.duration_s < most_s)
+def _lasts_between(min_s: float, max_s: float | None) -> sa.ColumnElement[bool]:
+    is_long_enough = clips.c.duration_s >= min_s
+    return is_long_enough if max_s is None else is_long_enough & (clips.c.duration_s < max_s)

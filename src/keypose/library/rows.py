@@ -1,4 +1,4 @@
-"""Rows of the tables as nouns, and back."""
+"""Conversion between rows of the tables and records."""
 
 from __future__ import annotations
 
@@ -12,223 +12,240 @@ from typing import Any
 
 from keypose.errors import FormatError, OptionError
 from keypose.formats import readable_suffixes
-from keypose.library.blobs import hash_of
+from keypose.library.blobs import sha256_hex
 from keypose.library.blobs.base import is_hash
-from keypose.library.dialects import Dialect
+from keypose.library.db import Dialect
 from keypose.library.extra import sa
-from keypose.library.nouns import Clip
-from keypose.library.tables import blobs, clips, is_there, names, tags, thrown_away
-from keypose.library.wording import clean_name, words_of
-from keypose.options import text
+from keypose.library.records import Clip
+from keypose.library.tables import blobs, clips, is_not_in_trash, other_names, tags, trash
+from keypose.library.text_normalization import clean_name, split_words
+from keypose.validation import check_text
 
 Order = tuple[sa.ColumnElement[Any], ...]
 
-BLOCK = 500  # clips asked for together: databases take only so many numbers in one question
-LEAST_HASH = 8  # digits by which a clip may be called
-LONGEST_SOURCE = 80  # characters in a message
+MAX_IDS_PER_QUERY = 500  # databases limit the parameters of a statement
+MIN_HASH_DIGITS = 8  # of an abbreviated hash
+MAX_SOURCE_CHARS = 80  # in a message
 _HEX = frozenset("0123456789abcdef")
-_TEXTS = ("hash", "name", "source", "licence", "note", "skeleton", "suffix", "blob", "added_at")
-_LEAST = {"n_frames": 1, "n_joints": 1, "bytes": 0}
-_NUMBERS = ("fps", "duration_s", "within_mm")
+_TEXT_COLUMNS = ("hash", "name", "source", "licence", "note", "skeleton", "suffix", "blob", "added_at")
+_MIN_VALUES = {"n_frames": 1, "n_joints": 1, "bytes": 0}
+_FLOAT_COLUMNS = ("fps", "duration_s", "tolerance_mm")
 _TINY = 1e-300
 _SUFFIXES = frozenset(suffix for plain in readable_suffixes() for suffix in (plain, f"{plain}.gz"))
 _NAME, _TAG = 0, 1
 BY_NAME: Order = (clips.c.name, clips.c.id)
 
 
-def written(time: datetime) -> str:
-    """A time as it is kept: of two, the later one comes later as text too."""
+def format_time(time: datetime) -> str:
+    """Return a time as it is stored; text order is time order."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def now() -> str:
-    """The time as it is kept."""
-    return written(datetime.now(UTC))
+def now_text() -> str:
+    """Return the current time as it is stored."""
+    return format_time(datetime.now(UTC))
 
 
-def clips_of(
+def load_clips(
     connection: sa.Connection,
-    chosen: sa.Select[Any] | None = None,
+    id_query: sa.Select[Any] | None = None,
     order: Order = BY_NAME,
     damaged: dict[int, str] | None = None,
 ) -> dict[int, Clip]:
-    """The clips whose numbers are ``chosen`` (None: all), by name, then in the order in which they came.
+    """Return the clips of ``id_query`` (None: all) by id, sorted by name, then by id.
 
-    Those that were thrown away are among them, where they are not left out of ``chosen``. A damaged row is an error,
-    or else put into ``damaged`` by its number, with what is wrong in it.
+    Clips in the trash are included unless ``id_query`` excludes them. A damaged row is a FormatError, or is put into
+    ``damaged`` by its id, with the problem.
     """
-    return _clips(connection, *_statements(chosen, order), damaged=damaged)
+    return _read_clips(connection, *_build_statements(id_query, order), damaged=damaged)
 
 
-def clips_numbered(connection: sa.Connection, numbers: Sequence[int]) -> dict[int, Clip]:
-    """The clips of these numbers; those that are gone are left out. Quicker than ``clips_of``: nothing is composed."""
-    found: dict[int, Clip] = {}
-    for first in range(0, len(numbers), BLOCK):
-        found |= _clips(connection, *_NUMBERED, {"numbers": list(numbers[first : first + BLOCK])})
-    return found
+def load_clips_by_id(connection: sa.Connection, clip_ids: Sequence[int]) -> dict[int, Clip]:
+    """Return the clips of these ids that exist. Faster than ``load_clips``: the statements are prepared."""
+    clips_by_id: dict[int, Clip] = {}
+    for first in range(0, len(clip_ids), MAX_IDS_PER_QUERY):
+        clips_by_id |= _read_clips(
+            connection, *_STATEMENTS_BY_ID, {"clip_ids": list(clip_ids[first : first + MAX_IDS_PER_QUERY])}
+        )
+    return clips_by_id
 
 
-def _statements(chosen: Any, order: Order = BY_NAME) -> tuple[sa.Select[Any], sa.CompoundSelect[Any]]:
-    """Two questions: for clips, and for their other names and tags; of those ``chosen``, None: all."""
+def _build_statements(id_query: Any, order: Order = BY_NAME) -> tuple[sa.Select[Any], sa.CompoundSelect[Any]]:
+    """Return two statements for the clips of ``id_query`` (None: all): rows, and other names with tags."""
 
     def among(column: sa.Column[Any]) -> sa.ColumnElement[bool]:
-        return sa.true() if chosen is None else column.in_(chosen)
+        return sa.true() if id_query is None else column.in_(id_query)
 
     rows = sa.select(clips, blobs.c.bytes).join_from(clips, blobs, clips.c.blob == blobs.c.hash, isouter=True)
     words = sa.union_all(
-        sa.select(names.c.clip, sa.literal(_NAME), names.c.name).where(among(names.c.clip)),
-        sa.select(tags.c.clip, sa.literal(_TAG), tags.c.tag).where(among(tags.c.clip)),
+        sa.select(other_names.c.clip_id, sa.literal(_NAME), other_names.c.name).where(among(other_names.c.clip_id)),
+        sa.select(tags.c.clip_id, sa.literal(_TAG), tags.c.tag).where(among(tags.c.clip_id)),
     )
     return rows.where(among(clips.c.id)).order_by(*order), words
 
 
-_NUMBERED = _statements(sa.bindparam("numbers", expanding=True))
+_STATEMENTS_BY_ID = _build_statements(sa.bindparam("clip_ids", expanding=True))
 
 
-def _clips(
+def _read_clips(
     connection: sa.Connection,
     rows: sa.Select[Any],
     words: sa.CompoundSelect[Any],
     values: dict[str, Any] | None = None,
     damaged: dict[int, str] | None = None,
 ) -> dict[int, Clip]:
-    said: defaultdict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for number, kind, word in connection.execute(words, values):
-        said[number][kind].append(word)
-    found = {}
+    names_and_tags: defaultdict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for clip_id, kind, word in connection.execute(words, values):
+        names_and_tags[clip_id][kind].append(word)
+    clips_by_id = {}
     for row in connection.execute(rows, values):
-        also, tagged = (tuple(sorted(them, key=str)) for them in said[row.id])
+        other_names, clip_tags = (tuple(sorted(items, key=str)) for items in names_and_tags[row.id])
         values = row._asdict()
-        wrong = _wrong(values, also, tagged)
-        if not wrong:
-            found[row.id] = _clip(values, also, tagged)
+        problem = _find_invalid_column(values, other_names, clip_tags)
+        if not problem:
+            clips_by_id[row.id] = _build_clip(values, other_names, clip_tags)
         elif damaged is None:
-            where = connection.engine.url.database or "the library"
-            raise FormatError(where, f"the row of clip {row.id} is damaged ({wrong}), expected one that is whole: "
+            location = connection.engine.url.database or "the library"
+            raise FormatError(location, f"the row of clip {row.id} is damaged ({problem}), expected one that is whole: "
                                      "rebuild() makes it sound by its bytes")  # fmt: skip
         else:
-            damaged[row.id] = wrong
-    return found
+            damaged[row.id] = problem
+    return clips_by_id
 
 
-def _clip(row: Mapping[str, Any], also: tuple[str, ...], tagged: tuple[str, ...]) -> Clip:
-    values = {what: row[what] for what in (*_TEXTS, *_LEAST, "fps", "duration_s", "within_mm")}
-    return Clip(also_named=also, tags=tagged, **values | {"added_at": datetime.fromisoformat(values["added_at"])})
+def _build_clip(row: Mapping[str, Any], other_names: tuple[str, ...], clip_tags: tuple[str, ...]) -> Clip:
+    values = {column: row[column] for column in (*_TEXT_COLUMNS, *_MIN_VALUES, "fps", "duration_s", "tolerance_mm")}
+    return Clip(
+        other_names=other_names, tags=clip_tags, **values | {"added_at": datetime.fromisoformat(values["added_at"])}
+    )
 
 
-def _wrong(row: Mapping[str, Any], also: tuple[str, ...], tagged: tuple[str, ...]) -> str:
-    """What a row of ``clips``, with the size of its bytes, says that it cannot; nothing where it is sound."""
-    if not all(isinstance(word, str) for word in (*also, *tagged)):
+def _find_invalid_column(row: Mapping[str, Any], other_names: tuple[str, ...], clip_tags: tuple[str, ...]) -> str:
+    """Return the first invalid column of a row of ``clips``, with its value; "" if the row is valid."""
+    if not all(isinstance(word, str) for word in (*other_names, *clip_tags)):
         return "another name or a tag is no text"
-    return next((f"{what}={row[what]!r:.60}" for what in (*_TEXTS, *_LEAST, *_NUMBERS) if not is_right(row, what)), "")
+    return next(
+        (
+            f"{column}={row[column]!r:.60}"
+            for column in (*_TEXT_COLUMNS, *_MIN_VALUES, *_FLOAT_COLUMNS)
+            if not is_valid_column(row, column)
+        ),
+        "",
+    )
 
 
-def is_right(row: Mapping[str, Any], what: str) -> bool:
-    """Whether a column of a row of ``clips``, or the size of its bytes, holds what it can hold."""
-    value = row[what]
-    if what in _LEAST:
-        return isinstance(value, int) and value >= _LEAST[what]
-    if what in _NUMBERS:
+def is_valid_column(row: Mapping[str, Any], column: str) -> bool:
+    """Return whether a column of ``clips``, or the size of the blob, has a valid value."""
+    value = row[column]
+    if column in _MIN_VALUES:
+        return isinstance(value, int) and value >= _MIN_VALUES[column]
+    if column in _FLOAT_COLUMNS:
         if value is None:
-            return what == "within_mm"
-        return isinstance(value, float) and (0.0 if what == "duration_s" else _TINY) <= value < math.inf
+            return column == "tolerance_mm"
+        return isinstance(value, float) and (0.0 if column == "duration_s" else _TINY) <= value < math.inf
     if not isinstance(value, str):
         return False
-    if what in ("hash", "blob"):
+    if column in ("hash", "blob"):
         return is_hash(value)
-    return is_date(value) if what == "added_at" else what != "suffix" or value in _SUFFIXES
+    return is_timestamp(value) if column == "added_at" else column != "suffix" or value in _SUFFIXES
 
 
-def is_date(value: object) -> bool:
-    """Whether this is a time as it is kept: with its zone."""
+def is_timestamp(value: object) -> bool:
+    """Return whether a value is a stored time, with its time zone."""
     try:
         return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
     except ValueError:
         return False
 
 
-def find(connection: sa.Connection, name_or_hash: str, *, gone: bool = False) -> tuple[int, Clip]:
-    """The one clip of that name, other name, hash or beginning of a hash (8 digits and more).
+def find_clip(connection: sa.Connection, name_or_hash: str, *, in_trash: bool = False) -> tuple[int, Clip]:
+    """Return id and record of the one clip of this name, other name, hash or hash prefix (at least 8 digits).
 
-    Clips that were thrown away are called by their whole hash alone; with ``gone``, only they are called.
+    Clips in the trash are found by their full hash only; with ``in_trash``, only clips in the trash are found.
     """
-    called = clean_name(text("clip", name_or_hash))
-    found = _called(connection, clips.c.hash == called.lower()) or _by_name_or_beginning(connection, called, gone)
-    if not found:
-        raise OptionError(_nothing(connection, called, gone))
-    if len(found) > 1:
-        which = ", ".join(map(_told_apart, list(found.values())[:5]))
-        raise OptionError(f"{len(found)} clips are called {called[:80]!r}, expected the hash of one of them: {which}"
-                          f"{', ...' if len(found) > 5 else ''}")  # fmt: skip
-    return next(iter(found.items()))
+    name = clean_name(check_text("clip", name_or_hash))
+    matches = _select_clips(connection, clips.c.hash == name.lower()) or _find_by_name_or_prefix(
+        connection, name, in_trash
+    )
+    if not matches:
+        raise OptionError(_not_found_message(connection, name, in_trash))
+    if len(matches) > 1:
+        which = ", ".join(map(_format_candidate, list(matches.values())[:5]))
+        raise OptionError(f"{len(matches)} clips are called {name[:80]!r}, expected the hash of one of them: {which}"
+                          f"{', ...' if len(matches) > 5 else ''}")  # fmt: skip
+    return next(iter(matches.items()))
 
 
-def is_called(connection: sa.Connection, name_or_hash: object) -> bool:
-    """Whether there are clips of that name, other name, hash or beginning of one; those thrown away are not there."""
-    called = clean_name(text("clip", name_or_hash))
-    there = is_there(clips.c.id)
-    by_hash = _called(connection, clips.c.hash == called.lower(), there)
-    return bool(by_hash or _by_name_or_beginning(connection, called, gone=False))
+def clip_exists(connection: sa.Connection, name_or_hash: object) -> bool:
+    """Return whether there is a clip of this name, other name, hash or hash prefix that is not in the trash."""
+    name = clean_name(check_text("clip", name_or_hash))
+    is_listed = is_not_in_trash(clips.c.id)
+    by_hash = _select_clips(connection, clips.c.hash == name.lower(), is_listed)
+    return bool(by_hash or _find_by_name_or_prefix(connection, name, in_trash=False))
 
 
-def _told_apart(clip: Clip) -> str:
-    source = clip.source if len(clip.source) <= LONGEST_SOURCE else f"...{clip.source[-LONGEST_SOURCE:]}"
+def _format_candidate(clip: Clip) -> str:
+    source = clip.source if len(clip.source) <= MAX_SOURCE_CHARS else f"...{clip.source[-MAX_SOURCE_CHARS:]}"
     return f"{clip.hash[:12]} ({clip.suffix}{f' from {source}' if source else ''})"
 
 
-def _by_name_or_beginning(connection: sa.Connection, called: str, gone: bool) -> dict[int, Clip]:
-    """Clips of that name; where there is none, those that also came under it, or whose hash begins so."""
-    there = ~is_there(clips.c.id) if gone else is_there(clips.c.id)
-    also = clips.c.id.in_(sa.select(names.c.clip).where(names.c.name == called))
-    found = _called(connection, clips.c.name == called, there) or _called(connection, also, there)
-    if not found and len(called) >= LEAST_HASH and _HEX.issuperset(called.lower()):
-        return _called(connection, clips.c.hash.startswith(called.lower()), there)
-    return found
+def _find_by_name_or_prefix(connection: sa.Connection, name: str, in_trash: bool) -> dict[int, Clip]:
+    """Return clips of this name; if there are none, of this other name, or with this hash prefix."""
+    condition = ~is_not_in_trash(clips.c.id) if in_trash else is_not_in_trash(clips.c.id)
+    has_other_name = clips.c.id.in_(sa.select(other_names.c.clip_id).where(other_names.c.name == name))
+    matches = _select_clips(connection, clips.c.name == name, condition) or _select_clips(
+        connection, has_other_name, condition
+    )
+    if not matches and len(name) >= MIN_HASH_DIGITS and _HEX.issuperset(name.lower()):
+        return _select_clips(connection, clips.c.hash.startswith(name.lower()), condition)
+    return matches
 
 
-def _called(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> dict[int, Clip]:
-    return clips_of(connection, sa.select(clips.c.id).where(*conditions))
+def _select_clips(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> dict[int, Clip]:
+    return load_clips(connection, sa.select(clips.c.id).where(*conditions))
 
 
-def _nothing(connection: sa.Connection, called: str, gone: bool) -> str:
-    """That no clip is called so, and which may be meant."""
-    if gone:
-        return f"no clip {called[:80]!r} was thrown away, expected one that was"
-    thrown = _by_name_or_beginning(connection, called, gone=True)
-    if thrown:
-        digest = next(iter(thrown.values())).hash[:12]
-        return f"clip {called[:80]!r} was thrown away, expected one that is there: restore({digest!r}) brings it back"
-    known = list(connection.scalars(sa.select(clips.c.name).where(is_there(clips.c.id)).distinct().limit(5000)))
-    near = difflib.get_close_matches(called[:80], known, n=3)
+def _not_found_message(connection: sa.Connection, name: str, in_trash: bool) -> str:
+    """Return the message that there is no such clip, with similar names."""
+    if in_trash:
+        return f"no clip {name[:80]!r} is in the trash, expected one that is"
+    trashed = _find_by_name_or_prefix(connection, name, in_trash=True)
+    if trashed:
+        digest = next(iter(trashed.values())).hash[:12]
+        return f"clip {name[:80]!r} is in the trash, expected one that is not: restore({digest!r}) brings it back"
+    existing_names = list(
+        connection.scalars(sa.select(clips.c.name).where(is_not_in_trash(clips.c.id)).distinct().limit(5000))
+    )
+    near = difflib.get_close_matches(name[:80], existing_names, n=3)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"no clip {called[:80]!r} in the library{hint}"
+    return f"no clip {name[:80]!r} in the library{hint}"
 
 
-def is_thrown_away(connection: sa.Connection, number: int) -> bool:
-    """Whether lists and searches leave a clip out."""
-    return connection.execute(sa.select(thrown_away.c.clip).where(thrown_away.c.clip == number)).first() is not None
+def is_in_trash(connection: sa.Connection, clip_id: int) -> bool:
+    """Return whether a clip is in the trash."""
+    return connection.execute(sa.select(trash.c.clip_id).where(trash.c.clip_id == clip_id)).first() is not None
 
 
-def seal_of(clip: Clip) -> str:
-    """One number for all that is kept about a clip: a row that was changed by accident no longer fits it."""
-    return hash_of(repr(astuple(clip)).encode())
+def row_checksum(clip: Clip) -> str:
+    """Return a checksum of a record, which detects accidental changes of its row."""
+    return sha256_hex(repr(astuple(clip)).encode())
 
 
-def words_for(clip: Clip) -> tuple[str, ...]:
-    """The words by which a clip is found."""
-    return words_of(clip.name, *clip.also_named, *clip.tags)
+def search_words(clip: Clip) -> tuple[str, ...]:
+    """Return the words by which a clip is found."""
+    return split_words(clip.name, *clip.other_names, *clip.tags)
 
 
-def forget_blob(connection: sa.Connection, digest: str) -> None:
-    """Forgets the row of bytes that no clip has any more; their file is removed by ``Store.drop_bytes``."""
+def delete_unused_blob_row(connection: sa.Connection, digest: str) -> None:
+    """Delete the row of a blob that no clip uses; ``Store.delete_unused_bytes`` deletes its file."""
     needed = sa.exists().where(clips.c.blob == digest)
     connection.execute(sa.delete(blobs).where(blobs.c.hash == digest, ~needed))
 
 
-def settle(connection: sa.Connection, dialect: Dialect, number: int) -> Clip:
-    """Seals the rows of a clip that were written, and makes it findable: the last step of every change."""
-    clip = clips_of(connection, sa.select(clips.c.id).where(clips.c.id == number))[number]
-    connection.execute(sa.update(clips).where(clips.c.id == number).values(seal=seal_of(clip)))
-    dialect.index_words(connection, number, words_for(clip))
-    dialect.count_change(connection)
+def finalize_clip(connection: sa.Connection, dialect: Dialect, clip_id: int) -> Clip:
+    """Update checksum, word index and change counter: the last step of every change to a clip."""
+    clip = load_clips(connection, sa.select(clips.c.id).where(clips.c.id == clip_id))[clip_id]
+    connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(checksum=row_checksum(clip)))
+    dialect.index_words(connection, clip_id, search_words(clip))
+    dialect.increment_changes(connection)
     return clip

@@ -1,4 +1,4 @@
-"""A database and the blobs that belong to it: what every verb of the library works on."""
+"""A database and its blobs: the argument of most functions of this package."""
 
 from __future__ import annotations
 
@@ -9,41 +9,43 @@ from keypose.formats import Limits
 from keypose.library.blobs import Blobs
 from keypose.library.database import Database
 from keypose.library.extra import sa
-from keypose.library.material import packed, read_alone
-from keypose.library.nouns import Clip
+from keypose.library.records import Clip
+from keypose.library.source_file import read_standalone, unzip_content
 from keypose.library.tables import blobs
-from keypose.library.wording import file_stem
+from keypose.library.text_normalization import file_stem
 from keypose.model import Motion
 
-# Which file may be removed is decided by the table of blobs alone, and only while nobody else can write: who adds a
-# clip makes sure, with the same lock, that its bytes are there.
+# Only table ``blobs`` decides which blob may be deleted, and only with the write lock held: whoever adds a clip checks,
+# with the same lock, that its blob exists.
 
 
 @dataclass(frozen=True)
 class Store:
-    """Where clips are kept, and how much one may ask for."""
+    """The storage of a library, and the limits of reading."""
 
     database: Database
     blobs: Blobs
     limits: Limits
 
-    def bytes_of(self, clip: Clip) -> bytes:
-        """The bytes of a clip as they are kept, checked."""
+    def read_bytes(self, clip: Clip) -> bytes:
+        """Return the stored bytes of a clip, checked."""
         return self.blobs.read(clip.blob, clip.bytes)
 
-    def motion(self, clip: Clip) -> Motion:
-        """The frames of a clip, from its bytes."""
-        where = self.blobs.stand_in(f"{file_stem(clip.name)}{clip.suffix}")
+    def load_motion(self, clip: Clip) -> Motion:
+        """Return the motion of a clip from its bytes."""
+        placeholder = self.blobs.placeholder_path(f"{file_stem(clip.name)}{clip.suffix}")
         try:
-            return read_alone(packed(self.bytes_of(clip), where, self.limits), where, self.limits)
+            return read_standalone(
+                unzip_content(self.read_bytes(clip), placeholder, self.limits), placeholder, self.limits
+            )
         except FormatError as error:
-            if error.path != str(where):
+            if error.path != str(placeholder):
                 raise
             raise type(error)(f"{clip.name}{clip.suffix}", error.problem, line=error.line, byte=error.byte) from None
 
-    def drop_bytes(self, digest: str) -> bool:
-        """Removes bytes that belong to no clip; whether they did not."""
-        with self.database.writing() as connection:
+    def delete_unused_bytes(self, digest: str) -> bool:
+        """Delete a blob unless a clip uses it; return whether it was deleted."""
+        with self.database.begin_write() as connection:
             if connection.execute(sa.select(blobs.c.hash).where(blobs.c.hash == digest)).first():
                 return False
             self.blobs.remove(digest)

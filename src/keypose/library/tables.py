@@ -1,30 +1,30 @@
-"""The tables of a library. Content is named by its sha256; what a person may change hangs on the clip's number."""
+"""The tables of a library. Content is identified by its sha256; what a person may edit refers to ``clips.id``."""
 
 from __future__ import annotations
 
 from keypose.library.extra import sa
 
-LONGEST_HASH = 64  # hexadecimal digits of a sha256
+MAX_HASH_DIGITS = 64  # hexadecimal digits of a sha256
 
-# Text is ordered by its characters' numbers, as SQLite does, whatever the language of a server.
+# Text sorts by code point, as in SQLite, whatever the locale of a server.
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-_HASH = sa.String(LONGEST_HASH).with_variant(sa.String(LONGEST_HASH, collation="C"), "postgresql")
+_HASH = sa.String(MAX_HASH_DIGITS).with_variant(sa.String(MAX_HASH_DIGITS, collation="C"), "postgresql")
 
 metadata = sa.MetaData()
 
-schema = sa.Table(
-    "keypose_library",
+library_info = sa.Table(
+    "keypose_library_info",
     metadata,
     sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("made_at", _TEXT, nullable=False),  # UTC, ISO 8601: bytes that are older came from another database
-    sa.Column("blobs", _TEXT, nullable=False, server_default=""),  # where bytes are; nothing: beside the database
-    sa.Column("changes", sa.BigInteger, nullable=False, server_default="0"),  # counts what changes answers of searches
+    sa.Column("created_at", _TEXT, nullable=False),  # UTC, ISO 8601
+    sa.Column("blob_location", _TEXT, nullable=False, server_default=""),  # "": beside the database
+    sa.Column("changes", sa.BigInteger, nullable=False, server_default="0"),  # grows with every write
 )
 
 blobs = sa.Table(
     "blobs",
     metadata,
-    sa.Column("hash", _HASH, primary_key=True),  # of the bytes as they came
+    sa.Column("hash", _HASH, primary_key=True),  # of the stored bytes
     sa.Column("bytes", sa.BigInteger, nullable=False),
 )
 
@@ -32,63 +32,63 @@ clips = sa.Table(
     "clips",
     metadata,
     sa.Column("id", sa.Integer, sa.Identity(), primary_key=True),
-    sa.Column("hash", _HASH, nullable=False, unique=True),  # of the content, unpacked
+    sa.Column("hash", _HASH, nullable=False, unique=True),  # of the content, unzipped
     sa.Column("blob", sa.ForeignKey("blobs.hash"), nullable=False, index=True),
     sa.Column("name", _TEXT, nullable=False, index=True),
     sa.Column("source", _TEXT, nullable=False),
     sa.Column("licence", _TEXT, nullable=False),
     sa.Column("note", _TEXT, nullable=False),
-    sa.Column("suffix", _TEXT, nullable=False),  # of the format that the bytes are in, from our own table
+    sa.Column("suffix", _TEXT, nullable=False),  # of the format of the bytes, from our own table
     sa.Column("fps", sa.Float(53), nullable=False),
     sa.Column("n_frames", sa.BigInteger, nullable=False),
     sa.Column("duration_s", sa.Float(53), nullable=False, index=True),
     sa.Column("n_joints", sa.Integer, nullable=False),
     sa.Column("skeleton", _HASH, nullable=False, index=True),
     sa.Column("added_at", _TEXT, nullable=False),  # UTC, ISO 8601
-    sa.Column("within_mm", sa.Float(53)),  # how far the kept bytes may be from those that came; nothing: the very same
-    sa.Column("seal", _HASH, nullable=False),  # of all of the above, the names and the tags
-    sqlite_autoincrement=True,  # the number of a clip that was removed is never given again
+    sa.Column("tolerance_mm", sa.Float(53)),  # of lossy storage; NULL: the original bytes are stored
+    sa.Column("checksum", _HASH, nullable=False),  # of the columns above, the names and the tags
+    sqlite_autoincrement=True,  # ids of deleted clips are never reused
 )
 
-names = sa.Table(
-    "names",  # further names under which the same content came
+other_names = sa.Table(
+    "other_names",  # further names under which the same content was added
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("name", _TEXT, primary_key=True, index=True),
 )
 
 tags = sa.Table(
     "tags",
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("tag", _TEXT, primary_key=True, index=True),
 )
 
-# What is known about the frames of a clip. All of it can be made again from the bytes; one row of `analyses` says that
-# it is there, whole, and by which version of the analysis it was made.
+# Analysis of the frames of a clip. All of it can be computed again from the bytes; the row of `analyses` records that
+# it is complete, and which version of the analysis wrote it.
 
 analyses = sa.Table(
     "analyses",
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("strip", sa.LargeBinary, nullable=False),  # key poses side by side: SVG, packed by zlib
-    sa.Column("seal", _HASH, nullable=False),  # of the strip, the key poses, swings and descriptors
+    sa.Column("strip", sa.LargeBinary, nullable=False),  # key poses side by side: SVG, compressed by zlib
+    sa.Column("checksum", _HASH, nullable=False),  # of the strip, key poses, swings and descriptors
 )
 
 key_poses = sa.Table(
     "key_poses",
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("frame", sa.BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )
 
 swings = sa.Table(
-    "swings",  # of the parts of the body, about axes as the body has them: rankers/sheets.py
+    "swings",  # of body parts, about axes in body space: rankers/swing_table.py
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("part", _TEXT, primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("body_part", _TEXT, primary_key=True),
     sa.Column("start_s", sa.Float(53), primary_key=True),
     sa.Column("end_s", sa.Float(53), nullable=False),
     sa.Column("axis_left", sa.Float(53), nullable=False),
@@ -101,74 +101,64 @@ swings = sa.Table(
 descriptors = sa.Table(
     "descriptors",
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("name", _TEXT, primary_key=True),  # "clip", "upper_1s", ..., "track", "poses"
-    sa.Column("data", sa.LargeBinary, nullable=False),  # named arrays: packing.py
+    sa.Column("data", sa.LargeBinary, nullable=False),  # named arrays: array_codec.py
 )
 
-FIRST = (schema, blobs, clips, names, tags, analyses, key_poses, swings, descriptors)  # version 1: never changed
-
-# Since version 2.
-
-thrown_away = sa.Table(
-    "thrown_away",  # clips that lists and searches leave out, until they are restored or forgotten
+trash = sa.Table(
+    "trash",  # clips that lists and searches leave out until they are restored or deleted
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("at", _TEXT, nullable=False),  # UTC, ISO 8601
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("trashed_at", _TEXT, nullable=False),  # UTC, ISO 8601
 )
 
 drafts = sa.Table(
-    "drafts",  # edits that somebody is at, as the server keeps them
+    "drafts",  # unsaved edits
     metadata,
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("revision", sa.BigInteger, nullable=False),
     sa.Column("changed_at", _TEXT, nullable=False),  # UTC, ISO 8601
-    sa.Column("data", _TEXT, nullable=False),  # JSON; nothing: it was dropped, and its revision is not given again
+    sa.Column("data", _TEXT, nullable=False),  # JSON; "": deleted, and its revision is never reused
 )
 
-SECOND = (drafts, thrown_away)
-
-# Since version 3.
-
-swinging = sa.Table(
-    "swinging",  # the limbs that swing widely in a clip: limbs.py
+body_part_facets = sa.Table(
+    "body_part_facets",  # body parts that swing widely in a clip: body_part_facets.py
     metadata,
-    sa.Column("limb", _TEXT, primary_key=True),
-    sa.Column("clip", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("body_part", _TEXT, primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True, index=True),
     sqlite_with_rowid=False,
 )
 
-twin = sa.Table(
-    "keypose_library_twin",  # says what `keypose_library` says: where they differ, one of them is damaged
+library_info_copy = sa.Table(
+    "keypose_library_info_copy",  # the same values as `keypose_library_info`; a difference means damage
     metadata,
-    sa.Column("made_at", _TEXT, nullable=False),
-    sa.Column("blobs", _TEXT, nullable=False),
+    sa.Column("created_at", _TEXT, nullable=False),
+    sa.Column("blob_location", _TEXT, nullable=False),
     sa.Column("changes", sa.BigInteger, nullable=False),
 )
 
 identity = sa.Table(
-    "keypose_library_identity",  # as the place of its bytes says too: blobs/owner.py
+    "keypose_library_identity",  # also written beside the blobs: blobs/owner.py
     metadata,
     sa.Column("identity", _TEXT, nullable=False),
 )
 
-by_version = sa.Index("ix_analyses_version", analyses.c.version)
-
-THIRD = (swinging, twin, identity)
+sa.Index("ix_analyses_version", analyses.c.version)
 
 
 def indexes() -> dict[str, sa.Executable]:
-    """The indexes of all tables by name, each with what makes it."""
-    found = (index for table in metadata.tables.values() for index in table.indexes)
-    return {str(index.name): sa.schema.CreateIndex(index) for index in found}
+    """Return the CREATE INDEX statements of all tables by index name."""
+    all_indexes = (index for table in metadata.tables.values() for index in table.indexes)
+    return {str(index.name): sa.schema.CreateIndex(index) for index in all_indexes}
 
 
-def is_there(clip: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """Whether the clip of that number was not thrown away."""
-    return ~sa.exists().where(thrown_away.c.clip == clip)
+def is_not_in_trash(clip_id: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """Return the condition that the clip of an id column is not in the trash."""
+    return ~sa.exists().where(trash.c.clip_id == clip_id)
 
 
-def count_change(connection: sa.Connection) -> None:
-    """Tells those who keep parts of the library in memory that it is another one now."""
-    for table in (schema, twin):
+def increment_changes(connection: sa.Connection) -> None:
+    """Increment the change counter, which invalidates indexes cached in memory."""
+    for table in (library_info, library_info_copy):
         connection.execute(sa.update(table).values(changes=table.c.changes + 1))

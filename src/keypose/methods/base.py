@@ -1,4 +1,4 @@
-"""What every method is to the rest of the house: a row of one table."""
+"""The description of a method, and checks shared by methods."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from typing import Any, Literal
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder
-from keypose.options import whole
+from keypose.validation import check_int
 
-MOST_KEPT = 1 << 28  # keys of all selections of a ladder together
+MAX_LADDER_KEYS = 1 << 28  # keys of all selections of a ladder in total
 
-Recipe = Literal["world", "root_matched", "unmatched", "parent_relative", "euler"]
+FeatureKind = Literal["world", "root_matched", "unmatched", "parent_relative", "euler"]
 Joints = Literal["all", "major", "body"]
 
 
 @dataclass(frozen=True, repr=False)
 class Method:
-    """A way of choosing keys.
+    """A method that selects keys.
 
-    ``ladder(features, max_keys, **options)`` sees nothing but Features; its keywords are the options,
-    explained in ``options_help``. ``recipe`` and ``joints`` are the features it was made for. A method with a count
-    of its own (``Ladder.natural``) says so.
+    ``ladder(features, max_keys, **options)`` gets nothing but Features; its keywords are the options, described in
+    ``options_help``. ``feature_kind`` and ``joints`` are its default features. ``has_own_count``: the method has a
+    number of keys of its own (``Ladder.natural``).
     """
 
     name: str
     summary: str
     paper: str
     ladder: Callable[..., Ladder]
-    recipe: Recipe
+    feature_kind: FeatureKind
     joints: Joints
     options_help: Mapping[str, str]
     has_own_count: bool = False
     takes_edge_costs: bool = False  # in place of features
-    span_costs: Callable[..., Floats] | None = None  # (features, keys, **options): of each two neighbouring keys
+    span_costs: Callable[..., Floats] | None = None  # (features, keys, **options) -> cost of each span between keys
 
     @cached_property
     def options(self) -> Mapping[str, Any]:
-        """The keywords that this method takes, with their defaults."""
+        """The options of this method with their defaults."""
         parameters = inspect.signature(self.ladder).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
@@ -51,7 +51,7 @@ class Method:
 
 
 class Methods(tuple[Method, ...]):
-    """Methods, shown one a line."""
+    """Methods, printed one per line."""
 
     __slots__ = ()
 
@@ -59,19 +59,19 @@ class Methods(tuple[Method, ...]):
         return "\n".join(f"{row.name:<10} {row.summary} ({', '.join(row.options) or 'no options'})" for row in self)
 
 
-def budget(max_keys: int | None, n_frames: int, *, default: int | None = None, least: int = 1) -> int:
-    """How many keys to go up to: at most one a frame; by default ``default`` or all.
+def resolve_max_keys(max_keys: int | None, n_frames: int, *, default: int | None = None, min_keys: int = 1) -> int:
+    """Return the largest number of keys of a ladder: at most one per frame; ``default`` or all if ``max_keys`` is None.
 
-    ``least`` is how many keys the method has at least, of a clip that is long enough.
+    ``min_keys`` is the smallest number of keys of the method, for clips that are long enough.
     """
-    least = min(least, n_frames)
+    min_keys = min(min_keys, n_frames)
     if max_keys is None:
-        return max(least, min(n_frames, default or n_frames))
-    return min(whole("max_keys", max_keys, least=least), n_frames)
+        return max(min_keys, min(n_frames, default or n_frames))
+    return min(check_int("max_keys", max_keys, min_value=min_keys), n_frames)
 
 
-def check_paths(max_keys: int) -> None:
-    """Refuses ladders whose selections, each kept in full, would take more than a gigabyte."""
-    if max_keys * max_keys > 2 * MOST_KEPT:
+def check_ladder_size(max_keys: int) -> None:
+    """Raise OptionError if all selections up to ``max_keys``, stored in full, would take more than a gigabyte."""
+    if max_keys * max_keys > 2 * MAX_LADDER_KEYS:
         raise OptionError(f"{max_keys} keys: every selection up to that is kept, expected at most "
-                          f"max_keys={math.isqrt(2 * MOST_KEPT)}")  # fmt: skip
+                          f"max_keys={math.isqrt(2 * MAX_LADDER_KEYS)}")  # fmt: skip

@@ -1,16 +1,17 @@
 """Keys by farthest-first traversal.
 
 Tanuwijaya & Ohno, "A Simple and Efficient Method to Extract Keyposes from Mocap Data". The first key is the frame
-farthest from the mean of all frames; each next one is the frame farthest from whatever is nearest to it, the mean or
-a key. So the keys for k are the first k of those for k + 1, and one key more costs one pass over the frames.
+farthest from the mean of all frames; each next one is the frame with the largest distance to the nearest of the mean
+and the keys so far. So the keys for k are the first k of those for k + 1, and each further key costs one pass over the
+frames.
 
-Where the paper leaves a choice, or we differ:
-- Roots match, with weight 5 on the height of the root, as in its last experiments: the recipe "root_matched".
-  "unmatched" is the form without.
-- Of frames equally far, to within rounding, the lowest one is taken.
-- The search ends when every frame equals a key or the mean; the paper would go on with copies. The first key is
-  taken even so: a motion without movement has one.
-- Smoothing against noise, the paper's advice, is an option of the features.
+Choices that the paper leaves open, and differences:
+- Roots match, with weight 5 on the height of the root, as in its last experiments: features "root_matched".
+  "unmatched" is the variant without.
+- Of frames equally far within rounding, the lowest is taken.
+- The search ends when every frame equals a key or the mean; the paper would continue with copies. A motion without
+  movement still has one key.
+- Smoothing against noise, which the paper advises, is an option of the features.
 """
 
 from __future__ import annotations
@@ -22,41 +23,41 @@ from numpy.typing import NDArray
 
 from keypose.arrays import Floats
 from keypose.errors import OptionError
-from keypose.methods.base import Method, budget
+from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder, Selection
-from keypose.options import whole
+from keypose.validation import check_int
 
-BLOCK_FRAMES = 8192  # visited at a time, so that what is made on the way stays in the cache
-MOST_VISITS = 50_000_000  # of frames, over all keys, where nobody says how many keys: about a second
-LEAST_KEYS = 100  # that a long take gets all the same
-PRECISION = 1e-8  # of a square from the expanded form; whatever might be worse is computed again
-EQUAL = 1e-12  # squares that differ by less of themselves tie: it is rounding, and machines round differently
-FAR = 10.0  # radii from the origin at which the expanded form would lose many digits
+BLOCK_FRAMES = 8192  # per block, so that temporaries stay in the cache
+MAX_VISITS = 50_000_000  # of frames over all keys if max_keys is None: about a second
+MIN_DEFAULT_KEYS = 100  # of long takes if max_keys is None
+PRECISION = 1e-8  # relative, of a square from the expanded form; worse ones are computed again
+TIE_TOLERANCE = 1e-12  # relative difference of squares that tie: rounding, which differs between machines
+FAR_RADII = 10.0  # distance from the origin, in radii, beyond which the expanded form loses many digits
 
 
 class FarthestSearch:
-    """The traversal so far; ``more`` adds keys at one pass over the frames each.
+    """A farthest-first traversal that can be continued; ``more`` adds keys at one pass over the frames each.
 
-    |f - g|^2 = |f|^2 + |g|^2 - 2 f.g takes one product of matrix and vector a key. Squares so small that rounding
-    would show in them, and those that rival for the next key, are computed again from differences: so the
-    keys are the ones that differences give, ties go to the lowest frame, and a copy of a key has distance 0.
+    |f - g|^2 = |f|^2 + |g|^2 - 2 f.g takes one product of matrix and vector per key. Squares small enough to show
+    rounding, and those of candidates for the next key, are computed again from differences: so the keys are exact, ties
+    go to the lowest frame, and a copy of a key has distance 0.
     """
 
     def __init__(self, features: Features) -> None:
         self._values = values = features.values
         self._mean = values.mean(axis=0)
         self._blocks = [slice(start, start + BLOCK_FRAMES) for start in range(0, len(values), BLOCK_FRAMES)]
-        self._squares = np.concatenate([_squares(values[block], self._mean) for block in self._blocks])
-        self._is_exact = np.ones(len(values), bool)  # whether a square comes from differences
+        self._squares = np.concatenate([_squared_distances(values[block], self._mean) for block in self._blocks])
+        self._is_exact = np.ones(len(values), bool)  # whether a square was computed from differences
         self._peaks = np.array([self._squares[block].max() for block in self._blocks])
-        is_far = self._mean @ self._mean > FAR**2 * self._peaks.max()
+        is_far = self._mean @ self._mean > FAR_RADII**2 * self._peaks.max()
         self._points = values - self._mean if is_far else values
         self._norms = np.einsum("td,td->t", self._points, self._points)
         rounding = 4 * (values.shape[1] + 3) * np.finfo(float).eps * float(self._norms.max())
         self._small = rounding / PRECISION
         self._keys: list[int] = []
         self._radii: list[float] = []
-        self._next, self._radius = self._farthest()
+        self._next, self._radius = self._find_farthest()
 
     @property
     def keys(self) -> tuple[int, ...]:
@@ -65,96 +66,96 @@ class FarthestSearch:
 
     @property
     def radius(self) -> float:
-        """How far the farthest frame is from all of the mean and the keys, in units of the features."""
+        """The largest distance of a frame to the nearest of the mean and the keys, in units of the features."""
         return self._radius
 
     def more(self, n: int = 1) -> tuple[int, ...]:
-        """Up to ``n`` keys more, in order; fewer when every frame equals a key or the mean."""
+        """Add and return up to ``n`` keys, in order; fewer if every frame equals a key or the mean."""
         before = len(self._keys)
-        for _ in range(whole("n", n, least=1)):
+        for _ in range(check_int("n", n, min_value=1)):
             if self._keys and self._radius == 0:
                 break
             self._visit(self._next)
             self._keys.append(self._next)
-            self._next, radius = self._farthest()
-            self._radius = min(self._radius, radius)  # rounding never makes it grow
+            self._next, radius = self._find_farthest()
+            self._radius = min(self._radius, radius)  # rounding must not make it grow
             self._radii.append(self._radius)
         return tuple(self._keys[before:])
 
     def ladder(self) -> Ladder:
-        """Every number of keys up to those so far; the cost is the radius that was left."""
+        """Return the ladder up to the keys so far; the cost is the radius."""
         if not self._keys:
             raise OptionError("no keys yet: ask for some with more()")
-        return Ladder.nested("farthest", len(self._values), self._keys, self._radii)
+        return Ladder.from_order("farthest", len(self._values), self._keys, self._radii)
 
     def selection(self) -> Selection:
-        """The keys so far, ranked."""
+        """Return the keys so far, ranked."""
         return self.ladder().at(len(self._keys))
 
     def __repr__(self) -> str:
         return f"FarthestSearch({len(self._keys)} keys of {len(self._values)} frames, radius {self._radius:g})"
 
     def _visit(self, key: int) -> None:
-        """Takes a new key into the squares."""
+        """Update the squares with a new key."""
         self._squares[key] = 0.0
         product, norm = -2.0 * self._points[key], self._norms[key]
         for b, block in enumerate(self._blocks):
-            found = self._points[block] @ product
-            found += self._norms[block]
-            found += norm
+            new_squares = self._points[block] @ product
+            new_squares += self._norms[block]
+            new_squares += norm
             if block.start <= key < block.stop:
-                found[key - block.start] = np.inf
-            if found[found.argmin()] < self._small:
-                small = np.flatnonzero(found < self._small)
-                found[small] = _squares(self._values[block][small], self._values[key])
+                new_squares[key - block.start] = np.inf
+            if new_squares[new_squares.argmin()] < self._small:
+                small = np.flatnonzero(new_squares < self._small)
+                new_squares[small] = _squared_distances(self._values[block][small], self._values[key])
             squares = self._squares[block]
-            self._is_exact[block] &= squares <= found
-            np.minimum(squares, found, out=squares)
+            self._is_exact[block] &= squares <= new_squares
+            np.minimum(squares, new_squares, out=squares)
             self._peaks[b] = squares[squares.argmax()]  # faster than max()
 
-    def _farthest(self) -> tuple[int, float]:
-        """The frame with the greatest square, the lowest of equals, and its distance."""
-        greatest = self._peaks[self._peaks.argmax()]
-        least = greatest * (1 - 4 * PRECISION)
-        blocks = [self._blocks[b] for b in (self._peaks >= least).nonzero()[0]]
-        rivals = np.concatenate([(self._squares[block] >= least).nonzero()[0] + block.start for block in blocks])
-        if len(rivals) == 1 or greatest == 0:
-            return int(rivals[0]), math.sqrt(greatest)
+    def _find_farthest(self) -> tuple[int, float]:
+        """Return the frame with the largest square, the lowest of ties, and its distance."""
+        max_square = self._peaks[self._peaks.argmax()]
+        threshold = max_square * (1 - 4 * PRECISION)
+        blocks = [self._blocks[b] for b in (self._peaks >= threshold).nonzero()[0]]
+        rivals = np.concatenate([(self._squares[block] >= threshold).nonzero()[0] + block.start for block in blocks])
+        if len(rivals) == 1 or max_square == 0:
+            return int(rivals[0]), math.sqrt(max_square)
         inexact = rivals[~self._is_exact[rivals]]
         for start in range(0, len(inexact), BLOCK_FRAMES):
             frames = inexact[start : start + BLOCK_FRAMES]
-            self._squares[frames] = self._from_differences(frames)
+            self._squares[frames] = self._exact_squares(frames)
             self._is_exact[frames] = True
         squares = self._squares[rivals]
-        greatest = squares.max()
-        return int(rivals[(squares >= greatest * (1 - EQUAL)).argmax()]), math.sqrt(greatest)
+        max_square = squares.max()
+        return int(rivals[(squares >= max_square * (1 - TIE_TOLERANCE)).argmax()]), math.sqrt(max_square)
 
-    def _from_differences(self, frames: NDArray[np.intp]) -> Floats:
-        """The squares of some frames, computed anew; the loop goes over whatever is fewer, frames or keys."""
+    def _exact_squares(self, frames: NDArray[np.intp]) -> Floats:
+        """Return the squares of ``frames`` from differences; loops over frames or keys, whichever are fewer."""
         rows, keys = self._values[frames], self._values[self._keys]
-        squares = _squares(rows, self._mean)
+        squares = _squared_distances(rows, self._mean)
         if len(rows) < len(keys):
-            return np.minimum(squares, [_squares(keys, row).min() for row in rows])
+            return np.minimum(squares, [_squared_distances(keys, row).min() for row in rows])
         for key in keys:
-            np.minimum(squares, _squares(rows, key), out=squares)
+            np.minimum(squares, _squared_distances(rows, key), out=squares)
         return squares
 
 
 def farthest(features: Features, max_keys: int | None = None) -> Ladder:
-    """Each key is the frame farthest from the mean and from all keys before it.
+    """Return keys of which each is the frame farthest from the mean and all keys before it.
 
-    The cost is the largest distance that is left: no frame is farther from its nearest key or from the mean. By
-    default every number of keys; of long takes as many as some seconds allow, at least 100. O(keys frames columns).
+    The cost is the largest remaining distance to the nearest key or the mean. By default every number of keys; for long
+    takes as many as take some seconds, at least 100. O(keys frames columns).
     """
     n = features.n_frames
     search = FarthestSearch(features)
-    search.more(budget(max_keys, n, default=max(LEAST_KEYS, MOST_VISITS // n)))
+    search.more(resolve_max_keys(max_keys, n, default=max(MIN_DEFAULT_KEYS, MAX_VISITS // n)))
     return search.ladder()
 
 
-def _squares(points: Floats, point: Floats) -> Floats:
-    away = points - point
-    squares: Floats = np.einsum("td,td->t", away, away)
+def _squared_distances(points: Floats, point: Floats) -> Floats:
+    offsets = points - point
+    squares: Floats = np.einsum("td,td->t", offsets, offsets)
     return squares
 
 
@@ -163,7 +164,7 @@ METHOD = Method(
     summary="each key is the pose least like the keys before it",
     paper="Tanuwijaya & Ohno, A Simple and Efficient Method to Extract Keyposes from Mocap Data",
     ladder=farthest,
-    recipe="root_matched",
+    feature_kind="root_matched",
     joints="major",
     options_help={},
 )

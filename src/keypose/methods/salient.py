@@ -1,18 +1,18 @@
 """Optimal keyframes for every number of keys: Roberts, Lewis, Anjyo, Seo, Seol, "Salient Poses", 2018.
 
-Each frame is a point. An edge from key i to key j costs the largest distance of the points between them from the
-line through points i and j; a selection costs the largest of its edges, and dynamic programming finds the cheapest
-selection for every number of keys at once, exactly.
+Each frame is a point. The cost of an edge from key i to key j is the largest distance of the points between them from
+the line through points i and j; the cost of a selection is the largest of its edges. Dynamic programming finds the
+cheapest selection for every number of keys at once, exactly.
 
-Where we read the paper differently:
-- The paper prints the *sum* of edge costs; the authors' program takes the largest. The sum of largest distances buys
-  many tiny segments and leaves one huge gap, so ``objective="max"`` is the default and ``"sum"`` is kept.
-- Where two keys hold the same pose there is no line; the cost is the largest distance to that pose (theirs is 0/0).
-- Pins are kept by the optimisation itself, not by sharing keys out between pinned sections.
+Differences from the paper:
+- The paper prints the *sum* of edge costs; the authors' program takes the largest. The sum of largest distances gives
+  many tiny segments and one huge gap, so ``objective="max"`` is the default and ``"sum"`` an option.
+- If two keys have the same pose there is no line; the cost is the largest distance to that pose (theirs is 0/0).
+- Pins are constraints of the optimisation; keys are not distributed between pinned sections.
 - ``cost="inbetween"`` measures an edge by the in-betweens that will be exported, fitted cubics or straight ones, in
   millimetres of the world instead of distances in the space of features.
 - ``cost="integrated"`` (the paper's footnote) takes the sum of squared distances of an edge instead of the largest.
-- With ``loop=True`` the frames lie on a circle, on which the best start is found too: no frame need be a key.
+- With ``loop=True`` the frames form a circle, whose best start is found too: no particular frame must be a key.
 
 Costs of a ladder: distances in units of the features; sums of squares for ``cost="integrated"``; millimetres for
 ``cost="inbetween"``.
@@ -33,26 +33,26 @@ from numpy.typing import NDArray
 from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import OptionError
-from keypose.methods.base import Method, budget, check_paths
+from keypose.methods.base import Method, check_ladder_size, resolve_max_keys
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
-from keypose.options import flag, number, one_of, whole
+from keypose.validation import check_bool, check_choice, check_int, check_number
 
-ONE_THREAD_BELOW = 600  # frames; for fewer, starting threads costs more than it gains
-FEWEST_BY_DEFAULT, PART_BY_DEFAULT, MOST_BY_DEFAULT = 100, 5, 4000  # keys that a ladder goes up to
-MOST_THREADS = 256
-WINDOW, PARENTS = 1 << 27, 1 << 26  # numbers that the kernel holds at a time, where the gaps allow
-MOST_OF_MEMORY = 0.7  # of the machine's that one search may take
-USUAL_GAP_S = 1.0  # between keys whose in-betweens are measured, unless few keys need more
-SAME_POSE = 1e-3  # of the diameter: how far apart the ends of a loop may be
+MIN_THREADED_FRAMES = 600  # for fewer, threads cost more than they gain
+MIN_DEFAULT_KEYS, DEFAULT_FRAMES_PER_KEY, MAX_DEFAULT_KEYS = 100, 5, 4000  # of a ladder if max_keys is None
+MAX_THREADS = 256
+WINDOW_VALUES, PARENT_VALUES = 1 << 27, 1 << 26  # held by the kernel at a time, if the gaps allow
+MAX_MEMORY_SHARE = 0.7  # of the machine's memory for one search
+DEFAULT_GAP_S = 1.0  # for cost="inbetween", unless few keys need more
+LOOP_TOLERANCE = 1e-3  # relative to the diameter: distance of the ends of a loop
 
 
 COSTS, INTERPOLATIONS, MEASURES = ("chord", "integrated", "inbetween"), ("bezier", "linear"), ("max", "mean")
 
-Seen: TypeAlias = Features | EdgeCosts | InbetweenCosts
+MethodInput: TypeAlias = Features | EdgeCosts | InbetweenCosts
 
 
 def salient(
-    features: Seen,
+    features: MethodInput,
     max_keys: int | None = None,
     *,
     objective: str = "max",
@@ -63,46 +63,47 @@ def salient(
     top_only: bool = False,
     pins: Sequence[int] = (),
     excluded: Sequence[int] = (),
-    least_gap_frames: int = 1,
-    greatest_gap_frames: int | None = None,
+    min_gap_frames: int = 1,
+    max_gap_frames: int | None = None,
     loop: bool = False,
     threads: int | None = None,
 ) -> Ladder:
-    """The cheapest keys for every number of keys; without ``loop`` the first and last frame are keys.
+    """Return the cheapest keys for every number of keys; without ``loop`` the first and last frame are keys.
 
-    In place of features it takes edge costs of any other kind; those of in-betweens know ``interpolation`` and
-    ``measure`` already.
+    Instead of features it also takes edge costs; InbetweenCosts already include ``interpolation`` and ``measure``.
     """
     if not isinstance(features, InbetweenCosts):
-        _refuse_inbetween(features, cost, interpolation, measure, limit_mm, flag("top_only", top_only))
+        _check_inbetween_options(features, cost, interpolation, measure, limit_mm, check_bool("top_only", top_only))
     problem = replace(
-        _Problem.checked(
-            features, objective, cost, pins, excluded, least_gap_frames, greatest_gap_frames, max_keys, threads
+        _Problem.from_options(
+            features, objective, cost, pins, excluded, min_gap_frames, max_gap_frames, max_keys, threads
         ),
-        limit=np.inf if limit_mm is None else number("limit_mm", limit_mm, least=0),
-        top_only=flag("top_only", top_only),
+        limit=np.inf if limit_mm is None else check_number("limit_mm", limit_mm, min_value=0),
+        top_only=check_bool("top_only", top_only),
     )
-    is_loop = flag("loop", loop)
+    is_loop = check_bool("loop", loop)
     if features.n_frames == 1:
-        return Ladder.of_paths("salient", 1, [1], [0], [0.0])
-    top = problem.budget(max_keys, is_loop=is_loop)
-    costs, keys = problem.on_a_circle(top) if is_loop else problem.on_a_line(max(2, top))
+        return Ladder.from_paths("salient", 1, [1], [0], [0.0])
+    top = problem.find_max_keys(max_keys, is_loop=is_loop)
+    costs, keys = problem.solve_loop(top) if is_loop else problem.solve_line(max(2, top))
     counts = np.flatnonzero(np.isfinite(costs))
     if not len(counts):
-        raise OptionError(problem.why_nothing(top))
-    kept = np.concatenate([keys[count] for count in counts.tolist()])
-    return Ladder.of_paths("salient", features.n_frames, counts, kept, problem.in_units(costs[counts]))
+        raise OptionError(problem.explain_failure(top))
+    frames = np.concatenate([keys[count] for count in counts.tolist()])
+    return Ladder.from_paths("salient", features.n_frames, counts, frames, problem.to_cost_units(costs[counts]))
 
 
-def _refuse_inbetween(
-    seen: Seen, cost: str, interpolation: str, measure: str, limit_mm: float | None, top_only: bool
+def _check_inbetween_options(
+    source: MethodInput, cost: str, interpolation: str, measure: str, limit_mm: float | None, top_only: bool
 ) -> None:
-    one_of("cost", cost, COSTS)
+    check_choice("cost", cost, COSTS)
     if cost == "inbetween":
-        what = "edge costs are costs already" if isinstance(seen, EdgeCosts) else "a plain array has no joints to move"
-        raise OptionError(f"cost='inbetween' needs a Motion: {what}")
-    for name, value, known in (("interpolation", interpolation, INTERPOLATIONS), ("measure", measure, MEASURES)):
-        if one_of(name, value, known) != known[0]:
+        reason = (
+            "edge costs are costs already" if isinstance(source, EdgeCosts) else "a plain array has no joints to move"
+        )
+        raise OptionError(f"cost='inbetween' needs a Motion: {reason}")
+    for name, value, choices in (("interpolation", interpolation, INTERPOLATIONS), ("measure", measure, MEASURES)):
+        if check_choice(name, value, choices) != choices[0]:
             raise OptionError(f"{name}= is for cost='inbetween'")
     if limit_mm is not None:
         raise OptionError("limit_mm= is for cost='inbetween', whose costs are millimetres")
@@ -111,124 +112,128 @@ def _refuse_inbetween(
 
 
 def span_costs(features: Features | InbetweenCosts, keys: Ints, *, cost: str = "chord") -> Floats:
-    """What each span between neighbouring keys costs, (K - 1,): of these the cost of a selection is made."""
+    """Return the cost of each span between neighbouring keys, (K - 1,)."""
     if isinstance(features, InbetweenCosts):
-        return features.of_spans(keys)
-    costs = [_off_chord(features.values[a : b + 1]) for a, b in pairwise(keys.tolist())]
+        return features.span_costs(keys)
+    costs = [_squared_chord_distances(features.values[a : b + 1]) for a, b in pairwise(keys.tolist())]
     return np.array([np.sqrt(off.max(initial=0.0)) if cost == "chord" else off.sum() for off in costs])
 
 
-def _off_chord(points: Floats) -> Floats:
-    """The squared distances of the inner points from the line through the first and the last one."""
-    off, along = points[1:-1] - points[0], points[-1] - points[0]
-    square = float(along @ along)
+def _squared_chord_distances(points: Floats) -> Floats:
+    """Return the squared distances of the inner points from the line through the first and the last one."""
+    offsets, chord = points[1:-1] - points[0], points[-1] - points[0]
+    square = float(chord @ chord)
     if square > 0:
-        off = off - np.multiply.outer(off @ along / square, along)
-    squares: Floats = np.einsum("td,td->t", off, off)
+        offsets = offsets - np.multiply.outer(offsets @ chord / square, chord)
+    squares: Floats = np.einsum("td,td->t", offsets, offsets)
     return squares
 
 
 @dataclass(frozen=True)
 class _Problem:
-    seen: Seen
+    source: MethodInput
     objective: str
     cost: str
     allowed: Bools
     pinned: Bools
-    least_gap: int
-    greatest_gap: int
+    min_gap: int
+    max_gap: int
     threads: int
     limit: float = np.inf
     top_only: bool = False
 
     @staticmethod
-    def checked(
-        features: Seen,
+    def from_options(
+        features: MethodInput,
         objective: str,
         cost: str,
         pins: Sequence[int],
         excluded: Sequence[int],
-        least_gap_frames: int,
-        greatest_gap_frames: int | None,
+        min_gap_frames: int,
+        max_gap_frames: int | None,
         max_keys: int | None,
         threads: int | None,
     ) -> _Problem:
         n = features.n_frames
-        least = whole("least_gap_frames", least_gap_frames, least=1)
-        widest = max(1, min(features.greatest_gap, n - 1) if isinstance(features, EdgeCosts) else n - 1)
-        if least > widest:
-            raise OptionError(f"least_gap_frames={least}, expected at most {widest} here")
-        if greatest_gap_frames is None:
-            greatest = n
+        min_gap = check_int("min_gap_frames", min_gap_frames, min_value=1)
+        widest = max(1, min(features.max_gap_frames, n - 1) if isinstance(features, EdgeCosts) else n - 1)
+        if min_gap > widest:
+            raise OptionError(f"min_gap_frames={min_gap}, expected at most {widest} here")
+        if max_gap_frames is None:
+            max_gap = n
             if isinstance(features, InbetweenCosts):
-                greatest = max(least, usual_gap(n, features.fps, max_keys))
+                max_gap = max(min_gap, default_gap_frames(n, features.fps, max_keys))
         else:
-            greatest = whole("greatest_gap_frames", greatest_gap_frames, least=least)
-        pinned, barred = _flags("pins", pins, n), _flags("excluded", excluded, n)
-        both = np.flatnonzero(pinned & barred)
+            max_gap = check_int("max_gap_frames", max_gap_frames, min_value=min_gap)
+        pinned, is_excluded = _frame_flags("pins", pins, n), _frame_flags("excluded", excluded, n)
+        both = np.flatnonzero(pinned & is_excluded)
         if len(both):
             raise OptionError(f"frame {both[0]} is both pinned and excluded")
-        if barred.all():
+        if is_excluded.all():
             raise OptionError("every frame is excluded: there is nothing to choose from")
         if isinstance(features, EdgeCosts) and cost != "chord":
             raise OptionError("cost= is for features: edge costs are costs already")
-        is_quick = n < ONE_THREAD_BELOW and not isinstance(features, InbetweenCosts)
-        usual = 1 if is_quick else available_cores()
+        is_quick = n < MIN_THREADED_FRAMES and not isinstance(features, InbetweenCosts)
+        default_threads = 1 if is_quick else available_cores()
         return _Problem(
-            seen=features,
-            objective=one_of("objective", objective, ("max", "sum")),
-            cost=one_of("cost", cost, COSTS),
-            allowed=~barred,
+            source=features,
+            objective=check_choice("objective", objective, ("max", "sum")),
+            cost=check_choice("cost", cost, COSTS),
+            allowed=~is_excluded,
             pinned=pinned,
-            least_gap=least,
-            greatest_gap=min(widest, greatest),
-            threads=usual if threads is None else min(whole("threads", threads, least=1), MOST_THREADS),
+            min_gap=min_gap,
+            max_gap=min(widest, max_gap),
+            threads=default_threads
+            if threads is None
+            else min(check_int("threads", threads, min_value=1), MAX_THREADS),
         )
 
-    def budget(self, max_keys: int | None, *, is_loop: bool) -> int:
-        """How many keys to go up to: by default some more than are needed at least."""
-        n = self.seen.n_frames
+    def find_max_keys(self, max_keys: int | None, *, is_loop: bool) -> int:
+        """Return the largest number of keys of the ladder; by default more than the constraints need."""
+        n = self.source.n_frames
         ends = 1 if is_loop else 2
-        needed = max(int(self.pinned[1:-1].sum()) + ends, -(-(n - 1) // self.greatest_gap) + ends - 1)
-        usual = min(max(FEWEST_BY_DEFAULT, n // PART_BY_DEFAULT), MOST_BY_DEFAULT)
-        possible = (n - 1) // self.least_gap + ends - 1  # more rows would be searched for nothing
-        top = min(budget(max_keys, n, default=max(usual, 2 * needed), least=ends), max(possible, ends))
-        if needed > top and (max_keys is None or top < max_keys):
-            raise OptionError(self.why_nothing(top))
-        if needed > top:
-            why = f"{int(self.pinned.sum())} pins and gaps of at most {self.greatest_gap} frames"
-            raise OptionError(f"{why} need at least {needed} keys of {n} frames, and max_keys is {top}")
-        check_paths(top)
-        columns = self.seen.values.shape[1] if isinstance(self.seen, Features) else None
-        check_memory(n, columns, self.greatest_gap, top, self.threads)
+        min_keys = max(int(self.pinned[1:-1].sum()) + ends, -(-(n - 1) // self.max_gap) + ends - 1)
+        default_keys = min(max(MIN_DEFAULT_KEYS, n // DEFAULT_FRAMES_PER_KEY), MAX_DEFAULT_KEYS)
+        possible = (n - 1) // self.min_gap + ends - 1  # more keys do not fit
+        top = min(
+            resolve_max_keys(max_keys, n, default=max(default_keys, 2 * min_keys), min_keys=ends), max(possible, ends)
+        )
+        if min_keys > top and (max_keys is None or top < max_keys):
+            raise OptionError(self.explain_failure(top))
+        if min_keys > top:
+            why = f"{int(self.pinned.sum())} pins and gaps of at most {self.max_gap} frames"
+            raise OptionError(f"{why} need at least {min_keys} keys of {n} frames, and max_keys is {top}")
+        check_ladder_size(top)
+        columns = self.source.values.shape[1] if isinstance(self.source, Features) else None
+        check_memory(n, columns, self.max_gap, top, self.threads)
         return top
 
-    def on_a_line(self, top: int) -> tuple[Floats, dict[int, Ints]]:
-        """Costs by number of keys, infinite where there is no path, and the keys of each path."""
+    def solve_line(self, top: int) -> tuple[Floats, dict[int, Ints]]:
+        """Return costs by number of keys, infinite if there is no path, and the keys of each path."""
         if not self.allowed[0] or not self.allowed[-1]:
             raise OptionError("the first and the last frame are always keys and cannot be excluded; "
                               "choose a range without them by frames=(start, stop)")  # fmt: skip
         adds_up, flags = self.objective == "sum", (self.allowed.view(np.uint8), self.pinned.view(np.uint8))
-        if isinstance(self.seen, Features):
-            gaps, is_sum = (self.least_gap, self.greatest_gap), self.cost == "integrated"
-            costs, keys = _core.salient_paths(self.seen.values, top, adds_up, is_sum, *gaps, *flags, self.threads)
-        elif isinstance(self.seen, InbetweenCosts):
-            gaps = (self.least_gap, self.greatest_gap)
-            limit = self.limit / self.seen.scale
+        if isinstance(self.source, Features):
+            gaps, is_sum = (self.min_gap, self.max_gap), self.cost == "integrated"
+            costs, keys = _core.salient_paths(self.source.values, top, adds_up, is_sum, *gaps, *flags, self.threads)
+        elif isinstance(self.source, InbetweenCosts):
+            gaps = (self.min_gap, self.max_gap)
+            limit = self.limit / self.source.scale
             costs, keys = _core.inbetween_paths(
-                *self.seen.arrays, top, adds_up, *gaps, *flags, self.threads, limit, self.top_only
+                *self.source.kernel_arguments, top, adds_up, *gaps, *flags, self.threads, limit, self.top_only
             )
-            costs *= self.seen.scale
+            costs *= self.source.scale
         else:
-            table = np.ascontiguousarray(self.seen.costs[:, : self.greatest_gap])
-            costs, keys = _core.table_paths(table, top, adds_up, self.least_gap, *flags, self.threads)
-        starts = np.cumsum(np.arange(top + 1)) - 1  # the path with m keys starts behind those with 2 to m - 1
+            table = np.ascontiguousarray(self.source.costs[:, : self.max_gap])
+            costs, keys = _core.table_paths(table, top, adds_up, self.min_gap, *flags, self.threads)
+        starts = np.cumsum(np.arange(top + 1)) - 1  # the path with m keys follows those with 2 to m - 1
         return costs, {m: keys[starts[m - 1] : starts[m]] for m in range(2, top + 1)}
 
-    def on_a_circle(self, top: int) -> tuple[Floats, dict[int, Ints]]:
-        """The best over every frame as the start of the circle; the pose at the start is met again at the end."""
-        turned_to = self._turns()
-        period = self.seen.n_frames - 1
+    def solve_loop(self, top: int) -> tuple[Floats, dict[int, Ints]]:
+        """Return the best paths over every start of the circle; the first pose is also the last."""
+        cut_loop = self._loop_cutter()
+        period = self.source.n_frames - 1
         pinned = self.pinned[:-1].copy()
         pinned[0] |= self.pinned[-1]
         allowed = self.allowed[:-1].copy()
@@ -238,86 +243,89 @@ class _Problem:
         best = np.full(min(top, period) + 1, np.inf)
         keys: dict[int, Ints] = {}
         first_pin = np.flatnonzero(pinned)[:1].tolist()
-        for start in first_pin or np.flatnonzero(allowed[: self.greatest_gap]).tolist():
-            around = np.append(np.arange(start, period), np.arange(start + 1))  # and back to the start
-            turned = replace(self, seen=turned_to(around), allowed=allowed[around], pinned=pinned[around])
-            costs, paths = turned.on_a_line(min(top, period) + 1)
+        for start in first_pin or np.flatnonzero(allowed[: self.max_gap]).tolist():
+            frames = np.append(np.arange(start, period), np.arange(start + 1))  # and back to the start
+            problem = replace(self, source=cut_loop(frames), allowed=allowed[frames], pinned=pinned[frames])
+            costs, paths = problem.solve_line(min(top, period) + 1)
             for m in np.flatnonzero(costs[2:] < best[1:]).tolist():
                 best[m + 1] = costs[m + 2]
-                keys[m + 1] = np.sort(around[paths[m + 2][:-1]]).astype(np.int32)
+                keys[m + 1] = np.sort(frames[paths[m + 2][:-1]]).astype(np.int32)
         top_cost = best[-1] if self.top_only else np.inf
         best[best > min(self.limit, top_cost)] = np.inf
         return best, keys
 
-    def _turns(self) -> Callable[[NDArray[np.intp]], Features | EdgeCosts]:
-        """What is seen of a closed clip if it is cut elsewhere, by the frames (T,) in their new order."""
-        seen = self.seen
-        if isinstance(seen, EdgeCosts):
+    def _loop_cutter(self) -> Callable[[NDArray[np.intp]], Features | EdgeCosts]:
+        """Return a function from frames (T,) in a new order to the features or costs of the loop cut there."""
+        source = self.source
+        if isinstance(source, EdgeCosts):
             raise OptionError("loop=True needs a motion or features: edge costs do not tell whether the clip closes")
-        points = seen.values if isinstance(seen, Features) else seen.world_positions.reshape(seen.n_frames, -1)
+        points = source.values if isinstance(source, Features) else source.world_positions.reshape(source.n_frames, -1)
         ends = float(np.linalg.norm(points[-1] - points[0]))
         size = float(np.linalg.norm(np.ptp(points, axis=0)))
-        if ends > SAME_POSE * size:
+        if ends > LOOP_TOLERANCE * size:
             raise OptionError(f"loop=True, but the last pose is {ends:g} from the first in a clip that spans {size:g}: "
                               "expected the same; features='root_matched' ignores where the figure stands")  # fmt: skip
-        if isinstance(seen, Features):
-            return lambda frames: Features(seen.values[frames], seen.fps)
-        reach = min(self.greatest_gap, seen.n_frames - 1)
-        circle = seen.around(reach, self.threads).costs
+        if isinstance(source, Features):
+            return lambda frames: Features(source.values[frames], source.fps)
+        reach = min(self.max_gap, source.n_frames - 1)
+        circle = source.build_loop_table(reach, self.threads).costs
         return lambda frames: EdgeCosts(len(frames), reach, circle[frames])
 
-    def in_units(self, costs: Floats) -> Floats:
-        """Distances, of which the kernel gives the squares where nothing is added up."""
-        squared = isinstance(self.seen, Features) and self.cost == "chord" and self.objective == "max"
-        return np.sqrt(costs) if squared else costs
+    def to_cost_units(self, costs: Floats) -> Floats:
+        """Return costs as distances; the kernel returns squares for chord costs that are not summed."""
+        is_squared = isinstance(self.source, Features) and self.cost == "chord" and self.objective == "max"
+        return np.sqrt(costs) if is_squared else costs
 
-    def why_nothing(self, top: int) -> str:
-        """Why no number of keys has a selection."""
-        asked = [f"{int(self.pinned.sum())} pins"] if self.pinned.any() else []
-        asked += [f"{int((~self.allowed).sum())} excluded frames"] if not self.allowed.all() else []
-        asked += [f"gaps of {self.least_gap} to {self.greatest_gap} frames", f"at most {top} keys"]
-        asked += [f"a cost of at most {self.limit:g} mm"] if np.isfinite(self.limit) else []
-        return f"no selection of {self.seen.n_frames} frames has {', '.join(asked)}: loosen one of these"
+    def explain_failure(self, top: int) -> str:
+        """Return a message that explains why no number of keys has a selection."""
+        constraints = [f"{int(self.pinned.sum())} pins"] if self.pinned.any() else []
+        constraints += [f"{int((~self.allowed).sum())} excluded frames"] if not self.allowed.all() else []
+        constraints += [f"gaps of {self.min_gap} to {self.max_gap} frames", f"at most {top} keys"]
+        constraints += [f"a cost of at most {self.limit:g} mm"] if np.isfinite(self.limit) else []
+        return f"no selection of {self.source.n_frames} frames has {', '.join(constraints)}: loosen one of these"
 
 
 def available_cores() -> int:
-    """The processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_memory(n_frames: int, columns: int | None, greatest_gap: int, max_keys: int, threads: int) -> None:
-    """Refuses what does not fit into this machine, before anything is computed.
+def check_memory(n_frames: int, columns: int | None, max_gap: int, max_keys: int, threads: int) -> None:
+    """Raise OptionError if a search does not fit into the memory of this machine.
 
-    ``columns`` is how many numbers a point has; None where edges do not come from points.
+    ``columns``: numbers per point; None if edges do not come from points.
     """
-    band = 2 * greatest_gap + 1
-    distances = n_frames * min(n_frames, band) if n_frames <= 2 * band else min(n_frames * band, WINDOW + band * band)
-    edges = n_frames * greatest_gap - greatest_gap * greatest_gap // 2
+    band = 2 * max_gap + 1
+    distances = (
+        n_frames * min(n_frames, band) if n_frames <= 2 * band else min(n_frames * band, WINDOW_VALUES + band * band)
+    )
+    edges = n_frames * max_gap - max_gap * max_gap // 2
     if columns is None:
         distances, columns = 0, 0
     rows = (threads + 1) * 32 + math.isqrt(2 * max_keys)
-    parents = min(max_keys * n_frames, max(PARENTS, math.isqrt(2 * max_keys) * n_frames))
-    needed = 8 * (distances + edges + n_frames * (columns + rows)) + 4 * parents + 2 * max_keys * max_keys
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 16 << 30
-    if needed > MOST_OF_MEMORY * there:
+    parents = min(max_keys * n_frames, max(PARENT_VALUES, math.isqrt(2 * max_keys) * n_frames))
+    needed_bytes = 8 * (distances + edges + n_frames * (columns + rows)) + 4 * parents + 2 * max_keys * max_keys
+    machine_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 16 << 30
+    if needed_bytes > MAX_MEMORY_SHARE * machine_bytes:
         raise OptionError(
-            f"{n_frames} frames with gaps up to {greatest_gap} and up to {max_keys} keys need about "
-            f"{needed / 2**30:.0f} GB, and this machine has {there / 2**30:.0f}: give greatest_gap_frames= (say, two "
-            "seconds of frames), fewer max_keys=, a range frames=(start, stop), or the motion at a lower rate"
+            f"{n_frames} frames with gaps up to {max_gap} and up to {max_keys} keys need about "
+            f"{needed_bytes / 2**30:.0f} GB, and this machine has {machine_bytes / 2**30:.0f}: give "
+            "max_gap_frames= (say, two seconds of frames), fewer max_keys=, a range frames=(start, stop), or the "
+            "motion at a lower rate"
         )
 
 
-def usual_gap(n_frames: int, fps: float, max_keys: int | None) -> int:
-    """How far keys whose in-betweens are measured may be apart: a second, or twice the mean gap of so few keys."""
-    few = 0 if max_keys is None else math.ceil(2 * (n_frames - 1) / max(1, max_keys - 1))
-    return max(round(USUAL_GAP_S * fps), few, 2)
+def default_gap_frames(n_frames: int, fps: float, max_keys: int | None) -> int:
+    """Return the default maximum gap for cost="inbetween": a second, or twice the mean gap of ``max_keys`` keys."""
+    gap_for_few_keys = 0 if max_keys is None else math.ceil(2 * (n_frames - 1) / max(1, max_keys - 1))
+    return max(round(DEFAULT_GAP_S * fps), gap_for_few_keys, 2)
 
 
-def _flags(what: str, frames: Sequence[int], n_frames: int) -> Bools:
+def _frame_flags(name: str, frames: Sequence[int], n_frames: int) -> Bools:
     flags = np.zeros(n_frames, bool)
     for frame in frames:
-        if whole(what, frame, least=0) >= n_frames:
-            raise OptionError(f"{what}: frame {frame}, expected 0 to {n_frames - 1}")
+        if check_int(name, frame, min_value=0) >= n_frames:
+            raise OptionError(f"{name}: frame {frame}, expected 0 to {n_frames - 1}")
         flags[frame] = True
     return flags
 
@@ -327,7 +335,7 @@ METHOD = Method(
     summary="optimal keys for every number of keys",
     paper="Roberts, Lewis, Anjyo, Seo, Seol: Optimal and interactive keyframe selection for motion capture, 2018",
     ladder=salient,
-    recipe="world",
+    feature_kind="world",
     joints="all",
     options_help={
         "objective": "cost of a selection: the largest of its edges (max) or their sum",
@@ -338,8 +346,8 @@ METHOD = Method(
         "top_only": "of cost='inbetween': leave out those that cost more than the one with max_keys, which is faster",
         "pins": "frames that must be keys, and/or 'contacts' for where feet touch and leave the ground",
         "excluded": "frames that must not be keys",
-        "least_gap_frames": "fewest frames from one key to the next",
-        "greatest_gap_frames": "most frames from one key to the next; long takes then need little memory",
+        "min_gap_frames": "fewest frames from one key to the next",
+        "max_gap_frames": "most frames from one key to the next; long takes then need little memory",
         "loop": "the last pose is the first again: find the best keys on the circle",
         "threads": "processor cores to use; by default all for long clips",
     },

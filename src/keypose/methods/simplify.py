@@ -1,17 +1,17 @@
 """Whole-pose curve simplification: Lim & Thalmann, "Key-posture extraction out of human motion data", EMBC 2001.
 
-The motion is one curve through the points of its poses. First and last frame are keys; a segment between two keys
-is split at the frame farthest from the line through them. Where we read the paper differently:
+The motion is a curve through the points of its poses. The first and last frame are keys; a segment between two keys is
+split at the frame farthest from the line through them. Differences from the paper:
 
-- The paper splits while a segment is farther off than a tolerance. Here the segment that is farthest off is always
-  split first, which gives every number of keys. The keys for a tolerance are the first ones whose cost is within it:
-  the two ways split the same segments.
-- If both ends of a segment are the same point, distance is meant to that point: there is no line.
-- Distances below the rounding of the numbers themselves count as 0, also that of the two ends. Where all do, the
-  paper stops; here the longest segment is split in its middle, so that every number of keys is there.
+- The paper splits while a segment exceeds a tolerance. Here the segment with the largest distance is always split
+  first, which gives every number of keys. The keys for a tolerance are the first ones whose cost is within it: both
+  split the same segments.
+- If both ends of a segment are the same point, the distance is to that point.
+- Distances below the rounding of the numbers count as 0, also that of the two ends. If all are 0 the paper stops; here
+  the longest segment is split in the middle, so that every number of keys exists.
 
-One more key can cost more: a split may uncover a frame that is farther from its new line. O(n log n) distances where
-splits are balanced, O(n^2) at worst.
+The cost can rise with one more key: a frame may be farther from its new line. O(n log n) distances if splits are
+balanced, O(n^2) at worst.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from heapq import heappop, heappush
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.methods.base import Method, budget
+from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
 
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a distance, as a part of the farthest point from the origin
+ROUNDING_RATIO = 8 * float(np.finfo(np.float64).eps)  # of a distance, relative to the farthest point from the origin
 
-Segment = tuple[float, int, int, int, int]  # first in the heap: farthest off, then longest if none is, then earliest
+Segment = tuple[float, int, int, int, int]  # heap order: largest distance, then longest if all are 0, then earliest
 
 
 def simplify(features: Features, max_keys: int | None = None) -> Ladder:
-    """First and last frame, then always the frame farthest from the line through the keys beside it.
+    """Return the first and last frame, then each time the frame farthest from the line through its neighbouring keys.
 
-    Of equal distances the lowest frame is taken. The cost is the largest distance left, in units of the features.
+    Of equal distances the lowest frame is taken. The cost is the largest remaining distance, in units of the features.
     """
     values, n = features.values, features.n_frames
-    count = budget(max_keys, n, least=2)
+    count = resolve_max_keys(max_keys, n, min_keys=2)
     if n == 1:
-        return Ladder.nested("simplify", 1, [0], [0.0])
-    nothing = ROUNDING * float(np.sqrt(np.einsum("td,td->t", values, values).max()))
-    whole = _segment(values, 0, n - 1, nothing)
-    order, costs, heap = [0, n - 1], [-whole[0]], [whole]
+        return Ladder.from_order("simplify", 1, [0], [0.0])
+    rounding_error = ROUNDING_RATIO * float(np.sqrt(np.einsum("td,td->t", values, values).max()))
+    segment = _find_split(values, 0, n - 1, rounding_error)
+    order, costs, heap = [0, n - 1], [-segment[0]], [segment]
     while len(order) < count:
         _, _, first, last, split = heappop(heap)
         for a, b in ((first, split), (split, last)):
             if b - a > 1:
-                heappush(heap, _segment(values, a, b, nothing))
+                heappush(heap, _find_split(values, a, b, rounding_error))
         order.append(split)
         costs.append(-heap[0][0] if heap else 0.0)
-    return Ladder.nested("simplify", n, order, np.abs(costs), least=2)
+    return Ladder.from_order("simplify", n, order, np.abs(costs), min_keys=2)
 
 
-def _segment(values: Floats, first: int, last: int, nothing: float) -> Segment:
-    """The frames between two keys, to be split where they are farthest from the line through the keys."""
+def _find_split(values: Floats, first: int, last: int, rounding_error: float) -> Segment:
+    """Return the segment between two keys with the frame farthest from the line through them."""
     if last - first < 2:
         return 0.0, 0, first, last, first
-    off = values[first + 1 : last] - values[first]
+    offsets = values[first + 1 : last] - values[first]
     along = values[last] - values[first]
     square = float(along @ along)
-    if square > nothing**2:
-        # Taking the part along the line away from each point, not from its squared length, keeps the digits.
-        off -= np.multiply.outer(off @ along / square, along)
-    squares = np.einsum("td,td->t", off, off)
+    if square > rounding_error**2:
+        # Subtracting the component along the line from each point, not from its squared length, keeps precision.
+        offsets -= np.multiply.outer(offsets @ along / square, along)
+    squares = np.einsum("td,td->t", offsets, offsets)
     farthest = int(squares.argmax())
     distance = float(np.sqrt(squares[farthest]))
-    if distance > nothing:
+    if distance > rounding_error:
         return -distance, 0, first, last, first + 1 + farthest
     return 0.0, first - last, first, last, (first + last) // 2
 
@@ -74,7 +74,7 @@ METHOD = Method(
     summary="split where the poses are farthest from the line between keys",
     paper="Lim & Thalmann, Key-posture extraction out of human motion data, EMBC 2001",
     ladder=simplify,
-    recipe="world",
+    feature_kind="world",
     joints="all",
     options_help={},
 )

@@ -1,14 +1,14 @@
-"""Keys whose neighbours differ most: Morishima et al., as Tanuwijaya & Ohno compare with it.
+"""Keys whose neighbours differ most: Morishima et al., as compared by Tanuwijaya & Ohno.
 
-Of all ways to choose k frames in time order, the one with the greatest sum of distances between neighbouring keys
+Of all choices of k frames in time order, the one with the largest sum of distances between neighbouring keys
 ("Data-driven efficient production of cartoon character animation", SIGGRAPH sketches 2007; the objective is printed
 in section 3.3 of Tanuwijaya & Ohno). Exact, by dynamic programming, for every k.
 
-Where they leave a choice:
-- Nothing binds the first and last frame: with few keys an optimum often leaves them out (0, 10, 0 has its two best
-  keys at one end). Only what the objective says is kept.
-- Of equally good choices the one whose last key is lowest is taken, then the one before it, and so on.
-- One key has no neighbour, so every frame would be as good: ladders start at two.
+Choices that the papers leave open:
+- The first and last frame need not be keys: with few keys an optimum often leaves them out (0, 10, 0 has its two best
+  keys at one end).
+- Of equally good choices the one with the lowest last key is taken, then the lowest key before it, and so on.
+- One key has no neighbour, so any frame would do: ladders start at two keys.
 """
 
 from __future__ import annotations
@@ -17,106 +17,106 @@ import numpy as np
 
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
-from keypose.methods.base import Method, budget
+from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
 
-USUAL_STEPS = 1_000_000_000  # where nobody says how many keys: about a second
-MOST_STEPS = 20_000_000_000  # twenty times as many
-LEAST_KEYS = 100  # that a long clip gets all the same
-CHUNK_FRAMES = 128  # compared, or left out, together
+DEFAULT_STEPS = 1_000_000_000  # if max_keys is None: about a second
+MAX_STEPS = 20_000_000_000  # about 20 s
+MIN_DEFAULT_KEYS = 100  # of long clips if max_keys is None
+CHUNK_FRAMES = 128  # compared or skipped together
 
 
 def spread(features: Features, max_keys: int | None = None) -> Ladder:
-    """For every number of keys the frames with the greatest sum of distances between neighbours.
+    """Return for every number of keys the frames with the largest sum of distances between neighbours.
 
-    The cost is the length of the path through all frames less that sum: the movement that the keys do not show.
-    O(keys frames^2) time, keys x frames numbers of memory. By default a fifth of the frames or 100 keys, whichever
-    is more, but of long clips no more than take about a second, at least 100.
+    The cost is the length of the path through all frames minus that sum. O(keys frames^2) time, keys x frames numbers
+    of memory. By default a fifth of the frames or 100 keys, whichever is more; for long clips as many as take about a
+    second, at least 100.
     """
     n = features.n_frames
     if n == 1:
-        return Ladder.of_paths("spread", 1, [1], [0], [0.0])
-    usual = max(LEAST_KEYS, min(n // 5, 2 * USUAL_STEPS // n**2))
-    most = budget(max_keys, n, default=usual, least=2)
-    _check_length(n, most)
-    sums = _greatest_sums(features.values, most)
-    frames = _paths(features.values, sums)
+        return Ladder.from_paths("spread", 1, [1], [0], [0.0])
+    default_keys = max(MIN_DEFAULT_KEYS, min(n // 5, 2 * DEFAULT_STEPS // n**2))
+    n_keys = resolve_max_keys(max_keys, n, default=default_keys, min_keys=2)
+    _check_steps(n, n_keys)
+    sums = _max_sums(features.values, n_keys)
+    frames = _trace_paths(features.values, sums)
     steps = np.diff(features.values, axis=0)
-    length = np.sqrt(np.einsum("td,td->t", steps, steps)).cumsum()[-1]  # one by one, as the sums were made
-    # A key more never shows less, and none more than all: the clipping only takes rounding away.
+    length = np.sqrt(np.einsum("td,td->t", steps, steps)).cumsum()[-1]  # summed in the same order as the sums
+    # Costs never rise and are never negative but for rounding, which this removes.
     costs = np.minimum.accumulate(np.maximum(length - sums.max(axis=0)[1:], 0.0))
-    return Ladder.of_paths("spread", n, np.arange(2, most + 1), frames, costs)
+    return Ladder.from_paths("spread", n, np.arange(2, n_keys + 1), frames, costs)
 
 
-def _check_length(n_frames: int, keys: int) -> None:
+def _check_steps(n_frames: int, keys: int) -> None:
     steps = keys * n_frames**2 // 2
-    if steps > MOST_STEPS:
-        possible = 2 * MOST_STEPS // n_frames**2
+    if steps > MAX_STEPS:
+        possible = 2 * MAX_STEPS // n_frames**2
         fewer = f"max_keys={possible} or less, " if possible >= 2 else ""
         raise OptionError(
             f"spread compares every pair of frames for every key: {keys} keys of {n_frames} frames are {steps:.1e} "
-            f"steps, expected at most {MOST_STEPS:.0e}; give {fewer}a part of the motion with frames=(start, stop), "
+            f"steps, expected at most {MAX_STEPS:.0e}; give {fewer}a part of the motion with frames=(start, stop), "
             f"or the motion at a lower frame rate"
         )
 
 
 def _distances(values: Floats, frame: int) -> Floats:
-    """From every frame before ``frame`` to it, from differences."""
-    away = values[:frame] - values[frame]
-    distances: Floats = np.sqrt(np.einsum("td,td->t", away, away))
+    """Return the distances (frame,) of all earlier frames to ``frame``."""
+    offsets = values[:frame] - values[frame]
+    distances: Floats = np.sqrt(np.einsum("td,td->t", offsets, offsets))
     return distances
 
 
-def _greatest_sums(values: Floats, most: int) -> Floats:
-    """(n_frames, most) the greatest sum with m + 1 keys of which the last is frame t; -inf where there are too few.
+def _max_sums(values: Floats, n_keys: int) -> Floats:
+    """Return (n_frames, n_keys): the largest sum with m + 1 keys ending at frame t; -inf if there are too few.
 
-    A chunk of earlier frames is left out where its greatest sum and its greatest distance together are no better than
-    what is found already: sums grow along the clip and distances do not, so most chunks are.
+    A chunk of earlier frames is skipped if its largest sum plus its largest distance do not exceed the best so far:
+    sums grow along the clip and distances do not, so most chunks are.
     """
     n = len(values)
-    sums = np.full((n, most), -np.inf)
+    sums = np.full((n, n_keys), -np.inf)
     sums[:, 0] = 0.0
     starts = np.arange(0, n, CHUNK_FRAMES)
-    greatest = np.full((len(starts), most), -np.inf)  # of each chunk
+    chunk_max = np.full((len(starts), n_keys), -np.inf)  # of each chunk
     for t in range(1, n):
         distances = _distances(values, t)
-        now = t // CHUNK_FRAMES
-        latest = max(0, now - 1) * CHUNK_FRAMES
-        best = sums[t, 1 : t + 1]  # so many keys fit before it
+        current_chunk = t // CHUNK_FRAMES
+        latest = max(0, current_chunk - 1) * CHUNK_FRAMES
+        best = sums[t, 1 : t + 1]  # at most t keys before frame t
         m = len(best)
         best[:] = (sums[latest:t, :m] + distances[latest:, None]).max(axis=0)
         if latest:
-            farthest = np.maximum.reduceat(distances, starts[: now - 1])
-            is_open = greatest[: now - 1, :m] + farthest[:, None] > best
+            farthest = np.maximum.reduceat(distances, starts[: current_chunk - 1])
+            is_open = chunk_max[: current_chunk - 1, :m] + farthest[:, None] > best
             for chunk in np.flatnonzero(is_open.any(axis=1)).tolist():
                 low, high = int(is_open[chunk].argmax()), m - int(is_open[chunk, ::-1].argmax())
                 frames = slice(starts[chunk], starts[chunk + 1])
-                joined = (sums[frames, low:high] + distances[frames, None]).max(axis=0)
-                np.maximum(best[low:high], joined, out=best[low:high])
-        greatest[now] = np.maximum(greatest[now], sums[t])
+                chunk_best = (sums[frames, low:high] + distances[frames, None]).max(axis=0)
+                np.maximum(best[low:high], chunk_best, out=best[low:high])
+        chunk_max[current_chunk] = np.maximum(chunk_max[current_chunk], sums[t])
     return sums
 
 
-def _paths(values: Floats, sums: Floats) -> Ints:
-    """The keys for 2, for 3, ... one after another. Sums are made again, backwards in time, where a path goes."""
-    n, most = sums.shape
+def _trace_paths(values: Floats, sums: Floats) -> Ints:
+    """Return the keys for 2, 3, ... concatenated. Sums are computed again along the paths, backwards in time."""
+    n, n_keys = sums.shape
     ends = sums.argmax(axis=0)
-    is_on_path = np.zeros((n, most), bool)  # frame t with m keys before it
-    is_on_path[ends, np.arange(most)] = True
-    parents = np.zeros((n, most), np.int32)
+    is_on_path = np.zeros((n, n_keys), bool)  # frame t with m keys before it
+    is_on_path[ends, np.arange(n_keys)] = True
+    parents = np.zeros((n, n_keys), np.int32)
     for t in range(n - 1, 0, -1):
         before = np.flatnonzero(is_on_path[t, 1:])
         if before.size:
             parents[t, before + 1] = (sums[:t, before] + _distances(values, t)[:, None]).argmax(axis=0)
             is_on_path[parents[t, before + 1], before] = True
-    keys = np.zeros((most, most), np.int32)
-    here = ends
-    for back in range(most):  # all paths walk back together, each from its own end
-        paths = np.arange(back, most)
-        keys[paths, paths - back] = here
-        here = parents[here, paths - back][1:]
-    up_to_its_end = np.tri(most - 1, most, 1, dtype=bool)
-    frames: Ints = keys[1:][up_to_its_end]
+    keys = np.zeros((n_keys, n_keys), np.int32)
+    current = ends
+    for back in range(n_keys):  # trace all paths back at once, each from its own end
+        paths = np.arange(back, n_keys)
+        keys[paths, paths - back] = current
+        current = parents[current, paths - back][1:]
+    is_used = np.tri(n_keys - 1, n_keys, 1, dtype=bool)
+    frames: Ints = keys[1:][is_used]
     return frames
 
 
@@ -125,7 +125,7 @@ METHOD = Method(
     summary="the poses in time order whose neighbours differ most in sum",
     paper="Morishima et al., Data-driven efficient production of cartoon character animation, 2007",
     ladder=spread,
-    recipe="root_matched",
+    feature_kind="root_matched",
     joints="major",
     options_help={},
 )

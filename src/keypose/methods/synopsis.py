@@ -1,18 +1,18 @@
 """Keys by splitting at the most unusual pose: Action Synopsis of Assa, Caspi & Cohen-Or, without dimension reduction.
 
-The rival of Tanuwijaya & Ohno's figure 2. Between neighbouring keys lies a segment; of all segments the frame
-farthest from the mean pose of its own segment becomes the next key and splits it. So the keys for k are the first k
-of those for k + 1.
+Compared in figure 2 of Tanuwijaya & Ohno. Between neighbouring keys lies a segment; the frame farthest from the mean
+pose of its own segment, over all segments, becomes the next key and splits it. So the keys for k are the first k of
+those for k + 1.
 
-What the papers leave open, as we read it:
+Choices that the papers leave open:
 - The first and the last frame are keys from the start.
 - The mean is over the whole segment, its two keys included; the frames strictly between them can be chosen.
-- Of frames equally far, in one segment or several, the lowest one is taken. Where only copies of the mean are left
-  the splitting goes on in that order, so that every number of keys can be had.
+- Of frames equally far, in one segment or several, the lowest is taken. If only copies of the mean are left splitting
+  continues in that order, so that every number of keys exists.
 - Distances are those of the features themselves; Assa et al. measure in a space of few dimensions.
-- Read to the letter (``candidates="all"``) the method crowds its keys: beside a pose far from the mean the next
-  frame is nearly as far, and wins again. So by default (``"extreme"``) it takes first the frames that are farther
-  than both their neighbours; when no segment has one left, that is its natural number of keys, and it goes on with all.
+- As printed (``candidates="all"``) the method crowds its keys: beside a pose far from the mean the next frame is nearly
+  as far. So by default (``"extreme"``) frames farther than both their neighbours come first; when no segment has one
+  left, that is the natural number of keys, and all frames become candidates.
 """
 
 from __future__ import annotations
@@ -23,70 +23,72 @@ import math
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.methods.base import Method, budget
+from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
-from keypose.options import one_of
+from keypose.validation import check_choice
 
-MOST_VISITS = 25_000_000  # of frames, over all keys, where nobody says how many keys: about two seconds at worst
-DIGITS = 40  # binary ones of a square that count
-LEAST_KEYS = 100  # that a long take gets all the same
+MAX_VISITS = 25_000_000  # of frames over all keys if max_keys is None: about two seconds at worst
+SIGNIFICANT_BITS = 40  # of a square; the others are rounding
+MIN_DEFAULT_KEYS = 100  # of long takes if max_keys is None
 
-# No extreme, minus the squared distance, the frame, first and last frame of its segment: the least is split next.
+# Whether the frame is no extreme, minus its squared distance, the frame, first and last frame of its segment: the
+# smallest is split next.
 Split = tuple[bool, float, int, int, int]
 
 
 def synopsis(features: Features, max_keys: int | None = None, *, candidates: str = "extreme") -> Ladder:
-    """First and last frame, then again and again the frame farthest from the mean of its segment between keys.
+    """Return the first and last frame, then each time the frame farthest from the mean of its segment between keys.
 
-    The cost is the distance of the frame that would be next; it can rise, because a part of a segment may reach
-    farther from its own mean than the whole did, and is left so. By default every number of keys, of long takes
-    as many as some seconds allow, at least 100. O(frames columns log frames) where splits fall near the middle,
-    O(keys frames columns) at worst.
+    The cost is the distance of the next frame; it can rise, because part of a segment may be farther from its own mean
+    than the whole was. By default every number of keys; for long takes as many as take some seconds, at least 100.
+    O(frames columns log frames) if splits fall near the middle, O(keys frames columns) at worst.
     """
-    extremes = one_of("candidates", candidates, ("all", "extreme")) == "extreme"
+    prefer_extremes = check_choice("candidates", candidates, ("all", "extreme")) == "extreme"
     n = features.n_frames
     if n == 1:
-        return Ladder.nested("synopsis", 1, [0], [0.0], natural=1 if extremes else None)
-    most = budget(max_keys, n, default=max(LEAST_KEYS, MOST_VISITS // n), least=2)
+        return Ladder.from_order("synopsis", 1, [0], [0.0], natural=1 if prefer_extremes else None)
+    n_keys = resolve_max_keys(max_keys, n, default=max(MIN_DEFAULT_KEYS, MAX_VISITS // n), min_keys=2)
     order, costs, natural = [0, n - 1], [], None
-    splits = _splits(features.values, 0, n - 1, extremes)
+    splits = _find_split(features.values, 0, n - 1, prefer_extremes)
     while True:
         no_extreme_left = not splits or splits[0][0]
-        if extremes and natural is None and no_extreme_left:
+        if prefer_extremes and natural is None and no_extreme_left:
             natural = len(order)
         costs.append(math.sqrt(-splits[0][1]) if splits else 0.0)
-        if len(order) == most:
-            return Ladder.nested("synopsis", n, order, costs, least=2, natural=natural)
+        if len(order) == n_keys:
+            return Ladder.from_order("synopsis", n, order, costs, min_keys=2, natural=natural)
         _, _, frame, first, last = heapq.heappop(splits)
         order.append(frame)
-        for split in _splits(features.values, first, frame, extremes) + _splits(features.values, frame, last, extremes):
+        for split in _find_split(features.values, first, frame, prefer_extremes) + _find_split(
+            features.values, frame, last, prefer_extremes
+        ):
             heapq.heappush(splits, split)
 
 
-def _splits(values: Floats, first: int, last: int, extremes: bool) -> list[Split]:
-    """Where a segment would be split, if it has frames between its keys."""
+def _find_split(values: Floats, first: int, last: int, prefer_extremes: bool) -> list[Split]:
+    """Return the split of a segment in a list; empty if there is no frame between its keys."""
     if last - first < 2:
         return []
-    squares = _from_mean(values[first : last + 1])
+    squares = _squared_distances_from_mean(values[first : last + 1])
     inside = squares[1:-1]
     farthest, is_extreme = int(inside.argmax()), False
-    if extremes:
-        higher = np.flatnonzero((inside > squares[:-2]) & (inside > squares[2:]))
-        if higher.size:
-            farthest, is_extreme = int(higher[inside[higher].argmax()]), True
+    if prefer_extremes:
+        peaks = np.flatnonzero((inside > squares[:-2]) & (inside > squares[2:]))
+        if peaks.size:
+            farthest, is_extreme = int(peaks[inside[peaks].argmax()]), True
     return [(not is_extreme, -float(inside[farthest]), first + 1 + farthest, first, last)]
 
 
-def _from_mean(values: Floats) -> Floats:
-    """The squared distance of each frame from the mean of all.
+def _squared_distances_from_mean(values: Floats) -> Floats:
+    """Return the squared distance of each frame from the mean of all.
 
-    Both are taken from the first frame on: no digits are lost far from the origin, and copies of one pose have
-    distance 0. The last digits, which are rounding, are left out, so that what is equal ties.
+    Both are relative to the first frame: no digits are lost far from the origin, and copies of one pose have distance
+    0. The last bits, which are rounding, are dropped, so that equal distances tie.
     """
-    away = values - values[0]
-    away -= np.add.reduce(away) / len(away)
-    fraction, exponent = np.frexp(np.einsum("td,td->t", away, away))
-    squares: Floats = np.ldexp(np.round(np.ldexp(fraction, DIGITS)), exponent - DIGITS)
+    offsets = values - values[0]
+    offsets -= np.add.reduce(offsets) / len(offsets)
+    fraction, exponent = np.frexp(np.einsum("td,td->t", offsets, offsets))
+    squares: Floats = np.ldexp(np.round(np.ldexp(fraction, SIGNIFICANT_BITS)), exponent - SIGNIFICANT_BITS)
     return squares
 
 
@@ -95,7 +97,7 @@ METHOD = Method(
     summary="splits the motion at the pose farthest from the mean of its segment",
     paper="Assa, Caspi & Cohen-Or, Action Synopsis: Pose Selection and Illustration, 2005",
     ladder=synopsis,
-    recipe="root_matched",
+    feature_kind="root_matched",
     joints="major",
     options_help={
         "candidates": "all: any frame of a segment; extreme: first those farther from its mean than both neighbours"

@@ -1,29 +1,29 @@
-"""Keys at equal distances in time: what every method has to beat."""
+"""Keys at equal distances in time: the baseline."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from keypose.methods.base import Method, budget, check_paths
+from keypose.methods.base import Method, check_ladder_size, resolve_max_keys
 from keypose.model import Features, Ladder
 
-MOST_BY_DEFAULT = 4000  # keys that a ladder goes up to
+MAX_DEFAULT_KEYS = 4000  # of a ladder if max_keys is None
 
 
 def uniform(features: Features, max_keys: int | None = None) -> Ladder:
-    """First and last frame and the others between them as evenly as whole frames allow.
+    """Return the first and last frame and the others between them as evenly as whole frames allow.
 
-    The cost is the greatest gap between neighbouring keys in frames.
+    The cost is the largest gap between neighbouring keys in frames.
     """
     n = features.n_frames
     if n == 1:
-        return Ladder.of_paths("uniform", 1, [1], [0], [0.0])
-    most = budget(max_keys, n, default=min(max(100, n // 5), MOST_BY_DEFAULT), least=2)
-    check_paths(most)
-    counts = np.arange(2, most + 1)
-    spaced = [(np.arange(count) * (n - 1) // (count - 1)).astype(np.int32) for count in counts.tolist()]
-    gaps = [int(np.diff(frames).max()) for frames in spaced]
-    return Ladder.of_paths("uniform", n, counts, np.concatenate(spaced), gaps)
+        return Ladder.from_paths("uniform", 1, [1], [0], [0.0])
+    n_keys = resolve_max_keys(max_keys, n, default=min(max(100, n // 5), MAX_DEFAULT_KEYS), min_keys=2)
+    check_ladder_size(n_keys)
+    counts = np.arange(2, n_keys + 1)
+    selections = [(np.arange(count) * (n - 1) // (count - 1)).astype(np.int32) for count in counts.tolist()]
+    gaps = [int(np.diff(frames).max()) for frames in selections]
+    return Ladder.from_paths("uniform", n, counts, np.concatenate(selections), gaps)
 
 
 METHOD = Method(
@@ -31,7 +31,7 @@ METHOD = Method(
     summary="keys at equal distances in time",
     paper="the baseline of every paper",
     ladder=uniform,
-    recipe="world",
+    feature_kind="world",
     joints="all",
     options_help={},
 )

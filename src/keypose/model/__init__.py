@@ -1,14 +1,14 @@
-"""The nouns: frozen, validated once, their arrays read-only."""
+"""The data types: frozen, validated once, with read-only arrays."""
 
-from keypose.model.curves import Curves, Place
-from keypose.model.edges import EdgeCosts
+from keypose.model.curves import Curves, SpanPosition
+from keypose.model.edge_costs import EdgeCosts
 from keypose.model.features import Column, Features
-from keypose.model.keyed import KeyedMotion
+from keypose.model.inbetween_costs import InbetweenCosts
+from keypose.model.keyed_motion import KeyedMotion
 from keypose.model.motion import FootContacts, Motion, Pose, concatenate
 from keypose.model.residual import Residual
 from keypose.model.selection import Cliff, Costs, Ladder, Selection
 from keypose.model.skeleton import Skeleton
-from keypose.model.spans import InbetweenCosts
 
 __all__ = [
     "Cliff",
@@ -22,10 +22,10 @@ __all__ = [
     "KeyedMotion",
     "Ladder",
     "Motion",
-    "Place",
     "Pose",
     "Residual",
     "Selection",
     "Skeleton",
+    "SpanPosition",
     "concatenate",
 ]

@@ -1,4 +1,4 @@
-"""Curves through keys: values at common frames, and the slopes with which a cubic arrives at and leaves each."""
+"""Curves through keys: values at common frames, with tangents where they are cubic."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Floats, Frozen, Ints, frozen_floats
+from keypose.arrays import Floats, Frozen, Ints, freeze_floats
 from keypose.errors import ModelError
 
 
 @dataclass(frozen=True, eq=False)
 class Curves(Frozen):
-    """Many curves over the same keys. With slopes each span is the cubic that has them at its two ends (a Bezier curve
-    whose handles lie a third of the span away from their keys); without, it is straight.
+    """Many curves over the same keys. With tangents each span is a cubic (a Bezier curve whose handles lie a third of
+    the span away from their keys); without, it is straight.
     """
 
     values: Floats  # (K, J, C)
-    arriving: Floats | None = None  # (K, J, C) slope per frame just before each key
-    leaving: Floats | None = None  # (K, J, C) slope per frame just after each key
+    in_tangents: Floats | None = None  # (K, J, C) slope per frame just before each key
+    out_tangents: Floats | None = None  # (K, J, C) slope per frame just after each key
 
     def __post_init__(self) -> None:
-        values = frozen_floats(self.values, (None, None, None), "curve values")
-        self._put("values", values)
-        if (self.arriving is None) != (self.leaving is None):
+        values = freeze_floats(self.values, (None, None, None), "curve values")
+        self._set_field("values", values)
+        if (self.in_tangents is None) != (self.out_tangents is None):
             raise ModelError("curves: slopes on one side of the keys only, expected both or none")
-        for name in ("arriving", "leaving"):
+        for name in ("in_tangents", "out_tangents"):
             if getattr(self, name) is not None:
-                self._put(name, frozen_floats(getattr(self, name), values.shape, f"{name} slopes"))
+                self._set_field(name, freeze_floats(getattr(self, name), values.shape, name))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -39,52 +39,56 @@ class Curves(Frozen):
 
     @property
     def is_cubic(self) -> bool:
-        """Whether there are slopes."""
-        return self.arriving is not None
+        """Whether there are tangents."""
+        return self.in_tangents is not None
 
     @property
     def n_channels(self) -> int:
-        """How many numbers a joint has at a key."""
+        """Numbers per joint and key."""
         return int(self.values.shape[2])
 
-    def still(self) -> NDArray[np.bool_]:
-        """(J,) the joints that never change."""
+    def still_joints(self) -> NDArray[np.bool_]:
+        """Return flags (J,) of the joints that never change."""
         still = (self.values == self.values[:1]).all(axis=(0, 2))
-        for slopes in (self.arriving, self.leaving):
-            if slopes is not None:
-                still &= (slopes == 0).all(axis=(0, 2))
+        for tangents in (self.in_tangents, self.out_tangents):
+            if tangents is not None:
+                still &= (tangents == 0).all(axis=(0, 2))
         return np.asarray(still)
 
     def with_values(self, values: Floats) -> Curves:
-        """The same slopes through other values."""
+        """Return curves with the same tangents and other values."""
         return replace(self, values=values)
 
-    def at(self, place: Place) -> Floats:
-        """The values (N, J, C) at places between the keys; at a key its very numbers. Straight spans go straight."""
-        first = self.values[place.before]
-        s = place.part[:, None, None]
-        climb = self.values[place.after] - first
-        if self.arriving is None or self.leaving is None:
-            return np.asarray(first + s * climb)
-        gap = place.gap[:, None, None]
-        slopes = s * (1 - s) * ((1 - s) * gap * self.leaving[place.before] - s * gap * self.arriving[place.after])
-        return np.asarray(first + s * s * (3 - 2 * s) * climb + slopes)
+    def at(self, position: SpanPosition) -> Floats:
+        """Return the values (N, J, C) at positions between the keys; exactly the stored values at a key."""
+        first = self.values[position.before]
+        s = position.fraction[:, None, None]
+        rise = self.values[position.after] - first
+        if self.in_tangents is None or self.out_tangents is None:
+            return np.asarray(first + s * rise)
+        gap = position.gap[:, None, None]
+        tangents = (
+            s
+            * (1 - s)
+            * ((1 - s) * gap * self.out_tangents[position.before] - s * gap * self.in_tangents[position.after])
+        )
+        return np.asarray(first + s * s * (3 - 2 * s) * rise + tangents)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where frames lie between keys; before the first key and after the last one the nearest holds."""
+class SpanPosition:
+    """Positions of frames between keys; before the first and after the last key, that of the nearest key."""
 
     before: NDArray[np.intp]  # (N,) index of the key at or before each frame
     after: NDArray[np.intp]  # (N,) index of the next key
-    part: Floats  # (N,) of the way between the two, 0 at a key
+    fraction: Floats  # (N,) 0 to 1 from the first to the second, 0 at a key
     gap: Floats  # (N,) frames between the two
 
     @staticmethod
-    def of(keys: Ints, frames: Floats) -> Place:
-        """The places of ``frames`` (N,), whole or not, between increasing ``keys`` (K,)."""
+    def locate(keys: Ints, frames: Floats) -> SpanPosition:
+        """Return the positions of ``frames`` (N,), which may be fractional, between increasing ``keys`` (K,)."""
         inside = np.clip(frames, keys[0], keys[-1])
         before = np.searchsorted(keys, inside, side="right") - 1
         after = np.minimum(before + 1, len(keys) - 1)
         gap = np.maximum(1, keys[after] - keys[before]).astype(np.float64)
-        return Place(before, after, (inside - keys[before]) / gap, gap)
+        return SpanPosition(before, after, (inside - keys[before]) / gap, gap)

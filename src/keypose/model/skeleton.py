@@ -1,4 +1,4 @@
-"""The skeleton: who hangs on whom, how far, and how its file wrote the turns."""
+"""Skeleton: the hierarchy of joints, their offsets, and the rotation channels of the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from keypose import anatomy
-from keypose.arrays import Floats, Frozen, Ints, frozen_floats, frozen_ints
+from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints
 from keypose.errors import ModelError, OptionError, UnknownJoint
 from keypose.rotations import AXES, ORDERS
 
@@ -20,10 +20,10 @@ DEFAULT_ORDER = "ZXY"
 
 @dataclass(frozen=True, eq=False)
 class Skeleton(Frozen):
-    """Joints in parents-first order, with what their file said about channels and end sites.
+    """Joints in parents-first order, with the channels and end sites of the file.
 
-    ``rotation_orders`` and ``channels`` may be left out: then roots have six channels, other joints
-    three, in the usual BVH order.
+    ``rotation_orders`` and ``channels`` are optional: by default roots have six channels, other joints three, in the
+    order common in BVH.
     """
 
     names: tuple[str, ...]
@@ -32,31 +32,33 @@ class Skeleton(Frozen):
     rotation_orders: tuple[str, ...] = ()  # intrinsic: "ZXY" is q = qz qx qy
     channels: tuple[tuple[str, ...], ...] = ()  # "Xposition", ..., "Zrotation" in file order
     end_offsets: Floats = field(default_factory=lambda: np.zeros((0, 3)))  # (E, 3) from their joint
-    end_joints: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (E,) whose end sites
+    end_joints: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (E,) their joints
 
     def __post_init__(self) -> None:
-        self._put("names", tuple(str(name) for name in self.names))
+        self._set_field("names", tuple(str(name) for name in self.names))
         n = len(self.names)
         if n == 0:
             raise ModelError("skeleton: no joints, expected at least one")
-        twice = [name for name, count in Counter(self.names).items() if count > 1]
-        if twice:
-            raise ModelError(f"skeleton: the joint name {twice[0]!r} is used more than once")
-        self._put("parents", frozen_ints(self.parents, (n,), "skeleton parents"))
+        duplicates = [name for name, count in Counter(self.names).items() if count > 1]
+        if duplicates:
+            raise ModelError(f"skeleton: the joint name {duplicates[0]!r} is used more than once")
+        self._set_field("parents", freeze_ints(self.parents, (n,), "skeleton parents"))
         wrong = np.flatnonzero((self.parents >= np.arange(n)) | (self.parents < -1))
         if wrong.size:
             j = int(wrong[0])
             raise ModelError(
                 f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}, expected -1 or an earlier joint"
             )
-        self._put("offsets", frozen_floats(self.offsets, (n, 3), "skeleton offsets"))
-        self._put("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
+        self._set_field("offsets", freeze_floats(self.offsets, (n, 3), "skeleton offsets"))
+        self._set_field("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
         if len(self.rotation_orders) != n:
             raise ModelError(f"skeleton: {n} joints but {len(self.rotation_orders)} rotation orders")
-        self._put("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
+        self._set_field("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
         self._check_channels()
-        self._put("end_joints", frozen_ints(self.end_joints, (None,), "skeleton end joints"))
-        self._put("end_offsets", frozen_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets"))
+        self._set_field("end_joints", freeze_ints(self.end_joints, (None,), "skeleton end joints"))
+        self._set_field(
+            "end_offsets", freeze_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets")
+        )
         if len(self.end_joints) and (self.end_joints.min() < 0 or self.end_joints.max() >= n):
             raise ModelError(f"skeleton: an end site names a joint outside 0..{n - 1}")
 
@@ -73,60 +75,60 @@ class Skeleton(Frozen):
         for name, order, channels in zip(self.names, self.rotation_orders, self.channels, strict=True):
             if order not in ORDERS:
                 raise ModelError(f"skeleton: rotation order {order!r} of {name}, expected one of {', '.join(ORDERS)}")
-            known = all(c in POSITION_CHANNELS + ROTATION_CHANNELS for c in channels)
-            if not known or len(set(channels)) != len(channels):
+            is_known = all(c in POSITION_CHANNELS + ROTATION_CHANNELS for c in channels)
+            if not is_known or len(set(channels)) != len(channels):
                 raise ModelError(f"skeleton: channels {' '.join(channels)} of {name}, expected each of "
                                  f"{' '.join(POSITION_CHANNELS + ROTATION_CHANNELS)} at most once")  # fmt: skip
-            turns = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
-            if not order.startswith(turns):
-                raise ModelError(f"skeleton: {name} turns {turns} by its channels but {order} by its order")
+            axes = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
+            if not order.startswith(axes):
+                raise ModelError(f"skeleton: {name} turns {axes} by its channels but {order} by its order")
 
     @property
     def n_joints(self) -> int:
-        """How many joints there are, end sites not counted."""
+        """The number of joints, without end sites."""
         return len(self.names)
 
     @cached_property
     def roots(self) -> tuple[int, ...]:
-        """The joints without a parent."""
+        """The indices of joints without a parent."""
         return tuple(np.flatnonzero(self.parents < 0).tolist())
 
     @cached_property
     def anatomy(self) -> anatomy.Anatomy:
-        """Which body part each joint is, as far as its name and place tell."""
+        """The body part of each joint, recognised by its name and position in the hierarchy."""
         return anatomy.recognise(self.names, self.parents.tolist())
 
     def joint(self, name: str) -> int:
-        """The index of one joint, by its own name or by its body part (``"left_hand"``)."""
-        own = self._own(name)
+        """Return the index of one joint, by its name or its body part (``"left_hand"``)."""
+        own = self._find_own_joint(name)
         if own is not None:
             return own
         try:
             return self.anatomy.joint(name)
         except UnknownJoint as error:
-            raise UnknownJoint(name, (*self.names, *error.known)) from None
+            raise UnknownJoint(name, (*self.names, *error.choices)) from None
 
     def joints(self, names: str | tuple[str, ...] | list[str]) -> tuple[int, ...]:
-        """The indices of joints named by their own names, body parts or groups (``"hands"``), in file order."""
+        """Return the indices of joints by names, body parts or groups (``"hands"``), in file order."""
         if not isinstance(names, str | tuple | list):
             raise OptionError(f"joints={names!r}, expected names of joints, body parts or groups")
-        wanted: set[int] = set()
+        indices: set[int] = set()
         for name in (names,) if isinstance(names, str) else names:
-            own = self._own(name)
+            own = self._find_own_joint(name)
             try:
-                wanted.update(self.anatomy.joints(name) if own is None else (own,))
+                indices.update(self.anatomy.joints(name) if own is None else (own,))
             except UnknownJoint as error:
-                raise UnknownJoint(name, (*self.names, *error.known)) from None
-        return tuple(sorted(wanted))
+                raise UnknownJoint(name, (*self.names, *error.choices)) from None
+        return tuple(sorted(indices))
 
-    def _own(self, name: str) -> int | None:
-        """The joint of that very name, else the only one that differs from it in case alone."""
+    def _find_own_joint(self, name: str) -> int | None:
+        """Return the joint of that name, else the only one that differs in case alone, else None."""
         if not isinstance(name, str):
             raise OptionError(f"{name!r} is no joint name, expected text such as {self.names[0]!r}")
         if name in self._index:
             return self._index[name]
-        alike = [j for j, own in enumerate(self.names) if own.lower() == name.lower()]
-        return alike[0] if len(alike) == 1 else None
+        matches = [j for j, own in enumerate(self.names) if own.lower() == name.lower()]
+        return matches[0] if len(matches) == 1 else None
 
     @cached_property
     def _index(self) -> dict[str, int]:

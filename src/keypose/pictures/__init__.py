@@ -1,6 +1,6 @@
-"""Motion to see: strips of poses, timelines, curves, charts, the report, and what nouns show in a notebook.
+"""Pictures of motions: strips of poses, timelines, curves, charts, HTML reports and notebook cards.
 
-``theme.py`` has the colours, ``svg.py`` the words, ``picture.py`` the noun that saves itself. On these stand
-``figure/`` (bodies), ``view.py`` (the camera) and ``strip/``; ``chart/`` and what is drawn with it; ``cards/`` for
+``theme.py`` has the colours, ``svg.py`` the SVG text helpers, ``picture.py`` the ``Picture`` type. Built on these:
+``figure/`` (bodies), ``view.py`` (camera) and ``strip/``; ``chart/`` and the pictures that use it; ``cards/`` for
 notebooks; ``page/`` with ``report/`` and ``comparison/``.
 """

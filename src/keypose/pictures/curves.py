@@ -1,4 +1,4 @@
-"""Motion curves: the angles of some joints against time, with keys and saliency, as the papers draw them."""
+"""Motion curves: angles or positions of joints over time, with keys and saliency."""
 
 from __future__ import annotations
 
@@ -9,35 +9,34 @@ import numpy as np
 
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
-from keypose.features import JointNames, features_of
-from keypose.methods.saliency.reading import SIGMA_S
+from keypose.features import JointNames, compute_features
+from keypose.methods.saliency.options import SIGMA_S
 from keypose.model import Features, Motion
-from keypose.options import flag, one_of, text
-from keypose.options import number as checked
-from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_y, ticks_upright, width_of
-from keypose.pictures.chart.chart import MOST_PX, size_from
-from keypose.pictures.chart.draw import Looks, draw_line, draw_sample
-from keypose.pictures.chart.labels import SAMPLE_PX, in_rows
+from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_y, max_label_width, vertical_ticks
+from keypose.pictures.chart.chart import MAX_SIZE_PX, check_size
+from keypose.pictures.chart.draw import LineStyles, draw_legend_sample, draw_line
+from keypose.pictures.chart.elements import Axis, Line
+from keypose.pictures.chart.labels import SAMPLE_PX, lay_out_legend
 from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
-from keypose.pictures.chart.nouns import Axis, Line
-from keypose.pictures.chart.scale import Scale, scale_of
-from keypose.pictures.chart.strokes import path_of
-from keypose.pictures.chart.times import TIME_PX, draw_keys, draw_time, frame_scale
-from keypose.pictures.curve_saliency import JointSaliency, joint_saliency
-from keypose.pictures.keys_of import Keys, key_frames
+from keypose.pictures.chart.scale import Scale, build_scale
+from keypose.pictures.chart.strokes import line_path
+from keypose.pictures.chart.time_axis import TIME_PX, draw_key_lines, draw_time_axis, frame_scale
+from keypose.pictures.curve_saliency import JointSaliency, compute_joint_saliency
+from keypose.pictures.key_marks import Keys, key_frames
 from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.svg import document, fitting, number, text_width, words
-from keypose.pictures.theme import Theme, theme_of
+from keypose.pictures.svg import document, fit_text, number, text_element, text_width
+from keypose.pictures.theme import Theme, find_theme
+from keypose.validation import check_bool, check_choice, check_number, check_text
 
 VALUES = ("auto", "euler", "positions")
-USUAL_JOINTS = 4
-MOST_JOINTS = 24
-LEAST_PANEL_PX, MOST_PANEL_PX = 50.0, 600.0
-STRIP = 0.2  # of a panel, for saliency
+DEFAULT_JOINTS = 4
+MAX_JOINTS = 24
+MIN_PANEL_PX, MAX_PANEL_PX = 50.0, 600.0
+SALIENCY_SHARE = 0.2  # of the height of a panel
 GAP_PX = 12.0
 KEY_DOT_PX = 5.0
 RING_PX, HOLE_PX = 7.0, 4.4
-CROWDED = 0.3  # dots to a px above which there are none
+MAX_DOTS_PER_PX = 0.3  # with more, no dots are drawn
 
 
 def plot_curves(
@@ -54,31 +53,31 @@ def plot_curves(
     panel_px: float = 130.0,
     theme: str = "light",
 ) -> Picture:
-    """A panel for each joint with its curves: unwrapped Euler angles in file order, or positions in the world.
+    """Return a picture with a panel of curves for each joint: unwrapped Euler angles in file order or world positions.
 
-    Positions are in metres where the file states its unit, otherwise in that of the file.
+    Positions are in metres if the file states its unit, otherwise in file units.
 
-    ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and upright lines. Below the
-    curves stands the saliency of Bulut & Capin, of the joint's most salient curve, over its mean: where it is above
-    the line at 1, frames are candidates, and the extrema among them, which that method would choose from, are rings
-    on their curve. ``joints`` are by default the four of the body whose curves vary most; ``values="auto"`` shows
-    positions for markers, which do not turn. With ``path`` the picture is saved too.
+    ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and vertical lines. Below the
+    curves is the saliency of Bulut & Capin of the joint's most salient curve, relative to its mean: frames above the
+    line at 1 are candidates, and the extrema among them, from which that method chooses, are drawn as rings on their
+    curve. ``joints`` defaults to the four body joints whose curves vary most; ``values="auto"`` shows positions for
+    markers, which have no rotations. With ``path`` the picture is saved as well.
     """
     if not isinstance(motion, Motion):
         raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
     target = None if path is None else picture_path(path)
-    colours = theme_of(theme)
-    width, _ = size_from(width_px, MOST_PX)
-    panel = checked("panel_px", panel_px, least=LEAST_PANEL_PX, most=MOST_PANEL_PX)
-    name = motion.name if title is None else text("title", title)
+    colours = find_theme(theme)
+    width, _ = check_size(width_px, MAX_SIZE_PX)
+    panel = check_number("panel_px", panel_px, min_value=MIN_PANEL_PX, max_value=MAX_PANEL_PX)
+    name = motion.name if title is None else check_text("title", title)
     keys = key_frames(selection, motion.n_frames)
-    recipe = _recipe(motion, one_of("values", values, VALUES))
-    panels = _panels(motion, recipe, joints, sigma_s, saliency=flag("saliency", saliency))
-    plan = _Plan.of(panels, motion, name, len(keys), width, panel)
-    says = _says(motion, panels, len(keys))
-    body = _drawn(plan, panels, keys, motion.fps, colours)
-    svg = document(body, width, plan.height, colours, title=plan.title or "motion curves", says=says)
-    picture = Picture(svg, width, plan.height, says)
+    feature_kind = _feature_kind(motion, check_choice("values", values, VALUES))
+    panels = _build_panels(motion, feature_kind, joints, sigma_s, saliency=check_bool("saliency", saliency))
+    layout = _Layout.build(panels, motion, name, len(keys), width, panel)
+    alt_text = _describe(motion, panels, len(keys))
+    body = _render(layout, panels, keys, motion.fps, colours)
+    svg = document(body, width, layout.height, colours, title=layout.title or "motion curves", alt_text=alt_text)
+    picture = Picture(svg, width, layout.height, alt_text)
     if target is not None:
         picture.save(target)
     return picture
@@ -86,7 +85,7 @@ def plot_curves(
 
 @dataclass(frozen=True)
 class _Panel:
-    """One joint."""
+    """The curves of one joint."""
 
     joint: str
     unit: str
@@ -95,119 +94,131 @@ class _Panel:
     saliency: JointSaliency | None
 
 
-def _recipe(motion: Motion, values: str) -> str:
+def _feature_kind(motion: Motion, values: str) -> str:
     if values == "auto":
         return "euler" if np.ptp(motion.rotations, axis=0).any() or motion.n_frames == 1 else "world"
     return "euler" if values == "euler" else "world"
 
 
-def _panels(motion: Motion, recipe: str, joints: JointNames | None, sigma_s: float, *, saliency: bool) -> list[_Panel]:
-    features = features_of(motion, recipe, "body" if joints is None else joints)
+def _build_panels(
+    motion: Motion, feature_kind: str, joints: JointNames | None, sigma_s: float, *, saliency: bool
+) -> list[_Panel]:
+    features = compute_features(motion, feature_kind, "body" if joints is None else joints)
     names = list(features.joints)
     if joints is None:
-        varying = {
+        spreads = {
             name: float(features.values[:, list(own)].std(axis=0).max()) for name, own in features.joints.items()
         }
-        liveliest = sorted(names, key=lambda name: -varying[name])[:USUAL_JOINTS]
-        names = [name for name in names if name in liveliest]
-    elif len(names) > MOST_JOINTS:
-        raise OptionError(f"joints= names {len(names):,} joints, expected at most {MOST_JOINTS}")
-    unit, size = ("degrees", 1.0) if recipe == "euler" else ("metres", motion.metres_per_unit)
-    if size is None:
-        unit, size = "file units", 1.0
-    found = []
+        top_names = sorted(names, key=lambda name: -spreads[name])[:DEFAULT_JOINTS]
+        names = [name for name in names if name in top_names]
+    elif len(names) > MAX_JOINTS:
+        raise OptionError(f"joints= names {len(names):,} joints, expected at most {MAX_JOINTS}")
+    unit, unit_scale = ("degrees", 1.0) if feature_kind == "euler" else ("metres", motion.metres_per_unit)
+    if unit_scale is None:
+        unit, unit_scale = "file units", 1.0
+    panels = []
     for name in names:
         columns = list(features.joints[name])
         own = Features(features.values[:, columns], features.fps, tuple(features.columns[c] for c in columns))
         channels = tuple(column.channel.removesuffix("rotation") for column in own.columns)
-        found.append(
-            _Panel(name, unit, channels, size * own.values, joint_saliency(own, sigma_s) if saliency else None)
+        panels.append(
+            _Panel(
+                name,
+                unit,
+                channels,
+                unit_scale * own.values,
+                compute_joint_saliency(own, sigma_s) if saliency else None,
+            )
         )
-    return found
+    return panels
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Places in px."""
+class _Layout:
+    """Positions in px."""
 
     width: float
     height: float
     title: str
-    legend: list[tuple[int, float, str]]  # row, left and text of each sign
+    legend: list[tuple[int, float, str]]  # row, left and text of each entry
     legend_y: float  # base line of its first row
     frames: Scale
     panels: tuple[
         tuple[Area, Scale, Area | None, Scale | None], ...
-    ]  # curves and saliency, each with its upright scale
-    whole: Area  # from the first panel to the last
+    ]  # area and vertical scale of the curves, then of the saliency
+    full_area: Area  # from the first panel to the last
 
     @staticmethod
-    def of(panels: list[_Panel], motion: Motion, title: str, n_keys: int, width: float, panel_px: float) -> _Plan:
-        """Panels one below the other, over one time; above them what their signs mean."""
-        legend = in_rows(_legend_texts(panels[0], n_keys), EDGE_PX, width - 2 * EDGE_PX)
+    def build(panels: list[_Panel], motion: Motion, title: str, n_keys: int, width: float, panel_px: float) -> _Layout:
+        """Lay out the panels below each other with a common time axis, and the legend above them."""
+        legend = lay_out_legend(_legend_texts(panels[0], n_keys), EDGE_PX, width - 2 * EDGE_PX)
         head = EDGE_PX + (TITLE_PX + 8 if title else 0.0)
         top = head + ROW_PX * (legend[-1][0] + 2) + 4
         heights = [top + n * (panel_px + ROW_PX + GAP_PX) for n in range(len(panels))]
-        scales = [scale_of(Axis(), [panel.values], 0.0, panel_px, room=0.06) for panel in panels]
-        texts = [width_of(ticks_upright(Axis(), scale)) for scale in scales]
+        scales = [build_scale(Axis(), [panel.values], 0.0, panel_px, margin_share=0.06) for panel in panels]
+        texts = [max_label_width(vertical_ticks(Axis(), scale)) for scale in scales]
         left = min(EDGE_PX + max(*texts, text_width("seconds", TEXT_PX) + 6, 0.0) + 10, 0.4 * width)
         right = width - EDGE_PX - 8
-        placed = []
+        panel_layouts = []
         for panel, y, scale in zip(panels, heights, scales, strict=True):
-            foot = y + panel_px * (1 - STRIP if panel.saliency is not None else 1)
-            area = Area(left, y, right, foot)
-            strip = high = None
+            curves_bottom = y + panel_px * (1 - SALIENCY_SHARE if panel.saliency is not None else 1)
+            area = Area(left, y, right, curves_bottom)
+            saliency_area = saliency_scale = None
             if panel.saliency is not None:
-                strip = Area(left, foot + 4, right, y + panel_px)
-                high = scale_of(Axis(low=0.0), [panel.saliency.over_mean, [1.5]], strip.bottom, strip.top)
-            placed.append((area, Scale(scale.low, scale.high, foot, y), strip, high))
+                saliency_area = Area(left, curves_bottom + 4, right, y + panel_px)
+                saliency_scale = build_scale(
+                    Axis(low=0.0), [panel.saliency.over_mean, [1.5]], saliency_area.bottom, saliency_area.top
+                )
+            panel_layouts.append((area, Scale(scale.low, scale.high, curves_bottom, y), saliency_area, saliency_scale))
         bottom = heights[-1] + panel_px
         frames = frame_scale(motion.n_frames, left, right)
-        whole = Area(left, top, right, bottom)
-        return _Plan(width, bottom + TIME_PX + 6, title, legend, head + 8, frames, tuple(placed), whole)
+        full_area = Area(left, top, right, bottom)
+        return _Layout(width, bottom + TIME_PX + 6, title, legend, head + 8, frames, tuple(panel_layouts), full_area)
 
 
-def _drawn(plan: _Plan, panels: list[_Panel], keys: Ints, fps: float, theme: Theme) -> str:
-    drawn = []
-    if plan.title:
-        title = fitting(plan.title, plan.width - 2 * EDGE_PX, TITLE_PX, bold=True)
-        drawn.append(words(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
-    drawn.append(draw_time(plan.whole, plan.frames, fps, theme))
-    drawn.append(_legend(panels[0], len(keys), plan, theme))
-    at = plan.frames.px(keys)
-    for n, (panel, (area, scale, strip, high)) in enumerate(zip(panels, plan.panels, strict=True)):
-        drawn.append(_ground(area, panel, theme))
-        drawn.append(draw_y(area, ticks_upright(Axis(), scale), theme))
-        if strip is not None and high is not None and panel.saliency is not None:
-            drawn.append(_strip(strip, plan.frames, high, panel.saliency, theme))
-        over = Area(area.left, area.top, area.right, (strip or area).bottom)
-        drawn.append(draw_keys(over, at.tolist(), theme, heads=n == 0))
-        drawn.append(_curves(panel, plan.frames, scale, area, keys, theme))
-    return "".join(drawn)
+def _render(layout: _Layout, panels: list[_Panel], keys: Ints, fps: float, theme: Theme) -> str:
+    elements = []
+    if layout.title:
+        title = fit_text(layout.title, layout.width - 2 * EDGE_PX, TITLE_PX, bold=True)
+        elements.append(text_element(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
+    elements.append(draw_time_axis(layout.full_area, layout.frames, fps, theme))
+    elements.append(_render_legend(panels[0], len(keys), layout, theme))
+    key_xs = layout.frames.px(keys)
+    for n, (panel, (area, scale, saliency_area, saliency_scale)) in enumerate(zip(panels, layout.panels, strict=True)):
+        elements.append(_render_panel_title(area, panel, theme))
+        elements.append(draw_y(area, vertical_ticks(Axis(), scale), theme))
+        if saliency_area is not None and saliency_scale is not None and panel.saliency is not None:
+            elements.append(_render_saliency(saliency_area, layout.frames, saliency_scale, panel.saliency, theme))
+        key_area = Area(area.left, area.top, area.right, (saliency_area or area).bottom)
+        elements.append(draw_key_lines(key_area, key_xs.tolist(), theme, heads=n == 0))
+        elements.append(_render_curves(panel, layout.frames, scale, area, keys, theme))
+    return "".join(elements)
 
 
-def _ground(area: Area, panel: _Panel, theme: Theme) -> str:
-    name = fitting(f"{panel.joint}, {panel.unit}", area.width, TEXT_PX, bold=True)
-    return words(area.left, area.top - 10, name, TEXT_PX, theme["ink"], bold=True)
+def _render_panel_title(area: Area, panel: _Panel, theme: Theme) -> str:
+    name = fit_text(f"{panel.joint}, {panel.unit}", area.width, TEXT_PX, bold=True)
+    return text_element(area.left, area.top - 10, name, TEXT_PX, theme["ink"], bold=True)
 
 
-def _curves(panel: _Panel, frames: Scale, scale: Scale, area: Area, keys: Ints, theme: Theme) -> str:
-    lines = _lines(panel)
-    looks = Looks(lines)
-    drawn = [draw_line(line, frames, scale, area.bottom, looks, theme) for line in lines]
+def _render_curves(panel: _Panel, frames: Scale, scale: Scale, area: Area, keys: Ints, theme: Theme) -> str:
+    lines = _panel_lines(panel)
+    styles = LineStyles(lines)
+    elements = [draw_line(line, frames, scale, area.bottom, styles, theme) for line in lines]
     for c, line in enumerate(lines):
         if panel.saliency is not None:
             rings = panel.saliency.frames[panel.saliency.columns == c]
-            path = _dots(frames.px(rings), scale.px(panel.values[rings, c]), area)
-            drawn.append(
-                _round(path, theme[line.colour], RING_PX) + _round(path, theme["paper"], HOLE_PX) if path else ""
+            path = _dots_path(frames.px(rings), scale.px(panel.values[rings, c]), area)
+            elements.append(
+                _stroke_dots(path, theme[line.colour], RING_PX) + _stroke_dots(path, theme["paper"], HOLE_PX)
+                if path
+                else ""
             )
-        path = _dots(frames.px(keys), scale.px(panel.values[keys, c]), area)
-        drawn.append(_round(path, theme["key"], KEY_DOT_PX) if path else "")
-    return "".join(drawn)
+        path = _dots_path(frames.px(keys), scale.px(panel.values[keys, c]), area)
+        elements.append(_stroke_dots(path, theme["key"], KEY_DOT_PX) if path else "")
+    return "".join(elements)
 
 
-def _lines(panel: _Panel) -> list[Line]:
+def _panel_lines(panel: _Panel) -> list[Line]:
     at = np.arange(len(panel.values))
     few = len(at) < 2
     return [
@@ -216,27 +227,27 @@ def _lines(panel: _Panel) -> list[Line]:
     ]
 
 
-def _dots(xs: Floats, ys: Floats, area: Area) -> str:
-    """Points of no length, which a round stroke makes into dots; none where they would cover everything."""
-    if len(xs) > CROWDED * area.width:
+def _dots_path(xs: Floats, ys: Floats, area: Area) -> str:
+    """Return path data of zero-length segments, drawn as dots by a round stroke; empty if there are too many."""
+    if len(xs) > MAX_DOTS_PER_PX * area.width:
         return ""
     return "".join(f"M{number(x)} {number(y)}h0" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
 
 
-def _round(path: str, colour: str, size: float) -> str:
+def _stroke_dots(path: str, colour: str, size: float) -> str:
     return f'<path d="{path}" stroke="{colour}" stroke-width="{number(size)}" stroke-linecap="round" fill="none"/>'
 
 
-def _strip(strip: Area, frames: Scale, high: Scale, saliency: JointSaliency, theme: Theme) -> str:
-    """Saliency as an area, and the line at its mean above which frames are candidates."""
-    xs, ys = frames.px(np.arange(len(saliency.over_mean))), high.px(saliency.over_mean)
-    path = path_of(xs, ys, floor=strip.bottom)
-    mean = f"M{number(strip.left)} {number(high.at(1.0))}H{number(strip.right)}"
-    name = words(strip.left - 6, strip.bottom, "saliency", TEXT_PX - 1, theme["muted"], anchor="end")
-    return _salience(path, mean, theme) + name
+def _render_saliency(area: Area, frames: Scale, scale: Scale, saliency: JointSaliency, theme: Theme) -> str:
+    """Render saliency as an area, with a line at its mean: frames above it are candidates."""
+    xs, ys = frames.px(np.arange(len(saliency.over_mean))), scale.px(saliency.over_mean)
+    path = line_path(xs, ys, floor=area.bottom)
+    mean = f"M{number(area.left)} {number(scale.at(1.0))}H{number(area.right)}"
+    name = text_element(area.left - 6, area.bottom, "saliency", TEXT_PX - 1, theme["muted"], anchor="end")
+    return _saliency_paths(path, mean, theme) + name
 
 
-def _salience(path: str, mean: str, theme: Theme) -> str:
+def _saliency_paths(path: str, mean: str, theme: Theme) -> str:
     return (f'<path d="{path}" fill="{theme["line3"]}" fill-opacity="0.45"/>'
             f'<path d="{mean}" stroke="{theme["line3"]}" stroke-dasharray="2 2" fill="none"/>')  # fmt: skip
 
@@ -246,27 +257,29 @@ def _legend_texts(panel: _Panel, n_keys: int) -> list[str]:
     return [*panel.channels, *keys, *(["salient extremum", "saliency, dotted at 1"] if panel.saliency else [])]
 
 
-def _legend(panel: _Panel, n_keys: int, plan: _Plan, theme: Theme) -> str:
-    """Above the panels, in as many rows as it takes."""
-    lines = _lines(panel)
-    looks = Looks(lines)
-    signs = [draw_sample(line, 0.0, -4.0, looks, theme) for line in lines]
+def _render_legend(panel: _Panel, n_keys: int, layout: _Layout, theme: Theme) -> str:
+    """Render the legend above the panels, in as many rows as needed."""
+    lines = _panel_lines(panel)
+    styles = LineStyles(lines)
+    signs = [draw_legend_sample(line, 0.0, -4.0, styles, theme) for line in lines]
     dot, wide = f"M{number(SAMPLE_PX - 6)} -4h0", number(SAMPLE_PX)
-    signs += [_round(dot, theme["key"], KEY_DOT_PX)] if n_keys else []
+    signs += [_stroke_dots(dot, theme["key"], KEY_DOT_PX)] if n_keys else []
     if panel.saliency is not None:
-        signs.append(_round(dot, theme["ink"], RING_PX) + _round(dot, theme["paper"], HOLE_PX))
-        signs.append(_salience(f"M0 0l{wide} -8V0z", f"M0 -4h{wide}", theme))
-    drawn = []
-    for sign, (row, left, meaning) in zip(signs, plan.legend, strict=True):
-        place = f"translate({number(left)} {number(plan.legend_y + row * ROW_PX)})"
-        drawn.append(f'<g transform="{place}">{sign}{words(SAMPLE_PX + 6, 0.0, meaning, TEXT_PX, theme["ink"])}</g>')
-    return "".join(drawn)
+        signs.append(_stroke_dots(dot, theme["ink"], RING_PX) + _stroke_dots(dot, theme["paper"], HOLE_PX))
+        signs.append(_saliency_paths(f"M0 0l{wide} -8V0z", f"M0 -4h{wide}", theme))
+    elements = []
+    for sign, (row, left, label) in zip(signs, layout.legend, strict=True):
+        transform = f"translate({number(left)} {number(layout.legend_y + row * ROW_PX)})"
+        elements.append(
+            f'<g transform="{transform}">{sign}{text_element(SAMPLE_PX + 6, 0.0, label, TEXT_PX, theme["ink"])}</g>'
+        )
+    return "".join(elements)
 
 
-def _says(motion: Motion, panels: list[_Panel], n_keys: int) -> str:
+def _describe(motion: Motion, panels: list[_Panel], n_keys: int) -> str:
     names = ", ".join(panel.joint for panel in panels)
     keys = f", {n_keys:,} keys marked" if n_keys else ""
     ranges = "; ".join(
-        f"{p.joint} {p.values.min():.4g} to {p.values.max():.4g} {p.unit}" for p in panels[:USUAL_JOINTS]
+        f"{p.joint} {p.values.min():.4g} to {p.values.max():.4g} {p.unit}" for p in panels[:DEFAULT_JOINTS]
     )
     return f"Motion curves of {motion.name}: {names} over {motion.duration_s:.2f} s{keys}. {ranges}."

@@ -1,4 +1,4 @@
-"""The heat map: how much each of some rows has at each time, by colour; made for errors of joints."""
+"""Heat map of values by row and time, made for errors of joints."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ from numpy.typing import ArrayLike
 from keypose.arrays import Floats, runs
 from keypose.errors import OptionError
 from keypose.model import Skeleton
-from keypose.options import number as checked
-from keypose.options import text
 from keypose.pictures.chart.axes import TEXT_PX, Area
-from keypose.pictures.chart.chart import MOST_PX, size_from
+from keypose.pictures.chart.chart import MAX_SIZE_PX, check_size
 from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
 from keypose.pictures.chart.scale import Scale
-from keypose.pictures.chart.ticks import round_step, tick_text
-from keypose.pictures.chart.times import TIME_PX, draw_keys, draw_time, frame_scale
-from keypose.pictures.joint_rows import Side, limbs_of
-from keypose.pictures.keys_of import Keys, key_frames
+from keypose.pictures.chart.ticks import format_tick, round_step
+from keypose.pictures.chart.time_axis import TIME_PX, draw_key_lines, draw_time_axis, frame_scale
+from keypose.pictures.joint_rows import Side, group_joints
+from keypose.pictures.key_marks import Keys, key_frames
 from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.svg import document, fitting, number, text_width, words
-from keypose.pictures.theme import STEPS, Theme, theme_of
+from keypose.pictures.svg import document, fit_text, number, text_element, text_width
+from keypose.pictures.theme import STEPS, Theme, find_theme
+from keypose.validation import check_number, check_text
 
-COLUMN_PX = 2.0  # of which each shows the most of its frames
-MOST_ROWS = 80
-LONGEST_NAME = 0.24  # of the width
-PART = 99.0  # % of the numbers that the scale tells apart; all above have the last colour
-GAP_PX = 3.0  # between limbs
-BOX_PX, LEGEND_PX = 40.0, 34.0  # of each colour, and of all
+COLUMN_PX = 2.0  # width of a column, which shows the maximum of its frames
+MAX_ROWS = 80
+MAX_NAME_SHARE = 0.24  # of the width of the picture
+SCALE_PERCENTILE = 99.0  # percentile at which the scale ends; larger values have the last colour
+GAP_PX = 3.0  # between body regions
+BOX_PX, LEGEND_PX = 40.0, 34.0  # width of each colour, height of the legend
 
 
 def heat_map(
@@ -42,58 +41,59 @@ def heat_map(
     fps: float,
     keys: Keys = None,
     unit: str = "mm",
-    what: str = "error",
-    most: float | None = None,
+    quantity: str = "error",
+    max_value: float | None = None,
     title: str = "",
     width_px: float = 960.0,
     row_px: float = 12.0,
     theme: str = "light",
 ) -> Picture:
-    """Numbers (T, R), none below 0, by colour: a row for each column of ``values``, time from left to right.
+    """Return a heat map of ``values`` (T, R), all >= 0: one row for each column of ``values``, time from left to right.
 
-    ``rows`` names them; a Skeleton also sorts its joints by limb. Each column of px shows the largest number of its
-    frames, in nine steps up to ``most``, by default what 99 % of the numbers stay below, rounded up. Of more than 80
-    rows those with the largest numbers are shown. ``keys`` are upright lines. With ``path`` the picture is saved too.
+    ``rows`` names the rows; the joints of a Skeleton are sorted by body region. Each pixel column shows the maximum of
+    its frames in nine colour steps up to ``max_value``, by default the 99th percentile rounded up. At most 80 rows are
+    drawn, those with the largest values. ``keys`` are drawn as vertical lines, ``quantity`` and ``unit`` label the
+    scale. With ``path`` the picture is saved as well.
     """
     target = None if path is None else picture_path(path)
-    colours = theme_of(theme)
-    width, _ = size_from(width_px, MOST_PX)
-    for name, value in (("title", title), ("unit", unit), ("what", what)):
-        text(name, value)
+    colours = find_theme(theme)
+    width, _ = check_size(width_px, MAX_SIZE_PX)
+    for name, value in (("title", title), ("unit", unit), ("quantity", quantity)):
+        check_text(name, value)
     names = rows.names if isinstance(rows, Skeleton) else tuple(map(str, rows))
-    numbers = _numbers(values, len(names))
-    shown, left_out = _shown(numbers, rows)
-    rate = checked("fps", fps, above=0)
-    step = _step(numbers, most)
-    plan = _lay_out([(names[row], side, gap) for row, side, gap in shown], len(numbers), width,
-                    checked("row_px", row_px, least=4.0, most=60.0), title)  # fmt: skip
-    at = key_frames(keys, len(numbers))
+    numbers = _check_values(values, len(names))
+    selected_rows, omission_note = _select_rows(numbers, rows)
+    rate = check_number("fps", fps, above=0)
+    step = _colour_step(numbers, max_value)
+    layout = _lay_out([(names[row], side, gap) for row, side, gap in selected_rows], len(numbers), width,
+                    check_number("row_px", row_px, min_value=4.0, max_value=60.0), title)  # fmt: skip
+    key_indices = key_frames(keys, len(numbers))
     worst = np.unravel_index(int(numbers.argmax()), numbers.shape)
-    says = (
-        f"{title or 'Heat map'}: {what} of {len(names):,} rows over {len(numbers) / rate:.2f} s. The most is "
-        f"{numbers[worst]:.3g} {unit}, {names[int(worst[1])]} at frame {int(worst[0])}. {left_out}"
+    alt_text = (
+        f"{title or 'Heat map'}: {quantity} of {len(names):,} rows over {len(numbers) / rate:.2f} s. The most is "
+        f"{numbers[worst]:.3g} {unit}, {names[int(worst[1])]} at frame {int(worst[0])}. {omission_note}"
     ).strip()
-    body = _drawn(plan, numbers[:, [row for row, _, _ in shown]], step, rate, title, colours)
-    body += draw_keys(plan.area, plan.frames.px(at).tolist(), colours)
-    body += _legend(plan, step, f"{what} ({unit})" if unit else what, left_out, width, colours)
-    height = plan.area.bottom + TIME_PX + LEGEND_PX + (16 if left_out else 0)
-    svg = document(body, width, height, colours, title=title or "heat map", says=says)
-    picture = Picture(svg, width, height, says)
+    body = _render(layout, numbers[:, [row for row, _, _ in selected_rows]], step, rate, title, colours)
+    body += draw_key_lines(layout.area, layout.frames.px(key_indices).tolist(), colours)
+    body += _render_legend(layout, step, f"{quantity} ({unit})" if unit else quantity, omission_note, width, colours)
+    height = layout.area.bottom + TIME_PX + LEGEND_PX + (16 if omission_note else 0)
+    svg = document(body, width, height, colours, title=title or "heat map", alt_text=alt_text)
+    picture = Picture(svg, width, height, alt_text)
     if target is not None:
         picture.save(target)
     return picture
 
 
-def binned(values: Floats, columns: int) -> Floats:
-    """The largest of the rows (T, R) that fall into each of so many columns, (columns, R); with fewer rows all."""
+def bin_max(values: Floats, columns: int) -> Floats:
+    """Return the maximum (columns, R) of the rows of ``values`` (T, R) in each column; ``values`` if T <= columns."""
     if len(values) <= columns:
         return values
     starts = np.arange(columns) * len(values) // columns
-    most: Floats = np.maximum.reduceat(values, starts, axis=0)
-    return most
+    maxima: Floats = np.maximum.reduceat(values, starts, axis=0)
+    return maxima
 
 
-def _numbers(values: ArrayLike, rows: int) -> Floats:
+def _check_values(values: ArrayLike, rows: int) -> Floats:
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -105,30 +105,34 @@ def _numbers(values: ArrayLike, rows: int) -> Floats:
     return numbers
 
 
-def _shown(numbers: Floats, rows: Skeleton | Sequence[str]) -> tuple[list[tuple[int, Side, bool]], str]:
-    """Rows with their side, and whether a limb starts there; and in words what is left out."""
-    greatest = numbers.max(axis=0)
-    kept = sorted(np.argsort(-greatest, kind="stable")[:MOST_ROWS].tolist())
-    few = len(greatest) - len(kept)
-    left_out = f"{few:,} rows with the smallest numbers are left out." if few else ""
+def _select_rows(numbers: Floats, rows: Skeleton | Sequence[str]) -> tuple[list[tuple[int, Side, bool]], str]:
+    """Return (row, side, starts a body region) of each row to draw, and a note on the omitted rows."""
+    maxima = numbers.max(axis=0)
+    row_indices = sorted(np.argsort(-maxima, kind="stable")[:MAX_ROWS].tolist())
+    n_omitted = len(maxima) - len(row_indices)
+    omission_note = f"{n_omitted:,} rows with the smallest numbers are left out." if n_omitted else ""
     if not isinstance(rows, Skeleton):
-        return [(row, "middle", False) for row in kept], left_out
-    found: list[tuple[int, Side, bool]] = []
-    for limb in limbs_of(rows, kept):
-        found += [(joint, limb.side, n == 0 and bool(found)) for n, joint in enumerate(limb.joints)]
-    return found, left_out
+        return [(row, "middle", False) for row in row_indices], omission_note
+    selected_rows: list[tuple[int, Side, bool]] = []
+    for region in group_joints(rows, row_indices):
+        selected_rows += [(joint, region.side, n == 0 and bool(selected_rows)) for n, joint in enumerate(region.joints)]
+    return selected_rows, omission_note
 
 
-def _step(numbers: Floats, most: float | None) -> float:
-    """What each colour covers: a round number, if nothing else was said."""
-    if most is not None:
-        return checked("most", most, above=0) / STEPS
-    return round_step(float(np.percentile(numbers, PART)) / STEPS) or round_step(float(numbers.max()) / STEPS) or 1.0
+def _colour_step(numbers: Floats, max_value: float | None) -> float:
+    """Return the range of values of one colour, a round number unless ``max_value`` is given."""
+    if max_value is not None:
+        return check_number("max_value", max_value, above=0) / STEPS
+    return (
+        round_step(float(np.percentile(numbers, SCALE_PERCENTILE)) / STEPS)
+        or round_step(float(numbers.max()) / STEPS)
+        or 1.0
+    )
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Places in px."""
+class _Layout:
+    """Positions in px."""
 
     area: Area
     frames: Scale
@@ -137,64 +141,64 @@ class _Plan:
     text_px: float
 
 
-def _lay_out(rows: Sequence[tuple[str, Side, bool]], n_frames: int, width: float, row_px: float, title: str) -> _Plan:
+def _lay_out(rows: Sequence[tuple[str, Side, bool]], n_frames: int, width: float, row_px: float, title: str) -> _Layout:
     text_px = min(TEXT_PX, row_px)
-    names = [fitting(name, LONGEST_NAME * width, text_px) for name, _, _ in rows]
+    names = [fit_text(name, MAX_NAME_SHARE * width, text_px) for name, _, _ in rows]
     left = EDGE_PX + max(*(text_width(name, text_px) for name in names), text_width("seconds", TEXT_PX)) + 16
     y = top = EDGE_PX + (TITLE_PX + 8 if title else 0.0) + 8
-    placed = []
+    row_tops = []
     for name, (_, side, is_first) in zip(names, rows, strict=True):
         y += GAP_PX if is_first else 0.0
-        placed.append((name, side, y))
+        row_tops.append((name, side, y))
         y += row_px
     area = Area(left, top, width - EDGE_PX - 8, y)
-    return _Plan(area, frame_scale(n_frames, area.left, area.right), tuple(placed), row_px, text_px)
+    return _Layout(area, frame_scale(n_frames, area.left, area.right), tuple(row_tops), row_px, text_px)
 
 
-def _drawn(plan: _Plan, numbers: Floats, step: float, fps: float, title: str, theme: Theme) -> str:
-    area, drawn = plan.area, []
+def _render(layout: _Layout, numbers: Floats, step: float, fps: float, title: str, theme: Theme) -> str:
+    area, elements = layout.area, []
     if title:
-        shown = fitting(title, area.right - EDGE_PX, TITLE_PX, bold=True)
-        drawn.append(words(EDGE_PX, EDGE_PX + TITLE_PX - 2, shown, TITLE_PX, theme["ink"], bold=True))
-    drawn.append(draw_time(area, plan.frames, fps, theme, grid=False))
-    columns = binned(numbers, max(1, int(area.width / COLUMN_PX)))
+        title_text = fit_text(title, area.right - EDGE_PX, TITLE_PX, bold=True)
+        elements.append(text_element(EDGE_PX, EDGE_PX + TITLE_PX - 2, title_text, TITLE_PX, theme["ink"], bold=True))
+    elements.append(draw_time_axis(area, layout.frames, fps, theme, grid=False))
+    columns = bin_max(numbers, max(1, int(area.width / COLUMN_PX)))
     steps = np.minimum((columns / step).astype(np.int64), STEPS - 1)
-    wide = area.width / len(columns)
+    column_width = area.width / len(columns)
     paths: list[list[str]] = [[] for _ in range(STEPS)]
-    for r, (name, side, top) in enumerate(plan.rows):
-        middle = top + plan.row_px / 2
+    for r, (name, side, top) in enumerate(layout.rows):
+        middle = top + layout.row_px / 2
         paths[0].append(f"M{number(area.left)} {number(middle)}H{number(area.right)}")
         for colour in range(1, STEPS):
             for start, stop in runs(steps[:, r] == colour):
-                x = area.left + start * wide
-                paths[colour].append(f"M{number(x)} {number(middle)}h{number((stop - start) * wide)}")
-        y = middle + 0.35 * plan.text_px
-        drawn.append(words(area.left - 12, y, name, plan.text_px, theme["ink"], anchor="end"))
+                x = area.left + start * column_width
+                paths[colour].append(f"M{number(x)} {number(middle)}h{number((stop - start) * column_width)}")
+        y = middle + 0.35 * layout.text_px
+        elements.append(text_element(area.left - 12, y, name, layout.text_px, theme["ink"], anchor="end"))
         dash = ' stroke-dasharray="3 2"' if side == "right" else ""
-        drawn.append(f'<path d="M{number(area.left - 6)} {number(top)}v{number(plan.row_px)}" '
+        elements.append(f'<path d="M{number(area.left - 6)} {number(top)}v{number(layout.row_px)}" '
                      f'stroke="{theme[f"{side}4"]}" stroke-width="4"{dash}/>')  # fmt: skip
-    thick = number(plan.row_px - 0.5)
+    thick = number(layout.row_px - 0.5)
     for colour, path in enumerate(paths):
         if path:
-            drawn.append(f'<path data-heat="{colour}" d="{"".join(path)}" stroke="{theme[f"heat{colour}"]}" '
+            elements.append(f'<path data-heat="{colour}" d="{"".join(path)}" stroke="{theme[f"heat{colour}"]}" '
                          f'stroke-width="{thick}" fill="none"/>')  # fmt: skip
-    return "".join(drawn)
+    return "".join(elements)
 
 
-def _legend(plan: _Plan, step: float, label: str, left_out: str, width: float, theme: Theme) -> str:
-    y = plan.area.bottom + TIME_PX + 14
-    room = width - 2 * EDGE_PX - 6
-    box = min(BOX_PX, (room - min(text_width(label, TEXT_PX), room / 3)) / STEPS)
-    drawn = []
+def _render_legend(layout: _Layout, step: float, label: str, omission_note: str, width: float, theme: Theme) -> str:
+    y = layout.area.bottom + TIME_PX + 14
+    max_width = width - 2 * EDGE_PX - 6
+    box = min(BOX_PX, (max_width - min(text_width(label, TEXT_PX), max_width / 3)) / STEPS)
+    elements = []
     for colour in range(STEPS):
         x = EDGE_PX + colour * box
-        drawn.append(f'<rect x="{number(x)}" y="{number(y - 9)}" width="{number(box)}" height="10" '
+        elements.append(f'<rect x="{number(x)}" y="{number(y - 9)}" width="{number(box)}" height="10" '
                      f'fill="{theme[f"heat{colour}"]}"/>')  # fmt: skip
-        text = tick_text(float(f"{colour * step:.6g}")) + "+" * (colour == STEPS - 1)
-        drawn.append(words(x, y + 13, fitting(text, box - 2, TEXT_PX - 1), TEXT_PX - 1, theme["muted"]))
-    shown = fitting(label, room - STEPS * box, TEXT_PX)
-    drawn.append(words(EDGE_PX + STEPS * box + 6, y, shown, TEXT_PX, theme["ink"]))
-    if left_out:
-        shown = fitting(left_out, width - 2 * EDGE_PX, TEXT_PX)
-        drawn.append(words(EDGE_PX, y + 30, shown, TEXT_PX, theme["muted"]))
-    return "".join(drawn)
+        text = format_tick(float(f"{colour * step:.6g}")) + "+" * (colour == STEPS - 1)
+        elements.append(text_element(x, y + 13, fit_text(text, box - 2, TEXT_PX - 1), TEXT_PX - 1, theme["muted"]))
+    line = fit_text(label, max_width - STEPS * box, TEXT_PX)
+    elements.append(text_element(EDGE_PX + STEPS * box + 6, y, line, TEXT_PX, theme["ink"]))
+    if omission_note:
+        line = fit_text(omission_note, width - 2 * EDGE_PX, TEXT_PX)
+        elements.append(text_element(EDGE_PX, y + 30, line, TEXT_PX, theme["muted"]))
+    return "".join(elements)

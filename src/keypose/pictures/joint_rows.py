@@ -1,4 +1,4 @@
-"""Joints as rows of a picture: by limb, from the head down, as a person would list them."""
+"""Joints as rows of a picture, grouped by body region from the head down."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ _ARM = re.compile(
     r"(left|right)_(?:collar|upper_arm|forearm|hand|palm|fingers|(?:thumb|index|middle|ring|pinky)[0-9]+)"
 )
 _LEG = re.compile(r"(left|right)_(?:hip_joint|thigh|shin|foot|toes)")
-LIMBS = ("head", "trunk", "left arm", "right arm", "left leg", "right leg", "other joints")
-UPWARD = ("head", "trunk")  # whose joints are shown from the last one to the first, since these lead upwards
+BODY_REGIONS = ("head", "trunk", "left arm", "right arm", "left leg", "right leg", "other joints")
+UPWARD = ("head", "trunk")  # listed from the last joint to the first, since these chains lead upwards
 
 
 @dataclass(frozen=True)
-class Limb:
-    """Joints that are shown together, by their index, from the top or from the body outwards."""
+class BodyRegion:
+    """Joints (indices) of one body region, from the top or from the body outwards."""
 
-    name: str  # one of LIMBS
+    name: str  # one of BODY_REGIONS
     side: Side
     joints: tuple[int, ...]
 
 
-def limb_of(part: str | None) -> str:
-    """To which of LIMBS a body part belongs."""
-    known = part or ""
-    if _HEAD.fullmatch(known):
+def find_body_region(body_part: str | None) -> str:
+    """Return the one of BODY_REGIONS to which ``body_part`` belongs."""
+    part_name = body_part or ""
+    if _HEAD.fullmatch(part_name):
         return "head"
-    if _TRUNK.fullmatch(known):
+    if _TRUNK.fullmatch(part_name):
         return "trunk"
     for pattern, name in ((_ARM, "arm"), (_LEG, "leg")):
-        found = pattern.fullmatch(known)
-        if found:
-            return f"{found[1]} {name}"
+        match = pattern.fullmatch(part_name)
+        if match:
+            return f"{match[1]} {name}"
     return "other joints"
 
 
-def limbs_of(skeleton: Skeleton, joints: Iterable[int]) -> tuple[Limb, ...]:
-    """Some joints by limb; limbs without any are left out."""
-    found: dict[str, list[int]] = {name: [] for name in LIMBS}
-    parts = skeleton.anatomy.parts
+def group_joints(skeleton: Skeleton, joints: Iterable[int]) -> tuple[BodyRegion, ...]:
+    """Group ``joints`` by body region; regions without joints are omitted."""
+    groups: dict[str, list[int]] = {name: [] for name in BODY_REGIONS}
+    body_parts = skeleton.anatomy.body_parts
     for joint in sorted(joints):
-        found[limb_of(parts[joint])].append(joint)
+        groups[find_body_region(body_parts[joint])].append(joint)
     return tuple(
-        Limb(name, _side(name), tuple(reversed(some)) if name in UPWARD else tuple(some))
-        for name, some in found.items()
-        if some
+        BodyRegion(name, _side(name), tuple(reversed(region_joints)) if name in UPWARD else tuple(region_joints))
+        for name, region_joints in groups.items()
+        if region_joints
     )
 
 
-def _side(limb: str) -> Side:
-    return "left" if limb.startswith("left") else "right" if limb.startswith("right") else "middle"
+def _side(region: str) -> Side:
+    return "left" if region.startswith("left") else "right" if region.startswith("right") else "middle"

@@ -1,7 +1,7 @@
-"""The colours of pictures, by name: for light and dark paper, for a page that switches, for a notebook.
+"""Colours of pictures by name: for light and dark paper, for pages that switch between them, for notebooks.
 
-Left is warm and right is cold, and a tone of the left is always darker than the same tone of the right, so that the
-sides differ on grey paper too; whoever draws also gives the right side a mark that is no colour.
+The left side of a body is warm, the right side is cold, and a tone of the left is always darker than the same tone of
+the right, so that the sides differ in greyscale too. Drawing code also marks the right side by stripes or dashes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Literal
 from keypose.errors import OptionError
 
 ThemeName = Literal["light", "dark", "page", "notebook"]
-TONES = 6  # of a body: 0 is the farthest or least lit
-STEPS = 9  # of a scale from nothing to much: heat maps, angles of swings
-SERIES = 10  # colours of lines that are told apart
+TONES = 6  # of a body: 0 is the farthest
+STEPS = 9  # of a colour scale: heat maps, angles of swings
+SERIES = 10  # distinct colours of lines
 
 _BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
-_SHADE = "#10141c"  # what the side of a limb is mixed with that the light does not reach
+_SHADE = "#10141c"  # mixed into the shaded side of limbs
 _HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
 _LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
 
@@ -35,20 +35,20 @@ class Theme:
 
 
 def mix(colour: str, other: str, part: float) -> str:
-    """``colour`` with a ``part`` (0 to 1) of another one in it, both ``#rrggbb``."""
+    """Return ``colour`` mixed with a share ``part`` (0 to 1) of ``other``, all ``#rrggbb``."""
     ours, theirs = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (colour, other))
     return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(ours, theirs, strict=True))
 
 
-def theme_of(name: str) -> Theme:
-    """The theme of that name."""
+def find_theme(name: str) -> Theme:
+    """Return the theme ``name``."""
     if not isinstance(name, str) or name not in THEMES:
         raise OptionError(f"theme {name!r}, expected one of {', '.join(THEMES)}")
     return THEMES[name]
 
 
 def page_css() -> str:
-    """What a page defines for pictures of the theme ``page``: light, dark if preferred or told so, light in print."""
+    """Return CSS variables for pictures of theme ``page``: dark if the reader prefers or selects it, light in print."""
     light, dark = (";".join(f"--kp-{name}:{value}" for name, value in THEMES[each].colours.items())
                    for each in ("light", "dark"))  # fmt: skip
     return (f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
@@ -56,7 +56,7 @@ def page_css() -> str:
 
 
 def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
-    """``far`` is what distant limbs fade to, ``lit`` what near ones are lightened with."""
+    """Return all colours by name; distant limbs fade to ``far``, near ones are lightened with ``lit``."""
     plain = {
         "paper": paper,
         "panel": mix(paper, ink, 0.03),
@@ -90,7 +90,7 @@ def _heat(hot: tuple[str, str, str], step: int) -> str:
 
 
 def _faint(step: int) -> float:
-    """How much of the paper is seen in a step of the scale: only the first ones are faint."""
+    """Return the share of paper colour in a step of the scale: only the first steps are faint."""
     return 0.75 * max(0.0, 1 - 3 * step / (STEPS - 1))
 
 

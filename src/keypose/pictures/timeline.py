@@ -1,4 +1,4 @@
-"""The timeline of swings: a row of bars for each joint, as in Figure 16 of Chia's thesis, shaded by their angle."""
+"""Timeline of swings: a row of bars for each joint, shaded by angle, as in Figure 16 of Chia's thesis."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from dataclasses import dataclass
 from os import PathLike
 
 from keypose.errors import OptionError
-from keypose.features import JointNames, chosen_joints
-from keypose.options import number as checked
-from keypose.options import text
+from keypose.features import JointNames, resolve_joints
 from keypose.pictures import timeline_bars as bars
 from keypose.pictures.chart.axes import TEXT_PX, Area
-from keypose.pictures.chart.chart import MOST_PX, size_from
+from keypose.pictures.chart.chart import MAX_SIZE_PX, check_size
 from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
 from keypose.pictures.chart.scale import Scale
-from keypose.pictures.chart.times import TIME_PX, draw_keys, draw_time, frame_scale
-from keypose.pictures.joint_rows import Limb, limbs_of
-from keypose.pictures.keys_of import Keys, key_frames
+from keypose.pictures.chart.time_axis import TIME_PX, draw_key_lines, draw_time_axis, frame_scale
+from keypose.pictures.joint_rows import BodyRegion, group_joints
+from keypose.pictures.key_marks import Keys, key_frames
 from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.svg import document, fitting, number, text_width, words
-from keypose.pictures.theme import Theme, theme_of
+from keypose.pictures.svg import document, fit_text, number, text_element, text_width
+from keypose.pictures.theme import Theme, find_theme
 from keypose.swings import Swings
 from keypose.swings.timeline import Row, Timeline
+from keypose.validation import check_number, check_text
 
-MOST_ROWS = 60  # of joints that nobody named; those that swing longest are shown
-MOST_NAMED_ROWS = 400
-LEAST_ROW_PX, MOST_ROW_PX = 6.0, 60.0
-LONGEST_NAME = 0.24  # of the width
-LIMB_GAP_PX = 5.0
-KEY_PX = 8.0  # height of the marks above the rows
+MAX_DEFAULT_ROWS = 60  # without ``joints``; the joints that swing longest are drawn
+MAX_ROWS = 400
+MIN_ROW_PX, MAX_ROW_PX = 6.0, 60.0
+MAX_NAME_SHARE = 0.24  # of the width of the picture
+REGION_GAP_PX = 5.0
+KEY_PX = 8.0  # height of the key marks above the rows
 
 
 def timeline(
@@ -44,43 +43,45 @@ def timeline(
     legend: bool = True,
     theme: str = "light",
 ) -> Picture:
-    """When each joint swings, and how far: darker (on dark paper lighter) bars turn by a larger angle.
+    """Return a picture of when each joint swings and how far: darker bars (lighter on dark paper) are larger angles.
 
-    Rests are thin lines, spans that are kept by keys are hatched, and feet on the ground have a row of their own
-    below their leg. ``keys`` (a Selection, a KeyedMotion or frames) are upright lines. By default joints that were left
-    out, as fingers are, and joints that hardly turn have no row; ``joints`` shows those that it names. With ``path``
-    the picture is saved too.
+    Rests are thin lines, spans stored as keys are hatched, and foot contacts have a row below their leg. ``keys`` (a
+    Selection, a KeyedMotion or frames) are vertical lines. By default joints that are excluded from swings, such as
+    fingers, and joints that hardly turn have no row; ``joints`` names the rows explicitly. With ``path`` the picture is
+    saved as well.
     """
     if not isinstance(swings, Swings):
         raise OptionError(f"{type(swings).__name__}, expected Swings, as kp.swings gives them")
     target = None if path is None else picture_path(path)
-    colours = theme_of(theme)
-    width, _ = size_from(width_px, MOST_PX)
-    name = swings.name if title is None else text("title", title)
-    told = swings.timeline()
-    shown, left_out = _shown(swings, told, joints)
-    limbs = limbs_of(swings.skeleton, shown)
-    height_of_row = checked("row_px", row_px, least=LEAST_ROW_PX, most=MOST_ROW_PX)
-    plan = _lay_out(told, limbs, name, width, height_of_row)
-    at = key_frames(keys, swings.n_frames)
-    body = _drawn(told, plan, [plan.frames.at(float(frame)) for frame in at.tolist()], colours)
-    height = plan.area.bottom + TIME_PX + 4
+    colours = find_theme(theme)
+    width, _ = check_size(width_px, MAX_SIZE_PX)
+    name = swings.name if title is None else check_text("title", title)
+    data = swings.timeline()
+    joint_indices, omission_note = _select_joints(swings, data, joints)
+    regions = group_joints(swings.skeleton, joint_indices)
+    height_of_row = check_number("row_px", row_px, min_value=MIN_ROW_PX, max_value=MAX_ROW_PX)
+    layout = _lay_out(data, regions, name, width, height_of_row)
+    key_indices = key_frames(keys, swings.n_frames)
+    body = _render(data, layout, [layout.frames.at(float(frame)) for frame in key_indices.tolist()], colours)
+    height = layout.area.bottom + TIME_PX + 4
     if legend:
-        rows = [told.rows[j] for j in shown]
-        key, high = bars.legend(rows, bool(plan.feet), len(at), left_out, width, colours)
-        body += f'<g transform="translate(0 {number(height + 4)})">{key}</g>'
-        height += 4 + high
-    says = _says(told, shown, left_out, len(at))
-    svg = document(body, width, height, colours, title=plan.title or "swings", says=says)
-    picture = Picture(svg, width, height, says)
+        rows = [data.rows[j] for j in joint_indices]
+        legend_svg, legend_height = bars.draw_legend(
+            rows, bool(layout.feet), len(key_indices), omission_note, width, colours
+        )
+        body += f'<g transform="translate(0 {number(height + 4)})">{legend_svg}</g>'
+        height += 4 + legend_height
+    alt_text = _describe(data, joint_indices, omission_note, len(key_indices))
+    svg = document(body, width, height, colours, title=layout.title or "swings", alt_text=alt_text)
+    picture = Picture(svg, width, height, alt_text)
     if target is not None:
         picture.save(target)
     return picture
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Places in px."""
+class _Layout:
+    """Positions in px."""
 
     width: float
     title: str
@@ -88,41 +89,43 @@ class _Plan:
     frames: Scale
     row_px: float
     text_px: float
-    limbs: tuple[tuple[Limb, float, float], ...]  # each with its top and bottom
-    rows: tuple[tuple[int, float], ...]  # joints and the middles of their rows
-    feet: tuple[tuple[str, float], ...]  # and those of feet on the ground
+    regions: tuple[tuple[BodyRegion, float, float], ...]  # region, top and bottom
+    rows: tuple[tuple[int, float], ...]  # joint and y of the middle of its row
+    feet: tuple[tuple[str, float], ...]  # foot and y of the middle of its contact row
 
 
-def _shown(swings: Swings, told: Timeline, joints: JointNames | None) -> tuple[list[int], str]:
-    """Which joints have a row, and in words which have none."""
+def _select_joints(swings: Swings, data: Timeline, joints: JointNames | None) -> tuple[list[int], str]:
+    """Return the joints that have a row, and a note on those without."""
     if joints is not None:
-        named = chosen_joints(swings.skeleton, joints).tolist()
-        if len(named) > MOST_NAMED_ROWS:
-            raise OptionError(f"joints= names {len(named):,} joints, expected at most {MOST_NAMED_ROWS}")
-        return named, ""
-    moving = [j for j, row in enumerate(told.rows) if not row.left_out and any(b.kind != "rest" for b in row.bars)]
-    raw = sum(row.left_out for row in told.rows)
-    still = len(told.rows) - raw - len(moving)
-    longest = sorted(moving, key=lambda j: -told.rows[j].frames("swing") - told.rows[j].frames("keys"))[:MOST_ROWS]
-    parts = [
-        f"{raw:,} kept frame by frame, as fingers and toes are" * bool(raw),
-        f"{still:,} that hardly turn{'s' * (still == 1)}" * bool(still),
-        f"{len(moving) - len(longest):,} that swing least" * (len(moving) > len(longest)),
+        indices = resolve_joints(swings.skeleton, joints).tolist()
+        if len(indices) > MAX_ROWS:
+            raise OptionError(f"joints= names {len(indices):,} joints, expected at most {MAX_ROWS}")
+        return indices, ""
+    active = [j for j, row in enumerate(data.rows) if not row.left_out and any(b.kind != "rest" for b in row.bars)]
+    n_raw = sum(row.left_out for row in data.rows)
+    n_still = len(data.rows) - n_raw - len(active)
+    selected = sorted(active, key=lambda j: -data.rows[j].count_frames("swing") - data.rows[j].count_frames("keys"))[
+        :MAX_DEFAULT_ROWS
     ]
-    said = ", ".join(filter(None, parts))
-    return longest, f"Joints without a row: {said}." if said else ""
+    texts = [
+        f"{n_raw:,} kept frame by frame, as fingers and toes are" * bool(n_raw),
+        f"{n_still:,} that hardly turn{'s' * (n_still == 1)}" * bool(n_still),
+        f"{len(active) - len(selected):,} that swing least" * (len(active) > len(selected)),
+    ]
+    summary = ", ".join(filter(None, texts))
+    return selected, f"Joints without a row: {summary}." if summary else ""
 
 
-def _lay_out(told: Timeline, limbs: Sequence[Limb], title: str, width: float, row_px: float) -> _Plan:
+def _lay_out(data: Timeline, regions: Sequence[BodyRegion], title: str, width: float, row_px: float) -> _Layout:
     text_px = min(TEXT_PX, row_px - 1)
-    feet_of = {f"{foot} leg": foot for foot in dict.fromkeys(standing.foot for standing in told.contacts)}
-    names = [fitting(told.rows[j].joint, LONGEST_NAME * width, text_px) for limb in limbs for j in limb.joints]
+    feet_of = {f"{foot} leg": foot for foot in dict.fromkeys(contact.foot for contact in data.contacts)}
+    names = [fit_text(data.rows[j].joint, MAX_NAME_SHARE * width, text_px) for region in regions for j in region.joints]
     widths = [text_width(name, text_px) for name in names] + [text_width("on the ground", text_px)]
     left = EDGE_PX + max(widths) + 16
     top = EDGE_PX + (TITLE_PX + 8 if title else 0.0) + KEY_PX
     y = top
-    rows, feet, placed = [], [], []
-    for limb in limbs:
+    rows, feet, region_spans = [], [], []
+    for limb in regions:
         start = y
         for joint in limb.joints:
             rows.append((joint, y + row_px / 2))
@@ -130,57 +133,61 @@ def _lay_out(told: Timeline, limbs: Sequence[Limb], title: str, width: float, ro
         if limb.name in feet_of:
             feet.append((feet_of[limb.name], y + row_px / 2))
             y += row_px
-        placed.append((limb, start, y))
-        y += LIMB_GAP_PX
-    bottom = max(y - LIMB_GAP_PX, top + row_px)
+        region_spans.append((limb, start, y))
+        y += REGION_GAP_PX
+    bottom = max(y - REGION_GAP_PX, top + row_px)
     area = Area(left, top, width - EDGE_PX - 8, bottom)
-    frames = frame_scale(told.n_frames, area.left, area.right)
-    return _Plan(width, title, area, frames, row_px, text_px, tuple(placed), tuple(rows), tuple(feet))
+    frames = frame_scale(data.n_frames, area.left, area.right)
+    return _Layout(width, title, area, frames, row_px, text_px, tuple(region_spans), tuple(rows), tuple(feet))
 
 
-def _drawn(told: Timeline, plan: _Plan, keys: list[float], theme: Theme) -> str:
-    area = plan.area
-    drawn = []
-    if plan.title:
-        title = fitting(plan.title, plan.width - 2 * EDGE_PX, TITLE_PX, bold=True)
-        drawn.append(words(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
-    drawn += [_limb(limb, top, bottom, plan, theme) for limb, top, bottom in plan.limbs]
-    drawn.append(draw_time(area, plan.frames, told.fps, theme))
-    rows = [(told.rows[joint], y) for joint, y in plan.rows]
-    drawn.append(bars.draw_bars(rows, plan.frames, plan.row_px, theme))
+def _render(data: Timeline, layout: _Layout, keys: list[float], theme: Theme) -> str:
+    area = layout.area
+    elements = []
+    if layout.title:
+        title = fit_text(layout.title, layout.width - 2 * EDGE_PX, TITLE_PX, bold=True)
+        elements.append(text_element(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
+    elements += [_render_region(region, top, bottom, layout, theme) for region, top, bottom in layout.regions]
+    elements.append(draw_time_axis(area, layout.frames, data.fps, theme))
+    rows = [(data.rows[joint], y) for joint, y in layout.rows]
+    elements.append(bars.draw_bars(rows, layout.frames, layout.row_px, theme))
     for row, y in rows:
-        name = fitting(row.joint, LONGEST_NAME * plan.width, plan.text_px)
-        drawn.append(words(area.left - 12, y + 0.35 * plan.text_px, name, plan.text_px, theme["ink"], anchor="end"))
-    for foot, y in plan.feet:
-        standings = [standing for standing in told.contacts if standing.foot == foot]
-        drawn.append(bars.draw_standings(standings, y, plan.frames, plan.row_px, theme))
-        text_y = y + 0.35 * plan.text_px
-        drawn.append(words(area.left - 12, text_y, "on the ground", plan.text_px, theme["muted"], anchor="end"))
+        name = fit_text(row.joint, MAX_NAME_SHARE * layout.width, layout.text_px)
+        elements.append(
+            text_element(area.left - 12, y + 0.35 * layout.text_px, name, layout.text_px, theme["ink"], anchor="end")
+        )
+    for foot, y in layout.feet:
+        contacts = [contact for contact in data.contacts if contact.foot == foot]
+        elements.append(bars.draw_contacts(contacts, y, layout.frames, layout.row_px, theme))
+        text_y = y + 0.35 * layout.text_px
+        elements.append(
+            text_element(area.left - 12, text_y, "on the ground", layout.text_px, theme["muted"], anchor="end")
+        )
     if not rows:
         middle = (area.top + area.bottom) / 2 + 0.35 * TEXT_PX
-        drawn.append(words(area.left + 6, middle, "No joint swings.", TEXT_PX, theme["muted"]))
-    drawn.append(draw_keys(area, keys, theme))
-    return "".join(drawn)
+        elements.append(text_element(area.left + 6, middle, "No joint swings.", TEXT_PX, theme["muted"]))
+    elements.append(draw_key_lines(area, keys, theme))
+    return "".join(elements)
 
 
-def _limb(limb: Limb, top: float, bottom: float, plan: _Plan, theme: Theme) -> str:
-    """The ground of a limb, and a stripe for its side: left in one piece, right dashed."""
-    area, x = plan.area, plan.area.left - 6
-    ground = (f'<rect x="{number(area.left)}" y="{number(top)}" width="{number(area.width)}" '
+def _render_region(region: BodyRegion, top: float, bottom: float, layout: _Layout, theme: Theme) -> str:
+    """Render the background of a body region and a stripe for its side, dashed on the right."""
+    area, x = layout.area, layout.area.left - 6
+    background = (f'<rect x="{number(area.left)}" y="{number(top)}" width="{number(area.width)}" '
               f'height="{number(bottom - top)}" fill="{theme["panel"]}"/>')  # fmt: skip
-    dash = ' stroke-dasharray="3 2"' if limb.side == "right" else ""
-    return ground + (f'<path d="M{number(x)} {number(top)}V{number(bottom)}" stroke="{theme[f"{limb.side}4"]}" '
-                     f'stroke-width="4"{dash}><title>{limb.name}</title></path>')  # fmt: skip
+    dash = ' stroke-dasharray="3 2"' if region.side == "right" else ""
+    return background + (f'<path d="M{number(x)} {number(top)}V{number(bottom)}" stroke="{theme[f"{region.side}4"]}" '
+                     f'stroke-width="4"{dash}><title>{region.name}</title></path>')  # fmt: skip
 
 
-def _says(told: Timeline, shown: Iterable[int], left_out: str, n_keys: int) -> str:
-    rows: list[Row] = [told.rows[j] for j in shown]
+def _describe(data: Timeline, joint_indices: Iterable[int], omission_note: str, n_keys: int) -> str:
+    rows: list[Row] = [data.rows[j] for j in joint_indices]
     swings = [bar for row in rows for bar in row.bars if bar.kind == "swing"]
     widest = max((bar.angle_deg or 0.0 for bar in swings), default=0.0)
-    parts = [
-        f"Timeline of {told.name}: {len(swings):,} swings of {len(rows):,} joints in {told.duration_s:.2f} s",
+    texts = [
+        f"Timeline of {data.name}: {len(swings):,} swings of {len(rows):,} joints in {data.duration_s:.2f} s",
         f"the widest turns by {widest:.0f} degrees" * bool(swings),
         f"{n_keys:,} keys" * bool(n_keys),
-        f"{len(told.contacts):,} foot contacts" * bool(told.contacts),
+        f"{len(data.contacts):,} foot contacts" * bool(data.contacts),
     ]
-    return f"{', '.join(filter(None, parts))}. {left_out}".strip()
+    return f"{', '.join(filter(None, texts))}. {omission_note}".strip()

@@ -1,6 +1,6 @@
-"""The web app: a library of clips to look at, search, choose keys from, edit and take away.
+"""The web app: view, search, edit and export the clips of a library.
 
-``app.py`` joins the routes of ``routes/``, which parse, call and serialise; ``schema/`` is what they speak. ``guard/``
-stands before all of them. ``work/`` computes in processes of its own that may be ended. ``static/`` holds the built
-pages of ``web/``.
+``app.py`` joins the routes of ``routes/``, which parse, call and serialise; ``schema/`` holds their request and
+response types. ``middleware/`` wraps all of them. ``workers/`` computes in separate processes that can be killed.
+``static/`` holds the built pages of ``web/``.
 """

@@ -1,4 +1,4 @@
-"""The app: routes, and what their errors become."""
+"""The FastAPI app: routes, and handlers that turn exceptions into responses."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ from starlette.types import ASGIApp
 
 import keypose
 from keypose.errors import KeyposeError
-from keypose.server.failing import UNEXPECTED, failed, problem_of, status_of
-from keypose.server.guard.replies import Lingering, refusal, wants_page
-from keypose.server.guard.stack import guarded
+from keypose.server.app_state import ClientDisconnected, open_app_state
+from keypose.server.error_responses import INTERNAL_ERROR_MESSAGE, error_details, error_response, http_status
+from keypose.server.middleware.error_pages import LingeringResponse, refuse, wants_html
+from keypose.server.middleware.stack import add_middleware
 from keypose.server.routes import ROUTERS
-from keypose.server.running import ClientGone, running
-from keypose.server.schema.base import Failed
+from keypose.server.schema.base import ErrorResponse
 from keypose.server.settings import Settings
 
 logger = logging.getLogger("keypose.server")
 
-OPENAPI = "/api/openapi.json"
-GONE = 499  # nobody reads this
-_NOT_THERE = {
+OPENAPI_PATH = "/api/openapi.json"
+CLIENT_CLOSED_REQUEST = 499  # not read by anybody
+_NOT_FOUND_TEXTS = {
     404: ("Not found", "There is nothing under this address."),
     405: ("Not so", "What is under this address does not do that."),
 }
-# FastAPI could tell others what it does; nothing leaves this machine.
-_SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
+# FastAPI can send telemetry; nothing may leave this machine.
+_NO_TELEMETRY: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 
 
 class App(FastAPI):
-    """FastAPI behind the guard."""
+    """FastAPI behind our middleware."""
 
     def __init__(self, settings: Settings, **options: Any) -> None:
         super().__init__(**options)
         self.settings = settings
 
     def build_middleware_stack(self) -> ASGIApp:
-        """The guard stands before all that FastAPI does, so that its answers pass it too."""
-        return guarded(super().build_middleware_stack(), self.settings)
+        """Wrap the whole FastAPI stack, so that its own responses pass our middleware too."""
+        return add_middleware(super().build_middleware_stack(), self.settings)
 
 
 def make_app(settings: Settings) -> FastAPI:
-    """The web app of one library."""
+    """Return the web app of one library."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(settings) as here:
-            app.state.running = here
+        async with open_app_state(settings) as state:
+            app.state.app_state = state
             yield
 
     app = App(
         settings,
         title="Keypose",
-        summary="Clips of motion capture: look, search, choose keys, edit, take away.",
+        summary="Clips of motion capture: view, search, select keys, edit, export.",
         version=keypose.__version__,
-        openapi_url=OPENAPI,
+        openapi_url=OPENAPI_PATH,
         docs_url=None,  # their pages load from other servers
         redoc_url=None,
         lifespan=lifespan,
-        telemetry=_SILENT,
+        telemetry=_NO_TELEMETRY,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
         responses={
-            422: {"model": Failed, "description": "What was sent is not what is expected."},
-            "default": {"model": Failed, "description": "Any other problem."},
+            422: {"model": ErrorResponse, "description": "The request is invalid."},
+            "default": {"model": ErrorResponse, "description": "Any other error."},
         },
     )
     for router in ROUTERS:
@@ -79,51 +79,52 @@ def make_app(settings: Settings) -> FastAPI:
     handlers: dict[type[Exception], Callable[[Request, Any], Any]] = {
         KeyposeError: _on_keypose_error,
         RequestValidationError: _on_bad_request,
-        HTTPException: _on_http,
-        ClientGone: _on_gone,
-        ClientDisconnect: _on_gone,
-        Exception: _on_fault,
+        HTTPException: _on_http_exception,
+        ClientDisconnected: _on_disconnect,
+        ClientDisconnect: _on_disconnect,
+        Exception: _on_unexpected,
     }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
+    for error_type, handler in handlers.items():
+        app.add_exception_handler(error_type, handler)
     return app
 
 
 async def _on_keypose_error(request: Request, error: KeyposeError) -> Response:
-    problem = problem_of(error)
-    status = status_of(problem)
+    details = error_details(error)
+    status = http_status(details)
     if status >= 500:
         logger.error("%s %r: %s", request.method, request.url.path, error)
     headers = {"Retry-After": "1"} if status in (429, 503) else None
-    return JSONResponse(Failed(error=problem).model_dump(), status, headers=headers)
+    return JSONResponse(ErrorResponse(error=details).model_dump(), status, headers=headers)
 
 
 async def _on_bad_request(request: Request, error: RequestValidationError) -> Response:
-    if wants_page(request.scope):
-        return _not_there(request, 404, {})
-    wrong = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()[:5]]
-    message = "; ".join(wrong).removeprefix(": ") or "the request cannot be understood"
-    return JSONResponse(failed("RequestError", message).model_dump(), 422)
+    if wants_html(request.scope):
+        return _respond_not_found(request, 404, {})
+    problems = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()[:5]]
+    message = "; ".join(problems).removeprefix(": ") or "the request cannot be understood"
+    return JSONResponse(error_response("RequestError", message).model_dump(), 422)
 
 
-async def _on_http(request: Request, error: HTTPException) -> Response:
+async def _on_http_exception(request: Request, error: HTTPException) -> Response:
     headers = dict(error.headers or {})
-    if error.status_code in _NOT_THERE:
-        return _not_there(request, error.status_code, headers)
-    kind = Lingering if error.status_code == 413 else JSONResponse
-    return kind(failed("RequestError", str(error.detail)).model_dump(), error.status_code, headers=headers)
+    if error.status_code in _NOT_FOUND_TEXTS:
+        return _respond_not_found(request, error.status_code, headers)
+    response_type = LingeringResponse if error.status_code == 413 else JSONResponse
+    payload = error_response("RequestError", str(error.detail)).model_dump()
+    return response_type(payload, error.status_code, headers=headers)
 
 
-def _not_there(request: Request, status: int, headers: dict[str, str]) -> Response:
-    title, says = _NOT_THERE[status]
+def _respond_not_found(request: Request, status: int, headers: dict[str, str]) -> Response:
+    title, message = _NOT_FOUND_TEXTS[status]
     back = '<p><a href="/">All clips</a></p>'
-    return refusal(request.scope, status, "NoSuchPage", title, says, headers=headers, body=back)
+    return refuse(request.scope, status, "PageNotFound", title, message, headers=headers, body=back)
 
 
-async def _on_fault(request: Request, error: Exception) -> Response:
-    """The guard logs it."""
-    return JSONResponse(failed("Unexpected", UNEXPECTED).model_dump(), 500)
+async def _on_unexpected(request: Request, error: Exception) -> Response:
+    """Respond without details: ErrorMiddleware logs the exception."""
+    return JSONResponse(error_response("InternalError", INTERNAL_ERROR_MESSAGE).model_dump(), 500)
 
 
-async def _on_gone(request: Request, error: Exception) -> Response:
-    return Response(status_code=GONE)
+async def _on_disconnect(request: Request, error: Exception) -> Response:
+    return Response(status_code=CLIENT_CLOSED_REQUEST)

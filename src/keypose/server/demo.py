@@ -1,4 +1,4 @@
-"""Clips made in code, so that a first page is never empty."""
+"""Generated clips for a demo library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keypose.model import Motion
 SOURCE = "keypose.demo_motion"
 LICENCE = "MIT, as Keypose"
 
-# From and to in seconds, and by which words they are found.
+# Name: start and end in seconds, tags.
 _CUTS = {
     "Walk along a curve": (footwork.WALK_S - 0.4, footwork.TURN_S, ("walk", "locomotion")),
     "First steps": (footwork.WALK_S - 0.6, footwork.WALK_S + 4 * footwork.STEP_S, ("walk", "start")),
@@ -25,16 +25,16 @@ _CUTS = {
 }
 
 
-def fill(library: Library) -> None:
-    """Puts the clips into a library."""
+def add_demo_clips(library: Library) -> None:
+    """Add the demo clips to a library."""
     for motion, tags in demo_clips():
         library.add(motion, tags=("demo", *tags), source=SOURCE, licence=LICENCE)
 
 
 def demo_clips() -> Iterator[tuple[Motion, tuple[str, ...]]]:
-    """Parts of the demo's motion, at two frame rates and with a different sway."""
+    """Yield sections of the demo motion with their tags, at two frame rates and with a different sway."""
     for suffix, fps, seed in (("", 120.0, 0), (", 60 fps", 60.0, 1)):
-        whole = demo_motion(fps, seed)
+        performance = demo_motion(fps, seed)
         for name, (start_s, end_s, tags) in _CUTS.items():
-            cut = whole[round(start_s * fps) : min(round(end_s * fps) + 1, whole.n_frames)]
+            cut = performance[round(start_s * fps) : min(round(end_s * fps) + 1, performance.n_frames)]
             yield replace(cut, name=f"{name}{suffix}"), tags

@@ -1,4 +1,4 @@
-"""Memory goes back to the system."""
+"""Configuration of glibc's allocator."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ LARGE_BYTES = 1 << 20
 _M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
 
 
-def give_back_large() -> None:
-    """Blocks from 1 MiB on are given back when they are free.
+def release_large_blocks() -> None:
+    """Make free() return blocks of 1 MiB and more to the system.
 
-    Left alone, glibc raises that bound to the largest that it has seen: then a few small blocks that stay between
-    large ones keep all of these.
+    By default glibc raises that threshold to the largest block freed so far: then a few small blocks between large
+    ones keep all of them allocated.
     """
     with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):  # other systems have no such call
         import ctypes

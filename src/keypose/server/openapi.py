@@ -1,4 +1,4 @@
-"""``python -m keypose.server.openapi`` prints what the API is, the same text for the same API."""
+"""``python -m keypose.server.openapi`` prints the OpenAPI document, deterministically."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from keypose.server.app import make_app
 from keypose.server.settings import Settings
 
 
-def document() -> str:
-    """The OpenAPI document."""
+def openapi_json() -> str:
+    """Return the OpenAPI document as JSON."""
     return json.dumps(make_app(Settings(library="")).openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(document())
+    sys.stdout.write(openapi_json())

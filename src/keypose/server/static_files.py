@@ -1,4 +1,4 @@
-"""The built pages, read once, each also compressed. A name is looked up, so that no address can lead elsewhere."""
+"""The built pages, read once and compressed. Names are looked up in a dictionary, so no URL can name another file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("static")
-SHELL = "index.html"
-FOR_EVER = "public, max-age=31536000, immutable"  # names with a hash never mean another content
-ASK_AGAIN = "no-cache"
-LEAST_GAIN = 0.9  # of the size, for the compressed one to be sent
+INDEX = "index.html"
+IMMUTABLE = "public, max-age=31536000, immutable"  # names hold a hash of the content
+REVALIDATE = "no-cache"
+MAX_GZIP_RATIO = 0.9  # compressed to uncompressed size, for the compressed file to be sent
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -26,17 +26,17 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class StaticFile:
-    """One file of the pages."""
+    """A file with its headers."""
 
     data: bytes
-    zipped: bytes | None  # None: not worth it
+    gzipped: bytes | None  # None: hardly smaller
     media_type: str
-    tag: str
-    keep: str  # Cache-Control
+    etag: str
+    cache_control: str
 
 
 class StaticFiles:
-    """All files of the pages; read again when they were built again."""
+    """All files of the pages; read again after a new build."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self.folder = folder
@@ -44,27 +44,27 @@ class StaticFiles:
         self._files: dict[str, StaticFile] = {}
 
     @property
-    def shell(self) -> StaticFile | None:
-        """The one page that all addresses show; None: the pages were not built."""
-        self.look()
-        return self._files.get(SHELL)
+    def index(self) -> StaticFile | None:
+        """The HTML file of all pages; None: the pages were not built."""
+        self.reload()
+        return self._files.get(INDEX)
 
     def get(self, name: str) -> StaticFile | None:
-        """The file of that name, such as ``assets/main-1a2b.js``."""
+        """Return a file by name, such as ``assets/main-1a2b.js``; None: no such file."""
         if name not in self._files:
-            self.look()
+            self.reload()
         return self._files.get(name)
 
-    def look(self) -> None:
-        """Reads the files, if they are others than before."""
+    def reload(self) -> None:
+        """Read the files again if they were built since."""
         try:
-            built_at = (self.folder / SHELL).stat().st_mtime
+            built_at = (self.folder / INDEX).stat().st_mtime
         except OSError:
             self._built_at, self._files = None, {}
             return
         if built_at != self._built_at:
             self._files = {
-                path.relative_to(self.folder).as_posix(): _read(path, in_assets=path.parent.name == "assets")
+                path.relative_to(self.folder).as_posix(): _read_file(path, in_assets=path.parent.name == "assets")
                 for path in sorted(self.folder.rglob("*"))
                 if path.is_file()
             }
@@ -74,14 +74,14 @@ class StaticFiles:
 FILES = StaticFiles()
 
 
-def _read(path: Path, *, in_assets: bool) -> StaticFile:
+def _read_file(path: Path, *, in_assets: bool) -> StaticFile:
     data = path.read_bytes()
-    zipped = gzip.compress(data, 9, mtime=0)
-    kind = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    gzipped = gzip.compress(data, 9, mtime=0)
+    media_type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return StaticFile(
         data,
-        zipped if len(zipped) < LEAST_GAIN * len(data) else None,
-        kind,
+        gzipped if len(gzipped) < MAX_GZIP_RATIO * len(data) else None,
+        media_type,
         f'"{hashlib.sha256(data).hexdigest()[:32]}"',
-        FOR_EVER if in_assets else ASK_AGAIN,
+        IMMUTABLE if in_assets else REVALIDATE,
     )

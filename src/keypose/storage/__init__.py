@@ -1,7 +1,7 @@
-"""Motions in ``.kps`` files: small, within a promised error or without loss, any second readable without the rest."""
+"""Store motions in ``.kps`` files, within an error bound or lossless, with random access to any second."""
 
 from keypose.storage.damage import Damage
-from keypose.storage.stored import StoredMotion, open_kps
-from keypose.storage.writing import keys_bytes, stored_bytes, swings_bytes
+from keypose.storage.stored_motion import StoredMotion, open_kps
+from keypose.storage.writer import encode_kps, encode_kps_keys, encode_kps_swings
 
-__all__ = ["Damage", "StoredMotion", "keys_bytes", "open_kps", "stored_bytes", "swings_bytes"]
+__all__ = ["Damage", "StoredMotion", "encode_kps", "encode_kps_keys", "encode_kps_swings", "open_kps"]

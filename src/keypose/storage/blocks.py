@@ -1,4 +1,4 @@
-"""Blocks of a file beside its frames: keys, which are text and deflated, and swings, which are packed."""
+"""Blocks of a file beside its frames: deflated text of keys, and packed swings."""
 
 from __future__ import annotations
 
@@ -9,44 +9,46 @@ from keypose.errors import FormatError, LimitError
 from keypose.limits import Limits
 from keypose.model import KeyedMotion
 
-KeysReader = Callable[[bytes, str, Limits], KeyedMotion]  # of the text of keys, in the file of that name
+KeysReader = Callable[[bytes, str, Limits], KeyedMotion]  # (text of keys, file name, limits)
 _READERS: list[KeysReader] = []
-FREE_BYTES, MOST_RATIO = 1 << 20, 100  # what text of keys may unfold to
-NOTHING = b"\0\0\0\xff\xff"  # a block of deflate without content
+MIN_INFLATED_BYTES, MAX_INFLATE_RATIO = 1 << 20, 100  # limits of the inflated size of keys
+EMPTY_DEFLATE_BLOCK = b"\0\0\0\xff\xff"  # a deflate block without content
 
 
-def deflated(text: bytes) -> bytes:
-    """Text on its way into a file; what says nearly nothing at great length is made longer, so that it can be read."""
-    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
-    data, least = deflate.compress(text), -(-(len(text) - FREE_BYTES) // MOST_RATIO)
-    if least <= 0:
-        return data + deflate.flush()
-    data += deflate.flush(zlib.Z_SYNC_FLUSH)
-    return data + NOTHING * -(min(0, len(data) - least) // len(NOTHING)) + deflate.flush()
+def deflate_text(text: bytes) -> bytes:
+    """Deflate text; pad it where it compresses so well that ``inflate_text`` would reject it as a bomb."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    data, min_bytes = compressor.compress(text), -(-(len(text) - MIN_INFLATED_BYTES) // MAX_INFLATE_RATIO)
+    if min_bytes <= 0:
+        return data + compressor.flush()
+    data += compressor.flush(zlib.Z_SYNC_FLUSH)
+    return (
+        data + EMPTY_DEFLATE_BLOCK * -(min(0, len(data) - min_bytes) // len(EMPTY_DEFLATE_BLOCK)) + compressor.flush()
+    )
 
 
-def inflated(data: bytes, where: str) -> bytes:
-    """The text of a block; never more than its size allows."""
-    most = FREE_BYTES + MOST_RATIO * len(data)
-    inflate = zlib.decompressobj(-15)
+def inflate_text(data: bytes, source_name: str) -> bytes:
+    """Return the text of a block; raise ``LimitError`` if it inflates to more than its size allows."""
+    max_bytes = MIN_INFLATED_BYTES + MAX_INFLATE_RATIO * len(data)
+    decompressor = zlib.decompressobj(-15)
     try:
-        text = inflate.decompress(data, most)
+        text = decompressor.decompress(data, max_bytes)
     except zlib.error as error:
-        raise FormatError(where, f"the keys cannot be inflated ({error})") from None
-    if inflate.unconsumed_tail:
-        raise LimitError(where, f"the keys unfold to more than {most >> 20} MB")
-    if not inflate.eof or inflate.unused_data:
-        raise FormatError(where, "the keys are cut short or too long")
+        raise FormatError(source_name, f"the keys cannot be inflated ({error})") from None
+    if decompressor.unconsumed_tail:
+        raise LimitError(source_name, f"the keys unfold to more than {max_bytes >> 20} MB")
+    if not decompressor.eof or decompressor.unused_data:
+        raise FormatError(source_name, "the keys are cut short or too long")
     return text
 
 
-def read_keys_with(reader: KeysReader) -> None:
-    """Says who reads the text of keys: a format of its own, and formats are above this room."""
+def set_keys_reader(reader: KeysReader) -> None:
+    """Register the parser of the text of keys, which is in ``keypose.formats``, above this package."""
     _READERS[:] = [reader]
 
 
-def keys_of(text: bytes, where: str, limits: Limits) -> KeyedMotion:
-    """The keys that the text of a block states."""
+def parse_keys(text: bytes, source_name: str, limits: Limits) -> KeyedMotion:
+    """Parse the text of a keys block."""
     if not _READERS:
-        raise FormatError(where, "nobody here reads its keys: import keypose.formats")
-    return _READERS[0](text, where, limits)
+        raise FormatError(source_name, "nobody here reads its keys: import keypose.formats")
+    return _READERS[0](text, source_name, limits)

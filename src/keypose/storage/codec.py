@@ -1,4 +1,4 @@
-"""The codec of motions within a tolerance: ``encode`` and the decoder that reads its groups."""
+"""The lossy codec: ``encode`` and the decoder of its groups."""
 
 from keypose.storage.lossy.decode import LossyDecoder
 from keypose.storage.lossy.encode import encode

@@ -1,4 +1,4 @@
-"""The bytes of a ``.kps`` file: magic, version, header, checksums, groups, blocks. docs/kps.md has each of them."""
+"""The layout of a ``.kps`` file: magic, version, header, checksums, groups, blocks. See docs/kps.md."""
 
 from __future__ import annotations
 
@@ -11,140 +11,144 @@ from itertools import accumulate
 
 from keypose.errors import FormatError, LimitError, ModelError
 from keypose.limits import Limits
-from keypose.storage.groups import Coded, CodingError, group_bounds
-from keypose.storage.head.clips import Clip, clip
-from keypose.storage.head.coder import Coder, Decoder, Encoder, TooMuch
-from keypose.storage.sources import Ranges
-from keypose.swings.block.reader import shown
+from keypose.storage.byte_source import ByteReader
+from keypose.storage.groups import CodedFrames, CodingError, group_bounds
+from keypose.storage.header.clip_header import ClipHeader, code_header
+from keypose.storage.header.coder import Coder, Decoder, Encoder, LimitExceeded
+from keypose.swings.block.reader import escape_message
 
 MAGIC = b"KPS"
 VERSION = 1
-HEAD_CHECK_BYTES, CHECK_BYTES = 4, 3
-FIRST_READ = 4096  # mostly the whole header
-SHOWN_BYTES = 12  # of a file that is something else
-LONGEST_LENGTH = 4  # bytes: a header of up to 256 MB
-SECTION_BYTES, SECTION_BYTES_PER_JOINT = 1 << 16, 512  # more than any encoder writes for a frame
+HEADER_CHECKSUM_BYTES, CHECKSUM_BYTES = 4, 3
+FIRST_READ_BYTES = 4096  # usually the complete header
+MAX_QUOTED_BYTES = 12  # of a file of another format
+MAX_LENGTH_BYTES = 4  # of the header length: up to 256 MB
+MIN_SECTION_LIMIT_BYTES, MAX_SECTION_BYTES_PER_JOINT = 1 << 16, 512  # more than any encoder writes for a frame
 
-Namer = Callable[[bytes], str | None]  # of the first bytes: "is BVH"
-_NAMERS: list[Namer] = []
+FormatNamer = Callable[[bytes], str | None]  # first bytes -> description such as "is BVH"
+_FORMAT_NAMERS: list[FormatNamer] = []
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
-    """What a file holds, and where."""
+class FileContents:
+    """The parsed header of a file, and the positions of its sections."""
 
-    clip: Clip
-    coding: bytes  # what all groups need
-    checks: tuple[bytes, ...]  # of each group, then of the keys and the swings
-    start: int  # of the first group
+    header: ClipHeader
+    coding_parameters: bytes  # shared by all groups
+    checksums: tuple[bytes, ...]  # of each group, then of the keys and the swings
+    start_byte: int  # of the first group
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each pose, each body and each block starts, and where the file ends."""
-        sections = zip(self.clip.pose_bytes, self.clip.body_bytes, strict=True)
+        """Return the start of each pose, body and block, and the end of the file."""
+        sections = zip(self.header.pose_bytes, self.header.body_bytes, strict=True)
         lengths = [length for pair in sections for length in pair]
-        blocks = [self.clip.keys_bytes or 0, self.clip.swings_bytes or 0]
-        return list(accumulate((*lengths, *blocks), initial=self.start))
+        blocks = [self.header.keys_bytes or 0, self.header.swings_bytes or 0]
+        return list(accumulate((*lengths, *blocks), initial=self.start_byte))
 
     @property
-    def size(self) -> int:
-        """How many bytes the file has."""
+    def n_bytes(self) -> int:
+        """Return the size of the file in bytes."""
         return self._starts[-1]
 
-    def group(self, g: int) -> tuple[int, int]:
-        """The bytes that group ``g`` is decoded from: its pose and body, and the pose of the next group."""
-        last = g == self.clip.n_groups - 1
+    def group_range(self, g: int) -> tuple[int, int]:
+        """Return the byte range needed to decode group ``g``: its pose and body, and the pose of the next group."""
+        last = g == self.header.n_groups - 1
         return self._starts[2 * g], self._starts[2 * g + (2 if last else 3)]
 
-    def keys(self) -> tuple[int, int, bytes]:
-        """Where the keys are, and their checksum."""
-        n = self.clip.n_groups
-        return self._starts[2 * n], self._starts[2 * n + 1], self.checks[n]
+    def keys_range(self) -> tuple[int, int, bytes]:
+        """Return the byte range of the keys, and their checksum."""
+        n = self.header.n_groups
+        return self._starts[2 * n], self._starts[2 * n + 1], self.checksums[n]
 
-    def swings(self) -> tuple[int, int, bytes]:
-        """Where the swings are, and their checksum."""
-        n = self.clip.n_groups
-        return self._starts[2 * n + 1], self._starts[2 * n + 2], self.checks[-1]
-
-
-_NO_LIMITS = Limits(joints=1 << 31, depth=1 << 31, frames=1 << 53)  # whoever writes a motion has it already
+    def swings_range(self) -> tuple[int, int, bytes]:
+        """Return the byte range of the swings, and their checksum."""
+        n = self.header.n_groups
+        return self._starts[2 * n + 1], self._starts[2 * n + 2], self.checksums[-1]
 
 
-def check(data: bytes) -> bytes:
-    """The checksum of a group or block: CRC-16, which no damage of 16 bits escapes, and a byte of CRC-32."""
+_NO_LIMITS = Limits(joints=1 << 31, depth=1 << 31, frames=1 << 53)  # limits only apply to reading
+
+
+def compute_checksum(data: bytes) -> bytes:
+    """Return the checksum of a group or block: CRC-16, which detects bursts of up to 16 bits, and a byte of CRC-32."""
     return binascii.crc_hqx(data, 0xFFFF).to_bytes(2, "little") + bytes((zlib.crc32(data) & 0xFF,))
 
 
-def written(made: Clip, coded: Coded, keys: bytes | None, swings: bytes | None) -> bytes:
-    """A whole file; ``made`` knows the lengths of all that goes into it."""
-    sections = [section for pair in zip(coded.poses, coded.bodies, strict=True) for section in pair]
+def build_file(header: ClipHeader, coded_frames: CodedFrames, keys: bytes | None, swings: bytes | None) -> bytes:
+    """Return the bytes of a file; ``header`` has the lengths of all sections and blocks."""
+    sections = [section for pair in zip(coded_frames.poses, coded_frames.bodies, strict=True) for section in pair]
     blocks = [block for block in (keys, swings) if block is not None]
-    checks = [check(b"".join(sections[2 * g : 2 * g + 3])) for g in range(made.n_groups)]
-    answers, texts, least = _answers(made, 0)
-    if texts:  # how long they are is said before they are
-        answers, texts, least = _answers(made, len(texts))
-    others = b"".join((coded.clip, *checks, *map(check, blocks), texts))
-    body = answers + bytes(max(0, least - len(answers) - len(others))) + others
-    if len(body) >> 7 * LONGEST_LENGTH:
+    checksums = [compute_checksum(b"".join(sections[2 * g : 2 * g + 3])) for g in range(header.n_groups)]
+    header_bytes, texts, min_bytes = _encode_header(header, 0)
+    if texts:  # their length precedes the rest of the header
+        header_bytes, texts, min_bytes = _encode_header(header, len(texts))
+    others = b"".join((coded_frames.parameters, *checksums, *map(compute_checksum, blocks), texts))
+    body = header_bytes + bytes(max(0, min_bytes - len(header_bytes) - len(others))) + others
+    if len(body) >> 7 * MAX_LENGTH_BYTES:
         raise CodingError(f"a header of {len(body)} bytes")
-    head = MAGIC + bytes((VERSION,)) + _whole(len(body)) + body
-    return b"".join((head, zlib.crc32(head).to_bytes(HEAD_CHECK_BYTES, "little"), *sections, *blocks))
+    prefix = MAGIC + bytes((VERSION,)) + _encode_varint(len(body)) + body
+    return b"".join((prefix, zlib.crc32(prefix).to_bytes(HEADER_CHECKSUM_BYTES, "little"), *sections, *blocks))
 
 
-def _answers(made: Clip, texts: int) -> tuple[bytes, bytes, int]:
-    """What the header says, the texts that are kept apart from it, and how long it must be at least to be read."""
+def _encode_header(header: ClipHeader, texts: int) -> tuple[bytes, bytes, int]:
+    """Return the coded header, its deflated long texts, and the minimum header size that a decoder accepts."""
     c = Encoder()
-    _length_of_texts(c, texts)
-    clip(c, made, _NO_LIMITS, made.n_groups)
-    return c.finish(), c.deflated_apart(), c.least_bytes
+    _code_texts_length(c, texts)
+    code_header(c, header, _NO_LIMITS, header.n_groups)
+    return c.finish(), c.deflate_texts(), c.min_bytes
 
 
-def _length_of_texts(c: Coder, length: int | None) -> int:
-    has_some = c.flag("texts", None if length is None else length > 0)
-    return c.whole("bytes of texts", length) if has_some else 0
+def _code_texts_length(c: Coder, length: int | None) -> int:
+    has_texts = c.code_flag("texts", None if length is None else length > 0)
+    return c.code_natural("bytes of texts", length) if has_texts else 0
 
 
-def _whole(number: int) -> bytes:
-    """Seven bits in each byte, the lowest first; every byte but the last has bit 7 set."""
-    low, rest = number & 0x7F, number >> 7
-    return bytes((low | 0x80,)) + _whole(rest) if rest else bytes((low,))
+def _encode_varint(number: int) -> bytes:
+    """Encode seven bits per byte, the lowest first; every byte but the last has bit 7 set."""
+    low, high = number & 0x7F, number >> 7
+    return bytes((low | 0x80,)) + _encode_varint(high) if high else bytes((low,))
 
 
-def contents_of(source: Ranges, limits: Limits) -> Contents:
-    """What a file holds; its header is read and checked, nothing else."""
-    start = source.read(0, FIRST_READ)
+def read_contents(source: ByteReader, limits: Limits) -> FileContents:
+    """Read and check the header of a file, and nothing else."""
+    start = source.read(0, FIRST_READ_BYTES)
     _check_start(source, start)
-    length, at = _length(source, start)
-    if source.size is not None and at + length + HEAD_CHECK_BYTES > source.size:
+    length, at = _read_header_length(source, start)
+    if source.size is not None and at + length + HEADER_CHECKSUM_BYTES > source.size:
         raise FormatError(source.name, f"cut short: its header has {length} bytes, {source.size} is all there is")
     end = at + length
-    if len(start) == FIRST_READ:
-        start += source.read(FIRST_READ, end + HEAD_CHECK_BYTES)
-    if len(start) < end + HEAD_CHECK_BYTES:
+    if len(start) == FIRST_READ_BYTES:
+        start += source.read(FIRST_READ_BYTES, end + HEADER_CHECKSUM_BYTES)
+    if len(start) < end + HEADER_CHECKSUM_BYTES:
         raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, in its header of {length} bytes")
-    stated = int.from_bytes(start[end : end + HEAD_CHECK_BYTES], "little")
-    if zlib.crc32(start[:end]) != stated:
+    checksum = int.from_bytes(start[end : end + HEADER_CHECKSUM_BYTES], "little")
+    if zlib.crc32(start[:end]) != checksum:
         raise FormatError(source.name, "the header is damaged: its checksum is not that of its bytes; without it "
                                        "nothing can be read")  # fmt: skip
     if start[len(MAGIC)] != VERSION:
         raise FormatError(source.name, f"version is {start[len(MAGIC)]}, expected {VERSION}")
     try:
-        found = _parsed(start[at:end], limits, end + HEAD_CHECK_BYTES)
-    except TooMuch as error:
-        key = error.what.split()[-1].strip("()")
-        raise LimitError(source.name, f"{error.found} {error.what}, more than the limit of {getattr(limits, key)}; if "
+        contents = _parse_header(start[at:end], limits, end + HEADER_CHECKSUM_BYTES)
+    except LimitExceeded as error:
+        key = error.unit.split()[-1].strip("()")
+        raise LimitError(source.name, f"{error.count} {error.unit}, more than the limit of {getattr(limits, key)}; if "
                                       f"the file is sound, raise it: limits=Limits({key}=...)") from None  # fmt: skip
     except (CodingError, ModelError) as error:
-        raise FormatError(source.name, f"the header is not what an encoder writes: {shown(str(error))}") from None
-    return found
+        raise FormatError(
+            source.name, f"the header is not what an encoder writes: {escape_message(str(error))}"
+        ) from None
+    return contents
 
 
-def _check_start(source: Ranges, start: bytes) -> None:
+def _check_start(source: ByteReader, start: bytes) -> None:
     if not start:
         raise FormatError(source.name, "is empty, expected a .kps file")
     if not start.startswith(MAGIC[: len(start)]):
-        what = next((found for namer in _NAMERS if (found := namer(start))), f"starts with {start[:SHOWN_BYTES]!r}")
-        raise FormatError(source.name, f"is no .kps file: it {what}")
+        description = next(
+            (text for namer in _FORMAT_NAMERS if (text := namer(start))), f"starts with {start[:MAX_QUOTED_BYTES]!r}"
+        )
+        raise FormatError(source.name, f"is no .kps file: it {description}")
     if len(start) <= len(MAGIC):
         raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, before its version")
     version = start[len(MAGIC)]
@@ -153,15 +157,15 @@ def _check_start(source: Ranges, start: bytes) -> None:
                                        f"version {VERSION}; update Keypose to read it")  # fmt: skip
 
 
-def name_others_with(namer: Namer) -> None:
-    """Says who knows what a file is that is none of these: formats, which are above this room."""
-    _NAMERS[:] = [namer]
+def set_format_namer(namer: FormatNamer) -> None:
+    """Register the function that identifies other formats: it is in ``keypose.formats``, above this package."""
+    _FORMAT_NAMERS[:] = [namer]
 
 
-def _length(source: Ranges, start: bytes) -> tuple[int, int]:
-    """The length of the header's body, and where it starts."""
+def _read_header_length(source: ByteReader, start: bytes) -> tuple[int, int]:
+    """Return the length of the header's body, and its start."""
     length, at = 0, len(MAGIC) + 1
-    for k in range(LONGEST_LENGTH):
+    for k in range(MAX_LENGTH_BYTES):
         if at + k >= len(start):
             raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, before its header")
         length |= (start[at + k] & 0x7F) << 7 * k
@@ -170,29 +174,29 @@ def _length(source: Ranges, start: bytes) -> tuple[int, int]:
     raise FormatError(source.name, "the length of the header is damaged", byte=at)
 
 
-def _parsed(body: bytes, limits: Limits, start: int) -> Contents:
+def _parse_header(body: bytes, limits: Limits, start: int) -> FileContents:
     c = Decoder(body)
-    texts = _length_of_texts(c, None)
+    texts = _code_texts_length(c, None)
     if texts > len(body):
         raise CodingError(f"texts of {texts} bytes")
-    c.set_apart(body[len(body) - texts :] if texts else b"")
-    found = clip(c, None, limits, len(body) // CHECK_BYTES)
-    n_checks = found.n_groups + (found.keys_bytes is not None) + (found.swings_bytes is not None)
+    c.set_deflated_texts(body[len(body) - texts :] if texts else b"")
+    header = code_header(c, None, limits, len(body) // CHECKSUM_BYTES)
+    n_checksums = header.n_groups + (header.keys_bytes is not None) + (header.swings_bytes is not None)
     end = len(body) - texts
-    middle = end - CHECK_BYTES * n_checks
-    if found.coding_bytes > middle:
+    middle = end - CHECKSUM_BYTES * n_checksums
+    if header.parameters_bytes > middle:
         raise CodingError(f"{len(body)} bytes are too few for what it says")
-    checks = tuple(body[at : at + CHECK_BYTES] for at in range(middle, end, CHECK_BYTES))
-    _check_sections(found)
-    return Contents(found, body[middle - found.coding_bytes : middle], checks, start)
+    checksums = tuple(body[at : at + CHECKSUM_BYTES] for at in range(middle, end, CHECKSUM_BYTES))
+    _check_sections(header)
+    return FileContents(header, body[middle - header.parameters_bytes : middle], checksums, start)
 
 
-def _check_sections(found: Clip) -> None:
-    """No group has more bytes than any encoder could make of its frames."""
-    if not found.n_groups:
+def _check_sections(header: ClipHeader) -> None:
+    """Raise ``CodingError`` if a group has more bytes than an encoder writes for its frames."""
+    if not header.n_groups:
         return
-    bounds = group_bounds(found.n_frames, found.fps)
-    joints = found.skeleton.n_joints
-    for (first, after), pose, body in zip(bounds, found.pose_bytes, found.body_bytes, strict=True):
-        if pose + body > SECTION_BYTES + SECTION_BYTES_PER_JOINT * joints * (after - first):
+    bounds = group_bounds(header.n_frames, header.fps)
+    joints = header.skeleton.n_joints
+    for (first, after), pose, body in zip(bounds, header.pose_bytes, header.body_bytes, strict=True):
+        if pose + body > MIN_SECTION_LIMIT_BYTES + MAX_SECTION_BYTES_PER_JOINT * joints * (after - first):
             raise CodingError(f"a group of {pose + body} bytes for {after - first} frames of {joints} joints")

@@ -1,4 +1,4 @@
-"""Captured detail of keys that are kept beside frames: the frames have it, so it is found in them again."""
+"""Captured detail of keys stored beside frames: it is omitted from the keys and recomputed from the frames."""
 
 from __future__ import annotations
 
@@ -6,34 +6,42 @@ from dataclasses import replace
 
 import numpy as np
 
-from keypose.inbetween.keyed import with_residual
+from keypose.curves.keyed_motion import add_residual
 from keypose.model import KeyedMotion, Motion
 
-IN_FRAMES = "the captured detail of these keys is in the frames beside them"
-SAME_TURN_RAD, SAME_SHIFT = 1e-6, 1e-6  # of detail that is the same; shifts relative to the figure's height
+DETAIL_IN_FRAMES_NOTE = "the captured detail of these keys is in the frames beside them"
+MAX_ROTATION_DIFFERENCE_RAD, MAX_SHIFT_DIFFERENCE = (
+    1e-6,
+    1e-6,
+)  # of equal detail; shifts relative to the figure's height
 
 
-def without_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
-    """``keyed`` without its residual, with a note, where that is what its curves leave out of ``motion``."""
-    kept = keyed.residual
-    if kept is None or kept.frames is not None or len(kept) != motion.n_frames:
+def remove_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
+    """Return ``keyed`` without its residual and with a note, if the residual follows from its curves and ``motion``."""
+    residual = keyed.residual
+    if residual is None or residual.frames is not None or len(residual) != motion.n_frames:
         return keyed
-    found = with_residual(keyed, motion).residual
-    assert found is not None
-    off_turn, off_shift = np.abs(found.turns - kept.turns).max(), np.abs(found.shifts - kept.shifts).max()
-    if off_turn > SAME_TURN_RAD or off_shift > SAME_SHIFT * max(motion.height, 0.0):
+    frames_residual = add_residual(keyed, motion).residual
+    assert frames_residual is not None
+    rotation_difference, shift_difference = (
+        np.abs(frames_residual.rotations - residual.rotations).max(),
+        np.abs(frames_residual.shifts - residual.shifts).max(),
+    )
+    if rotation_difference > MAX_ROTATION_DIFFERENCE_RAD or shift_difference > MAX_SHIFT_DIFFERENCE * max(
+        motion.height, 0.0
+    ):
         return keyed
-    return replace(keyed, residual=None, notes=(*keyed.notes, IN_FRAMES))
+    return replace(keyed, residual=None, notes=(*keyed.notes, DETAIL_IN_FRAMES_NOTE))
 
 
-def left_to_frames(keyed: KeyedMotion) -> bool:
-    """Whether the detail of ``keyed`` was left to the frames beside it."""
-    return keyed.residual is None and IN_FRAMES in keyed.notes
+def is_detail_in_frames(keyed: KeyedMotion) -> bool:
+    """Return whether the detail of ``keyed`` has to be recomputed from the frames beside it."""
+    return keyed.residual is None and DETAIL_IN_FRAMES_NOTE in keyed.notes
 
 
-def with_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
-    """``keyed`` with what its curves leave out of ``motion``, where its detail was left to the frames."""
-    if not left_to_frames(keyed):
+def restore_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
+    """Return ``keyed`` with its residual against ``motion``, if its detail was omitted."""
+    if not is_detail_in_frames(keyed):
         return keyed
-    notes = tuple(note for note in keyed.notes if note != IN_FRAMES)
-    return replace(with_residual(keyed, motion), notes=notes)
+    notes = tuple(note for note in keyed.notes if note != DETAIL_IN_FRAMES_NOTE)
+    return replace(add_residual(keyed, motion), notes=notes)

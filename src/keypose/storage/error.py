@@ -1,7 +1,7 @@
-"""How far stored motion is off its original: the measure in which a stored file's tolerance is promised.
+"""The error of a stored motion, as bounded by the tolerance of its file.
 
-Millimetres on a figure of 1.7 m, over the joints, the end sites and six points 3 cm off each joint, along its own axes
-both ways: where a joint is tells nothing of how it is turned, its points do.
+Millimetres on a figure of 1.7 m, over the joints, the end sites and six points 3 cm off each joint in both directions
+of its axes: these points measure the joint's rotation, which its own position does not.
 """
 
 from __future__ import annotations
@@ -18,103 +18,117 @@ from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.model import Motion, Skeleton
 from keypose.rotations import to_matrix
 
-ARM_MM = 30.0  # how far the six points are off their joint
+ARM_MM = 30.0  # distance of the six points from their joint
 POINTS = ("joint", "3 cm along +X", "3 cm along +Y", "3 cm along +Z", "3 cm along -X", "3 cm along -Y", "3 cm along -Z")
 END_SITE = "end site"
-LEAST_HEIGHT = 1e-9  # of the largest coordinate: less is what rounding leaves of a figure without height
-UNKNOWN_MM_PER_UNIT = 1000.0
-BLOCK_POSES = 1 << 14  # frames x joints and end sites that are compared together: some 10 MB
+MIN_RELATIVE_HEIGHT = 1e-9  # relative to the largest coordinate: below it, the height is rounding error
+DEFAULT_MM_PER_UNIT = 1000.0
+BLOCK_POSES = 1 << 14  # frames x (joints and end sites) compared at a time: about 10 MB
 
 
 @dataclass(frozen=True)
 class LargestError:
-    """The largest error of a stored motion, and where it is."""
+    """The largest error of a stored motion, with its frame and point."""
 
     mm: float
-    frame: int  # counted from 0
-    joint: str  # that carries the point
-    what: str  # which point: one of POINTS or END_SITE
+    frame: int  # from 0
+    joint: str  # of the point
+    point: str  # one of POINTS, or END_SITE
 
     def __str__(self) -> str:
-        point = self.joint if self.what == POINTS[0] else f"{self.joint} ({self.what})"
-        return f"{self.mm:.3g} mm at frame {self.frame}, {point}"
+        where = self.joint if self.point == POINTS[0] else f"{self.joint} ({self.point})"
+        return f"{self.mm:.3g} mm at frame {self.frame}, {where}"
 
 
-def mm_per_unit_of(motion: Motion) -> float:
-    """Millimetres per file unit, in which a tolerance is promised for ``motion``.
+def tolerance_mm_per_unit(motion: Motion) -> float:
+    """Return the millimetres per file unit in which a tolerance holds for ``motion``.
 
-    On the figure scaled to 1.7 m, as ``motion.mm_per_unit`` has it. A figure without height (one joint, markers in a
-    plane) has no such scale: true millimetres then, where the file says its unit. Where it does not, a unit counts as
-    a metre, the largest unit in use, so that the promise holds whichever unit was meant.
+    On the figure scaled to 1.7 m, as in ``motion.mm_per_unit``. A figure without height (one joint, markers in a plane)
+    has no such scale: then true millimetres, if the file states its unit. If it does not, a unit counts as a metre, the
+    largest unit in use, so that the tolerance holds whichever unit was meant.
     """
     height = motion.height
     coordinates = max(float(np.abs(motion.translations).max()), float(np.abs(motion.skeleton.offsets).max(initial=0.0)))
-    if height > LEAST_HEIGHT * coordinates and 0 < (scale := REFERENCE_HEIGHT_MM / height) < np.inf:
+    if height > MIN_RELATIVE_HEIGHT * coordinates and 0 < (scale := REFERENCE_HEIGHT_MM / height) < np.inf:
         return scale
-    return UNKNOWN_MM_PER_UNIT if motion.metres_per_unit is None else 1000.0 * motion.metres_per_unit
+    return DEFAULT_MM_PER_UNIT if motion.metres_per_unit is None else 1000.0 * motion.metres_per_unit
 
 
 def largest_error(original: Motion, decoded: Motion, *, mm_per_unit: float | None = None) -> LargestError:
-    """The largest distance between a point of ``original`` and the same point of ``decoded``, and where it is.
+    """Return the largest distance between a point of ``original`` and the same point of ``decoded``.
 
-    Both have the same joints and frames. ``mm_per_unit`` is needed where ``original`` is a part of the clip for which
-    the promise was made; None: as ``mm_per_unit_of(original)`` says.
+    Both have the same joints and frames. ``mm_per_unit`` is needed if ``original`` is a span of the clip for which the
+    tolerance holds; None: ``tolerance_mm_per_unit(original)``.
     """
-    scale = mm_per_unit_of(original) if mm_per_unit is None else mm_per_unit
+    scale = tolerance_mm_per_unit(original) if mm_per_unit is None else mm_per_unit
     largest, frame, point = -1.0, 0, 0
-    for start, stop in blocks(original):
+    for start, stop in frame_blocks(original):
         errors = errors_mm(original, decoded, start, stop, mm_per_unit=scale)
-        at, where = (int(i) for i in np.unravel_index(int(errors.argmax()), errors.shape))
-        if errors[at, where] > largest:
-            largest, frame, point = float(errors[at, where]), start + at, where
-    return LargestError(largest, frame, *_named(original.skeleton, point))
+        row, column = (int(i) for i in np.unravel_index(int(errors.argmax()), errors.shape))
+        if errors[row, column] > largest:
+            largest, frame, point = float(errors[row, column]), start + row, column
+    return LargestError(largest, frame, *_name_point(original.skeleton, point))
 
 
 def frame_errors_mm(original: Motion, decoded: Motion, *, mm_per_unit: float | None = None) -> Floats:
-    """The largest distance in each frame (T,)."""
-    scale = mm_per_unit_of(original) if mm_per_unit is None else mm_per_unit
-    parts = [errors_mm(original, decoded, *some, mm_per_unit=scale).max(axis=1) for some in blocks(original)]
-    return np.concatenate(parts)
+    """Return the largest distance in each frame (T,), mm."""
+    scale = tolerance_mm_per_unit(original) if mm_per_unit is None else mm_per_unit
+    block_errors = [
+        errors_mm(original, decoded, *some, mm_per_unit=scale).max(axis=1) for some in frame_blocks(original)
+    ]
+    return np.concatenate(block_errors)
 
 
-def blocks(motion: Motion) -> Iterator[tuple[int, int]]:
-    """Frames that are compared together, first and end: few enough to keep memory small."""
+def frame_blocks(motion: Motion) -> Iterator[tuple[int, int]]:
+    """Return the (start, stop) of the blocks of frames compared at a time, to limit memory."""
     length = max(1, BLOCK_POSES // (motion.n_joints + len(motion.skeleton.end_joints)))
     return ((start, min(start + length, motion.n_frames)) for start in range(0, motion.n_frames, length))
 
 
 def errors_mm(original: Motion, decoded: Motion, start: int, stop: int, *, mm_per_unit: float) -> Floats:
-    """The distances (N, 7 J + E) of frames ``start`` to ``stop - 1``: seven points of each joint, then end sites."""
-    _check_alike(original, decoded)
-    here, there = (_points(motion, start, stop, ARM_MM / mm_per_unit) for motion in (original, decoded))
-    off = there - here
-    return np.asarray(mm_per_unit * np.sqrt(np.einsum("tpk,tpk->tp", off, off)))
+    """Return the distances (N, 7 J + E), mm, of frames ``start`` to ``stop - 1``: 7 points per joint, end sites."""
+    _check_comparable(original, decoded)
+    original_points, decoded_points = (
+        _points(motion, start, stop, ARM_MM / mm_per_unit) for motion in (original, decoded)
+    )
+    differences = decoded_points - original_points
+    return np.asarray(mm_per_unit * np.sqrt(np.einsum("tpk,tpk->tp", differences, differences)))
 
 
 def _points(motion: Motion, start: int, stop: int, arm: float) -> Floats:
-    """World positions (N, 7 J + E, 3) of all points, ``arm`` in file units."""
+    """Return the world positions (N, 7 J + E, 3) of all points; ``arm`` in file units."""
     s = motion.skeleton
-    positions, turns = kinematics.forward(s.parents, motion.translations[start:stop], motion.rotations[start:stop])
-    arms = arm * np.swapaxes(to_matrix(turns), -1, -2)  # (N, J, 3, 3): where each of the joint's axes points
+    positions, world_rotations = kinematics.forward(
+        s.parents, motion.translations[start:stop], motion.rotations[start:stop]
+    )
+    arms = arm * np.swapaxes(to_matrix(world_rotations), -1, -2)  # (N, J, 3, 3): world directions of the joint's axes
     at_joint = positions[:, :, None, :]
-    own = np.concatenate((at_joint, at_joint + arms, at_joint - arms), axis=2).reshape(len(positions), -1, 3)
-    return np.concatenate((own, kinematics.end_positions(positions, turns, s.end_joints, s.end_offsets)), axis=1)
+    joint_points = np.concatenate((at_joint, at_joint + arms, at_joint - arms), axis=2).reshape(len(positions), -1, 3)
+    return np.concatenate(
+        (joint_points, kinematics.end_positions(positions, world_rotations, s.end_joints, s.end_offsets)), axis=1
+    )
 
 
-def _named(skeleton: Skeleton, point: int) -> tuple[str, str]:
-    """The joint of one column of the distances, and which of its points."""
-    joint, which = divmod(point, len(POINTS))
+def _name_point(skeleton: Skeleton, point: int) -> tuple[str, str]:
+    """Return the names of the joint and the point of one column of the distances."""
+    joint, point_index = divmod(point, len(POINTS))
     if joint < skeleton.n_joints:
-        return skeleton.names[joint], POINTS[which]
+        return skeleton.names[joint], POINTS[point_index]
     end = point - len(POINTS) * skeleton.n_joints
     return skeleton.names[int(skeleton.end_joints[end])], END_SITE
 
 
-def _check_alike(original: Motion, decoded: Motion) -> None:
-    ours, theirs = original.skeleton, decoded.skeleton
-    if ours.names != theirs.names or (ours.parents != theirs.parents).any():
+def _check_comparable(original: Motion, decoded: Motion) -> None:
+    original_skeleton, decoded_skeleton = original.skeleton, decoded.skeleton
+    if (
+        original_skeleton.names != decoded_skeleton.names
+        or (original_skeleton.parents != decoded_skeleton.parents).any()
+    ):
         raise OptionError(f"{original.name!r} and {decoded.name!r} have different joints")
-    if len(ours.end_joints) != len(theirs.end_joints) or (ours.end_joints != theirs.end_joints).any():
+    if (
+        len(original_skeleton.end_joints) != len(decoded_skeleton.end_joints)
+        or (original_skeleton.end_joints != decoded_skeleton.end_joints).any()
+    ):
         raise OptionError(f"{original.name!r} and {decoded.name!r} have different end sites")
     if original.n_frames != decoded.n_frames:
         raise OptionError(f"{original.name!r} has {original.n_frames} frames, {decoded.name!r} {decoded.n_frames}")

@@ -1,36 +1,36 @@
-"""Frames in groups of about one second, each of which is read without the others."""
+"""Groups of frames of about one second, each of which is decoded separately."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST_GROUP_FRAMES = 480  # however fast the camera: what is decoded together stays small
+MAX_GROUP_FRAMES = 480  # limits the memory of decoding, at any frame rate
 NO_FRAMES, WITHIN_TOLERANCE, LOSSLESS = 0, 1, 2  # kinds of files
 
 
 class CodingError(ValueError):
-    """Coded bytes that no encoder writes; whoever reads the file says which file and which group."""
+    """Invalid coded bytes; the caller adds the file and the group."""
 
 
 @dataclass(frozen=True)
-class Coded:
-    """What a codec makes of the frames of a motion."""
+class CodedFrames:
+    """The frames of a motion as coded by a codec."""
 
-    kind: int  # 0 no frames of its own (plays from keys or swings), 1 within a tolerance, 2 lossless
-    clip: bytes  # what all groups need (charts, steps); goes into the header
-    poses: tuple[bytes, ...]  # the first frame of each group, coded alone; may be empty
+    kind: int  # NO_FRAMES (played from keys or swings), WITHIN_TOLERANCE or LOSSLESS
+    parameters: bytes  # shared by all groups (charts, steps); stored in the header
+    poses: tuple[bytes, ...]  # the first frame of each group, coded separately; may be empty
     bodies: tuple[bytes, ...]  # the other frames of each group
 
 
 def group_frames(fps: float) -> int:
-    """How many frames a group has: the whole number nearest to ``fps`` (of two, the even one), from 1 to 480."""
-    return min(max(1, round(fps)), MOST_GROUP_FRAMES)
+    """Return the frames per group: ``fps`` rounded to the nearest integer (half to even), from 1 to 480."""
+    return min(max(1, round(fps)), MAX_GROUP_FRAMES)
 
 
 def group_bounds(n_frames: int, fps: float) -> list[tuple[int, int]]:
-    """First frame and the one after the last, for each group; a short rest goes to the last group.
+    """Return the (start, stop) of each group; a short remainder is added to the last group.
 
-    So the last group has half a second to one and a half, or the whole of a clip that is shorter.
+    So the last group has half a second to one and a half, or the complete clip if that is shorter.
     """
     size = group_frames(fps)
     count = group_count(n_frames, fps)
@@ -38,6 +38,6 @@ def group_bounds(n_frames: int, fps: float) -> list[tuple[int, int]]:
 
 
 def group_count(n_frames: int, fps: float) -> int:
-    """How many groups ``n_frames`` frames make."""
+    """Return the number of groups of ``n_frames`` frames."""
     size = group_frames(fps)
     return max(1, (2 * n_frames + size) // (2 * size))

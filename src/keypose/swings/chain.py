@@ -1,4 +1,4 @@
-"""A chain of even turns as a track: swings that stay, keys between them, and turns that are swings again."""
+"""Build a track from a chain of swings and keys; rotations between keys that follow a found swing become swings."""
 
 from __future__ import annotations
 
@@ -9,76 +9,82 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints
 from keypose.rotations import conjugate, log, multiply
-from keypose.swings.parts import KeyedSpan
+from keypose.swings.swing import KeyedSpan
 from keypose.swings.track import Track
 
-ALONG = 0.75  # of a turn's frames that lie in one swing: then it is what is left of that swing
+MIN_OVERLAP = 0.75  # share of the frames between two keys that lie in a found swing: then it is a part of that swing
 
 
-def track_of_chain(found: Track, kept: Ints, frames: Ints, rotations: Floats, least: int, slowest: float) -> Track:
-    """``found`` with only the swings ``kept`` (N,) and with keys at ``frames`` (K,), ``rotations`` (K, 4), around them.
+def build_track(
+    track: Track, swing_indices: Ints, frames: Ints, rotations: Floats, min_frames: int, min_speed: float
+) -> Track:
+    """Return ``track`` with only the swings ``swing_indices`` (N,) and keys at ``frames`` (K,), ``rotations`` (K, 4).
 
-    From one key to the next the joint turns evenly. If that is along a swing that was found, at least ``least`` frames
-    long and at least ``slowest`` radians per frame fast, it is a swing: it takes the room of the two keys and plays the
-    same. Rests go where anything now covers their frames.
+    From one key to the next the joint rotates at constant speed. If that is along a found swing, at least
+    ``min_frames`` long and at least ``min_speed`` radians per frame fast, it becomes a swing, which replaces the two
+    keys and plays the same. Rests are dropped where swings or keys cover their frames.
     """
-    block = np.searchsorted(found.starts[kept], frames).astype(np.int32)  # keys that no swing divides have the same
-    turns = log(multiply(conjugate(rotations[:-1]), rotations[1:]))
-    again = _swings_again(found, frames, turns, block, least, slowest)
-    starts = np.concatenate((found.starts[kept], frames[again]))
+    group = np.searchsorted(track.starts[swing_indices], frames).astype(
+        np.int32
+    )  # keys that no swing separates have the same
+    rotation_vectors = log(multiply(conjugate(rotations[:-1]), rotations[1:]))
+    new_swings = _find_new_swings(track, frames, rotation_vectors, group, min_frames, min_speed)
+    starts = np.concatenate((track.starts[swing_indices], frames[new_swings]))
     order = np.argsort(starts)
-    starts, ends = starts[order], np.concatenate((found.ends[kept], frames[again + 1]))[order]
-    keyed = _spans(frames, rotations, block, again)
-    free = _free_rests(found, starts, ends, keyed)
+    starts, ends = starts[order], np.concatenate((track.ends[swing_indices], frames[new_swings + 1]))[order]
+    keyed = _keyed_spans(frames, rotations, group, new_swings)
+    free_rests = _free_rests(track, starts, ends, keyed)
     return replace(
-        found,
+        track,
         starts=starts,
         ends=ends,
-        start_rotations=np.concatenate((found.start_rotations[kept], rotations[again]))[order],
-        turns=np.concatenate((found.turns[kept], turns[again]))[order],
-        rest_starts=found.rest_starts[free],
-        rest_ends=found.rest_ends[free],
-        rest_rotations=found.rest_rotations[free],
+        start_rotations=np.concatenate((track.start_rotations[swing_indices], rotations[new_swings]))[order],
+        rotation_vectors=np.concatenate((track.rotation_vectors[swing_indices], rotation_vectors[new_swings]))[order],
+        rest_starts=track.rest_starts[free_rests],
+        rest_ends=track.rest_ends[free_rests],
+        rest_rotations=track.rest_rotations[free_rests],
         keyed=keyed,
     )
 
 
-def _swings_again(found: Track, frames: Ints, turns: Floats, block: Ints, least: int, slowest: float) -> Ints:
-    """The first keys of turns that are swings; of two that share a key the wider one."""
-    if len(frames) < 2 or not found.n_swings:
+def _find_new_swings(
+    track: Track, frames: Ints, rotation_vectors: Floats, group: Ints, min_frames: int, min_speed: float
+) -> Ints:
+    """Return the first keys of rotations that are swings; of two that share a key the wider one."""
+    if len(frames) < 2 or not track.n_swings:
         return np.zeros(0, np.int32)
     first, last = frames[:-1], frames[1:]
-    near = np.maximum(np.searchsorted(found.starts, (first + last) // 2, side="right") - 1, 0)
-    shared = np.minimum(last, found.ends[near]) - np.maximum(first, found.starts[near])
-    angles = np.sqrt(np.einsum("nk,nk->n", turns, turns))
+    nearest = np.maximum(np.searchsorted(track.starts, (first + last) // 2, side="right") - 1, 0)
+    overlap = np.minimum(last, track.ends[nearest]) - np.maximum(first, track.starts[nearest])
+    angles = np.sqrt(np.einsum("nk,nk->n", rotation_vectors, rotation_vectors))
     fits = (
-        (shared >= ALONG * (last - first))
-        & (last - first + 1 >= least)
-        & (angles >= slowest * (last - first))
-        & (block[:-1] == block[1:])
+        (overlap >= MIN_OVERLAP * (last - first))
+        & (last - first + 1 >= min_frames)
+        & (angles >= min_speed * (last - first))
+        & (group[:-1] == group[1:])
     )
-    some = np.flatnonzero(fits)
-    taken, chosen = set(), []
-    for i in some[np.argsort(-angles[some], kind="stable")].tolist():
-        if i not in taken and i + 1 not in taken:
-            taken |= {i, i + 1}
+    candidates = np.flatnonzero(fits)
+    used_keys, chosen = set(), []
+    for i in candidates[np.argsort(-angles[candidates], kind="stable")].tolist():
+        if i not in used_keys and i + 1 not in used_keys:
+            used_keys |= {i, i + 1}
             chosen.append(i)
     return np.array(sorted(chosen), np.int32)
 
 
-def _spans(frames: Ints, rotations: Floats, block: Ints, again: Ints) -> tuple[KeyedSpan, ...]:
-    """The keys that are not ends of swings, together where no swing lies between them."""
-    left = np.setdiff1d(np.arange(len(frames)), np.concatenate((again, again + 1)))
-    if not len(left):
+def _keyed_spans(frames: Ints, rotations: Floats, group: Ints, new_swings: Ints) -> tuple[KeyedSpan, ...]:
+    """Return spans of the keys that are not ends of swings, together where no swing lies between them."""
+    key_indices = np.setdiff1d(np.arange(len(frames)), np.concatenate((new_swings, new_swings + 1)))
+    if not len(key_indices):
         return ()
-    cuts = np.flatnonzero((np.diff(left) > 1) | (np.diff(block[left]) > 0)) + 1
-    edges = [0, *cuts.tolist(), len(left)]
-    return tuple(KeyedSpan(frames[left[a:b]], rotations[left[a:b]]) for a, b in pairwise(edges))
+    cuts = np.flatnonzero((np.diff(key_indices) > 1) | (np.diff(group[key_indices]) > 0)) + 1
+    edges = [0, *cuts.tolist(), len(key_indices)]
+    return tuple(KeyedSpan(frames[key_indices[a:b]], rotations[key_indices[a:b]]) for a, b in pairwise(edges))
 
 
-def _free_rests(found: Track, starts: Ints, ends: Ints, keyed: tuple[KeyedSpan, ...]) -> Bools:
-    """Which rests (R,) no swing and no keys cover."""
+def _free_rests(track: Track, starts: Ints, ends: Ints, keyed: tuple[KeyedSpan, ...]) -> Bools:
+    """Return flags (R,) of the rests that no swing and no keys cover."""
     firsts = np.sort(np.concatenate((starts, [span.start for span in keyed])))
     lasts = np.sort(np.concatenate((ends, [span.end for span in keyed])))
-    next_part = np.searchsorted(lasts, found.rest_starts)
-    return np.asarray(np.append(firsts, np.inf)[next_part] > found.rest_ends)
+    next_item = np.searchsorted(lasts, track.rest_starts)
+    return np.asarray(np.append(firsts, np.inf)[next_item] > track.rest_ends)

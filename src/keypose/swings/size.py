@@ -1,46 +1,46 @@
-"""How many bytes swings take, and what for."""
+"""The packed size of swings by section."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keypose.swings.noun import Swings
-from keypose.swings.packed import packed_parts
+from keypose.swings.codec import pack_with_sizes
+from keypose.swings.model import Swings
 
 NUMBER_BYTES = 4
-PARTS = ("swings", "rests", "keys", "left_out", "translation", "header")
+SECTIONS = ("swings", "rests", "keys", "left_out", "translation", "header")
 
 
 @dataclass(frozen=True)
 class Size:
-    """The bytes of packed swings by what they are for, beside those of the motion frame by frame."""
+    """The bytes of packed swings by section, and those of the raw motion."""
 
     swings: int
     rests: int
-    keys: int  # where swings describe a joint badly
-    left_out: int  # joints that are kept frame by frame from the start: fingers, toes
-    translation: int  # where joints are that move about
-    header: int  # the clip, its skeleton, contacts of feet, what each joint has
+    keys: int  # where swings are inaccurate
+    left_out: int  # joints stored frame by frame: fingers, toes
+    translation: int  # paths and changed translations
+    header: int  # the clip, its skeleton, foot contacts, flags of tracks
     raw_bytes: int  # 4 for each rotation and position channel of the skeleton in each frame
 
     @property
-    def parts(self) -> dict[str, int]:
-        """The bytes of each part by name."""
-        return {part: getattr(self, part) for part in PARTS}
+    def sections(self) -> dict[str, int]:
+        """The bytes of each section by name."""
+        return {part: getattr(self, part) for part in SECTIONS}
 
     @property
     def total(self) -> int:
-        """All bytes together."""
-        return sum(self.parts.values())
+        """The total number of bytes."""
+        return sum(self.sections.values())
 
     @property
     def ratio(self) -> float:
-        """The part of the raw bytes that is left."""
+        """The packed bytes over the raw bytes."""
         return self.total / max(1, self.raw_bytes)
 
 
-def size_of(swings: Swings) -> Size:
-    """The size of ``swings`` when they are packed."""
-    sizes = packed_parts(swings)[1]
+def measure_size(swings: Swings) -> Size:
+    """Return the packed size of ``swings``."""
+    sizes = pack_with_sizes(swings)[1]
     channels = sum(len(channels) for channels in swings.skeleton.channels)
-    return Size(**{part: sizes[part] for part in PARTS}, raw_bytes=NUMBER_BYTES * channels * swings.n_frames)
+    return Size(**{part: sizes[part] for part in SECTIONS}, raw_bytes=NUMBER_BYTES * channels * swings.n_frames)

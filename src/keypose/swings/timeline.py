@@ -1,4 +1,4 @@
-"""Swings as bars against time, for pictures: a row for each joint, and when feet stand."""
+"""Swings as bars over time, for pictures: a row for each joint, and foot contacts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from keypose.arrays import runs
 from keypose.model import FootContacts
-from keypose.swings.noun import Swings
+from keypose.swings.model import Swings
 from keypose.swings.track import Track
 
 Kind = Literal["swing", "rest", "keys"]
@@ -15,44 +15,44 @@ Kind = Literal["swing", "rest", "keys"]
 
 @dataclass(frozen=True)
 class Bar:
-    """One thing that a joint does. Its seconds are those of its first and last frame."""
+    """One swing, rest or keyed span. Its seconds are those of its first and last frame."""
 
     kind: Kind
     start: int  # frame
     end: int  # the last frame
     start_s: float
     end_s: float
-    angle_deg: float | None = None  # of a swing,
-    axis: tuple[float, float, float] | None = None  # and about what it turns, unit, in the joint's own frame
+    angle_deg: float | None = None  # of a swing
+    axis: tuple[float, float, float] | None = None  # of a swing, unit, in the joint's own frame
 
     @property
     def n_frames(self) -> int:
-        """How many frames it covers, first and last included."""
+        """The number of frames, first and last included."""
         return self.end - self.start + 1
 
     @property
     def deg_per_s(self) -> float | None:
-        """How fast a swing turns."""
+        """The speed of a swing; None for others."""
         return None if self.angle_deg is None else self.angle_deg / (self.end_s - self.start_s)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one joint does: bars in order of time, none over another; between them the joint is bridged."""
+    """The row of one joint: bars in order of time without overlaps; between them the joint is interpolated."""
 
     joint: str
-    part: str | None  # the body part, where it is recognised
-    left_out: bool  # kept frame by frame from the start, as fingers and toes are
+    body_part: str | None  # None: not recognised
+    left_out: bool  # stored frame by frame, as fingers and toes are
     bars: tuple[Bar, ...]
 
-    def frames(self, kind: Kind) -> int:
-        """How many frames its bars of one kind cover."""
+    def count_frames(self, kind: Kind) -> int:
+        """Return the number of frames that bars of one kind cover."""
         return sum(bar.n_frames for bar in self.bars if bar.kind == kind)
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One foot on the ground. Its seconds are those of its first and last frame."""
+class ContactBar:
+    """One foot contact. Its seconds are those of its first and last frame."""
 
     foot: str  # "left", "right"
     start: int  # frame
@@ -63,26 +63,26 @@ class Standing:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All that a picture of swings shows."""
+    """The data of a picture of swings."""
 
     name: str
     fps: float
     n_frames: int
     duration_s: float  # from the first frame to the end of the last one
     rows: tuple[Row, ...]  # (J,) in the skeleton's order
-    contacts: tuple[Standing, ...]  # in order of time
+    contacts: tuple[ContactBar, ...]  # in order of time
 
     def row(self, joint: str) -> Row:
-        """The row of a joint, by its own name."""
+        """Return the row of a joint, by its own name."""
         return next(row for row in self.rows if row.joint == joint)
 
 
-def timeline(swings: Swings) -> Timeline:
-    """The bars of all joints, and the feet's contacts in the motion that the swings were found in."""
+def build_timeline(swings: Swings) -> Timeline:
+    """Return the bars of all joints, and the foot contacts of the motion in which the swings were found."""
     rows = []
-    for j, (track, part) in enumerate(zip(swings.tracks, swings.skeleton.anatomy.parts, strict=True)):
+    for j, (track, part) in enumerate(zip(swings.tracks, swings.skeleton.anatomy.body_parts, strict=True)):
         rows.append(Row(track.joint, part, swings.is_left_out(j), _bars(track, swings.fps)))
-    contacts = () if swings.contacts is None else _standings(swings.contacts, swings.fps)
+    contacts = () if swings.contacts is None else _contact_bars(swings.contacts, swings.fps)
     return Timeline(swings.name, swings.fps, swings.n_frames, swings.duration_s, tuple(rows), contacts)
 
 
@@ -98,9 +98,9 @@ def _bars(track: Track, fps: float) -> tuple[Bar, ...]:
     return tuple(sorted(bars, key=lambda bar: bar.start))
 
 
-def _standings(contacts: FootContacts, fps: float) -> tuple[Standing, ...]:
-    found = []
+def _contact_bars(contacts: FootContacts, fps: float) -> tuple[ContactBar, ...]:
+    bars = []
     for f, foot in enumerate(contacts.feet):
-        for start, stop in runs(contacts.touching[:, f]):
-            found.append(Standing(foot, start, stop - 1, start / fps, (stop - 1) / fps))
-    return tuple(sorted(found, key=lambda span: (span.start, span.foot)))
+        for start, stop in runs(contacts.in_contact[:, f]):
+            bars.append(ContactBar(foot, start, stop - 1, start / fps, (stop - 1) / fps))
+    return tuple(sorted(bars, key=lambda span: (span.start, span.foot)))

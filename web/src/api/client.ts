@@ -1,81 +1,81 @@
-/** Asking the server. Types come from its own description (`schema.d.ts`), so that both sides agree. */
+/** HTTP requests to the server. The types are generated from its OpenAPI description (`schema.d.ts`). */
 
-import { type Packet, unpack } from "./packet";
+import { type Packet, parsePacket } from "./packet";
 import type { components } from "./schema";
 
 export type Schema = components["schemas"];
-export type Problem = Schema["Problem"];
+export type ErrorDetails = Schema["ErrorDetails"];
 
-/** What went wrong, in words for people. */
+/** An error response of the server, with a message for people. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    readonly problem: Problem,
+    readonly details: ErrorDetails,
   ) {
-    super(problem.message);
+    super(details.message);
   }
 
-  static async of(response: Response): Promise<ApiError> {
+  static async fromResponse(response: Response): Promise<ApiError> {
     try {
-      const said = (await response.json()) as Schema["Failed"];
-      return new ApiError(response.status, said.error);
+      const payload = (await response.json()) as Schema["ErrorResponse"];
+      return new ApiError(response.status, payload.error);
     } catch {
-      const message = `the server answered ${response.status} ${response.statusText}`;
-      return new ApiError(response.status, { kind: "HttpError", message, line: null, remedy: null });
+      const message = `the server responded with ${response.status} ${response.statusText}`;
+      return new ApiError(response.status, { code: "HttpError", message, line: null, hint: null });
     }
   }
 }
 
-/** Nobody listens where the page came from. */
+/** The server cannot be reached. */
 export class ServerGone extends ApiError {
   constructor() {
-    const message = "Nothing listens where this page came from. The server may have been stopped.";
-    super(0, { kind: "ServerGone", message, line: null, remedy: "Start it again with: keypose serve" });
+    const message = "The server cannot be reached. It may have been stopped.";
+    super(0, { code: "ServerGone", message, line: null, hint: "Start it again with: keypose serve" });
   }
 }
 
-interface Asked {
+interface RequestOptions {
   method?: string;
-  told?: unknown;
+  body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
 }
 
-async function ask(path: string, { method, told, headers, signal }: Asked): Promise<Response> {
-  const response = await reach(path, {
-    method: method ?? (told === undefined ? "GET" : "POST"),
-    headers: told === undefined ? { ...headers } : { "Content-Type": "application/json", ...headers },
-    body: told === undefined ? null : JSON.stringify(told),
+async function send(path: string, { method, body, headers, signal }: RequestOptions): Promise<Response> {
+  const response = await sendOrThrow(path, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: body === undefined ? { ...headers } : { "Content-Type": "application/json", ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
   });
-  if (!response.ok) throw await ApiError.of(response);
+  if (!response.ok) throw await ApiError.fromResponse(response);
   return response;
 }
 
-async function reach(path: string, request: RequestInit): Promise<Response> {
+async function sendOrThrow(path: string, request: RequestInit): Promise<Response> {
   try {
     return await fetch(path, request);
   } catch (error) {
-    if (error instanceof TypeError) throw new ServerGone(); // fetch says so of every failing network
+    if (error instanceof TypeError) throw new ServerGone(); // fetch throws a TypeError for every network failure
     throw error;
   }
 }
 
-/** An answer in JSON. */
-export async function askJson<Answer>(path: string, asked: Asked = {}): Promise<Answer> {
-  const response = await ask(path, asked);
-  return (response.status === 204 ? undefined : await response.json()) as Answer;
+/** Sends a request and returns the JSON of the response; undefined for 204. */
+export async function fetchJson<Result>(path: string, options: RequestOptions = {}): Promise<Result> {
+  const response = await send(path, options);
+  return (response.status === 204 ? undefined : await response.json()) as Result;
 }
 
-/** An answer of arrays. */
-export async function askArrays<Header>(path: string, asked: Asked = {}): Promise<Packet<Header>> {
-  const response = await ask(path, asked);
-  return unpack<Header>(await response.arrayBuffer());
+/** Sends a request and returns the arrays of the response. */
+export async function fetchArrays<Header>(path: string, options: RequestOptions = {}): Promise<Packet<Header>> {
+  const response = await send(path, options);
+  return parsePacket<Header>(await response.arrayBuffer());
 }
 
-/** An answer as a file. */
-export async function askFile(path: string, asked: Asked = {}): Promise<{ blob: Blob; name: string }> {
-  const response = await ask(path, asked);
+/** Sends a request and returns the response as a file. */
+export async function fetchFile(path: string, options: RequestOptions = {}): Promise<{ blob: Blob; name: string }> {
+  const response = await send(path, options);
   const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
   return { blob: await response.blob(), name: decodeURIComponent(name ?? "keypose") };
 }

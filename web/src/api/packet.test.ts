@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unpack } from "./packet";
+import { parsePacket } from "./packet";
 
 function packed(header: object, body: ArrayBuffer): ArrayBuffer {
   let text = JSON.stringify(header);
@@ -20,16 +20,16 @@ describe("a packet of arrays", () => {
       positions: { dtype: "float32", shape: [1, 2, 3], offset: 0 },
       parents: { dtype: "int32", shape: [3], offset: 24 },
     };
-    const packet = unpack<{ fps: number }>(packed({ fps: 30, arrays }, body));
+    const packet = parsePacket<{ fps: number }>(packed({ fps: 30, arrays }, body));
     expect(packet.header).toEqual({ fps: 30 });
     expect([...packet.arrays.positions!]).toEqual([1, 2, 3, 4, 5, 6]);
     expect([...packet.arrays.parents!]).toEqual([-1, 0, 1]);
     expect(packet.shapes.positions).toEqual([1, 2, 3]);
   });
 
-  it("is refused where it is cut short", () => {
+  it("is refused if it is incomplete", () => {
     const whole = packed({ arrays: { a: { dtype: "float32", shape: [4], offset: 0 } } }, new ArrayBuffer(16));
-    expect(() => unpack(whole.slice(0, whole.byteLength - 8))).toThrow();
-    expect(() => unpack(whole.slice(0, 12))).toThrow("cut short");
+    expect(() => parsePacket(whole.slice(0, whole.byteLength - 8))).toThrow();
+    expect(() => parsePacket(whole.slice(0, 12))).toThrow("incomplete");
   });
 });

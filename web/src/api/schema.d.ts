@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Get Clips
-         * @description Some of the clips, and what all that were found have.
+         * @description Return a page of the matching clips, and the facets of all matching clips.
          */
         get: operations["get_clips"];
         put?: never;
@@ -24,47 +24,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/clips/remove": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Remove Clips
-         * @description Throws clips away: they are in no list and no search, and can be restored for 30 days.
-         */
-        post: operations["remove_clips"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/clips/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Restore Clips
-         * @description Brings back what was thrown away; clips that are there stay.
-         */
-        post: operations["restore_clips"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/clips/tag": {
+    "/api/clips/tags": {
         parameters: {
             query?: never;
             header?: never;
@@ -75,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Tag Clips
-         * @description Gives tags to clips, and takes others from them.
+         * @description Add tags to clips and remove others.
          */
         post: operations["tag_clips"];
         delete?: never;
@@ -93,7 +53,7 @@ export interface paths {
         };
         /**
          * Get Clip
-         * @description All about a clip.
+         * @description Return the details of a clip.
          */
         get: operations["get_clip"];
         put?: never;
@@ -103,9 +63,29 @@ export interface paths {
         head?: never;
         /**
          * Rename Clip
-         * @description Gives a clip another name.
+         * @description Rename a clip.
          */
         patch: operations["rename_clip"];
+        trace?: never;
+    };
+    "/api/clips/{clip}/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get Curves
+         * @description Return curves through keys, with their score, as arrays.
+         */
+        post: operations["get_curves"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/clips/{clip}/draft": {
@@ -117,26 +97,26 @@ export interface paths {
         };
         /**
          * Get Draft
-         * @description The draft of a clip, as it was told; null where there is none.
+         * @description Return the draft of a clip as it was saved; null if there is none.
          */
         get: operations["get_draft"];
         /**
-         * Keep Draft
-         * @description Keeps a draft in the place of the one that was seen last; 409 if another one was kept meanwhile.
+         * Save Draft
+         * @description Save a draft over the last known revision; 409 if another one was saved meanwhile.
          */
-        put: operations["keep_draft"];
+        put: operations["save_draft"];
         post?: never;
         /**
-         * Drop Draft
-         * @description Forgets the draft of a clip.
+         * Delete Draft
+         * @description Delete the draft of a clip.
          */
-        delete: operations["drop_draft"];
+        delete: operations["delete_draft"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/clips/{clip}/edited": {
+    "/api/clips/{clip}/edit": {
         parameters: {
             query?: never;
             header?: never;
@@ -146,10 +126,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get Edited
-         * @description The clip after the steps of a draft, as arrays.
+         * Get Edit
+         * @description Return the clip after the steps of a draft, as arrays.
          */
-        post: operations["get_edited"];
+        post: operations["get_edit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -167,7 +147,7 @@ export interface paths {
         put?: never;
         /**
          * Export Clip
-         * @description A clip, its keys or an edit of it as a file.
+         * @description Return a clip, its keys or an edit of it as a file.
          */
         post: operations["export_clip"];
         delete?: never;
@@ -185,7 +165,7 @@ export interface paths {
         };
         /**
          * Get Frames
-         * @description Where joints and end sites are, as arrays.
+         * @description Return the positions of joints and end sites as arrays.
          */
         get: operations["get_frames"];
         put?: never;
@@ -207,9 +187,29 @@ export interface paths {
         put?: never;
         /**
          * Get Ladder
-         * @description Keys for every number of keys.
+         * @description Return the selections for every number of keys.
          */
         post: operations["get_ladder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clips/{clip}/selection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get Selection
+         * @description Return the fewest keys whose curves stay within a tolerance.
+         */
+        post: operations["get_selection"];
         delete?: never;
         options?: never;
         head?: never;
@@ -225,7 +225,7 @@ export interface paths {
         };
         /**
          * Get Strip Png
-         * @description The same as pixels; without frames, those of the strip that is kept.
+         * @description Return key poses side by side as PNG; without frames, those of the stored strip.
          */
         get: operations["get_strip_png"];
         put?: never;
@@ -245,55 +245,15 @@ export interface paths {
         };
         /**
          * Get Strip
-         * @description Key poses side by side.
+         * @description Return key poses side by side as SVG.
          */
         get: operations["get_strip"];
         put?: never;
         /**
-         * Get Edited Strip
-         * @description Poses of an edit side by side.
+         * Get Edit Strip
+         * @description Return poses of an edit side by side as SVG.
          */
-        post: operations["get_edited_strip"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/clips/{clip}/unbaked": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get Unbaked
-         * @description Curves through keys, and how far they stray, as arrays.
-         */
-        post: operations["get_unbaked"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/clips/{clip}/within": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Get Within
-         * @description Fewest keys whose curves leave no joint farther off.
-         */
-        post: operations["get_within"];
+        post: operations["get_edit_strip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -311,7 +271,7 @@ export interface paths {
         put?: never;
         /**
          * Export Clips
-         * @description Several clips in a zip, with a manifest that says which is which.
+         * @description Return several clips as a zip with a manifest.
          */
         post: operations["export_clips"];
         delete?: never;
@@ -329,29 +289,9 @@ export interface paths {
         };
         /**
          * Get Library
-         * @description How much there is, and what can be done with it.
+         * @description Return totals of the library, and what the server offers.
          */
         get: operations["get_library"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/removed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Removed
-         * @description Some of the clips that were thrown away and can be restored, the last one first.
-         */
-        get: operations["get_removed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -371,9 +311,53 @@ export interface paths {
         put?: never;
         /**
          * Search
-         * @description Clips that are like a clip, or have something that is like a part of it, the nearest first.
+         * @description Return clips similar to a clip, to a span of it, or to a pose, the best first.
          */
         post: operations["search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Trash
+         * @description Return a page of the clips in the trash, the latest first.
+         */
+        get: operations["get_trash"];
+        put?: never;
+        /**
+         * Trash Clips
+         * @description Move clips to the trash: lists and searches omit them, and they can be restored for 30 days.
+         */
+        post: operations["trash_clips"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Clips
+         * @description Restore clips from the trash; clips that are not in it are left as they are.
+         */
+        post: operations["restore_clips"];
         delete?: never;
         options?: never;
         head?: never;
@@ -391,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Upload
-         * @description Takes a file in, and answers when it is analysed and in the library.
+         * @description Add a file to the library; responds when it has been analysed and added.
          */
         post: operations["upload"];
         delete?: never;
@@ -405,8 +389,40 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * BatchExportRequest
+         * @description An export of several clips.
+         */
+        BatchExportRequest: {
+            /** Clips */
+            clips: string[];
+            /** Format */
+            format: string;
+            /**
+             * Keys
+             * @description None: every frame.
+             */
+            keys?: number | null;
+            /**
+             * Lossless
+             * @default false
+             */
+            lossless: boolean;
+            /** Tolerance Mm */
+            tolerance_mm?: number | null;
+        };
+        /**
+         * BodyPartCount
+         * @description Number of clips in which a body part swings.
+         */
+        BodyPartCount: {
+            /** Body Part */
+            body_part: string;
+            /** Count */
+            count: number;
+        };
+        /**
          * Cliff
-         * @description A number of keys at which to stop.
+         * @description A number of keys beyond which costs fall slowly.
          */
         Cliff: {
             /** Keys */
@@ -415,22 +431,20 @@ export interface components {
             strength: number;
         };
         /**
-         * ClipFacts
-         * @description All about one clip.
+         * ClipDetails
+         * @description A clip with its metadata, joints, contacts and swings.
          */
-        ClipFacts: {
+        ClipDetails: {
             /**
              * Added At
              * Format: date-time
              */
             added_at: string;
-            /** Also Named */
-            also_named: string[];
             /** Bytes */
             bytes: number;
             /**
              * Contacts
-             * @description First and last frames of each foot's stands.
+             * @description First and last frame of each contact, by foot.
              */
             contacts: {
                 [key: string]: [
@@ -442,13 +456,6 @@ export interface components {
             duration_s: number;
             /** Fps */
             fps: number;
-            /**
-             * Groups
-             * @description Joints by part of the body.
-             */
-            groups: {
-                [key: string]: number[];
-            };
             /** Has Body */
             has_body: boolean;
             /**
@@ -456,6 +463,13 @@ export interface components {
              * @description sha256 of the clip's content
              */
             hash: string;
+            /**
+             * Joint Groups
+             * @description Joint indices by group.
+             */
+            joint_groups: {
+                [key: string]: number[];
+            };
             /** Joints */
             joints: components["schemas"]["Joint"][];
             /** Key Frames */
@@ -470,6 +484,8 @@ export interface components {
             note: string;
             /** Notes */
             notes: string[];
+            /** Other Names */
+            other_names: string[];
             /** Source */
             source: string;
             /** Suffix */
@@ -478,12 +494,20 @@ export interface components {
             swings: components["schemas"]["SwingBar"][];
             /** Tags */
             tags: string[];
-            /** Within Mm */
-            within_mm: number | null;
+            /** Tolerance Mm */
+            tolerance_mm: number | null;
+        };
+        /**
+         * ClipList
+         * @description Clips after a change.
+         */
+        ClipList: {
+            /** Clips */
+            clips: components["schemas"]["ClipRow"][];
         };
         /**
          * ClipPage
-         * @description Some of the clips that were asked for.
+         * @description A page of the matching clips.
          */
         ClipPage: {
             /** Clips */
@@ -496,7 +520,7 @@ export interface components {
         };
         /**
          * ClipRow
-         * @description One clip, as a list shows it.
+         * @description A clip in a list.
          */
         ClipRow: {
             /**
@@ -525,77 +549,129 @@ export interface components {
             tags: string[];
         };
         /**
-         * ClipRows
-         * @description Clips, after something was done with them.
+         * ClipsRequest
+         * @description Clips by hash.
          */
-        ClipRows: {
+        ClipsRequest: {
             /** Clips */
-            clips: components["schemas"]["ClipRow"][];
+            clips: string[];
         };
         /**
-         * DraftKept
-         * @description What is kept of an edit: the steps that were undone stay, so that they can be done again.
+         * CurvesHeader
+         * @description Header of ``positions``, ``ends``, ``face`` and, if scored, ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,).
          */
-        DraftKept: {
+        CurvesHeader: {
             /**
-             * At
-             * @description Which of the moments is now.
+             * Extremes
+             * @description Keys that are extremes; the others are breakdowns.
              */
-            at?: number | null;
+            extremes: number[];
+            /** Fps */
+            fps: number;
+            /** Keys */
+            keys: number[];
+            /** N Frames */
+            n_frames: number;
+            /** @description None: the figure has no height. */
+            score: components["schemas"]["Score"] | null;
+            /** Stride */
+            stride: number;
+        };
+        /**
+         * CurvesRequest
+         * @description Curves through keys.
+         */
+        CurvesRequest: {
+            /** Frames */
+            frames: number[];
             /**
-             * Done
-             * @description So many of the steps count.
+             * Interpolation
+             * @default bezier
+             * @enum {string}
              */
-            done: number;
+            interpolation: "bezier" | "natural" | "linear";
+            /**
+             * Polish
+             * @description Best curves and the whole score; otherwise quick ones with a partial score.
+             * @default false
+             */
+            polish: boolean;
+            /**
+             * Residual
+             * @default 0
+             */
+            residual: number;
+            /**
+             * Stride
+             * @description Positions of every stride-th frame.
+             * @default 1
+             */
+            stride: number;
+        };
+        /**
+         * DraftRequest
+         * @description A draft to save, with the steps that were undone, so that they can be redone.
+         */
+        DraftRequest: {
             /** Draft */
             draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
             /**
-             * Moments
-             * @description The history, where the detail changed on the way; else each step is one.
+             * N Applied
+             * @description Number of steps applied; the others were undone.
              */
-            moments?: components["schemas"]["Moment"][] | null;
+            n_applied: number;
+            /**
+             * Undo Index
+             * @description Index of the current undo state.
+             */
+            undo_index?: number | null;
+            /**
+             * Undo States
+             * @description The history, if the residual changed between steps; otherwise each step is a state.
+             */
+            undo_states?: components["schemas"]["UndoState"][] | null;
         };
         /**
-         * DraftSaid
-         * @description A draft as it was kept.
+         * DraftResponse
+         * @description A saved draft.
          */
-        DraftSaid: {
-            /** At */
-            at?: number | null;
-            /** Done */
-            done: number;
+        DraftResponse: {
             /** Draft */
             draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
-            /** Moments */
-            moments?: components["schemas"]["Moment"][] | null;
+            /** N Applied */
+            n_applied: number;
             /** Revision */
             revision: number;
+            /** Undo Index */
+            undo_index?: number | null;
+            /** Undo States */
+            undo_states?: components["schemas"]["UndoState"][] | null;
         };
         /**
          * DurationCount
-         * @description How many clips last from ``least_s`` up to below ``most_s``.
+         * @description Number of clips with a duration from ``min_s`` to below ``max_s``.
          */
         DurationCount: {
             /** Count */
             count: number;
-            /** Least S */
-            least_s: number;
             /**
-             * Most S
-             * @description None: without end.
+             * Max S
+             * @description None: no limit.
              */
-            most_s: number | null;
+            max_s: number | null;
+            /** Min S */
+            min_s: number;
         };
         /**
-         * EditedHeader
-         * @description The same after an edit.
+         * EditHeader
+         * @description Header of the arrays of an edit.
          */
-        EditedHeader: {
+        EditHeader: {
             /**
-             * Changed
+             * Changed Frames
              * @description First and last frame that the last step may have changed.
              */
-            changed: [
+            changed_frames: [
                 number,
                 number
             ] | null;
@@ -605,19 +681,14 @@ export interface components {
             fps: number;
             /**
              * History
-             * @description The steps, as one would type them.
+             * @description The steps as Python calls.
              */
             history: string[];
             /**
              * Keys
-             * @description None: the draft is one of swings.
+             * @description None: a draft of swings.
              */
             keys: number[] | null;
-            /**
-             * Missed Mm
-             * @description How far a hand or foot stays from where the last step sent it.
-             */
-            missed_mm: number | null;
             /**
              * N Frames
              * @description After the edit.
@@ -625,60 +696,73 @@ export interface components {
             n_frames: number;
             /**
              * Notes
-             * @description What the last step has to say.
+             * @description Of the last step.
              */
             notes: string[];
-            /** @description None: there are more or fewer frames than before. */
-            score: components["schemas"]["ScoreSaid"] | null;
-            /** Step */
-            step: number;
+            /**
+             * Reach Error Mm
+             * @description Distance of a hand or foot from the target of the last step.
+             */
+            reach_error_mm: number | null;
+            /** @description None: the number of frames has changed. */
+            score: components["schemas"]["Score"] | null;
+            /** Stride */
+            stride: number;
             /**
              * Swings
-             * @description None: the draft is one of keys.
+             * @description None: a draft of keys.
              */
             swings: components["schemas"]["SwingBar"][] | null;
         };
         /**
-         * EditedTold
-         * @description An edit to look at.
+         * EditRequest
+         * @description An edit to apply.
          */
-        EditedTold: {
+        EditRequest: {
             /** Draft */
             draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
             /**
-             * Step
-             * @description Places of every so many frames.
+             * Stride
+             * @description Positions of every stride-th frame.
              * @default 1
              */
-            step: number;
+            stride: number;
         };
         /**
-         * ExportManyTold
-         * @description What to take away of several.
+         * ErrorDetails
+         * @description Code, message and hint of an error.
          */
-        ExportManyTold: {
-            /** Clips */
-            clips: string[];
-            /** Format */
-            format: string;
+        ErrorDetails: {
             /**
-             * Keys
-             * @description None: every frame.
+             * Code
+             * @description The name of the error class in Python.
              */
-            keys?: number | null;
+            code: string;
             /**
-             * Lossless
-             * @default false
+             * Hint
+             * @description What to do about it.
              */
-            lossless: boolean;
-            /** Tolerance Mm */
-            tolerance_mm?: number | null;
+            hint?: string | null;
+            /**
+             * Line
+             * @description Line of the file, from 1.
+             */
+            line?: number | null;
+            /** Message */
+            message: string;
         };
         /**
-         * ExportTold
-         * @description What to take away of one clip.
+         * ErrorResponse
+         * @description Body of every error response.
          */
-        ExportTold: {
+        ErrorResponse: {
+            error: components["schemas"]["ErrorDetails"];
+        };
+        /**
+         * ExportRequest
+         * @description An export of one clip.
+         */
+        ExportRequest: {
             /** Draft */
             draft?: (components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"]) | null;
             /**
@@ -706,7 +790,7 @@ export interface components {
             layout: "side" | "time" | "path" | "expanded" | "in-place";
             /**
              * Lossless
-             * @description For .kps: every number of the frames, in place of a tolerance.
+             * @description For .kps: every number exactly, instead of a tolerance.
              * @default false
              */
             lossless: boolean;
@@ -725,59 +809,52 @@ export interface components {
         };
         /**
          * Facets
-         * @description What the clips that were found have, each with its count.
+         * @description Properties of the matching clips, with counts.
          */
         Facets: {
+            /** Body Parts */
+            body_parts: components["schemas"]["BodyPartCount"][];
             /** Durations */
             durations: components["schemas"]["DurationCount"][];
-            /** Parts */
-            parts: components["schemas"]["PartCount"][];
             /** Tags */
             tags: components["schemas"]["TagCount"][];
         };
         /**
-         * Failed
-         * @description Every error looks like this.
-         */
-        Failed: {
-            error: components["schemas"]["Problem"];
-        };
-        /**
          * FormatRow
-         * @description A kind of file that a clip can be taken away as.
+         * @description An export format.
          */
         FormatRow: {
+            /**
+             * Install Command
+             * @description Command that installs what the format needs; None: nothing is missing.
+             */
+            install_command: string | null;
             /** Label */
             label: string;
-            /**
-             * Needs
-             * @description What must be installed first; None: nothing.
-             */
-            needs: string | null;
             /** Suffix */
             suffix: string;
         };
         /**
          * FramesHeader
-         * @description What stands before the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
+         * @description Header of the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
          *
-         *     ``face`` (N, 1, 3) is a point straight ahead of the head; (N, 0, 3): it is not known where one looks.
+         *     ``face`` (N, 1, 3) is a point straight ahead of the head; (N, 0, 3): no face was recognised.
          *     Metres on a figure of 1.7 m, Y up, the floor at 0, the middle of the hips' path at X = Z = 0.
          */
         FramesHeader: {
             /**
              * End Joints
-             * @description The joint of each end site.
+             * @description Joint of each end site.
              */
             end_joints: number[];
             /**
              * Fps
-             * @description Of what is shown.
+             * @description Of the rows.
              */
             fps: number;
             /**
              * Head
-             * @description The joint that carries the face; None: there is none.
+             * @description Head joint; None: not recognised.
              */
             head: number | null;
             /**
@@ -790,31 +867,31 @@ export interface components {
             /** Parents */
             parents: number[];
             /**
-             * Step
-             * @description Row i shows frame i * step.
+             * Stride
+             * @description Row i is frame i * stride.
              */
-            step: number;
+            stride: number;
         };
         /**
          * HitRow
-         * @description One clip that was found, where, and why.
+         * @description A hit: the clip, the matching span, and an explanation.
          */
         HitRow: {
-            /** Also */
-            also: string[];
             clip: components["schemas"]["ClipRow"];
+            /** Duplicates */
+            duplicates: string[];
             /** End */
             end: number;
             /** End S */
             end_s: number;
+            /** Explanation */
+            explanation: string;
             /** Mirrored */
             mirrored: boolean;
             /** Query End S */
             query_end_s: number;
             /** Query Start S */
             query_start_s: number;
-            /** Says */
-            says: string;
             /** Score */
             score: number;
             /** Spans */
@@ -825,25 +902,15 @@ export interface components {
             start_s: number;
         };
         /**
-         * Hits
-         * @description What a search found, the best first.
-         */
-        Hits: {
-            /** Hits */
-            hits: components["schemas"]["HitRow"][];
-            /**
-             * More
-             * @description Whether there are hits behind these.
-             */
-            more: boolean;
-            /** Took Ms */
-            took_ms: number;
-        };
-        /**
          * Joint
-         * @description One joint of a skeleton.
+         * @description A joint of a skeleton.
          */
         Joint: {
+            /**
+             * Body Part
+             * @description None: not recognised.
+             */
+            body_part: string | null;
             /** Name */
             name: string;
             /**
@@ -851,15 +918,10 @@ export interface components {
              * @description -1: a root.
              */
             parent: number;
-            /**
-             * Part
-             * @description The part of the body; None: not recognised.
-             */
-            part: string | null;
         };
         /**
          * KeyStep
-         * @description One edit of key poses or of keys. ``op`` says which; each takes what it needs of the rest.
+         * @description An edit step of keys. ``op`` is the operation; each operation takes some of the other fields.
          */
         KeyStep: {
             /** By */
@@ -915,7 +977,7 @@ export interface components {
             spread_s: number;
             /**
              * To
-             * @description A place in metres, as in /frames; or a frame, for move_key.
+             * @description A position in metres, as in /frames; or a frame, for move_key.
              */
             to?: [
                 number,
@@ -925,7 +987,7 @@ export interface components {
         };
         /**
          * KeysDraft
-         * @description Keys under edit.
+         * @description An edit of keys.
          */
         KeysDraft: {
             /** Frames */
@@ -953,13 +1015,13 @@ export interface components {
             steps: components["schemas"]["KeyStep"][];
         };
         /**
-         * LadderSaid
-         * @description Keys for every number of keys.
+         * LadderResponse
+         * @description The selections for every number of keys.
          */
-        LadderSaid: {
+        LadderResponse: {
             /**
              * Auto
-             * @description Where the curve of costs says to stop.
+             * @description Number of keys at the knee of the cost curve.
              */
             auto: number | null;
             /** Cliffs */
@@ -968,6 +1030,8 @@ export interface components {
             costs: number[];
             /** Counts */
             counts: number[];
+            /** Elapsed Ms */
+            elapsed_ms: number;
             /** Method */
             method: string;
             /**
@@ -977,23 +1041,21 @@ export interface components {
             natural: number | null;
             /**
              * Options
-             * @description Of the method, as they were in the end.
+             * @description Of the method, with defaults.
              */
             options: {
                 [key: string]: unknown;
             };
             /**
              * Order
-             * @description Frames by importance, where fewer keys are some of more keys.
+             * @description Frames by importance, if smaller selections are part of larger ones.
              */
             order: number[] | null;
             /**
              * Selections
-             * @description Else the frames for each count.
+             * @description Otherwise the frames for each count.
              */
             selections: number[][] | null;
-            /** Took Ms */
-            took_ms: number;
             /**
              * Unit
              * @description Of the costs: mm, or units of the features.
@@ -1001,33 +1063,33 @@ export interface components {
             unit: string;
         };
         /**
-         * LibraryFacts
-         * @description How much there is, and what can be done.
+         * LibraryInfo
+         * @description Totals of the library, and what the server offers.
          */
-        LibraryFacts: {
+        LibraryInfo: {
             /** Bytes */
             bytes: number;
-            /** Clips */
-            clips: number;
             /** Duration S */
             duration_s: number;
             /** Formats */
             formats: components["schemas"]["FormatRow"][];
             /**
-             * Groups
-             * @description Names of parts of the body that joints and weights may be given by.
+             * Joint Groups
+             * @description Names that joints and weights may refer to.
              */
-            groups: string[];
+            joint_groups: string[];
+            /**
+             * Library Argument
+             * @description Argument of --library in a shell, in the folder of the library.
+             */
+            library_argument: string;
             limits: components["schemas"]["Limits"];
             /** Methods */
             methods: components["schemas"]["MethodRow"][];
+            /** N Clips */
+            n_clips: number;
             /** Name */
             name: string;
-            /**
-             * Shell Name
-             * @description What --library is told in a shell, in the folder of the library.
-             */
-            shell_name: string;
             /** Tags */
             tags: components["schemas"]["TagCount"][];
             /** Version */
@@ -1035,17 +1097,17 @@ export interface components {
         };
         /**
          * Limits
-         * @description How much is taken.
+         * @description Limits of uploads.
          */
         Limits: {
-            /** Upload Bytes */
-            upload_bytes: number;
-            /** Uploads At Once */
-            uploads_at_once: number;
+            /** Max Upload Bytes */
+            max_upload_bytes: number;
+            /** Max Uploads */
+            max_uploads: number;
         };
         /**
          * MethodRow
-         * @description A method that chooses keys.
+         * @description A selection method.
          */
         MethodRow: {
             /** Has Own Count */
@@ -1060,173 +1122,18 @@ export interface components {
             summary: string;
         };
         /**
-         * Moment
-         * @description A place in the history of an edit.
+         * RenameRequest
+         * @description The new name of a clip.
          */
-        Moment: {
-            /** Residual */
-            residual: number;
-            /**
-             * Steps
-             * @description So many are done.
-             */
-            steps: number;
-        };
-        /**
-         * PartCount
-         * @description How many clips there are in which a part of the body swings.
-         */
-        PartCount: {
-            /** Count */
-            count: number;
-            /** Part */
-            part: string;
-        };
-        /**
-         * Problem
-         * @description Why a request has no answer.
-         */
-        Problem: {
-            /**
-             * Kind
-             * @description The class of the error, as in Python.
-             */
-            kind: string;
-            /**
-             * Line
-             * @description The line of the file, from 1.
-             */
-            line?: number | null;
-            /** Message */
-            message: string;
-            /**
-             * Remedy
-             * @description What to do about it.
-             */
-            remedy?: string | null;
-        };
-        /**
-         * RecipeTold
-         * @description How keys are chosen, but for their number.
-         */
-        RecipeTold: {
-            /**
-             * Excluded
-             * @default []
-             */
-            excluded: number[];
-            /**
-             * First
-             * @description The first frame that counts.
-             */
-            first?: number | null;
-            /** Joints */
-            joints?: string[] | null;
-            /**
-             * Last
-             * @description The last one.
-             */
-            last?: number | null;
-            /** Max Keys */
-            max_keys?: number | null;
-            /**
-             * Method
-             * @default salient
-             */
-            method: string;
-            /**
-             * Options
-             * @description Of the method: objective, cost, ...; None: what is best for the clip and still quick.
-             */
-            options?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Pins
-             * @default []
-             */
-            pins: number[];
-            /**
-             * Smoothing S
-             * @default 0
-             */
-            smoothing_s: number;
-            /** Weights */
-            weights?: {
-                [key: string]: number;
-            } | null;
-        };
-        /**
-         * Removed
-         * @description Clips that are gone from lists and searches.
-         */
-        Removed: {
-            /** Removed */
-            removed: string[];
-        };
-        /**
-         * RemovedClips
-         * @description Some of the clips that can be restored, the last one first.
-         */
-        RemovedClips: {
-            /** Clips */
-            clips: components["schemas"]["RemovedRow"][];
-            /**
-             * Days
-             * @description How long they can be, since they were removed.
-             */
-            days: number;
-            /** Total */
-            total: number;
-        };
-        /**
-         * RemovedRow
-         * @description A clip that was thrown away.
-         */
-        RemovedRow: {
-            /**
-             * Added At
-             * Format: date-time
-             */
-            added_at: string;
-            /** Bytes */
-            bytes: number;
-            /** Duration S */
-            duration_s: number;
-            /** Fps */
-            fps: number;
-            /**
-             * Hash
-             * @description sha256 of the clip's content
-             */
-            hash: string;
-            /** N Frames */
-            n_frames: number;
-            /** Name */
-            name: string;
-            /**
-             * Removed At
-             * Format: date-time
-             */
-            removed_at: string;
-            /** Suffix */
-            suffix: string;
-            /** Tags */
-            tags: string[];
-        };
-        /**
-         * Renamed
-         * @description What a clip is to be called.
-         */
-        Renamed: {
+        RenameRequest: {
             /** Name */
             name: string;
         };
         /**
-         * ScoreSaid
-         * @description How far a motion is off the capture, in mm on a figure of 1.7 m; null: not measured while one browses.
+         * Score
+         * @description Error of a motion against the capture, in mm on a figure of 1.7 m; null: not measured.
          */
-        ScoreSaid: {
+        Score: {
             /** Bytes */
             bytes: number | null;
             /** Foot Slide Mm */
@@ -1253,51 +1160,51 @@ export interface components {
             worst_joint: string;
         };
         /**
-         * SearchTold
-         * @description A search by example: a whole clip; a part, with ``start`` and ``end``; a pose, with ``frame``.
+         * SearchRequest
+         * @description A search by example: a whole clip; a span, with ``start`` and ``end``; a pose, with ``frame``.
          */
-        SearchTold: {
+        SearchRequest: {
             /**
              * Clip
              * @description sha256 of the clip's content
              */
             clip: string;
-            /** End */
-            end?: number | null;
             /**
-             * Fold
+             * Deduplicate
              * @default true
              */
-            fold: boolean;
+            deduplicate: boolean;
+            /** End */
+            end?: number | null;
             /** Frame */
             frame?: number | null;
             /** Joints */
             joints?: string[] | null;
-            /** Least Duration S */
-            least_duration_s?: number | null;
             /**
              * Limit
              * @default 24
              */
             limit: number;
+            /** Max Duration S */
+            max_duration_s?: number | null;
+            /** Min Duration S */
+            min_duration_s?: number | null;
             /**
              * Mirrored
              * @default true
              */
             mirrored: boolean;
-            /** Most Duration S */
-            most_duration_s?: number | null;
+            /**
+             * Multiple
+             * @default false
+             */
+            multiple: boolean;
             /**
              * Ranker
              * @default descriptors
              * @enum {string}
              */
             ranker: "descriptors" | "swings";
-            /**
-             * Several
-             * @default false
-             */
-            several: boolean;
             /**
              * Skip
              * @default 0
@@ -1310,20 +1217,103 @@ export interface components {
              * @default []
              */
             tags: string[];
-            /** Words */
-            words?: string | null;
+            /** Text */
+            text?: string | null;
         };
         /**
-         * SomeClips
-         * @description Clips to do something with.
+         * SearchResponse
+         * @description Hits of a search, the best first.
          */
-        SomeClips: {
-            /** Clips */
-            clips: string[];
+        SearchResponse: {
+            /** Elapsed Ms */
+            elapsed_ms: number;
+            /**
+             * Has More
+             * @description Whether there are more hits.
+             */
+            has_more: boolean;
+            /** Hits */
+            hits: components["schemas"]["HitRow"][];
+        };
+        /**
+         * SelectionRequest
+         * @description The fewest keys of a spec whose curves stay within a tolerance.
+         */
+        SelectionRequest: {
+            /**
+             * Interpolation
+             * @default bezier
+             * @enum {string}
+             */
+            interpolation: "bezier" | "natural" | "linear";
+            spec: components["schemas"]["SelectionSpec"];
+            /** Tolerance Mm */
+            tolerance_mm: number;
+        };
+        /**
+         * SelectionResponse
+         * @description The selected keys.
+         */
+        SelectionResponse: {
+            /** Frames */
+            frames: number[];
+            /** Keys */
+            keys: number;
+        };
+        /**
+         * SelectionSpec
+         * @description Options of a selection, without the number of keys.
+         */
+        SelectionSpec: {
+            /**
+             * Excluded
+             * @default []
+             */
+            excluded: number[];
+            /**
+             * First Frame
+             * @description First frame of the range.
+             */
+            first_frame?: number | null;
+            /** Joints */
+            joints?: string[] | null;
+            /**
+             * Last Frame
+             * @description Last frame of the range.
+             */
+            last_frame?: number | null;
+            /** Max Keys */
+            max_keys?: number | null;
+            /**
+             * Method
+             * @default salient
+             */
+            method: string;
+            /**
+             * Options
+             * @description Of the method: objective, cost, ...; None: the best for the clip in interactive time.
+             */
+            options?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Pins
+             * @default []
+             */
+            pins: number[];
+            /**
+             * Smoothing S
+             * @default 0
+             */
+            smoothing_s: number;
+            /** Weights */
+            weights?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * Span
-         * @description Stretches of query and clip that are alike, in seconds.
+         * @description Spans of query and clip that match, in seconds.
          */
         Span: {
             /** End S */
@@ -1336,10 +1326,10 @@ export interface components {
             start_s: number;
         };
         /**
-         * StripTold
-         * @description Which poses of an edit to show side by side.
+         * StripRequest
+         * @description A strip of an edit.
          */
-        StripTold: {
+        StripRequest: {
             /** Draft */
             draft: components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"];
             /**
@@ -1364,7 +1354,7 @@ export interface components {
         };
         /**
          * SwingBar
-         * @description One swing of a joint.
+         * @description A swing of a joint.
          */
         SwingBar: {
             /** Angle Deg */
@@ -1373,7 +1363,7 @@ export interface components {
             end: number;
             /**
              * Index
-             * @description Its place among the joint's swings.
+             * @description Among the swings of the joint.
              */
             index: number;
             /** Joint */
@@ -1383,12 +1373,12 @@ export interface components {
         };
         /**
          * SwingStep
-         * @description One edit of a swing, or of all swings of some joints.
+         * @description An edit step of a swing, or of all swings of some joints.
          */
         SwingStep: {
             /**
              * Anchor
-             * @description Of lengthen and shorten: what stays where it is in time; None: the middle.
+             * @description For lengthen and shorten: the point that keeps its time; None: the middle.
              */
             anchor?: ("start" | "middle" | "end") | null;
             /** By Frames */
@@ -1407,7 +1397,7 @@ export interface components {
         };
         /**
          * SwingsDraft
-         * @description Swings under edit, over the capture.
+         * @description An edit of the swings of the capture.
          */
         SwingsDraft: {
             /**
@@ -1428,7 +1418,7 @@ export interface components {
         };
         /**
          * TagCount
-         * @description A tag, and how many clips have it.
+         * @description A tag with its number of clips.
          */
         TagCount: {
             /** Count */
@@ -1437,10 +1427,10 @@ export interface components {
             tag: string;
         };
         /**
-         * Tagged
-         * @description Tags to give to clips and to take from them.
+         * TagsRequest
+         * @description Tags to add to clips and to remove from them.
          */
-        Tagged: {
+        TagsRequest: {
             /**
              * Add
              * @default []
@@ -1455,98 +1445,92 @@ export interface components {
             remove: string[];
         };
         /**
-         * UnbakedHeader
-         * @description What stands before ``positions``, ``ends``, ``face``; scored: ``per_frame_mm`` (T,), ``per_joint_mm`` (J,).
+         * TrashPage
+         * @description A page of the clips in the trash, the latest first.
          */
-        UnbakedHeader: {
+        TrashPage: {
+            /** Clips */
+            clips: components["schemas"]["TrashRow"][];
             /**
-             * Extremes
-             * @description Those of the keys that are; the others are breakdowns.
+             * Retention Days
+             * @description Time until clips in the trash are deleted.
              */
-            extremes: number[];
+            retention_days: number;
+            /** Total */
+            total: number;
+        };
+        /**
+         * TrashResponse
+         * @description Clips that were moved to the trash.
+         */
+        TrashResponse: {
+            /** Hashes */
+            hashes: string[];
+        };
+        /**
+         * TrashRow
+         * @description A clip in the trash.
+         */
+        TrashRow: {
+            /**
+             * Added At
+             * Format: date-time
+             */
+            added_at: string;
+            /** Bytes */
+            bytes: number;
+            /** Duration S */
+            duration_s: number;
             /** Fps */
             fps: number;
-            /** Keys */
-            keys: number[];
+            /**
+             * Hash
+             * @description sha256 of the clip's content
+             */
+            hash: string;
             /** N Frames */
             n_frames: number;
-            /** @description None: the figure has no height. */
-            score: components["schemas"]["ScoreSaid"] | null;
-            /** Step */
-            step: number;
+            /** Name */
+            name: string;
+            /** Suffix */
+            suffix: string;
+            /** Tags */
+            tags: string[];
+            /**
+             * Trashed At
+             * Format: date-time
+             */
+            trashed_at: string;
         };
         /**
-         * UnbakedTold
-         * @description Curves through keys.
+         * UndoState
+         * @description A state in the history of an edit.
          */
-        UnbakedTold: {
-            /** Frames */
-            frames: number[];
+        UndoState: {
             /**
-             * Interpolation
-             * @default bezier
-             * @enum {string}
+             * N Steps
+             * @description Number of steps applied.
              */
-            interpolation: "bezier" | "natural" | "linear";
-            /**
-             * Polish
-             * @description Nearest curves and the whole score, when one stops; else at once.
-             * @default false
-             */
-            polish: boolean;
-            /**
-             * Residual
-             * @default 0
-             */
+            n_steps: number;
+            /** Residual */
             residual: number;
-            /**
-             * Step
-             * @description Places of every so many frames.
-             * @default 1
-             */
-            step: number;
         };
         /**
-         * Uploaded
-         * @description What became of a file.
+         * UploadResponse
+         * @description The clip of an uploaded file.
          */
-        Uploaded: {
+        UploadResponse: {
             clip: components["schemas"]["ClipRow"];
             /**
-             * Known
-             * @description Its content was there already.
+             * Is Duplicate
+             * @description Whether the library had this content already.
              */
-            known: boolean;
+            is_duplicate: boolean;
             /**
              * Notes
-             * @description What was not quite right with the file, and was repaired.
+             * @description Problems of the file that were repaired.
              */
             notes: string[];
-        };
-        /**
-         * WithinSaid
-         * @description Those keys.
-         */
-        WithinSaid: {
-            /** Frames */
-            frames: number[];
-            /** Keys */
-            keys: number;
-        };
-        /**
-         * WithinTold
-         * @description Fewest keys of a recipe whose curves leave no joint farther off.
-         */
-        WithinTold: {
-            /**
-             * Interpolation
-             * @default bezier
-             * @enum {string}
-             */
-            interpolation: "bezier" | "natural" | "linear";
-            recipe: components["schemas"]["RecipeTold"];
-            /** Tolerance Mm */
-            tolerance_mm: number;
         };
     };
     responses: never;
@@ -1560,14 +1544,14 @@ export interface operations {
     get_clips: {
         parameters: {
             query?: {
-                /** @description Each must be in the names or tags, or begin a word there. */
-                words?: string | null;
-                /** @description It has all of them. */
+                /** @description Each word must occur in the names or tags, or begin a word there. */
+                text?: string | null;
+                /** @description Clips that have all of these tags. */
                 tag?: string[];
-                least_duration_s?: number | null;
-                most_duration_s?: number | null;
-                /** @description A part of the body that swings. */
-                part?: string | null;
+                min_duration_s?: number | null;
+                max_duration_s?: number | null;
+                /** @description Clips in which this body part swings. */
+                body_part?: string | null;
                 sort?: "name" | "newest" | "longest" | "shortest";
                 skip?: number;
                 limit?: number;
@@ -1587,106 +1571,22 @@ export interface operations {
                     "application/json": components["schemas"]["ClipPage"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-        };
-    };
-    remove_clips: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SomeClips"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Removed"];
-                };
-            };
-            /** @description What was sent is not what is expected. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-            /** @description Any other problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-        };
-    };
-    restore_clips: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SomeClips"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClipRows"];
-                };
-            };
-            /** @description What was sent is not what is expected. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-            /** @description Any other problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -1700,7 +1600,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Tagged"];
+                "application/json": components["schemas"]["TagsRequest"];
             };
         };
         responses: {
@@ -1710,25 +1610,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipRows"];
+                    "application/json": components["schemas"]["ClipList"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -1751,25 +1651,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipFacts"];
+                    "application/json": components["schemas"]["ClipDetails"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -1786,7 +1686,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Renamed"];
+                "application/json": components["schemas"]["RenameRequest"];
             };
         };
         responses: {
@@ -1799,22 +1699,67 @@ export interface operations {
                     "application/json": components["schemas"]["ClipRow"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_curves: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description sha256 of the clip's content */
+                clip: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurvesRequest"];
+            };
+        };
+        responses: {
+            /** @description A packet of arrays with this header. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.keypose.arrays": string;
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -1837,34 +1782,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftSaid"] | null;
+                    "application/json": components["schemas"]["DraftResponse"] | null;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
     };
-    keep_draft: {
+    save_draft: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The revision that was seen last; 0: there was no draft. */
+                /** @description The last known revision; 0: no draft. */
                 "if-match"?: string;
             };
             path: {
@@ -1875,7 +1820,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DraftKept"];
+                "application/json": components["schemas"]["DraftRequest"];
             };
         };
         responses: {
@@ -1885,30 +1830,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DraftSaid"];
+                    "application/json": components["schemas"]["DraftResponse"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
     };
-    drop_draft: {
+    delete_draft: {
         parameters: {
             query?: never;
             header?: never;
@@ -1927,27 +1872,27 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
     };
-    get_edited: {
+    get_edit: {
         parameters: {
             query?: never;
             header?: never;
@@ -1959,11 +1904,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EditedTold"];
+                "application/json": components["schemas"]["EditRequest"];
             };
         };
         responses: {
-            /** @description A packet: this header, then the arrays. */
+            /** @description A packet of arrays with this header. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1972,22 +1917,22 @@ export interface operations {
                     "application/vnd.keypose.arrays": string;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.keypose.arrays": components["schemas"]["Failed"];
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.keypose.arrays": components["schemas"]["Failed"];
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2004,7 +1949,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ExportTold"];
+                "application/json": components["schemas"]["ExportRequest"];
             };
         };
         responses: {
@@ -2017,22 +1962,22 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2040,10 +1985,10 @@ export interface operations {
     get_frames: {
         parameters: {
             query?: {
-                /** @description About so many in a second. */
+                /** @description Approximate frames per second. */
                 fps?: number | null;
-                /** @description At most so many in all. */
-                most_frames?: number | null;
+                /** @description Maximum number of frames. */
+                max_frames?: number | null;
             };
             header?: never;
             path: {
@@ -2054,7 +1999,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A packet: this header, then the arrays. */
+            /** @description A packet of arrays with this header. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2063,22 +2008,22 @@ export interface operations {
                     "application/vnd.keypose.arrays": string;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.keypose.arrays": components["schemas"]["Failed"];
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/vnd.keypose.arrays": components["schemas"]["Failed"];
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2095,7 +2040,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RecipeTold"];
+                "application/json": components["schemas"]["SelectionSpec"];
             };
         };
         responses: {
@@ -2105,25 +2050,70 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LadderSaid"];
+                    "application/json": components["schemas"]["LadderResponse"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_selection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description sha256 of the clip's content */
+                clip: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SelectionRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SelectionResponse"];
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2131,7 +2121,7 @@ export interface operations {
     get_strip_png: {
         parameters: {
             query?: {
-                /** @description Frames with commas; none: the strip that is kept. */
+                /** @description Frames separated by commas; none: the stored strip. */
                 frames?: string | null;
                 theme?: "light" | "dark";
                 layout?: "side" | "time" | "path" | "expanded" | "in-place";
@@ -2155,22 +2145,22 @@ export interface operations {
                     "image/png": unknown;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2178,7 +2168,7 @@ export interface operations {
     get_strip: {
         parameters: {
             query?: {
-                /** @description Frames with commas; none: the strip that is kept. */
+                /** @description Frames separated by commas; none: the stored strip. */
                 frames?: string | null;
                 theme?: "light" | "dark" | "page";
                 layout?: "side" | "time" | "path" | "expanded" | "in-place";
@@ -2202,27 +2192,27 @@ export interface operations {
                     "image/svg+xml": unknown;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
     };
-    get_edited_strip: {
+    get_edit_strip: {
         parameters: {
             query?: never;
             header?: never;
@@ -2234,7 +2224,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StripTold"];
+                "application/json": components["schemas"]["StripRequest"];
             };
         };
         responses: {
@@ -2247,112 +2237,22 @@ export interface operations {
                     "image/svg+xml": unknown;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-        };
-    };
-    get_unbaked: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description sha256 of the clip's content */
-                clip: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UnbakedTold"];
-            };
-        };
-        responses: {
-            /** @description A packet: this header, then the arrays. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/vnd.keypose.arrays": string;
-                };
-            };
-            /** @description What was sent is not what is expected. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/vnd.keypose.arrays": components["schemas"]["Failed"];
-                };
-            };
-            /** @description Any other problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/vnd.keypose.arrays": components["schemas"]["Failed"];
-                };
-            };
-        };
-    };
-    get_within: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description sha256 of the clip's content */
-                clip: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WithinTold"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WithinSaid"];
-                };
-            };
-            /** @description What was sent is not what is expected. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-            /** @description Any other problem. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2366,7 +2266,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ExportManyTold"];
+                "application/json": components["schemas"]["BatchExportRequest"];
             };
         };
         responses: {
@@ -2379,22 +2279,22 @@ export interface operations {
                     "application/zip": unknown;
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2414,30 +2314,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LibraryFacts"];
+                    "application/json": components["schemas"]["LibraryInfo"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
     };
-    get_removed: {
+    search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResponse"];
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_trash: {
         parameters: {
             query?: {
                 skip?: number;
@@ -2455,30 +2397,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RemovedClips"];
+                    "application/json": components["schemas"]["TrashPage"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
     };
-    search: {
+    trash_clips: {
         parameters: {
             query?: never;
             header?: never;
@@ -2487,7 +2429,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SearchTold"];
+                "application/json": components["schemas"]["ClipsRequest"];
             };
         };
         responses: {
@@ -2497,25 +2439,67 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Hits"];
+                    "application/json": components["schemas"]["TrashResponse"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    restore_clips: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClipsRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClipList"];
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };
@@ -2523,7 +2507,7 @@ export interface operations {
     upload: {
         parameters: {
             query: {
-                /** @description The name of the file; its clip is called after it. */
+                /** @description The name of the file, from which the clip gets its name. */
                 name: string;
                 tag?: string[];
                 /** @description Files that it needs, by name: an .amc's .asf, a .gltf's .bin. */
@@ -2535,7 +2519,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The bytes of the file, as they are; behind those of its companions, where it has some. */
+        /** @description The bytes of the file, after those of its companions, if any. */
         requestBody: {
             content: {
                 "application/octet-stream": string;
@@ -2548,25 +2532,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Uploaded"];
+                    "application/json": components["schemas"]["UploadResponse"];
                 };
             };
-            /** @description What was sent is not what is expected. */
+            /** @description The request is invalid. */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Any other problem. */
+            /** @description Any other error. */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };

@@ -1,12 +1,12 @@
-/** Where the camera looks from, by name and by keys. */
+/** Camera views by name, and camera moves by keys. */
 
-import { FIRST_VIEW, type View } from "../player/orbit";
+import { DEFAULT_VIEW, type View } from "../player/orbit";
 import type { Player } from "../player/player";
 import type { Command } from "../ui/commands";
 import type { MenuItem } from "../ui/menu";
 
 const VIEWS: readonly (readonly [string, Partial<View>])[] = [
-  ["Three quarters", { azimuth: 35, elevation: 9 }],
+  ["Three-quarter", { azimuth: 35, elevation: 9 }],
   ["Front", { azimuth: 0, elevation: 4 }],
   ["Left side", { azimuth: 90, elevation: 4 }],
   ["Right side", { azimuth: -90, elevation: 4 }],
@@ -14,41 +14,44 @@ const VIEWS: readonly (readonly [string, Partial<View>])[] = [
   ["Top", { azimuth: 0, elevation: 89 }],
 ];
 
-/** Looks from one of the named sides, of the figure as it stands in the first frame. */
-function lookFrom(player: Player, facing: number, view: Partial<View>): void {
+/** Sets a named view, relative to the direction in which the figure faces in the first frame. */
+function setCamera(player: Player, facing: number, view: Partial<View>): void {
   const { azimuth, ...rest } = view;
-  player.orbit.view = { ...player.orbit.view, ...rest, azimuth: facing + (azimuth ?? 0), aside: [0, 0, 0] };
+  player.orbit.view = { ...player.orbit.view, ...rest, azimuth: facing + (azimuth ?? 0), offset: [0, 0, 0] };
 }
 
-/** By how much it moves: a name, keys, what is done. */
-function moves(player: Player): { title: string; keys: string; run: () => void }[] {
-  const turn = (azimuth: number, elevation: number) => () => player.orbit.turn(azimuth, elevation);
+/** Returns the camera moves with their titles and keys. */
+function cameraMoves(player: Player): { title: string; keys: string; run: () => void }[] {
+  const orbit = (azimuth: number, elevation: number) => () => player.orbit.rotate(azimuth, elevation);
   return [
-    { title: "Around to the left", keys: "Alt+ArrowLeft", run: turn(-15, 0) },
-    { title: "Around to the right", keys: "Alt+ArrowRight", run: turn(15, 0) },
-    { title: "Higher", keys: "Alt+ArrowUp", run: turn(0, 10) },
-    { title: "Lower", keys: "Alt+ArrowDown", run: turn(0, -10) },
-    { title: "Nearer", keys: "Alt+PageUp", run: () => player.orbit.zoom(0.8) },
-    { title: "Farther", keys: "Alt+PageDown", run: () => player.orbit.zoom(1.25) },
+    { title: "Orbit left", keys: "Alt+ArrowLeft", run: orbit(-15, 0) },
+    { title: "Orbit right", keys: "Alt+ArrowRight", run: orbit(15, 0) },
+    { title: "Orbit up", keys: "Alt+ArrowUp", run: orbit(0, 10) },
+    { title: "Orbit down", keys: "Alt+ArrowDown", run: orbit(0, -10) },
+    { title: "Zoom in", keys: "Alt+PageUp", run: () => player.orbit.zoom(0.8) },
+    { title: "Zoom out", keys: "Alt+PageDown", run: () => player.orbit.zoom(1.25) },
   ];
 }
 
 export function cameraCommands(player: Player, facing: number): Command[] {
   return [
-    ...moves(player).map((move) => ({ ...move, title: `Camera: ${move.title.toLowerCase()}` })),
+    ...cameraMoves(player).map((move) => ({ ...move, title: `Camera: ${move.title.toLowerCase()}` })),
     ...VIEWS.map(([title, view]) => ({
-      title: `Look from: ${title.toLowerCase()}`,
-      run: () => lookFrom(player, facing, view),
+      title: `View: ${title.toLowerCase()}`,
+      run: () => setCamera(player, facing, view),
     })),
   ];
 }
 
 export function cameraItems(player: Player, facing: number): (MenuItem | "line")[] {
-  const sides: MenuItem[] = VIEWS.map(([title, view]) => ({ title, run: () => lookFrom(player, facing, view) }));
+  const views: MenuItem[] = VIEWS.map(([title, view]) => ({ title, run: () => setCamera(player, facing, view) }));
   return [
-    ...sides,
+    ...views,
     "line",
-    ...moves(player),
-    { title: "As at first", run: () => (player.orbit.view = { ...FIRST_VIEW, azimuth: FIRST_VIEW.azimuth + facing }) },
+    ...cameraMoves(player),
+    {
+      title: "Reset view",
+      run: () => (player.orbit.view = { ...DEFAULT_VIEW, azimuth: DEFAULT_VIEW.azimuth + facing }),
+    },
   ];
 }

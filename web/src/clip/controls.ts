@@ -1,22 +1,22 @@
-/** Controls that the clip's panels are made of. */
+/** Form controls of the clip page. */
 
 import { type Child, fill, h } from "../ui/dom";
 import { type IconName, icon } from "../ui/icons";
 
-let made = 0;
+let controlCount = 0;
 
-/** A heading and what belongs to it; `folded` can be opened, and is closed at first. */
+/** A section with a heading; with `folded` defined it can be opened and closed. */
 export function section(title: string, options: { folded?: boolean; note?: Child }, ...children: Child[]): HTMLElement {
   if (options.folded === undefined)
     return h("section", { class: "panel-section" }, h("h3", { text: title }), ...children);
-  const head = h("summary", {}, h("h3", { text: title }), options.note ?? "");
-  return h("details", { class: "panel-section", open: !options.folded }, head, ...children);
+  const summary = h("summary", {}, h("h3", { text: title }), options.note ?? "");
+  return h("details", { class: "panel-section", open: !options.folded }, summary, ...children);
 }
 
-/** A field with its name. */
-export function labelled(name: string, control: HTMLElement, after: Child = null): HTMLElement {
-  control.id ||= `control-${++made}`;
-  return h("div", { class: "labelled" }, h("label", { class: "label", for: control.id, text: name }), control, after);
+/** A control with its label. */
+export function fieldWithLabel(name: string, control: HTMLElement, after: Child = null): HTMLElement {
+  control.id ||= `control-${++controlCount}`;
+  return h("div", { class: "form-field" }, h("label", { class: "label", for: control.id, text: name }), control, after);
 }
 
 export interface Choice<Value extends string> {
@@ -24,21 +24,26 @@ export interface Choice<Value extends string> {
   set(value: Value): void;
 }
 
-/** One of a few, side by side: radio buttons for whoever uses keys. */
-export function segmented<Value extends string>(
+/** A choice between a few options, shown side by side; radio buttons for the keyboard. */
+export function segmentedControl<Value extends string>(
   label: string,
   options: readonly (readonly [Value, string, string?])[],
-  chosen: (value: Value) => void,
+  onChange: (value: Value) => void,
 ): Choice<Value> {
-  const name = `choice-${++made}`;
+  const name = `choice-${++controlCount}`;
   const inputs = options.map(([value]) => {
     const input = h("input", { type: "radio", name, value });
-    input.addEventListener("change", () => input.checked && chosen(value));
-    ownArrows(input);
+    input.addEventListener("change", () => input.checked && onChange(value));
+    captureArrowKeys(input);
     return input;
   });
   const labels = options.map(([, text, title], k) => h("label", { title }, inputs[k], h("span", { text })));
-  const element = h("fieldset", { class: "segmented" }, h("legend", { class: "unseen", text: label }), ...labels);
+  const element = h(
+    "fieldset",
+    { class: "segmented" },
+    h("legend", { class: "visually-hidden", text: label }),
+    ...labels,
+  );
   const set = (value: Value) => {
     for (const input of inputs) input.checked = input.value === value;
   };
@@ -48,43 +53,43 @@ export function segmented<Value extends string>(
 export interface Slider {
   element: HTMLElement;
   input: HTMLInputElement;
-  set(value: number, says?: string): void;
+  set(value: number, text?: string): void;
 }
 
 interface SliderOptions {
-  least: number;
-  most: number;
+  min: number;
+  max: number;
   step: number;
-  says: (value: number) => string;
-  input: (value: number) => void;
+  format: (value: number) => string;
+  onInput: (value: number) => void;
 }
 
-/** A slider with its name and its value in words. */
-export function slider(label: string, { least, most, step, says, input: told }: SliderOptions): Slider {
-  const input = h("input", { type: "range", min: least, max: most, step, id: `control-${++made}` });
+/** A slider with a label and its formatted value. */
+export function slider(label: string, { min, max, step, format, onInput }: SliderOptions): Slider {
+  const input = h("input", { type: "range", min, max, step, id: `control-${++controlCount}` });
   const output = h("output", { for: input.id });
-  const show = (value: number, said = says(value)) => {
+  const show = (value: number, text = format(value)) => {
     input.value = String(value);
-    input.setAttribute("aria-valuetext", said);
-    fill(output, said);
+    input.setAttribute("aria-valuetext", text);
+    fill(output, text);
   };
   input.addEventListener("input", () => {
     const value = Number(input.value);
     show(value);
-    told(value);
+    onInput(value);
   });
-  ownArrows(input);
+  captureArrowKeys(input);
   const head = h("div", { class: "slider-head" }, h("label", { class: "label", for: input.id, text: label }), output);
   return { element: h("div", { class: "slider" }, head, input), input, set: show };
 }
 
-/** A box to tick. */
-export function check(
+/** A checkbox with a label. */
+export function checkbox(
   label: string,
-  told: (isOn: boolean) => void,
+  onChange: (isOn: boolean) => void,
 ): { element: HTMLElement; set(isOn: boolean): void } {
   const input = h("input", { type: "checkbox" });
-  input.addEventListener("change", () => told(input.checked));
+  input.addEventListener("change", () => onChange(input.checked));
   return {
     element: h("label", { class: "check" }, input, h("span", { text: label })),
     set: (isOn) => {
@@ -93,27 +98,32 @@ export function check(
   };
 }
 
-/** A button; `sign` alone where there is no text, whose name is then only heard. */
-export function button(title: string, sign: IconName | null, run: () => void, look = ""): HTMLButtonElement {
-  const isBare = look.includes("icon-only");
+/** A button; with the class `icon-only` the title becomes its accessible name. */
+export function button(title: string, iconName: IconName | null, run: () => void, classes = ""): HTMLButtonElement {
+  const isIconOnly = classes.includes("icon-only");
   const element = h(
     "button",
-    { class: `button ${look}`, type: "button", title: isBare ? title : null, "aria-label": isBare ? title : null },
-    sign && icon(sign),
-    !isBare && title,
+    {
+      class: `button ${classes}`,
+      type: "button",
+      title: isIconOnly ? title : null,
+      "aria-label": isIconOnly ? title : null,
+    },
+    iconName && icon(iconName),
+    !isIconOnly && title,
   );
   element.addEventListener("click", run);
   return element;
 }
 
-/** Arrows and their like belong to the control that has the focus, not to the page. */
-export function ownArrows(element: HTMLElement): void {
+/** Keeps arrow, Home, End and Page keys in the focused control: the page does not get them. */
+export function captureArrowKeys(element: HTMLElement): void {
   element.addEventListener("keydown", (event) => {
     if (/^(Arrow|Home$|End$|Page)/.test(event.key) && !event.ctrlKey && !event.metaKey) event.stopPropagation();
   });
 }
 
-/** Whether the focus is on something that Space presses. */
-export function isOnButton(): boolean {
+/** Whether the focused element reacts to Space. */
+export function isButtonFocused(): boolean {
   return document.activeElement?.matches("button, summary, a[href], input, select, [role=button]") ?? false;
 }

@@ -1,55 +1,55 @@
-/** The clip's part of the top bar: what it is called, what it is, where to go from here. */
+/** The clip's part of the top bar: name, facts, search, compare and export. */
 
 import { h } from "../ui/dom";
-import { counted, duration, fps } from "../ui/format";
+import { countOf, duration, fps } from "../ui/format";
 import { type MenuItem, openMenu } from "../ui/menu";
 import { button } from "./controls";
-import { moreButton, pressed } from "./more";
-import { findLike, findPart, findPose } from "./pins_panel";
+import { moreButton, shortcutOf } from "./more_menu";
+import { searchPose, searchRange, searchSimilar } from "./pins_panel";
 import type { ClipState } from "./state";
 
-interface Does {
-  takeAway: () => void;
+interface HeadingActions {
+  openExport: () => void;
   compare: () => void;
 }
 
-export function heading(state: ClipState, { takeAway, compare }: Does): HTMLElement {
-  const { facts } = state;
-  const says = [
-    duration(facts.duration_s),
-    counted(facts.n_frames, "frame"),
-    fps(facts.fps),
-    counted(facts.joints.length, "joint"),
+export function heading(state: ClipState, { openExport, compare }: HeadingActions): HTMLElement {
+  const { details } = state;
+  const summary = [
+    duration(details.duration_s),
+    countOf(details.n_frames, "frame"),
+    fps(details.fps),
+    countOf(details.joints.length, "joint"),
   ];
-  const searches = (): MenuItem[] => [
-    { title: "More like this clip", icon: "alike", run: () => findLike(state) },
-    { title: "This pose elsewhere", icon: "figure", run: () => findPose(state) },
+  const searchItems = (): MenuItem[] => [
+    { title: "More like this clip", icon: "similar", run: () => searchSimilar(state) },
+    { title: "This pose in other clips", icon: "figure", run: () => searchPose(state) },
     {
-      title: "This range elsewhere",
+      title: "This range in other clips",
       icon: "search",
-      ...pressed("Find this range elsewhere"),
-      run: () => findPart(state),
+      ...shortcutOf("Search for this range"),
+      run: () => searchRange(state),
       disabled: !state.settings.range,
     },
   ];
-  const find = button("Find", "search", () => openMenu(find, "Find in the library", searches()));
-  find.setAttribute("aria-haspopup", "menu");
+  const searchButton = button("Search", "search", () => openMenu(searchButton, "Search the library", searchItems()));
+  searchButton.setAttribute("aria-haspopup", "menu");
   return h(
     "div",
     { class: "clip-heading" },
     h(
       "div",
       { class: "clip-name" },
-      h("h1", { text: facts.name, title: facts.name }),
-      h("p", { text: says.join(" · ") }),
+      h("h1", { text: details.name, title: details.name }),
+      h("p", { text: summary.join(" · ") }),
     ),
     h(
       "div",
       { class: "clip-actions" },
-      find,
+      searchButton,
       button("Compare", "columns", compare),
-      button("Take away", "download", takeAway, "primary"),
-      moreButton(() => [...searches(), "line", { title: "Compare methods", icon: "columns", run: compare }, "line"]),
+      button("Export", "download", openExport, "primary"),
+      moreButton(() => [...searchItems(), "line", { title: "Compare methods", icon: "columns", run: compare }, "line"]),
     ),
   );
 }

@@ -1,25 +1,28 @@
-/** The panel that chooses keys: how many, by which method, what counts, what must be among them. */
+/** The panel that selects keys: how many, by which method, with which weights and pins. */
 
 import { fill, h } from "../ui/dom";
-import { counted, millimetres } from "../ui/format";
-import { messageOf, sentence } from "../ui/states";
-import type { Choosing } from "./choosing";
-import { button, labelled, ownArrows, section, segmented, slider } from "./controls";
+import { countOf, millimetres } from "../ui/format";
+import { errorMessage, toSentence } from "../ui/states";
+import { bodyPartsSection } from "./body_parts_panel";
+import { button, captureArrowKeys, fieldWithLabel, section, segmentedControl, slider } from "./controls";
 import { CostCurve } from "./cost_curve";
-import type { Worth } from "./curving";
-import { partsSection } from "./parts_panel";
+import type { CurveQuality } from "./curve_loader";
 import { pinsSection } from "./pins_panel";
-import { type Wanted, wantedOf } from "./recipe";
+import type { SelectionController } from "./selection_controller";
+import { type KeyTarget, keyTarget } from "./settings";
 import type { ClipState } from "./state";
 
-const METHOD_WORDS: Record<string, string> = { salient: "salient (best)" };
-const COST_WORDS: Record<string, string> = {
-  inbetween: "the error of the curves that come out",
-  chord: "the shape of the path, since the clip is long",
+const METHOD_LABELS: Record<string, string> = { salient: "salient (best)" };
+const COST_LABELS: Record<string, string> = {
+  inbetween: "the error of the resulting curves",
+  chord: "the shape of the path, because the clip is long",
   integrated: "the area between path and chords",
 };
 
-export function keysPanel(state: ClipState, choosing: Choosing): { element: HTMLElement; stop: () => void } {
+export function keysPanel(
+  state: ClipState,
+  selection: SelectionController,
+): { element: HTMLElement; stop: () => void } {
   const stops: (() => void)[] = [];
   const number = h("input", {
     class: "field keys-number",
@@ -36,100 +39,116 @@ export function keysPanel(state: ClipState, choosing: Choosing): { element: HTML
     step: 1,
     "aria-label": "Number of keys",
   });
-  ownArrows(range);
-  range.addEventListener("input", () => choosing.choose(Number(range.value)));
-  number.addEventListener("change", () => choosing.choose(Number(number.value)));
+  captureArrowKeys(range);
+  range.addEventListener("input", () => selection.setKeyCount(Number(range.value)));
+  number.addEventListener("change", () => selection.setKeyCount(Number(number.value)));
   const tolerance = h("input", { class: "field", type: "number", min: 0.1, step: "any", placeholder: "e.g. 10" });
   tolerance.addEventListener("change", () => {
     const mm = Number(tolerance.value);
     if (mm > 0) state.url.set({ keys: null, tolerance: mm });
   });
-  const by = segmented<Wanted["by"]>(
+  const targetControl = segmentedControl<KeyTarget["by"]>(
     "How the number of keys is chosen",
     [
       ["keys", "Number"],
       ["tolerance", "Tolerance"],
-      ["auto", "Auto", "Where the curve of errors says to stop"],
+      ["auto", "Auto", "Stop where more keys bring little improvement"],
     ],
-    (chosen) => {
-      if (chosen === "auto") state.url.set({ keys: null, tolerance: null });
-      else if (chosen === "keys") state.url.set({ keys: state.keys.value.length || 8, tolerance: null });
-      else state.url.set({ keys: null, tolerance: Number(tolerance.value) || roundedWorst(state) });
+    (choice) => {
+      if (choice === "auto") state.url.set({ keys: null, tolerance: null });
+      else if (choice === "keys") state.url.set({ keys: state.keys.value.length || 8, tolerance: null });
+      else state.url.set({ keys: null, tolerance: Number(tolerance.value) || defaultTolerance(state) });
     },
   );
-  const toleranceRow = h("div", { class: "tolerance" }, labelled("No joint farther off than (mm)", tolerance));
-  const status = h("p", { class: "choosing-status", role: "status" });
-  const curve = new CostCurve((keys) => choosing.choose(keys));
+  const toleranceRow = h("div", { class: "tolerance" }, fieldWithLabel("Maximum error of any joint (mm)", tolerance));
+  const status = h("p", { class: "ladder-status", role: "status" });
+  const curve = new CostCurve((keys) => selection.setKeyCount(keys));
   const score = h("dl", { class: "score" });
-  const all = h("span", { class: "muted" });
-  const word = h("span", { class: "keys-word" });
-  const again = button("Try again", "retry", () => choosing.curving.again(), "small");
-  const stale = h("div", { class: "failed-note", hidden: true }, h("p", {}), again);
+  const totalLabel = h("span", { class: "muted" });
+  const unitLabel = h("span", { class: "keys-unit" });
+  const retryButton = button("Try again", "retry", () => selection.curveLoader.retry(), "small");
+  const errorNote = h("div", { class: "error-note", hidden: true }, h("p", {}), retryButton);
 
   stops.push(
-    state.url.values.show((settings) => {
-      const wanted = wantedOf(settings);
-      by.set(wanted.by);
-      toleranceRow.hidden = wanted.by !== "tolerance";
-      if (wanted.by === "tolerance") tolerance.value = String(wanted.mm);
+    state.url.values.watchNow((settings) => {
+      const target = keyTarget(settings);
+      targetControl.set(target.by);
+      toleranceRow.hidden = target.by !== "tolerance";
+      if (target.by === "tolerance") tolerance.value = String(target.mm);
     }),
-    state.rungs.show((rungs) => {
-      range.min = number.min = String(rungs?.least ?? 2);
-      range.max = number.max = String(rungs?.most ?? 2);
-      curve.show(rungs);
+    state.ladder.watchNow((ladder) => {
+      range.min = number.min = String(ladder?.min ?? 2);
+      range.max = number.max = String(ladder?.max ?? 2);
+      curve.show(ladder);
       showCount();
     }),
-    state.keys.show(showCount),
-    state.choosing.show((how) => {
-      const isBusy = how === "busy";
-      status.hidden = how === "ready";
-      status.classList.toggle("failed", typeof how === "object");
-      status.textContent = typeof how === "object" ? sentence(messageOf(how.error)) : isBusy ? "Choosing keys…" : "";
-      range.disabled = number.disabled = !state.rungs.value;
+    state.keys.watchNow(showCount),
+    state.ladderStatus.watchNow((ladderStatus) => {
+      const isBusy = ladderStatus === "busy";
+      status.hidden = ladderStatus === "ready";
+      status.classList.toggle("failed", typeof ladderStatus === "object");
+      status.textContent =
+        typeof ladderStatus === "object"
+          ? toSentence(errorMessage(ladderStatus.error))
+          : isBusy
+            ? "Selecting keys…"
+            : "";
+      range.disabled = number.disabled = !state.ladder.value;
     }),
-    state.curves.show((curves) => fill(score, ...(curves ? scoreRows(state) : []))),
-    choosing.curving.worth.show(showWorth),
+    state.curves.watchNow((curves) => fill(score, ...(curves ? scoreRows(state) : []))),
+    selection.curveLoader.quality.watchNow(showQuality),
   );
 
-  /** Quick figures, and those of other keys, are marked until better ones are there. */
-  function showWorth(worth: Worth): void {
-    const failed = typeof worth === "object";
-    score.classList.toggle("about", worth !== "fine");
-    score.setAttribute("aria-busy", String(worth === "rough" || worth === "old"));
+  /** Marks quick figures, and figures of earlier keys, as approximate until the final ones are loaded. */
+  function showQuality(quality: CurveQuality): void {
+    const failed = typeof quality === "object";
+    score.classList.toggle("approximate", quality !== "final");
+    score.setAttribute("aria-busy", String(quality === "quick" || quality === "stale"));
     score.hidden = failed;
-    stale.hidden = !failed;
+    errorNote.hidden = !failed;
     if (!failed) return;
-    const why = sentence(messageOf(worth.error));
+    const reason = toSentence(errorMessage(quality.error));
     fill(
-      stale.firstElementChild!,
-      `There are no curves through these keys. ${why} What is shown is of the keys before.`,
+      errorNote.firstElementChild!,
+      `The curves for these keys could not be loaded. ${reason} The figure still shows the previous keys.`,
     );
   }
 
   function showCount(): void {
     const keys = state.keys.value.length;
     number.value = range.value = String(keys);
-    range.setAttribute("aria-valuetext", counted(keys, "key"));
-    word.textContent = keys === 1 ? "key" : "keys";
-    all.textContent = `of ${counted(state.nFrames, "frame")}`;
-    curve.mark(keys);
-    range.disabled = number.disabled = !state.rungs.value;
+    range.setAttribute("aria-valuetext", countOf(keys, "key"));
+    unitLabel.textContent = keys === 1 ? "key" : "keys";
+    totalLabel.textContent = `of ${countOf(state.nFrames, "frame")}`;
+    curve.markCount(keys);
+    range.disabled = number.disabled = !state.ladder.value;
   }
 
-  const howMany = h("div", { class: "how-many" }, number, word, all);
+  const countRow = h("div", { class: "key-count" }, number, unitLabel, totalLabel);
   const element = h(
     "div",
     { class: "panel-body" },
-    section("How many", {}, by.element, howMany, range, toleranceRow, status, score, stale, curve.element),
+    section(
+      "Number of keys",
+      {},
+      targetControl.element,
+      countRow,
+      range,
+      toleranceRow,
+      status,
+      score,
+      errorNote,
+      curve.element,
+    ),
     methodSection(state, stops),
-    partsSection(state, stops),
+    bodyPartsSection(state, stops),
     pinsSection(state, stops),
-    betweenSection(state, stops),
+    inbetweenSection(state, stops),
   );
   return { element, stop: () => stops.forEach((stop) => void stop()) };
 }
 
-function roundedWorst(state: ClipState): number {
+function defaultTolerance(state: ClipState): number {
   const worst = state.curves.value?.score?.max_mm ?? 10;
   return Number(worst.toPrecision(2));
 }
@@ -139,60 +158,61 @@ function scoreRows(state: ClipState): HTMLElement[] {
   if (!score) return [];
   const { mean_mm, p95_mm, max_mm, worst_frame, worst_joint } = score;
   const row = (name: string, value: string | HTMLElement) => h("div", {}, h("dt", { text: name }), h("dd", {}, value));
-  const there = button(`at ${worst_frame}`, null, () => state.goTo(worst_frame), "small quiet");
-  there.title = `${worst_joint}: go to frame ${worst_frame}`;
+  const goToWorst = button(`at ${worst_frame}`, null, () => state.goTo(worst_frame), "small quiet");
+  goToWorst.title = `${worst_joint}: go to frame ${worst_frame}`;
   return [
     row("mean", millimetres(mean_mm)),
     row("95 % within", millimetres(p95_mm)),
-    row("worst", h("span", {}, millimetres(max_mm), there)),
+    row("worst", h("span", {}, millimetres(max_mm), goToWorst)),
   ];
 }
 
 function methodSection(state: ClipState, stops: (() => void)[]): HTMLElement {
-  const { methods } = state.opened.library;
-  const options = methods.map(({ name }) => h("option", { value: name, text: METHOD_WORDS[name] ?? name }));
+  const { methods } = state.clip.library;
+  const options = methods.map(({ name }) => h("option", { value: name, text: METHOD_LABELS[name] ?? name }));
   const select = h("select", { class: "field" }, ...options);
   const summary = h("p", { class: "note" });
   const cost = h("p", { class: "note" });
   select.addEventListener("change", () => state.url.set({ method: select.value }));
   stops.push(
-    state.url.values.show(({ method }) => {
+    state.url.values.watchNow(({ method }) => {
       select.value = method;
       const row = methods.find((each) => each.name === method);
-      fill(summary, row ? sentence(row.summary) : "", row ? h("cite", { text: row.paper }) : "");
+      fill(summary, row ? toSentence(row.summary) : "", row ? h("cite", { text: row.paper }) : "");
     }),
-    state.rungs.show((rungs) => {
-      const judged = rungs?.said.method === "salient" ? COST_WORDS[String(rungs.said.options.cost ?? "chord")] : null;
-      cost.textContent = judged ? `Keys are judged by ${judged}.` : "";
-      cost.hidden = !judged;
+    state.ladder.watchNow((ladder) => {
+      const costLabel =
+        ladder?.data.method === "salient" ? COST_LABELS[String(ladder.data.options.cost ?? "chord")] : null;
+      cost.textContent = costLabel ? `Keys are rated by ${costLabel}.` : "";
+      cost.hidden = !costLabel;
     }),
   );
-  return section("Method", {}, labelled("Chosen by", select), summary, cost);
+  return section("Method", {}, fieldWithLabel("Select keys with", select), summary, cost);
 }
 
-/** How the motion goes from key to key. */
-function betweenSection(state: ClipState, stops: (() => void)[]): HTMLElement {
-  const between = segmented(
+/** How the motion is interpolated between keys. */
+function inbetweenSection(state: ClipState, stops: (() => void)[]): HTMLElement {
+  const interpolationControl = segmentedControl(
     "In-betweens",
     [
       ["bezier", "Fitted", "Bézier curves fitted to all frames"],
       ["natural", "Natural", "The natural spline through the keys"],
-      ["linear", "Straight", "Straight from key to key"],
+      ["linear", "Linear", "Straight lines from key to key"],
     ] as const,
     (interpolation) => state.url.set({ interpolation }),
   );
-  const residual = slider("Detail of the capture", {
-    least: 0,
-    most: 100,
+  const residual = slider("Captured detail", {
+    min: 0,
+    max: 100,
     step: 1,
-    says: (percent) => `${percent} %`,
-    input: (percent) => state.url.set({ residual: percent ? percent / 100 : null }),
+    format: (percent) => `${percent} %`,
+    onInput: (percent) => state.url.set({ residual: percent ? percent / 100 : null }),
   });
   stops.push(
-    state.url.values.show((settings) => {
-      between.set(settings.interpolation);
+    state.url.values.watchNow((settings) => {
+      interpolationControl.set(settings.interpolation);
       residual.set(Math.round(100 * (settings.residual ?? 0)));
     }),
   );
-  return section("In-betweens", { folded: true }, between.element, residual.element);
+  return section("In-betweens", { folded: true }, interpolationControl.element, residual.element);
 }

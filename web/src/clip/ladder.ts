@@ -1,25 +1,25 @@
-/** Keys for every number of keys, as the server said them once. Browsing them asks nobody. */
+/** The selections for every number of keys, loaded once; browsing them needs no further request. */
 
 import type { Schema } from "../api/client";
 
-export type LadderSaid = Schema["LadderSaid"];
+export type LadderData = Schema["LadderResponse"];
 
-export class Rungs {
-  readonly #kept = new Map<number, readonly number[]>();
+export class Ladder {
+  readonly #framesByCount = new Map<number, readonly number[]>();
 
-  constructor(readonly said: LadderSaid) {}
+  constructor(readonly data: LadderData) {}
 
-  get least(): number {
-    return this.said.counts[0] ?? 0;
+  get min(): number {
+    return this.data.counts[0] ?? 0;
   }
 
-  get most(): number {
-    return this.said.counts.at(-1) ?? 0;
+  get max(): number {
+    return this.data.counts.at(-1) ?? 0;
   }
 
-  /** The count that there are keys for and that is nearest to `count`; of two the lower. */
-  nearest(count: number): number {
-    const { counts } = this.said;
+  /** Returns the available count nearest to `count`; the lower one of two. */
+  nearestCount(count: number): number {
+    const { counts } = this.data;
     let [low, high] = [0, counts.length - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -30,35 +30,35 @@ export class Rungs {
     return below !== undefined && count - below <= Math.abs(above - count) ? below : above;
   }
 
-  /** The most that there are keys for up to `count`, else the fewest. */
-  within(count: number): number {
-    return this.said.counts.findLast((each) => each <= count) ?? this.least;
+  /** Returns the largest available count up to `count`, else the smallest. */
+  maxCountUpTo(count: number): number {
+    return this.data.counts.findLast((each) => each <= count) ?? this.min;
   }
 
-  /** The frames, increasing, of the count nearest to `count`. */
-  at(count: number): readonly number[] {
-    const found = this.nearest(count);
-    let frames = this.#kept.get(found);
+  /** Returns the key frames, increasing, for the count nearest to `count`. */
+  framesFor(count: number): readonly number[] {
+    const nearest = this.nearestCount(count);
+    let frames = this.#framesByCount.get(nearest);
     if (!frames) {
-      const { order, selections, counts } = this.said;
-      frames = order ? order.slice(0, found).sort((a, b) => a - b) : (selections?.[counts.indexOf(found)] ?? []);
-      this.#kept.set(found, frames);
+      const { order, selections, counts } = this.data;
+      frames = order ? order.slice(0, nearest).sort((a, b) => a - b) : (selections?.[counts.indexOf(nearest)] ?? []);
+      this.#framesByCount.set(nearest, frames);
     }
     return frames;
   }
 
   cost(count: number): number {
-    return this.said.costs[this.said.counts.indexOf(this.nearest(count))] ?? Number.NaN;
+    return this.data.costs[this.data.counts.indexOf(this.nearestCount(count))] ?? Number.NaN;
   }
 
-  /** Where to start: where the curve says to stop, else the method's own count, else a few. */
-  get usual(): number {
-    return this.nearest(this.said.auto ?? this.said.natural ?? 8);
+  /** The initial count: the automatic one, else the method's own, else 8. */
+  get defaultCount(): number {
+    return this.nearestCount(this.data.auto ?? this.data.natural ?? 8);
   }
 
-  /** The cliff next to a count, upwards or downwards; null: none. */
-  cliffBeside(count: number, way: 1 | -1): number | null {
-    const counts = this.said.cliffs.map((cliff) => cliff.keys).sort((a, b) => way * (a - b));
-    return counts.find((keys) => way * (keys - count) > 0) ?? null;
+  /** Returns the next cliff above (1) or below (-1) a count, or null. */
+  nextCliff(count: number, direction: 1 | -1): number | null {
+    const counts = this.data.cliffs.map((cliff) => cliff.keys).sort((a, b) => direction * (a - b));
+    return counts.find((keys) => direction * (keys - count) > 0) ?? null;
   }
 }

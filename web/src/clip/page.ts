@@ -1,10 +1,10 @@
-/** The page of one clip: the figure, its timeline, its keys, its edit. */
+/** The page of one clip: the figure, its timeline, its keys and its edit. */
 
 import "./clip.css";
 import { ServerGone } from "../api/client";
+import { EditPanel } from "../edit/edit_panel";
 import type { Draft } from "../edit/steps";
-import { Workshop } from "../edit/workshop";
-import { FIRST_VIEW, viewNumbers, viewOf } from "../player/orbit";
+import { DEFAULT_VIEW, parseView, viewToNumbers } from "../player/orbit";
 import { Player } from "../player/player";
 import type { Page } from "../router";
 import { navigate } from "../router";
@@ -12,20 +12,20 @@ import { Timeline } from "../timeline/timeline";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
 import { shell } from "../ui/shell";
-import { messageOf } from "../ui/states";
+import { errorMessage } from "../ui/states";
 import { theme } from "../ui/theme";
 import { toast } from "../ui/toast";
-import { fixesOf, putRight } from "./address";
-import { Choosing } from "./choosing";
-import { commandsOf } from "./commands";
+import { findClipFixes, repairAddress } from "./address_repair";
+import { buildCommands } from "./commands";
 import { button } from "./controls";
 import { heading } from "./heading";
 import { keysPanel } from "./keys_panel";
-import { openingPage } from "./opening";
+import { mountClipPage } from "./load_clip";
 import { rangeBar } from "./pins_panel";
-import { Playing } from "./playing";
-import { keepsPins } from "./recipe";
-import { ClipState, facingOf, type Opened } from "./state";
+import { Playback } from "./playback";
+import { SelectionController } from "./selection_controller";
+import { supportsPins } from "./settings";
+import { ClipState, facingDegrees, type LoadedClip } from "./state";
 import { Strip } from "./strip";
 import { transport } from "./transport";
 import { viewBar } from "./view_bar";
@@ -34,7 +34,7 @@ const STRIP_PX = 116;
 
 export function mount(root: HTMLElement, address: URL): Page {
   root.classList.add("clip-page");
-  const page = openingPage(root, address, { title: "Clip", titleOf: (name) => name, view: ClipView });
+  const page = mountClipPage(root, address, { title: "Clip", titleOf: (name) => name, view: ClipView });
   return {
     ...page,
     unmount: () => {
@@ -48,58 +48,58 @@ class ClipView {
   readonly #state: ClipState;
   readonly #stops: (() => void)[] = [];
 
-  constructor(root: HTMLElement, opened: Opened, address: URL) {
-    const state = new ClipState(opened, address);
+  constructor(root: HTMLElement, clip: LoadedClip, address: URL) {
+    const state = new ClipState(clip, address);
     this.#state = state;
-    putRight(state.url, address.search, fixesOf(state));
-    const choosing = new Choosing(state);
-    const playing = new Playing(state);
-    const facing = facingOf(opened);
-    const player = this.#player(facing);
-    const timeline = this.#timeline();
-    const strip = new Strip(opened.facts.hash, STRIP_PX, (frame) => state.goTo(frame));
-    choosing.curving.before = () => strip.settled();
-    const takeAway = () => void openTakeAway(state, workshop.draft);
+    repairAddress(state.url, address.search, findClipFixes(state));
+    const selection = new SelectionController(state);
+    const playback = new Playback(state);
+    const facing = facingDegrees(clip);
+    const player = this.#createPlayer(facing);
+    const timeline = this.#createTimeline();
+    const strip = new Strip(clip.details.hash, STRIP_PX, (frame) => state.goTo(frame));
+    selection.curveLoader.waitFor = () => strip.whenSettled();
+    const openExport = () => void openExportDialog(state, editPanel.draft);
     const compare = () =>
-      navigate(`/compare/${opened.facts.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
-    const workshop = new Workshop({ state, choosing, player, timeline, takeAway });
-    const keys = keysPanel(state, choosing);
+      navigate(`/compare/${clip.details.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
+    const editPanel = new EditPanel({ state, selection, player, timeline, openExport });
+    const keysTab = keysPanel(state, selection);
     const stage = h("div", { class: "stage-area" });
     if (player) {
       const bar = viewBar(state, player, facing, this.#stops);
-      stage.append(player.element, bar, workshop.overlay);
-      this.#stops.push(player.below(bar));
-    } else stage.append(noStage());
+      stage.append(player.element, bar, editPanel.overlay);
+      this.#stops.push(player.placeLabelsBelow(bar));
+    } else stage.append(noWebGlNote());
     stage.append(rangeBar(state, this.#stops));
     const stripArea = h("div", { class: "strip-area" }, strip.element);
-    const below = h("div", { class: "transport-area" }, transport(state, playing, this.#stops));
-    const left = h("div", { class: "clip-left" }, stage, stripArea, below, timeline.element);
-    fill(root, h("div", { class: "clip" }, left, this.#panel(keys.element, workshop)));
-    fill(shell.slot, heading(state, { takeAway, compare }));
-    this.#connect(timeline, player, strip, workshop);
+    const transportArea = h("div", { class: "transport-area" }, transport(state, playback, this.#stops));
+    const left = h("div", { class: "clip-left" }, stage, stripArea, transportArea, timeline.element);
+    fill(root, h("div", { class: "clip" }, left, this.#createPanel(keysTab.element, editPanel)));
+    fill(shell.slot, heading(state, { openExport, compare }));
+    this.#connect(timeline, player, strip, editPanel);
     this.#stops.push(
-      workshop.poses.show((poses) => {
+      editPanel.poses.watchNow((poses) => {
         if (poses) strip.show(poses.frames, poses.draft);
         else strip.show(state.keys.value);
       }),
     );
     this.#stops.push(
-      register(commandsOf({ state, playing, choosing, player, timeline, facing, takeAway, compare })),
-      keys.stop,
+      register(buildCommands({ state, playback, selection, player, timeline, facing, openExport, compare })),
+      keysTab.stop,
       () => {
         state.playing.value = false;
-        for (const part of [choosing, playing, strip, timeline, workshop]) part.dispose();
+        for (const disposable of [selection, playback, strip, timeline, editPanel]) disposable.dispose();
         player?.dispose();
         state.url.flush();
       },
     );
-    choosing.update();
-    void workshop.open();
+    selection.update();
+    void editPanel.open();
   }
 
   follow(url: URL): void {
     this.#state.url.follow(url);
-    putRight(this.#state.url, url.search, fixesOf(this.#state));
+    repairAddress(this.#state.url, url.search, findClipFixes(this.#state));
     const { frame } = this.#state.settings;
     if (!this.#state.playing.value) this.#state.frame.value = this.#state.clamp(frame ?? 0);
   }
@@ -108,41 +108,41 @@ class ClipView {
     for (const stop of this.#stops) stop();
   }
 
-  #player(facing: number): Player | null {
-    const { opened, settings, url } = this.#state;
-    const view = viewOf(settings.camera) ?? { ...FIRST_VIEW, azimuth: FIRST_VIEW.azimuth + facing };
-    const { joints, fps } = opened.facts;
+  #createPlayer(facing: number): Player | null {
+    const { clip, settings, url } = this.#state;
+    const view = parseView(settings.camera) ?? { ...DEFAULT_VIEW, azimuth: DEFAULT_VIEW.azimuth + facing };
+    const { joints, fps } = clip.details;
     try {
       const player: Player = new Player(
-        { joints, endJoints: opened.endJoints, hasFace: opened.hasFace, capture: opened.capture, fps },
+        { joints, endJoints: clip.endJoints, hasFace: clip.hasFace, capture: clip.capture, fps },
         view,
         () => {
-          url.set({ camera: viewNumbers(player.orbit.view) });
+          url.set({ camera: viewToNumbers(player.orbit.view) });
         },
       );
       return player;
     } catch (error) {
-      console.warn(error); // no WebGL here: all but the view still works
+      console.warn(error); // without WebGL everything but the view still works
       return null;
     }
   }
 
-  #timeline(): Timeline {
+  #createTimeline(): Timeline {
     const state = this.#state;
-    const { contacts, fps } = state.facts;
+    const { contacts, fps } = state.details;
     return new Timeline(
-      { nFrames: state.nFrames, fps, contacts, groups: state.parts },
+      { nFrames: state.nFrames, fps, contacts, groups: state.bodyParts },
       {
         scrub: (frame) => state.goTo(frame),
         pin: (frame) => state.togglePin(frame),
-        range: (range) => state.url.set(range ? { range } : { range: null, only: false }),
+        range: (range) => state.url.set(range ? { range } : { range: null, range_only: false }),
         moveKey: () => {},
-        stretch: () => {},
+        changeSwing: () => {},
       },
     );
   }
 
-  #panel(keys: HTMLElement, workshop: Workshop): HTMLElement {
+  #createPanel(keys: HTMLElement, editPanel: EditPanel): HTMLElement {
     const state = this.#state;
     const tabs = (["keys", "edit"] as const).map((name) => {
       const tab = button(
@@ -156,15 +156,15 @@ class ClipView {
       tab.setAttribute("aria-controls", `panel-${name}`);
       return tab;
     });
-    const said = h("span", { class: "unseen", text: ", there is an edit" });
-    const dot = h("span", { class: "tab-dot", hidden: true }, said);
+    const hiddenText = h("span", { class: "visually-hidden", text: ", has an edit" });
+    const dot = h("span", { class: "tab-dot", hidden: true }, hiddenText);
     tabs[1]?.append(dot);
     this.#stops.push(
-      workshop.hasDraft.show((has) => {
-        dot.hidden = !has;
+      editPanel.hasDraft.watchNow((hasDraft) => {
+        dot.hidden = !hasDraft;
       }),
     );
-    const bodies = [keys, workshop.element];
+    const bodies = [keys, editPanel.element];
     bodies.forEach((body, n) => {
       body.id = `panel-${n ? "edit" : "keys"}`;
       body.setAttribute("role", "tabpanel");
@@ -179,7 +179,7 @@ class ClipView {
       tabs[other === "keys" ? 0 : 1]?.focus();
     });
     this.#stops.push(
-      state.url.values.show(({ panel }) => {
+      state.url.values.watchNow(({ panel }) => {
         tabs.forEach((tab, n) => {
           const isOn = (n ? "edit" : "keys") === panel;
           tab.setAttribute("aria-selected", String(isOn));
@@ -191,35 +191,35 @@ class ClipView {
     return h("aside", { class: "panel", "aria-label": "Keys and edit" }, list, ...bodies);
   }
 
-  /** What is shown follows what is known. */
-  #connect(timeline: Timeline, player: Player | null, strip: Strip, workshop: Workshop): void {
+  /** Updates timeline, player and strip when the state changes. */
+  #connect(timeline: Timeline, player: Player | null, strip: Strip, editPanel: EditPanel): void {
     const state = this.#state;
-    timeline.bars = state.facts.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
+    timeline.bars = state.details.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
     this.#stops.push(
-      state.keys.show((keys) => {
+      state.keys.watchNow((keys) => {
         timeline.show({ keys });
         if (player) player.keys = keys;
-        if (!workshop.isOpen.value) strip.show(keys);
+        if (!editPanel.isOpen.value) strip.show(keys);
         timeline.frame = state.frame.value;
       }),
-      state.frame.show((frame) => {
+      state.frame.watchNow((frame) => {
         if (state.playing.value && timeline.scale.reveal(frame)) timeline.paint();
         timeline.frame = frame;
         strip.frame = frame;
         if (player) player.frame = frame;
       }),
-      state.curves.show((curves) => {
+      state.curves.watchNow((curves) => {
         timeline.show({ error: curves?.perFrame ?? null });
         if (player) player.keyed = curves?.track ?? null;
       }),
-      state.url.values.show((settings) => {
+      state.url.values.watchNow((settings) => {
         const { pins, range, method, show, ghosts, hold, trails, follow } = settings;
-        const arePinsKept = keepsPins(state.opened.library, method);
-        timeline.show({ pins: pins ?? [], range, arePinsKept });
-        const joints = trails.map((name) => state.names.indexOf(name)).filter((joint) => joint >= 0);
-        if (player) player.look = { shown: show, ghosts: ghosts ?? 0, keysOnly: hold, trails: joints, follow };
+        const arePinsUsed = supportsPins(state.clip.library, method);
+        timeline.show({ pins: pins ?? [], range, arePinsUsed });
+        const joints = trails.map((name) => state.jointNames.indexOf(name)).filter((joint) => joint >= 0);
+        if (player) player.viewOptions = { mode: show, ghosts: ghosts ?? 0, keysOnly: hold, trails: joints, follow };
       }),
-      theme.show((now) => {
+      theme.watchNow((now) => {
         if (player) player.theme = now;
         timeline.recolour();
       }),
@@ -227,18 +227,18 @@ class ClipView {
   }
 }
 
-/** Loaded when it is wanted. */
-async function openTakeAway(state: ClipState, draft: Draft | null): Promise<void> {
+/** Loads the dialog on first use. */
+async function openExportDialog(state: ClipState, draft: Draft | null): Promise<void> {
   try {
-    const dialog = await import("./take_away");
-    dialog.openTakeAway(state, draft);
+    const dialog = await import("./export_dialog");
+    dialog.openExportDialog(state, draft);
   } catch {
-    toast(messageOf(new ServerGone()));
+    toast(errorMessage(new ServerGone()));
   }
 }
 
-function noStage(): HTMLElement {
+function noWebGlNote(): HTMLElement {
   const text =
-    "The view in three dimensions needs WebGL, which this browser does not offer. Keys, strip and timeline work without it.";
+    "The 3D view needs WebGL, which this browser does not provide. Keys, strip and timeline work without it.";
   return h("div", { class: "no-stage", role: "note" }, h("p", { text }));
 }

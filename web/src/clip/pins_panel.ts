@@ -1,44 +1,44 @@
-/** What must be among the keys (pins), and which stretch of the clip is meant (the range). */
+/** Pins (frames that must be keys) and the range. */
 
 import { navigate } from "../router";
 import { fill, h } from "../ui/dom";
 import { duration } from "../ui/format";
 import { icon } from "../ui/icons";
-import { button, check, section } from "./controls";
-import { keepsPins } from "./recipe";
+import { button, checkbox, section } from "./controls";
+import { supportsPins } from "./settings";
 import type { ClipState } from "./state";
 
 export function pinsSection(state: ClipState, stops: (() => void)[]): HTMLElement {
   const chips = h("div", { class: "chips" });
   const note = h("p", { class: "note" });
-  const here = button("Pin this frame", "pin", () => state.togglePin(state.frame.value), "small");
+  const pinButton = button("Pin this frame", "pin", () => state.togglePin(state.frame.value), "small");
   const clear = button("Clear", null, () => state.url.set({ pins: null }), "small quiet");
   const show = () => {
     const { pins, method } = state.settings;
-    const isKept = keepsPins(state.opened.library, method);
-    fill(chips, ...(pins ?? []).map((pin) => chip(state, pin)));
+    const isSupported = supportsPins(state.clip.library, method);
+    fill(chips, ...(pins ?? []).map((pin) => pinChip(state, pin)));
     clear.hidden = !pins?.length;
-    note.textContent = isKept
-      ? "Pinned frames are always keys. Press the pin lane of the timeline, or Alt and any frame."
-      : `The method “${method}” chooses freely: pins wait until “salient” is chosen again.`;
-    here.textContent = pins?.includes(state.frame.value) ? "Unpin this frame" : "Pin this frame";
-    here.prepend(icon("pin"));
+    note.textContent = isSupported
+      ? "Pinned frames are always keys. Click the pin lane of the timeline, or Alt-click any frame."
+      : `The method “${method}” ignores pins. They apply again when you choose “salient”.`;
+    pinButton.textContent = pins?.includes(state.frame.value) ? "Unpin this frame" : "Pin this frame";
+    pinButton.prepend(icon("pin"));
   };
   stops.push(
-    state.url.values.show(show),
+    state.url.values.watchNow(show),
     state.frame.watch(() => !state.playing.value && show()),
   );
-  return section("Pins", {}, note, chips, h("div", { class: "row" }, here, clear));
+  return section("Pins", {}, note, chips, h("div", { class: "row" }, pinButton, clear));
 }
 
-function chip(state: ClipState, pin: number): HTMLElement {
-  const go = h("button", { class: "chip-go", type: "button", text: String(pin), title: `Go to frame ${pin}` });
-  go.addEventListener("click", () => state.goTo(pin));
-  const away = button(`Unpin frame ${pin}`, "cross", () => state.togglePin(pin), "quiet icon-only tiny");
-  return h("span", { class: "chip pinned" }, go, away);
+function pinChip(state: ClipState, pin: number): HTMLElement {
+  const goButton = h("button", { class: "chip-go", type: "button", text: String(pin), title: `Go to frame ${pin}` });
+  goButton.addEventListener("click", () => state.goTo(pin));
+  const unpinButton = button(`Unpin frame ${pin}`, "cross", () => state.togglePin(pin), "quiet icon-only tiny");
+  return h("span", { class: "chip pinned" }, goButton, unpinButton);
 }
 
-/** The range: ends in numbers, and what can be done with it. */
+/** The bar of the range: its ends as numbers, and its actions. */
 export function rangeBar(state: ClipState, stops: (() => void)[]): HTMLElement {
   const start = h("input", {
     class: "field small",
@@ -54,19 +54,19 @@ export function rangeBar(state: ClipState, stops: (() => void)[]): HTMLElement {
     max: state.nFrames - 1,
     "aria-label": "Last frame of the range",
   });
-  const told = () => {
+  const updateRange = () => {
     const [a, b] = [state.clamp(Number(start.value)), state.clamp(Number(end.value))];
     state.url.set({ range: a < b ? [a, b] : [b, a] });
   };
-  start.addEventListener("change", told);
-  end.addEventListener("change", told);
-  const only = check("Keys in it only", (isOn) => state.url.set({ only: isOn }));
-  const says = h("span", { class: "note" });
-  const find = button("Find this elsewhere", "search", () => findPart(state), "small primary");
+  start.addEventListener("change", updateRange);
+  end.addEventListener("change", updateRange);
+  const only = checkbox("Keys in this range only", (isOn) => state.url.set({ range_only: isOn }));
+  const durationLabel = h("span", { class: "note" });
+  const searchButton = button("Search for this range", "search", () => searchRange(state), "small primary");
   const clear = button(
     "Clear the range",
     "cross",
-    () => state.url.set({ range: null, only: false }),
+    () => state.url.set({ range: null, range_only: false }),
     "small quiet icon-only",
   );
   const bar = h(
@@ -76,40 +76,40 @@ export function rangeBar(state: ClipState, stops: (() => void)[]): HTMLElement {
     start,
     "–",
     end,
-    says,
+    durationLabel,
     only.element,
-    find,
+    searchButton,
     clear,
   );
   stops.push(
-    state.url.values.show(({ range, only: isOnly }) => {
+    state.url.values.watchNow(({ range, range_only: isOnly }) => {
       bar.hidden = !range;
       if (!range) return;
       start.value = String(range[0]);
       end.value = String(range[1]);
       only.set(isOnly);
-      says.textContent = duration((range[1] - range[0]) / state.fps);
+      durationLabel.textContent = duration((range[1] - range[0]) / state.fps);
     }),
   );
   return bar;
 }
 
-/** Searches the library for what happens in the range. */
-export function findPart(state: ClipState): void {
+/** Searches the library for the motion in the range. */
+export function searchRange(state: ClipState): void {
   const { range } = state.settings;
   if (!range) return;
   state.url.flush();
-  navigate(`/?part=${state.facts.hash}:${range[0]}-${range[1]}`);
+  navigate(`/?span=${state.details.hash}:${range[0]}-${range[1]}`);
 }
 
 /** Searches the library for the pose of this frame. */
-export function findPose(state: ClipState): void {
+export function searchPose(state: ClipState): void {
   state.url.flush();
-  navigate(`/?pose=${state.facts.hash}:${state.frame.value}`);
+  navigate(`/?pose=${state.details.hash}:${state.frame.value}`);
 }
 
 /** Searches the library for clips like this one. */
-export function findLike(state: ClipState): void {
+export function searchSimilar(state: ClipState): void {
   state.url.flush();
-  navigate(`/?like=${state.facts.hash}`);
+  navigate(`/?like=${state.details.hash}`);
 }

@@ -1,18 +1,18 @@
-/** All that one clip's page knows: what the clip is, what was chosen, what the server said about it. */
+/** The state of the clip page: the clip, the settings, the selected keys and their curves. */
 
-import { askArrays, askJson, type Schema } from "../api/client";
-import { frontOf } from "../player/body";
+import { fetchArrays, fetchJson, type Schema } from "../api/client";
+import { facingDirection } from "../player/body";
 import type { Track } from "../player/track";
 import { Signal } from "../state/signal";
 import { UrlState } from "../state/url";
 import { type Group, partition } from "../timeline/lanes";
-import type { Rungs } from "./ladder";
-import type { Played } from "./playing";
-import { type Facts, FIELDS, type LibraryFacts, type Settings } from "./recipe";
+import type { Ladder } from "./ladder";
+import type { Playable } from "./playback";
+import { type ClipDetails, FIELDS, type LibraryInfo, type Settings } from "./settings";
 
 type FramesHeader = Schema["FramesHeader"];
 
-/** Curves through keys, or an edit: where joints are, and how far they are off. */
+/** Joint positions along the curves or of an edit, with their error. */
 export interface Curves {
   track: Track;
   perFrame: Float32Array | null; // mm
@@ -25,30 +25,30 @@ export interface CurvesHeader {
   extremes: readonly number[] | null;
 }
 
-export type Score = Schema["ScoreSaid"];
+export type Score = Schema["Score"];
 
-export interface Opened {
-  facts: Facts;
-  library: LibraryFacts;
+export interface LoadedClip {
+  details: ClipDetails;
+  library: LibraryInfo;
   capture: Track;
   endJoints: readonly number[];
   hasFace: boolean; // the last end site is a point straight ahead of the head
 }
 
-/** Asks for all that a page of this clip starts with. */
-export async function openClip(hash: string, signal: AbortSignal): Promise<Opened> {
-  const [facts, library, frames] = await Promise.all([
-    askJson<Facts>(`/api/clips/${hash}`, { signal }),
-    askJson<Schema["LibraryFacts"]>("/api/library", { signal }),
-    askArrays<FramesHeader>(`/api/clips/${hash}/frames`, { signal }),
+/** Loads what a page about this clip needs first. */
+export async function loadClip(hash: string, signal: AbortSignal): Promise<LoadedClip> {
+  const [details, library, frames] = await Promise.all([
+    fetchJson<ClipDetails>(`/api/clips/${hash}`, { signal }),
+    fetchJson<Schema["LibraryInfo"]>("/api/library", { signal }),
+    fetchArrays<FramesHeader>(`/api/clips/${hash}/frames`, { signal }),
   ]);
   const { end_joints, head } = frames.header;
   const endJoints = head === null ? end_joints : [...end_joints, head];
-  return { facts, library, capture: trackOf(frames), endJoints, hasFace: head !== null };
+  return { details, library, capture: parseTrack(frames), endJoints, hasFace: head !== null };
 }
 
-/** Where joints, end sites and behind them the point before the face are, of a packet. */
-export function trackOf({
+/** Returns the track of a packet: joints, and end sites followed by the point in front of the face. */
+export function parseTrack({
   arrays,
   shapes,
 }: {
@@ -57,49 +57,49 @@ export function trackOf({
 }): Track {
   const positions = arrays.positions as Float32Array;
   const nFrames = shapes.positions?.[0] ?? 0;
-  const parts = [arrays.ends, arrays.face].filter((part) => part !== undefined) as Float32Array[];
-  return { positions, ends: joined(parts, nFrames), nFrames };
+  const blocks = [arrays.ends, arrays.face].filter((block) => block !== undefined) as Float32Array[];
+  return { positions, ends: concatRows(blocks, nFrames), nFrames };
 }
 
-/** Rows of several arrays behind each other. */
-function joined(parts: readonly Float32Array[], nRows: number): Float32Array {
-  const some = parts.filter((part) => part.length > 0);
-  if (some.length < 2) return some[0] ?? new Float32Array(0);
-  const widths = some.map((part) => part.length / nRows);
+/** Concatenates the rows of several arrays. */
+function concatRows(blocks: readonly Float32Array[], nRows: number): Float32Array {
+  const nonEmpty = blocks.filter((block) => block.length > 0);
+  if (nonEmpty.length < 2) return nonEmpty[0] ?? new Float32Array(0);
+  const widths = nonEmpty.map((block) => block.length / nRows);
   const width = widths.reduce((sum, each) => sum + each, 0);
   const rows = new Float32Array(nRows * width);
   let at = 0;
   for (let row = 0; row < nRows; row++)
-    for (const [n, part] of some.entries())
-      for (let k = 0, from = row * widths[n]!; k < widths[n]!; k++) rows[at++] = part[from + k]!;
+    for (const [n, block] of nonEmpty.entries())
+      for (let k = 0, from = row * widths[n]!; k < widths[n]!; k++) rows[at++] = block[from + k]!;
   return rows;
 }
 
-/** Degrees about the upright axis that the figure looks to at first. */
-export function facingOf({ facts, capture }: Opened): number {
-  const front = frontOf(facts.joints, capture.positions.subarray(0, 3 * facts.joints.length));
+/** Returns the direction in which the figure faces in the first frame, in degrees about the vertical axis. */
+export function facingDegrees({ details, capture }: LoadedClip): number {
+  const front = facingDirection(details.joints, capture.positions.subarray(0, 3 * details.joints.length));
   return front ? Math.round((Math.atan2(front[0], front[2]) * 180) / Math.PI) : 0;
 }
 
-export class ClipState implements Played {
+export class ClipState implements Playable {
   readonly url: UrlState<typeof FIELDS>;
   readonly frame: Signal<number>;
   readonly playing = new Signal(false);
-  readonly rungs = new Signal<Rungs | null>(null);
-  /** What the ladder is about: at work, or why there is none. */
-  readonly choosing = new Signal<"busy" | "ready" | { error: unknown }>("busy");
+  readonly ladder = new Signal<Ladder | null>(null);
+  /** Whether the ladder is being loaded, is there, or failed. */
+  readonly ladderStatus = new Signal<"busy" | "ready" | { error: unknown }>("busy");
   readonly keys = new Signal<readonly number[]>([]);
   readonly curves = new Signal<Curves | null>(null);
-  readonly parts: readonly Group[];
-  readonly names: readonly string[];
+  readonly bodyParts: readonly Group[];
+  readonly jointNames: readonly string[];
 
   constructor(
-    readonly opened: Opened,
+    readonly clip: LoadedClip,
     address: URL,
   ) {
     this.url = new UrlState(FIELDS, address);
-    this.names = opened.facts.joints.map((joint) => joint.name);
-    this.parts = partition(this.names, opened.facts.groups);
+    this.jointNames = clip.details.joints.map((joint) => joint.name);
+    this.bodyParts = partition(this.jointNames, clip.details.joint_groups);
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
   }
 
@@ -107,20 +107,20 @@ export class ClipState implements Played {
     return this.url.value;
   }
 
-  get facts(): Facts {
-    return this.opened.facts;
+  get details(): ClipDetails {
+    return this.clip.details;
   }
 
   get nFrames(): number {
-    return this.opened.capture.nFrames;
+    return this.clip.capture.nFrames;
   }
 
   get fps(): number {
-    return this.facts.fps;
+    return this.details.fps;
   }
 
-  /** The stretch that is played and looped: the range, else everything. */
-  get played(): readonly [number, number] {
+  /** The frames that are played and looped: the range, else the whole clip. */
+  get playRange(): readonly [number, number] {
     const { range } = this.settings;
     return range ? [this.clamp(range[0]), this.clamp(range[1])] : [0, this.nFrames - 1];
   }
@@ -129,11 +129,11 @@ export class ClipState implements Played {
     return this.settings.speed ?? 1;
   }
 
-  get isLooped(): boolean {
+  get isLooping(): boolean {
     return this.settings.loop;
   }
 
-  rested(): void {
+  onPause(): void {
     this.url.set({ frame: this.frame.value || null });
   }
 
@@ -145,13 +145,13 @@ export class ClipState implements Played {
   goTo(frame: number): void {
     this.playing.value = false;
     this.frame.value = this.clamp(frame);
-    this.rested();
+    this.onPause();
   }
 
-  /** The key before or after a frame; null: none. */
-  keyBeside(frame: number, way: 1 | -1): number | null {
+  /** Returns the key before or after a frame, or null. */
+  adjacentKey(frame: number, direction: 1 | -1): number | null {
     const keys = this.keys.value;
-    return (way > 0 ? keys.find((key) => key > frame) : keys.findLast((key) => key < frame)) ?? null;
+    return (direction > 0 ? keys.find((key) => key > frame) : keys.findLast((key) => key < frame)) ?? null;
   }
 
   togglePin(frame: number): void {

@@ -1,157 +1,160 @@
-/** The strip of key poses, made by the server. The next one is shown when it is whole: nothing flickers. */
+/**
+ * The strip of key poses, rendered by the server. It is replaced only when the next one is complete, so nothing
+ * flickers.
+ */
 
-import { askFile } from "../api/client";
+import { fetchFile } from "../api/client";
 import type { Draft } from "../edit/steps";
 import { h } from "../ui/dom";
 import { theme } from "../ui/theme";
-import { Latest } from "./latest";
+import { LatestOnly } from "./latest_only";
 import { StripBox } from "./strip_box";
 
-interface Asked {
-  address: string;
-  draft: Draft | null; // poses of an edit, or of the capture
+interface StripJob {
+  url: string;
+  draft: Draft | null; // poses of an edit; null for poses of the capture
   frames: readonly number[];
   theme: string;
   heightPx: number;
-  start: number; // when it was wanted
+  start: number; // time of the request, in ms
 }
 
-/** A strip that came. */
-export interface Drawn {
+/** A strip that has been loaded. */
+export interface LoadedStrip {
   image: HTMLImageElement;
-  drawing: () => Promise<string>; // its text, which places are read from
+  loadSvg: () => Promise<string>; // the SVG text, from which the layout is measured
   frames: readonly number[];
 }
 
-const PATIENCE_MS = 400;
-const REMEMBERED = 64; // strips that were seen lately and are there at once
+const SETTLE_TIMEOUT_MS = 400;
+const CACHE_SIZE = 64; // recent strips that are shown without a request
 
 export class Strip {
   readonly element: HTMLElement;
   readonly #box: StripBox;
   readonly #hash: string;
   readonly #heightPx: number;
-  readonly #latest: Latest<Asked, Drawn>;
-  readonly #seen = new Map<string, Drawn>();
+  readonly #jobs: LatestOnly<StripJob, LoadedStrip>;
+  readonly #cache = new Map<string, LoadedStrip>();
   #frames: readonly number[] = [];
   #draft: Draft | null = null;
-  #asked = "";
+  #currentKey = "";
   readonly #stop: () => void;
-  readonly #waiting: (() => void)[] = [];
+  readonly #settleCallbacks: (() => void)[] = [];
 
-  /** `chose` hears of the frame of a pose that was pressed. */
-  constructor(hash: string, heightPx: number, chose: (frame: number) => void) {
+  /** `onSelect` gets the frame of the pose that was pressed. */
+  constructor(hash: string, heightPx: number, onSelect: (frame: number) => void) {
     this.#hash = hash;
     this.#heightPx = heightPx;
-    this.#box = new StripBox(chose);
+    this.#box = new StripBox(onSelect);
     this.element = this.#box.element;
     this.element.style.setProperty("--strip-height", `${heightPx}px`);
-    this.#latest = new Latest(
-      (asked) => loaded(asked),
-      (drawn, asked) => {
-        this.#remember(asked, drawn);
-        this.#swap(drawn, asked.start);
+    this.#jobs = new LatestOnly(
+      (job) => loadStrip(job),
+      (strip, job) => {
+        this.#addToCache(job, strip);
+        this.#showStrip(strip, job.start);
       },
-      () => this.#rest(),
+      () => this.#setSettled(),
     );
-    this.#stop = theme.watch(() => this.#ask());
+    this.#stop = theme.watch(() => this.#update());
   }
 
-  /** Poses of the capture, or of an edit. */
+  /** Shows poses of the capture, or of an edit. */
   show(frames: readonly number[], draft: Draft | null = null): void {
     this.#frames = frames;
     this.#draft = draft;
-    this.#ask();
+    this.#update();
   }
 
-  /** The frame that is shown: the pose that it starts from is marked. */
+  /** Marks the pose of the key at or before this frame. */
   set frame(frame: number) {
     this.#box.frame = frame;
   }
 
-  /** Resolves when nothing is on its way, or after a while. */
-  async settled(): Promise<void> {
+  /** Resolves when nothing is being loaded, or after a timeout. */
+  async whenSettled(): Promise<void> {
     if (this.element.getAttribute("aria-busy") !== "true") return;
     await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
-      window.setTimeout(resolve, PATIENCE_MS);
+      this.#settleCallbacks.push(resolve);
+      window.setTimeout(resolve, SETTLE_TIMEOUT_MS);
     });
   }
 
   dispose(): void {
-    this.#latest.forget();
+    this.#jobs.cancel();
     this.#box.dispose();
     this.#stop();
   }
 
-  #ask(): void {
+  #update(): void {
     if (!this.#frames.length) return;
     const start = performance.now();
-    const asked = { ...this.#wanted(), start };
-    const name = nameOf(asked);
-    if (name === this.#asked) return;
-    this.#asked = name;
-    const drawn = this.#seen.get(name);
-    if (drawn) {
-      this.#latest.forget();
-      this.#remember(asked, drawn);
-      this.#swap(drawn, start);
+    const job = { ...this.#createJob(), start };
+    const key = cacheKey(job);
+    if (key === this.#currentKey) return;
+    this.#currentKey = key;
+    const cached = this.#cache.get(key);
+    if (cached) {
+      this.#jobs.cancel();
+      this.#addToCache(job, cached);
+      this.#showStrip(cached, start);
       return;
     }
     this.element.setAttribute("aria-busy", "true");
-    this.#latest.ask(asked);
+    this.#jobs.submit(job);
   }
 
-  #wanted(): Omit<Asked, "start"> {
-    const address = `/api/clips/${this.#hash}/strip.svg`;
-    return { address, draft: this.#draft, frames: this.#frames, theme: theme.value, heightPx: this.#heightPx };
+  #createJob(): Omit<StripJob, "start"> {
+    const url = `/api/clips/${this.#hash}/strip.svg`;
+    return { url, draft: this.#draft, frames: this.#frames, theme: theme.value, heightPx: this.#heightPx };
   }
 
-  #remember(asked: Asked, drawn: Drawn): void {
-    const name = nameOf(asked);
-    this.#seen.delete(name);
-    this.#seen.set(name, drawn);
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > REMEMBERED && oldest !== undefined) this.#seen.delete(oldest);
+  #addToCache(job: StripJob, strip: LoadedStrip): void {
+    const key = cacheKey(job);
+    this.#cache.delete(key);
+    this.#cache.set(key, strip);
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size > CACHE_SIZE && oldest !== undefined) this.#cache.delete(oldest);
   }
 
-  #rest(): void {
+  #setSettled(): void {
     this.element.setAttribute("aria-busy", "false");
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const resolve of this.#settleCallbacks.splice(0)) resolve();
   }
 
-  #swap(drawn: Drawn, start: number): void {
-    this.#box.show(drawn);
-    this.#rest();
+  #showStrip(strip: LoadedStrip, start: number): void {
+    this.#box.show(strip);
+    this.#setSettled();
     requestAnimationFrame(() => performance.measure("strip-redrawn", { start, end: performance.now() }));
   }
 }
 
-function nameOf({ draft, frames, theme, heightPx }: Omit<Asked, "start">): string {
+function cacheKey({ draft, frames, theme, heightPx }: Omit<StripJob, "start">): string {
   return JSON.stringify([draft, frames, theme, heightPx]);
 }
 
-async function loaded(asked: Asked): Promise<Drawn> {
-  const { draft, frames, theme } = asked;
+async function loadStrip(job: StripJob): Promise<LoadedStrip> {
+  const { draft, frames, theme } = job;
   const alt = `${frames.length} ${draft ? "edited" : "key"} poses, at frames ${frames.join(", ")}`;
   const image = h("img", { alt, draggable: "false", "data-theme": theme });
-  const drawing = draft ? await edited(image, asked, draft) : captured(image, asked);
+  const loadSvg = draft ? await loadEditSource(image, job, draft) : setCaptureSource(image, job);
   await image.decode();
-  return { image, drawing, frames };
+  return { image, loadSvg, frames };
 }
 
-/** The browser's own way is the quickest; the text is asked for once more, if it is wanted at all. */
-function captured(image: HTMLImageElement, { address, frames, theme, heightPx }: Asked): Drawn["drawing"] {
-  image.src = `${address}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
-  return async () => (await askFile(image.src)).blob.text();
+/** An image URL is the fastest way to show it; the text is requested again only if it is needed. */
+function setCaptureSource(image: HTMLImageElement, { url, frames, theme, heightPx }: StripJob): LoadedStrip["loadSvg"] {
+  image.src = `${url}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
+  return async () => (await fetchFile(image.src)).blob.text();
 }
 
-async function edited(image: HTMLImageElement, asked: Asked, draft: Draft): Promise<Drawn["drawing"]> {
-  const { address, frames, theme, heightPx } = asked;
-  const { blob } = await askFile(address, { told: { draft, frames, theme, height_px: heightPx } });
+async function loadEditSource(image: HTMLImageElement, job: StripJob, draft: Draft): Promise<LoadedStrip["loadSvg"]> {
+  const { url, frames, theme, heightPx } = job;
+  const { blob } = await fetchFile(url, { body: { draft, frames, theme, height_px: heightPx } });
   image.src = URL.createObjectURL(blob);
-  const forget = () => URL.revokeObjectURL(image.src);
-  image.addEventListener("load", forget, { once: true });
-  image.addEventListener("error", forget, { once: true });
+  const revoke = () => URL.revokeObjectURL(image.src);
+  image.addEventListener("load", revoke, { once: true });
+  image.addEventListener("error", revoke, { once: true });
   return () => blob.text();
 }

@@ -1,36 +1,36 @@
-/** What the strip lies in: it scrolls, shows that there is more of it, marks the pose of now, and hears which one is pressed. */
+/** The scrolling container of the strip. It marks the current pose and reports which pose is pressed. */
 
-import { upTo } from "../player/keys";
+import { countUpTo } from "../player/key_lookup";
 import { h } from "../ui/dom";
-import { calm } from "../ui/motion";
-import type { Drawn } from "./strip";
-import { nearestPlace, type Place, placesIn } from "./strip_places";
+import { reducedMotion } from "../ui/motion";
+import type { LoadedStrip } from "./strip";
+import { measurePoses, nearestPose, type PoseExtent } from "./strip_layout";
 
-const REST_MS = 150; // a strip that is gone again by then need not be measured
-const AROUND_PX = 56; // beside a marked pose: it does not lie where edges fade
+const MEASURE_DELAY_MS = 150; // a strip that is replaced sooner need not be measured
+const MARGIN_PX = 56; // around the marked pose: it must not lie where the edges fade
 
 export class StripBox {
   readonly element: HTMLElement;
   readonly #poses: HTMLElement;
-  readonly #here = h("i", { class: "strip-here", hidden: true });
-  readonly #watch: ResizeObserver;
-  readonly #measured = new WeakMap<Drawn, readonly Place[]>();
-  #drawn: Drawn | null = null;
-  #places: readonly Place[] = [];
+  readonly #marker = h("i", { class: "strip-marker", hidden: true });
+  readonly #resizeObserver: ResizeObserver;
+  readonly #extentsByStrip = new WeakMap<LoadedStrip, readonly PoseExtent[]>();
+  #strip: LoadedStrip | null = null;
+  #extents: readonly PoseExtent[] = [];
   #frame = 0;
-  #marked = -1;
+  #markedPose = -1;
 
-  constructor(chose: (frame: number) => void) {
-    this.#poses = h("div", { class: "strip-poses" }, this.#here);
+  constructor(onSelect: (frame: number) => void) {
+    this.#poses = h("div", { class: "strip-poses" }, this.#marker);
     this.element = h("figure", { class: "strip", "aria-busy": "false" }, this.#poses);
     this.element.addEventListener("scroll", () => this.#fade(), { passive: true });
-    this.#watch = new ResizeObserver(() => this.#fade());
-    this.#watch.observe(this.element);
+    this.#resizeObserver = new ResizeObserver(() => this.#fade());
+    this.#resizeObserver.observe(this.element);
     this.#poses.addEventListener("click", (event) => {
       const box = this.#poses.getBoundingClientRect();
-      const pose = nearestPlace(this.#places, (event.clientX - box.left) / box.width);
-      const frame = this.#drawn?.frames[pose];
-      if (frame !== undefined) chose(frame);
+      const pose = nearestPose(this.#extents, (event.clientX - box.left) / box.width);
+      const frame = this.#strip?.frames[pose];
+      if (frame !== undefined) onSelect(frame);
     });
   }
 
@@ -39,65 +39,65 @@ export class StripBox {
     this.#mark();
   }
 
-  show(drawn: Drawn): void {
-    if (this.#drawn) this.#drawn.image.replaceWith(drawn.image);
-    else this.#poses.prepend(drawn.image);
-    this.#drawn = drawn;
-    this.#places = this.#measured.get(drawn) ?? [];
-    this.#marked = -1;
+  show(strip: LoadedStrip): void {
+    if (this.#strip) this.#strip.image.replaceWith(strip.image);
+    else this.#poses.prepend(strip.image);
+    this.#strip = strip;
+    this.#extents = this.#extentsByStrip.get(strip) ?? [];
+    this.#markedPose = -1;
     this.#mark();
     this.#fade();
-    if (!this.#measured.has(drawn)) void this.#measure(drawn);
+    if (!this.#extentsByStrip.has(strip)) void this.#measure(strip);
   }
 
   dispose(): void {
-    this.#watch.disconnect();
+    this.#resizeObserver.disconnect();
   }
 
-  async #measure(drawn: Drawn): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
-    if (this.#drawn !== drawn) return;
-    const text = await drawn.drawing().catch(() => ""); // without places it is still seen
-    if (this.#drawn !== drawn) return;
-    const places = text ? placesIn(text) : [];
-    this.#places = places.length === drawn.frames.length ? places : [];
-    this.#measured.set(drawn, this.#places);
+  async #measure(strip: LoadedStrip): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, MEASURE_DELAY_MS));
+    if (this.#strip !== strip) return;
+    const text = await strip.loadSvg().catch(() => ""); // without a layout it is still visible
+    if (this.#strip !== strip) return;
+    const extents = text ? measurePoses(text) : [];
+    this.#extents = extents.length === strip.frames.length ? extents : [];
+    this.#extentsByStrip.set(strip, this.#extents);
     this.#mark();
   }
 
-  /** Puts the mark below the pose of the key at or before the frame. */
+  /** Puts the marker below the pose of the key at or before the frame. */
   #mark(): void {
-    const frames = this.#drawn?.frames ?? [];
-    const pose = upTo(frames, this.#frame) - 1;
-    const place = this.#places[pose];
-    this.#poses.classList.toggle("known", this.#places.length > 0);
-    this.#here.hidden = !place;
-    if (!place) {
-      this.#marked = -1;
+    const frames = this.#strip?.frames ?? [];
+    const pose = countUpTo(frames, this.#frame) - 1;
+    const extent = this.#extents[pose];
+    this.#poses.classList.toggle("measured", this.#extents.length > 0);
+    this.#marker.hidden = !extent;
+    if (!extent) {
+      this.#markedPose = -1;
       return;
     }
-    this.#here.classList.toggle("exact", frames[pose] === this.#frame);
-    if (pose === this.#marked) return;
-    this.#marked = pose;
-    this.#here.dataset.frame = String(frames[pose]);
-    this.#here.style.left = `${100 * place.left}%`;
-    this.#here.style.width = `${100 * (place.right - place.left)}%`;
-    this.#reveal(place);
+    this.#marker.classList.toggle("exact", frames[pose] === this.#frame);
+    if (pose === this.#markedPose) return;
+    this.#markedPose = pose;
+    this.#marker.dataset.frame = String(frames[pose]);
+    this.#marker.style.left = `${100 * extent.left}%`;
+    this.#marker.style.width = `${100 * (extent.right - extent.left)}%`;
+    this.#reveal(extent);
   }
 
-  /** Scrolls as little as shows the pose. */
-  #reveal({ left, right }: Place): void {
+  /** Scrolls just far enough to show the pose. */
+  #reveal({ left, right }: PoseExtent): void {
     const { element } = this;
     if (element.scrollWidth <= element.clientWidth) return;
     const [start, width] = [this.#poses.offsetLeft, this.#poses.offsetWidth];
-    const first = start + left * width - AROUND_PX;
-    const last = start + right * width + AROUND_PX - element.clientWidth;
+    const first = start + left * width - MARGIN_PX;
+    const last = start + right * width + MARGIN_PX - element.clientWidth;
     const to = Math.min(first, Math.max(last, element.scrollLeft));
     if (Math.abs(to - element.scrollLeft) > 1)
-      element.scrollTo({ left: to, behavior: calm.value ? "instant" : "smooth" });
+      element.scrollTo({ left: to, behavior: reducedMotion.value ? "instant" : "smooth" });
   }
 
-  /** Edges behind which there is more fade out. */
+  /** Fades the edges behind which there is more. */
   #fade(): void {
     const { scrollLeft, scrollWidth, clientWidth, classList } = this.element;
     classList.toggle("more-before", scrollLeft > 1);

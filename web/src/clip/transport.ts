@@ -1,19 +1,19 @@
-/** The bar below the view: play, step, loop, speed, and where one is. */
+/** The transport bar: play, step, loop, speed and the current frame. */
 
 import { fill, h } from "../ui/dom";
 import { timecode } from "../ui/format";
 import { icon } from "../ui/icons";
 import { button } from "./controls";
-import type { Playing } from "./playing";
-import { SPEEDS } from "./recipe";
+import type { Playback } from "./playback";
+import { SPEEDS } from "./settings";
 import type { ClipState } from "./state";
 
-export function transport(state: ClipState, playing: Playing, stops: (() => void)[]): HTMLElement {
-  const toKey = (way: 1 | -1) => {
-    const key = state.keyBeside(state.frame.value, way);
+export function transport(state: ClipState, playback: Playback, stops: (() => void)[]): HTMLElement {
+  const goToKey = (direction: 1 | -1) => {
+    const key = state.adjacentKey(state.frame.value, direction);
     if (key !== null) state.goTo(key);
   };
-  const play = button("Play", "play", () => playing.toggle(), "icon-only primary");
+  const play = button("Play", "play", () => playback.toggle(), "icon-only primary");
   const loop = button("Loop", "loop", () => state.url.set({ loop: !state.settings.loop }), "icon-only quiet");
   const speeds = SPEEDS.map((speed) => h("option", { value: speed, text: `${speed}×` }));
   const speed = h("select", { class: "field small", "aria-label": "Speed" }, ...speeds);
@@ -30,33 +30,33 @@ export function transport(state: ClipState, playing: Playing, stops: (() => void
   frame.addEventListener("change", () => state.goTo(Number(frame.value)));
   const time = h("span", { class: "time" });
   stops.push(
-    state.frame.show((value) => {
+    state.frame.watchNow((value) => {
       if (document.activeElement !== frame || state.playing.value) frame.value = String(value);
       time.textContent = timecode(value / state.fps);
     }),
-    state.playing.show((isPlaying) => {
+    state.playing.watchNow((isPlaying) => {
       fill(play, icon(isPlaying ? "pause" : "play"));
       play.title = isPlaying ? "Pause" : "Play";
       play.setAttribute("aria-label", play.title);
     }),
-    state.url.values.show((settings) => {
+    state.url.values.watchNow((settings) => {
       loop.setAttribute("aria-pressed", String(settings.loop));
-      const now = settings.speed ?? 1;
-      if (!SPEEDS.some((each) => each === now) && !speed.querySelector(`[value="${now}"]`))
-        speed.append(h("option", { value: now, text: `${now}×` }));
-      speed.value = String(now);
+      const current = settings.speed ?? 1;
+      if (!SPEEDS.some((each) => each === current) && !speed.querySelector(`[value="${current}"]`))
+        speed.append(h("option", { value: current, text: `${current}×` }));
+      speed.value = String(current);
     }),
   );
   return h(
     "div",
     { class: "transport", role: "toolbar", "aria-label": "Playback" },
-    button("First frame", "first", () => state.goTo(state.played[0]), "icon-only quiet"),
-    button("Key before", "left", () => toKey(-1), "icon-only quiet to-key"),
+    button("First frame", "first", () => state.goTo(state.playRange[0]), "icon-only quiet"),
+    button("Previous key", "left", () => goToKey(-1), "icon-only quiet to-key"),
     play,
-    button("Next key", "right", () => toKey(1), "icon-only quiet to-key"),
-    button("Last frame", "last", () => state.goTo(state.played[1]), "icon-only quiet"),
+    button("Next key", "right", () => goToKey(1), "icon-only quiet to-key"),
+    button("Last frame", "last", () => state.goTo(state.playRange[1]), "icon-only quiet"),
     loop,
     speed,
-    h("span", { class: "where" }, frame, h("span", { class: "muted", text: `/ ${state.nFrames - 1}` }), time),
+    h("span", { class: "position" }, frame, h("span", { class: "muted", text: `/ ${state.nFrames - 1}` }), time),
   );
 }

@@ -1,23 +1,23 @@
-/** What is seen in the view: which figure, ghosts of keys, ways of joints, from where. */
+/** The view toolbar: which figure, ghosts of keys, trails of joints, camera. */
 
 import type { Player } from "../player/player";
 import { h } from "../ui/dom";
-import { spoken } from "../ui/format";
+import { humanize } from "../ui/format";
 import { type MenuItem, openMenu } from "../ui/menu";
 import { cameraItems } from "./camera";
-import { button, segmented } from "./controls";
+import { button, segmentedControl } from "./controls";
 import type { ClipState } from "./state";
 
-const TRAILED = ["left_hand", "right_hand", "left_foot", "right_foot", "head", "hips"];
+const TRAIL_PARTS = ["left_hand", "right_hand", "left_foot", "right_foot", "head", "hips"];
 
 export function viewBar(state: ClipState, player: Player, facing: number, stops: (() => void)[]): HTMLElement {
-  const shown = segmented(
-    "Which figure",
+  const viewMode = segmentedControl(
+    "View mode",
     [
-      ["capture", "Capture", "The capture alone"],
-      ["keys", "Keys", "The curves through the keys alone"],
-      ["over", "Over", "Both in one place"],
-      ["beside", "Beside", "Both side by side"],
+      ["capture", "Capture", "The capture only"],
+      ["keys", "Keys", "The curves through the keys only"],
+      ["overlay", "Overlay", "Both figures in the same place"],
+      ["side_by_side", "Side by side", "Both figures next to each other"],
     ] as const,
     (show) => state.url.set({ show }),
   );
@@ -36,14 +36,14 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
   );
   const hold = button("Keys only", "key", () => state.url.set({ hold: !state.settings.hold }), "small");
   hold.title = "Poses hold until the next key";
-  const trails = button("Trails", "film", () => openMenu(trails, "Ways of joints", trailItems(state)), "small");
+  const trails = button("Trails", "film", () => openMenu(trails, "Joint trails", trailItems(state)), "small");
   const follow = button("Follow", "figure", () => state.url.set({ follow: !state.settings.follow }), "small");
-  follow.title = "The camera goes with the figure";
-  const camera = button("Camera", "camera", () => openMenu(camera, "Look from", cameraItems(player, facing)), "small");
+  follow.title = "The camera follows the figure";
+  const camera = button("Camera", "camera", () => openMenu(camera, "Camera", cameraItems(player, facing)), "small");
   for (const each of [ghosts, trails, camera]) each.setAttribute("aria-haspopup", "menu");
   stops.push(
-    state.url.values.show((settings) => {
-      shown.set(settings.show);
+    state.url.values.watchNow((settings) => {
+      viewMode.set(settings.show);
       ghosts.setAttribute("aria-pressed", String((settings.ghosts ?? 0) > 0));
       trails.setAttribute("aria-pressed", String(settings.trails.length > 0));
       hold.setAttribute("aria-pressed", String(settings.hold));
@@ -52,34 +52,39 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
   );
   const legend = h(
     "p",
-    { class: "over-legend" },
+    { class: "overlay-legend" },
     h("i", { class: "swatch-keys" }),
     "Keys",
     h("i", { class: "swatch-capture" }),
     "Capture",
   );
   stops.push(
-    state.url.values.show(({ show }) => {
-      legend.hidden = show !== "over";
+    state.url.values.watchNow(({ show }) => {
+      legend.hidden = show !== "overlay";
     }),
   );
   const group = h("div", { class: "view-tools" }, ghosts, hold, trails, follow, camera);
-  return h("div", { class: "view-bar", role: "toolbar", "aria-label": "View" }, shown.element, group, legend);
+  return h("div", { class: "view-bar", role: "toolbar", "aria-label": "View" }, viewMode.element, group, legend);
 }
 
 function trailItems(state: ClipState): (MenuItem | "line")[] {
-  const joints = TRAILED.map((part) => ({ part, joint: state.facts.joints.find((each) => each.part === part)?.name }));
-  const known = joints.filter((each) => each.joint !== undefined);
-  const offered = known.length ? known : state.names.slice(0, 12).map((joint) => ({ part: joint, joint }));
+  const joints = TRAIL_PARTS.map((label) => ({
+    part: label,
+    joint: state.details.joints.find((each) => each.body_part === label)?.name,
+  }));
+  const knownJoints = joints.filter((each) => each.joint !== undefined);
+  const choices = knownJoints.length
+    ? knownJoints
+    : state.jointNames.slice(0, 12).map((joint) => ({ part: joint, joint }));
   const { trails } = state.settings;
-  const items: (MenuItem | "line")[] = offered.map(({ part, joint }) => ({
-    title: spoken(part),
+  const items: (MenuItem | "line")[] = choices.map(({ part: label, joint }) => ({
+    title: humanize(label),
     checked: trails.includes(joint!),
-    run: () => state.url.set({ trails: toggled(trails, joint!) }),
+    run: () => state.url.set({ trails: toggle(trails, joint!) }),
   }));
   return [...items, "line", { title: "None", run: () => state.url.set({ trails: [] }), disabled: !trails.length }];
 }
 
-function toggled(all: readonly string[], one: string): string[] {
-  return all.includes(one) ? all.filter((each) => each !== one) : [...all, one];
+function toggle(items: readonly string[], item: string): string[] {
+  return items.includes(item) ? items.filter((each) => each !== item) : [...items, item];
 }

@@ -1,7 +1,7 @@
-/** Key marks and error curves of all methods on one time axis. */
+/** Keys and error curves of all methods on one time axis. */
 
 import { Signal } from "../state/signal";
-import { roundAbove } from "../timeline/paint";
+import { roundUp } from "../timeline/paint";
 import { TimeScale } from "../timeline/scale";
 import { fill, h } from "../ui/dom";
 import { cssColour } from "../ui/theme";
@@ -11,22 +11,22 @@ const RULER = 20;
 const LANE = 20;
 const CHART = 120;
 
-/** Colours of methods, by their place: told apart in light and dark. */
-export const LINES = [
+/** Colours of the methods by position, distinguishable in light and dark. */
+export const METHOD_COLOURS = [
   "light-dark(#1864ab, #74b0e4)", "light-dark(#b93a0a, #f39a6b)", "light-dark(#237032, #7fcf8f)",
   "light-dark(#862e9c, #cf9be0)", "light-dark(#8f5000, #f0b15f)", "light-dark(#0b7285, #66c7d6)",
 ]; // biome-ignore format: one look
 
-export class Axis {
+export class ErrorAxis {
   readonly element: HTMLElement;
   readonly scale: TimeScale;
   readonly slider: HTMLElement;
   readonly #state: CompareState;
   readonly #canvas = h("canvas", { "aria-hidden": "true" });
-  readonly #head = h("div", { class: "playhead" });
+  readonly #playhead = h("div", { class: "playhead" });
   readonly #gutter = h("div", { class: "timeline-gutter" });
-  readonly #most = new Signal(1); // mm at the top of the chart
-  readonly #watch: ResizeObserver;
+  readonly #maxMm = new Signal(1); // mm at the top of the chart
+  readonly #resizeObserver: ResizeObserver;
 
   constructor(state: CompareState) {
     this.#state = state;
@@ -35,7 +35,7 @@ export class Axis {
       class: "timeline-slider", role: "slider", tabindex: 0, "aria-label": "Frame", "aria-valuemin": 0,
       "aria-valuemax": state.nFrames - 1,
     }); // biome-ignore format: one look
-    const field = h("div", { class: "timeline-field" }, this.#canvas, this.#head, this.slider);
+    const field = h("div", { class: "timeline-field" }, this.#canvas, this.#playhead, this.slider);
     this.element = h(
       "section",
       { class: "timeline compare-axis", "aria-label": "Keys and errors over time" },
@@ -43,148 +43,148 @@ export class Axis {
       field,
     );
     this.#listen();
-    this.#watch = new ResizeObserver(() => this.lay());
-    this.#watch.observe(field);
+    this.#resizeObserver = new ResizeObserver(() => this.layOut());
+    this.#resizeObserver.observe(field);
   }
 
-  /** One lane for each method, then the chart. */
-  lay(): void {
-    const { contenders } = this.#state;
+  /** Lays out one lane for each method, then the chart. */
+  layOut(): void {
+    const { runs } = this.#state;
     const width = this.#canvas.parentElement?.clientWidth ?? 0;
-    const height = RULER + LANE * contenders.value.length + CHART;
+    const height = RULER + LANE * runs.value.length + CHART;
     const ratio = window.devicePixelRatio || 1;
     this.scale.width = width;
     this.#canvas.width = Math.round(width * ratio);
     this.#canvas.height = Math.round(height * ratio);
     this.#canvas.style.height = `${height}px`;
-    const labels = contenders.value.map(({ method }, n) => {
+    const labels = runs.value.map(({ method }, n) => {
       const label = h("div", { class: "lane-label", text: method });
       label.style.top = `${RULER + n * LANE}px`;
       label.style.height = `${LANE}px`;
-      label.style.color = LINES[n % LINES.length]!;
+      label.style.color = METHOD_COLOURS[n % METHOD_COLOURS.length]!;
       return label;
     });
     const error = h(
       "div",
       { class: "lane-label lane-error" },
       "Error",
-      h("small", { text: `up to ${this.#most.value} mm` }),
+      h("small", { text: `up to ${this.#maxMm.value} mm` }),
     );
-    error.style.top = `${RULER + LANE * contenders.value.length}px`;
+    error.style.top = `${RULER + LANE * runs.value.length}px`;
     error.style.height = `${CHART}px`;
     fill(this.#gutter, ...labels, error);
     this.paint();
   }
 
   paint(): void {
-    const to = this.#canvas.getContext("2d");
+    const context = this.#canvas.getContext("2d");
     const { scale } = this;
-    if (!to || scale.width <= 1) return;
+    if (!context || scale.width <= 1) return;
     const ratio = window.devicePixelRatio || 1;
-    to.setTransform(ratio, 0, 0, ratio, 0, 0);
-    to.clearRect(0, 0, scale.width, this.#canvas.height);
-    const colours = LINES.map(asColour);
-    this.#ruler(to);
-    const { value: all } = this.#state.contenders;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, scale.width, this.#canvas.height);
+    const colours = METHOD_COLOURS.map(resolveColour);
+    this.#paintRuler(context);
+    const { value: all } = this.#state.runs;
     const peaks = all.map(({ curves }) =>
       (curves.value?.perFrame ?? new Float32Array()).reduce((a, b) => Math.max(a, b), 0),
     );
-    const most = Math.max(0, ...peaks);
-    const top = roundAbove(most);
-    if (top !== this.#most.value) {
-      this.#most.value = top;
+    const max = Math.max(0, ...peaks);
+    const top = roundUp(max);
+    if (top !== this.#maxMm.value) {
+      this.#maxMm.value = top;
       const label = this.#gutter.querySelector("small");
       if (label) label.textContent = `up to ${top} mm`;
     }
-    this.#heights(to, top);
+    this.#paintLevels(context, top);
     all.forEach(({ keys, curves }, n) => {
-      to.fillStyle = cssColour("--lane");
-      to.fillRect(0, RULER + n * LANE + 1, scale.width, LANE - 2);
-      to.fillStyle = to.strokeStyle = colours[n % colours.length]!;
-      for (const key of keys.value) mark(to, scale.xOf(key), RULER + (n + 0.5) * LANE);
-      if (curves.value?.perFrame) this.#curve(to, curves.value.perFrame, top);
+      context.fillStyle = cssColour("--lane");
+      context.fillRect(0, RULER + n * LANE + 1, scale.width, LANE - 2);
+      context.fillStyle = context.strokeStyle = colours[n % colours.length]!;
+      for (const key of keys.value) paintKey(context, scale.xOf(key), RULER + (n + 0.5) * LANE);
+      if (curves.value?.perFrame) this.#paintCurve(context, curves.value.perFrame, top);
     });
-    this.place();
+    this.placePlayhead();
   }
 
-  /** Puts the playhead where the frame is. */
-  place(): void {
+  /** Moves the playhead to the current frame. */
+  placePlayhead(): void {
     const frame = this.#state.frame.value;
     const x = this.scale.xOf(frame);
-    this.slider.style.transform = this.#head.style.transform = `translateX(${x.toFixed(1)}px)`;
+    this.slider.style.transform = this.#playhead.style.transform = `translateX(${x.toFixed(1)}px)`;
     this.slider.setAttribute("aria-valuenow", String(frame));
     this.slider.setAttribute("aria-valuetext", `Frame ${frame}, ${(frame / this.#state.fps).toFixed(2)} s`);
   }
 
   dispose(): void {
-    this.#watch.disconnect();
+    this.#resizeObserver.disconnect();
   }
 
-  #ruler(to: CanvasRenderingContext2D): void {
-    to.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    to.textBaseline = "middle";
-    to.fillStyle = cssColour("--muted");
+  #paintRuler(context: CanvasRenderingContext2D): void {
+    context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+    context.textBaseline = "middle";
+    context.fillStyle = cssColour("--muted");
     for (const frame of this.scale.ticks(72).frames) {
       const x = Math.round(this.scale.xOf(frame));
-      to.fillRect(x, RULER - 6, 1, 5);
-      to.fillText(String(frame), x + 4, 9);
+      context.fillRect(x, RULER - 6, 1, 5);
+      context.fillText(String(frame), x + 4, 9);
     }
   }
 
-  /** Lines that say how high errors are. */
-  #heights(to: CanvasRenderingContext2D, top: number): void {
-    to.textAlign = "right";
+  /** Draws the grid lines of the error. */
+  #paintLevels(context: CanvasRenderingContext2D, top: number): void {
+    context.textAlign = "right";
     for (const mm of [top, top / 10]) {
       const y = Math.round(this.#yOf(mm, top));
-      to.fillStyle = cssColour("--line");
-      to.fillRect(0, y, this.scale.width, 1);
-      to.fillStyle = cssColour("--muted");
-      to.fillText(`${Number(mm.toPrecision(2))} mm`, this.scale.width - 2, y + 8);
+      context.fillStyle = cssColour("--line");
+      context.fillRect(0, y, this.scale.width, 1);
+      context.fillStyle = cssColour("--muted");
+      context.fillText(`${Number(mm.toPrecision(2))} mm`, this.scale.width - 2, y + 8);
     }
-    to.textAlign = "left";
+    context.textAlign = "left";
   }
 
-  /** Where an error lies: by its root, so that small ones can be told apart beside a large one. */
+  /** Maps an error to the chart by its square root, so that small errors stay distinguishable beside a large one. */
   #yOf(mm: number, top: number): number {
-    const base = RULER + LANE * this.#state.contenders.value.length + CHART - 2;
+    const base = RULER + LANE * this.#state.runs.value.length + CHART - 2;
     return base - Math.sqrt(Math.max(0, mm) / top) * (CHART - 10);
   }
 
-  #curve(to: CanvasRenderingContext2D, mm: Float32Array, top: number): void {
-    to.beginPath();
+  #paintCurve(context: CanvasRenderingContext2D, mm: Float32Array, top: number): void {
+    context.beginPath();
     mm.forEach((value, frame) => {
-      to.lineTo(this.scale.xOf(frame), this.#yOf(value, top));
+      context.lineTo(this.scale.xOf(frame), this.#yOf(value, top));
     });
-    to.lineWidth = 1.4;
-    to.stroke();
+    context.lineWidth = 1.4;
+    context.stroke();
   }
 
   #listen(): void {
-    const go = (event: PointerEvent) => {
+    const goToPointer = (event: PointerEvent) => {
       this.#state.goTo(this.scale.frameAt(event.clientX - this.#canvas.getBoundingClientRect().left));
     };
     this.#canvas.addEventListener("pointerdown", (event) => {
       this.#canvas.setPointerCapture(event.pointerId);
       this.slider.focus({ preventScroll: true });
       event.preventDefault();
-      go(event);
+      goToPointer(event);
     });
     this.#canvas.addEventListener("pointermove", (event) => {
-      if (this.#canvas.hasPointerCapture(event.pointerId)) go(event);
+      if (this.#canvas.hasPointerCapture(event.pointerId)) goToPointer(event);
     });
   }
 }
 
-function mark(to: CanvasRenderingContext2D, x: number, y: number): void {
-  to.beginPath();
-  to.moveTo(x, y - 7);
-  to.lineTo(x + 5, y);
-  to.lineTo(x, y + 7);
-  to.lineTo(x - 5, y);
-  to.fill();
+function paintKey(context: CanvasRenderingContext2D, x: number, y: number): void {
+  context.beginPath();
+  context.moveTo(x, y - 7);
+  context.lineTo(x + 5, y);
+  context.lineTo(x, y + 7);
+  context.lineTo(x - 5, y);
+  context.fill();
 }
 
-function asColour(css: string): string {
+function resolveColour(css: string): string {
   const probe = h("i", { hidden: true });
   probe.style.color = css;
   document.body.append(probe);

@@ -1,61 +1,61 @@
-/** One method among others: its figure, what it is called, how well it does. */
+/** The card of one method: its figure, its name and its errors. */
 
 import { button } from "../clip/controls";
 import type { View } from "../player/orbit";
 import { Player } from "../player/player";
 import { fill, h } from "../ui/dom";
-import { counted, millimetres } from "../ui/format";
-import { messageOf, sentence } from "../ui/states";
+import { countOf, millimetres } from "../ui/format";
+import { errorMessage, toSentence } from "../ui/states";
 import type { Theme } from "../ui/theme";
-import { LINES } from "./axis";
-import type { CompareState, Contender } from "./state";
+import { METHOD_COLOURS } from "./axis";
+import type { CompareState, MethodRun } from "./state";
 
-export class Card {
+export class MethodCard {
   readonly element: HTMLElement;
   readonly #player: Player | null;
   readonly #name: HTMLElement;
-  readonly #says = h("p", { class: "note" });
+  readonly #summary = h("p", { class: "note" });
   readonly #stops: (() => void)[];
   #isFollowing = false;
 
   constructor(
-    readonly contender: Contender,
+    readonly run: MethodRun,
     state: CompareState,
     view: View,
-    turned: (from: Card) => void,
-    changed: () => void,
+    onTurn: (from: MethodCard) => void,
+    onChange: () => void,
   ) {
-    const { facts, endJoints, hasFace, capture } = state.opened;
-    const summary = state.opened.library.methods.find(({ name }) => name === contender.method)?.summary ?? "";
-    this.#name = h("h2", { text: contender.method, title: summary });
-    const away = button(
-      `Leave ${contender.method} out`,
+    const { details, endJoints, hasFace, capture } = state.clip;
+    const summary = state.clip.library.methods.find(({ name }) => name === run.method)?.summary ?? "";
+    this.#name = h("h2", { text: run.method, title: summary });
+    const removeButton = button(
+      `Remove ${run.method}`,
       "cross",
       () => {
-        state.url.set({ methods: state.names.filter((name) => name !== contender.method) });
+        state.url.set({ methods: state.methodNames.filter((name) => name !== run.method) });
       },
       "quiet icon-only small",
     );
-    this.#player = playerOf({ joints: facts.joints, endJoints, hasFace, capture, fps: facts.fps }, view, () => {
-      if (!this.#isFollowing) turned(this);
+    this.#player = createPlayer({ joints: details.joints, endJoints, hasFace, capture, fps: details.fps }, view, () => {
+      if (!this.#isFollowing) onTurn(this);
     });
-    const head = h("header", {}, this.#name, this.#says, away);
-    this.element = h("article", { class: "compare-card", "aria-label": contender.method }, head, this.#player?.element);
+    const head = h("header", {}, this.#name, this.#summary, removeButton);
+    this.element = h("article", { class: "compare-card", "aria-label": run.method }, head, this.#player?.element);
     this.frame = state.frame.value;
     this.#stops = [
-      contender.keys.show((keys) => {
+      run.keys.watchNow((keys) => {
         if (this.#player) this.#player.keys = keys;
-        changed();
+        onChange();
       }),
-      contender.curves.show((curves) => {
+      run.curves.watchNow((curves) => {
         if (this.#player) this.#player.keyed = curves?.track ?? null;
-        this.#say();
-        changed();
+        this.#updateSummary();
+        onChange();
       }),
-      contender.error.show(() => this.#say()),
-      contender.isRough.watch(() => {
-        this.#say();
-        changed();
+      run.error.watchNow(() => this.#updateSummary()),
+      run.isApproximate.watch(() => {
+        this.#updateSummary();
+        onChange();
       }),
     ];
   }
@@ -75,14 +75,20 @@ export class Card {
     if (this.#player) this.#player.frame = frame;
   }
 
-  look(theme: Theme, over: boolean): void {
+  setView(theme: Theme, overlay: boolean): void {
     if (!this.#player) return;
     this.#player.theme = theme;
-    this.#player.look = { shown: over ? "over" : "keys", ghosts: 0, keysOnly: false, trails: [], follow: true };
+    this.#player.viewOptions = {
+      mode: overlay ? "overlay" : "keys",
+      ghosts: 0,
+      keysOnly: false,
+      trails: [],
+      follow: true,
+    };
   }
 
-  place(n: number): void {
-    this.#name.style.color = LINES[n % LINES.length]!;
+  setPosition(n: number): void {
+    this.#name.style.color = METHOD_COLOURS[n % METHOD_COLOURS.length]!;
   }
 
   dispose(): void {
@@ -90,24 +96,24 @@ export class Card {
     this.#player?.dispose();
   }
 
-  #say(): void {
-    const { error, curves, keys, isRough } = this.contender;
-    const about = isRough.value ? "≈ " : "";
+  #updateSummary(): void {
+    const { error, curves, keys, isApproximate } = this.run;
+    const prefix = isApproximate.value ? "≈ " : "";
     const score = curves.value?.score;
     const text = error.value
-      ? sentence(messageOf(error.value))
+      ? toSentence(errorMessage(error.value))
       : score
-        ? `${counted(keys.value.length, "key")}, mean ${about}${millimetres(score.mean_mm)}, worst ${about}${millimetres(score.max_mm)}`
-        : "Choosing keys…";
-    fill(this.#says, text);
+        ? `${countOf(keys.value.length, "key")}, mean ${prefix}${millimetres(score.mean_mm)}, worst ${prefix}${millimetres(score.max_mm)}`
+        : "Selecting keys…";
+    fill(this.#summary, text);
   }
 }
 
-function playerOf(...given: ConstructorParameters<typeof Player>): Player | null {
+function createPlayer(...options: ConstructorParameters<typeof Player>): Player | null {
   try {
-    return new Player(...given);
+    return new Player(...options);
   } catch (error) {
-    console.warn(error); // no WebGL: marks, errors and the table are there without it
+    console.warn(error); // without WebGL, keys, errors and the table are still there
     return null;
   }
 }

@@ -1,71 +1,71 @@
-/** Methods side by side on one clip, each with as many keys: players that go together, marks, errors, a table. */
+/** Compares methods on one clip with the same number of keys: synchronized players, keys, errors and a table. */
 
 import "../clip/clip.css";
 import "../timeline/timeline.css";
 import "./compare.css";
-import { putRight } from "../clip/address";
-import { button, check, isOnButton, ownArrows } from "../clip/controls";
-import { moreButton } from "../clip/more";
-import { openingPage } from "../clip/opening";
-import { Playing } from "../clip/playing";
-import { facingOf, type Opened } from "../clip/state";
-import { FIRST_VIEW, type View, viewNumbers, viewOf } from "../player/orbit";
+import { repairAddress } from "../clip/address_repair";
+import { button, captureArrowKeys, checkbox, isButtonFocused } from "../clip/controls";
+import { mountClipPage } from "../clip/load_clip";
+import { moreButton } from "../clip/more_menu";
+import { Playback } from "../clip/playback";
+import { facingDegrees, type LoadedClip } from "../clip/state";
+import { DEFAULT_VIEW, parseView, type View, viewToNumbers } from "../player/orbit";
 import type { Page } from "../router";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
-import { counted, timecode } from "../ui/format";
+import { countOf, timecode } from "../ui/format";
 import { icon } from "../ui/icons";
 import { openMenu } from "../ui/menu";
 import { shell } from "../ui/shell";
 import { theme } from "../ui/theme";
-import { Axis } from "./axis";
-import { Card } from "./card";
-import { CompareState, MOST } from "./state";
-import { asJson, table } from "./table";
+import { ErrorAxis } from "./axis";
+import { MethodCard } from "./card";
+import { CompareState, MAX_METHODS } from "./state";
+import { buildTable, jsonLink } from "./table";
 
 export function mount(root: HTMLElement, address: URL): Page {
-  const titleOf = (name: string) => `Methods on ${name}`;
-  return openingPage(root, address, { title: "Compare", titleOf, view: CompareView });
+  const titleOf = (name: string) => `Compare methods: ${name}`;
+  return mountClipPage(root, address, { title: "Compare", titleOf, view: CompareView });
 }
 
 class CompareView {
   readonly #state: CompareState;
   readonly #stops: (() => void)[] = [];
   readonly #cards = h("div", { class: "compare-cards" });
-  readonly #axis: Axis;
+  readonly #axis: ErrorAxis;
   readonly #table = h("div", { class: "compare-table" });
-  #shown: Card[] = [];
+  #methodCards: MethodCard[] = [];
   #view: View;
 
-  constructor(root: HTMLElement, opened: Opened, address: URL) {
-    const state = new CompareState(opened, address);
+  constructor(root: HTMLElement, clip: LoadedClip, address: URL) {
+    const state = new CompareState(clip, address);
     this.#state = state;
-    const facing = facingOf(opened);
-    this.#view = viewOf(state.settings.camera) ?? {
-      ...FIRST_VIEW,
-      azimuth: FIRST_VIEW.azimuth + facing,
+    const facing = facingDegrees(clip);
+    this.#view = parseView(state.settings.camera) ?? {
+      ...DEFAULT_VIEW,
+      azimuth: DEFAULT_VIEW.azimuth + facing,
     };
-    const playing = new Playing(state);
-    this.#axis = new Axis(state);
-    const bar = this.#bar(playing);
+    const playback = new Playback(state);
+    this.#axis = new ErrorAxis(state);
+    const bar = this.#createBar(playback);
     fill(root, h("div", { class: "compare" }, bar, this.#cards, this.#axis.element, this.#table));
-    fill(shell.slot, this.#heading());
+    fill(shell.slot, this.#createHeading());
     this.#stops.push(
-      state.contenders.show(() => this.#rebuild()),
+      state.runs.watchNow(() => this.#updateCards()),
       state.frame.watch((frame) => {
-        this.#axis.place();
-        for (const card of this.#shown) card.frame = frame;
+        this.#axis.placePlayhead();
+        for (const card of this.#methodCards) card.frame = frame;
       }),
-      state.url.values.watch(() => this.#look()),
+      state.url.values.watch(() => this.#updateView()),
       theme.watch(() => {
         this.#axis.paint();
-        this.#look();
+        this.#updateView();
       }),
-      register(this.#commands(playing)),
+      register(this.#commands(playback)),
       () => {
         state.playing.value = false;
-        playing.dispose();
-        for (const card of this.#shown) card.dispose();
+        playback.dispose();
+        for (const card of this.#methodCards) card.dispose();
         this.#axis.dispose();
         state.dispose();
       },
@@ -74,25 +74,25 @@ class CompareView {
 
   follow(url: URL): void {
     this.#state.url.follow(url);
-    putRight(this.#state.url, url.search, this.#state.fixes());
+    repairAddress(this.#state.url, url.search, this.#state.findFixes());
   }
 
   dispose(): void {
     for (const stop of this.#stops) stop();
   }
 
-  #heading(): HTMLElement {
-    const { facts } = this.#state.opened;
+  #createHeading(): HTMLElement {
+    const { details } = this.#state.clip;
     const back = h(
       "a",
-      { class: "button back", href: `/clips/${facts.hash}`, "aria-label": "To the clip" },
+      { class: "button back", href: `/clips/${details.hash}`, "aria-label": "Back to the clip" },
       icon("back"),
-      h("span", { class: "wide-only", text: "To the clip" }),
+      h("span", { class: "wide-only", text: "Back to the clip" }),
     );
     const name = h(
       "div",
       { class: "clip-name" },
-      h("h1", { text: facts.name }),
+      h("h1", { text: details.name }),
       h("p", { text: "Methods side by side" }),
     );
     return h(
@@ -108,43 +108,43 @@ class CompareView {
     );
   }
 
-  #bar(playing: Playing): HTMLElement {
+  #createBar(playback: Playback): HTMLElement {
     const state = this.#state;
     const slider = h("input", { type: "range", min: 2, max: 60, step: 1, "aria-label": "Number of keys" });
-    ownArrows(slider);
+    captureArrowKeys(slider);
     slider.addEventListener("input", () => state.url.set({ keys: Number(slider.value) }));
-    const said = h("output", { class: "keys-word" });
+    const keysLabel = h("output", { class: "keys-unit" });
     const auto = button("Auto", null, () => state.url.set({ keys: null }), "small");
-    auto.title = "As many keys as the curve of errors says";
+    auto.title = "Choose the number of keys from the error curve";
     const showKeys = () => {
       const { keys } = state;
       slider.max = String(Math.max(60, keys ?? 0));
       slider.value = String(keys ?? 2);
       slider.disabled = keys === null;
-      said.textContent = keys === null ? "… keys" : counted(keys, "key");
-      slider.setAttribute("aria-valuetext", said.textContent);
+      keysLabel.textContent = keys === null ? "… keys" : countOf(keys, "key");
+      slider.setAttribute("aria-valuetext", keysLabel.textContent);
       auto.setAttribute("aria-pressed", String(state.settings.keys === null));
     };
-    const play = button("Play", "play", () => playing.toggle(), "icon-only primary");
+    const play = button("Play", "play", () => playback.toggle(), "icon-only primary");
     const time = h("span", { class: "time" });
-    const over = check("Over the capture (grey)", (isOn) => state.url.set({ over: isOn }));
-    const add = button("Add a method", "plus", () => openMenu(add, "Methods", this.#offered()), "small");
+    const overlay = checkbox("Overlay on the capture (grey)", (isOn) => state.url.set({ overlay: isOn }));
+    const add = button("Add a method", "plus", () => openMenu(add, "Methods", this.#methodItems()), "small");
     add.setAttribute("aria-haspopup", "menu");
     this.#stops.push(
-      state.url.values.show((settings) => {
+      state.url.values.watchNow((settings) => {
         showKeys();
-        over.set(settings.over);
-        add.disabled = state.names.length >= Math.min(MOST, state.opened.library.methods.length);
+        overlay.set(settings.overlay);
+        add.disabled = state.methodNames.length >= Math.min(MAX_METHODS, state.clip.library.methods.length);
       }),
       state.auto.watch(() => {
         showKeys();
-        this.#changed();
+        this.#updateResults();
       }),
-      state.playing.show((isPlaying) => {
+      state.playing.watchNow((isPlaying) => {
         fill(play, icon(isPlaying ? "pause" : "play"));
         play.setAttribute("aria-label", isPlaying ? "Pause" : "Play");
       }),
-      state.frame.show((frame) => {
+      state.frame.watchNow((frame) => {
         time.textContent = `${frame} · ${timecode(frame / state.fps)}`;
       }),
     );
@@ -153,80 +153,80 @@ class CompareView {
       { class: "compare-bar" },
       play,
       time,
-      h("div", { class: "compare-keys" }, said, slider, auto),
-      over.element,
+      h("div", { class: "compare-keys" }, keysLabel, slider, auto),
+      overlay.element,
       add,
     );
   }
 
-  #offered() {
-    const { library } = this.#state.opened;
-    const { names } = this.#state;
+  #methodItems() {
+    const { library } = this.#state.clip;
+    const { methodNames } = this.#state;
     return library.methods
-      .filter(({ name }) => !names.includes(name))
-      .map(({ name }) => ({ title: name, run: () => this.#state.url.set({ methods: [...names, name] }) }));
+      .filter(({ name }) => !methodNames.includes(name))
+      .map(({ name }) => ({ title: name, run: () => this.#state.url.set({ methods: [...methodNames, name] }) }));
   }
 
-  #rebuild(): void {
+  #updateCards(): void {
     const state = this.#state;
-    const old = this.#shown;
-    this.#shown = state.contenders.value.map((contender, n) => {
-      const known = old.find((card) => card.contender === contender);
+    const old = this.#methodCards;
+    this.#methodCards = state.runs.value.map((run, n) => {
+      const existing = old.find((card) => card.run === run);
       const card =
-        known ??
-        new Card(
-          contender,
+        existing ??
+        new MethodCard(
+          run,
           state,
           this.#view,
-          (from) => this.#turned(from),
-          () => this.#changed(),
+          (from) => this.#onCameraTurn(from),
+          () => this.#updateResults(),
         );
-      card.place(n);
+      card.setPosition(n);
       return card;
     });
-    for (const card of old) if (!this.#shown.includes(card)) card.dispose();
-    fill(this.#cards, ...this.#shown.map((card) => card.element));
-    const isTall = this.#shown.length > 3; // two rows
-    const columns = isTall ? Math.ceil(this.#shown.length / 2) : this.#shown.length;
+    for (const card of old) if (!this.#methodCards.includes(card)) card.dispose();
+    fill(this.#cards, ...this.#methodCards.map((card) => card.element));
+    const isTall = this.#methodCards.length > 3; // two rows
+    const columns = isTall ? Math.ceil(this.#methodCards.length / 2) : this.#methodCards.length;
     this.#cards.style.setProperty("--columns", String(columns));
     this.#cards.style.setProperty("--card-height", isTall ? "clamp(180px, 26vh, 300px)" : "clamp(200px, 40vh, 420px)");
-    this.#look();
-    this.#axis.lay();
-    this.#changed();
+    this.#updateView();
+    this.#axis.layOut();
+    this.#updateResults();
   }
 
-  #look(): void {
-    for (const card of this.#shown) card.look(theme.value, this.#state.settings.over);
+  #updateView(): void {
+    for (const card of this.#methodCards) card.setView(theme.value, this.#state.settings.overlay);
   }
 
-  #changed(): void {
+  #updateResults(): void {
     this.#axis.paint();
-    fill(this.#table, table(this.#state), asJson(this.#state));
+    fill(this.#table, buildTable(this.#state), jsonLink(this.#state));
   }
 
-  /** All cameras go with the one that was turned. */
-  #turned(from: Card): void {
+  /** Turns all cameras with the one that was turned. */
+  #onCameraTurn(from: MethodCard): void {
     const { view } = from;
     this.#view = view;
-    for (const card of this.#shown) if (card !== from) card.view = view;
-    this.#state.url.set({ camera: viewNumbers(view) });
+    for (const card of this.#methodCards) if (card !== from) card.view = view;
+    this.#state.url.set({ camera: viewToNumbers(view) });
   }
 
-  #commands(playing: Playing) {
+  #commands(playback: Playback) {
     const state = this.#state;
     const step = (frames: number) => () => state.goTo(state.frame.value + frames);
     const keys = (by: number) => () => state.keys && state.url.set({ keys: Math.max(2, state.keys + by) });
     const all = [
-      { title: "Play or pause", keys: "Space", run: () => playing.toggle(), enabled: () => !isOnButton() },
-      { title: "One frame on", keys: ["ArrowRight", "."], run: step(1) },
-      { title: "One frame back", keys: ["ArrowLeft", ","], run: step(-1) },
-      { title: "Ten frames on", keys: "Shift+ArrowRight", run: step(10) },
-      { title: "Ten frames back", keys: "Shift+ArrowLeft", run: step(-10) },
+      { title: "Play or pause", keys: "Space", run: () => playback.toggle(), enabled: () => !isButtonFocused() },
+      { title: "Next frame", keys: ["ArrowRight", "."], run: step(1) },
+      { title: "Previous frame", keys: ["ArrowLeft", ","], run: step(-1) },
+      { title: "Forward ten frames", keys: "Shift+ArrowRight", run: step(10) },
+      { title: "Back ten frames", keys: "Shift+ArrowLeft", run: step(-10) },
       { title: "First frame", keys: "Home", run: () => state.goTo(0) },
       { title: "Last frame", keys: "End", run: () => state.goTo(state.nFrames - 1) },
-      { title: "One key more", keys: "+", run: keys(1) },
-      { title: "One key less", keys: "-", run: keys(-1) },
-      { title: "As many keys as the curve says (auto)", keys: "A", run: () => state.url.set({ keys: null }) },
+      { title: "One more key", keys: "+", run: keys(1) },
+      { title: "One fewer key", keys: "-", run: keys(-1) },
+      { title: "Automatic number of keys", keys: "A", run: () => state.url.set({ keys: null }) },
     ];
     return all.map((command) => ({ ...command, group: "Compare" }));
   }

@@ -1,110 +1,110 @@
-/** What the page that compares knows: a clip, some methods, as many keys for each, what came of it. */
+/** The state of the compare page: a clip, some methods, the number of keys, and the results. */
 
-import { askJson, type Schema } from "../api/client";
-import { type Fixes, placeFixes, putRight } from "../clip/address";
-import { Curving } from "../clip/curving";
-import { Rungs } from "../clip/ladder";
-import type { Played } from "../clip/playing";
-import type { Curves, Opened } from "../clip/state";
+import { fetchJson, type Schema } from "../api/client";
+import { type AddressFixes, findViewFixes, repairAddress } from "../clip/address_repair";
+import { CurveLoader } from "../clip/curve_loader";
+import { Ladder } from "../clip/ladder";
+import type { Playable } from "../clip/playback";
+import type { Curves, LoadedClip } from "../clip/state";
 import { Signal } from "../state/signal";
 import { flag, integer, list, numbers, UrlState, type Values } from "../state/url";
 
-export const MOST = 6; // methods side by side
-const FIRST = ["salient", "farthest", "uniform"];
-const BEST = "salient"; // whose curve of errors says how many keys, unless somebody does
+export const MAX_METHODS = 6; // methods side by side
+const DEFAULT_METHODS = ["salient", "farthest", "uniform"];
+const REFERENCE_METHOD = "salient"; // its error curve determines the number of keys by default
 
 export const FIELDS = {
-  methods: list(FIRST),
-  keys: integer({ least: 2 }),
-  frame: integer({ least: 0 }),
-  over: flag(true),
+  methods: list(DEFAULT_METHODS),
+  keys: integer({ min: 2 }),
+  frame: integer({ min: 0 }),
+  overlay: flag(true),
   camera: numbers(3),
 };
 
-/** One method: its ladder, the keys that it chose, and the curves through them. */
-export class Contender {
-  readonly rungs = new Signal<Rungs | null>(null);
+/** One method: its ladder, the selected keys and the curves through them. */
+export class MethodRun {
+  readonly ladder = new Signal<Ladder | null>(null);
   readonly keys = new Signal<readonly number[]>([]);
   readonly curves = new Signal<Curves | null>(null);
   readonly error = new Signal<unknown>(null);
-  /** Whether the figures are only about those of a file. */
-  readonly isRough = new Signal(true);
-  readonly #curving: Curving;
+  /** Whether the figures are still those of the quick fit. */
+  readonly isApproximate = new Signal(true);
+  readonly #curveLoader: CurveLoader;
   readonly #stop: () => void;
-  #wanted: number | null = null;
-  #isGone = false;
+  #keyCount: number | null = null;
+  #isDisposed = false;
 
   constructor(
     readonly method: string,
     hash: string,
-    climbed: Promise<Rungs>,
+    ladderLoading: Promise<Ladder>,
   ) {
-    this.#curving = new Curving(hash, (curves) => {
+    this.#curveLoader = new CurveLoader(hash, (curves) => {
       this.curves.value = curves;
     });
-    this.#stop = this.#curving.worth.watch((worth) => {
-      this.error.value = typeof worth === "object" ? worth.error : null;
-      this.isRough.value = worth !== "fine";
+    this.#stop = this.#curveLoader.quality.watch((quality) => {
+      this.error.value = typeof quality === "object" ? quality.error : null;
+      this.isApproximate.value = quality !== "final";
     });
-    void this.#climb(climbed);
+    void this.#awaitLadder(ladderLoading);
   }
 
-  async #climb(climbed: Promise<Rungs>): Promise<void> {
+  async #awaitLadder(loading: Promise<Ladder>): Promise<void> {
     try {
-      const rungs = await climbed;
-      if (this.#isGone) return;
-      this.rungs.value = rungs;
-      this.want(this.#wanted);
+      const ladder = await loading;
+      if (this.#isDisposed) return;
+      this.ladder.value = ladder;
+      this.setKeyCount(this.#keyCount);
     } catch (error) {
-      if (!this.#isGone) this.error.value = error;
+      if (!this.#isDisposed) this.error.value = error;
     }
   }
 
-  /** So many keys, or the most that the method has up to there. */
-  want(count: number | null): void {
-    this.#wanted = count;
-    const rungs = this.rungs.value;
-    if (!rungs || !count) return;
-    const keys = rungs.at(rungs.within(count));
+  /** Selects this number of keys, or the largest that the method has below it. */
+  setKeyCount(count: number | null): void {
+    this.#keyCount = count;
+    const ladder = this.ladder.value;
+    if (!ladder || !count) return;
+    const keys = ladder.framesFor(ladder.maxCountUpTo(count));
     if (keys === this.keys.value) return;
     this.keys.value = keys;
-    this.#curving.ask({ frames: keys, interpolation: "bezier", residual: 0 });
+    this.#curveLoader.load({ frames: keys, interpolation: "bezier", residual: 0 });
   }
 
   dispose(): void {
-    this.#isGone = true;
-    this.#curving.forget();
+    this.#isDisposed = true;
+    this.#curveLoader.cancel();
     this.#stop();
   }
 }
 
-export class CompareState implements Played {
+export class CompareState implements Playable {
   readonly url: UrlState<typeof FIELDS>;
   readonly frame: Signal<number>;
   readonly playing = new Signal(false);
-  readonly contenders = new Signal<readonly Contender[]>([]);
+  readonly runs = new Signal<readonly MethodRun[]>([]);
   readonly speed = 1;
-  readonly isLooped = true;
-  /** As many keys as the curve of errors says; null: not known yet. */
+  readonly isLooping = true;
+  /** The automatic number of keys; null until it is known. */
   readonly auto = new Signal<number | null>(null);
-  readonly #ladders = new Map<string, Promise<Rungs>>();
+  readonly #ladders = new Map<string, Promise<Ladder>>();
   readonly #abort = new AbortController();
   readonly #stop: () => void;
 
   constructor(
-    readonly opened: Opened,
+    readonly clip: LoadedClip,
     address: URL,
   ) {
     this.url = new UrlState(FIELDS, address);
-    putRight(this.url, address.search, this.fixes());
+    repairAddress(this.url, address.search, this.findFixes());
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
-    this.#stop = this.url.values.show(() => this.#update());
-    void this.#ladder(BEST).then(
-      (rungs) => {
-        this.auto.value = rungs.usual;
+    this.#stop = this.url.values.watchNow(() => this.#update());
+    void this.#loadLadder(REFERENCE_METHOD).then(
+      (ladder) => {
+        this.auto.value = ladder.defaultCount;
         this.#update();
       },
-      () => {}, // the method itself says why
+      () => {}, // the method itself shows why
     );
   }
 
@@ -113,85 +113,87 @@ export class CompareState implements Played {
   }
 
   get fps(): number {
-    return this.opened.facts.fps;
+    return this.clip.details.fps;
   }
 
   get nFrames(): number {
-    return this.opened.capture.nFrames;
+    return this.clip.capture.nFrames;
   }
 
-  get played(): readonly [number, number] {
+  get playRange(): readonly [number, number] {
     return [0, this.nFrames - 1];
   }
 
-  /** As many keys as was said, else as the curve of errors says; null: not known yet. */
+  /** The chosen number of keys, else the automatic one; null until it is known. */
   get keys(): number | null {
     return this.settings.keys ?? this.auto.value;
   }
 
-  get names(): readonly string[] {
-    const known = this.opened.library.methods.map(({ name }) => name);
-    return [...new Set(this.settings.methods)].filter((name) => known.includes(name)).slice(0, MOST);
+  get methodNames(): readonly string[] {
+    const knownMethods = this.clip.library.methods.map(({ name }) => name);
+    return [...new Set(this.settings.methods)].filter((name) => knownMethods.includes(name)).slice(0, MAX_METHODS);
   }
 
   clamp(frame: number): number {
     return Math.min(this.nFrames - 1, Math.max(0, Math.round(frame)));
   }
 
-  rested(): void {
+  onPause(): void {
     this.url.set({ frame: this.frame.value || null });
   }
 
   goTo(frame: number): void {
     this.playing.value = false;
     this.frame.value = this.clamp(frame);
-    this.rested();
+    this.onPause();
   }
 
-  /** What the address says that cannot be. */
-  fixes(): Fixes<Values<typeof FIELDS>> {
-    const { change, said }: Fixes<Values<typeof FIELDS>> = placeFixes(this.settings, this.nFrames);
+  /** Returns the changes needed for invalid values in the address. */
+  findFixes(): AddressFixes<Values<typeof FIELDS>> {
+    const { change, reasons }: AddressFixes<Values<typeof FIELDS>> = findViewFixes(this.settings, this.nFrames);
     const { methods } = this.settings;
-    const known = this.opened.library.methods.map(({ name }) => name);
-    const unknown = methods.filter((name) => !known.includes(name));
+    const knownMethods = this.clip.library.methods.map(({ name }) => name);
+    const unknown = methods.filter((name) => !knownMethods.includes(name));
     if (unknown.length) {
-      const left = methods.filter((name) => known.includes(name));
-      change.methods = left.length ? left : FIRST;
-      said.push(`there is no method “${unknown[0]}”`);
+      const valid = methods.filter((name) => knownMethods.includes(name));
+      change.methods = valid.length ? valid : DEFAULT_METHODS;
+      reasons.push(`there is no method “${unknown[0]}”`);
     }
-    return { change, said };
+    return { change, reasons };
   }
 
   dispose(): void {
     this.#abort.abort();
     this.#stop();
-    for (const each of this.contenders.value) each.dispose();
+    for (const each of this.runs.value) each.dispose();
     this.url.flush();
   }
 
   #update(): void {
-    const before = this.contenders.value;
-    const { names } = this;
-    if (before.map(({ method }) => method).join() !== names.join()) {
-      for (const gone of before.filter(({ method }) => !names.includes(method))) gone.dispose();
-      this.contenders.value = names.map((name) => before.find(({ method }) => method === name) ?? this.#new(name));
+    const before = this.runs.value;
+    const { methodNames } = this;
+    if (before.map(({ method }) => method).join() !== methodNames.join()) {
+      for (const run of before.filter(({ method }) => !methodNames.includes(method))) run.dispose();
+      this.runs.value = methodNames.map(
+        (name) => before.find(({ method }) => method === name) ?? this.#createRun(name),
+      );
     }
-    for (const each of this.contenders.value) each.want(this.keys);
+    for (const each of this.runs.value) each.setKeyCount(this.keys);
   }
 
-  #new(method: string): Contender {
-    return new Contender(method, this.opened.facts.hash, this.#ladder(method));
+  #createRun(method: string): MethodRun {
+    return new MethodRun(method, this.clip.details.hash, this.#loadLadder(method));
   }
 
-  /** Each ladder is asked for once. */
-  #ladder(method: string): Promise<Rungs> {
+  /** Loads each ladder once. */
+  #loadLadder(method: string): Promise<Ladder> {
     let ladder = this.#ladders.get(method);
     if (!ladder) {
-      const asked = { told: { method }, signal: this.#abort.signal };
-      ladder = askJson<Schema["LadderSaid"]>(`/api/clips/${this.opened.facts.hash}/ladder`, asked).then(
-        (said) => new Rungs(said),
+      const options = { body: { method }, signal: this.#abort.signal };
+      ladder = fetchJson<Schema["LadderResponse"]>(`/api/clips/${this.clip.details.hash}/ladder`, options).then(
+        (data) => new Ladder(data),
       );
-      ladder.catch(() => this.#ladders.delete(method)); // who adds the method again may have more luck
+      ladder.catch(() => this.#ladders.delete(method)); // adding the method again retries
       this.#ladders.set(method, ladder);
     }
     return ladder;

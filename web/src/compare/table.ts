@@ -1,34 +1,34 @@
-/** What was measured, method by method; the best of each column stands out. */
+/** The table of results by method; the best value of each column is highlighted. */
 
 import { button } from "../clip/controls";
 import { h } from "../ui/dom";
 import { millimetres } from "../ui/format";
-import { LINES } from "./axis";
+import { METHOD_COLOURS } from "./axis";
 import type { CompareState } from "./state";
 
-const HEAD = ["Method", "Keys", "Mean", "95 % within", "Worst", "Where"] as const;
+const HEAD = ["Method", "Keys", "Mean", "95 % within", "Worst", "Worst at"] as const;
 
-export function table(state: CompareState): HTMLElement {
-  const rows = state.contenders.value.map(({ method, keys, curves, isRough }) => ({
+export function buildTable(state: CompareState): HTMLElement {
+  const rows = state.runs.value.map(({ method, keys, curves, isApproximate }) => ({
     method,
     keys: keys.value.length,
     score: curves.value?.score,
-    isRough: isRough.value,
+    isRough: isApproximate.value,
   }));
   const columns = ["mean_mm", "p95_mm", "max_mm"] as const;
   const best = columns.map((column) =>
     Math.min(...rows.map(({ score }) => score?.[column] ?? Number.POSITIVE_INFINITY)),
   );
   const head = HEAD.map((text) => h("th", { scope: "col", role: "columnheader", text }));
-  const body = rows.map(({ method, keys, score, isRough }, n) => {
+  const body = rows.map(({ method, keys, score, isRough: isApproximate }, n) => {
     const name = h("th", { scope: "row", role: "rowheader", text: method });
-    name.style.color = LINES[n % LINES.length]!;
+    name.style.color = METHOD_COLOURS[n % METHOD_COLOURS.length]!;
     const cells = columns.map((column, k) => {
       const value = score?.[column];
       const isBest = value !== undefined && value === best[k] && rows.length > 1;
       return cell(HEAD[k + 2]!, value === undefined ? "…" : millimetres(value), isBest ? "figure best" : "figure");
     });
-    const where =
+    const worstButton =
       score &&
       button(
         `${score.worst_joint}, frame ${score.worst_frame}`,
@@ -36,12 +36,12 @@ export function table(state: CompareState): HTMLElement {
         () => state.goTo(score.worst_frame),
         "small quiet",
       );
-    const look = { class: isRough ? "rough" : "", role: "row", "aria-busy": isRough };
-    return h("tr", look, name, cell("Keys", String(keys || "…")), ...cells, cell("Where", where ?? "…"));
+    const attributes = { class: isApproximate ? "approximate" : "", role: "row", "aria-busy": isApproximate };
+    return h("tr", attributes, name, cell("Keys", String(keys || "…")), ...cells, cell("Worst at", worstButton ?? "…"));
   });
   const caption = h("caption", {
-    class: "unseen",
-    text: "How far curves through the keys of each method are off the capture",
+    class: "visually-hidden",
+    text: "Error of the curves through the keys of each method, compared with the capture",
   });
   return h(
     "table",
@@ -52,13 +52,13 @@ export function table(state: CompareState): HTMLElement {
   );
 }
 
-/** Its name stands beside it where rows are cards. */
-function cell(name: string, content: string | HTMLElement, look = ""): HTMLElement {
-  return h("td", { class: look, role: "cell", "data-name": name }, content);
+/** The column's name is shown beside the value where rows are laid out as cards. */
+function cell(name: string, content: string | HTMLElement, classes = ""): HTMLElement {
+  return h("td", { class: classes, role: "cell", "data-name": name }, content);
 }
 
-/** The same as data, under an address of its own. */
-export function asJson({ opened, names, keys }: CompareState): HTMLElement {
-  const href = `/compare/${opened.facts.hash}.json?methods=${names.join(",")}${keys ? `&keys=${keys}` : ""}`;
-  return h("a", { class: "compare-json", href, text: "These methods as JSON" });
+/** A link to the same results as JSON. */
+export function jsonLink({ clip, methodNames, keys }: CompareState): HTMLElement {
+  const href = `/compare/${clip.details.hash}.json?methods=${methodNames.join(",")}${keys ? `&keys=${keys}` : ""}`;
+  return h("a", { class: "compare-json", href, text: "Results as JSON" });
 }

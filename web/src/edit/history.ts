@@ -1,27 +1,28 @@
-/** What was done, as a list: each row leads back or forth to that moment. Undo, redo, and whether it is kept. */
+/** The edit history as a list; each row goes to that state. Undo, redo and the save status. */
 
 import { button } from "../clip/controls";
 import type { ClipState } from "../clip/state";
 import { fill, h } from "../ui/dom";
-import { spoken } from "../ui/format";
-import { messageOf } from "../ui/states";
-import type { Session } from "./session";
+import { humanize } from "../ui/format";
+import { errorMessage } from "../ui/states";
+import type { EditSession } from "./edit_session";
 
-export function historySection(state: ClipState, session: Session, stops: (() => void)[]): HTMLElement {
-  const limb = (joint: string) => spoken(state.facts.joints[state.names.indexOf(joint)]?.part ?? joint);
+export function historySection(state: ClipState, session: EditSession, stops: (() => void)[]): HTMLElement {
+  const jointLabel = (joint: string) =>
+    humanize(state.details.joints[state.jointNames.indexOf(joint)]?.body_part ?? joint);
   const list = h("ol", { class: "history", "aria-label": "History" });
   stops.push(
-    session.story.show((story) => {
-      if (!story) return fill(list);
-      const rows = story.words(limb).map((words, k) => {
+    session.history.watchNow((history) => {
+      if (!history) return fill(list);
+      const rows = history.describe(jointLabel).map((text, k) => {
         const go = h("button", {
           type: "button",
           class: "history-step",
-          text: words,
+          text,
           on: { click: () => session.goTo(k) },
         });
-        if (k === story.at) go.setAttribute("aria-current", "step");
-        return h("li", { class: k > story.at ? "undone" : "" }, go);
+        if (k === history.index) go.setAttribute("aria-current", "step");
+        return h("li", { class: k > history.index ? "undone" : "" }, go);
       });
       fill(list, ...rows.reverse());
     }),
@@ -29,21 +30,21 @@ export function historySection(state: ClipState, session: Session, stops: (() =>
   return h("section", { class: "panel-section" }, h("h3", { text: "History" }), list);
 }
 
-/** Undo, redo, and what became of the draft. */
-export function undoBar(session: Session, stops: (() => void)[]): HTMLElement {
+/** Undo, redo and the save status of the draft. */
+export function undoBar(session: EditSession, stops: (() => void)[]): HTMLElement {
   const undo = button("Undo", "undo", () => session.undo(), "small");
   const redo = button("Redo", "redo", () => session.redo(), "small");
-  const said = h("span", { class: "note saving", role: "status" });
+  const status = h("span", { class: "note save-status", role: "status" });
   stops.push(
-    session.story.show((story) => {
-      undo.disabled = !story?.canUndo;
-      redo.disabled = !story?.canRedo;
+    session.history.watchNow((history) => {
+      undo.disabled = !history?.canUndo;
+      redo.disabled = !history?.canRedo;
     }),
-    session.saving.show((saving) => {
-      said.classList.toggle("failed", typeof saving === "object");
-      said.textContent =
-        saving === "saved" ? "Kept" : saving === "saving" ? "Keeping…" : `Not kept: ${messageOf(saving.error)}`;
+    session.saveStatus.watchNow((saving) => {
+      status.classList.toggle("failed", typeof saving === "object");
+      status.textContent =
+        saving === "saved" ? "Saved" : saving === "saving" ? "Saving…" : `Not saved: ${errorMessage(saving.error)}`;
     }),
   );
-  return h("div", { class: "row undo-bar" }, undo, redo, said);
+  return h("div", { class: "row undo-bar" }, undo, redo, status);
 }

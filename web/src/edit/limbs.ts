@@ -1,6 +1,6 @@
-/** What hangs on what, and which hands and feet can be pulled. */
+/** The joint hierarchy, and the limbs whose ends can be moved by IK. */
 
-export interface Tree {
+export interface JointTree {
   parents: readonly number[];
   endJoints: readonly number[];
 }
@@ -11,16 +11,16 @@ export interface Limb {
   end: number;
 }
 
-/** Hands and feet that can be pulled, as far as a body has them. */
-export function limbsOf(joints: readonly { part: string | null }[]): Map<number, Limb> {
-  const of = (part: string) => joints.findIndex((joint) => joint.part === part);
+/** Returns the limbs of a body by their end joint (hand or foot). */
+export function findLimbs(joints: readonly { body_part: string | null }[]): Map<number, Limb> {
+  const find = (body_part: string) => joints.findIndex((joint) => joint.body_part === body_part);
   const limbs = new Map<number, Limb>();
   for (const side of ["left", "right"])
     for (const [upper, middle, end] of [
       ["upper_arm", "forearm", "hand"],
       ["thigh", "shin", "foot"],
     ]) {
-      const limb = { upper: of(`${side}_${upper}`), middle: of(`${side}_${middle}`), end: of(`${side}_${end}`) };
+      const limb = { upper: find(`${side}_${upper}`), middle: find(`${side}_${middle}`), end: find(`${side}_${end}`) };
       if (limb.upper >= 0 && limb.middle >= 0 && limb.end >= 0) limbs.set(limb.end, limb);
     }
   return limbs;

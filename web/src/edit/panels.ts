@@ -1,9 +1,9 @@
-/** The controls of drafts, in one piece that is loaded when there is a draft. */
+/** The controls of drafts in one chunk, loaded when there is a draft. */
 
 export { Handles } from "./handles";
 export { historySection, undoBar } from "./history";
-export { keysEdit } from "./keys_edit";
-export { reached, shifted, turned } from "./posing";
-export { swingsEdit } from "./swings_edit";
+export { keysEditor } from "./keys_editor";
+export { reachGoal, rotateJoint, shiftPose } from "./pose_preview";
+export { swingsEditor } from "./swings_editor";
 
 export type Panels = typeof import("./panels");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { inWords, lean, type Step, Story } from "./steps";
+import { describeStep, dropUnusedFields, EditHistory, type Step } from "./steps";
 
 const START = { kind: "keys", frames: [0, 40, 80], interpolation: "bezier" } as const;
-const turn = {
+const rotate = {
   op: "rotate",
   frame: 40,
   joint: "LeftArm",
@@ -11,81 +11,91 @@ const turn = {
 } as const;
 const insert = { op: "insert_key", frame: 20 } as const;
 
-describe("a story of edits", () => {
-  it("goes back and forth through everything", () => {
-    let story = Story.begin(START)
-      .did({ ...turn, quaternion: [...turn.quaternion] })
-      .did(insert)
+describe("the edit history", () => {
+  it("undoes and redoes everything", () => {
+    let history = EditHistory.create(START)
+      .apply({ ...rotate, quaternion: [...rotate.quaternion] })
+      .apply(insert)
       .withResidual(0.4);
-    expect(story.draft()).toMatchObject({ residual: 0.4, steps: [{ op: "rotate" }, { op: "insert_key" }] });
-    story = story.undone();
-    expect(story.draft()).toMatchObject({ residual: 0, steps: [{ op: "rotate" }, { op: "insert_key" }] });
-    story = story.undone();
-    expect(story.draft().steps).toHaveLength(1);
-    expect(story.canRedo).toBe(true);
-    expect(story.redone().redone().draft()).toMatchObject({ residual: 0.4 });
-    expect(story.undone().canUndo).toBe(false);
-    expect(story.undone().undone().at).toBe(0);
+    expect(history.draft()).toMatchObject({ residual: 0.4, steps: [{ op: "rotate" }, { op: "insert_key" }] });
+    history = history.undo();
+    expect(history.draft()).toMatchObject({ residual: 0, steps: [{ op: "rotate" }, { op: "insert_key" }] });
+    history = history.undo();
+    expect(history.draft().steps).toHaveLength(1);
+    expect(history.canRedo).toBe(true);
+    expect(history.redo().redo().draft()).toMatchObject({ residual: 0.4 });
+    expect(history.undo().canUndo).toBe(false);
+    expect(history.undo().undo().index).toBe(0);
   });
 
-  it("forgets what was undone when something new is done", () => {
-    const story = Story.begin(START)
-      .did(insert)
-      .did({ op: "delete_key", frame: 40 })
-      .undone()
-      .did({ op: "mirror", frame: 20 });
-    expect(story.draft().steps.map(({ op }) => op)).toEqual(["insert_key", "mirror"]);
-    expect(story.canRedo).toBe(false);
+  it("drops undone steps when a new one is applied", () => {
+    const history = EditHistory.create(START)
+      .apply(insert)
+      .apply({ op: "delete_key", frame: 40 })
+      .undo()
+      .apply({ op: "mirror", frame: 20 });
+    expect(history.draft().steps.map(({ op }) => op)).toEqual(["insert_key", "mirror"]);
+    expect(history.canRedo).toBe(false);
   });
 
-  it("counts one drag of the detail as one deed", () => {
-    const story = Story.begin(START).did(insert).withResidual(0.1).withResidual(0.2).withResidual(0.3);
-    expect(story.moments).toHaveLength(3);
-    expect(story.undone().now.residual).toBe(0);
-    expect(story.undone().withResidual(0.5).moments).toHaveLength(3);
-    expect(story.withResidual(0).words()).toEqual(["3 keys", "Key added at 20"]); // as it was
-    expect(story.withResidual(0).withResidual(0.6).undone().now.residual).toBe(0);
+  it("counts one drag of the detail slider as one change", () => {
+    const history = EditHistory.create(START).apply(insert).withResidual(0.1).withResidual(0.2).withResidual(0.3);
+    expect(history.states).toHaveLength(3);
+    expect(history.undo().current.residual).toBe(0);
+    expect(history.undo().withResidual(0.5).states).toHaveLength(3);
+    expect(history.withResidual(0).describe()).toEqual(["3 keys", "Key added at 20"]); // as before
+    expect(history.withResidual(0).withResidual(0.6).undo().current.residual).toBe(0);
   });
 
-  it("is kept with what was undone, and found again", () => {
-    const story = Story.begin(START).did(insert).did({ op: "mirror", frame: 20 }).undone();
-    const kept = story.kept();
-    expect(kept.draft.steps).toHaveLength(2);
-    expect(kept.done).toBe(1);
-    expect(kept.moments).toBeUndefined();
-    const again = Story.of(kept);
-    expect(again.draft()).toEqual(story.draft());
-    expect(again.redone().draft().steps).toHaveLength(2);
+  it("is saved with undone steps and restored", () => {
+    const history = EditHistory.create(START).apply(insert).apply({ op: "mirror", frame: 20 }).undo();
+    const saved = history.toSaved();
+    expect(saved.draft.steps).toHaveLength(2);
+    expect(saved.n_applied).toBe(1);
+    expect(saved.undo_states).toBeUndefined();
+    const reloaded = EditHistory.fromSaved(saved);
+    expect(reloaded.draft()).toEqual(history.draft());
+    expect(reloaded.redo().draft().steps).toHaveLength(2);
   });
 
-  it("is found again with every change of detail", () => {
-    const whole = Story.begin(START)
+  it("is restored with every change of detail", () => {
+    const whole = EditHistory.create(START)
       .withResidual(0.2)
-      .did(insert)
+      .apply(insert)
       .withResidual(0.4)
-      .did({ op: "mirror", frame: 20 })
+      .apply({ op: "mirror", frame: 20 })
       .withResidual(0);
-    for (let story = whole; ; story = story.undone()) {
-      const again = Story.of(story.kept());
-      expect([again.at, again.words(), again.draft()]).toEqual([story.at, story.words(), story.draft()]);
-      expect(again.goTo(whole.at).draft()).toEqual(whole.draft());
-      if (!story.canUndo) break;
+    for (let history = whole; ; history = history.undo()) {
+      const reloaded = EditHistory.fromSaved(history.toSaved());
+      expect([reloaded.index, reloaded.describe(), reloaded.draft()]).toEqual([
+        history.index,
+        history.describe(),
+        history.draft(),
+      ]);
+      expect(reloaded.goTo(whole.index).draft()).toEqual(whole.draft());
+      if (!history.canUndo) break;
     }
   });
 
-  it("opens what was kept without its moments, or with others that cannot be", () => {
+  it("restores drafts without undo states, or with invalid ones", () => {
     const draft = { ...START, residual: 0.4, steps: [insert] };
-    const told = { draft, done: 1 };
-    const says = ["3 keys", "Key added at 20"];
-    expect(Story.of(told).words()).toEqual(says);
-    expect(Story.of(told).undone().draft()).toMatchObject({ residual: 0.4, steps: [] });
-    const start = { steps: 0, residual: 0 };
-    for (const wrong of [[], [start], [{ steps: 1, residual: 0 }], [start, { steps: 2, residual: 0 }]])
-      expect(Story.of({ ...told, moments: wrong, at: 0 }).words()).toEqual(says);
-    expect(Story.of({ ...told, moments: [start, { steps: 1, residual: 0.4 }], at: 0 }).words()).toEqual(says);
+    const saved = { draft, n_applied: 1 };
+    const expected = ["3 keys", "Key added at 20"];
+    expect(EditHistory.fromSaved(saved).describe()).toEqual(expected);
+    expect(EditHistory.fromSaved(saved).undo().draft()).toMatchObject({ residual: 0.4, steps: [] });
+    const start = { n_steps: 0, residual: 0 };
+    for (const wrong of [[], [start], [{ n_steps: 1, residual: 0 }], [start, { n_steps: 2, residual: 0 }]])
+      expect(EditHistory.fromSaved({ ...saved, undo_states: wrong, undo_index: 0 }).describe()).toEqual(expected);
+    expect(
+      EditHistory.fromSaved({
+        ...saved,
+        undo_states: [start, { n_steps: 1, residual: 0.4 }],
+        undo_index: 0,
+      }).describe(),
+    ).toEqual(expected);
   });
 
-  it("says no more than its steps take", () => {
+  it("drops fields that a step does not take", () => {
     const empty = {
       joint: null,
       quaternion: null,
@@ -96,33 +106,37 @@ describe("a story of edits", () => {
       ripple: false,
     };
     const insertion = { op: "insert_key", frame: 20, ...empty, spread_s: 0, keep_feet: false } as unknown as Step;
-    expect(lean(insertion)).toEqual({ op: "insert_key", frame: 20 });
+    expect(dropUnusedFields(insertion)).toEqual({ op: "insert_key", frame: 20 });
     const moved = { op: "move_key", frame: 20, ...empty, to: 25 } as unknown as Step;
-    expect(lean(moved)).toEqual({ op: "move_key", frame: 20, to: 25, ripple: false });
+    expect(dropUnusedFields(moved)).toEqual({ op: "move_key", frame: 20, to: 25, ripple: false });
     const later = { op: "shift", joint: "Head", index: 1, factor: null, by_frames: 3 } as unknown as Step;
-    expect(lean(later)).toEqual({ op: "shift", joint: "Head", index: 1, by_frames: 3 });
+    expect(dropUnusedFields(later)).toEqual({ op: "shift", joint: "Head", index: 1, by_frames: 3 });
   });
 
-  it("drops what cannot be done without a trace", () => {
-    const story = Story.begin(START).did(insert).did(insert).without();
-    expect(story.draft().steps).toHaveLength(1);
-    expect(story.canRedo).toBe(false);
-    expect(Story.begin(START).without().at).toBe(0);
+  it("drops a refused step without a trace", () => {
+    const history = EditHistory.create(START).apply(insert).apply(insert).dropLast();
+    expect(history.draft().steps).toHaveLength(1);
+    expect(history.canRedo).toBe(false);
+    expect(EditHistory.create(START).dropLast().index).toBe(0);
   });
 
-  it("is told in words", () => {
-    const story = Story.begin(START)
-      .did({ ...turn, quaternion: [...turn.quaternion] })
+  it("describes its steps", () => {
+    const history = EditHistory.create(START)
+      .apply({ ...rotate, quaternion: [...rotate.quaternion] })
       .withResidual(0.25);
-    expect(story.words()).toEqual(["3 keys", "Turn LeftArm 90° at 40", "Detail 25 %"]);
-    expect(inWords({ op: "reach", frame: 3, joint: "LeftHand", by: [0.03, 0.04, 0] })).toBe("Move LeftHand 5 cm at 3");
-    expect(inWords({ op: "reach", frame: 3, joint: "LHand", by: [0, 0.01, 0] }, () => "left hand")).toBe(
+    expect(history.describe()).toEqual(["3 keys", "Rotate LeftArm 90° at 40", "Detail 25 %"]);
+    expect(describeStep({ op: "reach", frame: 3, joint: "LeftHand", by: [0.03, 0.04, 0] })).toBe(
+      "Move LeftHand 5 cm at 3",
+    );
+    expect(describeStep({ op: "reach", frame: 3, joint: "LHand", by: [0, 0.01, 0] }, () => "left hand")).toBe(
       "Move left hand 1 cm at 3",
     );
-    expect(inWords({ op: "shift", joint: "Head", index: 1, by_frames: -4 })).toBe("Head, swing 2: 4 frames earlier");
+    expect(describeStep({ op: "shift", joint: "Head", index: 1, by_frames: -4 })).toBe(
+      "Head, swing 2: 4 frames earlier",
+    );
     const longer = { op: "lengthen", joint: "Head", index: 0, by_frames: 4 } as const;
-    expect(inWords(longer)).toBe("Head, swing 1: 4 frames longer");
-    expect(inWords({ ...longer, anchor: "start" })).toBe("Head, swing 1: ends 4 frames later");
-    expect(inWords({ ...longer, op: "shorten", anchor: "end" })).toBe("Head, swing 1: starts 4 frames later");
+    expect(describeStep(longer)).toBe("Head, swing 1: 4 frames longer");
+    expect(describeStep({ ...longer, anchor: "start" })).toBe("Head, swing 1: ends 4 frames later");
+    expect(describeStep({ ...longer, op: "shorten", anchor: "end" })).toBe("Head, swing 1: starts 4 frames later");
   });
 });

@@ -1,84 +1,84 @@
-/** What is done with clips: renamed, tagged, taken away, removed and brought back. */
+/** Actions on clips: rename, tag, export, trash and restore. */
 
-import { askJson, type Schema } from "../api/client";
+import { fetchJson, type Schema } from "../api/client";
 import { Signal } from "../state/signal";
-import { counted } from "../ui/format";
-import { messageOf, sentence } from "../ui/states";
+import { countOf } from "../ui/format";
+import { errorMessage, toSentence } from "../ui/states";
 import { toast } from "../ui/toast";
-import { openExporting } from "./exporting";
+import type { ClipSource } from "./clip_source";
+import { openExportDialog } from "./export_dialog";
 import type { Selection } from "./selection";
-import type { Source } from "./source";
-import { openTagging, type TagChange, undoingTags } from "./tagging";
-import { Undoing } from "./undoing";
+import { invertTagChange, openTagDialog, type TagChange } from "./tag_dialog";
+import { UndoStack } from "./undo_stack";
 import type { ClipRow } from "./view";
 
-type Facts = Schema["LibraryFacts"];
+type LibraryInfo = Schema["LibraryInfo"];
 
-/** What knows the clips. */
-interface Shelf {
-  showing: { source: Source | null };
-  facts(): Promise<Facts>;
-  /** A clip may have another place in the list now. */
-  moved(hash: string): Promise<void>;
+/** What the actions need from the page. */
+interface ActionContext {
+  results: { source: ClipSource | null };
+  libraryInfo(): Promise<LibraryInfo>;
+  /** The clip's position in the list may have changed. */
+  onRenamed(hash: string): Promise<void>;
 }
 
-/** Grows whenever clips were changed, whichever page did it. */
+/** Incremented whenever clips were changed, on any page. */
 export const changes = new Signal(0);
-export const undoing = new Undoing(toast);
+export const undoStack = new UndoStack(toast);
 
-/** Brings clips back, and says so; a problem too. */
+/** Restores clips from the trash and shows a toast. */
 export async function restore(hashes: readonly string[]): Promise<void> {
-  await trying(async () => {
-    const { clips } = await askJson<Schema["ClipRows"]>("/api/clips/restore", { told: { clips: hashes } });
+  await runOrToast(async () => {
+    const { clips } = await fetchJson<Schema["ClipList"]>("/api/trash/restore", { body: { clips: hashes } });
     changes.value += 1;
-    toast(`${counted(clips.length, "clip")} brought back`);
+    toast(`${countOf(clips.length, "clip")} restored`);
   });
 }
 
 export class Actions {
   constructor(
     readonly selection: Selection,
-    readonly shelf: Shelf,
+    readonly context: ActionContext,
   ) {}
 
   async rename(row: ClipRow, name: string): Promise<void> {
-    const renaming = this.#call(row, name);
-    const undo = async () => (await renaming) && this.#call({ ...row, name }, row.name); // one after the other
-    const forget = undoing.did(null, () => void undo());
-    if (!(await renaming)) forget();
+    const renamed = this.#setName(row, name);
+    const undo = async () => (await renamed) && this.#setName({ ...row, name }, row.name); // undo only after the renaming has finished
+    const dropUndo = undoStack.push(null, () => void undo());
+    if (!(await renamed)) dropUndo();
   }
 
   async tag(rows: readonly ClipRow[]): Promise<void> {
-    await trying(async () => {
-      const known = (await this.shelf.facts()).tags.map(({ tag }) => tag);
-      openTagging(rows, known, (change) => void this.#applyTags(rows, change));
+    await runOrToast(async () => {
+      const knownTags = (await this.context.libraryInfo()).tags.map(({ tag }) => tag);
+      openTagDialog(rows, knownTags, (change) => void this.#applyTags(rows, change));
     });
   }
 
   async export(hashes: readonly string[]): Promise<void> {
-    await trying(async () => {
-      const { formats } = await this.shelf.facts();
-      openExporting(hashes, formats, (name) => toast(`${name} was downloaded`));
+    await runOrToast(async () => {
+      const { formats } = await this.context.libraryInfo();
+      openExportDialog(hashes, formats, (name) => toast(`${name} was downloaded`));
     });
   }
 
-  async remove(hashes: readonly string[]): Promise<void> {
-    await trying(async () => {
-      const { removed } = await askJson<Schema["Removed"]>("/api/clips/remove", { told: { clips: hashes } });
-      this.selection.drop(removed);
+  async trash(hashes: readonly string[]): Promise<void> {
+    await runOrToast(async () => {
+      const { hashes: trashed } = await fetchJson<Schema["TrashResponse"]>("/api/trash", { body: { clips: hashes } });
+      this.selection.drop(trashed);
       changes.value += 1;
-      undoing.did(`${counted(removed.length, "clip")} removed`, () => void restore(removed));
+      undoStack.push(`${countOf(trashed.length, "clip")} moved to the trash`, () => void restore(trashed));
     });
   }
 
-  /** Gives a clip a name; false if that did not work. */
-  async #call(row: ClipRow, name: string): Promise<boolean> {
-    const patch = (now: ClipRow) => this.shelf.showing.source?.patch([now]);
-    patch({ ...row, name }); // as if it were done: it nearly always is
-    return trying(
+  /** Renames a clip; returns whether that worked. */
+  async #setName(row: ClipRow, name: string): Promise<boolean> {
+    const patch = (changed: ClipRow) => this.context.results.source?.patch([changed]);
+    patch({ ...row, name }); // optimistic: it nearly always works
+    return runOrToast(
       async () => {
-        patch(await askJson<ClipRow>(`/api/clips/${row.hash}`, { method: "PATCH", told: { name } }));
-        await this.shelf.moved(row.hash);
+        patch(await fetchJson<ClipRow>(`/api/clips/${row.hash}`, { method: "PATCH", body: { name } }));
+        await this.context.onRenamed(row.hash);
       },
       () => patch(row),
     );
@@ -86,34 +86,34 @@ export class Actions {
 
   async #applyTags(rows: readonly ClipRow[], { add, remove }: TagChange): Promise<void> {
     const clips = rows.map(({ hash }) => hash);
-    await trying(async () => {
-      const said = await askJson<Schema["ClipRows"]>("/api/clips/tag", { told: { clips, add, remove } });
-      this.shelf.showing.source?.patch(said.clips);
+    await runOrToast(async () => {
+      const response = await fetchJson<Schema["ClipList"]>("/api/clips/tags", { body: { clips, add, remove } });
+      this.context.results.source?.patch(response.clips);
       changes.value += 1;
-      // What each clip had before is given back to it alone.
+      // Undo gives each clip back the tags that it had.
       const undo = () => void this.#undoTags(rows, { add, remove });
-      undoing.did(`Tags of ${counted(clips.length, "clip")} changed`, undo);
+      undoStack.push(`Tags of ${countOf(clips.length, "clip")} changed`, undo);
     });
   }
 
   async #undoTags(rows: readonly ClipRow[], { add, remove }: TagChange): Promise<void> {
-    await trying(async () => {
-      for (const told of undoingTags(rows, { add, remove })) {
-        const said = await askJson<Schema["ClipRows"]>("/api/clips/tag", { told });
-        this.shelf.showing.source?.patch(said.clips);
+    await runOrToast(async () => {
+      for (const body of invertTagChange(rows, { add, remove })) {
+        const response = await fetchJson<Schema["ClipList"]>("/api/clips/tags", { body });
+        this.context.results.source?.patch(response.clips);
       }
       changes.value += 1;
     });
   }
 }
 
-async function trying(run: () => Promise<void>, undo = () => {}): Promise<boolean> {
+async function runOrToast(run: () => Promise<void>, undo = () => {}): Promise<boolean> {
   try {
     await run();
     return true;
   } catch (error) {
     undo();
-    toast(sentence(messageOf(error)));
+    toast(toSentence(errorMessage(error)));
     return false;
   }
 }

@@ -1,92 +1,101 @@
-/** One clip of the grid: its strip, its name, what is known of it, and where the match lies in it. Used again and again. */
+/** One clip in the grid: strip, name, details and, for hits, where the match is. Cards are reused while scrolling. */
 
 import { fill, h } from "../ui/dom";
 import { count, duration, fps } from "../ui/format";
 import { icon } from "../ui/icons";
 import { theme } from "../ui/theme";
+import type { Item } from "./clip_source";
 import { fillMatch } from "./match";
-import type { Item } from "./source";
-import { clipAddress } from "./view";
+import { clipUrl } from "./view";
 
-const MOST_TAGS = 3;
-let made = 0;
+const MAX_TAGS = 3;
+let cardCount = 0;
 
 export class Card {
   readonly #name = h("a", { class: "card-name", draggable: "false" });
-  readonly #facts = h("p", { class: "card-facts" });
+  readonly #details = h("p", { class: "card-details" });
   readonly #strip = h("img", { class: "card-strip", alt: "", decoding: "async", draggable: "false" });
   readonly #match = h("div", { class: "match", hidden: true });
   readonly check = h("input", { type: "checkbox", class: "card-check" });
-  readonly alike = h("button", { type: "button", class: "button small icon-only card-alike", title: "More like this" });
-  readonly more = h("button", { type: "button", class: "button small icon-only card-more", "aria-haspopup": "menu" });
-  readonly look: HTMLElement;
+  readonly similarButton = h("button", {
+    type: "button",
+    class: "button small icon-only card-similar",
+    title: "More like this",
+  });
+  readonly menuButton = h("button", {
+    type: "button",
+    class: "button small icon-only card-menu",
+    "aria-haspopup": "menu",
+  });
+  readonly picture: HTMLElement;
   readonly element: HTMLElement;
-  #wanted = ""; // address of the strip
+  #stripUrl = ""; // "" while no item is shown
   item: Item | undefined;
   index = -1;
 
   constructor() {
-    const id = `card-${++made}`;
+    const id = `card-${++cardCount}`;
     this.#name.id = `${id}-name`;
-    this.#facts.id = `${id}-facts`;
-    this.alike.append(icon("alike"));
-    this.more.append(icon("dots"));
-    this.look = h("div", { class: "card-look" }, this.#strip);
+    this.#details.id = `${id}-facts`;
+    this.similarButton.append(icon("similar"));
+    this.menuButton.append(icon("dots"));
+    this.picture = h("div", { class: "card-picture" }, this.#strip);
     this.element = h(
       "div",
-      { class: "card", role: "gridcell", tabindex: -1, "aria-labelledby": `${this.#name.id} ${this.#facts.id}` },
-      this.look,
+      { class: "card", role: "gridcell", tabindex: -1, "aria-labelledby": `${this.#name.id} ${this.#details.id}` },
+      this.picture,
       this.#match,
-      h("div", { class: "card-text" }, this.#name, this.#facts),
+      h("div", { class: "card-text" }, this.#name, this.#details),
       this.check,
-      h("div", { class: "card-tools" }, this.alike, this.more),
+      h("div", { class: "card-tools" }, this.similarButton, this.menuButton),
     );
-    this.#strip.addEventListener("load", () => this.#strip.classList.add("there"));
-    this.#strip.addEventListener("error", () => this.element.classList.add("unseen-strip"));
+    this.#strip.addEventListener("load", () => this.#strip.classList.add("loaded"));
+    this.#strip.addEventListener("error", () => this.element.classList.add("no-strip"));
     this.setActive(false);
   }
 
-  /** Shows an item, or an empty card while it has not come. */
-  show(index: number, item: Item | undefined, isChosen: boolean): void {
+  /** Shows an item, or an empty card while it is being loaded. */
+  show(index: number, item: Item | undefined, isSelected: boolean): void {
     this.index = index;
-    this.element.setAttribute("aria-selected", String(isChosen));
-    this.check.checked = isChosen;
-    if (item === this.item && this.#wanted === (item ? stripAddress(item) : "")) return;
+    this.element.setAttribute("aria-selected", String(isSelected));
+    this.check.checked = isSelected;
+    if (item === this.item && this.#stripUrl === (item ? stripUrl(item) : "")) return;
     this.item = item;
-    this.element.classList.toggle("waiting", item === undefined);
-    this.element.classList.remove("unseen-strip");
+    this.element.classList.toggle("loading", item === undefined);
+    this.element.classList.remove("no-strip");
     if (item) this.#fill(item);
     else {
-      this.#wanted = "";
+      this.#stripUrl = "";
       fill(this.#name, "Loading…");
       this.#name.removeAttribute("href");
-      fill(this.#facts, "…");
+      fill(this.#details, "…");
       this.#match.hidden = true;
       this.#clearStrip();
     }
   }
 
-  /** Lets the strip come, unless it is there or on its way. */
+  /** Starts loading the strip, unless it is loaded or loading. */
   loadStrip(): void {
-    if (this.#wanted === "" || this.#strip.getAttribute("src") === this.#wanted) return;
-    this.#strip.src = this.#wanted;
+    if (this.#stripUrl === "" || this.#strip.getAttribute("src") === this.#stripUrl) return;
+    this.#strip.src = this.#stripUrl;
   }
 
   get isStripLoading(): boolean {
-    return this.#wanted !== "" && this.#strip.getAttribute("src") === this.#wanted && !this.#strip.complete;
+    return this.#stripUrl !== "" && this.#strip.getAttribute("src") === this.#stripUrl && !this.#strip.complete;
   }
 
   get needsStrip(): boolean {
-    return this.#wanted !== "" && this.#strip.getAttribute("src") !== this.#wanted;
+    return this.#stripUrl !== "" && this.#strip.getAttribute("src") !== this.#stripUrl;
   }
 
-  /** The one card that Tab goes to, with all that is on it. */
+  /** Makes this the one card that Tab reaches, with everything on it. */
   setActive(active: boolean): void {
     const order = active ? 0 : -1;
-    for (const each of [this.element, this.#name, this.check, this.alike, this.more]) each.tabIndex = order;
+    for (const each of [this.element, this.#name, this.check, this.similarButton, this.menuButton])
+      each.tabIndex = order;
   }
 
-  /** Turns the name into a field until it is done; gives the new name, or null. */
+  /** Replaces the name by a text field; resolves with the new name, or null. */
   rename(): Promise<string | null> {
     const before = this.item?.row.name ?? "";
     const field = h("input", { class: "field card-rename", "aria-label": "Name", value: before, maxlength: 200 });
@@ -115,36 +124,37 @@ export class Card {
   #fill(item: Item): void {
     const { row, hit } = item;
     fill(this.#name, row.name);
-    this.#name.href = clipAddress(row, hit);
+    this.#name.href = clipUrl(row, hit);
     this.#name.title = row.name;
-    const tags = row.tags.slice(0, MOST_TAGS).map((tag) => h("span", { class: "tag", text: tag, title: tag }));
-    const rest = row.tags.length - tags.length;
-    const more =
-      rest > 0 && h("span", { class: "tag", text: `+${count(rest)}`, title: row.tags.slice(MOST_TAGS).join(", ") });
+    const tags = row.tags.slice(0, MAX_TAGS).map((tag) => h("span", { class: "tag", text: tag, title: tag }));
+    const hiddenCount = row.tags.length - tags.length;
+    const moreTags =
+      hiddenCount > 0 &&
+      h("span", { class: "tag", text: `+${count(hiddenCount)}`, title: row.tags.slice(MAX_TAGS).join(", ") });
     fill(
-      this.#facts,
+      this.#details,
       h("span", { class: "card-length", text: `${duration(row.duration_s)} · ${fps(row.fps)}` }),
       ...tags,
-      more,
+      moreTags,
     );
-    this.check.setAttribute("aria-label", `Choose ${row.name}`);
-    this.alike.setAttribute("aria-label", `More like ${row.name}`);
-    this.more.setAttribute("aria-label", `Actions for ${row.name}`);
+    this.check.setAttribute("aria-label", `Select ${row.name}`);
+    this.similarButton.setAttribute("aria-label", `More like ${row.name}`);
+    this.menuButton.setAttribute("aria-label", `Actions for ${row.name}`);
     this.#match.hidden = hit === undefined;
     if (hit) fillMatch(this.#match, row, hit);
-    const address = stripAddress(item);
-    if (address !== this.#wanted) {
-      this.#wanted = address;
+    const url = stripUrl(item);
+    if (url !== this.#stripUrl) {
+      this.#stripUrl = url;
       this.#clearStrip();
     }
   }
 
   #clearStrip(): void {
-    this.#strip.classList.remove("there");
+    this.#strip.classList.remove("loaded");
     this.#strip.removeAttribute("src");
   }
 }
 
-function stripAddress({ row }: Item): string {
+function stripUrl({ row }: Item): string {
   return `/api/clips/${row.hash}/strip.svg?theme=${theme.value}`;
 }

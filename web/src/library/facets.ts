@@ -1,73 +1,88 @@
-/** What the clips have in common, with counts; and chips of what was chosen from it. */
+/** Filters by tags, duration and body parts, with counts; and chips for the active filters. */
 
 import type { UrlState } from "../state/url";
 import { fill, h } from "../ui/dom";
-import { count, duration, spoken } from "../ui/format";
+import { count, duration, humanize } from "../ui/format";
 import { icon } from "../ui/icons";
-import type { Counted } from "./source";
+import type { FacetCounts } from "./clip_source";
 import { NO_FILTERS, type VIEW, type View } from "./view";
 
-const FEW_TAGS = 12;
+const FOLDED_TAGS = 12;
 
 type State = UrlState<typeof VIEW>;
 
-export function facetsPanel(state: State): { element: HTMLElement; show(facets: Counted | null): void } {
+export function facetsPanel(state: State): { element: HTMLElement; show(facets: FacetCounts | null): void } {
   const element = h("div", { class: "facets" });
   let allTags = false;
-  let latest: Counted | null = null;
+  let current: FacetCounts | null = null;
 
-  const show = (facets: Counted | null) => {
-    latest = facets;
+  const show = (facets: FacetCounts | null) => {
+    current = facets;
     const view = state.value;
     const focused = (document.activeElement as HTMLElement | null)?.dataset?.facet;
-    fill(element, ...(facets ? [tags(view, facets), durations(view, facets), parts(view, facets)] : []));
+    fill(
+      element,
+      ...(facets ? [tagGroup(view, facets), durationGroup(view, facets), bodyPartGroup(view, facets)] : []),
+    );
     if (focused) element.querySelector<HTMLElement>(`[data-facet="${CSS.escape(focused)}"]`)?.focus();
   };
 
-  function tags(view: View, facets: Counted): HTMLElement | null {
-    const known = new Map(facets.tags.map(({ tag, count: number }) => [tag, number]));
-    const chosen = view.tag.map((tag) => ({ tag, count: known.get(tag) ?? 0 }));
+  function tagGroup(view: View, facets: FacetCounts): HTMLElement | null {
+    const counts = new Map(facets.tags.map(({ tag, count: number }) => [tag, number]));
+    const selected = view.tag.map((tag) => ({ tag, count: counts.get(tag) ?? 0 }));
     const others = facets.tags.filter(({ tag }) => !view.tag.includes(tag));
-    const all = [...chosen, ...others];
-    const shown = allTags ? all : all.slice(0, Math.max(FEW_TAGS, chosen.length));
-    const rows = shown.map(({ tag, count: number }) =>
-      option(`tag ${tag}`, tag, said(facets, number), view.tag.includes(tag), () => {
+    const all = [...selected, ...others];
+    const visible = allTags ? all : all.slice(0, Math.max(FOLDED_TAGS, selected.length));
+    const rows = visible.map(({ tag, count: number }) =>
+      facetButton(`tag ${tag}`, tag, formatCount(facets, number), view.tag.includes(tag), () => {
         const next = view.tag.includes(tag) ? view.tag.filter((each) => each !== tag) : [...view.tag, tag];
         state.set({ tag: next }, { push: true });
       }),
     );
-    const more = all.length > FEW_TAGS && unfold(all.length - FEW_TAGS);
+    const more = all.length > FOLDED_TAGS && unfoldButton(all.length - FOLDED_TAGS);
     return group("Tags", rows, more);
   }
 
-  function unfold(hidden: number): HTMLElement {
+  function unfoldButton(hidden: number): HTMLElement {
     const title = allTags ? "Show fewer" : `Show ${count(hidden)} more`;
     const toggle = () => {
       allTags = !allTags;
-      show(latest);
+      show(current);
     };
-    const look = { class: "button quiet small", type: "button", "data-facet": "more tags", "aria-expanded": allTags };
-    return h("button", { ...look, on: { click: toggle }, text: title });
+    const attributes = {
+      class: "button quiet small",
+      type: "button",
+      "data-facet": "more tags",
+      "aria-expanded": allTags,
+    };
+    return h("button", { ...attributes, on: { click: toggle }, text: title });
   }
 
-  function durations(view: View, facets: Counted): HTMLElement | null {
-    const isOn = (least_s: number, most_s: number | null) => view.least === (least_s || null) && view.most === most_s;
-    const some = facets.durations.filter(({ least_s, most_s, count: number }) => number > 0 || isOn(least_s, most_s));
-    const rows = some.map(({ least_s, most_s, count: number }) => {
-      const on = isOn(least_s, most_s);
-      const change = on ? { least: null, most: null } : { least: least_s || null, most: most_s };
-      return option(`lasts ${least_s}`, lasting(least_s || null, most_s), said(facets, number), on, () =>
-        state.set(change, { push: true }),
+  function durationGroup(view: View, facets: FacetCounts): HTMLElement | null {
+    const isOn = (min_s: number, max_s: number | null) =>
+      view.min_duration_s === (min_s || null) && view.max_duration_s === max_s;
+    const bins = facets.durations.filter(({ min_s, max_s, count: number }) => number > 0 || isOn(min_s, max_s));
+    const rows = bins.map(({ min_s, max_s, count: number }) => {
+      const isSelected = isOn(min_s, max_s);
+      const change = isSelected
+        ? { min_duration_s: null, max_duration_s: null }
+        : { min_duration_s: min_s || null, max_duration_s: max_s };
+      return facetButton(
+        `duration ${min_s}`,
+        durationRange(min_s || null, max_s),
+        formatCount(facets, number),
+        isSelected,
+        () => state.set(change, { push: true }),
       );
     });
     return group("Duration", rows);
   }
 
-  function parts(view: View, facets: Counted): HTMLElement | null {
-    const rows = facets.parts.map(({ part, count: number }) => {
-      const on = view.body === part;
-      return option(`part ${part}`, spoken(part), said(facets, number), on, () =>
-        state.set({ body: on ? "" : part }, { push: true }),
+  function bodyPartGroup(view: View, facets: FacetCounts): HTMLElement | null {
+    const rows = facets.body_parts.map(({ body_part: bodyPart, count: number }) => {
+      const isSelected = view.body_part === bodyPart;
+      return facetButton(`body_part ${bodyPart}`, humanize(bodyPart), formatCount(facets, number), isSelected, () =>
+        state.set({ body_part: isSelected ? "" : bodyPart }, { push: true }),
       );
     });
     return group("Swings of", rows);
@@ -76,17 +91,17 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
   return { element, show };
 }
 
-/** A count; "12+" where only some clips are counted. */
-function said({ isPartial }: Counted, number: number): string {
+/** Formats a count: "12+" if only some clips have been counted. */
+function formatCount({ isPartial }: FacetCounts, number: number): string {
   return isPartial ? `${count(number)}+` : count(number);
 }
 
 /** "under 2 s", "2 to 5 s", "30 s to 1:00", "over 1:00" */
-export function lasting(least: number | null, most: number | null): string {
+export function durationRange(min: number | null, max: number | null): string {
   const short = (seconds: number) => (seconds < 10 && Number.isInteger(seconds) ? `${seconds} s` : duration(seconds));
-  if (most === null) return `over ${short(least ?? 0)}`;
-  if (least === null) return `under ${short(most)}`;
-  const [from, to] = [short(least), short(most)];
+  if (max === null) return `over ${short(min ?? 0)}`;
+  if (min === null) return `under ${short(max)}`;
+  const [from, to] = [short(min), short(max)];
   return from.endsWith(" s") && to.endsWith(" s") ? `${from.slice(0, -2)} to ${to}` : `${from} to ${to}`;
 }
 
@@ -96,18 +111,18 @@ function group(title: string, rows: HTMLElement[], more: HTMLElement | false = f
   return h("section", {}, h("h2", { text: title }), list, more);
 }
 
-function option(key: string, name: string, number: string, on: boolean, run: () => void): HTMLElement {
+function facetButton(key: string, name: string, number: string, isSelected: boolean, run: () => void): HTMLElement {
   return h(
     "button",
-    { type: "button", class: "facet", "aria-pressed": on, "data-facet": key, on: { click: run } },
+    { type: "button", class: "facet", "aria-pressed": isSelected, "data-facet": key, on: { click: run } },
     h("span", { class: "facet-name", text: name }),
     h("span", { class: "facet-count", text: number }),
   );
 }
 
-/** What is chosen, each removable. */
+/** The active filters; each chip removes one. */
 export function chipsRow(state: State): { element: HTMLElement; show(): void } {
-  const element = h("div", { class: "chips", role: "group", "aria-label": "What is chosen" });
+  const element = h("div", { class: "chips", role: "group", "aria-label": "Active filters" });
   const show = () => {
     const view = state.value;
     const chips: HTMLElement[] = [];
@@ -118,10 +133,11 @@ export function chipsRow(state: State): { element: HTMLElement; show(): void } {
         h("button", { type: "button", class: "chip", "aria-label": label, on: { click } }, name, icon("cross")),
       );
     };
-    if (view.words.trim() !== "") chip(`“${view.words.trim()}”`, { words: "" });
+    if (view.text.trim() !== "") chip(`“${view.text.trim()}”`, { text: "" });
     for (const tag of view.tag) chip(tag, { tag: view.tag.filter((each) => each !== tag) });
-    if (view.least !== null || view.most !== null) chip(lasting(view.least, view.most), { least: null, most: null });
-    if (view.body !== "") chip(`swings of ${spoken(view.body)}`, { body: "" });
+    if (view.min_duration_s !== null || view.max_duration_s !== null)
+      chip(durationRange(view.min_duration_s, view.max_duration_s), { min_duration_s: null, max_duration_s: null });
+    if (view.body_part !== "") chip(`swings of ${humanize(view.body_part)}`, { body_part: "" });
     if (chips.length > 1) {
       const click = () => state.set({ ...NO_FILTERS }, { push: true });
       chips.push(h("button", { type: "button", class: "button quiet small", on: { click }, text: "Clear all" }));

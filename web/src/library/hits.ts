@@ -1,32 +1,32 @@
-/** What a search by example found, the best first: some hits at once, the next ones when one comes to their end. */
+/** The hits of a search by example, best first; more are loaded near the end of the list. */
 
-import { askJson, type Schema } from "../api/client";
+import { fetchJson, type Schema } from "../api/client";
 import { Signal } from "../state/signal";
-import { Base, type Item, type Source } from "./source";
-import { type ClipRow, type Example, type Facets, type HitRow, searchTold, type View } from "./view";
-import type { Span } from "./windowing";
+import { type ClipSource, ClipSourceBase, type Item } from "./clip_source";
+import type { Span } from "./grid_layout";
+import { buildSearchRequest, type ClipRow, type Example, type Facets, type HitRow, type View } from "./view";
 
-const PAGE = 100;
-const MOST = 1000; // the server skips no more than 900
-const AHEAD = 30; // hits before the end when the next are asked for
-const LEAST_S = [0, 2, 5, 10, 30, 60]; // as the server counts the clips of a list
+const PAGE_SIZE = 100;
+const MAX_HITS = 1000; // the server skips at most 900
+const PREFETCH_HITS = 30; // the next page is loaded this many hits before the end
+const MIN_DURATIONS_S = [0, 2, 5, 10, 30, 60]; // the bins that the server uses for the list of clips
 
-/** What lies behind the hits: nothing, some that can be asked for or are on their way, more than anybody is shown. */
-export type More = "none" | "some" | "busy" | "too many" | { error: unknown };
+/** Whether there are more hits: none, some, being loaded, more than can be loaded, or failed. */
+export type MoreStatus = "none" | "some" | "busy" | "too many" | { error: unknown };
 
-export class HitSource extends Base implements Source {
-  readonly more = new Signal<More>("none");
-  tookMs = 0;
+export class HitSource extends ClipSourceBase implements ClipSource {
+  readonly more = new Signal<MoreStatus>("none");
+  elapsedMs = 0;
   #items: Item[] = [];
-  #received = 0; // of the server
-  #asked: Promise<void> | null = null;
-  #age = 0; // answers to what was asked before a refresh are not taken
+  #received = 0; // including duplicates and hits with score 0
+  #loading: Promise<void> | null = null;
+  #generation = 0; // responses to requests before a refresh are ignored
 
-  /** `atLeast`: so many hits are asked for at first, as far as there are any. */
+  /** `minHits`: load at least this many hits at first, if there are as many. */
   constructor(
     readonly view: View,
     readonly example: Example,
-    readonly atLeast = 1,
+    readonly minHits = 1,
   ) {
     super();
   }
@@ -35,111 +35,114 @@ export class HitSource extends Base implements Source {
     return this.#items[index];
   }
 
-  want({ end }: Span): void {
+  load({ end }: Span): void {
     if (this.failure.value !== null) return;
-    if (this.#asked === null) this.#begin(this.atLeast);
-    else if (this.more.value === "some" && end >= this.#items.length - AHEAD) this.askMore();
+    if (this.#loading === null) this.#start(this.minHits);
+    else if (this.more.value === "some" && end >= this.#items.length - PREFETCH_HITS) this.loadMore();
   }
 
-  async all({ first, end }: Span): Promise<Item[]> {
-    await (this.#asked ?? this.#begin(this.atLeast));
+  async loadAll({ first, end }: Span): Promise<Item[]> {
+    await (this.#loading ?? this.#start(this.minHits));
     return this.#items.slice(first, end);
   }
 
   refresh(_span: Span): void {
     this.failure.value = null;
-    this.#begin(Math.max(this.atLeast, this.#items.length));
+    this.#start(Math.max(this.minHits, this.#items.length));
   }
 
-  /** Asks for the hits behind those that are there. */
-  askMore(): void {
+  /** Loads the next page of hits. */
+  loadMore(): void {
     const { value } = this.more;
-    if (value === "some" || typeof value === "object") void this.#goOn();
+    if (value === "some" || typeof value === "object") void this.#loadNext();
   }
 
   patch(rows: readonly ClipRow[]): void {
     const changed = new Map(rows.map((row) => [row.hash, row]));
     this.#items = this.#items.map((item) => ({ ...item, row: changed.get(item.row.hash) ?? item.row }));
-    this.#tell();
+    this.#notify();
   }
 
-  #begin(atLeast: number): Promise<void> {
-    const asked = this.#ask(atLeast);
-    this.#asked = asked;
-    asked.catch((error) => this.told(error));
-    return asked;
+  #start(minHits: number): Promise<void> {
+    const loading = this.#loadFirst(minHits);
+    this.#loading = loading;
+    loading.catch((error) => this.fail(error));
+    return loading;
   }
 
-  async #ask(atLeast: number): Promise<void> {
-    this.#age += 1;
-    const age = this.#age;
-    const answers: Schema["Hits"][] = [];
+  async #loadFirst(minHits: number): Promise<void> {
+    this.#generation += 1;
+    const generation = this.#generation;
+    const responses: Schema["SearchResponse"][] = [];
     let received = 0;
     do {
-      const said = await this.#page(received);
-      answers.push(said);
-      received += said.hits.length;
-    } while (received < Math.min(atLeast, MOST) && answers.at(-1)!.more);
-    if (age !== this.#age) return;
+      const response = await this.#fetchPage(received);
+      responses.push(response);
+      received += response.hits.length;
+    } while (received < Math.min(minHits, MAX_HITS) && responses.at(-1)!.has_more);
+    if (generation !== this.#generation) return;
     this.#items = [];
-    this.#received = this.tookMs = 0;
-    for (const said of answers) this.#take(said);
-    this.#tell();
+    this.#received = this.elapsedMs = 0;
+    for (const response of responses) this.#addResponse(response);
+    this.#notify();
   }
 
-  async #goOn(): Promise<void> {
-    const age = this.#age;
+  async #loadNext(): Promise<void> {
+    const generation = this.#generation;
     this.more.value = "busy";
     try {
-      const said = await this.#page(this.#received);
-      if (age !== this.#age) return;
-      this.#take(said);
-      this.#tell();
+      const response = await this.#fetchPage(this.#received);
+      if (generation !== this.#generation) return;
+      this.#addResponse(response);
+      this.#notify();
     } catch (error) {
-      if (age === this.#age && !this.ended.signal.aborted) this.more.value = { error };
+      if (generation === this.#generation && !this.abort.signal.aborted) this.more.value = { error };
     }
   }
 
-  #page(skip: number): Promise<Schema["Hits"]> {
-    const told = searchTold(this.view, this.example, skip, PAGE);
-    return askJson<Schema["Hits"]>("/api/search", { told, signal: this.ended.signal });
+  #fetchPage(skip: number): Promise<Schema["SearchResponse"]> {
+    const body = buildSearchRequest(this.view, this.example, skip, PAGE_SIZE);
+    return fetchJson<Schema["SearchResponse"]>("/api/search", { body, signal: this.abort.signal });
   }
 
-  /** Adds an answer. Meanwhile the library may have changed: what is there already is not there twice. */
-  #take({ hits, more, took_ms }: Schema["Hits"]): void {
+  /** Adds a page. The library may have changed meanwhile: clips that are already listed are skipped. */
+  #addResponse({ hits, has_more: hasMore, elapsed_ms: elapsedMs }: Schema["SearchResponse"]): void {
     const isFirst = this.#received === 0;
-    const known = new Set(this.#items.map(({ row }) => row.hash));
-    const isNew = ({ clip, score }: HitRow) => !known.has(clip.hash) && (isFirst || score > 0);
+    const existing = new Set(this.#items.map(({ row }) => row.hash));
+    const isNew = ({ clip, score }: HitRow) => !existing.has(clip.hash) && (isFirst || score > 0);
     this.#items.push(...hits.filter(isNew).map((hit) => ({ row: hit.clip, hit })));
     this.#received += hits.length;
-    this.tookMs += took_ms;
-    const isLast = !more || (hits.at(-1)?.score ?? 0) <= 0; // behind them nothing is alike
-    this.more.value = isLast ? "none" : this.#received < MOST ? "some" : "too many";
+    this.elapsedMs += elapsedMs;
+    const isLast = !hasMore || (hits.at(-1)?.score ?? 0) <= 0; // the following hits have no similarity at all
+    this.more.value = isLast ? "none" : this.#received < MAX_HITS ? "some" : "too many";
   }
 
-  #tell(): void {
-    this.facets.value = { ...facetsOf(this.#items), isPartial: this.more.value !== "none" };
+  #notify(): void {
+    this.facets.value = { ...countFacets(this.#items), isPartial: this.more.value !== "none" };
     this.total.value = this.#items.length;
     this.version.value += 1;
   }
 }
 
-/** Tags and durations of what was found, the most frequent tags first; the search takes no parts of the body. */
-export function facetsOf(items: readonly Item[]): Facets {
+/**
+ * Counts tags and durations of the loaded hits, the most frequent tags first. The search does not filter by body
+ * parts.
+ */
+export function countFacets(items: readonly Item[]): Facets {
   const counts = new Map<string, number>();
   for (const { row } of items) for (const tag of row.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   const tags = [...counts].map(([tag, count]) => ({ tag, count }));
   return {
     tags: tags.sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag)),
-    durations: lengthsOf(items),
-    parts: [],
+    durations: countDurations(items),
+    body_parts: [],
   };
 }
 
-function lengthsOf(items: readonly Item[]): Facets["durations"] {
-  return LEAST_S.map((least_s, index) => {
-    const most_s = LEAST_S[index + 1] ?? null;
-    const lasts = ({ row: { duration_s } }: Item) => duration_s >= least_s && (most_s === null || duration_s < most_s);
-    return { least_s, most_s, count: items.filter(lasts).length };
+function countDurations(items: readonly Item[]): Facets["durations"] {
+  return MIN_DURATIONS_S.map((min_s, index) => {
+    const max_s = MIN_DURATIONS_S[index + 1] ?? null;
+    const isInBin = ({ row: { duration_s } }: Item) => duration_s >= min_s && (max_s === null || duration_s < max_s);
+    return { min_s, max_s, count: items.filter(isInBin).length };
   });
 }

@@ -1,40 +1,40 @@
-/** The library: every clip by its strip of key poses. And what was removed from it. */
+/** The library: every clip with its strip of key poses; and the trash. */
 
 import "./library.css";
 import "./card.css";
 import "./match.css";
-import "./choosing.css";
+import "./selection.css";
 import "./uploads.css";
-import "./removed/removed.css";
+import "./trash/trash.css";
 import "./narrow.css";
 import type { Page } from "../router";
 import { Signal } from "../state/signal";
 import { fill } from "../ui/dom";
 import { shell } from "../ui/shell";
-import { LibraryPage } from "./librarypage";
-import { RemovedPage } from "./removed/removedpage";
+import { LibraryPage } from "./library_page";
+import { TrashPage } from "./trash/trash_page";
 
 export function mount(root: HTMLElement, url: URL): Page {
   const title = new Signal("Library");
-  const isRemoved = (at: URL) => at.searchParams.has("removed");
-  const open = (at: URL) => {
-    const view = isRemoved(at) ? new RemovedPage(root) : new LibraryPage(root, at);
-    const forget = view.title.show((text) => {
+  const isTrash = (address: URL) => address.searchParams.has("trash");
+  const open = (address: URL) => {
+    const view = isTrash(address) ? new TrashPage(root) : new LibraryPage(root, address);
+    const unwatchTitle = view.title.watchNow((text) => {
       title.value = text;
     });
-    return { view, isRemoved: isRemoved(at), forget };
+    return { view, isRemoved: isTrash(address), forget: unwatchTitle };
   };
-  let shown = open(url);
+  let current = open(url);
   const close = () => {
-    shown.forget();
-    shown.view.close();
+    current.forget();
+    current.view.close();
   };
   const follow = (next: URL) => {
-    if (isRemoved(next) === shown.isRemoved) return shown.view.follow(next);
+    if (isTrash(next) === current.isRemoved) return current.view.follow(next);
     close();
     fill(shell.slot);
     scrollTo(0, 0);
-    shown = open(next);
+    current = open(next);
   };
   return { title, unmount: close, follow };
 }

@@ -1,10 +1,10 @@
-/** Plays the clip of the card that is hovered or has the focus, in the place of its strip. One at a time. */
+/** Plays the clip of the hovered or focused card in place of its strip, one at a time. */
 
-import { askArrays } from "../api/client";
+import { fetchArrays } from "../api/client";
 import { h } from "../ui/dom";
-import { calm } from "../ui/motion";
+import { reducedMotion } from "../ui/motion";
 import { cssColour, theme } from "../ui/theme";
-import { type Colours, Figure } from "./figure";
+import { type Colours, StickFigure } from "./stick_figure";
 
 interface FramesHeader {
   fps: number;
@@ -14,90 +14,90 @@ interface FramesHeader {
 }
 
 const FPS = 15;
-const MOST_FRAMES = 240;
-const WAIT_MS = 140; // a pointer that only passes by starts nothing
-const KEPT = 32;
+const MAX_FRAMES = 240;
+const START_DELAY_MS = 140; // a pointer that only passes by starts nothing
+const CACHE_SIZE = 32;
 
 export class Preview {
-  readonly #canvas = h("canvas", { class: "card-play", "aria-hidden": "true" });
-  readonly #figures = new Map<string, Figure>();
+  readonly #canvas = h("canvas", { class: "card-preview", "aria-hidden": "true" });
+  readonly #figures = new Map<string, StickFigure>();
   #colours: Colours | null = null;
-  #over: { place: HTMLElement; hash: string; ended: AbortController } | null = null;
-  readonly #forget: (() => void)[];
+  #current: { container: HTMLElement; hash: string; abort: AbortController } | null = null;
+  readonly #unwatch: (() => void)[];
 
   constructor() {
-    this.#forget = [
+    this.#unwatch = [
       theme.watch(() => {
         this.#colours = null;
       }),
-      calm.watch(() => this.stop()),
+      reducedMotion.watch(() => this.stop()),
     ];
   }
 
-  /** Plays a clip in `place` until another one starts or `stop` is called. */
-  start(place: HTMLElement, hash: string): void {
-    if (this.#over?.place === place && this.#over.hash === hash) return;
+  /** Plays a clip in `container` until another one starts or `stop` is called. */
+  start(container: HTMLElement, hash: string): void {
+    if (this.#current?.container === container && this.#current.hash === hash) return;
     this.stop();
-    if (calm.value) return;
-    const ended = new AbortController();
-    this.#over = { place, hash, ended };
+    if (reducedMotion.value) return;
+    const abort = new AbortController();
+    this.#current = { container, hash, abort };
     window.setTimeout(() => {
-      if (!ended.signal.aborted) void this.#play(place, hash, ended.signal);
-    }, WAIT_MS);
+      if (!abort.signal.aborted) void this.#play(container, hash, abort.signal);
+    }, START_DELAY_MS);
   }
 
-  /** Ends playing, or only if it is in `place`. */
-  stop(place?: HTMLElement): void {
-    if (!this.#over || (place && this.#over.place !== place)) return;
-    this.#over.ended.abort();
-    this.#over = null;
+  /** Stops the preview; with `container` only if it plays there. */
+  stop(container?: HTMLElement): void {
+    if (!this.#current || (container && this.#current.container !== container)) return;
+    this.#current.abort.abort();
+    this.#current = null;
     this.#canvas.remove();
   }
 
   close(): void {
     this.stop();
-    for (const forget of this.#forget) forget();
+    for (const unwatch of this.#unwatch) unwatch();
   }
 
-  async #play(place: HTMLElement, hash: string, ended: AbortSignal): Promise<void> {
-    let figure: Figure;
+  async #play(container: HTMLElement, hash: string, signal: AbortSignal): Promise<void> {
+    let figure: StickFigure;
     try {
-      figure = await this.#figure(hash, ended);
+      figure = await this.#loadFigure(hash, signal);
     } catch {
-      return; // the strip stays: the clip's own page says what is wrong with it
+      return; // keep the strip: the clip's page shows the error
     }
-    if (ended.aborted) return;
-    const box = place.getBoundingClientRect();
+    if (signal.aborted) return;
+    const box = container.getBoundingClientRect();
     const [width, height] = [box.width, box.height];
     this.#canvas.width = Math.round(width * devicePixelRatio);
     this.#canvas.height = Math.round(height * devicePixelRatio);
-    place.append(this.#canvas);
+    container.append(this.#canvas);
     const context = this.#canvas.getContext("2d");
     if (!context) return;
-    const started = performance.now();
-    let drawn = -1;
+    const startMs = performance.now();
+    let lastFrame = -1;
     const step = (now: number) => {
-      if (ended.aborted) return;
-      const frame = Math.floor((Math.max(0, now - started) / 1000) * figure.walk.fps) % figure.walk.nFrames;
-      if (frame !== drawn) {
+      if (signal.aborted) return;
+      const frame = Math.floor((Math.max(0, now - startMs) / 1000) * figure.motion.fps) % figure.motion.nFrames;
+      if (frame !== lastFrame) {
         context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-        const colours = this.#looks();
+        const colours = this.#readColours();
         figure.draw(context, frame, width, height, colours);
         context.fillStyle = colours.floor;
-        context.fillRect(0, height - 2, (width * (frame + 1)) / figure.walk.nFrames, 2);
-        drawn = frame;
+        context.fillRect(0, height - 2, (width * (frame + 1)) / figure.motion.nFrames, 2);
+        lastFrame = frame;
       }
       requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
   }
 
-  async #figure(hash: string, signal: AbortSignal): Promise<Figure> {
-    const kept = this.#figures.get(hash);
-    if (kept) return kept;
-    const path = `/api/clips/${hash}/frames?fps=${FPS}&most_frames=${MOST_FRAMES}`;
-    const { header, arrays, shapes } = await askArrays<FramesHeader>(path, { signal });
-    const figure = new Figure({
+  async #loadFigure(hash: string, signal: AbortSignal): Promise<StickFigure> {
+    const cached = this.#figures.get(hash);
+    if (cached) return cached;
+    const path = `/api/clips/${hash}/frames?fps=${FPS}&max_frames=${MAX_FRAMES}`;
+    const { header, arrays, shapes } = await fetchArrays<FramesHeader>(path, { signal });
+    const figure = new StickFigure({
       fps: header.fps,
       nFrames: shapes.positions?.[0] ?? 0,
       nJoints: header.parents.length,
@@ -109,11 +109,11 @@ export class Preview {
     });
     this.#figures.set(hash, figure);
     const oldest = this.#figures.keys().next().value;
-    if (this.#figures.size > KEPT && oldest !== undefined) this.#figures.delete(oldest);
+    if (this.#figures.size > CACHE_SIZE && oldest !== undefined) this.#figures.delete(oldest);
     return figure;
   }
 
-  #looks(): Colours {
+  #readColours(): Colours {
     const names = { paper: "--paper", floor: "--line-strong", left: "--left", middle: "--middle", right: "--right" };
     this.#colours ??= Object.fromEntries(
       Object.entries(names).map(([name, variable]) => [name, cssColour(variable)]),

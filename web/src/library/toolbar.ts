@@ -1,4 +1,4 @@
-/** The field for words, and the order of clips. */
+/** The search field and the sort order. */
 
 import type { UrlState } from "../state/url";
 import { h } from "../ui/dom";
@@ -7,9 +7,9 @@ import { SORTS, type Sort, type VIEW } from "./view";
 
 type State = UrlState<typeof VIEW>;
 
-const TYPING_MS = 180;
+const TYPING_DELAY_MS = 180;
 
-/** Words to look for in names, tags and notes; ArrowDown goes on to the grid. */
+/** Full-text search in names, tags and notes; ArrowDown moves to the grid. */
 export function searchBox(state: State, toGrid: () => void): { element: HTMLElement; show(): void; focus(): void } {
   const field = h("input", {
     type: "search",
@@ -23,19 +23,19 @@ export function searchBox(state: State, toGrid: () => void): { element: HTMLElem
   let timer = 0;
   field.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = window.setTimeout(() => state.set({ words: field.value }), TYPING_MS);
+    timer = window.setTimeout(() => state.set({ text: field.value }), TYPING_DELAY_MS);
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") toGrid();
-    else if (event.key === "Enter") state.set({ words: field.value });
+    else if (event.key === "Enter") state.set({ text: field.value });
     else return;
     event.preventDefault();
   });
   const element = h("div", { class: "search", role: "search" }, icon("search"), field, h("kbd", { text: "/" }));
   const show = () => {
-    if (document.activeElement !== field || field.value.trim() !== state.value.words.trim()) {
+    if (document.activeElement !== field || field.value.trim() !== state.value.text.trim()) {
       clearTimeout(timer);
-      if (field.value !== state.value.words) field.value = state.value.words;
+      if (field.value !== state.value.text) field.value = state.value.text;
     }
   };
   const focus = () => {
@@ -50,9 +50,9 @@ export function sortChoice(state: State): { element: HTMLElement; close(): void 
   const select = h("select", { class: "field small", "aria-label": "Order of clips" }, ...options);
   select.addEventListener("change", () => state.set({ sort: select.value as Sort }, { push: true }));
   const element = h("label", { class: "sort" }, icon("sort"), select);
-  const close = state.values.show(({ sort, like, part, pose }) => {
+  const close = state.values.watchNow(({ sort, like, span, pose }) => {
     select.value = sort;
-    element.hidden = [like, part, pose].some((each) => each !== ""); // hits are in order of likeness
+    element.hidden = [like, span, pose].some((each) => each !== ""); // hits are sorted by similarity
   });
   return { element, close };
 }

@@ -1,4 +1,4 @@
-/** What the library page shows, as its address says it, and what is asked of the server for it. */
+/** The state of the library page, stored in its address, and the requests for it. */
 
 import type { Schema } from "../api/client";
 import { choice, flag, number, text, texts, type Values } from "../state/url";
@@ -10,28 +10,28 @@ export type Facets = Schema["Facets"];
 export const SORTS = { newest: "Newest first", name: "By name", longest: "Longest first", shortest: "Shortest first" };
 export type Sort = keyof typeof SORTS;
 
-/** The address of what was removed. */
-export const REMOVED = "/?removed=1";
+/** The address of the trash. */
+export const TRASH_URL = "/?trash=1";
 
 export const VIEW = {
-  words: text(),
+  text: text(),
   tag: texts(),
-  least: number({ least: 0 }),
-  most: number({ least: 0 }),
-  body: text(),
+  min_duration_s: number({ min: 0 }),
+  max_duration_s: number({ min: 0 }),
+  body_part: text(),
   sort: choice(Object.keys(SORTS) as Sort[], "newest"),
   like: text(),
-  part: text(),
+  span: text(),
   pose: text(),
   mirrored: flag(true),
   ranker: choice(["descriptors", "swings"], "descriptors"),
-  by: text(),
+  joints: text(),
 };
 export type View = Values<typeof VIEW>;
 
-/** What a search by example starts from: a whole clip, frames `start` to before `end`, or one `frame`. */
+/** The example of a search: a whole clip, frames `start` to before `end`, or one `frame`. */
 export interface Example {
-  kind: "like" | "part" | "pose";
+  kind: "like" | "span" | "pose";
   clip: string;
   start?: number;
   end?: number;
@@ -40,50 +40,59 @@ export interface Example {
 
 const HASH = "([0-9a-f]{64})";
 
-export function exampleOf(view: Pick<View, "like" | "part" | "pose">): Example | null {
+export function parseExample(view: Pick<View, "like" | "span" | "pose">): Example | null {
   const pose = new RegExp(`^${HASH}:(\\d{1,9})$`).exec(view.pose);
   if (pose) return { kind: "pose", clip: pose[1]!, frame: Number(pose[2]) };
-  const part = new RegExp(`^${HASH}:(\\d{1,9})-(\\d{1,9})$`).exec(view.part);
-  if (part) return { kind: "part", clip: part[1]!, start: Number(part[2]), end: Number(part[3]) };
+  const span = new RegExp(`^${HASH}:(\\d{1,9})-(\\d{1,9})$`).exec(view.span);
+  if (span) return { kind: "span", clip: span[1]!, start: Number(span[2]), end: Number(span[3]) };
   const like = new RegExp(`^${HASH}$`).exec(view.like);
   return like ? { kind: "like", clip: like[1]! } : null;
 }
 
 /** All filters off. */
-export const NO_FILTERS = { words: "", tag: [], least: null, most: null, body: "" } as const;
+export const NO_FILTERS = { text: "", tag: [], min_duration_s: null, max_duration_s: null, body_part: "" } as const;
 /** No search by example. */
-export const NO_EXAMPLE = { like: "", part: "", pose: "", by: "", mirrored: true, ranker: "descriptors" } as const;
+export const NO_EXAMPLE = { like: "", span: "", pose: "", joints: "", mirrored: true, ranker: "descriptors" } as const;
 
 export function isFiltered(view: View): boolean {
   return (
-    view.words.trim() !== "" || view.tag.length > 0 || view.least !== null || view.most !== null || view.body !== ""
+    view.text.trim() !== "" ||
+    view.tag.length > 0 ||
+    view.min_duration_s !== null ||
+    view.max_duration_s !== null ||
+    view.body_part !== ""
   );
 }
 
-/** The address of a page of clips. */
-export function clipsPath(view: View, skip: number, limit: number): string {
+/** The URL of a page of clips. */
+export function clipsUrl(view: View, skip: number, limit: number): string {
   const query = new URLSearchParams();
-  if (view.words.trim() !== "") query.set("words", view.words.trim());
+  if (view.text.trim() !== "") query.set("text", view.text.trim());
   for (const tag of view.tag) query.append("tag", tag);
-  if (view.least !== null) query.set("least_duration_s", String(view.least));
-  if (view.most !== null) query.set("most_duration_s", String(view.most));
-  if (view.body !== "") query.set("part", view.body);
+  if (view.min_duration_s !== null) query.set("min_duration_s", String(view.min_duration_s));
+  if (view.max_duration_s !== null) query.set("max_duration_s", String(view.max_duration_s));
+  if (view.body_part !== "") query.set("body_part", view.body_part);
   query.set("sort", view.sort);
   query.set("skip", String(skip));
   query.set("limit", String(limit));
   return `/api/clips?${query}`;
 }
 
-/** What is asked of the search. */
-export function searchTold(view: View, example: Example, skip: number, limit: number): Partial<Schema["SearchTold"]> {
-  const { kind: _, ...where } = example;
+/** Builds the body of a search request. */
+export function buildSearchRequest(
+  view: View,
+  example: Example,
+  skip: number,
+  limit: number,
+): Partial<Schema["SearchRequest"]> {
+  const { kind: _, ...span } = example;
   return {
-    ...where,
-    words: view.words.trim() || null,
+    ...span,
+    text: view.text.trim() || null,
     tags: [...view.tag],
-    least_duration_s: view.least,
-    most_duration_s: view.most,
-    joints: view.by === "" ? null : [view.by],
+    min_duration_s: view.min_duration_s,
+    max_duration_s: view.max_duration_s,
+    joints: view.joints === "" ? null : [view.joints],
     mirrored: view.mirrored,
     ranker: example.kind === "like" ? view.ranker : "descriptors",
     skip,
@@ -91,9 +100,9 @@ export function searchTold(view: View, example: Example, skip: number, limit: nu
   };
 }
 
-/** The page of a clip; of a hit, at the place where the match lies. */
-export function clipAddress(row: ClipRow, hit?: HitRow): string {
+/** The address of a clip's page; for a hit, at the frames of the match. */
+export function clipUrl(row: ClipRow, hit?: HitRow): string {
   if (!hit) return `/clips/${row.hash}`;
-  const isPart = hit.end - hit.start > 1 && hit.end - hit.start < row.n_frames;
-  return `/clips/${row.hash}?frame=${hit.start}${isPart ? `&range=${hit.start}-${hit.end - 1}` : ""}`;
+  const isSpan = hit.end - hit.start > 1 && hit.end - hit.start < row.n_frames;
+  return `/clips/${row.hash}?frame=${hit.start}${isSpan ? `&range=${hit.start}-${hit.end - 1}` : ""}`;
 }

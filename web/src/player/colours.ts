@@ -1,4 +1,4 @@
-/** The colours of the stage, for light and dark pages. Left is warm and dark, right cold and light, as in our strips. */
+/** The colours of the stage in light and dark. Left is warm and dark, right cold and light, as in the strips. */
 
 import { Color } from "three";
 import type { Side } from "./body";
@@ -10,10 +10,10 @@ export interface Colours {
   line: string; // of the grid
   sides: Record<Side, Color>;
   face: Color;
-  before: Color; // ghosts of keys before
-  after: Color; // and after
-  glass: Color;
-  shadow: number; // how dark
+  before: Color; // ghosts of earlier keys
+  after: Color; // ghosts of later keys
+  transparent: Color;
+  shadow: number; // opacity
   sky: string;
   earth: string;
   selected: string;
@@ -25,11 +25,11 @@ export const COLOURS: Record<Theme, Colours> = {
   light: {
     background: "#f4f5f7",
     line: "#9aa3ad",
-    sides: paint({ ...SIDES, middle: "#8f979f" }),
+    sides: toColours({ ...SIDES, middle: "#8f979f" }),
     face: new Color("#3d444c"),
     before: new Color("#cdbdf2"),
     after: new Color("#b3e4c8"),
-    glass: new Color("#343a40"),
+    transparent: new Color("#343a40"),
     shadow: 0.28,
     sky: "#ffffff",
     earth: "#b8bcc4",
@@ -38,11 +38,11 @@ export const COLOURS: Record<Theme, Colours> = {
   dark: {
     background: "#15171b",
     line: "#5b6470",
-    sides: paint({ left: "#e8590c", middle: "#8a929b", right: "#74c0fc" }),
+    sides: toColours({ left: "#e8590c", middle: "#8a929b", right: "#74c0fc" }),
     face: new Color("#e9ecef"),
     before: new Color("#4b3d78"),
     after: new Color("#23614a"),
-    glass: new Color("#dee2e6"),
+    transparent: new Color("#dee2e6"),
     shadow: 0.55,
     sky: "#dfe6f0",
     earth: "#3a3f48",
@@ -50,6 +50,6 @@ export const COLOURS: Record<Theme, Colours> = {
   },
 };
 
-function paint(sides: Record<Side, string>): Record<Side, Color> {
+function toColours(sides: Record<Side, string>): Record<Side, Color> {
   return { left: new Color(sides.left), middle: new Color(sides.middle), right: new Color(sides.right) };
 }

@@ -1,133 +1,157 @@
-/** The figures on the stage: the capture, the curves through keys, ghosts of keys, ways of joints. */
+/** The figures on the stage: the capture, the curves through keys, ghosts of keys, trails of joints. */
 
 import { Color, Group, type WebGLRenderer } from "three";
-import { Body, type JointOf } from "./body";
+import { Body, type JointInfo } from "./body";
 import { COLOURS, type Colours } from "./colours";
 import { Hulls } from "./hulls";
-import { heldKey, upTo } from "./keys";
-import { areMarkers, links } from "./links";
-import { poseInto, type Track } from "./track";
+import { countUpTo, heldKey } from "./key_lookup";
+import { areMarkers, findMarkerLinks } from "./marker_links";
+import { copyPose, type Track } from "./track";
 import { Trails } from "./trails";
 
-export type Shown = "capture" | "keys" | "over" | "beside";
+export type ViewMode = "capture" | "keys" | "overlay" | "side_by_side";
 
-export interface Look {
-  shown: Shown;
+export interface ViewOptions {
+  mode: ViewMode;
   ghosts: number; // keys before and after
   keysOnly: boolean; // poses hold until the next key
   trails: readonly number[]; // joints
   follow: boolean;
 }
 
-export interface Cast {
-  joints: readonly JointOf[];
+export interface FigureData {
+  joints: readonly JointInfo[];
   endJoints: readonly number[];
-  hasFace: boolean; // the last end site is a point before it
+  hasFace: boolean; // the last end site is a point in front of it
   capture: Track;
   fps: number;
 }
 
-type Wash = { r: number; g: number; b: number };
+type Tint = { r: number; g: number; b: number };
 
-const MOST_GHOSTS = 8; // on each side
-const GLASS = 0.45; // how much of it is seen
-const THIN = 0.9; // glass hides in what it agrees with
-const FACED = 0.4; // how far the face of a ghost differs from the rest of it
+const MAX_GHOSTS = 8; // on each side
+const OVERLAY_OPACITY = 0.45; // opacity of the overlaid capture
+const OVERLAY_SCALE = 0.9; // slightly smaller, so that it is hidden where both figures agree
+const GHOST_FACE_MIX = 0.4; // contrast between the face of a ghost and the rest of it
 const TRAIL_S = 1.2;
 
 export class Figures {
   readonly group = new Group();
   readonly body: Body;
   colours: Colours = COLOURS.light;
-  look: Look = { shown: "capture", ghosts: 0, keysOnly: false, trails: [], follow: true };
+  viewOptions: ViewOptions = { mode: "capture", ghosts: 0, keysOnly: false, trails: [], follow: true };
   keyed: Track | null = null;
   keys: readonly number[] = [];
   frame = 0;
-  preview: Float32Array | null = null; // a pose in place of the one at this frame
+  preview: Float32Array | null = null; // replaces the pose at this frame
   isTrailStale = true;
-  readonly #cast: Cast;
+  readonly #data: FigureData;
   readonly #solid: Hulls;
   readonly #ghosts: Hulls;
-  readonly #glass: Hulls;
+  readonly #overlay: Hulls;
   readonly #trails = new Trails();
   readonly #points: Float32Array;
   readonly #paper = new Color();
-  readonly #wash = new Color();
+  readonly #tint = new Color();
   readonly #ghostFace = new Color();
 
-  constructor(cast: Cast) {
-    this.#cast = cast;
-    const pose = new Float32Array(3 * (cast.joints.length + cast.endJoints.length));
-    poseInto(pose, cast.capture, 0);
-    const rods = areMarkers(cast.joints) ? links(cast.capture, cast.joints.length) : [];
-    this.body = new Body(cast.joints, cast.endJoints, pose, rods, cast.hasFace);
+  constructor(data: FigureData) {
+    this.#data = data;
+    const pose = new Float32Array(3 * (data.joints.length + data.endJoints.length));
+    copyPose(pose, data.capture, 0);
+    const rods = areMarkers(data.joints) ? findMarkerLinks(data.capture, data.joints.length) : [];
+    this.body = new Body(data.joints, data.endJoints, pose, rods, data.hasFace);
     this.#points = new Float32Array(3 * this.body.nPoints);
-    const each = this.body.solids.length;
-    this.#solid = new Hulls(2 * each);
-    this.#ghosts = new Hulls(2 * MOST_GHOSTS * each);
-    this.#glass = new Hulls(each, "glass");
+    const nSolids = this.body.solids.length;
+    this.#solid = new Hulls(2 * nSolids);
+    this.#ghosts = new Hulls(2 * MAX_GHOSTS * nSolids);
+    this.#overlay = new Hulls(nSolids, "transparent");
     this.#ghosts.mesh.castShadow = false;
     this.#ghosts.mesh.renderOrder = -2;
     this.#solid.mesh.onBeforeRender = (renderer) => {
       (renderer as WebGLRenderer).state.buffers.depth.setMask(true);
       (renderer as WebGLRenderer).clearDepth(); // ghosts stay behind
     };
-    this.group.add(this.#ghosts.mesh, this.#solid.mesh, this.#trails.group, this.#glass.under!, this.#glass.mesh);
+    this.group.add(
+      this.#ghosts.mesh,
+      this.#solid.mesh,
+      this.#trails.group,
+      this.#overlay.depthMesh!,
+      this.#overlay.mesh,
+    );
   }
 
-  /** What is edited, and what has ghosts and ways: the keys' figure, where it is shown and known. */
-  get main(): Track {
-    return this.look.shown === "capture" || !this.keyed ? this.#cast.capture : this.keyed;
+  /** The track that is edited and has ghosts and trails: the keys' figure if it is displayed and loaded. */
+  get mainTrack(): Track {
+    return this.viewOptions.mode === "capture" || !this.keyed ? this.#data.capture : this.keyed;
   }
 
-  /** Puts everything where it is now; figures beside each other stand `ox` and `oz` from their place. */
-  place(ox: number, oz: number): void {
-    const { shown, keysOnly } = this.look;
-    const { capture } = this.#cast;
+  /** Places all figures; in the side-by-side view they are offset by `ox` and `oz`. */
+  update(ox: number, oz: number): void {
+    const { mode, keysOnly } = this.viewOptions;
+    const { capture } = this.#data;
     const frame = keysOnly ? heldKey(this.keys, this.frame) : this.frame;
-    const each = this.body.solids.length;
-    if (shown === "beside") {
-      this.#figure(this.#solid, 0, capture, this.frame, -ox, -oz);
-      this.#figure(this.#solid, 1, this.keyed ?? capture, frame, ox, oz, this.preview);
-    } else this.#figure(this.#solid, 0, this.main, frame, 0, 0, this.preview);
-    this.#solid.show(shown === "beside" ? 2 * each : each);
-    const isUnder = shown === "over" || (this.preview !== null && shown === "keys");
-    if (isUnder) {
-      const under = shown === "over" ? capture : this.main;
-      this.#figure(this.#glass, 0, under, this.frame, 0, 0, null, this.colours.glass, GLASS);
+    const nSolids = this.body.solids.length;
+    if (mode === "side_by_side") {
+      this.#placeFigure(this.#solid, 0, capture, this.frame, -ox, -oz);
+      this.#placeFigure(this.#solid, 1, this.keyed ?? capture, frame, ox, oz, this.preview);
+    } else this.#placeFigure(this.#solid, 0, this.mainTrack, frame, 0, 0, this.preview);
+    this.#solid.show(mode === "side_by_side" ? 2 * nSolids : nSolids);
+    const hasOverlay = mode === "overlay" || (this.preview !== null && mode === "keys");
+    if (hasOverlay) {
+      const track = mode === "overlay" ? capture : this.mainTrack;
+      this.#placeFigure(this.#overlay, 0, track, this.frame, 0, 0, null, this.colours.transparent, OVERLAY_OPACITY);
     }
-    this.#glass.show(isUnder ? each : 0);
-    this.#haunt(ox, oz);
-    if (this.isTrailStale) this.#trace(ox, oz);
+    this.#overlay.show(hasOverlay ? nSolids : 0);
+    this.#placeGhosts(ox, oz);
+    if (this.isTrailStale) this.#drawTrails(ox, oz);
   }
 
   dispose(): void {
-    for (const part of [this.#solid, this.#ghosts, this.#glass, this.#trails]) part.dispose();
+    for (const disposable of [this.#solid, this.#ghosts, this.#overlay, this.#trails]) disposable.dispose();
   }
 
-  /** Ghosts of the keys before and after. */
-  #haunt(ox: number, oz: number): void {
-    const n = Math.min(MOST_GHOSTS, this.look.ghosts);
-    let shown = 0;
+  /** Places the ghosts of the keys before and after. */
+  #placeGhosts(ox: number, oz: number): void {
+    const n = Math.min(MAX_GHOSTS, this.viewOptions.ghosts);
+    let nGhosts = 0;
     if (n) {
-      const { keys, main } = this;
-      const before = upTo(keys, this.frame - 1);
-      const after = upTo(keys, this.frame);
+      const { keys, mainTrack: main } = this;
+      const before = countUpTo(keys, this.frame - 1);
+      const after = countUpTo(keys, this.frame);
       for (let k = Math.max(0, before - n); k < before; k++)
-        this.#figure(this.#ghosts, shown++, main, keys[k]!, ox, oz, null, this.#faded("before", (before - 1 - k) / n));
+        this.#placeFigure(
+          this.#ghosts,
+          nGhosts++,
+          main,
+          keys[k]!,
+          ox,
+          oz,
+          null,
+          this.#ghostTint("before", (before - 1 - k) / n),
+        );
       for (let k = after; k < Math.min(keys.length, after + n); k++)
-        this.#figure(this.#ghosts, shown++, main, keys[k]!, ox, oz, null, this.#faded("after", (k - after) / n));
+        this.#placeFigure(
+          this.#ghosts,
+          nGhosts++,
+          main,
+          keys[k]!,
+          ox,
+          oz,
+          null,
+          this.#ghostTint("after", (k - after) / n),
+        );
     }
-    this.#ghosts.show(shown * this.body.solids.length);
+    this.#ghosts.show(nGhosts * this.body.solids.length);
   }
 
-  /** The colour of a ghost: the farther in time, the nearer to the paper. */
-  #faded(which: "before" | "after", far: number): Wash {
+  /** Returns the colour of a ghost: the further away in time, the closer to the background. */
+  #ghostTint(which: "before" | "after", distance: number): Tint {
     this.#paper.set(this.colours.background);
-    return this.#wash.copy(this.colours[which]).lerp(this.#paper, 0.8 * far);
+    return this.#tint.copy(this.colours[which]).lerp(this.#paper, 0.8 * distance);
   }
 
-  #figure(
+  #placeFigure(
     hulls: Hulls,
     slot: number,
     track: Track,
@@ -135,44 +159,44 @@ export class Figures {
     ox: number,
     oz: number,
     preview: Float32Array | null = null,
-    wash: Wash | null = null,
+    tint: Tint | null = null,
     alpha = 1,
   ): void {
     const points = this.#points;
     if (preview) points.set(preview);
-    else poseInto(points, track, frame);
+    else copyPose(points, track, frame);
     this.body.complete(points);
     const first = slot * this.body.solids.length;
-    const thin = alpha < 1 ? THIN : 1;
+    const scale = alpha < 1 ? OVERLAY_SCALE : 1;
     const { sides, face } = this.colours;
-    if (wash) this.#ghostFace.setRGB(wash.r, wash.g, wash.b).lerp(face, FACED);
+    if (tint) this.#ghostFace.setRGB(tint.r, tint.g, tint.b).lerp(face, GHOST_FACE_MIX);
     for (let s = 0; s < this.body.solids.length; s++) {
       const solid = this.body.solids[s]!;
-      const colour = solid.isFace ? (wash ? this.#ghostFace : face) : (wash ?? sides[solid.side]);
+      const colour = solid.isFace ? (tint ? this.#ghostFace : face) : (tint ?? sides[solid.side]);
       hulls.colour(first + s, colour.r, colour.g, colour.b, alpha);
       for (let ball = 0; ball < 4; ball++) {
         const k = ball < solid.points.length ? ball : 0;
         const at = 3 * solid.points[k]!;
-        hulls.place(first + s, ball, points[at]! + ox, points[at + 1]!, points[at + 2]! + oz, thin * solid.radii[k]!);
+        hulls.place(first + s, ball, points[at]! + ox, points[at + 1]!, points[at + 2]! + oz, scale * solid.radii[k]!);
       }
     }
   }
 
-  #trace(ox: number, oz: number): void {
+  #drawTrails(ox: number, oz: number): void {
     this.isTrailStale = false;
-    const { trails } = this.look;
+    const { trails } = this.viewOptions;
     if (!trails.length) {
       this.#trails.clear();
       return;
     }
-    const track = this.main;
-    const reach = Math.round(TRAIL_S * this.#cast.fps);
+    const track = this.mainTrack;
+    const reach = Math.round(TRAIL_S * this.#data.fps);
     const now = Math.min(track.nFrames - 1, this.frame);
     const [first, last] = [Math.max(0, now - reach), Math.min(track.nFrames - 1, now + reach)];
     const { left, right, middle } = this.colours.sides;
     const colours = trails.map((joint) => {
-      const part = this.#cast.joints[joint]?.part ?? "";
-      return part.startsWith("left") ? left : part.startsWith("right") ? right : middle;
+      const bodyPart = this.#data.joints[joint]?.body_part ?? "";
+      return bodyPart.startsWith("left") ? left : bodyPart.startsWith("right") ? right : middle;
     });
     this.#trails.draw({ track, joints: trails, keys: this.keys, first, last, now }, colours);
     this.#trails.group.position.set(ox, 0, oz);

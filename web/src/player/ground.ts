@@ -1,4 +1,4 @@
-/** The ground: a grid of metres that fades out, and the shadow of whoever stands on it. */
+/** The ground: a grid in metres that fades out, and the figure's shadow. */
 
 import {
   CircleGeometry,
@@ -15,28 +15,28 @@ import {
 import type { Colours } from "./colours";
 
 const RADIUS = 14; // metres
-const REACH = 2.6; // of the shadow around the figure
+const SHADOW_REACH = 2.6; // of the shadow around the figure
 
 const VERTEX = /* glsl */ `
-varying vec2 vPlace;
+varying vec2 vPosition;
 void main() {
   vec4 world = modelMatrix * vec4(position, 1.0);
-  vPlace = world.xz;
+  vPosition = world.xz;
   gl_Position = projectionMatrix * viewMatrix * world;
 }`;
 
 const FRAGMENT = /* glsl */ `
 uniform vec3 paper, line;
 uniform vec2 middle;
-varying vec2 vPlace;
+varying vec2 vPosition;
 float lines(float every) {
-  vec2 at = vPlace / every;
+  vec2 at = vPosition / every;
   vec2 near = abs(fract(at - 0.5) - 0.5) / fwidth(at);
   return 1.0 - min(min(near.x, near.y), 1.0);
 }
 void main() {
-  float fade = smoothstep(1.0, 0.15, length(vPlace - middle) / ${RADIUS.toFixed(1)});
-  float strength = max(0.5 * lines(1.0), 0.16 * lines(0.25) * smoothstep(0.5, 0.0, length(vPlace - middle) / 8.0));
+  float fade = smoothstep(1.0, 0.15, length(vPosition - middle) / ${RADIUS.toFixed(1)});
+  float strength = max(0.5 * lines(1.0), 0.16 * lines(0.25) * smoothstep(0.5, 0.0, length(vPosition - middle) / 8.0));
   gl_FragColor = vec4(mix(paper, line, strength * fade), 1.0);
   #include <colorspace_fragment>
 }`;
@@ -55,7 +55,7 @@ export class Ground {
     const uniforms = { paper: { value: new Color() }, line: { value: new Color() }, middle: { value: [0, 0] } };
     this.#grid = new ShaderMaterial({ vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms, depthWrite: false });
     this.#disc = new Mesh(new CircleGeometry(RADIUS, 48), this.#grid);
-    this.#receiver = new Mesh(new PlaneGeometry(2 * REACH, 2 * REACH), this.#shade);
+    this.#receiver = new Mesh(new PlaneGeometry(2 * SHADOW_REACH, 2 * SHADOW_REACH), this.#shade);
     for (const [order, mesh] of [
       [-4, this.#disc],
       [-3, this.#receiver],
@@ -70,14 +70,14 @@ export class Ground {
     this.#sun.shadow.bias = -0.0008;
     this.#sun.shadow.normalBias = 0.01;
     const lens = this.#sun.shadow.camera;
-    lens.left = lens.bottom = -REACH;
-    lens.right = lens.top = REACH;
+    lens.left = lens.bottom = -SHADOW_REACH;
+    lens.right = lens.top = SHADOW_REACH;
     lens.near = 1;
     lens.far = 14;
     this.group.add(this.#disc, this.#receiver, this.#sky, this.#sun, this.#sun.target, this.#back, this.#back.target);
   }
 
-  paint(colours: Colours): void {
+  setColours(colours: Colours): void {
     (this.#grid.uniforms.paper!.value as Color).set(colours.background);
     (this.#grid.uniforms.line!.value as Color).set(colours.line);
     this.#shade.opacity = colours.shadow;
@@ -85,18 +85,18 @@ export class Ground {
     this.#sky.groundColor.set(colours.earth);
   }
 
-  /** Light and shadow go with the figure; the light comes from behind the viewer's left shoulder. */
+  /** Moves light and shadow with the figure; the light comes from behind the viewer's left shoulder. */
   follow(x: number, z: number, azimuth: number): void {
     const middle = this.#grid.uniforms.middle!.value as number[];
     middle[0] = x;
     middle[1] = z;
     this.#disc.position.set(x, 0, z);
     this.#receiver.position.set(x, 0.001, z);
-    const turn = ((azimuth - 42) * Math.PI) / 180;
+    const azimuthRad = ((azimuth - 42) * Math.PI) / 180;
     this.#sun.target.position.set(x, 0.8, z);
-    this.#sun.position.set(x + 3.4 * Math.sin(turn), 6.2, z + 3.4 * Math.cos(turn));
+    this.#sun.position.set(x + 3.4 * Math.sin(azimuthRad), 6.2, z + 3.4 * Math.cos(azimuthRad));
     this.#back.target.position.set(x, 1, z);
-    this.#back.position.set(x - 4 * Math.sin(turn), 2.6, z - 4 * Math.cos(turn));
+    this.#back.position.set(x - 4 * Math.sin(azimuthRad), 2.6, z - 4 * Math.cos(azimuthRad));
   }
 
   dispose(): void {

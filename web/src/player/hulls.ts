@@ -1,4 +1,7 @@
-/** Solids drawn as hulls of balls, all of them at once: the vertices of a sphere go to whichever ball reaches farthest. */
+/**
+ * Draws hulls of balls in one instanced draw call: each vertex of a sphere moves to the ball that reaches furthest in
+ * its direction.
+ */
 
 import {
   BackSide,
@@ -17,7 +20,7 @@ import {
 
 const BALLS = 4;
 
-const DECLARED = /* glsl */ `
+const VERTEX_HEADER = /* glsl */ `
 attribute vec4 ball0, ball1, ball2, ball3;
 attribute vec4 tint;
 varying vec4 vTint;
@@ -39,9 +42,9 @@ vec3 farthest(vec3 way) {
 
 type Shader = { vertexShader: string; fragmentShader: string };
 
-function hulled(shader: Shader): void {
+function patchShader(shader: Shader): void {
   shader.vertexShader = shader.vertexShader
-    .replace("#include <common>", `#include <common>\n${DECLARED}`)
+    .replace("#include <common>", `#include <common>\n${VERTEX_HEADER}`)
     .replace("#include <beginnormal_vertex>", "vec3 objectNormal = wayOut();")
     .replace("#include <begin_vertex>", "vec3 transformed = farthest(wayOut()); vTint = tint;");
   shader.fragmentShader = shader.fragmentShader
@@ -49,43 +52,45 @@ function hulled(shader: Shader): void {
     .replace("#include <color_fragment>", "diffuseColor *= vTint;");
 }
 
-function made<Kind extends Material>(material: Kind): Kind {
-  material.onBeforeCompile = hulled;
+function withHullShader<Kind extends Material>(material: Kind): Kind {
+  material.onBeforeCompile = patchShader;
   material.customProgramCacheKey = () => "hulls";
   return material;
 }
 
-/** Room for `capacity` solids. `glass` is seen through, but shows only its outer side. */
+/** Holds up to `capacity` solids. Transparent solids show only their outer side. */
 export class Hulls {
   readonly mesh: Mesh;
-  readonly under: Mesh | null = null; // of glass: what hides its inner parts
+  readonly depthMesh: Mesh | null = null; // of transparent solids: hides their inner parts
   readonly #geometry = new InstancedBufferGeometry();
   readonly #balls: Float32Array[] = [];
   readonly #tints: Float32Array;
   readonly #attributes: InstancedBufferAttribute[] = [];
   #count = 0;
 
-  constructor(capacity: number, kind: "solid" | "glass" = "solid") {
+  constructor(capacity: number, kind: "solid" | "transparent" = "solid") {
     const sphere: BufferGeometry = new SphereGeometry(1, 18, 14);
     this.#geometry.setIndex(sphere.index);
     this.#geometry.setAttribute("position", sphere.getAttribute("position"));
     for (let k = 0; k < BALLS; k++) this.#balls.push(this.#attribute(`ball${k}`, capacity));
     this.#tints = this.#attribute("tint", capacity);
     this.#geometry.instanceCount = 0;
-    const isGlass = kind === "glass";
-    const skin = made(
-      new MeshStandardMaterial({ roughness: 0.72, metalness: 0, side: FrontSide, transparent: isGlass }),
+    const isTransparent = kind === "transparent";
+    const skin = withHullShader(
+      new MeshStandardMaterial({ roughness: 0.72, metalness: 0, side: FrontSide, transparent: isTransparent }),
     );
     this.mesh = new Mesh(this.#geometry, skin);
     this.mesh.frustumCulled = false;
-    if (isGlass) {
-      this.under = new Mesh(this.#geometry, made(new MeshDepthMaterial({ colorWrite: false })));
-      this.under.frustumCulled = false;
-      this.under.renderOrder = 1;
+    if (isTransparent) {
+      this.depthMesh = new Mesh(this.#geometry, withHullShader(new MeshDepthMaterial({ colorWrite: false })));
+      this.depthMesh.frustumCulled = false;
+      this.depthMesh.renderOrder = 1;
       this.mesh.renderOrder = 2;
     } else {
       this.mesh.castShadow = true;
-      this.mesh.customDepthMaterial = made(new MeshDepthMaterial({ depthPacking: RGBADepthPacking, side: BackSide }));
+      this.mesh.customDepthMaterial = withHullShader(
+        new MeshDepthMaterial({ depthPacking: RGBADepthPacking, side: BackSide }),
+      );
     }
   }
 
@@ -98,7 +103,7 @@ export class Hulls {
     return values;
   }
 
-  /** Puts a ball of a solid in its place. A solid of fewer than four repeats its first. */
+  /** Places a ball of a solid. Solids with fewer than four balls repeat the first one. */
   place(solid: number, ball: number, x: number, y: number, z: number, radius: number): void {
     const to = this.#balls[ball]!;
     to[4 * solid] = x;
@@ -115,7 +120,7 @@ export class Hulls {
     this.#tints[4 * solid + 3] = alpha;
   }
 
-  /** Shows the first `count` solids as they were placed. */
+  /** Shows the first `count` solids. */
   show(count: number): void {
     for (const attribute of this.#attributes) {
       attribute.clearUpdateRanges();
@@ -125,7 +130,7 @@ export class Hulls {
     this.#count = count;
     this.#geometry.instanceCount = count;
     this.mesh.visible = count > 0;
-    if (this.under) this.under.visible = count > 0;
+    if (this.depthMesh) this.depthMesh.visible = count > 0;
   }
 
   get count(): number {
@@ -134,7 +139,7 @@ export class Hulls {
 
   dispose(): void {
     this.#geometry.dispose();
-    for (const mesh of [this.mesh, this.under]) (mesh?.material as Material | undefined)?.dispose();
+    for (const mesh of [this.mesh, this.depthMesh]) (mesh?.material as Material | undefined)?.dispose();
     this.mesh.customDepthMaterial?.dispose();
   }
 }

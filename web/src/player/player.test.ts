@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Body, frontOf, place } from "./body";
-import { heldKey, upTo } from "./keys";
-import { links } from "./links";
-import { viewNumbers, viewOf } from "./orbit";
-import { jointAt, poseInto, smoothWay } from "./track";
+import { Body, facingDirection, pointAt } from "./body";
+import { countUpTo, heldKey } from "./key_lookup";
+import { findMarkerLinks } from "./marker_links";
+import { parseView, viewToNumbers } from "./orbit";
+import { copyPose, jointPosition, smoothPath } from "./track";
 
 const PARTS: [string, string | null, number, [number, number, number]][] = [
   ["Hips", "hips", -1, [0, 0.95, 0]],
@@ -20,7 +20,7 @@ const PARTS: [string, string | null, number, [number, number, number]][] = [
   ["RightUpLeg", "right_thigh", 0, [-0.1, 0.9, 0]],
   ["Tail", null, 0, [0, 0.9, -0.4]],
 ];
-const JOINTS = PARTS.map(([name, part, parent]) => ({ name, part, parent }));
+const JOINTS = PARTS.map(([name, body_part, parent]) => ({ name, body_part, parent }));
 const POSE = new Float32Array(PARTS.flatMap(([, , , at]) => at));
 
 describe("a body", () => {
@@ -29,7 +29,7 @@ describe("a body", () => {
   points.set(POSE);
   body.complete(points);
 
-  it("has solids around known parts, and plain limbs for the rest", () => {
+  it("has solids for known body parts and plain limbs for the rest", () => {
     const sides = (side: string) => body.solids.filter((solid) => solid.side === side).length;
     expect(sides("left")).toBe(6); // two bones of arm and leg, hand, foot
     expect(body.solids.some(({ points: p }) => p.includes(12))).toBe(true); // the tail
@@ -37,43 +37,47 @@ describe("a body", () => {
     expect(body.solids.flatMap(({ points: p }) => p).every((point) => point < body.nPoints)).toBe(true);
   });
 
-  it("makes points that go along: the hand goes on from the forearm, the heel lies behind the ankle", () => {
-    const made = (solid: number, k: number) => place(points, body.solids[solid]!.points[k]!);
+  it("derives points: the hand extends the forearm, the heel lies behind the ankle", () => {
+    const solidPoint = (solid: number, k: number) => pointAt(points, body.solids[solid]!.points[k]!);
     const hand = body.solids.findIndex(({ points: p }) => p[0] === 6);
-    expect(made(hand, 2)[0]).toBeGreaterThan(0.8);
+    expect(solidPoint(hand, 2)[0]).toBeGreaterThan(0.8);
     const foot = body.solids.findIndex(({ points: p }) => p[0] === 9);
-    expect(made(foot, 1)[2]).toBeLessThan(-0.02);
+    expect(solidPoint(foot, 1)[2]).toBeLessThan(-0.02);
     expect(points.every(Number.isFinite)).toBe(true);
   });
 
-  it("has a face before its head where it is known, which turns with it", () => {
-    const isFace = (some: Body) => some.solids.filter((solid) => solid.isFace);
+  it("has a face in front of its head, which turns with it", () => {
+    const isFace = (other: Body) => other.solids.filter((solid) => solid.isFace);
     expect(isFace(body)).toEqual([]);
     const faced = new Body(JOINTS, [3], new Float32Array([...POSE, 0, 1.52, 0.17]), [], true);
     const lookAt = (x: number, z: number) => {
       const all = new Float32Array(3 * faced.nPoints);
       all.set([...POSE, x, 1.52, z]);
       faced.complete(all);
-      return isFace(faced).map(({ points: p }) => place(all, p[0]!));
+      return isFace(faced).map(({ points: p }) => pointAt(all, p[0]!));
     };
     for (const [x, , z] of lookAt(0, 0.17)) expect([Math.abs(x) < 1e-6, z > 0.02]).toEqual([true, true]);
     for (const [x, , z] of lookAt(0.17, 0)) expect([x > 0.02, Math.abs(z) < 1e-6]).toEqual([true, true]);
-    const without = (some: Body) =>
-      some.solids.filter((solid) => !solid.isFace).map(({ radii, side }) => [radii, side]);
-    expect(without(faced)).toEqual(without(body)); // the head is no other for it
+    const without = (other: Body) =>
+      other.solids.filter((solid) => !solid.isFace).map(({ radii, side }) => [radii, side]);
+    expect(without(faced)).toEqual(without(body)); // the head itself is the same
   });
 
-  it("is balls where nothing hangs together", () => {
-    const markers = Array.from({ length: 4 }, (_, k) => ({ name: `M${k}`, part: null, parent: -1 }));
+  it("consists of balls if nothing is connected", () => {
+    const markers = Array.from({ length: 4 }, (_, k) => ({ name: `M${k}`, body_part: null, parent: -1 }));
     const cloud = new Body(markers, [], new Float32Array(12));
     expect(cloud.solids.map(({ points: p }) => p)).toEqual([[0], [1], [2], [3]]);
   });
 
-  it("links markers that keep their distance, in the colours of their sides", () => {
-    const markers = ["LKNE", "LANK", "RKNE", "subject:L_TOE", "CLAV"].map((name) => ({ name, part: null, parent: -1 }));
+  it("links markers at constant distance, in the colours of their sides", () => {
+    const markers = ["LKNE", "LANK", "RKNE", "subject:L_TOE", "CLAV"].map((name) => ({
+      name,
+      body_part: null,
+      parent: -1,
+    }));
     const at = (x: number) => [x, 0, 0, x, 0.4, 0, 1 - x, 0, 0, 0, 0, 3 * x, 0, 1.7, 0];
     const track = { positions: new Float32Array([0, 0.5, 1].flatMap(at)), ends: new Float32Array(0), nFrames: 3 };
-    const rods = links(track, 5);
+    const rods = findMarkerLinks(track, 5);
     expect(rods).toEqual([[0, 1]]);
     const { solids } = new Body(markers, [], track.positions.slice(0, 15), rods);
     expect(solids.map(({ side, points: p }) => [side, ...p])).toEqual([
@@ -86,10 +90,10 @@ describe("a body", () => {
     ]);
   });
 
-  it("looks ahead", () => {
-    const front = frontOf(JOINTS, POSE)!;
+  it("has a facing direction", () => {
+    const front = facingDirection(JOINTS, POSE)!;
     expect(front[2]).toBeCloseTo(1, 6);
-    expect(frontOf([{ name: "a", part: null, parent: -1 }], new Float32Array(3))).toBe(null);
+    expect(facingDirection([{ name: "a", body_part: null, parent: -1 }], new Float32Array(3))).toBe(null);
   });
 });
 
@@ -100,32 +104,32 @@ describe("tracks", () => {
     nFrames: 4,
   };
 
-  it("give poses, never outside the clip", () => {
+  it("give poses, clamped to the clip", () => {
     const points = new Float32Array(3);
-    poseInto(points, track, 9);
+    copyPose(points, track, 9);
     expect([...points]).toEqual([3, 0, 0]);
-    expect(jointAt(track, 2, 0)).toEqual([2, 0, 0]);
+    expect(jointPosition(track, 2, 0)).toEqual([2, 0, 0]);
   });
 
-  it("are followed smoothly, from the very first to the very last place", () => {
-    const way = smoothWay(track, 0, 2);
-    expect([way[0], way[3], way[9]]).toEqual([0, 1, 3]);
+  it("are smoothed from the first to the last frame", () => {
+    const path = smoothPath(track, 0, 2);
+    expect([path[0], path[3], path[9]]).toEqual([0, 1, 3]);
   });
 });
 
 describe("keys and views", () => {
-  it("hold the key that came last", () => {
+  it("hold the last key", () => {
     expect([0, 9, 10, 15, 30].map((frame) => heldKey([0, 10, 20], frame))).toEqual([0, 0, 10, 10, 20]);
     expect(heldKey([5], 2)).toBe(5);
-    expect(upTo([0, 10, 20], 10)).toBe(2);
+    expect(countUpTo([0, 10, 20], 10)).toBe(2);
   });
 
-  it("go into an address and back", () => {
-    const view = { azimuth: -30.5, elevation: 12, distance: 4.25, aside: [0.1, 0, -0.2] as const };
-    expect(viewOf(viewNumbers(view))).toEqual(view);
-    expect(viewNumbers({ ...view, aside: [0, 0, 0] })).toEqual([-30.5, 12, 4.25]);
-    expect(viewOf([1, 2])).toBe(null);
-    expect(viewOf([1, 2, Number.NaN])).toBe(null);
-    expect(viewOf([370, 400, 1000])).toEqual({ azimuth: 10, elevation: 89.5, distance: 40, aside: [0, 0, 0] });
+  it("round-trip through an address", () => {
+    const view = { azimuth: -30.5, elevation: 12, distance: 4.25, offset: [0.1, 0, -0.2] as const };
+    expect(parseView(viewToNumbers(view))).toEqual(view);
+    expect(viewToNumbers({ ...view, offset: [0, 0, 0] })).toEqual([-30.5, 12, 4.25]);
+    expect(parseView([1, 2])).toBe(null);
+    expect(parseView([1, 2, Number.NaN])).toBe(null);
+    expect(parseView([370, 400, 1000])).toEqual({ azimuth: 10, elevation: 89.5, distance: 40, offset: [0, 0, 0] });
   });
 });

@@ -1,4 +1,4 @@
-/** Where every joint is at every frame: of the capture, of curves through keys, of an edit. */
+/** The joint positions at every frame: of the capture, of curves through keys, or of an edit. */
 
 import type { Vec } from "./vectors";
 
@@ -9,7 +9,7 @@ export interface Track {
 }
 
 /** Copies the pose at `frame` into `points`: joints, then end sites. */
-export function poseInto(points: Float32Array, track: Track, frame: number): void {
+export function copyPose(points: Float32Array, track: Track, frame: number): void {
   const joints = track.positions.length / track.nFrames;
   const ends = track.ends.length / track.nFrames;
   const at = Math.min(track.nFrames - 1, Math.max(0, frame));
@@ -17,26 +17,26 @@ export function poseInto(points: Float32Array, track: Track, frame: number): voi
   for (let k = 0, from = at * ends; k < ends; k++) points[joints + k] = track.ends[from + k]!;
 }
 
-/** Where a joint is at a frame. */
-export function jointAt(track: Track, frame: number, joint: number): Vec {
+/** Returns the position of a joint at a frame. */
+export function jointPosition(track: Track, frame: number, joint: number): Vec {
   const at = frame * (track.positions.length / track.nFrames) + 3 * joint;
   return [track.positions[at]!, track.positions[at + 1]!, track.positions[at + 2]!];
 }
 
-/** A smooth way (T, 3) that a camera can follow: the joint's, averaged over `window` frames on both sides. */
-export function smoothWay(track: Track, joint: number, window: number): Float32Array {
+/** Returns a smooth path (T, 3) for the camera: the joint's, averaged over `window` frames on both sides. */
+export function smoothPath(track: Track, joint: number, window: number): Float32Array {
   const { nFrames } = track;
   const sums = new Float64Array(3 * (nFrames + 1));
   for (let t = 0; t < nFrames; t++) {
-    const p = jointAt(track, t, joint);
+    const p = jointPosition(track, t, joint);
     for (let k = 0; k < 3; k++) sums[3 * (t + 1) + k] = sums[3 * t + k]! + p[k]!;
   }
-  const way = new Float32Array(3 * nFrames);
+  const path = new Float32Array(3 * nFrames);
   for (let t = 0; t < nFrames; t++) {
-    const reach = Math.min(window, t, nFrames - 1 - t); // the same on both sides, so that ends do not drift
+    const reach = Math.min(window, t, nFrames - 1 - t); // the same on both sides, so that the ends do not drift
     const first = t - reach;
-    const behind = t + reach + 1;
-    for (let k = 0; k < 3; k++) way[3 * t + k] = (sums[3 * behind + k]! - sums[3 * first + k]!) / (behind - first);
+    const end = t + reach + 1;
+    for (let k = 0; k < 3; k++) path[3 * t + k] = (sums[3 * end + k]! - sums[3 * first + k]!) / (end - first);
   }
-  return way;
+  return path;
 }

@@ -1,10 +1,10 @@
-/** Where joints go: a line through the frames around the present one, with a dot at each key. */
+/** Trails of joints: a line through the frames around the current one, with a dot at each key. */
 
 import { BufferAttribute, BufferGeometry, type Color, Group, Line, LineBasicMaterial } from "three";
 import { Hulls } from "./hulls";
-import { jointAt, type Track } from "./track";
+import { jointPosition, type Track } from "./track";
 
-export interface Trailed {
+export interface TrailOptions {
   track: Track;
   joints: readonly number[];
   keys: readonly number[];
@@ -13,14 +13,14 @@ export interface Trailed {
   now: number;
 }
 
-const MOST_DOTS = 400;
-const DOT = 0.017; // metres
-const HERE = 0.03;
+const MAX_DOTS = 400;
+const DOT_M = 0.017; // metres
+const CURRENT_DOT_M = 0.03;
 
 export class Trails {
   readonly group = new Group();
   readonly #lines = new Group();
-  readonly #dots = new Hulls(MOST_DOTS);
+  readonly #dots = new Hulls(MAX_DOTS);
 
   constructor() {
     this.#dots.mesh.castShadow = false;
@@ -28,20 +28,21 @@ export class Trails {
     this.group.add(this.#lines, this.#dots.mesh);
   }
 
-  /** Draws the ways of joints from `first` to `last`, each in its colour. */
-  draw({ track, joints, keys, first, last, now }: Trailed, colours: readonly Color[]): void {
+  /** Draws the trails of joints from `first` to `last`, each in its colour. */
+  draw({ track, joints, keys, first, last, now }: TrailOptions, colours: readonly Color[]): void {
     this.clear();
     let dots = 0;
     for (const [n, joint] of joints.entries()) {
       const colour = colours[n]!;
-      const line = new Line(through(track, joint, first, last), new LineBasicMaterial({ color: colour }));
+      const line = new Line(buildLine(track, joint, first, last), new LineBasicMaterial({ color: colour }));
       line.frustumCulled = false;
       line.renderOrder = 1;
       this.#lines.add(line);
       for (const frame of [...keys, now]) {
-        if (frame < first || frame > last || dots >= MOST_DOTS) continue;
-        const [x, y, z] = jointAt(track, frame, joint);
-        for (let ball = 0; ball < 4; ball++) this.#dots.place(dots, ball, x, y, z, frame === now ? HERE : DOT);
+        if (frame < first || frame > last || dots >= MAX_DOTS) continue;
+        const [x, y, z] = jointPosition(track, frame, joint);
+        for (let ball = 0; ball < 4; ball++)
+          this.#dots.place(dots, ball, x, y, z, frame === now ? CURRENT_DOT_M : DOT_M);
         this.#dots.colour(dots++, colour.r, colour.g, colour.b, 1);
       }
     }
@@ -63,10 +64,11 @@ export class Trails {
   }
 }
 
-function through(track: Track, joint: number, first: number, last: number): BufferGeometry {
-  const places = new Float32Array(3 * (last - first + 1));
-  for (let frame = first; frame <= last; frame++) places.set(jointAt(track, frame, joint), 3 * (frame - first));
+function buildLine(track: Track, joint: number, first: number, last: number): BufferGeometry {
+  const positions = new Float32Array(3 * (last - first + 1));
+  for (let frame = first; frame <= last; frame++)
+    positions.set(jointPosition(track, frame, joint), 3 * (frame - first));
   const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(places, 3));
+  geometry.setAttribute("position", new BufferAttribute(positions, 3));
   return geometry;
 }

@@ -1,11 +1,11 @@
-/** Small mathematics on plain numbers: vectors as triples, quaternions as wxyz, as the server writes them. */
+/** Small vector mathematics: vectors as triples, quaternions as wxyz, as the server writes them. */
 
 export type Vec = readonly [number, number, number];
 export type Quat = readonly [number, number, number, number];
 
 export const sub = (a: Vec, b: Vec): Vec => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
 export const add = (a: Vec, b: Vec): Vec => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
-export const times = (a: Vec, s: number): Vec => [a[0] * s, a[1] * s, a[2] * s];
+export const scale = (a: Vec, s: number): Vec => [a[0] * s, a[1] * s, a[2] * s];
 export const dot = (a: Vec, b: Vec): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 export const cross = (a: Vec, b: Vec): Vec => [
   a[1] * b[2] - a[2] * b[1],
@@ -14,17 +14,17 @@ export const cross = (a: Vec, b: Vec): Vec => [
 ];
 export const length = (a: Vec): number => Math.hypot(a[0], a[1], a[2]);
 
-/** `a` with length 1; `otherwise` where it has none. */
-export function unit(a: Vec, otherwise: Vec = [0, 1, 0]): Vec {
+/** Returns `a` with length 1, or `fallback` for a zero vector. */
+export function unit(a: Vec, fallback: Vec = [0, 1, 0]): Vec {
   const size = length(a);
-  return size > 1e-9 ? times(a, 1 / size) : otherwise;
+  return size > 1e-9 ? scale(a, 1 / size) : fallback;
 }
 
-/** What of `a` stands square to the unit vector `along`. */
-export const squareTo = (a: Vec, along: Vec): Vec => sub(a, times(along, dot(a, along)));
+/** Returns the part of `a` that is perpendicular to the unit vector `along`. */
+export const perpendicularPart = (a: Vec, along: Vec): Vec => sub(a, scale(along, dot(a, along)));
 
-/** A turn about a unit axis. */
-export function aboutAxis(axis: Vec, radians: number): Quat {
+/** Returns the rotation about a unit axis. */
+export function axisRotation(axis: Vec, radians: number): Quat {
   const s = Math.sin(radians / 2);
   return [Math.cos(radians / 2), axis[0] * s, axis[1] * s, axis[2] * s];
 }
@@ -40,15 +40,15 @@ export function multiply(a: Quat, b: Quat): Quat {
 
 export function rotate(q: Quat, v: Vec): Vec {
   const axis: Vec = [q[1], q[2], q[3]];
-  const t = times(cross(axis, v), 2);
-  return add(add(v, times(t, q[0])), cross(axis, t));
+  const t = scale(cross(axis, v), 2);
+  return add(add(v, scale(t, q[0])), cross(axis, t));
 }
 
-/** The shortest turn from one unit vector to another; opposite ones turn about `half`. */
-export function turnBetween(from: Vec, to: Vec, half: Vec): Quat {
+/** Returns the shortest rotation between unit vectors; opposite ones rotate about `axisIfOpposite`. */
+export function rotationBetween(from: Vec, to: Vec, axisIfOpposite: Vec): Quat {
   const axis = cross(from, to);
   const sine = length(axis);
   const cosine = dot(from, to);
-  if (sine < 1e-9) return cosine > 0 ? [1, 0, 0, 0] : aboutAxis(half, Math.PI);
-  return aboutAxis(times(axis, 1 / sine), Math.atan2(sine, cosine));
+  if (sine < 1e-9) return cosine > 0 ? [1, 0, 0, 0] : axisRotation(axisIfOpposite, Math.PI);
+  return axisRotation(scale(axis, 1 / sine), Math.atan2(sine, cosine));
 }

@@ -7,25 +7,25 @@ const FIELDS = {
   methods: list(["salient"]),
   sort: choice(["name", "newest"], "newest"),
   ghosts: flag(true),
-  least: number({ least: 0 }),
-  frame: integer({ least: 0 }),
+  min: number({ min: 0 }),
+  frame: integer({ min: 0 }),
   camera: numbers(2),
   range: range(),
 };
 
 describe("the query of an address", () => {
-  it("says nothing of what is as by default", () => {
+  it("omits defaults", () => {
     expect(writeQuery(FIELDS, readQuery(FIELDS, ""))).toBe("");
   });
 
-  it("comes back as it was written", () => {
+  it("round-trips", () => {
     const values = {
       words: "a b&c=d",
       tag: ["walk", "take 3"],
       methods: ["a", "b"],
       sort: "name" as const,
       ghosts: false,
-      least: 2.5,
+      min: 2.5,
       frame: 12,
       camera: [1.5, -0.25, 3],
       range: [10, 80] as const,
@@ -36,22 +36,22 @@ describe("the query of an address", () => {
     expect(search).toContain("range=10-80");
   });
 
-  it("reads nonsense as the fallback", () => {
-    const search = "?sort=sideways&least=-3&frame=1.5&camera=1,x&range=80-10&ghosts=0";
+  it("replaces invalid values by the fallback", () => {
+    const search = "?sort=sideways&min=-3&frame=1.5&camera=1,x&range=80-10&ghosts=0";
     const values = readQuery(FIELDS, search);
     expect(values.sort).toBe("newest");
-    expect([values.least, values.frame, values.camera, values.range]).toEqual([null, null, null, null]);
+    expect([values.min, values.frame, values.camera, values.range]).toEqual([null, null, null, null]);
     expect(values.ghosts).toBe(false);
-    expect(readQuery(FIELDS, "?least=&frame=1e999").least).toBeNull();
+    expect(readQuery(FIELDS, "?min=&frame=1e999").min).toBeNull();
     expect(readQuery(FIELDS, "?frame=1e999").frame).toBeNull();
   });
 
-  it("keeps an empty list that is not the default, and forgets doubles", () => {
+  it("keeps an empty list that is not the default, and drops duplicates", () => {
     expect(readQuery(FIELDS, writeQuery(FIELDS, { ...readQuery(FIELDS, ""), methods: [] })).methods).toEqual([]);
     expect(readQuery(FIELDS, "?tag=a&tag=a&tag=b").tag).toEqual(["a", "b"]);
   });
 
-  it("leaves what others wrote", () => {
+  it("keeps other parameters", () => {
     const values = { ...readQuery(FIELDS, ""), words: "x" };
     expect(writeQuery(FIELDS, values, "?other=1&words=old")).toBe("?other=1&words=x");
   });

@@ -1,4 +1,4 @@
-/** How single values stand in the query of an address, and back. What cannot be read is the fallback. */
+/** Codecs between values and the query of an address. Invalid texts give the fallback. */
 
 export interface Codec<Value> {
   readonly fallback: Value;
@@ -25,7 +25,7 @@ export function list(fallback: readonly string[] = []): Codec<readonly string[]>
   };
 }
 
-/** One of some words. */
+/** One of a fixed set of words. */
 export function choice<Word extends string>(words: readonly Word[], fallback: Word): Codec<Word> {
   return {
     fallback,
@@ -44,19 +44,19 @@ export function flag(fallback = false): Codec<boolean> {
 }
 
 interface NumberLimits {
-  least?: number;
-  most?: number;
+  min?: number;
+  max?: number;
   digits?: number;
 }
 
 /** A number within limits, or null. */
 export function number(limits: NumberLimits = {}): Codec<number | null> {
-  const { least = -Infinity, most = Infinity, digits = 3 } = limits;
+  const { min = -Infinity, max = Infinity, digits = 3 } = limits;
   return {
     fallback: null,
     read: ([first]) => {
       const value = first === undefined || first.trim() === "" ? Number.NaN : Number(first);
-      return Number.isFinite(value) && value >= least && value <= most ? value : null;
+      return Number.isFinite(value) && value >= min && value <= max ? value : null;
     },
     write: (value) => (value === null ? [] : [String(Number(value.toFixed(digits)))]),
   };
@@ -64,11 +64,11 @@ export function number(limits: NumberLimits = {}): Codec<number | null> {
 
 /** A whole number within limits, or null. */
 export function integer(limits: NumberLimits = {}): Codec<number | null> {
-  const plain = number({ ...limits, digits: 0 });
+  const base = number({ ...limits, digits: 0 });
   return {
-    ...plain,
+    ...base,
     read: (all) => {
-      const value = plain.read(all);
+      const value = base.read(all);
       return value !== null && Number.isInteger(value) ? value : null;
     },
   };
@@ -91,9 +91,9 @@ export function range(): Codec<readonly [number, number] | null> {
   return {
     fallback: null,
     read: ([first]) => {
-      const found = /^(\d{1,9})-(\d{1,9})$/.exec(first ?? "");
-      const [start, end] = [Number(found?.[1]), Number(found?.[2])];
-      return found && start <= end ? [start, end] : null;
+      const match = /^(\d{1,9})-(\d{1,9})$/.exec(first ?? "");
+      const [start, end] = [Number(match?.[1]), Number(match?.[2])];
+      return match && start <= end ? [start, end] : null;
     },
     write: (value) => (value === null ? [] : [`${value[0]}-${value[1]}`]),
   };
@@ -101,28 +101,30 @@ export function range(): Codec<readonly [number, number] | null> {
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of codecs of any values
 export type Fields = Record<string, Codec<any>>;
-export type Values<Of extends Fields> = { [Name in keyof Of]: Of[Name] extends Codec<infer Value> ? Value : never };
+export type Values<FieldSet extends Fields> = {
+  [Name in keyof FieldSet]: FieldSet[Name] extends Codec<infer Value> ? Value : never;
+};
 
-/** What the query of an address says. */
-export function readQuery<Of extends Fields>(fields: Of, search: string): Values<Of> {
+/** Parses the query of an address. */
+export function readQuery<FieldSet extends Fields>(fields: FieldSet, search: string): Values<FieldSet> {
   const query = new URLSearchParams(search);
   const values = Object.entries(fields).map(([name, codec]) => [name, codec.read(query.getAll(name))]);
-  return Object.fromEntries(values) as Values<Of>;
+  return Object.fromEntries(values) as Values<FieldSet>;
 }
 
-/** The query that says these values; what is as by default is left out, what others put there stays. */
-export function writeQuery<Of extends Fields>(fields: Of, values: Values<Of>, search = ""): string {
+/** Writes values to a query. Defaults are omitted; other parameters of `search` stay. */
+export function writeQuery<FieldSet extends Fields>(fields: FieldSet, values: Values<FieldSet>, search = ""): string {
   const query = new URLSearchParams(search);
   for (const [name, codec] of Object.entries(fields)) {
     query.delete(name);
-    const said = codec.write(values[name]);
-    if (same(said, codec.write(codec.fallback))) continue;
-    for (const each of said) query.append(name, each);
+    const texts = codec.write(values[name]);
+    if (isSameList(texts, codec.write(codec.fallback))) continue;
+    for (const each of texts) query.append(name, each);
   }
   const written = query.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
   return written === "" ? "" : `?${written}`;
 }
 
-export function same(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((each, index) => each === others[index]);
+export function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((each, index) => each === b[index]);
 }

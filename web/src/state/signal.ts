@@ -1,4 +1,4 @@
-/** A value that tells when it has changed. Equal values are no change. */
+/** An observable value. Setting an equal value notifies nobody. */
 export class Signal<Value> {
   readonly #watchers = new Set<(value: Value, before: Value) => void>();
   #value: Value;
@@ -18,14 +18,14 @@ export class Signal<Value> {
     for (const watcher of [...this.#watchers]) watcher(value, before);
   }
 
-  /** Calls `watcher` at every change from now on; what comes back ends that. */
+  /** Calls `watcher` at every change. The returned function removes it. */
   watch(watcher: (value: Value, before: Value) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
-  /** The same, and once at once. */
-  show(watcher: (value: Value) => void): () => void {
+  /** The same, and calls it immediately with the current value. */
+  watchNow(watcher: (value: Value) => void): () => void {
     watcher(this.#value);
     return this.watch(watcher);
   }

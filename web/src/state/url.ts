@@ -1,29 +1,31 @@
-/** What a page shows, kept in the query of its address: reload, back, forward and a shared link show it again. */
+/**
+ * The state of a page, stored in the query of its address, so that reload, back, forward and shared links restore it.
+ */
 
 import { type Fields, readQuery, type Values, writeQuery } from "./query";
 import { Signal } from "./signal";
 
 export * from "./query";
 
-const DELAY_MS = 250; // between the last change and the address, so that dragging a slider writes once
+const DELAY_MS = 250; // between the last change and the update of the address, so that dragging a slider writes once
 
-export class UrlState<Of extends Fields> {
-  readonly values: Signal<Values<Of>>;
+export class UrlState<FieldSet extends Fields> {
+  readonly values: Signal<Values<FieldSet>>;
   #timer = 0;
 
   constructor(
-    readonly fields: Of,
+    readonly fields: FieldSet,
     url: URL,
   ) {
     this.values = new Signal(readQuery(fields, url.search));
   }
 
-  get value(): Values<Of> {
+  get value(): Values<FieldSet> {
     return this.values.value;
   }
 
-  /** Changes some values. The address follows soon; with `push` at once, and "back" undoes it. */
-  set(change: Partial<Values<Of>>, { push = false } = {}): void {
+  /** Changes some values. The address follows after a delay; with `push` immediately, as a new history entry. */
+  set(change: Partial<Values<FieldSet>>, { push = false } = {}): void {
     const before = writeQuery(this.fields, this.value);
     const next = { ...this.value, ...change };
     if (writeQuery(this.fields, next) === before) return;
@@ -36,19 +38,19 @@ export class UrlState<Of extends Fields> {
     }
   }
 
-  /** The address that says the values of now, or these in place of some of them. */
-  address(change: Partial<Values<Of>> = {}): string {
+  /** The address for the current values, with some replaced. */
+  address(change: Partial<Values<FieldSet>> = {}): string {
     return location.pathname + writeQuery(this.fields, { ...this.value, ...change }, location.search);
   }
 
-  /** Takes the values of an address that was gone back or forward to. */
+  /** Takes the values of an address after back or forward. */
   follow(url: URL): void {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.values.value = readQuery(this.fields, url.search);
   }
 
-  /** Writes what waits to be written. */
+  /** Writes a pending change to the address. */
   flush(): void {
     if (this.#timer === 0) return;
     clearTimeout(this.#timer);
@@ -57,11 +59,11 @@ export class UrlState<Of extends Fields> {
   }
 }
 
-/** What a page wants to find again when it is gone back to, beside its address; where it was scrolled, say. */
-export function keepPlace(place: Record<string, unknown>): void {
-  history.replaceState({ ...history.state, place }, "");
+/** Stores the page's position in the history entry, to restore it after going back. */
+export function savePosition(position: Record<string, unknown>): void {
+  history.replaceState({ ...history.state, position }, "");
 }
 
-export function keptPlace(): Record<string, unknown> {
-  return (history.state as { place?: Record<string, unknown> } | null)?.place ?? {};
+export function savedPosition(): Record<string, unknown> {
+  return (history.state as { position?: Record<string, unknown> } | null)?.position ?? {};
 }

@@ -1,51 +1,56 @@
-/** What hands do on the timeline, said as what is meant: scrub, mark a range, pin, move a key, stretch a swing. */
+/** Pointer gestures on the timeline: scrub, mark a range, pin, move a key, change a swing. */
 
-import { type Hit, hitAt } from "./hits";
-import type { Bar, Laid } from "./lanes";
+import { type Hit, hitAt } from "./hit_test";
+import type { Bar, LaneLayout } from "./lanes";
 import type { TimeScale } from "./scale";
-import { roomOf, type Stretch, stretchOf } from "./stretching";
+import { availableRange, changeFromDrag, type SwingChange } from "./swing_drag";
 
-export interface Meant {
+export interface GestureListeners {
   scrub(frame: number): void;
   pin(frame: number): void;
   range(range: readonly [number, number] | null): void;
-  /** A key on its way; `done` when it is let go. */
+  /** A key is being dragged; `done` when it is released. */
   moveKey(from: number, to: number, done: boolean): void;
-  /** A swing is taken hold of. */
-  take(bar: Bar): void;
-  /** It is on its way; null: as it was. */
-  stretch(bar: Bar, change: Stretch | null, done: boolean): void;
+  /** A swing was pressed. */
+  selectSwing(bar: Bar): void;
+  /** A swing is being dragged; null for no change. */
+  changeSwing(bar: Bar, change: SwingChange | null, done: boolean): void;
   hover(hit: Hit | null): void;
-  changed(): void; // which stretch is seen
+  onViewChange(): void; // the visible frames have changed
 }
 
-export interface Now {
-  laid: Laid;
+export interface TimelineState {
+  layout: LaneLayout;
   keys: readonly number[];
   bars: readonly Bar[];
   range: readonly [number, number] | null;
   canMoveKeys: boolean;
-  canStretch: boolean;
+  canChangeSwings: boolean;
 }
 
-const DRAG_PX = 3; // less is a click
+const MIN_DRAG_PX = 3; // less is a click
 
-export function listen(canvas: HTMLCanvasElement, scale: TimeScale, now: () => Now, meant: Meant): void {
-  const placeOf = (event: MouseEvent) => {
+export function listenToGestures(
+  canvas: HTMLCanvasElement,
+  scale: TimeScale,
+  getState: () => TimelineState,
+  listeners: GestureListeners,
+): void {
+  const pointerPosition = (event: MouseEvent) => {
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
-  const hit = (event: MouseEvent): Hit => {
-    const { x, y } = placeOf(event);
-    const { laid, keys, range } = now();
-    return hitAt(x, y, scale, laid, { keys, range });
+  const hitOf = (event: MouseEvent): Hit => {
+    const { x, y } = pointerPosition(event);
+    const { layout, keys, range } = getState();
+    return hitAt(x, y, scale, layout, { keys, range });
   };
   let drag: ((x: number, y: number, done: boolean) => void) | null = null;
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
-    const start = placeOf(event);
-    drag = begin(hit(event), event, start);
+    const start = pointerPosition(event);
+    drag = startDrag(hitOf(event), event, start);
     drag?.(start.x, start.y, false);
     canvas
       .closest<HTMLElement>(".timeline")
@@ -54,63 +59,66 @@ export function listen(canvas: HTMLCanvasElement, scale: TimeScale, now: () => N
     event.preventDefault();
   });
   canvas.addEventListener("pointermove", (event) => {
-    const { x, y } = placeOf(event);
+    const { x, y } = pointerPosition(event);
     if (drag) drag(x, y, false);
-    else meant.hover(hit(event));
+    else listeners.hover(hitOf(event));
   });
-  canvas.addEventListener("pointerleave", () => meant.hover(null));
+  canvas.addEventListener("pointerleave", () => listeners.hover(null));
   canvas.addEventListener("pointerup", (event) => {
-    const { x, y } = placeOf(event);
+    const { x, y } = pointerPosition(event);
     drag?.(x, y, true);
     drag = null;
   });
   canvas.addEventListener("pointercancel", () => {
     drag = null;
   });
-  canvas.addEventListener("wheel", (event) => wheel(event, placeOf(event).x, scale, meant), { passive: false });
+  canvas.addEventListener("wheel", (event) => onWheel(event, pointerPosition(event).x, scale, listeners), {
+    passive: false,
+  });
 
-  function begin(on: Hit, event: PointerEvent, start: { x: number; y: number }): typeof drag {
-    const { range, canMoveKeys, canStretch } = now();
-    if (event.altKey || on.on === "pin") {
-      meant.pin(scale.frameAt(start.x));
+  function startDrag(hit: Hit, event: PointerEvent, start: { x: number; y: number }): typeof drag {
+    const { range, canMoveKeys, canChangeSwings } = getState();
+    if (event.altKey || hit.on === "pin") {
+      listeners.pin(scale.frameAt(start.x));
       return null;
     }
-    if (on.on === "edge" && range) {
-      const still = on.end === "start" ? range[1] : range[0];
-      return (x) => meant.range(ordered(still, scale.frameAt(x)));
+    if (hit.on === "edge" && range) {
+      const fixedEnd = hit.end === "start" ? range[1] : range[0];
+      return (x) => listeners.range(sortedPair(fixedEnd, scale.frameAt(x)));
     }
-    if (event.shiftKey) return (x, _, done) => marking(start.x, x, done);
-    if (on.on === "key") {
-      if (!canMoveKeys) return (x) => meant.scrub(Math.abs(x - start.x) > DRAG_PX ? scale.frameAt(x) : on.key);
+    if (event.shiftKey) return (x, _, done) => markRange(start.x, x, done);
+    if (hit.on === "key") {
+      if (!canMoveKeys) return (x) => listeners.scrub(Math.abs(x - start.x) > MIN_DRAG_PX ? scale.frameAt(x) : hit.key);
       let isMoved = false;
       return (x, _, done) => {
-        isMoved ||= Math.abs(x - start.x) > DRAG_PX;
-        if (isMoved) meant.moveKey(on.key, scale.frameAt(x), done);
-        else meant.scrub(on.key);
+        isMoved ||= Math.abs(x - start.x) > MIN_DRAG_PX;
+        if (isMoved) listeners.moveKey(hit.key, scale.frameAt(x), done);
+        else listeners.scrub(hit.key);
       };
     }
-    if (on.on === "bar" && canStretch) {
-      meant.take(on.bar);
-      const room = roomOf(on.bar, now().bars, scale.nFrames);
-      return (x, y, done) => meant.stretch(on.bar, stretchOf(on, x - start.x, y - start.y, scale, room), done);
+    if (hit.on === "bar" && canChangeSwings) {
+      listeners.selectSwing(hit.bar);
+      const available = availableRange(hit.bar, getState().bars, scale.nFrames);
+      return (x, y, done) =>
+        listeners.changeSwing(hit.bar, changeFromDrag(hit, x - start.x, y - start.y, scale, available), done);
     }
-    return (x) => meant.scrub(scale.frameAt(x));
+    return (x) => listeners.scrub(scale.frameAt(x));
   }
 
-  function marking(from: number, x: number, done: boolean): void {
-    if (Math.abs(x - from) > DRAG_PX) meant.range(ordered(scale.frameAt(from), scale.frameAt(x)));
-    else if (done) meant.range(null);
+  function markRange(from: number, x: number, done: boolean): void {
+    if (Math.abs(x - from) > MIN_DRAG_PX) listeners.range(sortedPair(scale.frameAt(from), scale.frameAt(x)));
+    else if (done) listeners.range(null);
   }
 }
 
-function wheel(event: WheelEvent, x: number, scale: TimeScale, meant: Meant): void {
+function onWheel(event: WheelEvent, x: number, scale: TimeScale, listeners: GestureListeners): void {
   event.preventDefault();
   const across = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.shiftKey ? event.deltaY : 0;
   if (across) scale.pan(across / scale.pixelsPerFrame);
   else scale.zoom(Math.exp(Math.max(-90, Math.min(90, event.deltaY)) * 0.003), x);
-  meant.changed();
+  listeners.onViewChange();
 }
 
-function ordered(a: number, b: number): readonly [number, number] {
+function sortedPair(a: number, b: number): readonly [number, number] {
   return a < b ? [a, b] : [b, a];
 }

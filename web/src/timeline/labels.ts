@@ -1,7 +1,7 @@
-/** The names of lanes, beside them; those of parts of the body open and close. */
+/** The labels of the lanes; those of body parts open and close. */
 
 import { h } from "../ui/dom";
-import { spoken } from "../ui/format";
+import { humanize } from "../ui/format";
 import { icon } from "../ui/icons";
 import type { Row } from "./lanes";
 
@@ -11,9 +11,14 @@ export function laneLabel(row: Row, toggle: () => void): HTMLElement {
   const { kind, name, isOpen } = row;
   if (kind === "group") {
     const id = `lane-${name.replaceAll(" ", "-")}`;
-    const more = { "aria-expanded": String(isOpen), type: "button", id, on: { click: toggle } };
-    return h("button", { class: "lane-label lane-toggle", ...more }, icon(isOpen ? "down" : "right"), spoken(name));
+    const attributes = { "aria-expanded": String(isOpen), type: "button", id, on: { click: toggle } };
+    return h(
+      "button",
+      { class: "lane-label lane-toggle", ...attributes },
+      icon(isOpen ? "down" : "right"),
+      humanize(name),
+    );
   }
-  const text = kind === "joint" ? name : kind === "contact" ? `${spoken(name)} foot` : NAMES[kind];
+  const text = kind === "joint" ? name : kind === "contact" ? `${humanize(name)} foot` : NAMES[kind];
   return h("div", { class: `lane-label lane-${kind}`, title: name, text });
 }

@@ -1,4 +1,4 @@
-/** What lies below each other on the timeline, and how high. */
+/** The lanes of the timeline and their heights. */
 
 export interface Bar {
   joint: string;
@@ -9,7 +9,7 @@ export interface Bar {
 }
 
 export interface Group {
-  name: string; // part of the body
+  name: string; // body part
   joints: readonly string[];
 }
 
@@ -25,23 +25,23 @@ export interface Row {
 const HEIGHTS = { ruler: 20, keys: 24, pins: 16, contact: 11, error: 46, group: 15, joint: 15 };
 const GAP = 2;
 
-export interface Laid {
+export interface LaneLayout {
   rows: Row[];
   height: number;
 }
 
-/** Rows from top to bottom. Groups in `open` show their joints, one row for each that swings. */
-export function lay(
+/** Lays out rows from top to bottom. Groups in `open` show one row for each joint that has swings. */
+export function layOutLanes(
   feet: readonly string[],
   groups: readonly Group[],
   bars: readonly Bar[],
   open: ReadonlySet<string>,
   hasPins: boolean,
-): Laid {
+): LaneLayout {
   const rows: Row[] = [];
   let top = 0;
-  const add = (kind: Row["kind"], name: string, more: Partial<Row> = {}) => {
-    rows.push({ kind, name, top, height: HEIGHTS[kind], ...more });
+  const add = (kind: Row["kind"], name: string, extra: Partial<Row> = {}) => {
+    rows.push({ kind, name, top, height: HEIGHTS[kind], ...extra });
     top += HEIGHTS[kind] + GAP;
   };
   add("ruler", "frames");
@@ -50,23 +50,23 @@ export function lay(
   for (const foot of feet) add("contact", foot);
   add("error", "error");
   for (const group of groups) {
-    const own = bars.filter((bar) => group.joints.includes(bar.joint));
-    if (!own.length) continue;
+    const groupBars = bars.filter((bar) => group.joints.includes(bar.joint));
+    if (!groupBars.length) continue;
     const isOpen = open.has(group.name);
-    add("group", group.name, { bars: isOpen ? [] : own, isOpen });
+    add("group", group.name, { bars: isOpen ? [] : groupBars, isOpen });
     if (!isOpen) continue;
     for (const joint of group.joints) {
-      const of = own.filter((bar) => bar.joint === joint);
-      if (of.length) add("joint", joint, { bars: of });
+      const jointBars = groupBars.filter((bar) => bar.joint === joint);
+      if (jointBars.length) add("joint", joint, { bars: jointBars });
     }
   }
   return { rows, height: top };
 }
 
-/** The parts of a body that share no joint, as far as there are any; what is left over is "other". */
+/** Divides the joints into body parts that share no joint; the rest is "other". */
 export function partition(names: readonly string[], groups: Readonly<Record<string, readonly number[]>>): Group[] {
-  const taken = new Set<number>();
-  const found: Group[] = [];
+  const assigned = new Set<number>();
+  const result: Group[] = [];
   for (const name of [
     "torso",
     "head",
@@ -77,12 +77,12 @@ export function partition(names: readonly string[], groups: Readonly<Record<stri
     "left_fingers",
     "right_fingers",
   ]) {
-    const own = (groups[name] ?? []).filter((joint) => !taken.has(joint));
-    if (!own.length) continue;
-    for (const joint of own) taken.add(joint);
-    found.push({ name, joints: own.map((joint) => names[joint]!) });
+    const unassigned = (groups[name] ?? []).filter((joint) => !assigned.has(joint));
+    if (!unassigned.length) continue;
+    for (const joint of unassigned) assigned.add(joint);
+    result.push({ name, joints: unassigned.map((joint) => names[joint]!) });
   }
-  const rest = names.filter((_, joint) => !taken.has(joint));
-  if (rest.length) found.push({ name: found.length ? "other" : "all joints", joints: rest });
-  return found;
+  const rest = names.filter((_, joint) => !assigned.has(joint));
+  if (rest.length) result.push({ name: result.length ? "other" : "all joints", joints: rest });
+  return result;
 }

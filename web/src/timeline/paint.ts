@@ -1,22 +1,24 @@
-/** Draws the lanes of the timeline on a canvas. The playhead is no part of it, so that playing draws nothing here. */
+/**
+ * Draws the lanes of the timeline on a canvas. The playhead is a separate element, so that playback redraws nothing.
+ */
 
-import type { Bar, Laid, Row } from "./lanes";
+import type { Bar, LaneLayout, Row } from "./lanes";
 import type { TimeScale } from "./scale";
 
-export interface Shown {
+export interface TimelineContent {
   keys: readonly number[];
   pins: readonly number[];
-  arePinsKept: boolean;
+  arePinsUsed: boolean;
   contacts: Readonly<Record<string, readonly (readonly [number, number])[]>>;
   error: Float32Array | null; // mm, for each frame
   range: readonly [number, number] | null;
-  changed: readonly [number, number] | null; // what the last edit touched
+  changedFrames: readonly [number, number] | null; // by the last edit step
   extremes: readonly number[];
   isEditing: boolean;
-  grip: Bar | null; // the swing under the pointer
-  chosen: Pick<Bar, "joint" | "index"> | null; // the swing that is edited
-  moved: { from: number; to: number } | null; // a key on its way
-  stretched: { bar: Bar; start: number; end: number; says: string } | null; // a swing on its way
+  hoveredSwing: Bar | null; // the swing under the pointer
+  selectedSwing: Pick<Bar, "joint" | "index"> | null; // the swing that is edited
+  movingKey: { from: number; to: number } | null; // a key that is being dragged
+  changingSwing: { bar: Bar; start: number; end: number; label: string } | null; // a swing that is being dragged
   fps: number;
 }
 
@@ -38,206 +40,239 @@ export interface Palette {
 
 type Context = CanvasRenderingContext2D;
 
-export function paint(to: Context, scale: TimeScale, laid: Laid, shown: Shown, colours: Palette): void {
-  to.clearRect(0, 0, scale.width, laid.height);
-  to.font = `11px ${colours.font}`;
-  to.textBaseline = "middle";
-  for (const row of laid.rows) {
+export function paint(
+  context: Context,
+  scale: TimeScale,
+  layout: LaneLayout,
+  content: TimelineContent,
+  colours: Palette,
+): void {
+  context.clearRect(0, 0, scale.width, layout.height);
+  context.font = `11px ${colours.font}`;
+  context.textBaseline = "middle";
+  for (const row of layout.rows) {
     if (row.kind !== "ruler" && row.kind !== "group" && row.kind !== "joint") {
-      to.fillStyle = colours.lane;
-      to.fillRect(0, row.top, scale.width, row.height);
+      context.fillStyle = colours.lane;
+      context.fillRect(0, row.top, scale.width, row.height);
     }
   }
-  span(to, scale, laid, shown.changed, colours.soft);
-  for (const row of laid.rows) PAINTERS[row.kind](to, scale, row, shown, colours);
-  range(to, scale, laid, shown, colours);
+  fillSpan(context, scale, layout, content.changedFrames, colours.soft);
+  for (const row of layout.rows) PAINTERS[row.kind](context, scale, row, content, colours);
+  paintRange(context, scale, layout, content, colours);
 }
 
-function span(to: Context, scale: TimeScale, laid: Laid, range: readonly [number, number] | null, fill: string): void {
+function fillSpan(
+  context: Context,
+  scale: TimeScale,
+  layout: LaneLayout,
+  range: readonly [number, number] | null,
+  fill: string,
+): void {
   if (!range) return;
   const [a, b] = [scale.xOf(range[0] - 0.5), scale.xOf(range[1] + 0.5)];
-  to.fillStyle = fill;
-  to.fillRect(a, 20, b - a, laid.height - 20);
+  context.fillStyle = fill;
+  context.fillRect(a, 20, b - a, layout.height - 20);
 }
 
-function range(to: Context, scale: TimeScale, laid: Laid, { range: marked }: Shown, colours: Palette): void {
+function paintRange(
+  context: Context,
+  scale: TimeScale,
+  layout: LaneLayout,
+  { range: marked }: TimelineContent,
+  colours: Palette,
+): void {
   if (!marked) return;
   const [a, b] = [scale.xOf(marked[0]), scale.xOf(marked[1])];
-  to.globalAlpha = 0.1;
-  to.fillStyle = colours.accent;
-  to.fillRect(a, 0, b - a, laid.height);
-  to.globalAlpha = 1;
-  to.fillRect(a, 0, b - a, 3);
-  for (const [x, way] of [
+  context.globalAlpha = 0.1;
+  context.fillStyle = colours.accent;
+  context.fillRect(a, 0, b - a, layout.height);
+  context.globalAlpha = 1;
+  context.fillRect(a, 0, b - a, 3);
+  for (const [x, direction] of [
     [a, 1],
     [b, -1],
   ] as const) {
-    to.fillRect(x - 0.5, 0, 1, laid.height);
-    to.beginPath();
-    to.moveTo(x, 0);
-    to.lineTo(x + 9 * way, 0);
-    to.lineTo(x, 12);
-    to.fill();
+    context.fillRect(x - 0.5, 0, 1, layout.height);
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x + 9 * direction, 0);
+    context.lineTo(x, 12);
+    context.fill();
   }
 }
 
-type Painter = (to: Context, scale: TimeScale, row: Row, shown: Shown, colours: Palette) => void;
+type Painter = (context: Context, scale: TimeScale, row: Row, content: TimelineContent, colours: Palette) => void;
 
-const ruler: Painter = (to, scale, row, shown, colours) => {
+const paintRuler: Painter = (context, scale, row, content, colours) => {
   const { step, frames } = scale.ticks(72);
-  to.fillStyle = colours.line;
-  to.fillRect(0, row.height - 1, scale.width, 1);
+  context.fillStyle = colours.line;
+  context.fillRect(0, row.height - 1, scale.width, 1);
   const minor = step >= 5 ? step / 5 : 0;
-  to.fillStyle = colours.line;
+  context.fillStyle = colours.line;
   if (minor)
     for (let f = Math.max(0, Math.ceil(scale.first / minor) * minor); f <= scale.last; f += minor)
-      to.fillRect(Math.round(scale.xOf(f)), row.height - 4, 1, 4);
+      context.fillRect(Math.round(scale.xOf(f)), row.height - 4, 1, 4);
   for (const frame of frames) {
     const x = Math.round(scale.xOf(frame));
-    to.fillStyle = colours.muted;
-    to.fillRect(x, row.height - 7, 1, 7);
+    context.fillStyle = colours.muted;
+    context.fillRect(x, row.height - 7, 1, 7);
     const text = String(frame);
-    const seconds = ` ${Number((frame / shown.fps).toFixed(2))} s`;
-    const width = to.measureText(text + seconds).width;
+    const seconds = ` ${Number((frame / content.fps).toFixed(2))} s`;
+    const width = context.measureText(text + seconds).width;
     if (x + 4 + width > scale.width) continue;
-    to.fillText(text, x + 4, 8);
-    to.globalAlpha = 0.65;
-    to.fillText(seconds, x + 4 + to.measureText(text).width, 8);
-    to.globalAlpha = 1;
+    context.fillText(text, x + 4, 8);
+    context.globalAlpha = 0.65;
+    context.fillText(seconds, x + 4 + context.measureText(text).width, 8);
+    context.globalAlpha = 1;
   }
 };
 
-const keys: Painter = (to, scale, row, shown, colours) => {
+const paintKeys: Painter = (context, scale, row, content, colours) => {
   const middle = row.top + row.height / 2;
-  const extremes = new Set(shown.extremes);
-  const pins = new Set(shown.arePinsKept ? shown.pins : []);
-  const most = Math.min(7, Math.max(3.5, 0.45 * scale.pixelsPerFrame * 4));
-  for (const key of shown.keys) {
-    const at = shown.moved && key === shown.moved.from ? shown.moved.to : key;
+  const extremes = new Set(content.extremes);
+  const pins = new Set(content.arePinsUsed ? content.pins : []);
+  const size = Math.min(7, Math.max(3.5, 0.45 * scale.pixelsPerFrame * 4));
+  for (const key of content.keys) {
+    const at = content.movingKey && key === content.movingKey.from ? content.movingKey.to : key;
     const x = scale.xOf(at);
     if (x < -8 || x > scale.width + 8) continue;
-    diamond(to, x, middle, most);
-    to.fillStyle = colours.key;
-    if (shown.isEditing && !extremes.has(key)) {
-      to.strokeStyle = colours.key;
-      to.lineWidth = 1.6;
-      to.fillStyle = colours.paper;
-      to.fill();
-      to.stroke();
-    } else to.fill();
+    traceDiamond(context, x, middle, size);
+    context.fillStyle = colours.key;
+    if (content.isEditing && !extremes.has(key)) {
+      context.strokeStyle = colours.key;
+      context.lineWidth = 1.6;
+      context.fillStyle = colours.paper;
+      context.fill();
+      context.stroke();
+    } else context.fill();
     if (pins.has(key)) {
-      to.strokeStyle = colours.ink;
-      to.lineWidth = 1.4;
-      to.stroke();
+      context.strokeStyle = colours.ink;
+      context.lineWidth = 1.4;
+      context.stroke();
     }
   }
 };
 
-const pins: Painter = (to, scale, row, shown, colours) => {
-  to.fillStyle = shown.arePinsKept ? colours.ink : colours.muted;
-  for (const pin of shown.pins) {
+const paintPins: Painter = (context, scale, row, content, colours) => {
+  context.fillStyle = content.arePinsUsed ? colours.ink : colours.muted;
+  for (const pin of content.pins) {
     const x = scale.xOf(pin);
-    to.beginPath();
-    to.arc(x, row.top + 5, 3.4, 0, 2 * Math.PI);
-    to.fill();
-    to.fillRect(x - 0.6, row.top + 6, 1.2, row.height - 7);
+    context.beginPath();
+    context.arc(x, row.top + 5, 3.4, 0, 2 * Math.PI);
+    context.fill();
+    context.fillRect(x - 0.6, row.top + 6, 1.2, row.height - 7);
   }
 };
 
-const contact: Painter = (to, scale, row, shown, colours) => {
-  to.fillStyle = row.name === "left" ? colours.left : row.name === "right" ? colours.right : colours.middle;
-  for (const [a, b] of shown.contacts[row.name] ?? []) {
+const paintContacts: Painter = (context, scale, row, content, colours) => {
+  context.fillStyle = row.name === "left" ? colours.left : row.name === "right" ? colours.right : colours.middle;
+  for (const [a, b] of content.contacts[row.name] ?? []) {
     const [x, end] = [scale.xOf(a - 0.5), scale.xOf(b + 0.5)];
-    if (end > 0 && x < scale.width) rounded(to, x, row.top + 1, Math.max(1.5, end - x), row.height - 2, 3);
+    if (end > 0 && x < scale.width) fillRoundedRect(context, x, row.top + 1, Math.max(1.5, end - x), row.height - 2, 3);
   }
 };
 
-const error: Painter = (to, scale, row, { error: mm }, colours) => {
+const paintError: Painter = (context, scale, row, { error: mm }, colours) => {
   if (!mm?.length) return;
-  let most = 0;
-  for (const value of mm) most = Math.max(most, value);
-  const top = roundAbove(most);
+  let max = 0;
+  for (const value of mm) max = Math.max(max, value);
+  const top = roundUp(max);
   const base = row.top + row.height;
   const yOf = (value: number) => base - 1 - (value / (top || 1)) * (row.height - 6);
-  to.beginPath();
-  to.moveTo(scale.xOf(0), base);
-  const [from, till] = [Math.max(0, Math.floor(scale.first)), Math.min(mm.length - 1, Math.ceil(scale.last))];
+  context.beginPath();
+  context.moveTo(scale.xOf(0), base);
+  const [from, to] = [Math.max(0, Math.floor(scale.first)), Math.min(mm.length - 1, Math.ceil(scale.last))];
   const step = Math.max(1, Math.floor(0.7 / scale.pixelsPerFrame));
-  for (let f = from; f <= till; f += step) {
+  for (let f = from; f <= to; f += step) {
     let worst = mm[f]!;
-    for (let k = f + 1; k < Math.min(till + 1, f + step); k++) worst = Math.max(worst, mm[k]!);
-    to.lineTo(scale.xOf(f), yOf(worst));
+    for (let k = f + 1; k < Math.min(to + 1, f + step); k++) worst = Math.max(worst, mm[k]!);
+    context.lineTo(scale.xOf(f), yOf(worst));
   }
-  to.strokeStyle = colours.accent;
-  to.lineWidth = 1.3;
-  to.stroke();
-  to.lineTo(scale.xOf(till), base);
-  to.lineTo(scale.xOf(from), base);
-  to.globalAlpha = 0.16;
-  to.fillStyle = colours.accent;
-  to.fill();
-  to.globalAlpha = 1;
+  context.strokeStyle = colours.accent;
+  context.lineWidth = 1.3;
+  context.stroke();
+  context.lineTo(scale.xOf(to), base);
+  context.lineTo(scale.xOf(from), base);
+  context.globalAlpha = 0.16;
+  context.fillStyle = colours.accent;
+  context.fill();
+  context.globalAlpha = 1;
 };
 
-const bars: Painter = (to, scale, row, shown, colours) => {
+const paintBars: Painter = (context, scale, row, content, colours) => {
   const side = row.name.toLowerCase();
-  to.fillStyle = colours.line;
-  to.fillRect(0, row.top + row.height / 2, scale.width, 1);
+  context.fillStyle = colours.line;
+  context.fillRect(0, row.top + row.height / 2, scale.width, 1);
   for (const bar of row.bars ?? []) {
-    const moving = shown.stretched && isSame(shown.stretched.bar, bar) ? shown.stretched : null;
-    const [a, b] = moving ? [moving.start, moving.end] : [bar.start, bar.end];
+    const change = content.changingSwing && isSameSwing(content.changingSwing.bar, bar) ? content.changingSwing : null;
+    const [a, b] = change ? [change.start, change.end] : [bar.start, bar.end];
     const [x, end] = [scale.xOf(a), scale.xOf(b)];
     if (end < 0 || x > scale.width) continue;
-    to.fillStyle = side.includes("left") ? colours.left : side.includes("right") ? colours.right : colours.middle;
+    context.fillStyle = side.includes("left") ? colours.left : side.includes("right") ? colours.right : colours.middle;
     const strength = Math.min(1, Math.abs(bar.angle) / 60);
-    to.globalAlpha = moving ? 1 : 0.28 + 0.62 * strength;
-    rounded(to, x + 0.5, row.top + 2, Math.max(2, end - x - 1), row.height - 4, 3);
-    to.globalAlpha = 1;
-    const isChosen = shown.chosen !== null && isSame(shown.chosen, bar);
-    if (moving || isChosen || (shown.grip && isSame(shown.grip, bar))) {
-      to.strokeStyle = colours.ink;
-      to.lineWidth = isChosen ? 2 : 1.4;
-      to.stroke();
+    context.globalAlpha = change ? 1 : 0.28 + 0.62 * strength;
+    fillRoundedRect(context, x + 0.5, row.top + 2, Math.max(2, end - x - 1), row.height - 4, 3);
+    context.globalAlpha = 1;
+    const isSelected = content.selectedSwing !== null && isSameSwing(content.selectedSwing, bar);
+    if (change || isSelected || (content.hoveredSwing && isSameSwing(content.hoveredSwing, bar))) {
+      context.strokeStyle = colours.ink;
+      context.lineWidth = isSelected ? 2 : 1.4;
+      context.stroke();
     }
   }
-  const { stretched } = shown;
-  if (stretched && row.bars?.some((bar) => isSame(bar, stretched.bar))) beside(to, scale, row, stretched, colours);
+  const { changingSwing } = content;
+  if (changingSwing && row.bars?.some((bar) => isSameSwing(bar, changingSwing.bar)))
+    paintLabel(context, scale, row, changingSwing, colours);
 };
 
-/** How far a bar has come, right of it, over what is there. */
-function beside(to: Context, scale: TimeScale, row: Row, moving: NonNullable<Shown["stretched"]>, colours: Palette) {
-  const { width } = to.measureText(moving.says);
-  const x = Math.min(scale.xOf(moving.end) + 6, scale.width - width - 6);
-  to.fillStyle = colours.paper;
-  rounded(to, x - 3, row.top, width + 6, row.height, 3);
-  to.fillStyle = colours.ink;
-  to.fillText(moving.says, x, row.top + row.height / 2);
+/** Draws the label of a dragged bar to the right of it. */
+function paintLabel(
+  context: Context,
+  scale: TimeScale,
+  row: Row,
+  change: NonNullable<TimelineContent["changingSwing"]>,
+  colours: Palette,
+) {
+  const { width } = context.measureText(change.label);
+  const x = Math.min(scale.xOf(change.end) + 6, scale.width - width - 6);
+  context.fillStyle = colours.paper;
+  fillRoundedRect(context, x - 3, row.top, width + 6, row.height, 3);
+  context.fillStyle = colours.ink;
+  context.fillText(change.label, x, row.top + row.height / 2);
 }
 
-const PAINTERS: Record<Row["kind"], Painter> = { ruler, keys, pins, contact, error, group: bars, joint: bars };
+const PAINTERS: Record<Row["kind"], Painter> = {
+  ruler: paintRuler,
+  keys: paintKeys,
+  pins: paintPins,
+  contact: paintContacts,
+  error: paintError,
+  group: paintBars,
+  joint: paintBars,
+};
 
-export function isSame(a: Pick<Bar, "joint" | "index">, b: Pick<Bar, "joint" | "index">): boolean {
+export function isSameSwing(a: Pick<Bar, "joint" | "index">, b: Pick<Bar, "joint" | "index">): boolean {
   return a.joint === b.joint && a.index === b.index;
 }
 
-/** The least of 1, 2, 5, 10, ... and their tenths that is not below. */
-export function roundAbove(value: number): number {
+/** Rounds up to 1, 2 or 5 times a power of ten. */
+export function roundUp(value: number): number {
   if (value <= 0) return 1;
-  const ten = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((k) => k * ten).find((step) => step >= value * 0.999) ?? 10 * ten;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((k) => k * power).find((step) => step >= value * 0.999) ?? 10 * power;
 }
 
-function diamond(to: Context, x: number, y: number, size: number): void {
-  to.beginPath();
-  to.moveTo(x, y - 1.25 * size);
-  to.lineTo(x + size, y);
-  to.lineTo(x, y + 1.25 * size);
-  to.lineTo(x - size, y);
-  to.closePath();
+function traceDiamond(context: Context, x: number, y: number, size: number): void {
+  context.beginPath();
+  context.moveTo(x, y - 1.25 * size);
+  context.lineTo(x + size, y);
+  context.lineTo(x, y + 1.25 * size);
+  context.lineTo(x - size, y);
+  context.closePath();
 }
 
-function rounded(to: Context, x: number, y: number, width: number, height: number, radius: number): void {
-  to.beginPath();
-  to.roundRect(x, y, width, height, Math.min(radius, width / 2));
-  to.fill();
+function fillRoundedRect(context: Context, x: number, y: number, width: number, height: number, radius: number): void {
+  context.beginPath();
+  context.roundRect(x, y, width, height, Math.min(radius, width / 2));
+  context.fill();
 }

@@ -1,35 +1,35 @@
 import { describe, expect, it } from "vitest";
-import { hitAt, nearest } from "./hits";
-import { lay, partition } from "./lanes";
+import { hitAt, nearest } from "./hit_test";
+import { layOutLanes, partition } from "./lanes";
 import { roundStep, TimeScale } from "./scale";
-import { roomOf, stretched, stretchOf } from "./stretching";
+import { availableRange, changeFromDrag, previewChange } from "./swing_drag";
 
-function scaled(nFrames = 1000, width = 516): TimeScale {
+function createScale(nFrames = 1000, width = 516): TimeScale {
   const scale = new TimeScale(nFrames);
   scale.width = width;
   return scale;
 }
 
 describe("frames and pixels", () => {
-  it("go there and back", () => {
-    const scale = scaled();
+  it("are mapped both ways", () => {
+    const scale = createScale();
     for (const frame of [0, 1, 499, 999]) expect(scale.frameAt(scale.xOf(frame))).toBe(frame);
     expect(scale.frameAt(-50)).toBe(0);
     expect(scale.frameAt(5000)).toBe(999);
   });
 
   it("keep the frame under the pointer while zooming", () => {
-    const scale = scaled();
-    const before = scale.placeAt(123);
+    const scale = createScale();
+    const before = scale.positionAt(123);
     for (const factor of [0.5, 0.3, 0.9]) scale.zoom(factor, 123);
-    expect(scale.placeAt(123)).toBeCloseTo(before, 6);
+    expect(scale.positionAt(123)).toBeCloseTo(before, 6);
     expect(scale.isWhole).toBe(false);
     scale.zoom(1000, 123);
     expect(scale.isWhole).toBe(true);
   });
 
-  it("never show what is outside the clip", () => {
-    const scale = scaled();
+  it("never leave the clip", () => {
+    const scale = createScale();
     scale.zoom(0.1, 0);
     scale.pan(-1e6);
     expect(scale.first).toBe(-0.5);
@@ -37,8 +37,8 @@ describe("frames and pixels", () => {
     expect(scale.last).toBe(999.5);
   });
 
-  it("reveal a frame only when it is not seen", () => {
-    const scale = scaled();
+  it("reveal a frame only if it is not visible", () => {
+    const scale = createScale();
     scale.zoom(0.1, 0);
     expect(scale.reveal(10)).toBe(false);
     expect(scale.reveal(700)).toBe(true);
@@ -46,15 +46,15 @@ describe("frames and pixels", () => {
     expect(scale.xOf(700)).toBeLessThan(500);
   });
 
-  it("have round marks, far enough from each other", () => {
+  it("have round ticks with enough spacing", () => {
     expect([0.2, 1, 3, 11, 40, 180].map(roundStep)).toEqual([1, 1, 5, 20, 50, 200]);
-    const { step, frames } = scaled().ticks(70);
+    const { step, frames } = createScale().ticks(70);
     expect(step).toBe(200);
     expect(frames).toEqual([0, 200, 400, 600, 800]);
   });
 
   it("work for a clip of one frame", () => {
-    const scale = scaled(1);
+    const scale = createScale(1);
     expect(scale.frameAt(258)).toBe(0);
     scale.zoom(0.1, 100);
     expect(scale.xOf(0)).toBe(258);
@@ -65,16 +65,17 @@ describe("lanes", () => {
   const bar = { joint: "LeftArm", index: 0, start: 100, end: 200, angle: 30 };
   const groups = [{ name: "left_arm", joints: ["LeftArm", "LeftForeArm"] }];
 
-  it("show the joints of open parts only", () => {
-    const kinds = (open: string[]) => lay(["left"], groups, [bar], new Set(open), true).rows.map((row) => row.kind);
+  it("show the joints of open body parts only", () => {
+    const kinds = (open: string[]) =>
+      layOutLanes(["left"], groups, [bar], new Set(open), true).rows.map((row) => row.kind);
     expect(kinds([])).toEqual(["ruler", "keys", "pins", "contact", "error", "group"]);
     expect(kinds(["left_arm"])).toEqual(["ruler", "keys", "pins", "contact", "error", "group", "joint"]);
   });
 
-  it("divide joints among parts, each once", () => {
+  it("assign each joint to one body part", () => {
     const names = ["Hips", "Head", "LeftArm", "Tail"];
-    const found = partition(names, { torso: [0], head: [1], left_arm: [2], all: [0, 1, 2, 3] });
-    expect(found.map(({ name, joints }) => [name, ...joints])).toEqual([
+    const parts = partition(names, { torso: [0], head: [1], left_arm: [2], all: [0, 1, 2, 3] });
+    expect(parts.map(({ name, joints }) => [name, ...joints])).toEqual([
       ["torso", "Hips"],
       ["head", "Head"],
       ["left_arm", "LeftArm"],
@@ -82,11 +83,11 @@ describe("lanes", () => {
     ]);
   });
 
-  it("know what is under the pointer", () => {
-    const scale = scaled();
-    const laid = lay([], groups, [bar], new Set(["left_arm"]), true);
-    const row = (kind: string) => laid.rows.find((each) => each.kind === kind)!.top + 4;
-    const at = (x: number, y: number) => hitAt(x, y, scale, laid, { keys: [0, 500], range: [100, 300] });
+  it("are hit by the pointer", () => {
+    const scale = createScale();
+    const layout = layOutLanes([], groups, [bar], new Set(["left_arm"]), true);
+    const row = (kind: string) => layout.rows.find((each) => each.kind === kind)!.top + 4;
+    const at = (x: number, y: number) => hitAt(x, y, scale, layout, { keys: [0, 500], range: [100, 300] });
     expect(at(scale.xOf(500) + 3, row("keys"))).toEqual({ on: "key", key: 500 });
     expect(at(scale.xOf(400), row("keys")).on).toBe("lane");
     expect(at(scale.xOf(100) + 2, 4)).toEqual({ on: "edge", end: "start" });
@@ -97,13 +98,13 @@ describe("lanes", () => {
   });
 });
 
-describe("swings under the hand", () => {
+describe("dragging swings", () => {
   const bar = { joint: "LeftArm", index: 1, start: 100, end: 200, angle: 30 };
-  const scale = scaled(); // two frames a pixel
-  const drag = (grip: "start" | "middle" | "end", dx: number, dy = 0, room: readonly [number, number] = [0, 999]) =>
-    stretchOf({ bar, grip }, dx, dy, scale, room);
+  const scale = createScale(); // two frames per pixel
+  const drag = (grip: "start" | "middle" | "end", dx: number, dy = 0, range: readonly [number, number] = [0, 999]) =>
+    changeFromDrag({ bar, grip }, dx, dy, scale, range);
 
-  it("are moved, made longer or shorter at one end, or stronger", () => {
+  it("shifts, lengthens, shortens or scales them", () => {
     expect(drag("middle", 10)).toEqual({ op: "shift", frames: 20 });
     expect(drag("end", 10, 2)).toEqual({ op: "lengthen", frames: 20, anchor: "start" });
     expect(drag("end", -5)).toEqual({ op: "shorten", frames: 10, anchor: "start" });
@@ -113,31 +114,31 @@ describe("swings under the hand", () => {
     expect(drag("middle", 0)).toBe(null);
   });
 
-  it("leave the other end where it is", () => {
-    const seen = (grip: "start" | "middle" | "end", dx: number) => {
-      const { start, end } = stretched(bar, drag(grip, dx)!);
+  it("leaves the other end in place", () => {
+    const preview = (grip: "start" | "middle" | "end", dx: number) => {
+      const { start, end } = previewChange(bar, drag(grip, dx)!);
       return [start, end];
     };
-    expect(seen("end", 10)).toEqual([100, 220]);
-    expect(seen("end", -10)).toEqual([100, 180]);
-    expect(seen("start", 10)).toEqual([120, 200]);
-    expect(seen("start", -10)).toEqual([80, 200]);
-    expect(seen("middle", -10)).toEqual([80, 180]);
-    expect(stretched(bar, { op: "lengthen", frames: 5, anchor: "middle" })).toMatchObject({ start: 98, end: 203 });
+    expect(preview("end", 10)).toEqual([100, 220]);
+    expect(preview("end", -10)).toEqual([100, 180]);
+    expect(preview("start", 10)).toEqual([120, 200]);
+    expect(preview("start", -10)).toEqual([80, 200]);
+    expect(preview("middle", -10)).toEqual([80, 180]);
+    expect(previewChange(bar, { op: "lengthen", frames: 5, anchor: "middle" })).toMatchObject({ start: 98, end: 203 });
   });
 
-  it("go no farther than there is room", () => {
-    const room = [90, 204] as const;
-    expect(drag("middle", 500, 0, room)).toEqual({ op: "shift", frames: 4 });
-    expect(drag("middle", -500, 0, room)).toEqual({ op: "shift", frames: -10 });
-    expect(drag("end", 500, 0, room)).toMatchObject({ op: "lengthen", frames: 4 });
-    expect(drag("start", -500, 0, room)).toMatchObject({ op: "lengthen", frames: 10 });
-    expect(drag("end", -500, 0, room)).toMatchObject({ op: "shorten", frames: 98 });
-    expect(drag("start", 500, 0, room)).toMatchObject({ op: "shorten", frames: 98 });
+  it("stays within the available range", () => {
+    const range = [90, 204] as const;
+    expect(drag("middle", 500, 0, range)).toEqual({ op: "shift", frames: 4 });
+    expect(drag("middle", -500, 0, range)).toEqual({ op: "shift", frames: -10 });
+    expect(drag("end", 500, 0, range)).toMatchObject({ op: "lengthen", frames: 4 });
+    expect(drag("start", -500, 0, range)).toMatchObject({ op: "lengthen", frames: 10 });
+    expect(drag("end", -500, 0, range)).toMatchObject({ op: "shorten", frames: 98 });
+    expect(drag("start", 500, 0, range)).toMatchObject({ op: "shorten", frames: 98 });
     expect(drag("end", 500, 0, [100, 200])).toBe(null);
   });
 
-  it("have room between those beside them, which keep a little", () => {
+  it("leaves neighbours their minimum length", () => {
     const other = (index: number, start: number, end: number, joint = "LeftArm") => ({
       ...bar,
       joint,
@@ -145,9 +146,9 @@ describe("swings under the hand", () => {
       start,
       end,
     });
-    expect(roomOf(bar, [bar], 1000)).toEqual([0, 999]);
-    const beside = [other(0, 40, 90), bar, other(2, 210, 211), other(0, 99, 300, "Head")];
-    expect(roomOf(bar, beside, 1000)).toEqual([43, 209]);
-    expect(roomOf(bar, [other(0, 98, 99), bar, other(2, 201, 202)], 1000)).toEqual([100, 200]);
+    expect(availableRange(bar, [bar], 1000)).toEqual([0, 999]);
+    const neighbours = [other(0, 40, 90), bar, other(2, 210, 211), other(0, 99, 300, "Head")];
+    expect(availableRange(bar, neighbours, 1000)).toEqual([43, 209]);
+    expect(availableRange(bar, [other(0, 98, 99), bar, other(2, 201, 202)], 1000)).toEqual([100, 200]);
   });
 });

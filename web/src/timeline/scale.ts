@@ -1,10 +1,10 @@
-/** Frames and pixels: which stretch of the clip is seen, and how wide. */
+/** Maps frames to pixels for the visible part of the clip. */
 
-const MARGIN = 8; // pixels on both sides: marks at the ends are whole
+const MARGIN = 8; // pixels on both sides, so that marks at the ends are complete
 
 export class TimeScale {
   readonly nFrames: number;
-  #first = 0; // seen from here, in frames; half a frame lies beyond either end
+  #first = 0; // first visible position, in frames; half a frame lies beyond either end
   #last: number;
   #width = 1; // pixels
 
@@ -42,22 +42,22 @@ export class TimeScale {
     return MARGIN + (frame - this.#first) * this.pixelsPerFrame;
   }
 
-  /** The frame at a pixel, never outside the clip. */
+  /** Returns the frame at a pixel, clamped to the clip. */
   frameAt(x: number): number {
-    return Math.min(this.nFrames - 1, Math.max(0, Math.round(this.placeAt(x))));
+    return Math.min(this.nFrames - 1, Math.max(0, Math.round(this.positionAt(x))));
   }
 
-  /** The same, but between frames and outside the clip too. */
-  placeAt(x: number): number {
+  /** Returns the position at a pixel, in frames, fractional and not clamped. */
+  positionAt(x: number): number {
     return this.#first + (x - MARGIN) / this.pixelsPerFrame;
   }
 
-  /** Shows `factor` times as many frames; the one under pixel `x` stays there. */
+  /** Shows `factor` times as many frames; the position at pixel `x` stays. */
   zoom(factor: number, x: number): void {
-    const still = this.placeAt(x);
-    const least = Math.min(this.nFrames, 8);
-    const span = Math.min(this.nFrames, Math.max(least, (this.#last - this.#first) * factor));
-    this.#set(still - ((x - MARGIN) / Math.max(1, this.#width - 2 * MARGIN)) * span, span);
+    const anchor = this.positionAt(x);
+    const minSpan = Math.min(this.nFrames, 8);
+    const span = Math.min(this.nFrames, Math.max(minSpan, (this.#last - this.#first) * factor));
+    this.#set(anchor - ((x - MARGIN) / Math.max(1, this.#width - 2 * MARGIN)) * span, span);
   }
 
   pan(frames: number): void {
@@ -68,17 +68,17 @@ export class TimeScale {
     this.#set(-0.5, this.nFrames);
   }
 
-  /** Moves the stretch so that a frame is seen; true if it had to. */
+  /** Scrolls so that a frame is visible; returns whether that was necessary. */
   reveal(frame: number): boolean {
     if (frame >= this.#first && frame <= this.#last) return false;
     this.#set(frame - (this.#last - this.#first) / 4, this.#last - this.#first);
     return true;
   }
 
-  /** Shows a stretch of frames with a little air around it. */
+  /** Shows a range of frames with a margin. */
   show(first: number, last: number): void {
-    const air = Math.max(2, 0.08 * (last - first));
-    this.#set(first - air, Math.min(this.nFrames, last - first + 2 * air));
+    const margin = Math.max(2, 0.08 * (last - first));
+    this.#set(first - margin, Math.min(this.nFrames, last - first + 2 * margin));
   }
 
   #set(first: number, span: number): void {
@@ -86,9 +86,9 @@ export class TimeScale {
     this.#last = this.#first + span;
   }
 
-  /** Where the ruler has marks: multiples of a round step, at least `apart` pixels from each other. */
-  ticks(apart: number): { step: number; frames: number[] } {
-    const step = roundStep(apart / this.pixelsPerFrame);
+  /** Returns the ticks of the ruler: multiples of a round step, at least `minSpacing` pixels apart. */
+  ticks(minSpacing: number): { step: number; frames: number[] } {
+    const step = roundStep(minSpacing / this.pixelsPerFrame);
     const frames: number[] = [];
     for (let f = Math.ceil(Math.max(0, this.#first) / step) * step; f <= this.#last && f < this.nFrames; f += step)
       frames.push(f);
@@ -96,9 +96,9 @@ export class TimeScale {
   }
 }
 
-/** The least of 1, 2, 5, 10, 20, 50, ... that is not below `least`. */
-export function roundStep(least: number): number {
+/** Returns the smallest of 1, 2, 5, 10, 20, 50, ... that is not below `min`. */
+export function roundStep(min: number): number {
   let step = 1;
-  for (let k = 0; step < least; k++) step *= k % 3 === 1 ? 2.5 : 2;
+  for (let k = 0; step < min; k++) step *= k % 3 === 1 ? 2.5 : 2;
   return step;
 }

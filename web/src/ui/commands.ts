@@ -1,77 +1,77 @@
-/** Everything that a page can do, by name: found by Ctrl-K, pressed by keys, listed by "?". */
+/** The registry of commands: listed by "?", found by Ctrl-K, run by shortcuts. */
 
 import { isTyping, matches } from "./keys";
 
 export interface Command {
   title: string;
-  /** One way to press it, or several. */
+  /** One shortcut, or several. */
   keys?: string | readonly string[];
-  /** Under which heading the help lists it. */
+  /** The heading in the help. */
   group?: string;
-  /** Without this the command is only listed: the control that has the focus hears the keys. */
+  /** Without this the command is only listed: the focused control handles the keys. */
   run?: () => void;
-  /** Whether it can be done now. */
+  /** Whether it is available now. */
   enabled?: () => boolean;
-  /** Also while somebody is typing in a field. */
+  /** Also active while the user types in a field. */
   whileTyping?: boolean;
-  /** false: not found by Ctrl-K. */
-  offered?: boolean;
+  /** false: not listed by Ctrl-K. */
+  inPalette?: boolean;
 }
 
-const sets: (readonly Command[])[] = [];
+const registrations: (readonly Command[])[] = [];
 
-/** Adds commands; what comes back takes them away. Of two with the same keys the later one is heard. */
+/** Adds commands. The returned function removes them. Of two with the same keys the later one runs. */
 export function register(commands: readonly Command[]): () => void {
-  sets.push(commands);
+  registrations.push(commands);
   return () => {
-    const at = sets.indexOf(commands);
-    if (at >= 0) sets.splice(at, 1);
+    const at = registrations.indexOf(commands);
+    if (at >= 0) registrations.splice(at, 1);
   };
 }
 
 export function allCommands(): Command[] {
-  return sets.flat();
+  return registrations.flat();
 }
 
-/** As people are shown them: what the page can do comes before what can be done everywhere. */
+/** All commands in display order: those of the page before the general ones. */
 export function listedCommands(): Command[] {
-  return [...sets.slice(1), ...sets.slice(0, 1)].flat();
+  return [...registrations.slice(1), ...registrations.slice(0, 1)].flat();
 }
 
-export function keysOf(command: Command): readonly string[] {
+export function commandKeys(command: Command): readonly string[] {
   return typeof command.keys === "string" ? [command.keys] : (command.keys ?? []);
 }
 
-/** The command that hears these keys, if any. */
-export function heard(event: KeyboardEvent, typing: boolean): Command | undefined {
+/** Returns the command for a key press, if any. */
+export function findCommand(event: KeyboardEvent, typing: boolean): Command | undefined {
   return allCommands()
     .reverse()
     .find(
       (command) =>
         command.run &&
         (!typing || command.whileTyping) &&
-        keysOf(command).some((keys) => matches(event, keys)) &&
+        commandKeys(command).some((keys) => matches(event, keys)) &&
         (command.enabled?.() ?? true),
     );
 }
 
-let opening = 0;
+let openingCount = 0;
 
-/** Hears no keys until this is done: they are meant for what is about to open. */
-export async function unheard(opened: Promise<void>): Promise<void> {
-  opening += 1;
+/** Ignores shortcuts until a dialog has opened: the keys are meant for it. */
+export async function ignoreKeysUntil(opening: Promise<void>): Promise<void> {
+  openingCount += 1;
   try {
-    await opened;
+    await opening;
   } finally {
-    opening -= 1;
+    openingCount -= 1;
   }
 }
 
 export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
-    const isBusy = opening > 0 || document.querySelector("dialog:modal, .menu:popover-open");
+    const isBusy = openingCount > 0 || document.querySelector("dialog:modal, .menu:popover-open");
     if (event.defaultPrevented || event.isComposing || isBusy) return;
-    const command = heard(event, isTyping(event.target));
+    const command = findCommand(event, isTyping(event.target));
     if (!command?.run) return;
     event.preventDefault();
     command.run();

@@ -1,4 +1,4 @@
-/** A dialog over the page. The browser keeps the focus inside, closes it by Esc and gives the focus back. */
+/** A modal dialog. The browser traps the focus, closes the dialog on Esc and restores the focus. */
 
 import { type Child, fill, h } from "./dom";
 import { icon } from "./icons";
@@ -6,10 +6,10 @@ import { icon } from "./icons";
 export interface DialogOptions {
   title: string;
   body: Child[];
-  /** Buttons at its foot. */
+  /** Buttons at the bottom. */
   actions?: HTMLElement[];
   widthPx?: number;
-  /** Without a head: the title is then only heard. */
+  /** Without a header: the title is for screen readers only. */
   bare?: boolean;
   onClose?: () => void;
 }
@@ -19,18 +19,27 @@ export interface OpenDialog {
   close(): void;
 }
 
-let made = 0;
+let dialogCount = 0;
 
 export function openDialog({ title, body, actions = [], widthPx, bare = false, onClose }: DialogOptions): OpenDialog {
-  const name = `dialog-${++made}`;
-  const element = h("dialog", { class: bare ? "dialog bare" : "dialog", "aria-labelledby": name });
-  const shut = h("button", { class: "button quiet icon-only", type: "button", "aria-label": "Close" }, icon("cross"));
-  shut.addEventListener("click", () => element.close());
-  const heading = h("h2", { id: name, text: title, class: bare ? "unseen" : "" });
+  const headingId = `dialog-${++dialogCount}`;
+  const element = h("dialog", { class: bare ? "dialog bare" : "dialog", "aria-labelledby": headingId });
+  const closeButton = h(
+    "button",
+    { class: "button quiet icon-only", type: "button", "aria-label": "Close" },
+    icon("cross"),
+  );
+  closeButton.addEventListener("click", () => element.close());
+  const heading = h("h2", { id: headingId, text: title, class: bare ? "visually-hidden" : "" });
   if (bare) fill(element, heading, ...body);
   else {
-    const foot = actions.length > 0 && h("div", { class: "dialog-foot" }, ...actions);
-    fill(element, h("div", { class: "dialog-head" }, heading, shut), h("div", { class: "dialog-body" }, ...body), foot);
+    const footer = actions.length > 0 && h("div", { class: "dialog-foot" }, ...actions);
+    fill(
+      element,
+      h("div", { class: "dialog-head" }, heading, closeButton),
+      h("div", { class: "dialog-body" }, ...body),
+      footer,
+    );
   }
   if (widthPx) element.style.setProperty("--dialog-width", `${widthPx}px`);
   element.addEventListener("pointerdown", (event) => {

@@ -1,4 +1,4 @@
-/** Elements made by script. Texts are texts: nothing that comes from a file or a person is ever read as markup. */
+/** Creates elements. Texts are set as text: nothing from a file or a user is parsed as markup. */
 
 export type Child = Node | string | number | null | undefined | false;
 
@@ -9,15 +9,18 @@ export interface Attributes {
   [attribute: string]: unknown;
 }
 
-/** An element with attributes (false and null leave one out, true sets it empty; of aria- ones both are said), listeners under `on`, and children. */
+/**
+ * Creates an element with attributes (false and null omit one, true sets it empty; aria- attributes get "true" or
+ * "false"), listeners under `on`, and children.
+ */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
-  dress(element, attributes);
-  element.append(...shown(children));
+  setAttributes(element, attributes);
+  element.append(...toNodes(children));
   return element;
 }
 
@@ -28,27 +31,27 @@ export function svg<Tag extends keyof SVGElementTagNameMap>(
   ...children: Child[]
 ): SVGElementTagNameMap[Tag] {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  dress(element, attributes);
-  element.append(...shown(children));
+  setAttributes(element, attributes);
+  element.append(...toNodes(children));
   return element;
 }
 
-/** Puts `children` in the place of all that an element holds. */
+/** Replaces the children of an element. */
 export function fill(element: Element, ...children: Child[]): void {
-  element.replaceChildren(...shown(children));
+  element.replaceChildren(...toNodes(children));
 }
 
-function shown(children: Child[]): (Node | string)[] {
+function toNodes(children: Child[]): (Node | string)[] {
   return children
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (typeof child === "number" ? String(child) : (child as Node | string)));
 }
 
-function dress(element: Element, attributes: Attributes): void {
+function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) continue;
     if (typeof value === "boolean" && name.startsWith("aria-")) {
-      element.setAttribute(name, String(value)); // there "false" says something
+      element.setAttribute(name, String(value)); // "false" is meaningful there
       continue;
     }
     if (value === false) continue;

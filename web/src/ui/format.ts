@@ -1,7 +1,7 @@
-/** Numbers as people read them. */
+/** Formats numbers, dates and names for people. */
 
-const whole = new Intl.NumberFormat("en");
-const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+const wholeNumber = new Intl.NumberFormat("en");
+const dayFormat = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
 
 /** "0.45 s", "4.2 s", "38 s", "1:05", "1:02:03" */
 export function duration(seconds: number): string {
@@ -15,7 +15,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(rounded % 60)}`;
 }
 
-/** A place in time, always with two digits behind the point: "0:04.25" */
+/** A time with two decimals: "0:04.25" */
 export function timecode(seconds: number): string {
   const hundredths = Math.round(seconds * 100);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -36,11 +36,11 @@ export function bytes(count: number): string {
 
 /** "1,234" */
 export function count(value: number): string {
-  return whole.format(value);
+  return wholeNumber.format(value);
 }
 
 /** "1 clip", "1,234 clips" */
-export function counted(value: number, one: string, many = `${one}s`): string {
+export function countOf(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
@@ -51,14 +51,14 @@ export function fps(value: number): string {
 
 /** "18 Nov 2026" */
 export function date(value: string | Date): string {
-  return day
+  return dayFormat
     .formatToParts(new Date(value))
     .reduce((text, { type, value: part }) => text + (type === "literal" ? " " : part), "")
     .replace(/ +/g, " ");
 }
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const SPANS = [
+const relativeTime = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const TIME_UNITS = [
   [86_400, "day"],
   [3600, "hour"],
   [60, "minute"],
@@ -67,14 +67,14 @@ const SPANS = [
 /** "just now", "5 minutes ago", "yesterday", "12 days ago" */
 export function ago(value: string | Date, now: number = Date.now()): string {
   const seconds = Math.max(0, (now - new Date(value).getTime()) / 1000);
-  const span = SPANS.find(([least]) => seconds >= least);
-  return span ? relative.format(-Math.floor(seconds / span[0]), span[1]) : "just now";
+  const unit = TIME_UNITS.find(([unitSeconds]) => seconds >= unitSeconds);
+  return unit ? relativeTime.format(-Math.floor(seconds / unit[0]), unit[1]) : "just now";
 }
 
-/** Of what stays for so many days: "29 days left", "gone soon" */
+/** The days left of a retention period: "29 days left", "deleted soon" */
 export function daysLeft(since: string | Date, days: number, now: number = Date.now()): string {
-  const whole = Math.ceil(days - (now - new Date(since).getTime()) / 86_400_000);
-  return whole > 0 ? `${counted(whole, "day")} left` : "gone soon";
+  const remaining = Math.ceil(days - (now - new Date(since).getTime()) / 86_400_000);
+  return remaining > 0 ? `${countOf(remaining, "day")} left` : "deleted soon";
 }
 
 /** "12.4 mm", "0.08 mm" */
@@ -83,6 +83,6 @@ export function millimetres(value: number): string {
 }
 
 /** "left_upper_arm" -> "left upper arm" */
-export function spoken(name: string): string {
+export function humanize(name: string): string {
   return name.replaceAll("_", " ");
 }

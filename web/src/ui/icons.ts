@@ -1,4 +1,4 @@
-/** Small line drawings on a grid of 20. They are silent: what they stand on has a name. */
+/** Line icons on a grid of 20. They are hidden from screen readers: the control has a name. */
 
 import { svg } from "./dom";
 
@@ -20,7 +20,7 @@ const PATHS = {
   undo: "M7 4L3.500 7.500L7 11M3.500 7.500h8a4.500 4.500 0 0 1 0 9H8",
   redo: "M13 4l3.500 3.500L13 11M16.500 7.500h-8a4.500 4.500 0 0 0 0 9H12",
   retry: "M16 10a6 6 0 1 1-1.800-4.300M16.500 3v3.500H13",
-  alike: "M7.500 3.500a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12.500 8.500a4 4 0 1 1-4.600 5.900",
+  similar: "M7.500 3.500a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12.500 8.500a4 4 0 1 1-4.600 5.900",
   mirror: "M10 2.500v15M7.500 6l-5 8h5zM12.500 6l5 8h-5z",
   sun: "M10 6.500a3.500 3.500 0 1 0 0 7a3.500 3.500 0 0 0 0-7M10 2v1.500M10 16.500V18M2 10h1.500M16.500 10H18M4.300 4.300l1.100 1.100M14.600 14.600l1.100 1.100M4.300 15.700l1.100-1.100M14.600 5.400l1.100-1.100",
   moon: "M16.500 11.800A7 7 0 0 1 8.200 3.500a7 7 0 1 0 8.300 8.300",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { matches } from "./keys";
-import { distance } from "./palette";
+import { matchCost } from "./palette";
 
 const press = (key: string, more: Partial<Record<"ctrlKey" | "metaKey" | "shiftKey" | "altKey", boolean>> = {}) => ({
   key,
@@ -11,15 +11,15 @@ const press = (key: string, more: Partial<Record<"ctrlKey" | "metaKey" | "shiftK
   ...more,
 });
 
-describe("keys by name", () => {
-  it("knows Ctrl here and Cmd there", () => {
+describe("shortcuts", () => {
+  it("maps Mod to Ctrl or Cmd", () => {
     expect(matches(press("k", { ctrlKey: true }), "Mod+K", false)).toBe(true);
     expect(matches(press("k", { metaKey: true }), "Mod+K", true)).toBe(true);
     expect(matches(press("k", { ctrlKey: true }), "Mod+K", true)).toBe(false);
     expect(matches(press("k"), "Mod+K", false)).toBe(false);
   });
 
-  it("minds Shift for letters and arrows, not for signs", () => {
+  it("requires Shift for letters and arrows, not for signs", () => {
     expect(matches(press("A", { shiftKey: true }), "A", false)).toBe(false);
     expect(matches(press("A", { shiftKey: true }), "Shift+A", false)).toBe(true);
     expect(matches(press("?", { shiftKey: true }), "?", false)).toBe(true);
@@ -30,12 +30,12 @@ describe("keys by name", () => {
   });
 });
 
-describe("commands by some of their letters", () => {
+describe("matching commands", () => {
   it("prefers beginnings of words", () => {
-    const found = ["Resort", "Sort: by name", "Show the keys"].filter((title) => distance("sort", title) !== null);
-    expect(found).toEqual(["Resort", "Sort: by name"]);
-    expect(distance("sort", "Sort: by name")!).toBeLessThan(distance("sort", "Resort")!);
-    expect(distance("name sort", "Sort: by name")).not.toBeNull();
-    expect(distance("xyz", "Sort")).toBeNull();
+    const titles = ["Resort", "Sort: by name", "Show the keys"].filter((title) => matchCost("sort", title) !== null);
+    expect(titles).toEqual(["Resort", "Sort: by name"]);
+    expect(matchCost("sort", "Sort: by name")!).toBeLessThan(matchCost("sort", "Resort")!);
+    expect(matchCost("name sort", "Sort: by name")).not.toBeNull();
+    expect(matchCost("xyz", "Sort")).toBeNull();
   });
 });

@@ -1,12 +1,12 @@
-/** Whether things may move by themselves. */
+/** Whether the user prefers reduced motion. */
 
 import { Signal } from "../state/signal";
 
 const query = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** True: nothing moves unless it is asked to. */
-export const calm = new Signal(query.matches);
+/** True: nothing moves on its own. */
+export const reducedMotion = new Signal(query.matches);
 
 query.addEventListener("change", () => {
-  calm.value = query.matches;
+  reducedMotion.value = query.matches;
 });

@@ -1,25 +1,25 @@
-/** Ctrl-K: any command of the page, found by some of its letters. */
+/** The command palette (Ctrl-K): finds commands of the page by some of their letters. */
 
-import { type Command, keysOf, listedCommands } from "./commands";
+import { type Command, commandKeys, listedCommands } from "./commands";
 import { openDialog } from "./dialog";
 import { fill, h } from "./dom";
-import { keySigns } from "./keys";
+import { keyLabels } from "./keys";
 
-/** How well a command is meant by what was typed: null not at all, else the lower the better. */
-export function distance(typed: string, title: string): number | null {
+/** Returns how badly a title matches the typed text: null for no match, lower is better. */
+export function matchCost(typed: string, title: string): number | null {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const text = title.toLowerCase();
   let total = 0;
   for (const word of words) {
     const at = text.indexOf(word);
     if (at >= 0) total += at === 0 || text[at - 1] === " " ? at / 100 : 1 + at / 100;
-    else if (isScattered(word, text)) total += 10;
+    else if (hasLettersInOrder(word, text)) total += 10;
     else return null;
   }
   return total;
 }
 
-function isScattered(letters: string, text: string): boolean {
+function hasLettersInOrder(letters: string, text: string): boolean {
   let from = 0;
   for (const letter of letters) {
     from = text.indexOf(letter, from) + 1;
@@ -34,7 +34,7 @@ export function openPalette(): void {
     class: "palette-field",
     role: "combobox",
     placeholder: "What would you like to do?",
-    "aria-label": "Find a command",
+    "aria-label": "Search commands",
     "aria-expanded": "true",
     "aria-controls": "palette-list",
     "aria-autocomplete": "list",
@@ -43,59 +43,63 @@ export function openPalette(): void {
     autofocus: true,
   });
   const { close } = openDialog({ title: "Commands", body: [field, list], bare: true, widthPx: 560 });
-  let found: Command[] = [];
-  let at = 0;
+  let matches: Command[] = [];
+  let active = 0;
 
   const run = (command: Command | undefined) => {
     if (!command) return;
     close();
     command.run?.();
   };
-  const mark = () => {
+  const markActive = () => {
     [...list.children].forEach((option, index) => {
-      if (option.role === "option") option.setAttribute("aria-selected", String(index === at));
+      if (option.role === "option") option.setAttribute("aria-selected", String(index === active));
     });
-    list.children[at]?.scrollIntoView({ block: "nearest" });
-    if (found.length > 0) field.setAttribute("aria-activedescendant", `palette-${at}`);
+    list.children[active]?.scrollIntoView({ block: "nearest" });
+    if (matches.length > 0) field.setAttribute("aria-activedescendant", `palette-${active}`);
     else field.removeAttribute("aria-activedescendant");
   };
   const show = () => {
-    found = matching(field.value);
-    at = 0;
-    const options = found.map((command, index) =>
+    matches = findMatches(field.value);
+    active = 0;
+    const options = matches.map((command, index) =>
       h(
         "div",
-        { role: "option", id: `palette-${index}`, on: { click: () => run(command), pointermove: () => mark2(index) } },
-        h("span", { class: "wide", text: command.title }),
+        {
+          role: "option",
+          id: `palette-${index}`,
+          on: { click: () => run(command), pointermove: () => setActive(index) },
+        },
+        h("span", { class: "grow", text: command.title }),
         h("span", { class: "group", text: command.group ?? "" }),
-        ...keysOf(command).slice(0, 1).map(keySigns),
+        ...commandKeys(command).slice(0, 1).map(keyLabels),
       ),
     );
     fill(list, ...options);
-    if (found.length === 0) fill(list, h("p", { class: "palette-none", text: "Nothing here is called that." }));
-    mark();
+    if (matches.length === 0) fill(list, h("p", { class: "palette-empty", text: "No matching command." }));
+    markActive();
   };
-  const mark2 = (index: number) => {
-    if (at === index) return;
-    at = index;
-    mark();
+  const setActive = (index: number) => {
+    if (active === index) return;
+    active = index;
+    markActive();
   };
   field.addEventListener("input", show);
   field.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && found.length > 0) mark2((at + step + found.length) % found.length);
-    else if (event.key === "Enter") run(found[at]);
+    if (step !== undefined && matches.length > 0) setActive((active + step + matches.length) % matches.length);
+    else if (event.key === "Enter") run(matches[active]);
     else return;
     event.preventDefault();
   });
   show();
 }
 
-function matching(typed: string): Command[] {
+function findMatches(typed: string): Command[] {
   return listedCommands()
-    .filter((command) => command.run && command.offered !== false && (command.enabled?.() ?? true))
-    .map((command) => ({ command, far: distance(typed, `${command.title} ${command.group ?? ""}`) }))
-    .filter((each): each is { command: Command; far: number } => each.far !== null)
-    .sort((a, b) => a.far - b.far)
+    .filter((command) => command.run && command.inPalette !== false && (command.enabled?.() ?? true))
+    .map((command) => ({ command, score: matchCost(typed, `${command.title} ${command.group ?? ""}`) }))
+    .filter((each): each is { command: Command; score: number } => each.score !== null)
+    .sort((a, b) => a.score - b.score)
     .map(({ command }) => command);
 }

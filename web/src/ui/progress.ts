@@ -1,21 +1,21 @@
-/** How far something has come. */
+/** A progress bar. */
 
 import { h } from "./dom";
 
 export interface Progress {
   element: HTMLElement;
-  /** From 0 to 1; null: nobody knows, but it goes on. */
-  set(part: number | null): void;
+  /** From 0 to 1; null if the progress is unknown. */
+  set(fraction: number | null): void;
 }
 
 export function progressBar(label: string): Progress {
   const element = h("div", { class: "progress", role: "progressbar", "aria-label": label, "aria-valuemin": 0 }, h("i"));
   element.setAttribute("aria-valuemax", "100");
-  const set = (part: number | null) => {
-    element.classList.toggle("unknown", part === null);
-    element.style.setProperty("--part", String(part ?? 0));
-    if (part === null) element.removeAttribute("aria-valuenow");
-    else element.setAttribute("aria-valuenow", String(Math.round(100 * part)));
+  const set = (fraction: number | null) => {
+    element.classList.toggle("indeterminate", fraction === null);
+    element.style.setProperty("--fraction", String(fraction ?? 0));
+    if (fraction === null) element.removeAttribute("aria-valuenow");
+    else element.setAttribute("aria-valuenow", String(Math.round(100 * fraction)));
   };
   set(0);
   return { element, set };

@@ -1,12 +1,12 @@
-/** What stays while pages come and go: the bar at the top, the main element, toasts. */
+/** The frame around the pages: top bar, main element, toasts. */
 
 import { register } from "./commands";
 import { h } from "./dom";
 import { type IconName, icon } from "./icons";
+import { openHelp, openPalette } from "./lazy_dialogs";
 import { openMenu } from "./menu";
-import { chooseTheme, type ThemeChoice, themeChoice } from "./theme";
+import { setThemeChoice, type ThemeChoice, themeChoice } from "./theme";
 import { toastRegion } from "./toast";
-import { openHelp, openPalette } from "./wanted";
 
 export const shell = {
   /** The page's part of the bar; emptied when the page changes. */
@@ -15,7 +15,7 @@ export const shell = {
 };
 
 const THEMES: readonly [ThemeChoice, string, IconName][] = [
-  ["system", "As the system", "screen"],
+  ["system", "System", "screen"],
   ["light", "Light", "sun"],
   ["dark", "Dark", "moon"],
 ];
@@ -27,49 +27,49 @@ export function buildShell(): void {
     h("img", { src: "/icon.svg", alt: "", width: 26, height: 26 }),
     h("span", { text: "Keypose" }),
   );
-  const tools = h("div", { class: "bar-tools" }, tool("command", "Commands", openPalette, "wide-only"));
-  tools.append(tool("help", "Keys of this page", openHelp, "wide-only"), themeButton());
+  const tools = h("div", { class: "bar-tools" }, barButton("command", "Commands", openPalette, "wide-only"));
+  tools.append(barButton("help", "Keyboard shortcuts", openHelp, "wide-only"), themeButton());
   document.body.append(
-    h("a", { class: "skip-link", href: "#main", text: "Skip to the content" }),
+    h("a", { class: "skip-link", href: "#main", text: "Skip to content" }),
     h("header", { class: "bar" }, brand, shell.slot, tools),
     shell.main,
     toastRegion(),
   );
   register([
     {
-      title: "Find a command",
+      title: "Search commands",
       keys: "Mod+K",
-      group: "Everywhere",
+      group: "General",
       run: openPalette,
       whileTyping: true,
-      offered: false,
+      inPalette: false,
     },
-    { title: "Show the keys of this page", keys: "?", group: "Everywhere", run: openHelp },
+    { title: "Show keyboard shortcuts", keys: "?", group: "General", run: openHelp },
     ...THEMES.map(([choice, title]) => ({
-      title: `Colours: ${title.toLowerCase()}`,
-      group: "Everywhere",
-      run: () => chooseTheme(choice),
+      title: `Theme: ${title.toLowerCase()}`,
+      group: "General",
+      run: () => setThemeChoice(choice),
     })),
   ]);
 }
 
-function tool(name: IconName, title: string, run: () => void, more = ""): HTMLElement {
-  const look = `button quiet icon-only ${more}`;
-  return h("button", { class: look, type: "button", title, "aria-label": title, on: { click: run } }, icon(name));
+function barButton(name: IconName, title: string, run: () => void, classes = ""): HTMLElement {
+  const allClasses = `button quiet icon-only ${classes}`;
+  return h("button", { class: allClasses, type: "button", title, "aria-label": title, on: { click: run } }, icon(name));
 }
 
 function themeButton(): HTMLElement {
-  const button = tool("sun", "Colours", () => {
+  const button = barButton("sun", "Theme", () => {
     const items = THEMES.map(([choice, title]) => ({
       title,
       checked: themeChoice.value === choice,
-      run: () => chooseTheme(choice),
+      run: () => setThemeChoice(choice),
     }));
-    openMenu(button, "Colours", items);
+    openMenu(button, "Theme", items);
   });
   button.setAttribute("aria-haspopup", "menu");
   button.setAttribute("aria-expanded", "false");
-  themeChoice.show((choice) => {
+  themeChoice.watchNow((choice) => {
     button.replaceChildren(icon(THEMES.find(([each]) => each === choice)?.[2] ?? "screen"));
   });
   return button;

@@ -1,20 +1,20 @@
-/** What a page or a part of it shows while there is nothing else: empty, loading, failed. */
+/** What a page or a section shows when it is empty, loading or failed. */
 
 import { ApiError, ServerGone } from "../api/client";
 import { h } from "./dom";
 import { type IconName, icon } from "./icons";
 import { progressBar } from "./progress";
 
-interface Empty {
+interface EmptyStateOptions {
   icon: IconName;
   title: string;
   text?: string | undefined;
   actions?: HTMLElement[];
 }
 
-export function emptyState({ icon: name, title, text, actions = [] }: Empty): HTMLElement {
-  const doing = actions.length > 0 && h("div", { class: "actions" }, ...actions);
-  return h("section", { class: "state" }, icon(name), h("h2", { text: title }), text && h("p", { text }), doing);
+export function emptyState({ icon: name, title, text, actions = [] }: EmptyStateOptions): HTMLElement {
+  const actionRow = actions.length > 0 && h("div", { class: "actions" }, ...actions);
+  return h("section", { class: "state" }, icon(name), h("h2", { text: title }), text && h("p", { text }), actionRow);
 }
 
 export function loadingState(text: string): HTMLElement {
@@ -23,39 +23,40 @@ export function loadingState(text: string): HTMLElement {
   return h("section", { class: "state", role: "status" }, progress.element, h("p", { text }));
 }
 
-interface Failed {
+interface ErrorStateOptions {
   title: string;
   error: unknown;
   retry?: () => void;
 }
 
 /** What went wrong, where, and what to do about it. */
-export function errorState({ title, error, retry }: Failed): HTMLElement {
-  const gone = error instanceof ServerGone;
-  const remedy = error instanceof ApiError ? error.problem.remedy : null;
-  const again = retry && h("button", { class: "button primary", on: { click: retry } }, icon("retry"), "Try again");
+export function errorState({ title, error, retry }: ErrorStateOptions): HTMLElement {
+  const isServerGone = error instanceof ServerGone;
+  const hint = error instanceof ApiError ? error.details.hint : null;
+  const retryButton =
+    retry && h("button", { class: "button primary", on: { click: retry } }, icon("retry"), "Try again");
   return h(
     "section",
     { class: "state failed", role: "alert" },
-    icon(gone ? "unplugged" : "warning"),
-    h("h2", { text: gone ? "The server does not answer" : title }),
-    h("p", { text: sentence(gone ? error.problem.message : messageOf(error)) }),
-    remedy && h("p", { class: "remedy", text: remedy }),
-    again && h("div", { class: "actions" }, again),
+    icon(isServerGone ? "unplugged" : "warning"),
+    h("h2", { text: isServerGone ? "The server is not responding" : title }),
+    h("p", { text: toSentence(isServerGone ? error.details.message : errorMessage(error)) }),
+    hint && h("p", { class: "error-hint", text: hint }),
+    retryButton && h("div", { class: "actions" }, retryButton),
   );
 }
 
-/** What an error says, with the line of the file where there is one. */
-export function messageOf(error: unknown): string {
+/** Returns the message of an error, with the line of the file if there is one. */
+export function errorMessage(error: unknown): string {
   if (error instanceof ApiError) {
-    const { line, message } = error.problem;
+    const { line, message } = error.details;
     return line && !new RegExp(`\\b${line}\\b`).test(message) ? `line ${line}: ${message}` : message;
   }
   return error instanceof Error ? error.message : String(error);
 }
 
-/** With a capital letter and a full stop. */
-export function sentence(text: string): string {
-  const said = text.trim();
-  return said === "" ? "" : said[0]?.toUpperCase() + said.slice(1) + (/[.!?:]$/.test(said) ? "" : ".");
+/** Adds a capital letter and a full stop. */
+export function toSentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === "" ? "" : trimmed[0]?.toUpperCase() + trimmed.slice(1) + (/[.!?:]$/.test(trimmed) ? "" : ".");
 }

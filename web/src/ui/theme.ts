@@ -1,35 +1,35 @@
-/** Light and dark: as the system prefers, or as was chosen here. */
+/** The colour theme: chosen by the user, or that of the system. */
 
 import { Signal } from "../state/signal";
 
 export type ThemeChoice = "system" | "light" | "dark";
 export type Theme = "light" | "dark";
 
-const KEPT_AS = "keypose.theme";
+const STORAGE_KEY = "keypose.theme";
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
-/** What was chosen. */
+/** The user's choice. */
 export const themeChoice = new Signal<ThemeChoice>("system");
-/** What is shown; pictures made by the server are asked for in it. */
+/** The theme in effect; pictures are requested from the server in it. */
 export const theme = new Signal<Theme>("light");
 
 export function startTheme(): void {
-  const kept = read();
-  themeChoice.value = kept;
-  themeChoice.show(apply);
-  prefersDark.addEventListener("change", () => apply(themeChoice.value));
+  const storedChoice = readStoredChoice();
+  themeChoice.value = storedChoice;
+  themeChoice.watchNow(applyTheme);
+  prefersDark.addEventListener("change", () => applyTheme(themeChoice.value));
 }
 
-export function chooseTheme(choice: ThemeChoice): void {
+export function setThemeChoice(choice: ThemeChoice): void {
   themeChoice.value = choice;
   try {
-    localStorage.setItem(KEPT_AS, choice);
+    localStorage.setItem(STORAGE_KEY, choice);
   } catch {
-    // storage may be forbidden: then the choice lasts as long as the page
+    // storage may be forbidden: then the choice lasts until the page is closed
   }
 }
 
-/** The colour of a custom property as it is now, for canvases and 3D: cssColour("--left"). */
+/** Returns the current colour of a custom property, for canvases and 3D: cssColour("--left"). */
 export function cssColour(name: string): string {
   const probe = document.createElement("i");
   probe.style.color = `var(${name})`;
@@ -40,16 +40,16 @@ export function cssColour(name: string): string {
   return colour;
 }
 
-function read(): ThemeChoice {
+function readStoredChoice(): ThemeChoice {
   try {
-    const kept = localStorage.getItem(KEPT_AS);
-    return kept === "light" || kept === "dark" ? kept : "system";
+    const stored = localStorage.getItem(STORAGE_KEY);
+    return stored === "light" || stored === "dark" ? stored : "system";
   } catch {
     return "system";
   }
 }
 
-function apply(choice: ThemeChoice): void {
+function applyTheme(choice: ThemeChoice): void {
   if (choice === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = choice;
   theme.value = choice === "system" ? (prefersDark.matches ? "dark" : "light") : choice;

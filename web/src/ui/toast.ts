@@ -1,4 +1,4 @@
-/** Short news at the foot of the page, with one thing to do about it: "3 clips removed. Undo". */
+/** Short messages at the bottom of the page, with one optional action: "3 clips moved to the trash. Undo". */
 
 import { h } from "./dom";
 import { icon } from "./icons";
@@ -8,44 +8,49 @@ export interface ToastAction {
   run: () => void;
 }
 
-const STAYS_MS = 5000;
-const STAYS_WITH_ACTION_MS = 12_000;
-const MOST = 3;
+const SHOW_MS = 5000;
+const SHOW_WITH_ACTION_MS = 12_000;
+const MAX_TOASTS = 3;
 
 const region = h("div", { class: "toasts", role: "status", "aria-live": "polite", "aria-atomic": "false" });
-const open: { close: () => void }[] = [];
+const openToasts: { close: () => void }[] = [];
 
 export function toastRegion(): HTMLElement {
   return region;
 }
 
-/** Says `text`; what comes back closes it. It stays while it is hovered or has the focus. */
+/** Shows a message. The returned function closes it. It stays while it is hovered or focused. */
 export function toast(text: string, action?: ToastAction): () => void {
-  const does = (run: () => void) => () => {
+  const closeAndRun = (run: () => void) => () => {
     close();
     run();
   };
-  const act = action && h("button", { class: "button small", on: { click: does(action.run) }, text: action.title });
-  const shut = h("button", { class: "button small icon-only", "aria-label": "Close", on: { click: () => close() } });
-  shut.append(icon("cross"));
-  const element = h("div", { class: "toast" }, h("p", { text }), act, shut);
+  const actionButton =
+    action && h("button", { class: "button small", on: { click: closeAndRun(action.run) }, text: action.title });
+  const closeButton = h("button", {
+    class: "button small icon-only",
+    "aria-label": "Close",
+    on: { click: () => close() },
+  });
+  closeButton.append(icon("cross"));
+  const element = h("div", { class: "toast" }, h("p", { text }), actionButton, closeButton);
   let timer = 0;
-  const wait = () => {
+  const startTimer = () => {
     clearTimeout(timer);
-    timer = window.setTimeout(() => close(), action ? STAYS_WITH_ACTION_MS : STAYS_MS);
+    timer = window.setTimeout(() => close(), action ? SHOW_WITH_ACTION_MS : SHOW_MS);
   };
   const entry = { close };
   function close(): void {
     clearTimeout(timer);
     element.remove();
-    const at = open.indexOf(entry);
-    if (at >= 0) open.splice(at, 1);
+    const at = openToasts.indexOf(entry);
+    if (at >= 0) openToasts.splice(at, 1);
   }
   for (const kind of ["pointerenter", "focusin"] as const) element.addEventListener(kind, () => clearTimeout(timer));
-  for (const kind of ["pointerleave", "focusout"] as const) element.addEventListener(kind, wait);
-  open.push(entry);
-  if (open.length > MOST) open[0]?.close();
+  for (const kind of ["pointerleave", "focusout"] as const) element.addEventListener(kind, startTimer);
+  openToasts.push(entry);
+  if (openToasts.length > MAX_TOASTS) openToasts[0]?.close();
   region.append(element);
-  wait();
+  startTimer();
   return close;
 }

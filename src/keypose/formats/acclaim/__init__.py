@@ -1,13 +1,13 @@
-"""Acclaim ASF/AMC, the pair of files in which CMU publishes its motion capture: skeleton and motion.
+"""Acclaim ASF/AMC, the pair of files (skeleton and motion) in which CMU publishes its motion capture.
 
-A bone's values are meant in its own frame C (its ``axis``): with M the turns of its ``dof`` about fixed
-axes, the first written applied first, the turn of the bone against its parent is ``C M C^-1``, and a
-translation moves the bone's start by ``C t``. The root's ``position`` and ``orientation`` are the frame
-in which the root moves. ``l`` moves the bone's end along the bone.
+A bone's values are in its own frame C (its ``axis``): with M the rotations of its ``dof`` about fixed axes, the first
+one written applied first, the rotation of the bone relative to its parent is ``C M C^-1``, and a translation moves the
+bone's start by ``C t``. The root's ``position`` and ``orientation`` are the frame in which the root moves. ``l`` moves
+the bone's end along the bone.
 
-The files say nothing about the frame rate (120 fps is assumed, CMU's) nor which skeleton belongs to a
-motion: it is looked for beside it. Where bones and degrees of freedom agree, a skeleton of another
-person cannot be told from the right one by content; only its name can give it away.
+The files state neither the frame rate (120 fps, CMU's, is assumed) nor which skeleton belongs to a motion: it is
+searched in the same folder. If bones and degrees of freedom agree, the skeleton of another person cannot be detected by
+content, only by its name.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from pathlib import Path
 import numpy as np
 
 from keypose import _core
-from keypose.arrays import Floats, give_away
+from keypose.arrays import Floats, freeze
 from keypose.errors import FileError, OptionError
 from keypose.formats.acclaim.amc import AmcFrames, read_frames
 from keypose.formats.acclaim.asf import AcclaimSkeleton, read_skeleton
 from keypose.formats.acclaim.asf_text import BOM, ROTATIONS, STRETCH, TRANSLATIONS
-from keypose.formats.base import SNIFF_BYTES, Format, ReadOptions, Source, shown
+from keypose.formats.base import SNIFF_BYTES, Format, LoadOptions, Source, printable_text
 from keypose.formats.files import GZIP_MAGIC, gunzip, read_bytes
 from keypose.formats.orientation import find_up
-from keypose.formats.reference import frames_to_skip
+from keypose.formats.reference_pose import frames_to_skip
 from keypose.model import Motion, Pose
 from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
 
 DEFAULT_FPS = 120.0
-_HOW_TO_GIVE = "give it with asf=..., at the command line with --asf FILE"
+_ASF_HINT = "give it with asf=..., at the command line with --asf FILE"
 
 
-def read_amc(source: Source, options: ReadOptions) -> Motion:
-    """The motion of an AMC file on the skeleton of ``options.asf``, or of the one found beside it."""
+def read_amc(source: Source, options: LoadOptions) -> Motion:
+    """Read an AMC file with the skeleton of ``options.asf``, by default the one found in the same folder."""
     asf_source = _skeleton_source(source, options)
     if _sniff_amc(asf_source.data[:SNIFF_BYTES]):
         raise asf_source.error("is an AMC motion, expected an ASF skeleton")
@@ -47,22 +47,22 @@ def read_amc(source: Source, options: ReadOptions) -> Motion:
     for joint in sorted(set(asf.skeleton.end_joints.tolist())):
         if STRETCH in asf.dof[joint]:
             source.note(f"bone {asf.skeleton.names[joint]!r} stretches, but its end site stays at the rest length")
-    translations, rotations = _poses(source, asf, frames)
-    return _motion(source, options, asf, translations, rotations, frames.first_frame)
+    translations, rotations = _compute_poses(source, asf, frames)
+    return _build_motion(source, options, asf, translations, rotations, frames.first_frame)
 
 
-def read_asf(source: Source, options: ReadOptions) -> Motion:
-    """A single frame: the skeleton in its rest pose."""
+def read_asf(source: Source, options: LoadOptions) -> Motion:
+    """Read an ASF file as a single frame: the skeleton in its rest pose."""
     asf = read_skeleton(source)
     source.note("a skeleton without motion: one frame in its rest pose")
     rotations = np.tile(np.array(IDENTITY), (1, asf.skeleton.n_joints, 1))
     rotations[0, 0] = asf.axes[0]
-    return _motion(source, options, asf, asf.skeleton.offsets[None].copy(), rotations, 0)
+    return _build_motion(source, options, asf, asf.skeleton.offsets[None].copy(), rotations, 0)
 
 
-def _motion(
+def _build_motion(
     source: Source,
-    options: ReadOptions,
+    options: LoadOptions,
     asf: AcclaimSkeleton,
     translations: Floats,
     rotations: Floats,
@@ -76,7 +76,7 @@ def _motion(
     reference = Pose(translations[0], rotations[0]) if skip else None
     if skip:
         source.note("the first frame is a reference pose (T-pose), kept apart from the movement")
-    translations, rotations = give_away(translations)[skip:], give_away(rotations)[skip:]
+    translations, rotations = freeze(translations)[skip:], freeze(rotations)[skip:]
     return Motion(
         name=source.name,
         skeleton=asf.skeleton,
@@ -91,42 +91,44 @@ def _motion(
     )
 
 
-def _poses(source: Source, asf: AcclaimSkeleton, frames: AmcFrames) -> tuple[Floats, Floats]:
-    """Local translations (T, J, 3) in file units and rotations (T, J, 4), wxyz."""
+def _compute_poses(source: Source, asf: AcclaimSkeleton, frames: AmcFrames) -> tuple[Floats, Floats]:
+    """Return local translations (T, J, 3) in file units and rotations (T, J, 4), wxyz."""
     joints = asf.skeleton.n_joints
-    turns, axes = np.full((2, joints, 3), -1, np.int32)
+    rotation_columns, axes = np.full((2, joints, 3), -1, np.int32)
     for joint, start in frames.columns.items():
-        own = [(start + k, "xyz".index(d[1])) for k, d in enumerate(asf.dof[joint]) if d in ROTATIONS]
-        for k, (column, axis) in enumerate(reversed(own)):  # the kernel's turns are intrinsic
-            turns[joint, k], axes[joint, k] = column, axis
+        rotation_dofs = [(start + k, "xyz".index(d[1])) for k, d in enumerate(asf.dof[joint]) if d in ROTATIONS]
+        for k, (column, axis) in enumerate(reversed(rotation_dofs)):  # the kernel's rotations are intrinsic
+            rotation_columns[joint, k], axes[joint, k] = column, axis
     values = frames.values
     degrees = asf.degrees if frames.degrees is None else frames.degrees
     if not degrees:
         values = values.copy()
         with np.errstate(over="ignore"):
-            values[:, turns[turns >= 0]] *= 180.0 / np.pi
+            values[:, rotation_columns[rotation_columns >= 0]] *= 180.0 / np.pi
         _check_finite(source, values, frames)
     no_positions = np.full((joints, 3), -1, np.int32)
-    translations, rotations = _core.poses_from_channels(values, no_positions, turns, axes, asf.skeleton.offsets)
-    _into_bone_frames(asf, rotations)
+    translations, rotations = _core.poses_from_channels(
+        values, no_positions, rotation_columns, axes, asf.skeleton.offsets
+    )
+    _rotate_into_bone_frames(asf, rotations)
     with np.errstate(over="ignore", invalid="ignore"):
         _move_joints(asf, frames, translations)
     _check_finite(source, translations, frames)
     return translations, rotations
 
 
-def _into_bone_frames(asf: AcclaimSkeleton, rotations: Floats) -> None:
-    """From M, the turns that the file says, to C M C^-1 for bones and C M for the root, in place."""
-    turned = (asf.axes != IDENTITY).any(axis=1)
+def _rotate_into_bone_frames(asf: AcclaimSkeleton, rotations: Floats) -> None:
+    """Change M, the rotations of the file, to C M C^-1 for bones and C M for the root, in place."""
+    has_axis = (asf.axes != IDENTITY).any(axis=1)
     matrices = to_matrix(asf.axes)
-    for joint in np.flatnonzero(turned[1:]) + 1:
-        rotations[:, joint, 1:] @= matrices[joint].T  # conjugation turns the axis of M
-    if turned[0]:
+    for joint in np.flatnonzero(has_axis[1:]) + 1:
+        rotations[:, joint, 1:] @= matrices[joint].T  # conjugation rotates the axis of M
+    if has_axis[0]:
         rotations[:, 0] = multiply(asf.axes[0], rotations[:, 0])
 
 
 def _move_joints(asf: AcclaimSkeleton, frames: AmcFrames, translations: Floats) -> None:
-    """Adds what the values of tx, ty, tz and l move, in place."""
+    """Add the translations of tx, ty, tz and l, in place."""
     parents = asf.skeleton.parents
     for joint, start in frames.columns.items():
         for k, dof in enumerate(asf.dof[joint]):
@@ -143,8 +145,8 @@ def _check_finite(source: Source, values: Floats, frames: AmcFrames) -> None:
         raise source.error(f"frame {frame} holds numbers too large to compute with")
 
 
-def _skeleton_source(source: Source, options: ReadOptions) -> Source:
-    """The skeleton that was named, that came with the motion, or that lies beside it."""
+def _skeleton_source(source: Source, options: LoadOptions) -> Source:
+    """Return the skeleton file: that of ``options.asf``, the companion of the motion, or one in its folder."""
     if source.companions is None or options.asf is not None:
         path = options.asf or _find_skeleton(source)
         return Source(path, read_bytes(path, source.limits), source.limits)
@@ -152,44 +154,44 @@ def _skeleton_source(source: Source, options: ReadOptions) -> Source:
     if len(names) != 1:
         came = ", ".join(map(repr, names)) or "nothing"
         raise source.error(f"{came} came with it, expected its .asf and no other file")
-    data = source.companion(names[0]) or b""
-    path = Path(shown(names[0]))
+    data = source.find_companion(names[0]) or b""
+    path = Path(printable_text(names[0]))
     return Source(path, gunzip(path, data, source.limits) if data.startswith(GZIP_MAGIC) else data, source.limits)
 
 
 def _find_skeleton(source: Source) -> Path:
-    """The ASF beside the motion: of the same name, of its subject (02_01 -> 02), or the only one there."""
+    """Return the ASF in the motion's folder: of the same name, of its subject (02_01 -> 02), or the only one."""
     folder = source.path.parent
     try:
-        named = (path for path in folder.iterdir() if path.name.lower().endswith((".asf", ".asf.gz")))
-        beside = sorted((path for path in named if path.is_file()), reverse=True)
+        asf_paths = (path for path in folder.iterdir() if path.name.lower().endswith((".asf", ".asf.gz")))
+        files = sorted((path for path in asf_paths if path.is_file()), reverse=True)
     except OSError as error:
         reason = error.strerror or error
         raise FileError(f"{folder}: cannot be searched for an ASF skeleton ({reason})") from None
-    # In reverse order: 02.asf takes the place of 02.asf.gz.
-    skeletons = {path.name[: path.name.lower().rindex(".asf")]: path for path in beside}
+    # In reverse order, so that 02.asf replaces 02.asf.gz.
+    skeletons = {path.name[: path.name.lower().rindex(".asf")]: path for path in files}
     prefixes = [source.name]
     while "_" in prefixes[-1]:
         prefixes.append(prefixes[-1].rpartition("_")[0])
     for prefix in prefixes:
         if prefix in skeletons:
             return skeletons[prefix]
-    wanted = " or ".join(f"{prefix}.asf" for prefix in prefixes if prefix)
+    expected = " or ".join(f"{prefix}.asf" for prefix in prefixes if prefix)
     if len(skeletons) != 1:
-        found = f"{len(skeletons)} others" if skeletons else "none"
-        raise source.error(f"no skeleton: expected {wanted} or a single .asf beside it, found {found}; {_HOW_TO_GIVE}")
+        others = f"{len(skeletons)} others" if skeletons else "none"
+        raise source.error(f"no skeleton: expected {expected} or a single .asf beside it, found {others}; {_ASF_HINT}")
     ((name, path),) = skeletons.items()
     subject = prefixes[-1]
     if name.isdigit() and subject.isdigit() and int(name) != int(subject):
         raise source.error(
-            f"no skeleton: expected {wanted} beside it, found only {path.name}, by its name the skeleton of "
-            f"subject {name}, not {subject}; if it is the right one, {_HOW_TO_GIVE}"
+            f"no skeleton: expected {expected} beside it, found only {path.name}, by its name the skeleton of "
+            f"subject {name}, not {subject}; if it is the right one, {_ASF_HINT}"
         )
     return path
 
 
 def _first_lines(head: bytes) -> list[list[bytes]]:
-    """The words of the first two lines that are neither blank nor comment."""
+    """Return the words of the first two lines that are neither blank nor comment."""
     lines = (line.split(b"#", 1)[0].lower().split() for line in head.removeprefix(BOM).splitlines())
     return [words for words in lines if words][:2]
 
@@ -205,8 +207,8 @@ def _sniff_amc(head: bytes) -> bool:
 
 def _sniff_asf(head: bytes) -> bool:
     lines = _first_lines(head)
-    known = (b":version", b":name", b":units", b":documentation", b":root", b":bonedata", b":hierarchy")
-    return bool(lines) and lines[0][0] in known
+    sections = (b":version", b":name", b":units", b":documentation", b":root", b":bonedata", b":hierarchy")
+    return bool(lines) and lines[0][0] in sections
 
 
 AMC = Format("AMC", (".amc",), _sniff_amc, read_amc, gzip=True, has_companions=True)

@@ -1,8 +1,8 @@
-"""AMC, the motion half of Acclaim's pair of files: for each frame its number, then a line of values per bone.
+"""Read AMC, the motion file of an Acclaim pair: for each frame its number, then a line of values per bone.
 
-Nearly every file repeats the layout of its first frame to the end. Such a file is checked as one table
-of word positions and its numbers are parsed in bulk; any other one is read line by line, which takes
-some 25 times as long but bears comments and blank lines and knows the line of every fault.
+Nearly every file repeats the layout of its first frame to the end. Such a file is checked as one table of word
+positions and its numbers are parsed in bulk; any other one is read line by line, which takes about 25 times as long,
+accepts comments and blank lines, and reports the line of every fault.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _NOT_FINITE = (b"nan", b"inf", b"infinity")
 
 @dataclass(frozen=True, eq=False)
 class AmcFrames:
-    """The values of an AMC file, as they stand there."""
+    """The values of an AMC file, unchanged."""
 
     values: Floats  # (T, C)
-    columns: dict[int, int]  # joint -> its first column; the joint's dof say how many follow
+    columns: dict[int, int]  # joint -> its first column; it has one for each dof
     first_frame: int  # the number of the first frame in the file
-    degrees: bool | None  # None: the file does not say
+    degrees: bool | None  # None: not stated
 
 
 @dataclass(frozen=True)
 class _Body:
-    """Where the frames begin."""
+    """The text of the file and where its frames begin."""
 
     text: bytes  # of the whole file, every line ended by "\n"
     start: int
@@ -46,13 +46,13 @@ class _Body:
 
 
 def read_frames(source: Source, asf: AcclaimSkeleton) -> AmcFrames:
-    """All frames of an AMC file, checked against the skeleton that they are for."""
+    """Read all frames of an AMC file and check them against its skeleton."""
     body = _read_header(source)
-    return _read_regular(source, asf, body) or _read_any(source, asf, body)
+    return _read_regular(source, asf, body) or _read_lines(source, asf, body)
 
 
 def _read_header(source: Source) -> _Body:
-    """The lines before the first frame: comments and keywords."""
+    """Read the lines before the first frame: comments and keywords."""
     text = source.data.removeprefix(BOM).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     degrees = None
     unknown: list[tuple[str, int]] = []
@@ -69,7 +69,7 @@ def _read_header(source: Source) -> _Body:
                 unknown.append((words[0].decode("latin-1"), line))
         elif words:
             raise source.error(
-                f"{_shown(words[0])}, expected :FULLY-SPECIFIED, :DEGREES, :RADIANS or a frame number",
+                f"{_quote(words[0])}, expected :FULLY-SPECIFIED, :DEGREES, :RADIANS or a frame number",
                 line=line,
             )
         start += len(raw)
@@ -77,7 +77,7 @@ def _read_header(source: Source) -> _Body:
 
 
 def _read_regular(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames | None:
-    """All frames at once if each is laid out exactly like the first one and in order; else None."""
+    """Read all frames at once if each has exactly the layout of the first one and they are in order; else None."""
     layout = _first_layout(asf, body)
     if layout is None or body.text.find(b"#", body.start) >= 0:
         return None
@@ -88,8 +88,8 @@ def _read_regular(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrame
     letters = np.frombuffer(body.text + b"\n" * (1 + max(map(len, names), default=0)), np.uint8)[body.start :]
     blank = letters <= ord(" ")
     words = np.concatenate(([0], np.flatnonzero(blank[:-1] & ~blank[1:]) + 1))  # where words start
-    frames, rest = divmod(len(words), lines + sum(widths))
-    if rest:
+    frames, remainder = divmod(len(words), lines + sum(widths))
+    if remainder:
         return None
     words = words.reshape(frames, -1)
     line_ends = np.flatnonzero(letters == ord("\n"))[: frames * lines]
@@ -116,7 +116,7 @@ def _read_regular(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrame
 
 
 def _first_layout(asf: AcclaimSkeleton, body: _Body) -> list[int] | None:
-    """The joints in the order of the first frame, if it has all that move, each once, and no other name."""
+    """Return the joints in the order of the first frame, if it has every moving joint once and no other name."""
     joints = {_bone_name(asf, joint): joint for joint in range(asf.skeleton.n_joints)}
     stream = io.BytesIO(body.text)
     stream.seek(body.start)
@@ -133,10 +133,10 @@ def _first_layout(asf: AcclaimSkeleton, body: _Body) -> list[int] | None:
     return None if any(asf.dof[joint] for joint in joints.values()) else layout
 
 
-def _read_any(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames:
-    """Frame by frame, line by line; a last frame that was cut short is left out with a warning."""
+def _read_lines(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames:
+    """Read line by line; an incomplete last frame is dropped with a warning."""
     reader = _LineReader(source, asf)
-    cut_line = 0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1  # the last one, if it has no end
+    cut_line = 0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1  # the last one, if it has no line end
     stream = io.BytesIO(body.text)
     stream.seek(body.start)
     for line, raw in enumerate(stream, body.line):
@@ -160,43 +160,43 @@ class _LineReader:
     def __init__(self, source: Source, asf: AcclaimSkeleton) -> None:
         self.source, self.asf = source, asf
         self.joints = {_bone_name(asf, joint): joint for joint in range(asf.skeleton.n_joints)}
-        self.moving = [joint for joint in self.joints.values() if asf.dof[joint]]
+        self.moving_joints = [joint for joint in self.joints.values() if asf.dof[joint]]
         self.values = array("d")
-        self.frames = 0  # whole ones
+        self.frames = 0  # complete ones
         self.first = 0  # the number of the first frame
         self.line = 0  # where the open frame started, 0 before the first one
-        self.open: dict[int, list[float]] = {}  # what the open frame has so far, by joint
+        self.open_values: dict[int, list[float]] = {}  # of the frame being read, by joint
         self.layout: list[int] = []  # the joints in the order of the first frame
-        self.cut_line = 0  # which could not be read because the file ends in it
+        self.cut_line = 0  # the last line, if it is incomplete
 
     @property
     def number(self) -> int:
-        """The number that the open frame must have."""
+        """The number that the frame being read must have."""
         return self.first + self.frames
 
     def read(self, words: list[bytes], line: int) -> None:
-        """One line: a frame number or the values of a bone."""
+        """Read one line: a frame number or the values of a bone."""
         if not _is_frame_number(words):
             self._read_bone(words, line)
             return
         number = int(words[0])
         if self.line:
             self._close_frame()
-            self.open = {}
+            self.open_values = {}
             if number != self.number:
                 expected = f"frame {number} after frame {self.number - 1}, expected {self.number}"
                 raise self.source.error(expected, line=line)
         else:
             self.first = number
-        self.line, self.open = line, {}
+        self.line, self.open_values = line, {}
 
     def _read_bone(self, words: list[bytes], line: int) -> None:
-        frame, bone = f"frame {self.number}", _shown(words[0])
+        frame, bone = f"frame {self.number}", _quote(words[0])
         joint = self.joints.get(words[0])
         if joint is None:
             problem = f"{frame} moves {bone}, but there is no such bone in {self.asf.path.name}"
             raise self.source.error(problem, line=line)
-        if joint in self.open:
+        if joint in self.open_values:
             raise self.source.error(f"{frame} has a second line for bone {bone}", line=line)
         if len(words) - 1 != len(self.asf.dof[joint]):
             problem = f"{frame} has {len(words) - 1} values for bone {bone}, expected {self._expected(joint)}"
@@ -206,43 +206,43 @@ class _LineReader:
             text = word.decode("latin-1")
             value = float(text) if NUMBER.fullmatch(text) else math.nan
             if not math.isfinite(value):
-                problem = f"{frame}, {dof} of {bone}: {_shown(word)}, expected a finite number"
+                problem = f"{frame}, {dof} of {bone}: {_quote(word)}, expected a finite number"
                 raise self.source.error(problem, line=line)
             numbers.append(value)
-        self.open[joint] = numbers
+        self.open_values[joint] = numbers
 
     def refuse_not_finite(self, words: list[bytes], line: int) -> None:
-        """NaN and infinity are faults that no cut explains."""
-        wrong = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
-        if wrong is not None:
-            problem = f"frame {self.number}, bone {_shown(words[0])}: {_shown(wrong)}, expected a finite number"
+        """Raise FormatError for NaN and infinity, which a truncated line does not explain."""
+        bad_word = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
+        if bad_word is not None:
+            problem = f"frame {self.number}, bone {_quote(words[0])}: {_quote(bad_word)}, expected a finite number"
             raise self.source.error(problem, line=line)
 
     def _close_frame(self) -> None:
-        missing = next((joint for joint in self.moving if joint not in self.open), None)
+        missing = next((joint for joint in self.moving_joints if joint not in self.open_values), None)
         if missing is not None:
             name = self.asf.skeleton.names[missing]
             problem = f"frame {self.number} has no values for bone {name!r}, expected {self._expected(missing)}"
             raise self.source.error(problem, line=self.line)
-        for joint in self.moving:
-            self.values.extend(self.open[joint])
-        self.layout = self.layout or list(self.open)
+        for joint in self.moving_joints:
+            self.values.extend(self.open_values[joint])
+        self.layout = self.layout or list(self.open_values)
         self.frames += 1
 
     def finish(self, degrees: bool | None) -> AmcFrames:
-        """All frames; the last one may lack its end."""
+        """Return all frames; drop an incomplete last one with a warning."""
         try:
             self._close_frame()
         except FormatError:
-            if not self.frames or list(self.open) != self.layout[: len(self.open)]:
+            if not self.frames or list(self.open_values) != self.layout[: len(self.open_values)]:
                 raise
             self.source.warn(f"frame {self.number} is not whole (a download cut short?) and is left out")
         else:
             if self.cut_line:
                 self.source.warn("the last line is not whole and is left out", line=self.cut_line)
-        starts = np.cumsum([0, *(len(self.asf.dof[joint]) for joint in self.moving)]).tolist()
+        starts = np.cumsum([0, *(len(self.asf.dof[joint]) for joint in self.moving_joints)]).tolist()
         table = np.frombuffer(self.values, np.float64).reshape(self.frames, starts[-1])
-        columns = dict(zip(self.moving, starts[:-1], strict=True))
+        columns = dict(zip(self.moving_joints, starts[:-1], strict=True))
         return AmcFrames(table, columns, self.first, degrees)
 
     def _expected(self, joint: int) -> str:
@@ -262,5 +262,5 @@ def _is_frame_number(words: list[bytes]) -> bool:
     return len(words) == 1 and words[0].isdigit() and len(words[0]) <= _FRAME_DIGITS
 
 
-def _shown(word: bytes) -> str:
+def _quote(word: bytes) -> str:
     return repr(word[:40].decode("utf-8", "surrogateescape"))

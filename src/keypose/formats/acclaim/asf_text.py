@@ -1,7 +1,7 @@
-"""The text of an ASF file: its sections, one pass over the lines, every error with its line.
+"""Parse the text of an ASF file: its sections in one pass over the lines, every error with its line.
 
-Commas and parentheses count as blanks, ``#`` starts a comment, keywords may have any case. Limits are
-checked to be numbers and then left alone: the AMC has been clipped to them already.
+Commas and parentheses count as blanks, ``#`` starts a comment, keywords may have any case. Limits are checked to be
+numbers and otherwise ignored, as the AMC has been clipped to them already.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from keypose.rotations import AXES, ORDERS
 
 ROOT = "root"
 METRES_PER_INCH = 0.0254
-LEAST_UNIT, MOST_UNIT = 1e-9, 1e9  # of length, per inch
+MIN_UNIT, MAX_UNIT = 1e-9, 1e9  # of length, per inch
 BOM = b"\xef\xbb\xbf"
 ROTATIONS = ("rx", "ry", "rz")
 TRANSLATIONS = ("tx", "ty", "tz")
@@ -28,7 +28,7 @@ _BLANKS = str.maketrans("(),", "   ")
 
 @dataclass
 class Bone:
-    """One bone as its block says it; the root is one without length."""
+    """The block of one bone; the root is a bone without length."""
 
     line: int
     name: str = ""
@@ -40,15 +40,19 @@ class Bone:
 
     @property
     def order(self) -> str:
-        """The intrinsic order of the bone's turns: what the file applies first stands last."""
-        turns = "".join(d[1].upper() for d in self.dof if d in ROTATIONS)
-        own = "".join(axis for axis in self.axis_order if axis in turns)
-        return (self.axis_order if own == turns else turns + "".join(a for a in AXES if a not in turns))[::-1]
+        """The intrinsic order of the bone's rotations: the one that the file applies first comes last."""
+        rotation_axes = "".join(d[1].upper() for d in self.dof if d in ROTATIONS)
+        axis_order = "".join(axis for axis in self.axis_order if axis in rotation_axes)
+        return (
+            self.axis_order
+            if axis_order == rotation_axes
+            else rotation_axes + "".join(a for a in AXES if a not in rotation_axes)
+        )[::-1]
 
 
 @dataclass
 class AsfText:
-    """What the sections of the file say, before they are put together."""
+    """The sections of the file, before they are combined to a skeleton."""
 
     root: Bone = field(default_factory=lambda: Bone(0, ROOT, [0.0, 0.0, 0.0], 0.0))
     position: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
@@ -57,11 +61,11 @@ class AsfText:
     parents: dict[str, tuple[str, int]] = field(default_factory=dict)  # bone -> parent, line
     length_unit: float | None = None
     degrees: bool = True
-    unknown: list[tuple[str, int]] = field(default_factory=list)  # keywords that are not read, line
+    unknown: list[tuple[str, int]] = field(default_factory=list)  # unknown keywords, line
 
 
 def read_text(source: Source) -> AsfText:
-    """The sections of the file; names are checked, the shape of the hierarchy is not yet."""
+    """Parse the sections of the file; names are checked, the shape of the hierarchy is not."""
     t = AsfText()
     section = ""
     bone: Bone | None = None  # whose block is open
@@ -117,7 +121,7 @@ def read_text(source: Source) -> AsfText:
 
 
 def warn_unknown(source: Source, unknown: list[tuple[str, int]]) -> None:
-    """One warning for all keywords that are left out."""
+    """Emit one warning for all unknown keywords."""
     if unknown:
         (word, line), others = unknown[0], len(unknown) - 1
         more = f" (and {others} more)" if others else ""
@@ -131,11 +135,11 @@ def _read_unit(source: Source, t: AsfText, keyword: str, words: list[str], line:
             raise source.error(f"angle {unit!r}, expected deg or rad", line=line)
         t.degrees = unit.startswith("deg")
     elif keyword in ("length", "mass"):
-        (value,) = _numbers(source, words, 1, f"the unit of {keyword}", line)
+        (value,) = _parse_numbers(source, words, 1, f"the unit of {keyword}", line)
         if keyword == "length":
-            if not LEAST_UNIT <= value <= MOST_UNIT:
+            if not MIN_UNIT <= value <= MAX_UNIT:
                 raise source.error(
-                    f"length {words[0][:40]}, expected a unit from {LEAST_UNIT:g} to {MOST_UNIT:g}", line=line
+                    f"length {words[0][:40]}, expected a unit from {MIN_UNIT:g} to {MAX_UNIT:g}", line=line
                 )
             t.length_unit = value
     else:
@@ -144,13 +148,13 @@ def _read_unit(source: Source, t: AsfText, keyword: str, words: list[str], line:
 
 def _read_root(source: Source, t: AsfText, keyword: str, words: list[str], line: int) -> None:
     if keyword == "order":
-        t.root.dof = _dof(source, words, (*TRANSLATIONS, *ROTATIONS), "order of the root", line)
+        t.root.dof = _parse_dof(source, words, (*TRANSLATIONS, *ROTATIONS), "order of the root", line)
     elif keyword == "axis":
-        t.root.axis_order = _axis_order(source, words, line)
+        t.root.axis_order = _parse_axis_order(source, words, line)
     elif keyword == "position":
-        t.position = _numbers(source, words, 3, "the root's position", line)
+        t.position = _parse_numbers(source, words, 3, "the root's position", line)
     elif keyword == "orientation":
-        t.root.axis = _numbers(source, words, 3, "the root's orientation", line)
+        t.root.axis = _parse_numbers(source, words, 3, "the root's orientation", line)
     else:
         t.unknown.append((keyword, line))
 
@@ -169,16 +173,16 @@ def _read_bone(source: Source, t: AsfText, bone: Bone, keyword: str, words: list
         if bone.name in t.bones or bone.name == ROOT:
             raise source.error(f"the bone name {bone.name!r} is used more than once", line=line)
     elif keyword == "direction":
-        bone.direction = _numbers(source, words, 3, f"the direction of {_label(bone)}", line)
+        bone.direction = _parse_numbers(source, words, 3, f"the direction of {_label(bone)}", line)
     elif keyword == "length":
-        (bone.length,) = _numbers(source, words, 1, f"the length of {_label(bone)}", line)
+        (bone.length,) = _parse_numbers(source, words, 1, f"the length of {_label(bone)}", line)
         if bone.length < 0.0:
             raise source.error(f"length {words[0]} of {_label(bone)}, expected 0 or more", line=line)
     elif keyword == "axis":
-        bone.axis = _numbers(source, words[:3], 3, f"the axis of {_label(bone)}", line)
-        bone.axis_order = _axis_order(source, words[3:], line) if len(words) > 3 else "XYZ"
+        bone.axis = _parse_numbers(source, words[:3], 3, f"the axis of {_label(bone)}", line)
+        bone.axis_order = _parse_axis_order(source, words[3:], line) if len(words) > 3 else "XYZ"
     elif keyword == "dof":
-        bone.dof = _dof(source, words, (*TRANSLATIONS, *ROTATIONS, STRETCH), f"dof of {_label(bone)}", line)
+        bone.dof = _parse_dof(source, words, (*TRANSLATIONS, *ROTATIONS, STRETCH), f"dof of {_label(bone)}", line)
     elif keyword not in ("limits", "bodymass", "cofmass"):
         t.unknown.append((keyword, line))
 
@@ -203,14 +207,14 @@ def _read_children(source: Source, t: AsfText, words: list[str], line: int) -> N
         t.parents[child] = parent, line
 
 
-def _dof(source: Source, words: list[str], known: tuple[str, ...], what: str, line: int) -> tuple[str, ...]:
+def _parse_dof(source: Source, words: list[str], allowed: tuple[str, ...], label: str, line: int) -> tuple[str, ...]:
     dof = tuple(word.lower() for word in words)
-    if len(set(dof)) != len(dof) or not set(dof) <= set(known):
-        raise source.error(f"{what} {' '.join(words)!r}, expected each of {' '.join(known)} at most once", line=line)
+    if len(set(dof)) != len(dof) or not set(dof) <= set(allowed):
+        raise source.error(f"{label} {' '.join(words)!r}, expected each of {' '.join(allowed)} at most once", line=line)
     return dof
 
 
-def _axis_order(source: Source, words: list[str], line: int) -> str:
+def _parse_axis_order(source: Source, words: list[str], line: int) -> str:
     order = words[0].upper() if len(words) == 1 else ""
     if order not in ORDERS:
         raise source.error(f"axis order {' '.join(words)!r}, expected one of {', '.join(ORDERS)}", line=line)
@@ -218,18 +222,18 @@ def _axis_order(source: Source, words: list[str], line: int) -> str:
 
 
 def _check_limits(source: Source, words: list[str], line: int) -> None:
-    wrong = next((word for word in words if not _LIMIT.fullmatch(word)), None)
-    if wrong is not None:
-        raise source.error(f"{wrong!r} as a limit, expected a number or inf", line=line)
+    bad_word = next((word for word in words if not _LIMIT.fullmatch(word)), None)
+    if bad_word is not None:
+        raise source.error(f"{bad_word!r} as a limit, expected a number or inf", line=line)
 
 
-def _numbers(source: Source, words: list[str], count: int, what: str, line: int) -> list[float]:
+def _parse_numbers(source: Source, words: list[str], count: int, label: str, line: int) -> list[float]:
     if len(words) != count:
-        raise source.error(f"{len(words)} numbers for {what}, expected {count}", line=line)
+        raise source.error(f"{len(words)} numbers for {label}, expected {count}", line=line)
     values = [float(word) if NUMBER.fullmatch(word) else math.nan for word in words]
     for word, value in zip(words, values, strict=True):
         if not math.isfinite(value):
-            raise source.error(f"{word!r} in {what}, expected a finite number", line=line)
+            raise source.error(f"{word!r} in {label}, expected a finite number", line=line)
     return values
 
 

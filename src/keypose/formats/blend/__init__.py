@@ -1,4 +1,4 @@
-""".blend files, written and read by Blender itself in a child process."""
+""".blend files, read and written by Blender in a child process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A .blend file as a motion: where Blender shows the joints on every frame that the scene plays.
+"""Read a .blend file as a motion: positions of the joints on every frame of the scene's range.
 
-A file that Keypose wrote comes back with its own skeleton, axes and unit. Of any other the bones are the joints, Z up.
+A file that Keypose wrote is read with its own skeleton, axes and unit. In any other file the bones are the joints, and
+Z is up.
 """
 
 from __future__ import annotations
@@ -9,75 +10,101 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import ModelError
-from keypose.formats.base import ReadOptions, Source
-from keypose.formats.blend.own import MOST_FRAME, Own, find_own
+from keypose.formats.base import LoadOptions, Source
+from keypose.formats.blend.keypose_data import MAX_FRAME, KeyposeData, find_keypose_data
 from keypose.formats.blend.write import START_BYTES
-from keypose.formats.child import Arrays, Facts, Library, floats, positive, read_in_child, texts, unit_rotations
-from keypose.formats.child.blender import interpreter, missing
-from keypose.formats.child.joints import checked_parents, local_poses, with_end_sites
-from keypose.formats.jointspace import reference_of
+from keypose.formats.local_poses import find_reference_pose
 from keypose.formats.names import unique_names
-from keypose.formats.reference import frames_to_skip
+from keypose.formats.reference_pose import frames_to_skip
+from keypose.formats.subprocess_readers import (
+    Arrays,
+    ExternalLibrary,
+    Facts,
+    normalise_rotations,
+    read_array,
+    read_in_subprocess,
+    read_positive,
+    read_strings,
+)
+from keypose.formats.subprocess_readers.blender import find_interpreter, missing_message
+from keypose.formats.subprocess_readers.joints import build_skeleton, compute_local_poses, read_parents
 from keypose.model import Motion, Pose
 
-BLENDER = Library("Blender", "blend_reader.py", START_BYTES, missing("reading .blend", "blender"))
-SAME_PLACE_OF_SIZE = 1e-5  # a joint this near to where it rests is meant to be there: Blender counts in 32 bits
+BLENDER = ExternalLibrary("Blender", "blend_reader.py", START_BYTES, missing_message("reading .blend", "blender"))
+SAME_POSITION_OF_SIZE = 1e-5  # a joint nearer to its rest position counts as being there: Blender uses 32-bit floats
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """What Blender shows of one armature."""
-    arrays, facts = asked(source, options, keys=False)
-    n = len(texts(source, facts, "names"))
-    world = floats(source, arrays, "positions", (None, n, 3))
-    if n == 0 or len(world) == 0:
-        raise source.error(f"{n} bones and {len(world)} frames, expected at least one of each")
-    source.check_size(len(world), n)
-    turns = unit_rotations(source, floats(source, arrays, "rotations", (len(world), n, 4)), facts["names"])
-    own = find_own(source, arrays, facts)
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Read the evaluated motion of one armature."""
+    arrays, facts = read_scene(source, options, keys=False)
+    n = len(read_strings(source, facts, "names"))
+    world_positions = read_array(source, arrays, "positions", (None, n, 3))
+    if n == 0 or len(world_positions) == 0:
+        raise source.error(f"{n} bones and {len(world_positions)} frames, expected at least one of each")
+    source.check_size(len(world_positions), n)
+    world_rotations = normalise_rotations(
+        source, read_array(source, arrays, "rotations", (len(world_positions), n, 4)), facts["names"]
+    )
+    keypose_data = find_keypose_data(source, arrays, facts)
     try:
-        if own is not None:
-            return _own_motion(source, options, facts, own, world, turns)
-        return _any_motion(source, options, arrays, facts, world, turns)
+        if keypose_data is not None:
+            return _build_keypose_motion(source, options, facts, keypose_data, world_positions, world_rotations)
+        return _build_foreign_motion(source, options, arrays, facts, world_positions, world_rotations)
     except ModelError as error:
         raise source.error(str(error)) from None
 
 
-def asked(source: Source, options: ReadOptions, *, keys: bool) -> tuple[Arrays, Facts]:
-    """Blender's answer, with what it says about the rest of the file noted."""
-    arrays, facts = read_in_child(source, BLENDER, interpreter(BLENDER.missing), ".blend", options, keys=keys)
-    names = texts(source, facts, "names")
+def read_scene(source: Source, options: LoadOptions, *, keys: bool) -> tuple[Arrays, Facts]:
+    """Run the reader script and return its arrays and facts; add notes about what is not read."""
+    arrays, facts = read_in_subprocess(
+        source, BLENDER, find_interpreter(BLENDER.missing_message), ".blend", options, keys=keys
+    )
+    names = read_strings(source, facts, "names")
     source.check_joints(len(names))
-    checked_parents(source, facts, len(names))
+    read_parents(source, facts, len(names))
     if options.animation is not None:
         source.note("animation= is not used: a .blend file shows what its scene plays")
     if "others" in facts:
-        source.note(f"other armatures in the file are left out: {', '.join(texts(source, facts, 'others'))}")
-    if facts.get("uneven"):
+        source.note(f"other armatures in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
+    if facts.get("is_uneven"):
         source.warn("bones are scaled unevenly: their places are kept, their size is not")
     return arrays, facts
 
 
 def first_frame(facts: Facts) -> int:
-    """The first frame that the scene plays."""
+    """Return the first frame of the scene's range."""
     first = facts.get("first")
-    return first if type(first) is int and abs(first) <= MOST_FRAME else 0
+    return first if type(first) is int and abs(first) <= MAX_FRAME else 0
 
 
-def rate(source: Source, options: ReadOptions, facts: Facts, own: Own) -> float:
-    """The rate of the scene; our own where Blender only rounded it."""
-    found = positive(source, facts.get("rate"), "frames per second")
-    return own.keyed.fps if options.fps is None and abs(found / own.keyed.fps - 1) < 1e-5 else found
+def frame_rate(source: Source, options: LoadOptions, facts: Facts, keypose_data: KeyposeData) -> float:
+    """Return the rate of the scene; the saved one if Blender only rounded it."""
+    scene_rate = read_positive(source, facts.get("rate"), "frames per second")
+    return (
+        keypose_data.keyed.fps
+        if options.fps is None and abs(scene_rate / keypose_data.keyed.fps - 1) < 1e-5
+        else scene_rate
+    )
 
 
-def _own_motion(source: Source, options: ReadOptions, facts: Facts, own: Own, world: Floats, turns: Floats) -> Motion:
-    keyed = own.keyed
+def _build_keypose_motion(
+    source: Source,
+    options: LoadOptions,
+    facts: Facts,
+    keypose_data: KeyposeData,
+    world_positions: Floats,
+    world_rotations: Floats,
+) -> Motion:
+    keyed = keypose_data.keyed
     skeleton = keyed.skeleton
-    translations, rotations = local_poses(
-        skeleton.parents, own.places_from_world(world[:, own.bones]), own.turns_from_world(turns[:, own.bones])
+    translations, rotations = compute_local_poses(
+        skeleton.parents,
+        keypose_data.positions_from_world(world_positions[:, keypose_data.bones]),
+        keypose_data.rotations_from_world(world_rotations[:, keypose_data.bones]),
     )
     size = float(np.ptp(skeleton.rest_positions, axis=0).max())
-    for rest in (own.rest.translations, skeleton.offsets):
-        still = np.abs(translations - rest).max(axis=(0, 2)) <= SAME_PLACE_OF_SIZE * size
+    for rest in (keypose_data.rest.translations, skeleton.offsets):
+        still = np.abs(translations - rest).max(axis=(0, 2)) <= SAME_POSITION_OF_SIZE * size
         translations[:, still] = rest[still]
     reference, skip = keyed.reference_pose, 0
     if reference is None or options.reference_pose != "auto":
@@ -86,38 +113,38 @@ def _own_motion(source: Source, options: ReadOptions, facts: Facts, own: Own, wo
     return Motion(
         name=keyed.name,
         skeleton=skeleton,
-        fps=rate(source, options, facts, own),
+        fps=frame_rate(source, options, facts, keypose_data),
         translations=translations[skip:],
         rotations=rotations[skip:],
         up=keyed.up,
         metres_per_unit=keyed.metres_per_unit,
-        first_frame=keyed.first_frame + first_frame(facts) - own.first + skip,
+        first_frame=keyed.first_frame + first_frame(facts) - keypose_data.first_frame + skip,
         reference_pose=reference,
         notes=(*keyed.notes, *source.notes),
     )
 
 
-def _any_motion(
-    source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, world: Floats, turns: Floats
+def _build_foreign_motion(
+    source: Source, options: LoadOptions, arrays: Arrays, facts: Facts, world_positions: Floats, world_rotations: Floats
 ) -> Motion:
-    n = world.shape[1]
-    names = list(unique_names(source, texts(source, facts, "names")))
-    parents = checked_parents(source, facts, n)
-    rest_turns = unit_rotations(source, floats(source, arrays, "rest_rotations", (n, 4))[None], names)[0]
-    rest = Pose(*local_poses(parents, floats(source, arrays, "rest_positions", (n, 3)), rest_turns))
-    translations, rotations = local_poses(parents, world, turns)
-    skeleton, kept = with_end_sites(names, parents, translations, rotations, rest.translations)
-    translations, rotations = translations[:, kept], rotations[:, kept]
-    rest = Pose(rest.translations[kept], rest.rotations[kept])
-    reference, skip = reference_of(source, options, skeleton, translations, rotations, rest, "Z")
+    n = world_positions.shape[1]
+    names = list(unique_names(source, read_strings(source, facts, "names")))
+    parents = read_parents(source, facts, n)
+    rest_rotations = normalise_rotations(source, read_array(source, arrays, "rest_rotations", (n, 4))[None], names)[0]
+    rest = Pose(*compute_local_poses(parents, read_array(source, arrays, "rest_positions", (n, 3)), rest_rotations))
+    translations, rotations = compute_local_poses(parents, world_positions, world_rotations)
+    skeleton, joints = build_skeleton(names, parents, translations, rotations, rest.translations)
+    translations, rotations = translations[:, joints], rotations[:, joints]
+    rest = Pose(rest.translations[joints], rest.rotations[joints])
+    reference, skip = find_reference_pose(source, options, skeleton, translations, rotations, rest, "Z")
     return Motion(
         name=source.name,
         skeleton=skeleton,
-        fps=positive(source, facts.get("rate"), "frames per second"),
+        fps=read_positive(source, facts.get("rate"), "frames per second"),
         translations=translations[skip:],
         rotations=rotations[skip:],
         up="Z",
-        metres_per_unit=positive(source, facts.get("metres"), "metres per unit"),
+        metres_per_unit=read_positive(source, facts.get("metres"), "metres per unit"),
         first_frame=first_frame(facts) + skip,
         reference_pose=reference,
         notes=tuple(source.notes),

@@ -1,9 +1,9 @@
-"""The keys of a .blend file that Keypose wrote and an artist may have edited, as they are now.
+"""Read the present keys of a .blend file that Keypose wrote and an artist may have edited.
 
-Exact where Blender's curves are cubics of time, as ours are. Where an artist moved handles, or a key away from its
-neighbours' handles, a span is the cubic nearest to what Blender shows on its frames, with breakdowns where that is not
-near enough, and a note says how near. What was not touched keeps the very numbers that were written, which Blender
-rounds to 32 bits. The scene's range is what plays, so it is what is read.
+Exact where Blender's curves are cubics of time, as Keypose writes them. Where an artist moved handles, or a key away
+from its neighbours' handles, a span is the cubic nearest to Blender's frames, with breakdowns where that is not near
+enough, and a note states the deviation. Unedited keys keep the exact numbers that were written, which Blender rounds to
+32 bits. Only the scene's range is read.
 """
 
 from __future__ import annotations
@@ -14,176 +14,195 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keypose.errors import ModelError
-from keypose.formats.base import ReadOptions, Source
-from keypose.formats.blend.breakdowns import MOST_DEG, MOST_MM, with_breakdowns
-from keypose.formats.blend.detail import detail_of
-from keypose.formats.blend.drawn import SAME, TURN, Drawn
+from keypose.formats.base import LoadOptions, Source
+from keypose.formats.blend.breakdowns import MAX_DEG, MAX_MM, add_breakdowns
+from keypose.formats.blend.evaluated_curves import N_ROTATION_CHANNELS, VALUE_TOLERANCE, EvaluatedCurves
 from keypose.formats.blend.fcurves import LINEAR, FCurve, common_keys, key_frames
-from keypose.formats.blend.own import Own, find_own
-from keypose.formats.blend.read import asked, first_frame, rate
-from keypose.formats.child import Arrays, Facts, floats
+from keypose.formats.blend.keypose_data import KeyposeData, find_keypose_data
+from keypose.formats.blend.read import first_frame, frame_rate, read_scene
+from keypose.formats.blend.residual import retime_residual
+from keypose.formats.subprocess_readers import Arrays, Facts, read_array
 from keypose.model import Curves, KeyedMotion, Motion
 from keypose.rotations import ORDERS, rotate
 
-WORTH_SAYING_MM, WORTH_SAYING_DEG = 0.1, 0.05
-FRAMES_SHOWN = 8
-SEEN_OF_SIZE = 1e-3  # what is farther than this from its keys is moved by something else
+MIN_REPORTED_MM, MIN_REPORTED_DEG = 0.1, 0.05
+MAX_LISTED_FRAMES = 8
+MAX_DEVIATION_OF_SIZE = 1e-3  # a joint farther from its keys is moved by something else
 Indices = NDArray[np.intp]
 
 
-def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
-    """The keys of the armature's action."""
-    arrays, facts = asked(source, options, keys=True)
-    own = find_own(source, arrays, facts)
-    if own is None:
+def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
+    """Read the keys of the armature's action."""
+    arrays, facts = read_scene(source, options, keys=True)
+    keypose_data = find_keypose_data(source, arrays, facts)
+    if keypose_data is None:
         raise source.error("a .blend file that Keypose did not write has no keys that it understands; "
                            "kp.load reads its frames and kp.unbake finds keys for them")  # fmt: skip
     if options.fps is not None:
         raise source.error("fps= is for files that are sampled; the keys of a .blend file stand on its own frames")
     try:
-        keyed, drawn = _keyed(source, options, arrays, facts, own)
-        _compare_with_shown(source, arrays, drawn, own)
-        return replace(keyed, notes=(*own.keyed.notes, *source.notes))
+        keyed, motion = _build_keyed(source, options, arrays, facts, keypose_data)
+        _check_against_scene(source, arrays, motion, keypose_data)
+        return replace(keyed, notes=(*keypose_data.keyed.notes, *source.notes))
     except ModelError as error:
         raise source.error(str(error)) from None
 
 
-def _keyed(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts, own: Own) -> tuple[KeyedMotion, Motion]:
-    """The keys, and what Blender makes of them on every frame."""
-    orders = _rotation_orders(source, facts, own)
-    dense = floats(source, arrays, "values", (None, len(facts["names"]), 7))[:, own.bones]
+def _build_keyed(
+    source: Source, options: LoadOptions, arrays: Arrays, facts: Facts, keypose_data: KeyposeData
+) -> tuple[KeyedMotion, Motion]:
+    """Return the keyed motion, and Blender's evaluation of it on every frame."""
+    orders = _read_rotation_orders(source, facts, keypose_data)
+    dense = read_array(source, arrays, "values", (None, len(facts["names"]), 7))[:, keypose_data.bones]
     n_frames, n_joints = dense.shape[:2]
     if n_frames == 0:
         raise source.error("no frames, expected at least one")
     source.check_size(n_frames, n_joints)
     start = first_frame(facts)
-    curves = _fcurves(source, arrays, own, start, width=3 if orders is not None else TURN)
+    curves = _read_fcurves(source, arrays, keypose_data, start, width=3 if orders is not None else N_ROTATION_CHANNELS)
     keys, extremes = common_keys(list(curves.values()), n_frames)
     if not len(keys):
         raise source.error("no key on any bone, expected at least one")
-    there = key_frames(list(curves.values()))
-    _say_what_is_not_played(source, there, n_frames, start)
-    straight = all((curve.interpolation == LINEAR).all() for curve in curves.values())
-    drawn = Drawn.of(own, orders, curves, dense)
-    translations, rotations = drawn.fitted(keys, straight)
+    all_keys = key_frames(list(curves.values()))
+    _warn_unplayed_keys(source, all_keys, n_frames, start)
+    is_linear = all((curve.interpolation == LINEAR).all() for curve in curves.values())
+    evaluated = EvaluatedCurves.build(keypose_data, orders, curves, dense)
+    translations, rotations = evaluated.fit(keys, is_linear)
     keyed = KeyedMotion(
-        name=own.keyed.name,
-        skeleton=own.keyed.skeleton,
-        fps=rate(source, options, facts, own),
+        name=keypose_data.keyed.name,
+        skeleton=keypose_data.keyed.skeleton,
+        fps=frame_rate(source, options, facts, keypose_data),
         n_frames=n_frames,
         keys=keys,
         translations=translations,
         rotations=rotations,
         rotation_orders=orders,
         extremes=extremes,
-        up=own.keyed.up,
-        metres_per_unit=own.keyed.metres_per_unit,
-        first_frame=own.keyed.first_frame + start - own.first,
-        reference_pose=own.keyed.reference_pose,
+        up=keypose_data.keyed.up,
+        metres_per_unit=keypose_data.keyed.metres_per_unit,
+        first_frame=keypose_data.keyed.first_frame + start - keypose_data.first_frame,
+        reference_pose=keypose_data.keyed.reference_pose,
     )
-    shown = drawn.motion(keyed)
-    keyed = replace(keyed, residual=detail_of(source, own.keyed, own.first - start, there, shown))
-    keyed = _near_enough(source, keyed, drawn, shown)
-    return keyed if own.is_dense else _with_written_numbers(keyed, own.keyed, start - own.first), shown
+    motion = evaluated.build_motion(keyed)
+    keyed = replace(
+        keyed, residual=retime_residual(source, keypose_data.keyed, keypose_data.first_frame - start, all_keys, motion)
+    )
+    keyed = _add_needed_breakdowns(source, keyed, evaluated, motion)
+    return keyed if keypose_data.is_dense else _restore_saved_numbers(
+        keyed, keypose_data.keyed, start - keypose_data.first_frame
+    ), motion
 
 
-def _rotation_orders(source: Source, facts: Facts, own: Own) -> tuple[str, ...] | None:
-    """None where all bones turn by quaternions, else the order of each; Blender spells it the other way round."""
+def _read_rotation_orders(source: Source, facts: Facts, keypose_data: KeyposeData) -> tuple[str, ...] | None:
+    """Return the Euler order of each joint, which Blender spells reversed; None if all bones use quaternions."""
     modes = facts.get("modes")
     if not isinstance(modes, list) or len(modes) != len(facts["names"]):
         raise source.error("no rotation mode for each bone")
-    modes = [modes[bone] for bone in own.bones]
+    modes = [modes[bone] for bone in keypose_data.bones]
     if all(mode == "QUATERNION" for mode in modes):
         return None
-    unturned = np.abs(own.axes[:, 1:]).max() < SAME and np.abs(own.rest.rotations[:, 1:]).max() < SAME
-    if unturned and all(isinstance(mode, str) and mode[::-1] in ORDERS for mode in modes):
+    is_unrotated = (
+        np.abs(keypose_data.axes[:, 1:]).max() < VALUE_TOLERANCE
+        and np.abs(keypose_data.rest.rotations[:, 1:]).max() < VALUE_TOLERANCE
+    )
+    if is_unrotated and all(isinstance(mode, str) and mode[::-1] in ORDERS for mode in modes):
         return tuple(mode[::-1] for mode in modes)
     raise source.error("the rotation mode of some bones was changed, expected the one that was written for all; "
                        "kp.load reads the frames and kp.unbake finds keys for them")  # fmt: skip
 
 
-def _fcurves(source: Source, arrays: Arrays, own: Own, start: int, width: int) -> dict[tuple[int, int], FCurve]:
-    """The curves by joint and channel, in our frames."""
-    table = floats(source, arrays, "keys", (None, 10))
+def _read_fcurves(
+    source: Source, arrays: Arrays, keypose_data: KeyposeData, start: int, width: int
+) -> dict[tuple[int, int], FCurve]:
+    """Return the curves by joint and channel, with frames counted from 0."""
+    table = read_array(source, arrays, "keys", (None, 10))
     table[:, 2:8:2] -= start
-    joint_of = {bone: joint for joint, bone in enumerate(own.bones)}
+    joint_of = {bone: joint for joint, bone in enumerate(keypose_data.bones)}
     names, starts = np.unique(table[:, :2], axis=0, return_inverse=True)
     curves = {}
     for k, (bone, channel) in enumerate(names.astype(int).tolist()):
-        if bone in joint_of and (0 <= channel < width or TURN <= channel < 7):
-            curves[joint_of[bone], channel] = FCurve.of(table[starts.ravel() == k, 2:])
+        if bone in joint_of and (0 <= channel < width or N_ROTATION_CHANNELS <= channel < 7):
+            curves[joint_of[bone], channel] = FCurve.from_table(table[starts.ravel() == k, 2:])
     return curves
 
 
-def _say_what_is_not_played(source: Source, there: NDArray[np.int64], n_frames: int, start: int) -> None:
-    """A warning where keys lie outside the scene's range: what plays is what is read."""
-    outside = there[(there < 0) | (there >= n_frames)] + start
+def _warn_unplayed_keys(source: Source, all_keys: NDArray[np.int64], n_frames: int, start: int) -> None:
+    """Warn about keys outside the scene's range, which are not read."""
+    outside = all_keys[(all_keys < 0) | (all_keys >= n_frames)] + start
     if len(outside):
         first, last = start, start + n_frames - 1
-        source.warn(f"{len(outside)} of {len(there)} keys are left out: they lie outside frames {first} to {last}, "
+        source.warn(f"{len(outside)} of {len(all_keys)} keys are left out: they lie outside frames {first} to {last}, "
                     f"which the scene plays; for all of them set its range to {min(first, outside[0])} to "
                     f"{max(last, outside[-1])}")  # fmt: skip
 
 
-def _near_enough(source: Source, keyed: KeyedMotion, drawn: Drawn, shown: Motion) -> KeyedMotion:
-    """``keyed``, with breakdowns where it needs them, and notes of where it is not quite what Blender draws."""
-    closer, off = with_breakdowns(keyed, drawn, shown)
-    if closer is not keyed:
-        added = np.setdiff1d(closer.keys, keyed.keys).tolist()
-        some = ", ".join(map(str, added[:FRAMES_SHOWN])) + (", ..." if len(added) > FRAMES_SHOWN else "")
-        source.note(f"{len(added)} breakdown{'s' * (len(added) > 1)} added (at {some}): no cubic of time comes within "
-                    f"{MOST_MM:g} mm and {MOST_DEG:g} degrees of Blender's curves there")  # fmt: skip
-    mm, degrees = float(off.mm.max()), float(off.degrees.max())
-    if mm > WORTH_SAYING_MM or degrees > WORTH_SAYING_DEG:
-        what = ("spans that are no cubics of time in Blender (handles not a third of the gap away) are the nearest ones"
-                if keyed.is_cubic else "straight spans turn evenly here, but not in Blender")  # fmt: skip
-        source.note(f"{what}: up to {mm:.2g} mm (on a figure of 1.7 m) and {degrees:.2g} degrees off")
-    return closer
+def _add_needed_breakdowns(
+    source: Source, keyed: KeyedMotion, evaluated: EvaluatedCurves, motion: Motion
+) -> KeyedMotion:
+    """Return ``keyed`` with the breakdowns it needs; add notes about them and about the deviation."""
+    refined, deviation = add_breakdowns(keyed, evaluated, motion)
+    if refined is not keyed:
+        added = np.setdiff1d(refined.keys, keyed.keys).tolist()
+        listing = ", ".join(map(str, added[:MAX_LISTED_FRAMES])) + (", ..." if len(added) > MAX_LISTED_FRAMES else "")
+        source.note(f"{len(added)} breakdown{'s' * (len(added) > 1)} added (at {listing}): no cubic of time comes "
+                    f"within {MAX_MM:g} mm and {MAX_DEG:g} degrees of Blender's curves there")  # fmt: skip
+    mm, degrees = float(deviation.mm.max()), float(deviation.degrees.max())
+    if mm > MIN_REPORTED_MM or degrees > MIN_REPORTED_DEG:
+        reason = (
+            "spans that are no cubics of time in Blender (handles not a third of the gap away) are the nearest ones"
+            if keyed.is_cubic
+            else "straight spans turn evenly here, but not in Blender"
+        )
+        source.note(f"{reason}: up to {mm:.2g} mm (on a figure of 1.7 m) and {degrees:.2g} degrees off")
+    return refined
 
 
-def _with_written_numbers(keyed: KeyedMotion, written: KeyedMotion, shift: int) -> KeyedMotion:
-    """The numbers that were written in place of those that Blender rounded, where both are the same key."""
-    if keyed.rotation_orders != written.rotation_orders or keyed.is_cubic != written.is_cubic:
+def _restore_saved_numbers(keyed: KeyedMotion, saved: KeyedMotion, shift: int) -> KeyedMotion:
+    """Replace numbers that Blender rounded with the saved ones, for keys that are unchanged."""
+    if keyed.rotation_orders != saved.rotation_orders or keyed.is_cubic != saved.is_cubic:
         return keyed
-    _, ours, theirs = np.intersect1d(keyed.keys + shift, written.keys, return_indices=True)
-    size = max(1.0, float(np.abs(written.translations.values).max()))
+    _, indices, saved_indices = np.intersect1d(keyed.keys + shift, saved.keys, return_indices=True)
+    size = max(1.0, float(np.abs(saved.translations.values).max()))
     return replace(
         keyed,
-        translations=_restored(keyed, keyed.translations, written.translations, ours, theirs, size),
-        rotations=_restored(keyed, keyed.rotations, written.rotations, ours, theirs, 1.0),
+        translations=_restore_curves(keyed, keyed.translations, saved.translations, indices, saved_indices, size),
+        rotations=_restore_curves(keyed, keyed.rotations, saved.rotations, indices, saved_indices, 1.0),
     )
 
 
-def _restored(
-    keyed: KeyedMotion, found: Curves, written: Curves, ours: Indices, theirs: Indices, size: float
+def _restore_curves(
+    keyed: KeyedMotion, curves: Curves, saved: Curves, indices: Indices, saved_indices: Indices, size: float
 ) -> Curves:
     before, after = np.diff(keyed.keys, prepend=-1).clip(1), np.diff(keyed.keys, append=keyed.n_frames).clip(1)
-    # Handles stand at frames that Blender rounds too: a slope is off by so much of itself times the gap.
+    # Blender rounds the frames of handles too, which changes a tangent by this fraction of itself times the gap.
     rounding = 6.0 * float(np.spacing(np.float32(keyed.n_frames)))
-    parts = {}
-    for name, gaps in (("values", None), ("arriving", before), ("leaving", after)):
-        numbers, own = getattr(found, name), getattr(written, name)
+    arrays = {}
+    for name, gaps in (("values", None), ("in_tangents", before), ("out_tangents", after)):
+        numbers, saved_numbers = getattr(curves, name), getattr(saved, name)
         if numbers is not None:
-            numbers, own = numbers.copy(), own[theirs]
-            reach = np.ones((len(ours), 1, 1)) if gaps is None else gaps[ours, None, None]
-            allowed = SAME * size / reach + (0.0 if gaps is None else rounding / reach * np.abs(own))
-            same = (np.abs(numbers[ours] - own) <= allowed).all(axis=2, keepdims=True)
-            numbers[ours] = np.where(same, own, numbers[ours])
-            parts[name] = numbers
-    return Curves(**parts)
+            numbers, saved_numbers = numbers.copy(), saved_numbers[saved_indices]
+            reach = np.ones((len(indices), 1, 1)) if gaps is None else gaps[indices, None, None]
+            allowed = VALUE_TOLERANCE * size / reach + (
+                0.0 if gaps is None else rounding / reach * np.abs(saved_numbers)
+            )
+            is_same = (np.abs(numbers[indices] - saved_numbers) <= allowed).all(axis=2, keepdims=True)
+            numbers[indices] = np.where(is_same, saved_numbers, numbers[indices])
+            arrays[name] = numbers
+    return Curves(**arrays)
 
 
-def _compare_with_shown(source: Source, arrays: Arrays, drawn: Motion, own: Own) -> None:
-    """A warning where something else than keys moves the figure: constraints, other layers, the armature itself."""
-    frames = floats(source, arrays, "seen_frames", (None,))
-    if not len(frames) or frames.min() < 0 or frames.max() >= drawn.n_frames:
-        raise source.error("seen_frames: not the frames that were expected")
-    shown = floats(source, arrays, "seen", (len(frames), None, 3))
-    if shown.shape[1] <= max(own.bones):
-        raise source.error("seen: not the bones that were expected")
-    expected = rotate(own.upright, drawn.world_positions()[frames.astype(int)]) * own.scale
-    off = np.linalg.norm(expected - shown[:, own.bones], axis=2).max(axis=0)
-    moved = [drawn.skeleton.names[j] for j in np.flatnonzero(off > SEEN_OF_SIZE * drawn.height * own.scale)]
-    if moved:
-        source.warn(f"something else than their keys moves {len(moved)} joints ({', '.join(moved[:5])}) by up to "
-                    f"{off.max():.3g} m: constraints or other layers, which only kp.load reads")  # fmt: skip
+def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose_data: KeyposeData) -> None:
+    """Warn if something else than keys moves the figure: constraints, other layers, the armature itself."""
+    frames = read_array(source, arrays, "checked_frames", (None,))
+    if not len(frames) or frames.min() < 0 or frames.max() >= motion.n_frames:
+        raise source.error("checked_frames: not the frames that were expected")
+    positions = read_array(source, arrays, "checked_positions", (len(frames), None, 3))
+    if positions.shape[1] <= max(keypose_data.bones):
+        raise source.error("checked_positions: not the bones that were expected")
+    expected = rotate(keypose_data.rotation_to_z_up, motion.world_positions()[frames.astype(int)]) * keypose_data.scale
+    distances = np.linalg.norm(expected - positions[:, keypose_data.bones], axis=2).max(axis=0)
+    is_displaced = distances > MAX_DEVIATION_OF_SIZE * motion.height * keypose_data.scale
+    displaced = [motion.skeleton.names[j] for j in np.flatnonzero(is_displaced)]
+    if displaced:
+        source.warn(f"something else than their keys moves {len(displaced)} joints ({', '.join(displaced[:5])}) by up "
+                    f"to {distances.max():.3g} m: constraints or other layers, which only kp.load reads")  # fmt: skip

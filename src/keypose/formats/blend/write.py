@@ -1,7 +1,7 @@
-"""Keyed motion to .blend: F-curves with exactly our keys and handles, and the residual as a layer above them.
+"""Write a keyed motion to .blend: F-curves with exactly its keys and handles, and the residual as a layer above them.
 
-The figure stands upright in metres; our frame 0 is Blender's frame 1, where its scenes begin. What Blender has no
-place for goes along as text, the whole keyed motion as ``.keys.json``, by which the file comes back as it went.
+The figure stands upright in metres; frame 0 is Blender's frame 1, where its scenes begin. The whole keyed motion is
+added as ``.keys.json`` text, so that reading the file back is lossless.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ import numpy as np
 from keypose.arrays import Bools, Floats
 from keypose.errors import OptionError
 from keypose.formats import keys_json
-from keypose.formats.base import WriteOptions
-from keypose.formats.blend.rig import Rig, make_rig
-from keypose.formats.child import Arrays, Facts, Library, write_in_child
-from keypose.formats.child.blender import interpreter, missing
-from keypose.formats.figure.size import metres_per_unit
-from keypose.formats.keyed import every_frame_a_key
-from keypose.formats.reference import with_first_pose
+from keypose.formats.base import SaveOptions
+from keypose.formats.blend.rig import Rig, build_rig
+from keypose.formats.figure.units import metres_per_unit
+from keypose.formats.keyed_motion import key_every_frame
+from keypose.formats.reference_pose import prepend_pose
+from keypose.formats.subprocess_readers import Arrays, ExternalLibrary, Facts, write_in_subprocess
+from keypose.formats.subprocess_readers.blender import find_interpreter, missing_message
 from keypose.model import Curves, KeyedMotion, Motion
-from keypose.model.curves import Place
-from keypose.rotations import AXES, conjugate, multiply, normalise, rotate, sign_continuous, to_euler, unwrap_euler
+from keypose.model.curves import SpanPosition
+from keypose.rotations import AXES, align_signs, conjugate, multiply, normalise, rotate, to_euler, unwrap_euler
 
-FIRST = 1  # Blender's frame of our frame 0
+FIRST_FRAME = 1  # Blender's frame number of frame 0
 VERSION = 1
-START_BYTES = 4 << 30  # address space that Blender takes before it does anything
-LEAST_SECONDS, SECONDS_PER_KEY = 120.0, 2e-5
-MOST_FRAMES = 1_048_574
-GREATEST_FPS = 30_000  # Blender's rate is a whole number over a factor
-LONGEST_NAME = 50  # characters; Blender cuts names at 63 bytes
-STILL_OF_SIZE = 1e-7  # what moves less, in parts of the figure's height, does not move
+START_BYTES = 4 << 30  # address space that Blender needs before it does anything
+MIN_SECONDS, SECONDS_PER_KEY = 120.0, 2e-5
+MAX_FRAMES = 1_048_574
+MAX_FPS = 30_000  # Blender's rate is a whole number over a factor
+MAX_NAME_CHARS = 50  # Blender truncates names at 63 bytes
+MIN_MOVEMENT_OF_SIZE = 1e-7  # a smaller movement, as a fraction of the figure's height, counts as none
 KEY_TYPES = ["BREAKDOWN", "EXTREME", "KEYFRAME"]
-MISSING = missing("writing .blend", "blender")
-_BLENDER = Library("Blender", "blend_writer.py", START_BYTES, MISSING)
+MISSING = missing_message("writing .blend", "blender")
+_BLENDER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, MISSING)
 
 
-def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
-    """A .blend file with a key on every frame."""
+def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode a .blend file with a key on every frame."""
     if options.reference_pose and motion.reference_pose is not None:
-        motion = with_first_pose(motion, motion.reference_pose)
-    return _write(every_frame_a_key(motion), motion, suffix, is_dense=True)
+        motion = prepend_pose(motion, motion.reference_pose)
+    return _write(key_every_frame(motion), motion, suffix, is_dense=True)
 
 
-def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
-    """A .blend file with the keys as they are and the residual, if there is one, as a muted layer."""
+def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode a .blend file with the keys unchanged and the residual, if there is one, as a muted layer."""
     if options.reference_pose and keyed.reference_pose is not None:
         raise OptionError(f"{keyed.name}: the reference pose of a keyed motion is kept in the .blend file, but not as "
                           f"a frame; for a first frame of it, save keyed.sample()")  # fmt: skip
@@ -53,24 +53,24 @@ def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes
 
 
 def _write(keyed: KeyedMotion, motion: Motion, suffix: str, *, is_dense: bool) -> bytes:
-    python = interpreter(MISSING)
+    python = find_interpreter(MISSING)
     is_euler = keyed.rotation_orders is not None
-    rig = make_rig(motion, metres_per_unit(motion), along_limbs=not is_euler, keep_angles=is_euler)
-    request, given = scene_of(keyed, rig, first=FIRST, metres=1.0)
+    rig = build_rig(motion, metres_per_unit(motion), along_limbs=not is_euler, keep_angles=is_euler)
+    request, arrays = build_scene(keyed, rig, first_frame=FIRST_FRAME, blender_unit_m=1.0)
     if keyed.residual is not None:
-        given |= _residual(keyed, rig)
+        arrays |= _residual_arrays(keyed, rig)
     if is_dense:
-        given["key_types"] = np.full(keyed.n_keys, KEY_TYPES.index("KEYFRAME"))
-    text = keys_json.FORMAT.write_keyed
-    assert text is not None
+        arrays["key_types"] = np.full(keyed.n_keys, KEY_TYPES.index("KEYFRAME"))
+    write_keys_json = keys_json.FORMAT.write_keyed
+    assert write_keys_json is not None
     request |= {
         "format": "blend",
-        "limbs_across_bones": is_euler,
+        "draw_limbs": is_euler,
         "text_name": f"{request['name']}.keys.json",
-        "text": text(_one_key(keyed) if is_dense else keyed, ".keys.json", WriteOptions()).decode(),
+        "text": write_keys_json(_keep_first_key(keyed) if is_dense else keyed, ".keys.json", SaveOptions()).decode(),
         "notes": {
             "version": VERSION,
-            "first": FIRST,
+            "first_frame": FIRST_FRAME,
             "metres_per_unit": rig.scale,
             "is_dense": is_dense,
             "rest_translations": rig.rest.translations.tolist(),
@@ -78,100 +78,100 @@ def _write(keyed: KeyedMotion, motion: Motion, suffix: str, *, is_dense: bool) -
         },
     }
     keys = keyed.n_keys + (keyed.n_frames if keyed.residual is not None else 0)
-    seconds = LEAST_SECONDS + SECONDS_PER_KEY * keys * keyed.n_joints * 7
-    return write_in_child(keyed.name, _BLENDER, python, suffix, request, given, seconds)
+    seconds = MIN_SECONDS + SECONDS_PER_KEY * keys * keyed.n_joints * 7
+    return write_in_subprocess(keyed.name, _BLENDER, python, suffix, request, arrays, seconds)
 
 
-def scene_of(keyed: KeyedMotion, rig: Rig, *, first: int, metres: float) -> tuple[Facts, Arrays]:
-    """What the script in the child makes a scene of: the rig, its keys, rate and range, ``metres`` per Blender unit."""
-    if first + keyed.n_frames > MOST_FRAMES:
-        raise OptionError(f"{keyed.name}: {keyed.n_frames} frames, Blender counts to {MOST_FRAMES}; save it in parts")
-    whole = min(max(round(keyed.fps), 1), GREATEST_FPS)
-    turns, places = keyed.rotations, keyed.translations
-    if not keyed.is_cubic and keyed.rotation_orders is None:  # ours go the short way whatever the signs are
-        turns = turns.with_values(sign_continuous(turns.values))
+def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_m: float) -> tuple[Facts, Arrays]:
+    """Return the request and arrays for the writer script: the rig, its keys, the scene's rate, range and unit."""
+    if first_frame + keyed.n_frames > MAX_FRAMES:
+        raise OptionError(f"{keyed.name}: {keyed.n_frames} frames, Blender counts to {MAX_FRAMES}; save it in parts")
+    whole_fps = min(max(round(keyed.fps), 1), MAX_FPS)
+    rotations, translations = keyed.rotations, keyed.translations
+    if not keyed.is_cubic and keyed.rotation_orders is None:  # Keypose takes the short way whatever the signs are
+        rotations = rotations.with_values(align_signs(rotations.values))
     request: Facts = {
-        "name": plain_text(keyed.name)[:LONGEST_NAME] or "motion",
-        "names": [plain_text(name) or "joint" for name in keyed.skeleton.names],
+        "name": valid_text(keyed.name)[:MAX_NAME_CHARS] or "motion",
+        "names": [valid_text(name) or "joint" for name in keyed.skeleton.names],
         "parents": keyed.skeleton.parents.tolist(),
         "sides": rig.sides,
         "materials": list(rig.body.triangles),
-        "fps": whole,
-        "fps_base": whole / keyed.fps,
-        "first": first,
+        "fps": whole_fps,
+        "fps_base": whole_fps / keyed.fps,
+        "first": first_frame,
         "frames": keyed.n_frames,
-        "metres": metres,
-        "limbs_across_bones": False,
-        "turning": "QUATERNION" if keyed.rotation_orders is None else "EULER",
+        "metres": blender_unit_m,
+        "draw_limbs": False,
+        "rotation_mode": "QUATERNION" if keyed.rotation_orders is None else "EULER",
         "rotation_orders": keyed.rotation_orders,
         "key_types": KEY_TYPES,
-        "curve_parts": ["values", "arriving", "leaving"] if keyed.is_cubic else ["values"],
+        "curve_members": ["values", "in_tangents", "out_tangents"] if keyed.is_cubic else ["values"],
     }
-    given = rig.arrays() | {
+    arrays = rig.arrays() | {
         "keys": keyed.keys,
         "key_types": np.where(keyed.extremes, KEY_TYPES.index("EXTREME"), KEY_TYPES.index("BREAKDOWN")),
-        "moving": _moving(keyed, rig),
+        "is_moving": _moving_joints(keyed, rig),
     }
-    for part in request["curve_parts"]:
-        given[f"turns_{part}"] = by_axis(getattr(turns, part), keyed.rotation_orders)
-        given[f"places_{part}"] = getattr(places, part) * rig.scale
-    return request, given
+    for member in request["curve_members"]:
+        arrays[f"rotations_{member}"] = order_by_axis(getattr(rotations, member), keyed.rotation_orders)
+        arrays[f"translations_{member}"] = getattr(translations, member) * rig.scale
+    return request, arrays
 
 
-def by_axis(values: Floats, rotation_orders: tuple[str, ...] | None) -> Floats:
-    """Euler angles (..., J, 3) in the order of their axes X, Y, Z; quaternions as they are."""
+def order_by_axis(values: Floats, rotation_orders: tuple[str, ...] | None) -> Floats:
+    """Return Euler angles (..., J, 3) in the order of their axes X, Y, Z; quaternions unchanged."""
     if rotation_orders is None:
         return values
     columns = np.array([[order.index(axis) for axis in AXES] for order in rotation_orders])
     return np.take_along_axis(values, np.broadcast_to(columns, values.shape), axis=-1)
 
 
-def plain_text(name: str) -> str:
-    """A name without halves of characters, which some encodings leave and Blender refuses."""
+def valid_text(name: str) -> str:
+    """Return a name without lone surrogates, which Blender refuses."""
     return name.encode("utf-8", "replace").decode()
 
 
-def _moving(keyed: KeyedMotion, rig: Rig) -> Bools:
-    """(J,) the joints that need places of their own: roots, and whoever is not always where it rests."""
-    away = np.abs(keyed.translations.values - rig.rest.translations).max(axis=(0, 2))
-    moving: Bools = (away > STILL_OF_SIZE * _size(rig)) | ~keyed.translations.still()
-    moving[list(keyed.skeleton.roots)] = True
-    return moving
+def _moving_joints(keyed: KeyedMotion, rig: Rig) -> Bools:
+    """Return a mask (J,) of the joints that need location curves: roots, and joints that leave their rest position."""
+    distances = np.abs(keyed.translations.values - rig.rest.translations).max(axis=(0, 2))
+    is_moving: Bools = (distances > MIN_MOVEMENT_OF_SIZE * _rig_size(rig)) | ~keyed.translations.still_joints()
+    is_moving[list(keyed.skeleton.roots)] = True
+    return is_moving
 
 
-def _size(rig: Rig) -> float:
+def _rig_size(rig: Rig) -> float:
     return float(np.ptp(np.concatenate((rig.heads, rig.tails)), axis=0).max()) / rig.scale
 
 
-def _one_key(keyed: KeyedMotion) -> KeyedMotion:
-    """All but the movement, which stands in the curves."""
-    one = slice(0, 1)
+def _keep_first_key(keyed: KeyedMotion) -> KeyedMotion:
+    """Return ``keyed`` with its first key only, as the movement is in the F-curves."""
+    first = slice(0, 1)
     return replace(
         keyed,
-        keys=keyed.keys[one],
-        translations=Curves(keyed.translations.values[one]),
-        rotations=Curves(keyed.rotations.values[one]),
-        extremes=keyed.extremes[one],
+        keys=keyed.keys[first],
+        translations=Curves(keyed.translations.values[first]),
+        rotations=Curves(keyed.rotations.values[first]),
+        extremes=keyed.extremes[first],
     )
 
 
-def _residual(keyed: KeyedMotion, rig: Rig) -> Arrays:
-    """What Blender turns and moves its bones on by, on every frame, in their own axes, to show the original."""
-    full, orders = keyed.sample(residual=1.0), keyed.rotation_orders
-    place = Place.of(keyed.keys, np.arange(keyed.n_frames, dtype=np.float64))
+def _residual_arrays(keyed: KeyedMotion, rig: Rig) -> Arrays:
+    """Return the rotation and translation, in each bone's own axes, that restore the original on every frame."""
+    original, orders = keyed.sample(residual=1.0), keyed.rotation_orders
+    position = SpanPosition.locate(keyed.keys, np.arange(keyed.n_frames, dtype=np.float64))
     base = keyed.sample().rotations
-    if not keyed.is_cubic and orders is None:  # Blender goes straight in the components
-        base = normalise(Curves(sign_continuous(keyed.rotations.values)).at(place))
-    turns = multiply(conjugate(base), full.rotations)
-    turns *= np.where(turns[..., :1] < 0, -1.0, 1.0)
-    shifts = rotate(conjugate(base), full.translations - keyed.translations.at(place))
-    turning = np.abs(turns[..., 1:]).max(axis=(0, 2)) > STILL_OF_SIZE
-    if orders is not None:  # a bone's detail comes in the same terms as its keys
-        angles = np.stack([to_euler(turns[:, j], order) for j, order in enumerate(orders)], axis=1)
-        turns = by_axis(unwrap_euler(angles), orders)
+    if not keyed.is_cubic and orders is None:  # Blender interpolates the components linearly
+        base = normalise(Curves(align_signs(keyed.rotations.values)).at(position))
+    rotations = multiply(conjugate(base), original.rotations)
+    rotations *= np.where(rotations[..., :1] < 0, -1.0, 1.0)
+    translations = rotate(conjugate(base), original.translations - keyed.translations.at(position))
+    is_rotating = np.abs(rotations[..., 1:]).max(axis=(0, 2)) > MIN_MOVEMENT_OF_SIZE
+    if orders is not None:  # the residual has the same rotation mode as the keys
+        angles = np.stack([to_euler(rotations[:, j], order) for j, order in enumerate(orders)], axis=1)
+        rotations = order_by_axis(unwrap_euler(angles), orders)
     return {
-        "residual_turns": turns,
-        "residual_turning": turning,
-        "residual_shifts": shifts * rig.scale,
-        "residual_moving": np.abs(shifts).max(axis=(0, 2)) > STILL_OF_SIZE * _size(rig),
+        "residual_rotations": rotations,
+        "residual_is_rotating": is_rotating,
+        "residual_translations": translations * rig.scale,
+        "residual_is_moving": np.abs(translations).max(axis=(0, 2)) > MIN_MOVEMENT_OF_SIZE * _rig_size(rig),
     }

@@ -1,9 +1,9 @@
 """BVH, the format of most free motion capture, in all the dialects of its exporters.
 
-What exporters disagree about, and what is done here: position channels hold the joint's whole local
-translation and replace its OFFSET (as Blender and MotionBuilder do), a joint may have any subset of the
-six channels in any order, a joint's turns are intrinsic in channel order, a file says nothing about its
-up axis (it is found from where the head is above the feet) nor about its unit.
+Where exporters disagree, this reader does the following: position channels hold the joint's whole local translation
+and replace its OFFSET (as in Blender and MotionBuilder); a joint may have any subset of the six channels in any order;
+rotations are intrinsic in channel order. A file states neither its up axis, which is estimated from the head's position
+over the feet, nor its unit.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from decimal import Decimal
 import numpy as np
 
 from keypose import _core
-from keypose.arrays import GREATEST_NUMBER, Floats, Ints, give_away
-from keypose.formats.base import Format, ReadOptions, Source
+from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
+from keypose.formats.base import Format, LoadOptions, Source
 from keypose.formats.bvh.write import write
 from keypose.formats.names import unique_names
 from keypose.formats.orientation import find_up
-from keypose.formats.reference import frames_to_skip
+from keypose.formats.reference_pose import frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
-from keypose.model.motion import GREATEST_FPS, LEAST_FPS
+from keypose.model.motion import MAX_FPS, MIN_FPS
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
-DEFAULT_FPS = 30.0  # where the file says Frame Time 0
-ROUNDED_RATE = 5e-4  # a rate this close to a whole number may be one that was rounded; 29.97 is not
+DEFAULT_FPS = 30.0  # for Frame Time 0
+RATE_TOLERANCE = 5e-4  # a rate this close to a whole number may be a rounded one; 29.97 is not
 _BOM = b"\xef\xbb\xbf"
 _MOTION = re.compile(rb"(?<=[\r\n])[ \t]*MOTION[ \t]*(?=[\r\n]|$)", re.IGNORECASE)
 _FRAMES = re.compile(rb"\s*Frames[ \t]*:?[ \t]*([^\s]*)", re.IGNORECASE)
@@ -38,7 +38,7 @@ _CHANNEL_NAMES = {name.lower(): name for name in POSITION_CHANNELS + ROTATION_CH
 
 @dataclass
 class _Hierarchy:
-    """The skeleton as it is being read."""
+    """The HIERARCHY section while it is read."""
 
     names: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
@@ -48,17 +48,17 @@ class _Hierarchy:
     end_offsets: list[list[float]] = field(default_factory=list)
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """A motion from the text of a BVH file."""
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Read the motion of a BVH file."""
     hierarchy, channels, fps, _ = _read_sections(source)
-    skeleton = _skeleton(source, hierarchy)
+    skeleton = _build_skeleton(source, hierarchy)
     translations, rotations = _core.poses_from_channels(channels, *_column_tables(skeleton), skeleton.offsets)
     del channels
     skip = frames_to_skip(rotations, options.reference_pose)
     reference = Pose(translations[0], rotations[0]) if skip else None
     if skip:
         source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
-    translations, rotations = give_away(translations)[skip:], give_away(rotations)[skip:]
+    translations, rotations = freeze(translations)[skip:], freeze(rotations)[skip:]
     return Motion(
         name=source.name,
         skeleton=skeleton,
@@ -73,26 +73,26 @@ def read(source: Source, options: ReadOptions) -> Motion:
 
 
 def channel_values(source: Source) -> tuple[Floats, str]:
-    """Every number of the MOTION section (T, channels), and the word for the frame time, as they stand in the file."""
+    """Return the numbers of the MOTION section (T, channels) and the text of the frame time, unchanged."""
     _, channels, _, frame_time = _read_sections(source)
     return channels, frame_time
 
 
 def _read_sections(source: Source) -> tuple[_Hierarchy, Floats, float, str]:
-    """The skeleton, the channel values (T, columns), frames per second and the word for the frame time."""
-    motion_at = _MOTION.search(source.data)
-    if motion_at is None:
+    """Read the hierarchy, the channel values (T, columns), frames per second and the text of the frame time."""
+    motion_match = _MOTION.search(source.data)
+    if motion_match is None:
         lines = source.data.count(b"\n") + 1
         raise source.error("no MOTION section, expected one after the hierarchy", line=lines)
-    header = source.data[: motion_at.start()].removeprefix(_BOM)
+    header = source.data[: motion_match.start()].removeprefix(_BOM)
     hierarchy = _read_hierarchy(source, header.decode("utf-8", "surrogateescape"))
     columns = sum(map(len, hierarchy.channels))
-    frames, fps, frame_time, start = _read_motion_header(source, motion_at.end())
+    frames, fps, frame_time, start = _read_motion_header(source, motion_match.end())
     return hierarchy, _read_rows(source, hierarchy, start, columns, frames), fps, frame_time
 
 
 def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
-    """The joints, by one pass over the lines; a brace may stand on a line of its own or after the name."""
+    """Read the joints in one pass over the lines; a brace may be on its own line or after the name."""
     h = _Hierarchy()
     open_joints: list[int] = []  # from the root to the joint whose block is open
     in_end_site = False
@@ -159,26 +159,28 @@ def _read_properties(
     at = 0
     while at < len(words):
         keyword = words[at].upper()
-        given = words[at + 1 : at + 8]
+        words_after = words[at + 1 : at + 8]
         if keyword not in ("OFFSET", "CHANNELS"):
             raise source.error(f"{keyword!r}, expected OFFSET, CHANNELS, JOINT, End Site or a brace", line=line)
         if not open_joints:
             raise source.error(f"{keyword} outside a joint", line=line)
         if keyword == "OFFSET":
-            offset = [_number(source, word, f"a coordinate of {keyword}", line) for word in given[:3]]
+            offset = [_parse_number(source, word, f"a coordinate of {keyword}", line) for word in words_after[:3]]
             if len(offset) != 3:
                 raise source.error(f"OFFSET with {len(offset)} numbers, expected 3", line=line)
             target = h.end_offsets[-1] if in_end_site else h.offsets[open_joints[-1]]
             target[:] = offset
             at += 4
             continue
-        count = "0123456".find(given[0]) if given and len(given[0]) == 1 else -1
+        count = "0123456".find(words_after[0]) if words_after and len(words_after[0]) == 1 else -1
         if count < 0:
-            raise source.error(f"CHANNELS {given[0] if given else ''}, expected a count of 0 to 6", line=line)
-        channels = tuple(_CHANNEL_NAMES.get(word.lower(), word) for word in given[1 : 1 + count])
+            raise source.error(
+                f"CHANNELS {words_after[0] if words_after else ''}, expected a count of 0 to 6", line=line
+            )
+        channels = tuple(_CHANNEL_NAMES.get(word.lower(), word) for word in words_after[1 : 1 + count])
         unknown = [c for c in channels if c not in _CHANNEL_NAMES.values()]
         if len(channels) != count or unknown or len(set(channels)) != count:
-            raise source.error(f"CHANNELS {' '.join(given[: 1 + count])}, expected {count} different ones of "
+            raise source.error(f"CHANNELS {' '.join(words_after[: 1 + count])}, expected {count} different ones of "
                                f"{', '.join(_CHANNEL_NAMES.values())}", line=line)  # fmt: skip
         if in_end_site:
             if count:
@@ -189,64 +191,68 @@ def _read_properties(
 
 
 def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
-    """The number of frames, the frame rate and the frame time that the file states, and where the numbers begin."""
+    """Return the stated number of frames, the frame rate, the text of the frame time, and the byte after it."""
     line = source.data.count(b"\n", 0, at) + 1
-    frames_found = _FRAMES.match(source.data, at)
-    if frames_found is None or not frames_found[1].isdigit() or len(frames_found[1]) > 12:
-        found = frames_found[1].decode("latin-1") if frames_found else ""
-        raise source.error(f"Frames: {found!r}, expected a whole number", line=line + 1)
-    time_found = _FRAME_TIME.match(source.data, frames_found.end())
-    if time_found is None:
+    frames_match = _FRAMES.match(source.data, at)
+    if frames_match is None or not frames_match[1].isdigit() or len(frames_match[1]) > 12:
+        text = frames_match[1].decode("latin-1") if frames_match else ""
+        raise source.error(f"Frames: {text!r}, expected a whole number", line=line + 1)
+    time_match = _FRAME_TIME.match(source.data, frames_match.end())
+    if time_match is None:
         raise source.error("no 'Frame Time:' after 'Frames:'", line=line + 2)
-    line = source.data.count(b"\n", 0, time_found.end()) + 1
-    word = time_found[1].decode("latin-1")
-    frame_time = _number(source, word, "Frame Time", line)
+    line = source.data.count(b"\n", 0, time_match.end()) + 1
+    word = time_match[1].decode("latin-1")
+    frame_time = _parse_number(source, word, "Frame Time", line)
     if frame_time == 0:
         source.warn(f"Frame Time is 0; {DEFAULT_FPS:g} fps is assumed", line=line)
-        return int(frames_found[1]), DEFAULT_FPS, word, time_found.end()
-    if not 1.0 / GREATEST_FPS <= frame_time <= 1.0 / LEAST_FPS:
-        expected = f"{1.0 / GREATEST_FPS:g} to {1.0 / LEAST_FPS:g} seconds"
+        return int(frames_match[1]), DEFAULT_FPS, word, time_match.end()
+    if not 1.0 / MAX_FPS <= frame_time <= 1.0 / MIN_FPS:
+        expected = f"{1.0 / MAX_FPS:g} to {1.0 / MIN_FPS:g} seconds"
         raise source.error(f"Frame Time: {frame_time:g}, expected {expected}", line=line)
-    return int(frames_found[1]), _frame_rate(word, frame_time), word, time_found.end()
+    return int(frames_match[1]), _frame_rate(word, frame_time), word, time_match.end()
 
 
 def _frame_rate(word: str, frame_time: float) -> float:
-    """Frames per second: the whole number that is meant where the file rounds, .0083333 for 1/120."""
+    """Return frames per second; the intended whole number if the frame time is rounded, as .0083333 for 1/120."""
     rate = 1.0 / frame_time
-    whole = float(round(rate))
+    whole_rate = float(round(rate))
     decimals = -int(Decimal(word).as_tuple().exponent)
-    if whole >= 1 and abs(rate - whole) < ROUNDED_RATE * whole and round(1.0 / whole, decimals) == frame_time:
-        return whole
+    if (
+        whole_rate >= 1
+        and abs(rate - whole_rate) < RATE_TOLERANCE * whole_rate
+        and round(1.0 / whole_rate, decimals) == frame_time
+    ):
+        return whole_rate
     return rate
 
 
-def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, stated: int) -> Floats:
-    """The channel values (T, columns); the rows that are there count, the header's number is only compared."""
+def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated: int) -> Floats:
+    """Read the channel values (T, columns); the number of rows counts, the header's number only leads to a warning."""
     if columns == 0:
         raise source.error("no joint has a channel, so there is no motion")
-    values, glued, truncated, fault, line, column, byte = _core.parse_rows(
-        source.data, start, columns, stated, source.limits.frames + 1
+    values, n_glued, n_truncated, fault, line, column, byte = _core.parse_rows(
+        source.data, start, columns, n_stated, source.limits.frames + 1
     )
     line += source.data.count(b"\n", 0, start) + 1
     if fault == "wrong count":
         raise source.error(f"frame {len(values)} has {column} numbers, expected {columns}", line=line)
     if fault:
         token = re.split(rb"[\s]", source.data[byte : byte + 40], maxsplit=1)[0].decode("latin-1")
-        place = f"frame {len(values)}, {_channel_label(h, column)}"
-        raise source.error(f"{place}: {token!r} is {fault}, expected a finite number", line=line)
-    if len(values) and not max(values.max(), -values.min()) <= GREATEST_NUMBER:
-        frame, column = (int(i) for i in np.argwhere(np.abs(values) > GREATEST_NUMBER)[0])
-        place = f"frame {frame}, {_channel_label(h, column)}"
-        raise source.error(f"{place}: {values[frame, column]:g}, expected at most {GREATEST_NUMBER:g}")
+        location = f"frame {len(values)}, {_channel_label(h, column)}"
+        raise source.error(f"{location}: {token!r} is {fault}, expected a finite number", line=line)
+    if len(values) and not max(values.max(), -values.min()) <= MAX_MAGNITUDE:
+        frame, column = (int(i) for i in np.argwhere(np.abs(values) > MAX_MAGNITUDE)[0])
+        location = f"frame {frame}, {_channel_label(h, column)}"
+        raise source.error(f"{location}: {values[frame, column]:g}, expected at most {MAX_MAGNITUDE:g}")
     source.check_size(len(values), len(h.names) + len(h.end_joints))
-    if truncated:
-        source.warn(f"the last row has {truncated} of {columns} numbers (a download cut short?) and is left out")
-    if glued:
-        source.warn(f"{glued} numbers lack the blank before their minus sign; they were read apart")
+    if n_truncated:
+        source.warn(f"the last row has {n_truncated} of {columns} numbers (a download cut short?) and is left out")
+    if n_glued:
+        source.warn(f"{n_glued} numbers lack the blank before their minus sign; they were read apart")
     if len(values) == 0:
         raise source.error("a skeleton but no frames, expected at least one row of numbers", line=line)
-    if len(values) != stated and not (truncated and len(values) == stated - 1):
-        source.warn(f"the header says {stated} frames, {len(values)} rows follow; all of them are taken")
+    if len(values) != n_stated and not (n_truncated and len(values) == n_stated - 1):
+        source.warn(f"the header says {n_stated} frames, {len(values)} rows follow; all of them are taken")
     return values
 
 
@@ -255,12 +261,14 @@ def _channel_label(h: _Hierarchy, column: int) -> str:
     return labels[column] if column < len(labels) else f"number {column + 1}"
 
 
-def _skeleton(source: Source, h: _Hierarchy) -> Skeleton:
+def _build_skeleton(source: Source, h: _Hierarchy) -> Skeleton:
     names = unique_names(source, h.names)
     orders = []
     for channels in h.channels:
-        turns = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
-        orders.append(turns + "".join(a for a in (DEFAULT_ORDER if not turns else AXES) if a not in turns))
+        rotation_axes = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
+        orders.append(
+            rotation_axes + "".join(a for a in (DEFAULT_ORDER if not rotation_axes else AXES) if a not in rotation_axes)
+        )
     return Skeleton(
         names=names,
         parents=np.array(h.parents, np.int32),
@@ -273,8 +281,8 @@ def _skeleton(source: Source, h: _Hierarchy) -> Skeleton:
 
 
 def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:
-    """For the kernel: the column of each position, the column and the axis of each turn, -1 where absent."""
-    positions, turns, axes = np.full((3, skeleton.n_joints, 3), -1, np.int32)
+    """Return tables for the kernel: columns of positions, columns and axes of rotations; -1 if absent."""
+    positions, rotations, axes = np.full((3, skeleton.n_joints, 3), -1, np.int32)
     column = 0
     for j, channels in enumerate(skeleton.channels):
         k = 0
@@ -283,16 +291,16 @@ def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:
             if channel in POSITION_CHANNELS:
                 positions[j, axis] = column
             else:
-                turns[j, k], axes[j, k] = column, axis
+                rotations[j, k], axes[j, k] = column, axis
                 k += 1
             column += 1
-    return positions, turns, axes
+    return positions, rotations, axes
 
 
-def _number(source: Source, word: str, what: str, line: int) -> float:
+def _parse_number(source: Source, word: str, label: str, line: int) -> float:
     value = float(word) if _NUMBER.fullmatch(word) else np.inf
-    if not abs(value) <= GREATEST_NUMBER:
-        raise source.error(f"{word!r} as {what}, expected a finite number", line=line)
+    if not abs(value) <= MAX_MAGNITUDE:
+        raise source.error(f"{word!r} as {label}, expected a finite number", line=line)
     return value
 
 
@@ -300,4 +308,4 @@ def _sniff(head: bytes) -> bool:
     return head.removeprefix(_BOM).lstrip()[:9].upper() == b"HIERARCHY"
 
 
-FORMAT = Format("BVH", (".bvh",), _sniff, read, write, keys_beside=True, gzip=True)
+FORMAT = Format("BVH", (".bvh",), _sniff, read, write, has_keys_sidecar=True, gzip=True)

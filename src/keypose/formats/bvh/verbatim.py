@@ -1,4 +1,4 @@
-"""The very numbers of a BVH file: taken along from the file, and written again."""
+"""The exact numbers of a BVH file: read for lossless storage, and written again."""
 
 from __future__ import annotations
 
@@ -16,42 +16,44 @@ from keypose.model import Motion
 from keypose.storage.lossless import ChannelTable
 
 
-def file_channels(path: str | PathLike[str], motion: Motion, *, limits: Limits | None = None) -> ChannelTable | None:
-    """The numbers of the BVH file that ``motion`` was read from, as they stand there.
+def read_channel_table(
+    path: str | PathLike[str], motion: Motion, *, limits: Limits | None = None
+) -> ChannelTable | None:
+    """Return the exact channel values of the BVH file that ``motion`` was read from; None if it is no BVH file.
 
-    With them (``keypose.storage.stored_bytes(motion, lossless=True, channels=...)``) a stored motion keeps also angles
-    beyond 180 degrees and those in gimbal lock. None: the file is no BVH file.
+    With them (``keypose.storage.stored_bytes(motion, lossless=True, channels=...)``) a stored motion also keeps angles
+    beyond 180 degrees and those in gimbal lock.
     """
     limits = limits or Limits()
-    source = _Quiet(Path(path), read_bytes(Path(path), limits), limits)
+    source = _SilentSource(Path(path), read_bytes(Path(path), limits), limits)
     if not bvh.FORMAT.sniff(source.data[:SNIFF_BYTES]):
         return None
     values, frame_time = bvh.channel_values(source)
     table = ChannelTable(values, frame_time, int(motion.reference_pose is not None))
-    if not table.is_of(motion):
+    if not table.matches_motion(motion):
         raise OptionError(f"{path}: {motion.name} is not what this file holds; read it again or leave out channels=")
     return table
 
 
 @dataclass
-class _Quiet(Source):
-    """A file that was read before: what is wrong with it has been said."""
+class _SilentSource(Source):
+    """A file that was read before, so its notes and warnings are not repeated."""
 
     def note(self, text: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def warn(self, text: str, *, line: int | None = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def write_verbatim(motion: Motion, channels: ChannelTable, *, reference_pose: bool) -> bytes:
-    """The text of a BVH file with ``channels`` as its numbers; ``motion`` says the rest.
+    """Return the text of a BVH file with ``channels`` as its numbers and the skeleton of ``motion``.
 
-    The row that was kept apart as the reference pose comes first again where ``reference_pose`` says so.
+    With ``reference_pose`` the row of the reference pose is the first frame.
     """
-    if not channels.is_of(motion):
+    if not channels.matches_motion(motion):
         raise OptionError(f"{motion.name}: channels= are not the numbers of this motion")
-    rows = channels.values if reference_pose else channels.values[channels.apart :]
+    rows = channels.values if reference_pose else channels.values[channels.n_reference_rows :]
     lines = ["HIERARCHY", *hierarchy_lines(motion, list(motion.skeleton.channels), exact=True), "MOTION"]
     lines += [f"Frames: {len(rows)}", f"Frame Time: {channels.frame_time}", ""]
     return "\n".join(lines).encode("utf-8", "surrogateescape") + _core.format_columns(rows, channels.decimals())

@@ -1,4 +1,4 @@
-"""BVH out: the orders, channels, names and frame time of the file that the motion came from."""
+"""Write BVH, with the rotation orders, channels, names and frame time of the file that the motion came from."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats
-from keypose.formats.base import WriteOptions, warn_caller
-from keypose.formats.names import numbered
-from keypose.formats.orientation import find_up, turned_upright
-from keypose.formats.reference import with_first_pose
+from keypose.formats.base import SaveOptions, warn_caller
+from keypose.formats.names import number_duplicates
+from keypose.formats.orientation import find_up, rotate_to_y_up
+from keypose.formats.reference_pose import prepend_pose
 from keypose.model import Motion
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
 DECIMALS = 6
-_LOST_DEG = 1e-4  # a turn or shift below these is none
-_LOST_UNITS = 1e-6
+_MIN_ROTATION_DEG = 1e-4  # smaller rotations and translations count as none
+_MIN_TRANSLATION_UNITS = 1e-6
 
 
-def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
-    """The text of a BVH file. A joint whose movement its channels cannot hold gets the channels it needs."""
+def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode a BVH file. A joint whose movement does not fit its channels gets the channels it needs."""
     if options.reference_pose and motion.reference_pose is not None:
-        motion = with_first_pose(motion, motion.reference_pose)
+        motion = prepend_pose(motion, motion.reference_pose)
     if find_up(motion.skeleton, motion.translations, motion.rotations) != motion.up:
-        motion = turned_upright(motion)  # BVH has no word for the up axis: people expect Y
+        motion = rotate_to_y_up(motion)  # BVH cannot state the up axis: readers expect Y
     euler = motion.euler_curves()
-    channels = _channels_needed(motion, euler)
+    channels = _required_channels(motion, euler)
     lines = ["HIERARCHY", *hierarchy_lines(motion, channels), "MOTION"]
     lines += [f"Frames: {motion.n_frames}", f"Frame Time: {1.0 / motion.fps:.15g}", ""]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
@@ -37,48 +37,48 @@ def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
 
 
 def _decimals(motion: Motion) -> int:
-    """Enough for a millionth of a unit, or of the figure if that is less than a unit tall."""
+    """Return the decimals for a millionth of a unit, or of the height of a figure less than a unit tall."""
     height = motion.height
     return DECIMALS if height >= 1 or height <= 0 else min(17, DECIMALS + math.ceil(-math.log10(height)))
 
 
-def _channels_needed(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
-    """The skeleton's own channels, widened where a joint moves or turns in a way that they cannot hold."""
+def _required_channels(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
+    """Return the channels of each joint, extended where the joint moves or rotates outside its own channels."""
     s = motion.skeleton
-    moves = np.abs(motion.translations - s.offsets).max(axis=0) > _LOST_UNITS  # (J, 3) by axis
-    turns = np.abs(euler).max(axis=0) > _LOST_DEG  # (J, 3) by place in the order
-    needed = []
-    for j, (own, order) in enumerate(zip(s.channels, s.rotation_orders, strict=True)):
-        channels = own
+    moves = np.abs(motion.translations - s.offsets).max(axis=0) > _MIN_TRANSLATION_UNITS  # (J, 3) by axis
+    rotates = np.abs(euler).max(axis=0) > _MIN_ROTATION_DEG  # (J, 3) by index in the order
+    required = []
+    for j, (own_channels, order) in enumerate(zip(s.channels, s.rotation_orders, strict=True)):
+        channels = own_channels
         if any(moves[j, AXES.index(c[0])] for c in POSITION_CHANNELS if c not in channels):
             channels = POSITION_CHANNELS + tuple(c for c in channels if c in ROTATION_CHANNELS)
-        if any(turns[j, k] for k, axis in enumerate(order) if f"{axis}rotation" not in channels):
+        if any(rotates[j, k] for k, axis in enumerate(order) if f"{axis}rotation" not in channels):
             positions = tuple(c for c in channels if c in POSITION_CHANNELS)
             channels = positions + tuple(f"{axis}rotation" for axis in order)
-        if channels != own:
+        if channels != own_channels:
             warn_caller(
-                f"{motion.name}: joint {s.names[j]} moves outside its channels ({' '.join(own) or 'none'}); "
+                f"{motion.name}: joint {s.names[j]} moves outside its channels ({' '.join(own_channels) or 'none'}); "
                 f"written with {' '.join(channels)}"
             )
-        needed.append(channels)
-    if not any(needed):  # a file without channels could hold no frames
-        needed[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])
-    return needed
+        required.append(channels)
+    if not any(required):  # a file without channels could hold no frames
+        required[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])
+    return required
 
 
 def hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]], *, exact: bool = False) -> list[str]:
-    """The joints with these ``channels``; ``exact``: offsets to the last bit, else to nine digits."""
+    """Return the lines of the joints with these ``channels``; offsets exact or to nine digits."""
     s = motion.skeleton
     triple = _exact_triple if exact else _short_triple
-    names, _ = numbered([_one_line(name) for name in s.names])
+    names, _ = number_duplicates([_clean_name(name) for name in s.names])
     children: list[list[int]] = [[] for _ in s.names]
     for j, parent in enumerate(s.parents.tolist()):
         if parent >= 0:
             children[parent].append(j)
     lines: list[str] = []
-    todo: list[tuple[int, int] | str] = [(root, 0) for root in reversed(s.roots)]  # (joint, depth) or a line
-    while todo:
-        item = todo.pop()
+    stack: list[tuple[int, int] | str] = [(root, 0) for root in reversed(s.roots)]  # (joint, depth) or a line
+    while stack:
+        item = stack.pop()
         if isinstance(item, str):
             lines.append(item)
             continue
@@ -90,14 +90,14 @@ def hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]], *, exact: b
         for e in np.flatnonzero(s.end_joints == j):
             lines += [f"{indent}\tEnd Site", f"{indent}\t{{", f"{indent}\t\tOFFSET {triple(s.end_offsets[e])}"]
             lines.append(f"{indent}\t}}")
-        todo.append(f"{indent}}}")
-        todo += [(child, depth + 1) for child in reversed(children[j])]
+        stack.append(f"{indent}}}")
+        stack += [(child, depth + 1) for child in reversed(children[j])]
     return lines
 
 
-def _one_line(name: str) -> str:
-    """A name that cannot break the file: no braces, no line ends, not empty."""
-    name = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", name)  # what no encoding holds; the rest are odd bytes
+def _clean_name(name: str) -> str:
+    """Return the name without braces and line ends, not empty."""
+    name = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", name)  # not encodable; other surrogates are escaped bytes
     return " ".join(re.sub(r"[{}]", "_", name).split()) or "joint"
 
 
@@ -121,13 +121,13 @@ def _channel_rows(motion: Motion, euler: Floats, channels: list[tuple[str, ...]]
 
 
 def file_order(parents: list[int]) -> list[int]:
-    """Depth first: the order in which the hierarchy is written."""
+    """Return the joints depth first, the order in which the hierarchy is written."""
     children: dict[int, list[int]] = {}
     for j, parent in enumerate(parents):
         children.setdefault(parent, []).append(j)
-    order, todo = [], list(reversed(children.get(-1, [])))
-    while todo:
-        j = todo.pop()
+    order, stack = [], list(reversed(children.get(-1, [])))
+    while stack:
+        j = stack.pop()
         order.append(j)
-        todo += reversed(children.get(j, []))
+        stack += reversed(children.get(j, []))
     return order

@@ -1,8 +1,7 @@
-"""A C3D file taken apart: its header, its parameters, its three ways to write numbers.
+"""The header and parameters of a C3D file, and its three number formats.
 
-Everything in the file may lie: each pointer and length is checked against the file's size before it is
-followed. Integers of the Intel and DEC processors are little-endian, those of MIPS big-endian; DEC
-floats are in the VAX F format.
+The file is untrusted: each pointer and length is checked against the file's size before it is followed. Integers of
+the Intel and DEC processors are little-endian, those of MIPS big-endian; DEC floats are in the VAX F format.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from keypose.formats.base import Source
 BLOCK_BYTES = 512
 MAGIC = 0x50  # the second byte of every C3D file
 PROCESSORS = {84: "Intel", 85: "DEC", 86: "MIPS"}
-LONGEST_RECORD_BYTES = 65_535  # a record's length is a 16-bit number
-MOST_PARAMETER_BLOCKS = 1024  # the format allows 255; more than this is looked for in no file
+MAX_RECORD_BYTES = 65_535  # a record's length is a 16-bit number
+MAX_PARAMETER_BLOCKS = 1024  # the format allows 255; real files exceed it a little
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the first block states."""
+    """The first block of the file."""
 
     points: int
     analog_words: int  # per frame, all channels
@@ -48,7 +47,7 @@ class _Parameter:
 
 
 class Contents:
-    """The header and the parameters of a C3D file; a parameter is asked for as ``"GROUP:NAME"``."""
+    """The header and the parameters of a C3D file; the key of a parameter is ``"GROUP:NAME"``."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -60,14 +59,14 @@ class Contents:
             expected = f"expected {MAGIC:#x} and a block from 2 to {len(data) // BLOCK_BYTES}"
             raise source.error(f"mark {data[1]:#x}, parameters in block {data[0]}; {expected}", byte=0)
         if data[start + 3] not in PROCESSORS:
-            known = ", ".join(f"{byte} ({name})" for byte, name in PROCESSORS.items())
-            raise source.error(f"processor {data[start + 3]}, expected one of {known}", byte=start + 3)
+            processors = ", ".join(f"{byte} ({name})" for byte, name in PROCESSORS.items())
+            raise source.error(f"processor {data[start + 3]}, expected one of {processors}", byte=start + 3)
         self.processor = PROCESSORS[data[start + 3]]
         self.byte_order = ">" if self.processor == "MIPS" else "<"
         self.header = self._read_header()
-        # Two statements of where the parameters end; a false one is seldom the later one.
+        # The end of the parameters is stated twice; a wrong one is seldom the later one.
         stop = max(start + data[start + 2] * BLOCK_BYTES, (self.header.data_block - 1) * BLOCK_BYTES)
-        stop = min(stop, start + MOST_PARAMETER_BLOCKS * BLOCK_BYTES, len(data))
+        stop = min(stop, start + MAX_PARAMETER_BLOCKS * BLOCK_BYTES, len(data))
         self._parameters = self._find_parameters(start + 4, stop)
 
     def _read_header(self) -> Header:
@@ -79,9 +78,9 @@ class Contents:
     # Parameters
 
     def _find_parameters(self, at: int, stop: int) -> dict[str, _Parameter]:
-        """Where each parameter is; values are decoded when asked for, so overlapping ones cost nothing."""
+        """Locate each parameter; values are decoded on access, so overlapping ones cost nothing."""
         groups: dict[int, str] = {}
-        found: dict[tuple[int, str], _Parameter] = {}
+        parameters: dict[tuple[int, str], _Parameter] = {}
         data = self.source.data
         while at + 2 <= stop and data[at] != 0:  # a name of length 0 ends the list
             name_bytes, group = struct.unpack_from("bb", data, at)
@@ -98,26 +97,26 @@ class Contents:
                 values = link + 4 + n_dimensions
                 parameter = _Parameter(kind, tuple(data[link + 4 : values]), values)
                 size = math.prod(parameter.dimensions) * abs(kind)
-                end = min(link + (distance or LONGEST_RECORD_BYTES), stop)
+                end = min(link + (distance or MAX_RECORD_BYTES), stop)
                 if kind not in (-1, 1, 2, 4) or values + size > end:
                     self._warn_damaged(at, f"{name} with {size} bytes of kind {kind} in {end - link}")
                     break
-                found.setdefault((group, name), parameter)
-            if distance == 0:  # so does a record that leads nowhere
+                parameters.setdefault((group, name), parameter)
+            if distance == 0:  # a record without a successor ends it too
                 break
             at = link + distance
         if at > stop:
             self.source.note(f"the last parameter leads past the parameters' end at byte {stop}")
-        named: dict[str, _Parameter] = {}
-        for (group, name), parameter in found.items():
-            named.setdefault(f"{groups.get(group, '')}:{name}", parameter)
-        return named
+        by_key: dict[str, _Parameter] = {}
+        for (group, name), parameter in parameters.items():
+            by_key.setdefault(f"{groups.get(group, '')}:{name}", parameter)
+        return by_key
 
-    def _warn_damaged(self, byte: int, found: str) -> None:
-        self.source.warn(f"the parameters are damaged at byte {byte} ({found}); those from there on are not read")
+    def _warn_damaged(self, byte: int, problem: str) -> None:
+        self.source.warn(f"the parameters are damaged at byte {byte} ({problem}); those from there on are not read")
 
     def numbers(self, key: str) -> list[float]:
-        """The values of a parameter, integers taken as unsigned; none where it is absent or text."""
+        """Return the values of a parameter, integers as unsigned; empty if it is absent or text."""
         p = self._parameters.get(key)
         if p is None or p.kind == -1:
             return []
@@ -128,33 +127,33 @@ class Contents:
         return [float(n) for n in struct.unpack_from(f"{self.byte_order}{count}{letter}", self.source.data, p.start)]
 
     def number(self, key: str) -> float | None:
-        """The first value of a parameter, None where there is no finite one."""
+        """Return the first value of a parameter; None if there is none or it is not finite."""
         values = self.numbers(key)
         return values[0] if values and math.isfinite(values[0]) else None
 
     def count(self, key: str) -> int:
-        """A parameter that counts something; 0 where it is absent or cannot be a count."""
+        """Return a parameter as a count; 0 if it is absent or no valid count."""
         value = self.number(key)
         return int(value) if value is not None and 0 <= value < 2**53 else 0
 
     def frame_number(self, key: str) -> int | None:
-        """A frame number that is written as two 16-bit halves, the lower first."""
+        """Return a frame number that is stored as two 16-bit halves, the lower first; None if it is absent."""
         halves = self.numbers(key)
         if len(halves) != 2 or not all(0 <= half < 65_536 for half in halves):
             return None
         return int(halves[0]) + 65_536 * int(halves[1])
 
     def texts(self, key: str) -> list[str]:
-        """The strings of a parameter and its continuations KEY2, KEY3, ..., blanks around them left out."""
-        found: list[str] = []
+        """Return the stripped strings of a parameter and its continuations KEY2, KEY3, ..."""
+        texts: list[str] = []
         for number in itertools.count(1):
             p = self._parameters.get(key if number == 1 else f"{key}{number}")
             if p is None or p.kind != -1:
                 break
             width = p.dimensions[0] if p.dimensions else 1
             starts = range(p.start, p.start + math.prod(p.dimensions), width or 1)
-            found += [_text(self.source.data[at : at + width]) for at in starts]
-        return found
+            texts += [_text(self.source.data[at : at + width]) for at in starts]
+        return texts
 
     # Numbers
 
@@ -162,12 +161,12 @@ class Contents:
         return [float(x) for x in self.floats(np.frombuffer(self.source.data, f"{self.byte_order}u4", count, byte))]
 
     def floats(self, words: NDArray[Any]) -> Floats:
-        """Float64 numbers of 32-bit ``words``, as the file's processor writes them."""
+        """Convert 32-bit ``words`` in the file's number format to float64."""
         with np.errstate(invalid="ignore"):  # a signalling NaN is still a NaN
             if self.processor != "DEC":
                 return words.view(f"{self.byte_order}f4").astype(np.float64)
-        # VAX F: 16-bit halves swapped, exponent excess 128, mantissa from 0.5 up. Exponent 0 means zero,
-        # or with the sign set what VAX has in place of NaN.
+        # VAX F: 16-bit halves swapped, exponent excess 128, mantissa from 0.5 up. Exponent 0 means zero or, with the
+        # sign set, the VAX equivalent of NaN.
         halves = words.astype(np.uint32)
         bits = (halves << 16) | (halves >> 16)
         negative, exponent = bits >> 31 != 0, ((bits >> 23) & 0xFF).astype(np.int32)
@@ -179,7 +178,7 @@ class Contents:
 
 
 def _text(raw: bytes) -> str:
-    """Text up to a zero, without the blanks around it: UTF-8 where it is that, else Latin-1."""
+    """Decode text up to a zero byte and strip it: as UTF-8 if valid, else as Latin-1."""
     raw = raw.split(b"\0", 1)[0]
     try:
         text = raw.decode("utf-8")
@@ -189,7 +188,7 @@ def _text(raw: bytes) -> str:
 
 
 def looks_like_c3d(head: bytes) -> bool:
-    """Whether a file that starts so is C3D: its mark, and a processor where the parameters are."""
+    """Return whether ``head`` starts a C3D file: its mark, and a processor where the parameters start."""
     if len(head) < 2 or head[1] != MAGIC or head[0] < 2:
         return False
     processor_at = (head[0] - 1) * BLOCK_BYTES + 3

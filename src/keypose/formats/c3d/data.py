@@ -1,7 +1,7 @@
-"""The numbers of a C3D file: points, and the segments of its ROTATION group.
+"""The data of a C3D file: points, and the segments of its ROTATION group.
 
-Header and parameters state most things twice. Where they disagree, the statement with which the data
-fill the file is taken and a warning says so; the file's size bounds whatever is allocated.
+Header and parameters state most values twice. If they disagree, the value with which the data fill the file is used,
+with a warning; the file's size bounds what is allocated.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from keypose.arrays import Bools, Floats
 from keypose.formats.base import Source
 from keypose.formats.c3d.contents import BLOCK_BYTES, Contents
 
-WORDS_PER_POINT = 4  # x, y, z, and the residual with the cameras: negative where the point was not seen
+WORDS_PER_POINT = 4  # x, y, z, and the residual with the cameras: negative if the point is missing
 WORDS_PER_SEGMENT = 17  # a 4x4 matrix by columns, and a residual
-MOST_SHORT_FRAMES = 65_535  # the largest count that 16 bits can say
+MAX_SHORT_FRAMES = 65_535  # the largest 16-bit count
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the points are and how they are written."""
+    """Where the points are and how they are encoded."""
 
     data_block: int  # 1-based
     points: int
@@ -33,7 +33,7 @@ class Layout:
 
     @property
     def integers(self) -> bool:
-        """Whether the numbers are 16-bit integers to be scaled, else 32-bit floats."""
+        """Whether the numbers are scaled 16-bit integers, else 32-bit floats."""
         return self.scale > 0
 
     @property
@@ -52,32 +52,32 @@ class Layout:
         return self.frame_words * (2 if self.integers else 4)
 
     def misfit(self, file_bytes: int) -> int:
-        """0 where the data end in the file's last block, 1 where more follows, 2 where they do not fit."""
-        left = file_bytes - self.start - self.frames * self.frame_bytes
-        return 2 if left < 0 else int(left >= BLOCK_BYTES)
+        """Return 0 if the data end in the file's last block, 1 if more follows, 2 if they do not fit."""
+        n_bytes_left = file_bytes - self.start - self.frames * self.frame_bytes
+        return 2 if n_bytes_left < 0 else int(n_bytes_left >= BLOCK_BYTES)
 
 
 def frame_counts(contents: Contents) -> list[int]:
-    """All statements of how many frames there are, the most trustworthy first."""
+    """Return all stated numbers of frames, the most reliable first."""
     start = contents.frame_number("TRIAL:ACTUAL_START_FIELD")
     end = contents.frame_number("TRIAL:ACTUAL_END_FIELD")
-    stated = (
+    counts = (
         contents.count("POINT:FRAMES"),
         contents.count("POINT:LONG_FRAMES"),
         end - start + 1 if start is not None and end is not None else 0,
         contents.header.last_frame - contents.header.first_frame + 1,
     )
-    # A 16-bit count stops at 65535 or starts over, so a greater one knows more.
-    return sorted(_different(stated), key=lambda n: n <= MOST_SHORT_FRAMES)
+    # A 16-bit count saturates at 65535 or wraps, so a larger one is more reliable.
+    return sorted(_distinct_positive(counts), key=lambda n: n <= MAX_SHORT_FRAMES)
 
 
 def find_layout(contents: Contents) -> Layout | None:
-    """How the points are written; None where there are none."""
+    """Return the layout of the points; None if there are none."""
     source, header = contents.source, contents.header
-    points = _different((contents.count("POINT:USED"), header.points))
+    points = _distinct_positive((contents.count("POINT:USED"), header.points))
     if not points:
         return None
-    blocks = _different((contents.count("POINT:DATA_START"), header.data_block))
+    blocks = _distinct_positive((contents.count("POINT:DATA_START"), header.data_block))
     blocks = [b for b in blocks if b >= 2 and (b - 1) * BLOCK_BYTES < len(source.data)]
     if not blocks:
         last = -(-len(source.data) // BLOCK_BYTES)
@@ -90,8 +90,8 @@ def find_layout(contents: Contents) -> Layout | None:
         raise source.error(f"frames {header.first_frame} to {header.last_frame}, expected at least one", byte=6)
     by_channel = contents.count("ANALOG:USED") * header.analog_samples
     analogs = list(dict.fromkeys((header.analog_words, by_channel)))
-    # The first candidate is what a sound file means: parameters before the header, except for the scale,
-    # where the header has been right (Motion Analysis writes a stale POINT:SCALE).
+    # The first candidate is that of a correct file: parameters before the header, except for the scale, where the
+    # header is right (Motion Analysis writes a stale POINT:SCALE).
     candidates = [Layout(*c) for c in itertools.product(blocks, points, analogs, scales, frames)]
     best = min(candidates, key=lambda candidate: candidate.misfit(len(source.data)))
     if len(points) > 1:
@@ -108,9 +108,9 @@ def find_layout(contents: Contents) -> Layout | None:
 
 
 def read_points(contents: Contents, layout: Layout) -> tuple[Floats, Bools]:
-    """Positions (T, P, 3) in file units, and which of them (T, P) were seen."""
+    """Return positions (T, P, 3) in file units and a mask (T, P) of visible ones."""
     source = contents.source
-    frames = _frames_there(source, layout.start, layout.frame_bytes, layout.frames)
+    frames = _count_frames(source, layout.start, layout.frame_bytes, layout.frames)
     source.check_joints(layout.points)
     source.check_size(frames, layout.points)
     kind = f"{contents.byte_order}{'i2' if layout.integers else 'u4'}"
@@ -118,51 +118,51 @@ def read_points(contents: Contents, layout: Layout) -> tuple[Floats, Bools]:
     rows = rows.reshape(frames, layout.frame_words)[:, : WORDS_PER_POINT * layout.points]
     values = rows.astype(np.float64) if layout.integers else contents.floats(rows)
     values = values.reshape(frames, layout.points, WORDS_PER_POINT)
-    seen = np.isfinite(values[..., :3]).all(axis=2) & ~(values[..., 3] < 0)
-    # All zero in some frames only: lost, not a leap to the origin. All zero in every frame: it stands there.
+    is_visible = np.isfinite(values[..., :3]).all(axis=2) & ~(values[..., 3] < 0)
+    # All zero in some frames only: missing, not a jump to the origin. All zero in every frame: a point at the origin.
     zero = (values == 0).all(axis=2)
-    seen &= ~zero | zero.all(axis=0)
+    is_visible &= ~zero | zero.all(axis=0)
     positions = values[..., :3] * (layout.scale if layout.integers else 1.0)
-    return positions, seen
+    return positions, is_visible
 
 
 def read_segments(contents: Contents) -> tuple[Floats, Bools]:
-    """Matrices (T, S, 4, 4) from segment to lab coordinates, and which of them (T, S) were seen; S may be 0.
+    """Return matrices (T, S, 4, 4) from segment to lab coordinates and a mask (T, S) of visible ones; S may be 0.
 
     The ROTATION group, as Theia3D and Visual3D write it, has a data section of its own, always floats.
     """
-    source, used = contents.source, contents.count("ROTATION:USED")
-    if not used:
+    source, n_segments = contents.source, contents.count("ROTATION:USED")
+    if not n_segments:
         return np.zeros((0, 0, 4, 4)), np.zeros((0, 0), bool)
-    block, frame_words = contents.count("ROTATION:DATA_START"), used * WORDS_PER_SEGMENT
+    block, frame_words = contents.count("ROTATION:DATA_START"), n_segments * WORDS_PER_SEGMENT
     start = (block - 1) * BLOCK_BYTES
     if block < 2 or start >= len(source.data):
         last = -(-len(source.data) // BLOCK_BYTES)
         raise source.error(f"ROTATION:DATA_START is block {block}, expected 2 to {last}")
-    stated = contents.count("ROTATION:FRAMES")
-    if not stated:
-        stated = max(contents.count("ROTATION:RATIO"), 1) * max(frame_counts(contents)[:1], default=0)
-    if not stated:
+    n_stated = contents.count("ROTATION:FRAMES")
+    if not n_stated:
+        n_stated = max(contents.count("ROTATION:RATIO"), 1) * max(frame_counts(contents)[:1], default=0)
+    if not n_stated:
         raise source.error("a ROTATION group but no number of frames, expected ROTATION:FRAMES or POINT:FRAMES")
-    frames = _frames_there(source, start, 4 * frame_words, stated)
-    source.check_joints(used)
-    source.check_size(frames, used)
+    frames = _count_frames(source, start, 4 * frame_words, n_stated)
+    source.check_joints(n_segments)
+    source.check_size(frames, n_segments)
     words = np.frombuffer(source.data, f"{contents.byte_order}u4", frames * frame_words, start)
-    values = contents.floats(words).reshape(frames, used, WORDS_PER_SEGMENT)
-    seen = np.isfinite(values[..., :16]).all(axis=2) & ~(values[..., 16] < 0)
-    return values[..., :16].reshape(frames, used, 4, 4).swapaxes(2, 3), seen
+    values = contents.floats(words).reshape(frames, n_segments, WORDS_PER_SEGMENT)
+    is_visible = np.isfinite(values[..., :16]).all(axis=2) & ~(values[..., 16] < 0)
+    return values[..., :16].reshape(frames, n_segments, 4, 4).swapaxes(2, 3), is_visible
 
 
-def _frames_there(source: Source, start: int, frame_bytes: int, stated: int) -> int:
-    there = (len(source.data) - start) // frame_bytes
-    if there == 0:
-        found = len(source.data) - start
-        raise source.error(f"{found} bytes of data, expected {frame_bytes} for the first frame", byte=start)
-    if there < stated:
-        source.warn(f"{stated} frames are stated, the file ends after {there} (cut short?); these are read")
-    return min(stated, there)
+def _count_frames(source: Source, start: int, frame_bytes: int, n_stated: int) -> int:
+    n_available = (len(source.data) - start) // frame_bytes
+    if n_available == 0:
+        n_bytes = len(source.data) - start
+        raise source.error(f"{n_bytes} bytes of data, expected {frame_bytes} for the first frame", byte=start)
+    if n_available < n_stated:
+        source.warn(f"{n_stated} frames are stated, the file ends after {n_available} (cut short?); these are read")
+    return min(n_stated, n_available)
 
 
-def _different(statements: tuple[int, ...]) -> list[int]:
-    """The different ones, without those that state nothing."""
-    return [n for n in dict.fromkeys(statements) if n > 0]
+def _distinct_positive(numbers: tuple[int, ...]) -> list[int]:
+    """Return the distinct positive numbers, in order."""
+    return [n for n in dict.fromkeys(numbers) if n > 0]

@@ -1,1 +1,1 @@
-"""The visible figure that goes along with a skeleton, for formats whose viewers show only meshes."""
+"""A mesh for the skeleton, for formats whose viewers show only meshes."""

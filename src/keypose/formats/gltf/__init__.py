@@ -1,6 +1,6 @@
 """glTF 2.0, the format of viewers and game engines: GLB (one binary file) and JSON with buffers.
 
-``read`` and ``write`` say what becomes of nodes, skins and animations.
+The docstrings of ``read`` and ``write`` describe how nodes, skins and animations are converted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MEMBERS = (b'"asset"', b'"nodes"', b'"accessors"', b'"buffers"', b'"animations"
 
 
 def _sniff_json(head: bytes) -> bool:
-    """A JSON object with a member that a glTF file starts with; not every exporter writes "asset" first."""
+    """Return whether ``head`` is a JSON object with a member of glTF; not every exporter writes "asset" first."""
     return head.removeprefix(_BOM).lstrip().startswith(b"{") and any(member in head for member in _MEMBERS)
 
 

@@ -1,8 +1,8 @@
-"""The container of a glTF file: the chunks of a GLB, the JSON, and the buffers wherever they lie.
+"""The container of a glTF file: the chunks of a GLB, the JSON, and the buffers.
 
-A buffer may be the GLB's own chunk, a data URI, or a file beside the glTF file. A file is only opened
-inside the folder of the glTF file: what comes from a stranger must not read other places of the disk. Where
-files came with it, those are all there is: they are known by their names, and the disk is not looked at.
+A buffer may be the GLB's own chunk, a data URI, or another file. A file is only opened inside the folder of the glTF
+file, as an untrusted file must not read other places of the disk. If the source has companions (uploaded files), only
+these are used, by name, and nothing is read from the disk.
 """
 
 from __future__ import annotations
@@ -18,151 +18,151 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from keypose.errors import FileError, FormatError, LimitError
 from keypose.formats.base import Source
-from keypose.formats.document import Part, parse_json
 from keypose.formats.files import read_bytes
+from keypose.formats.json_document import JsonObject, parse_json
 
 GLB_MAGIC = b"glTF"
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
-BESIDE = "expected the file beside this one"  # how errors end about one that is missing
-_EXPECTED = "a data URI or a file in the folder of this one"
+MISSING_FILE_HINT = "expected the file beside this one"  # the end of errors about a missing buffer file
+_EXPECTED_URI = "a data URI or a file in the folder of this one"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
 @dataclass
 class Container:
-    """A glTF file taken apart, its buffers loaded when they are first asked for."""
+    """The JSON and buffers of a glTF file; buffers are loaded on first use."""
 
     source: Source
-    json: Part
+    json: JsonObject
     binary: memoryview | None  # the GLB's own chunk
-    _loaded: dict[int, memoryview] = field(default_factory=dict)
+    _buffer_data: dict[int, memoryview] = field(default_factory=dict)
     _files: dict[Path | str, memoryview] = field(default_factory=dict)  # other files, each read and counted once
 
     def __post_init__(self) -> None:
-        self._buffers = self.json.parts("buffers")
-        self.views = self.json.parts("bufferViews")
+        self._buffers = self.json.objects("buffers")
+        self.views = self.json.objects("bufferViews")
 
     def view(self, index: int) -> memoryview:
-        """The bytes of one buffer view."""
-        part = self.views[index]
-        extensions = part.part("extensions")
+        """Return the bytes of one buffer view."""
+        entry = self.views[index]
+        extensions = entry.optional_object("extensions")
         if extensions is not None and any("compression" in name for name in extensions.values):
-            raise self.source.error(f"{part.where} is compressed ({', '.join(map(repr, extensions.values))[:80]}), "
+            raise self.source.error(f"{entry.location} is compressed ({', '.join(map(repr, extensions.values))[:80]}), "
                                     f"expected plain data: decompress the file first")  # fmt: skip
-        buffer = self._buffer(part.index("buffer", len(self._buffers)))
-        start, length = part.whole("byteOffset", 0), part.whole("byteLength", least=1)
+        buffer = self._buffer(entry.index("buffer", len(self._buffers)))
+        start, length = entry.integer("byteOffset", 0), entry.integer("byteLength", minimum=1)
         if start + length > len(buffer):
             raise self.source.error(
-                f"{part.where} takes bytes {start} to {start + length} of a buffer of {len(buffer)}"
+                f"{entry.location} takes bytes {start} to {start + length} of a buffer of {len(buffer)}"
             )
         return buffer[start : start + length]
 
     def _buffer(self, index: int) -> memoryview:
-        if index not in self._loaded:
-            part = self._buffers[index]
-            if "uri" in part:
-                buffer = self._fetch(part)
+        if index not in self._buffer_data:
+            entry = self._buffers[index]
+            if "uri" in entry:
+                buffer = self._load_buffer(entry)
             elif index == 0 and self.binary is not None:
                 buffer = self.binary
             else:
-                raise part.wrong("uri", "a URI, as the data are not in the file itself")
-            length = part.whole("byteLength", least=1)
+                raise entry.member_error("uri", "a URI, as the data are not in the file itself")
+            length = entry.integer("byteLength", minimum=1)
             if len(buffer) < length:
-                raise self.source.error(f"{part.where} holds {len(buffer)} bytes, its byteLength says {length}")
-            self._loaded[index] = buffer[:length]
-        return self._loaded[index]
+                raise self.source.error(f"{entry.location} holds {len(buffer)} bytes, its byteLength says {length}")
+            self._buffer_data[index] = buffer[:length]
+        return self._buffer_data[index]
 
-    def _fetch(self, part: Part) -> memoryview:
-        uri = part.text("uri")
+    def _load_buffer(self, entry: JsonObject) -> memoryview:
+        uri = entry.text("uri")
         if uri[:5].lower() == "data:":
-            return memoryview(self._data_uri(part, uri))
-        name = self._relative(part, unquote(uri))
+            return memoryview(self._data_uri(entry, uri))
+        name = self._check_relative(entry, unquote(uri))
         if self.source.companions is not None:
-            return self._counted(name, lambda: self._that_came(part, uri, name))
-        path = self._beside(part, name)
+            return self._load_once(name, lambda: self._read_companion(entry, uri, name))
+        path = self._resolve_path(entry, name)
         if path == self.source.path.resolve():
             return memoryview(self.source.data)
-        return self._counted(path, lambda: self._read(part, uri, path))
+        return self._load_once(path, lambda: self._read_file(entry, uri, path))
 
-    def _that_came(self, part: Part, uri: str, name: str) -> bytes:
-        """A file that came with this one: its name is all that a URI may say."""
+    def _read_companion(self, entry: JsonObject, uri: str, name: str) -> bytes:
+        """Return the content of a companion; the URI must be a plain file name."""
         name = name.removeprefix("./")
         if "/" in name or "\\" in name:
-            raise part.wrong("uri", "a data URI or the name of a file that came with this one")
-        data = self.source.companion(name)
+            raise entry.member_error("uri", "a data URI or the name of a file that came with this one")
+        data = self.source.find_companion(name)
         if data is None:
-            came = ", ".join(map(repr, self.source.companions or ())) or "none"
-            raise self._missing(part, uri, f"not among the files that came with it ({came})")
+            names = ", ".join(map(repr, self.source.companions or ())) or "none"
+            raise self._missing_file_error(entry, uri, f"not among the files that came with it ({names})")
         return data
 
-    def _read(self, part: Part, uri: str, path: Path) -> bytes:
+    def _read_file(self, entry: JsonObject, uri: str, path: Path) -> bytes:
         try:
             return read_bytes(path, self.source.limits, unzip=False)
         except FileError as error:
-            raise self._missing(part, uri, str(error).rpartition(": ")[2]) from None
+            raise self._missing_file_error(entry, uri, str(error).rpartition(": ")[2]) from None
 
-    def _missing(self, part: Part, uri: str, reason: str) -> FormatError:
-        shown = uri if len(uri) <= 60 else f"{uri[:57]}..."
-        return self.source.error(f"{part.where}.uri: {shown!r}: {reason}, {BESIDE}")
+    def _missing_file_error(self, entry: JsonObject, uri: str, reason: str) -> FormatError:
+        short_uri = uri if len(uri) <= 60 else f"{uri[:57]}..."
+        return self.source.error(f"{entry.location}.uri: {short_uri!r}: {reason}, {MISSING_FILE_HINT}")
 
-    def _counted(self, where: Path | str, read: Callable[[], bytes]) -> memoryview:
-        """Another file, which counts against the limit once, however many buffers it holds."""
-        if where in self._files:
-            return self._files[where]
+    def _load_once(self, key: Path | str, read: Callable[[], bytes]) -> memoryview:
+        """Load a file once, and count it once against the limit, however many buffers use it."""
+        if key in self._files:
+            return self._files[key]
         data = read()
         self.source.companion_bytes += len(data)
         if self.source.companion_bytes > self.source.limits.bytes:
             raise LimitError(self.source.path, f"its buffers hold more than the limit of {self.source.limits.bytes} "
                                                f"bytes; to allow it: limits=Limits(bytes=...)")  # fmt: skip
-        self._files[where] = memoryview(data)
-        return self._files[where]
+        self._files[key] = memoryview(data)
+        return self._files[key]
 
-    def _data_uri(self, part: Part, uri: str) -> bytes:
+    def _data_uri(self, entry: JsonObject, uri: str) -> bytes:
         head, comma, body = uri.partition(",")
         if not comma:
-            raise part.wrong("uri", "'data:...;base64,' and the data")
+            raise entry.member_error("uri", "'data:...;base64,' and the data")
         if not body.isascii():
-            raise self.source.error(f"{part.where}.uri: data with characters beyond ASCII, expected base64 or %xx")
+            raise self.source.error(f"{entry.location}.uri: data with characters beyond ASCII, expected base64 or %xx")
         if not head.lower().endswith(";base64"):
             return unquote_to_bytes(body)
         try:
             return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise self.source.error(f"{part.where}.uri: damaged base64 data ({error})") from None
+            raise self.source.error(f"{entry.location}.uri: damaged base64 data ({error})") from None
 
-    def _relative(self, part: Part, name: str) -> str:
-        """The name of an external buffer: neither of another place of the disk nor of the network."""
+    def _check_relative(self, entry: JsonObject, name: str) -> str:
+        """Return the name of a buffer file; raise FormatError for absolute paths and URLs."""
         if not name or _SCHEME.match(name) or name[0] in "/\\" or "\0" in name:
-            raise part.wrong("uri", _EXPECTED)
+            raise entry.member_error("uri", _EXPECTED_URI)
         return name
 
-    def _beside(self, part: Part, name: str) -> Path:
-        """Its path: inside the folder of the file, links followed."""
+    def _resolve_path(self, entry: JsonObject, name: str) -> Path:
+        """Return the path of a buffer file; raise FormatError if it leads outside the folder, links resolved."""
         try:
             folder = self.source.path.resolve().parent
             path = (folder / name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise self.source.error(f"{part.where}.uri cannot be followed ({error})") from None
+            raise self.source.error(f"{entry.location}.uri cannot be followed ({error})") from None
         if not path.is_relative_to(folder):
-            raise part.wrong("uri", _EXPECTED)
+            raise entry.member_error("uri", _EXPECTED_URI)
         return path
 
 
 def open_container(source: Source) -> Container:
-    """Takes a GLB or glTF file apart and checks its version."""
+    """Open a GLB or glTF file and check its version."""
     if source.data.startswith(GLB_MAGIC):
         json_bytes, binary = _glb_chunks(source)
     else:
         json_bytes, binary = memoryview(source.data), None
     json = parse_json(source, json_bytes)
-    asset = json.part("asset")
+    asset = json.optional_object("asset")
     if asset is None:
-        raise json.wrong("asset", "an object with the version of glTF")
+        raise json.member_error("asset", "an object with the version of glTF")
     version = asset.text("version")
     if not re.fullmatch(r"2\.\d+", version):
-        raise asset.wrong("version", "'2.0'")
+        raise asset.member_error("version", "'2.0'")
     if asset.text("minVersion", "2.0") != "2.0":
-        raise asset.wrong("minVersion", "'2.0'")
+        raise asset.member_error("minVersion", "'2.0'")
     return Container(source, json, binary)
 
 

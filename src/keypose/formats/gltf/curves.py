@@ -1,4 +1,4 @@
-"""Curves out: the keys of a motion as the channels of a glTF animation."""
+"""Write the keys of a motion as the channels of a glTF animation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import OptionError
-from keypose.formats.gltf.buffer import Buffer, float32, sound_text
+from keypose.formats.gltf.buffer import Buffer, float32, valid_text
 from keypose.model import Motion, Pose
-from keypose.rotations import sign_continuous
+from keypose.rotations import align_signs
 
 Floats32 = NDArray[np.float32]
 _XYZW = (1, 2, 3, 0)
@@ -20,12 +20,12 @@ _XYZW = (1, 2, 3, 0)
 
 @dataclass(frozen=True)
 class Keys:
-    """Which frames the poses of a motion are, and the slopes with which its curves arrive at and leave each."""
+    """The frames of the key poses of a motion, and the in- and out-tangents of its curves there."""
 
     frames: Ints  # (K,) increasing
     n_frames: int
-    translation_slopes: tuple[Floats, ...] = ()  # both (K, J, 3) per frame; none: straight
-    rotation_slopes: tuple[Floats, ...] = ()  # both (K, J, 4) wxyz
+    translation_tangents: tuple[Floats, ...] = ()  # in, out: (K, J, 3) per frame; empty: linear
+    rotation_tangents: tuple[Floats, ...] = ()  # in, out: (K, J, 4) wxyz
 
 
 @dataclass(frozen=True)
@@ -34,69 +34,70 @@ class _Property:
 
     path: str
     values: Floats32  # (J, K, 3 or 4)
-    tangents: tuple[Floats32, ...] = ()  # arriving, leaving: (J, K, 3 or 4) per second; none: straight
+    tangents: tuple[Floats32, ...] = ()  # in, out: (J, K, 3 or 4) per second; empty: linear
 
-    def still(self) -> Bools:
-        """(J,) the joints that never change."""
-        still = (self.values == self.values[:, :1]).all(axis=(1, 2))
+    def constant_joints(self) -> Bools:
+        """Return a mask (J,) of the joints that never change."""
+        is_constant = (self.values == self.values[:, :1]).all(axis=(1, 2))
         for tangents in self.tangents:
-            still &= (tangents == 0).all(axis=(1, 2))
-        return np.asarray(still)
+            is_constant &= (tangents == 0).all(axis=(1, 2))
+        return np.asarray(is_constant)
 
-    def first(self) -> _Property:
-        """Its first key alone."""
+    def first_key(self) -> _Property:
+        """Return the first key alone."""
         return _Property(self.path, self.values[:, :1])
 
     def samples(self, joints: NDArray[np.intp], hold: tuple[int, int]) -> Floats32:
-        """What the samplers of these joints hold (N, K or 3 K, 3 or 4), a further key that ``hold``s at either end."""
-        parts = (self.values, *self.tangents)
-        values, *tangents = (np.pad(part[joints], ((0, 0), hold, (0, 0)), mode="edge") for part in parts)
+        """Return the sampler outputs (N, K or 3 K, 3 or 4) of these joints, with ``hold`` extra keys at each end."""
+        arrays = (self.values, *self.tangents)
+        values, *tangents = (np.pad(array[joints], ((0, 0), hold, (0, 0)), mode="edge") for array in arrays)
         if not tangents:
             return values
-        arriving, leaving = tangents
+        in_tangents, out_tangents = tangents
         if hold[0]:
-            leaving[:, 0] = arriving[:, :2] = 0
+            out_tangents[:, 0] = in_tangents[:, :2] = 0
         if hold[1]:
-            leaving[:, -2:] = arriving[:, -1] = 0
-        triples = np.stack((arriving, values, leaving), axis=2)
+            out_tangents[:, -2:] = in_tangents[:, -1] = 0
+        triples = np.stack((in_tangents, values, out_tangents), axis=2)
         return triples.reshape(len(joints), -1, triples.shape[-1])
 
 
 @dataclass
-class _Channels:
-    """The channels and samplers of an animation as they grow."""
+class _ChannelBuilder:
+    """The channels and samplers of an animation under construction."""
 
-    times: Floats32  # (K, 1) of all keys, those that hold included
-    hold: tuple[int, int]  # how many of these hold, at either end
+    times: Floats32  # (K, 1) of all keys, including hold keys
+    hold: tuple[int, int]  # number of hold keys at each end
     buffer: Buffer
     channels: list[dict[str, Any]] = field(default_factory=list)
     samplers: list[dict[str, Any]] = field(default_factory=list)
-    _inputs: dict[tuple[int, int], int] = field(default_factory=dict)  # the accessor of the times from one to another
+    _inputs: dict[tuple[int, int], int] = field(default_factory=dict)  # accessor of the times by (start, end)
 
-    def add(self, what: _Property, of: Bools, *, lasting: bool = False) -> None:
-        """A channel for each of these joints (J,); ``lasting`` from the first frame to the last one."""
-        joints = np.flatnonzero(of)
+    def add(self, prop: _Property, joint_mask: Bools, *, full_length: bool = False) -> None:
+        """Add a channel for each joint of the mask (J,); ``full_length``: from the first frame to the last one."""
+        joints = np.flatnonzero(joint_mask)
         if not joints.size:
             return
-        hold = self.hold if lasting else (0, 0)
+        hold = self.hold if full_length else (0, 0)
         start = self.hold[0] - hold[0]
-        end = start + what.values.shape[1] + sum(hold)
+        end = start + prop.values.shape[1] + sum(hold)
         if (start, end) not in self._inputs:
             self._inputs[start, end] = self.buffer.add(self.times[start:end], bounds=True)
-        samples = what.samples(joints, hold)
+        samples = prop.samples(joints, hold)
         view = self.buffer.view(samples)
         for k, joint in enumerate(joints.tolist()):
             output = self.buffer.accessor(samples[k], view, k * samples[k].nbytes)
-            self.channels.append({"sampler": len(self.samplers), "target": {"node": joint, "path": what.path}})
-            way = "CUBICSPLINE" if what.tangents else "LINEAR"
-            self.samplers.append({"input": self._inputs[start, end], "output": output, "interpolation": way})
+            self.channels.append({"sampler": len(self.samplers), "target": {"node": joint, "path": prop.path}})
+            interpolation = "CUBICSPLINE" if prop.tangents else "LINEAR"
+            self.samplers.append({"input": self._inputs[start, end], "output": output, "interpolation": interpolation})
 
 
-def animation(motion: Motion, keys: Keys, rest: Pose, buffer: Buffer) -> dict[str, Any]:
-    """``motion``, the poses at ``keys``: all of these for what moves, one for what is still elsewhere than at rest.
+def build_animation(motion: Motion, keys: Keys, rest: Pose, buffer: Buffer) -> dict[str, Any]:
+    """Build the animation of ``motion``, the poses at ``keys``: all keys for joints that move, one key for joints that
+    are constant but not at rest.
 
-    The turn of the first root always has keys, also at the first and the last frame: some channel must last as long
-    as the motion.
+    The rotation of the first root always has keys at the first and last frame, as some channel must be as long as the
+    motion.
     """
     hold = int(keys.frames[0] > 0), int(keys.frames[-1] < keys.n_frames - 1)
     frames = np.concatenate(([0] * hold[0], keys.frames, [keys.n_frames - 1] * hold[1]))
@@ -104,30 +105,30 @@ def animation(motion: Motion, keys: Keys, rest: Pose, buffer: Buffer) -> dict[st
     if (np.diff(times[:, 0]) <= 0).any():
         raise OptionError(f"{motion.name}: {keys.n_frames} frames at {motion.fps:g} fps are more than glTF's "
                           f"times of 32 bits can tell apart")  # fmt: skip
-    made = _Channels(times, hold, buffer)
-    turns, places = _properties(motion, keys)
+    builder = _ChannelBuilder(times, hold, buffer)
+    rotations, translations = _build_properties(motion, keys)
     first_root = np.arange(motion.n_joints) == motion.skeleton.roots[0]
-    made.add(turns, first_root, lasting=True)
-    made.add(turns, ~turns.still() & ~first_root)
-    made.add(turns.first(), turns.still() & ~first_root)
-    at_rest = (places.values[:, 0] == np.float32(rest.translations)).all(axis=1)
-    made.add(places, ~places.still())
-    made.add(places.first(), places.still() & ~at_rest)
-    return {"name": sound_text(motion.name) or "motion", "channels": made.channels, "samplers": made.samplers}
+    builder.add(rotations, first_root, full_length=True)
+    builder.add(rotations, ~rotations.constant_joints() & ~first_root)
+    builder.add(rotations.first_key(), rotations.constant_joints() & ~first_root)
+    at_rest = (translations.values[:, 0] == np.float32(rest.translations)).all(axis=1)
+    builder.add(translations, ~translations.constant_joints())
+    builder.add(translations.first_key(), translations.constant_joints() & ~at_rest)
+    return {"name": valid_text(motion.name) or "motion", "channels": builder.channels, "samplers": builder.samplers}
 
 
-def _properties(motion: Motion, keys: Keys) -> tuple[_Property, _Property]:
-    """Rotations (xyzw) and translations."""
+def _build_properties(motion: Motion, keys: Keys) -> tuple[_Property, _Property]:
+    """Return rotations (xyzw) and translations."""
 
     def by_joint(values: Floats) -> Floats32:
         return np.ascontiguousarray(float32(values, motion.name).swapaxes(0, 1))
 
-    if not keys.rotation_slopes or len(keys.frames) == 1:  # from a single key no slope leads anywhere
-        turns = sign_continuous(motion.rotations)[..., _XYZW]
-        return _Property("rotation", by_joint(turns)), _Property("translation", by_joint(motion.translations))
-    of_turns = tuple(by_joint(slopes[..., _XYZW] * motion.fps) for slopes in keys.rotation_slopes)
-    of_places = tuple(by_joint(slopes * motion.fps) for slopes in keys.translation_slopes)
+    if not keys.rotation_tangents or len(keys.frames) == 1:  # tangents of a single key have no effect
+        rotations = align_signs(motion.rotations)[..., _XYZW]
+        return _Property("rotation", by_joint(rotations)), _Property("translation", by_joint(motion.translations))
+    rotation_tangents = tuple(by_joint(tangents[..., _XYZW] * motion.fps) for tangents in keys.rotation_tangents)
+    translation_tangents = tuple(by_joint(tangents * motion.fps) for tangents in keys.translation_tangents)
     return (
-        _Property("rotation", by_joint(motion.rotations[..., _XYZW]), of_turns),
-        _Property("translation", by_joint(motion.translations), of_places),
+        _Property("rotation", by_joint(motion.rotations[..., _XYZW]), rotation_tangents),
+        _Property("translation", by_joint(motion.translations), translation_tangents),
     )

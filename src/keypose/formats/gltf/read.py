@@ -1,49 +1,53 @@
-"""glTF in: nodes and their animation become joints and poses.
+"""Read glTF: nodes and their animation become joints and poses.
 
-A pose here is rigid while a glTF node may scale: scale goes into the translations of the joints below it, so that
-world positions are glTF's own, whatever the scale does. The nodes' own places are the reference pose.
+A pose is rigid while a glTF node may scale: scale is applied to the translations of the joints below it, so that world
+positions are glTF's own. The rest transforms of the nodes are the reference pose.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from keypose.arrays import give_away
-from keypose.formats.base import ReadOptions, Source
-from keypose.formats.gltf.axes import in_own_unit, moved
-from keypose.formats.gltf.extras import Notes
+from keypose.arrays import freeze
+from keypose.formats.base import LoadOptions, Source
+from keypose.formats.gltf.axes import convert_to_own_unit, move_roots
+from keypose.formats.gltf.extras import KeyposeData
 from keypose.formats.gltf.sampling import Sampler
 from keypose.formats.gltf.scale import LocalPoses, make_rigid
-from keypose.formats.gltf.scene import MOVES_UNITS, Scene, bases_above, open_scene
-from keypose.formats.reference import frames_to_skip
+from keypose.formats.gltf.scene import MIN_MOVEMENT_UNITS, Scene, open_scene, root_bases
+from keypose.formats.reference_pose import frames_to_skip
 from keypose.model import Motion, Pose
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """A motion from a GLB or glTF file."""
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Read a GLB or glTF file."""
     scene = open_scene(source, options)
-    if not scene.rate_known and scene.animation.end_s > scene.animation.start_s:
+    if not scene.is_rate_known and scene.animation.end_s > scene.animation.start_s:
         source.note(f"the keys stand on no common frame rate; they are sampled at {scene.timing.fps:g} fps")
-    return motion_of(scene, options)
+    return build_motion(scene, options)
 
 
-def motion_of(scene: Scene, options: ReadOptions) -> Motion:
-    """The motion of a file that was taken apart."""
-    own = scene.own
-    n_ends = len(own.skeleton.end_joints) if own else 0
+def build_motion(scene: Scene, options: LoadOptions) -> Motion:
+    """Build the motion of an opened file."""
+    keypose_data = scene.keypose_data
+    n_ends = len(keypose_data.skeleton.end_joints) if keypose_data else 0
     scene.source.check_size(scene.timing.n_frames + 1, len(scene.joints) + n_ends)
-    local = _sampled(scene)
+    local = _sample_poses(scene)
     scene.nodes.warn_sheared()
-    return _own_motion(scene, options, own, local) if own else _plain_motion(scene, options, local)
+    return (
+        _build_keypose_motion(scene, options, keypose_data, local)
+        if keypose_data
+        else _build_foreign_motion(scene, options, local)
+    )
 
 
-def _sampled(scene: Scene) -> LocalPoses:
-    """What the joints' nodes say, at rest in row 0 and then at every frame."""
-    animation, timing, number = scene.animation, scene.timing, scene.numbers
-    rests = scene.nodes.rests(scene.joints)
+def _sample_poses(scene: Scene) -> LocalPoses:
+    """Return the transforms of the joints' nodes: at rest in row 0, then at every frame."""
+    animation, timing, joint_indices = scene.animation, scene.timing, scene.joint_indices
+    rests = scene.nodes.rest_transforms(scene.joints)
     poses = LocalPoses(
         parents=scene.parents,
-        bases=bases_above(scene.nodes, scene.joints),
+        bases=root_bases(scene.nodes, scene.joints),
         translations=np.repeat(rests.translations[None], timing.n_frames + 1, axis=0),
         rotations=np.repeat(rests.rotations[None], timing.n_frames + 1, axis=0),
         scales=list(rests.scales[:, None]),
@@ -51,7 +55,7 @@ def _sampled(scene: Scene) -> LocalPoses:
     at_s = animation.start_s + np.arange(timing.n_frames) / timing.fps
     sampler = Sampler(animation, at_s, timing.fps)
     for track in sorted(animation.tracks, key=lambda track: track.times):
-        j = number.get(track.node)
+        j = joint_indices.get(track.node)
         if j is None:
             continue
         if track.path == "scale":
@@ -62,12 +66,12 @@ def _sampled(scene: Scene) -> LocalPoses:
     return poses
 
 
-def _plain_motion(scene: Scene, options: ReadOptions, poses: LocalPoses) -> Motion:
-    """The motion of a file of any other program."""
+def _build_foreign_motion(scene: Scene, options: LoadOptions, poses: LocalPoses) -> Motion:
+    """Build the motion of a file of another program."""
     source = scene.source
     make_rigid(source, poses)
-    translations, rotations = give_away(poses.translations), give_away(poses.rotations)
-    skeleton = scene.skeleton(translations[0], np.ptp(translations, axis=0).max(axis=1) > MOVES_UNITS)
+    translations, rotations = freeze(poses.translations), freeze(poses.rotations)
+    skeleton = scene.skeleton(translations[0], np.ptp(translations, axis=0).max(axis=1) > MIN_MOVEMENT_UNITS)
     skip = frames_to_skip(rotations[1:], options.reference_pose)
     if skip:
         source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
@@ -85,24 +89,24 @@ def _plain_motion(scene: Scene, options: ReadOptions, poses: LocalPoses) -> Moti
     )
 
 
-def _own_motion(scene: Scene, options: ReadOptions, own: Notes, poses: LocalPoses) -> Motion:
-    """The motion of a file that we wrote, in the axes and the unit that it had."""
+def _build_keypose_motion(scene: Scene, options: LoadOptions, keypose_data: KeyposeData, poses: LocalPoses) -> Motion:
+    """Build the motion of a file that Keypose wrote, in its original axes and unit."""
     source = scene.source
-    in_world = moved(poses.translations, own.skeleton.roots, own.stand)
-    own_poses = in_own_unit(in_world, poses.rotations, own.up, own.metres_per_unit)
-    translations, rotations = map(give_away, own_poses)
-    skip = 0 if own.has_reference_pose else frames_to_skip(rotations[1:], options.reference_pose)
+    world_translations = move_roots(poses.translations, keypose_data.skeleton.roots, keypose_data.wrapper_position)
+    own_poses = convert_to_own_unit(world_translations, poses.rotations, keypose_data.up, keypose_data.metres_per_unit)
+    translations, rotations = map(freeze, own_poses)
+    skip = 0 if keypose_data.has_reference_pose else frames_to_skip(rotations[1:], options.reference_pose)
     if skip:
         source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
     return Motion(
         name=scene.name,
-        skeleton=own.skeleton,
+        skeleton=keypose_data.skeleton,
         fps=scene.timing.fps,
         translations=translations[1 + skip :],
         rotations=rotations[1 + skip :],
-        up=own.up,
-        metres_per_unit=own.metres_per_unit if own.unit_stated else None,
+        up=keypose_data.up,
+        metres_per_unit=keypose_data.metres_per_unit if keypose_data.is_unit_stated else None,
         first_frame=scene.timing.first_frame + skip,
-        reference_pose=Pose(translations[skip], rotations[skip]) if skip or own.has_reference_pose else None,
+        reference_pose=Pose(translations[skip], rotations[skip]) if skip or keypose_data.has_reference_pose else None,
         notes=tuple(source.notes),
     )

@@ -1,4 +1,4 @@
-"""From glTF's local transforms, which scale, to rigid local poses with the same world positions."""
+"""Convert glTF's local transforms, which may scale, to rigid local poses with the same world positions."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from keypose.formats.gltf.nodes import nearest_rotation
 from keypose.rotations import conjugate, from_matrix, multiply, rotate, to_matrix
 
 SAME_SCALE = 1e-5  # relative: exporters write 0.9999998 for 1
-# Bounds of the memory of the general way: of what it keeps of each joint and frame, and of its own steps.
+# Memory bounds of the general case: for the poses of all joints of a block of frames, and for its temporaries.
 _BLOCK_BYTES, _BYTES_PER_POSE = 48 << 20, 128
 _BLOCK_FRAMES = 1024
 
 
 @dataclass(frozen=True)
 class LocalPoses:
-    """What the nodes of the joints say at each frame; changed in place on the way to rigid poses."""
+    """Local transforms of the joints at each frame; made rigid in place."""
 
     parents: list[int]
-    bases: dict[int, Floats]  # for each root: (4, 4), what stands above it
+    bases: dict[int, Floats]  # for each root: (4, 4) world matrix of its parent
     translations: Floats  # (F, J, 3)
     rotations: Floats  # (F, J, 4) unit wxyz
-    scales: list[Floats]  # for each joint: (1, 3) if it keeps still, else (F, 3)
+    scales: list[Floats]  # for each joint: (1, 3) if it is constant, else (F, 3)
 
 
 def make_rigid(source: Source, poses: LocalPoses) -> None:
-    """Takes scale and bases out of ``poses``: world positions stay, joints no longer scale."""
+    """Remove scales and bases from ``poses`` in place; world positions stay the same."""
     with np.errstate(over="ignore", invalid="ignore"):
-        factors = even_factors(poses)
+        factors = uniform_scale_factors(poses)
         if factors is not None:
-            scale_evenly(poses, factors)
+            apply_uniform_scale(poses, factors)
         else:
             source.note(
                 "joints are scaled unevenly, mirrored or in time; positions follow it, rotations are the nearest"
             )
             step = min(_BLOCK_FRAMES, max(1, _BLOCK_BYTES // (_BYTES_PER_POSE * len(poses.parents))))
             for start in range(0, len(poses.translations), step):
-                _follow_scale(source, poses, slice(start, start + step))
+                _apply_general_scale(source, poses, slice(start, start + step))
     if not np.isfinite(poses.translations).all():
         raise source.error("positions grow beyond all bounds, expected finite ones")
 
 
-def even_factors(poses: LocalPoses) -> list[float] | None:
-    """By what each joint's translation is scaled, if every scale is even, positive and still; else None."""
+def uniform_scale_factors(poses: LocalPoses) -> list[float] | None:
+    """Return the factor of each joint's translation if every scale is uniform, positive and constant; else None."""
     factors: list[float] = []
     inner = set(poses.parents)
-    own = [1.0] * len(poses.parents)
+    own_scales = [1.0] * len(poses.parents)
     for j, parent in enumerate(poses.parents):
         if parent >= 0:
-            factors.append(factors[parent] * own[parent])
+            factors.append(factors[parent] * own_scales[parent])
         else:
             linear = poses.bases[j][:3, :3]
             factors.append(float(np.cbrt(np.linalg.det(linear))))
@@ -62,43 +62,43 @@ def even_factors(poses: LocalPoses) -> list[float] | None:
                 return None
         if j in inner:
             scale = poses.scales[j]
-            own[j] = float(scale.mean())
-            if not own[j] > 0 or np.ptp(scale) > SAME_SCALE * own[j]:
+            own_scales[j] = float(scale.mean())
+            if not own_scales[j] > 0 or np.ptp(scale) > SAME_SCALE * own_scales[j]:
                 return None
     return factors
 
 
-def scale_evenly(poses: LocalPoses, factors: list[float]) -> None:
-    """Makes poses rigid whose scales are even, in place."""
+def apply_uniform_scale(poses: LocalPoses, factors: list[float]) -> None:
+    """Make poses with uniform scales rigid, in place."""
     for j, parent in enumerate(poses.parents):
         if parent < 0 and (poses.bases[j] != np.eye(4)).any():
             base = poses.bases[j]
-            turn = from_matrix(base[:3, :3] / factors[j])
+            rotation = from_matrix(base[:3, :3] / factors[j])
             poses.translations[:, j] = poses.translations[:, j] @ base[:3, :3].T + base[:3, 3]
-            poses.rotations[:, j] = multiply(turn, poses.rotations[:, j])
+            poses.rotations[:, j] = multiply(rotation, poses.rotations[:, j])
         elif parent >= 0 and factors[j] != 1.0:
             poses.translations[:, j] *= factors[j]
 
 
-def _follow_scale(source: Source, poses: LocalPoses, frames: slice) -> None:
-    """The general way: world matrices first, then the rigid poses nearest to them, at the same positions."""
+def _apply_general_scale(source: Source, poses: LocalPoses, frames: slice) -> None:
+    """Make any poses rigid, in place: compute world matrices, then the nearest rigid poses at the same positions."""
     t, q = poses.translations[frames], poses.rotations[frames]
     linears: list[Floats] = []  # (F, 3, 3) world_from_local
-    places: list[Floats] = []  # (F, 3)
-    turns: list[Floats] = []  # (F, 4)
+    positions: list[Floats] = []  # (F, 3)
+    rotations: list[Floats] = []  # (F, 4)
     for j, parent in enumerate(poses.parents):
-        above = linears[parent] if parent >= 0 else poses.bases[j][:3, :3]
-        origin = places[parent] if parent >= 0 else poses.bases[j][:3, 3]
+        parent_linear = linears[parent] if parent >= 0 else poses.bases[j][:3, :3]
+        origin = positions[parent] if parent >= 0 else poses.bases[j][:3, 3]
         scale = poses.scales[j] if len(poses.scales[j]) == 1 else poses.scales[j][frames]
-        linear = above @ (to_matrix(q[:, j]) * scale[:, None, :])
+        linear = parent_linear @ (to_matrix(q[:, j]) * scale[:, None, :])
         if not np.isfinite(linear).all():
             raise source.error("scales grow beyond all bounds, expected finite ones")
         linears.append(linear)
-        places.append(origin + (above @ t[:, j, :, None])[..., 0])
-        turns.append(from_matrix(nearest_rotation(linear)))
+        positions.append(origin + (parent_linear @ t[:, j, :, None])[..., 0])
+        rotations.append(from_matrix(nearest_rotation(linear)))
         if parent < 0:
-            t[:, j], q[:, j] = places[j], turns[j]
+            t[:, j], q[:, j] = positions[j], rotations[j]
         else:
-            back = conjugate(turns[parent])
-            t[:, j] = rotate(back, places[j] - places[parent])
-            q[:, j] = multiply(back, turns[j])
+            parent_inverse = conjugate(rotations[parent])
+            t[:, j] = rotate(parent_inverse, positions[j] - positions[parent])
+            q[:, j] = multiply(parent_inverse, rotations[j])

@@ -1,13 +1,13 @@
-"""glTF out: one node per joint, its keys, and a figure to look at.
+"""Write glTF: one node per joint, its keys, and a visible figure.
 
-Of a dense motion every frame is a key. A keyed one has its own keys and, between them, glTF's cubic splines, which
-are the very same curves.
+A dense motion has a key on every frame. A keyed one has its own keys and, between them, glTF's cubic splines, which are
+the same curves.
 
-The joints' nodes are Y up and in metres, so that the figure stands upright and in natural size in any viewer.
-No node is scaled or turned to make it so: Blender draws the bones below a scaled node out of all proportion.
-The nodes rest in the bind pose of the figure, which is the reference pose if there is one. A wrapper above
-them stands close to the roots, as Blender may draw a root's bone as long as it is away from there. It holds
-our notes, by which the motion comes back in its own axes and unit.
+The joints' nodes are Y up and in metres, so that the figure stands upright and in natural size in any viewer. No node
+is scaled or rotated for this, as Blender draws bones below a scaled node out of proportion. The nodes rest in the bind
+pose of the figure, which is the reference pose if there is one. The wrapper node above them is close to the roots, as
+Blender may draw a root's bone as long as its distance from there. Its extras hold what is needed to read the motion
+back in its own axes and unit.
 """
 
 from __future__ import annotations
@@ -19,82 +19,86 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import OptionError
-from keypose.formats.base import WriteOptions
-from keypose.formats.figure.bind import bind_pose, placed
+from keypose.formats.base import SaveOptions
+from keypose.formats.figure.bind_pose import bind_pose, world_pose
 from keypose.formats.figure.mesh import Figure, build_figure
-from keypose.formats.figure.size import metres_per_unit
-from keypose.formats.gltf.axes import in_metres, moved, slopes_in_metres
-from keypose.formats.gltf.buffer import Buffer, float32, numbers, sound_text
-from keypose.formats.gltf.curves import Keys, animation
-from keypose.formats.gltf.extras import KEY, describe, describe_keys
-from keypose.formats.keyed import as_quaternions, with_first_key
-from keypose.formats.reference import with_first_pose
+from keypose.formats.figure.units import metres_per_unit
+from keypose.formats.gltf.axes import convert_tangents_to_metres, convert_to_metres, move_roots
+from keypose.formats.gltf.buffer import Buffer, float32, rounded_numbers, valid_text
+from keypose.formats.gltf.curves import Keys, build_animation
+from keypose.formats.gltf.extras import KEY, build_extras, build_key_extras
+from keypose.formats.keyed_motion import fit_quaternion_curves, prepend_key_pose
+from keypose.formats.reference_pose import prepend_pose
 from keypose.model import Curves, KeyedMotion, Motion, Pose
 from keypose.rotations import to_matrix
 
-MOST_JOINTS = 1 << 16  # a vertex names its joint by 16 bits
-WRAPPER_BELOW_OF_SIZE = 0.1  # how far below the roots; Blender draws no bone that is shorter than 4 mm
-VERTICES, INDICES = 34962, 34963  # what a buffer view is for
+MAX_JOINTS = 1 << 16  # the joint index of a vertex has 16 bits
+WRAPPER_BELOW_OF_SIZE = 0.1  # distance below the roots; Blender draws no bone shorter than 4 mm
+VERTICES, INDICES = 34962, 34963  # targets of buffer views
 
-# Colours (linear) that tell left from right, also to the colour-blind.
+# Colours (linear) of the sides, distinguishable also for the colour-blind.
 COLOURS = {"middle": (0.62, 0.60, 0.56), "left": (0.06, 0.28, 0.55), "right": (0.75, 0.24, 0.06)}
 
 
-def write(motion: Motion, suffix: str, options: WriteOptions) -> bytes:
-    """The content of a GLB, or of a glTF file with its buffer inside."""
-    kept_apart = motion.reference_pose is not None and not options.reference_pose
-    if motion.reference_pose is not None and not kept_apart:
-        motion = with_first_pose(motion, motion.reference_pose)
+def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode a GLB, or a glTF file with its buffer inside."""
+    is_separate = motion.reference_pose is not None and not options.reference_pose
+    if motion.reference_pose is not None and not is_separate:
+        motion = prepend_pose(motion, motion.reference_pose)
     every_frame = Keys(np.arange(motion.n_frames, dtype=np.int32), motion.n_frames)
-    return _written(motion, every_frame, suffix, {"reference_pose": kept_apart})
+    return _encode(motion, every_frame, suffix, {"reference_pose": is_separate})
 
 
-def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
-    """The same of a keyed motion. Its residual has no place there."""
-    keyed = as_quaternions(keyed)
-    kept_apart = keyed.reference_pose is not None and not options.reference_pose
-    if keyed.reference_pose is not None and not kept_apart:
-        keyed = with_first_key(keyed, keyed.reference_pose)
-    keys = Keys(keyed.keys, keyed.n_frames, _slopes(keyed.translations), _slopes(keyed.rotations))
-    notes = {"reference_pose": kept_apart, "keyed": describe_keys(keyed)}
-    return _written(keyed.sample(frames=keyed.keys), keys, suffix, notes)
+def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode the keys and curves of a keyed motion. Its residual is lost."""
+    keyed = fit_quaternion_curves(keyed)
+    is_separate = keyed.reference_pose is not None and not options.reference_pose
+    if keyed.reference_pose is not None and not is_separate:
+        keyed = prepend_key_pose(keyed, keyed.reference_pose)
+    keys = Keys(keyed.keys, keyed.n_frames, _tangents(keyed.translations), _tangents(keyed.rotations))
+    notes = {"reference_pose": is_separate, "keyed": build_key_extras(keyed)}
+    return _encode(keyed.sample(frames=keyed.keys), keys, suffix, notes)
 
 
-def _slopes(curves: Curves) -> tuple[Floats, ...]:
-    return () if curves.arriving is None or curves.leaving is None else (curves.arriving, curves.leaving)
+def _tangents(curves: Curves) -> tuple[Floats, ...]:
+    return (
+        () if curves.in_tangents is None or curves.out_tangents is None else (curves.in_tangents, curves.out_tangents)
+    )
 
 
-def _written(motion: Motion, keys: Keys, suffix: str, more_notes: dict[str, Any]) -> bytes:
-    """The content of a file that shows ``motion``, the poses at ``keys``."""
-    if motion.n_joints > MOST_JOINTS:
-        raise OptionError(f"{motion.name}: {motion.n_joints} joints, glTF shows a figure of at most {MOST_JOINTS}")
+def _encode(motion: Motion, keys: Keys, suffix: str, more_notes: dict[str, Any]) -> bytes:
+    """Encode a file with ``motion``, the poses at ``keys``; ``more_notes`` are added to the extras."""
+    if motion.n_joints > MAX_JOINTS:
+        raise OptionError(f"{motion.name}: {motion.n_joints} joints, glTF shows a figure of at most {MAX_JOINTS}")
     scale = float(metres_per_unit(motion))
-    shown = in_metres(motion, scale)
-    keys = slopes_in_metres(keys, motion.up, scale)
-    bind = bind_pose(shown)
-    stand = np.array(numbers(_below_roots(shown, bind), motion.name))
-    roots = list(shown.skeleton.roots)
-    rest = Pose(moved(bind.translations, roots, -stand), bind.rotations)
+    metric_motion = convert_to_metres(motion, scale)
+    keys = convert_tangents_to_metres(keys, motion.up, scale)
+    bind = bind_pose(metric_motion)
+    wrapper_position = np.array(rounded_numbers(_wrapper_position(metric_motion, bind), motion.name))
+    roots = list(metric_motion.skeleton.roots)
+    rest = Pose(move_roots(bind.translations, roots, -wrapper_position), bind.rotations)
     buffer = Buffer()
-    moving = replace(shown, translations=moved(shown.translations, roots, -stand))
+    animated_motion = replace(
+        metric_motion, translations=move_roots(metric_motion.translations, roots, -wrapper_position)
+    )
     joints = list(range(motion.n_joints))
-    notes = describe(motion, keys.n_frames, scale, joints, stand, rest) | more_notes
+    notes = build_extras(motion, keys.n_frames, scale, joints, wrapper_position, rest) | more_notes
     document = {
         "asset": {"version": "2.0", "generator": "Keypose"},
         "scene": 0,
         "scenes": [{"nodes": [len(joints), len(joints) + 1]}],
         "nodes": [
-            *_joint_nodes(shown, rest),
+            *_joint_nodes(metric_motion, rest),
             {
-                "name": f"{sound_text(motion.name) or 'motion'} in metres",
-                "translation": stand.tolist(),
+                "name": f"{valid_text(motion.name) or 'motion'} in metres",
+                "translation": wrapper_position.tolist(),
                 "children": roots,
                 "extras": {KEY: notes},
             },
             {"name": "figure", "mesh": 0, "skin": 0},
         ],
-        "animations": [animation(moving, keys, rest, buffer)],
-        **_skinned_figure(shown, bind, buffer),
+        "animations": [build_animation(animated_motion, keys, rest, buffer)],
+        **_skinned_figure(metric_motion, bind, buffer),
         "accessors": buffer.accessors,
         "bufferViews": buffer.views,
     }
@@ -105,8 +109,8 @@ def _joint_nodes(motion: Motion, bind: Pose) -> list[dict[str, Any]]:
     s = motion.skeleton
     nodes: list[dict[str, Any]] = [
         {
-            "name": sound_text(name),
-            "translation": numbers(bind.translations[j], motion.name),
+            "name": valid_text(name),
+            "translation": rounded_numbers(bind.translations[j], motion.name),
             "rotation": _xyzw(bind.rotations[j]),
         }
         for j, name in enumerate(s.names)
@@ -118,10 +122,10 @@ def _joint_nodes(motion: Motion, bind: Pose) -> list[dict[str, Any]]:
 
 
 def _skinned_figure(motion: Motion, bind: Pose, buffer: Buffer) -> dict[str, Any]:
-    """The mesh, its materials and its skin."""
-    world, turns, ends = placed(motion.skeleton, bind)
-    figure = build_figure(motion.skeleton, world, ends, _size(motion, world, ends))
-    linear = np.swapaxes(to_matrix(turns), 1, 2)  # joint_from_world
+    """Return the mesh, its materials and its skin."""
+    world, rotations, ends = world_pose(motion.skeleton, bind)
+    figure = build_figure(motion.skeleton, world, ends, _figure_size(motion, world, ends))
+    linear = np.swapaxes(to_matrix(rotations), 1, 2)  # joint_from_world
     inverse_bind = np.zeros((motion.n_joints, 4, 4))
     inverse_bind[:, :3, :3] = linear
     inverse_bind[:, :3, 3] = -np.einsum("jab,jb->ja", linear, world)
@@ -173,18 +177,18 @@ def _primitives(motion: Motion, figure: Figure, buffer: Buffer) -> list[dict[str
     ]
 
 
-def _below_roots(motion: Motion, bind: Pose) -> Floats:
-    """The place (3,) of the wrapper: a little below the middle of the roots."""
-    world, _, ends = placed(motion.skeleton, bind)
-    down = np.array((0.0, WRAPPER_BELOW_OF_SIZE * _size(motion, world, ends), 0.0))
+def _wrapper_position(motion: Motion, bind: Pose) -> Floats:
+    """Return the position (3,) of the wrapper node: a little below the mean of the roots."""
+    world, _, ends = world_pose(motion.skeleton, bind)
+    down = np.array((0.0, WRAPPER_BELOW_OF_SIZE * _figure_size(motion, world, ends), 0.0))
     return np.asarray(world[list(motion.skeleton.roots)].mean(axis=0) - down)
 
 
-def _size(motion: Motion, world: Floats, ends: Floats) -> float:
-    """How tall the figure is in metres; of markers their spread, of a single point a metre."""
+def _figure_size(motion: Motion, world: Floats, ends: Floats) -> float:
+    """Return the height of the figure in metres; for markers their extent, for a single point 1."""
     points = np.concatenate((world, ends))
     return motion.height or float(np.ptp(points, axis=0).max()) or 1.0
 
 
 def _xyzw(q: Floats) -> list[float]:
-    return numbers(np.roll(q, -1), "rotation")
+    return rounded_numbers(np.roll(q, -1), "rotation")

@@ -1,73 +1,73 @@
-"""Text to a keyed motion. Each field is checked before it is believed; errors name it."""
+"""Read ``.keys.json``. Each field is checked; errors name it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from keypose.arrays import Bools, Floats, give_away
+from keypose.arrays import Bools, Floats, freeze
 from keypose.errors import OptionError
-from keypose.formats.as_text import clip
-from keypose.formats.as_text.packed import shape_of, unpacked
-from keypose.formats.base import ReadOptions, Source
-from keypose.formats.document import Part
+from keypose.formats.base import LoadOptions, Source
+from keypose.formats.json_common import header
+from keypose.formats.json_common.array_encoding import decode_array, read_shape
+from keypose.formats.json_document import JsonObject
 from keypose.formats.keys_json.write import FORMAT_NAME, VERSION
-from keypose.formats.reference import with_pose_apart
+from keypose.formats.reference_pose import split_reference_pose
 from keypose.model import Curves, KeyedMotion, Motion, Residual, Skeleton
 from keypose.rotations import ORDERS
 
 FIELDS = (
-    *clip.FIELDS, "keys", "extremes", "interpolation", "rotation_orders", "translations", "rotations", "residual",
+    *header.FIELDS, "keys", "extremes", "interpolation", "rotation_orders", "translations", "rotations", "residual",
 )  # fmt: skip
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """The frames of the curves, without the residual."""
-    keyed = _keyed(source)
-    clip.check_played(source, keyed, options.fps)
-    return with_pose_apart(keyed.sample(fps=options.fps), options.reference_pose)
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Return the frames sampled from the curves, without the residual."""
+    keyed = _read_document(source)
+    header.check_sampled_size(source, keyed, options.fps)
+    return split_reference_pose(keyed.sample(fps=options.fps), options.reference_pose)
 
 
-def read_keyed(source: Source, options: ReadOptions) -> KeyedMotion:
-    """The keyed motion of a file, at the rate that it states."""
-    keyed = _keyed(source)
+def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
+    """Return the keyed motion of a file, at the rate that it states."""
+    keyed = _read_document(source)
     if options.fps is not None and options.fps != keyed.fps:
         raise OptionError(f"{source.path}: fps={options.fps:g}, but the file states {keyed.fps:g}; "
                           f"its .sample(fps=...) gives frames at any rate")  # fmt: skip
     return keyed
 
 
-def _keyed(source: Source) -> KeyedMotion:
-    json = clip.parse(source, FORMAT_NAME, VERSION, FIELDS)
-    source.check_keys(len(json.array("keys")), 0, len(json.object("skeleton").array("joints")))
-    head = clip.read_clip(json)
-    skeleton, keys = head["skeleton"], clip.key_frames(json, "keys", head["n_frames"])
-    orders, cubic = _rotation_orders(json, skeleton.n_joints), _is_cubic(json)
+def _read_document(source: Source) -> KeyedMotion:
+    json = header.parse_document(source, FORMAT_NAME, VERSION, FIELDS)
+    source.check_keys(len(json.array("keys")), 0, len(json.required_object("skeleton").array("joints")))
+    head = header.read_header(json)
+    skeleton, keys = head["skeleton"], header.read_key_frames(json, "keys", head["n_frames"])
+    orders, is_cubic = _read_rotation_orders(json, skeleton.n_joints), _read_is_cubic(json)
     return KeyedMotion(
         **head,
         keys=keys,
-        translations=_curves(json, "translations", skeleton, len(keys), 3, cubic=cubic),
-        rotations=_curves(json, "rotations", skeleton, len(keys), 4 if orders is None else 3, cubic=cubic),
+        translations=_read_curves(json, "translations", skeleton, len(keys), 3, cubic=is_cubic),
+        rotations=_read_curves(json, "rotations", skeleton, len(keys), 4 if orders is None else 3, cubic=is_cubic),
         rotation_orders=orders,
-        residual=_residual(json, skeleton.n_joints),
-        extremes=_extremes(json, len(keys)),
+        residual=_read_residual(json, skeleton.n_joints),
+        extremes=_read_extremes(json, len(keys)),
     )
 
 
-def _is_cubic(json: Part) -> bool:
+def _read_is_cubic(json: JsonObject) -> bool:
     interpolation = json.text("interpolation")
     if interpolation not in ("cubic", "straight"):
-        raise json.wrong("interpolation", "'cubic' or 'straight'")
+        raise json.member_error("interpolation", "'cubic' or 'straight'")
     return interpolation == "cubic"
 
 
-def _extremes(json: Part, n_keys: int) -> Bools:
+def _read_extremes(json: JsonObject, n_keys: int) -> Bools:
     flags = json.array("extremes")
     if len(flags) != n_keys or not all(isinstance(flag, bool) for flag in flags):
-        raise json.wrong("extremes", f"an array of {n_keys} times true or false, one for each key")
+        raise json.member_error("extremes", f"an array of {n_keys} times true or false, one for each key")
     return np.array(flags, bool)
 
 
-def _rotation_orders(json: Part, joints: int) -> tuple[str, ...] | None:
+def _read_rotation_orders(json: JsonObject, joints: int) -> tuple[str, ...] | None:
     if json.values["rotation_orders"] is None:
         return None
     orders = json.texts("rotation_orders", joints)
@@ -77,42 +77,46 @@ def _rotation_orders(json: Part, joints: int) -> tuple[str, ...] | None:
     return orders
 
 
-def _curves(json: Part, key: str, skeleton: Skeleton, n_keys: int, width: int, *, cubic: bool) -> Curves:
-    parts = json.parts(key)
-    if len(parts) != skeleton.n_joints:
-        raise json.wrong(key, f"an array of {skeleton.n_joints} objects, one for each joint")
-    members = ("values", "arriving", "leaving") if cubic else ("values",)
+def _read_curves(json: JsonObject, key: str, skeleton: Skeleton, n_keys: int, width: int, *, cubic: bool) -> Curves:
+    entries = json.objects(key)
+    if len(entries) != skeleton.n_joints:
+        raise json.member_error(key, f"an array of {skeleton.n_joints} objects, one for each joint")
+    members = ("values", "in_tangents", "out_tangents") if cubic else ("values",)
     arrays = np.zeros((len(members), n_keys, skeleton.n_joints, width))
-    for j, part in enumerate(parts):
-        if part.values.get("joint") != skeleton.names[j]:
-            raise part.wrong("joint", f"{skeleton.names[j]!r}, as the joints are in the order of the skeleton")
-        if "still" in part:
-            part.check_members("joint", "still")
-            arrays[0, :, j] = part.row("still", width)
+    for j, entry in enumerate(entries):
+        if entry.values.get("joint") != skeleton.names[j]:
+            raise entry.member_error("joint", f"{skeleton.names[j]!r}, as the joints are in the order of the skeleton")
+        if "still" in entry:
+            entry.check_members("joint", "still")
+            arrays[0, :, j] = entry.row("still", width)
         else:
-            part.check_members("joint", *members)
+            entry.check_members("joint", *members)
             for array, member in zip(arrays, members, strict=True):
-                array[:, j] = part.rows(member, n_keys, width)
+                array[:, j] = entry.rows(member, n_keys, width)
         if width == 4:
-            still = "still" in part
-            clip.check_unit(part, "still" if still else "values", arrays[0, 0, j] if still else arrays[0, :, j])
-    values, *slopes = (give_away(array) for array in arrays)
-    return Curves(values, *slopes)
+            still = "still" in entry
+            header.check_unit_quaternions(
+                entry, "still" if still else "values", arrays[0, 0, j] if still else arrays[0, :, j]
+            )
+    values, *tangents = (freeze(array) for array in arrays)
+    return Curves(values, *tangents)
 
 
-def _residual(json: Part, joints: int) -> Residual | None:
+def _read_residual(json: JsonObject, joints: int) -> Residual | None:
     if json.values["residual"] is None:
         return None
-    part = json.object("residual")
-    part.check_members("turns", "shifts", "frames", "sources")
-    turns, shifts = (_detail(part.object(member), joints) for member in ("turns", "shifts"))
-    if part.values["frames"] is None and part.values["sources"] is None:
-        return Residual(turns, shifts)
-    return Residual(turns, shifts, part.row("frames"), part.row("sources"))
+    entry = json.required_object("residual")
+    entry.check_members("rotations", "shifts", "frames", "sources")
+    rotations, shifts = (
+        _read_residual_array(entry.required_object(member), joints) for member in ("rotations", "shifts")
+    )
+    if entry.values["frames"] is None and entry.values["sources"] is None:
+        return Residual(rotations, shifts)
+    return Residual(rotations, shifts, entry.row("frames"), entry.row("sources"))
 
 
-def _detail(part: Part, joints: int) -> Floats:
-    part.check_members("shape", "crc32", "data")
-    shape = shape_of(part, joints, 3)
-    part.source.check_size(shape[0], joints)
-    return unpacked(part, shape)
+def _read_residual_array(entry: JsonObject, joints: int) -> Floats:
+    entry.check_members("shape", "crc32", "data")
+    shape = read_shape(entry, joints, 3)
+    entry.source.check_size(shape[0], joints)
+    return decode_array(entry, shape)

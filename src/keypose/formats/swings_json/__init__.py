@@ -1,18 +1,18 @@
-"""``.swings.json``: swings as text that a person can read and edit, without any loss.
+"""``.swings.json``: swings as lossless text that a person can read and edit.
 
-docs/formats.md describes every field. ``write`` and ``read`` are each other's twins.
+docs/formats.md describes every field.
 """
 
 from __future__ import annotations
 
-from keypose.formats.as_text import names_itself
 from keypose.formats.base import Format
+from keypose.formats.json_common import has_format_name
 from keypose.formats.swings_json.read import read, read_swings
 from keypose.formats.swings_json.write import FORMAT_NAME, write_swings
 
 
 def _sniff(head: bytes) -> bool:
-    return names_itself(head, FORMAT_NAME)
+    return has_format_name(head, FORMAT_NAME)
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Text to swings. Each field is checked before it is believed; errors name it."""
+"""Read ``.swings.json``. Each field is checked; errors name it."""
 
 from __future__ import annotations
 
@@ -7,56 +7,56 @@ from typing import Any
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints, give_away
+from keypose.arrays import Floats, Ints, freeze
 from keypose.errors import OptionError
-from keypose.formats.as_text import clip
-from keypose.formats.as_text.packed import shape_of, unpacked
-from keypose.formats.base import ReadOptions, Source
-from keypose.formats.document import Part, Parts
-from keypose.formats.reference import with_pose_apart
+from keypose.formats.base import LoadOptions, Source
+from keypose.formats.json_common import header
+from keypose.formats.json_common.array_encoding import decode_array, read_shape
+from keypose.formats.json_document import JsonArray, JsonObject
+from keypose.formats.reference_pose import split_reference_pose
 from keypose.formats.swings_json.write import FORMAT_NAME, VERSION
 from keypose.model import Curves, FootContacts, Motion
 from keypose.swings import KeyedSpan, Path, Settings, Swings, Track
-from keypose.swings.parts import GREATEST_ANGLE
-from keypose.swings.settings import FALLBACKS, METRICS, setting
+from keypose.swings.settings import FALLBACKS, METRICS, check_setting
+from keypose.swings.swing import MAX_ANGLE
 
-FIELDS = (*clip.FIELDS, "settings", "joints", "paths", "contacts")
+FIELDS = (*header.FIELDS, "settings", "joints", "paths", "contacts")
 SETTINGS = tuple(field.name for field in fields(Settings))
-_WORDS = {"metric": METRICS, "fallback": FALLBACKS}
+_CHOICES = {"metric": METRICS, "fallback": FALLBACKS}
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """The motion that the swings play."""
-    swings = _swings(source)
-    clip.check_played(source, swings, options.fps)
-    return with_pose_apart(swings.play(fps=options.fps), options.reference_pose)
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Return the motion that the swings play."""
+    swings = _read_document(source)
+    header.check_sampled_size(source, swings, options.fps)
+    return split_reference_pose(swings.play(fps=options.fps), options.reference_pose)
 
 
-def read_swings(source: Source, options: ReadOptions) -> Swings:
-    """The swings themselves."""
-    return _swings(source)
+def read_swings(source: Source, options: LoadOptions) -> Swings:
+    """Return the swings."""
+    return _read_document(source)
 
 
-def _swings(source: Source) -> Swings:
-    json = clip.parse(source, FORMAT_NAME, VERSION, FIELDS)
-    head = clip.read_clip(json)
-    names, joints = head["skeleton"].names, json.parts("joints")
+def _read_document(source: Source) -> Swings:
+    json = header.parse_document(source, FORMAT_NAME, VERSION, FIELDS)
+    head = header.read_header(json)
+    names, joints = head["skeleton"].names, json.objects("joints")
     if len(joints) != len(names):
-        raise json.wrong("joints", f"an array of {len(names)} objects, one for each joint")
-    room = _Room(source, head["n_frames"])
+        raise json.member_error("joints", f"an array of {len(names)} objects, one for each joint")
+    budget = _KeyBudget(source, head["n_frames"])
     return Swings(
         **head,
-        settings=_settings(json.object("settings"), frozenset(names)),
-        tracks=tuple(_track(part, name, room) for part, name in zip(joints, names, strict=True)),
-        places=np.array([part.row("place", 3) for part in joints]),
-        paths=tuple(_path(part, frozenset(names), room) for part in json.parts("paths")),
-        contacts=_contacts(json, room),
+        settings=_read_settings(json.required_object("settings"), frozenset(names)),
+        tracks=tuple(_read_track(entry, name, budget) for entry, name in zip(joints, names, strict=True)),
+        translations=np.array([entry.row("translation", 3) for entry in joints]),
+        paths=tuple(_read_path(entry, frozenset(names), budget) for entry in json.objects("paths")),
+        contacts=_read_contacts(json, budget),
     )
 
 
 @dataclass
-class _Room:
-    """How many keys there are so far: packed, they take next to nothing, so they are allowed before they are made."""
+class _KeyBudget:
+    """Counts keys against the limits before they are decoded, as encoded keys take almost no space."""
 
     source: Source
     n_frames: int
@@ -67,138 +67,142 @@ class _Room:
         self.source.check_keys(self.keys, self.n_frames, 1)
 
 
-def _settings(part: Part, names: frozenset[str]) -> Settings:
-    part.check_members(*SETTINGS)
-    values: dict[str, Any] = {name: part.values[name] for name in SETTINGS}
+def _read_settings(entry: JsonObject, names: frozenset[str]) -> Settings:
+    entry.check_members(*SETTINGS)
+    values: dict[str, Any] = {name: entry.values[name] for name in SETTINGS}
     for name, value in values.items():
-        if name in _WORDS:
-            if not isinstance(value, str | None) or value not in _WORDS[name]:
-                known = " or ".join("null" if word is None else repr(word) for word in _WORDS[name])
-                raise part.wrong(name, known)
+        if name in _CHOICES:
+            if not isinstance(value, str | None) or value not in _CHOICES[name]:
+                choices = " or ".join("null" if word is None else repr(word) for word in _CHOICES[name])
+                raise entry.member_error(name, choices)
         elif name == "left_out":
-            values[name] = _left_out(part, names)
+            values[name] = _read_excluded_joints(entry, names)
         else:
-            values[name] = part.not_negative(name)
+            values[name] = entry.non_negative(name)
             try:
-                setting(name, values[name])
+                check_setting(name, values[name])
             except OptionError as error:
-                raise part.wrong(name, str(error).partition(", expected ")[2]) from None
+                raise entry.member_error(name, str(error).partition(", expected ")[2]) from None
     return Settings(**values)
 
 
-def _left_out(part: Part, names: frozenset[str]) -> tuple[str, ...]:
-    found = part.texts("left_out")
-    for k, name in enumerate(found):
+def _read_excluded_joints(entry: JsonObject, names: frozenset[str]) -> tuple[str, ...]:
+    joints = entry.texts("left_out")
+    for k, name in enumerate(joints):
         if name not in names:
-            raise part.source.error(f"{part.place('left_out')}[{k}] is {name[:80]!r}, expected the name of a joint")
-    return found
+            raise entry.source.error(
+                f"{entry.member_location('left_out')}[{k}] is {name[:80]!r}, expected the name of a joint"
+            )
+    return joints
 
 
-def _track(part: Part, joint: str, room: _Room) -> Track:
-    if part.values.get("joint") != joint:
-        raise part.wrong("joint", f"{joint!r}, as the joints are in the order of the skeleton")
-    part.check_members("joint", "place", "mean_rotation", "swings", "rests", "keys")
-    swings, rests = part.parts("swings"), part.parts("rests")
-    starts, ends = _spans(swings, room.n_frames, ("rotation", "turn"), least=1)
-    rest_starts, rest_ends = _spans(rests, room.n_frames, ("rotation",), least=0)
+def _read_track(entry: JsonObject, joint: str, budget: _KeyBudget) -> Track:
+    if entry.values.get("joint") != joint:
+        raise entry.member_error("joint", f"{joint!r}, as the joints are in the order of the skeleton")
+    entry.check_members("joint", "translation", "mean_rotation", "swings", "rests", "keys")
+    swings, rests = entry.objects("swings"), entry.objects("rests")
+    starts, ends = _read_spans(swings, budget.n_frames, ("rotation", "rotation_vector"), min_length=1)
+    rest_starts, rest_ends = _read_spans(rests, budget.n_frames, ("rotation",), min_length=0)
     return Track(
         joint,
-        _rotation(part, "mean_rotation"),
+        _read_rotation(entry, "mean_rotation"),
         starts,
         ends,
-        np.array([_rotation(swing, "rotation") for swing in swings]).reshape(-1, 4),
-        np.array([_turn(swing) for swing in swings]).reshape(-1, 3),
+        np.array([_read_rotation(swing, "rotation") for swing in swings]).reshape(-1, 4),
+        np.array([_read_rotation_vector(swing) for swing in swings]).reshape(-1, 3),
         rest_starts,
         rest_ends,
-        np.array([_rotation(rest, "rotation") for rest in rests]).reshape(-1, 4),
-        tuple(_keyed_span(span, room) for span in part.parts("keys")),
+        np.array([_read_rotation(rest, "rotation") for rest in rests]).reshape(-1, 4),
+        tuple(_read_keyed_span(span, budget) for span in entry.objects("keys")),
     )
 
 
-def _spans(parts: Parts, n_frames: int, members: tuple[str, ...], *, least: int) -> tuple[Ints, Ints]:
-    """The first and last frames of swings or rests, which are at least so many frames apart."""
+def _read_spans(entries: JsonArray, n_frames: int, members: tuple[str, ...], *, min_length: int) -> tuple[Ints, Ints]:
+    """Read the first and last frames of swings or rests, which are at least ``min_length`` frames apart."""
     spans = []
-    for part in parts:
-        part.check_members("start", "end", *members)
-        spans.append(_span(part, n_frames, least=least))
+    for entry in entries:
+        entry.check_members("start", "end", *members)
+        spans.append(_read_span(entry, n_frames, min_length=min_length))
     table = np.array(spans, np.int32).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 
 
-def _span(part: Part, n_frames: int, *, least: int) -> tuple[int, int]:
-    start, end = part.whole("start"), part.whole("end")
-    if start >= n_frames - least:
-        raise part.wrong("start", f"a frame before {n_frames - least}")
-    if not start + least <= end < n_frames:
-        raise part.wrong("end", f"a frame from {start + least} to {n_frames - 1}")
+def _read_span(entry: JsonObject, n_frames: int, *, min_length: int) -> tuple[int, int]:
+    start, end = entry.integer("start"), entry.integer("end")
+    if start >= n_frames - min_length:
+        raise entry.member_error("start", f"a frame before {n_frames - min_length}")
+    if not start + min_length <= end < n_frames:
+        raise entry.member_error("end", f"a frame from {start + min_length} to {n_frames - 1}")
     return start, end
 
 
-def _rotation(part: Part, key: str) -> Floats:
-    rotation = part.row(key, 4)
-    clip.check_unit(part, key, rotation)
+def _read_rotation(entry: JsonObject, key: str) -> Floats:
+    rotation = entry.row(key, 4)
+    header.check_unit_quaternions(entry, key, rotation)
     return rotation
 
 
-def _turn(part: Part) -> Floats:
-    turn = part.row("turn", 3)
-    if np.abs(turn).max() > GREATEST_ANGLE:
-        raise part.wrong("turn", f"an axis times an angle of at most {GREATEST_ANGLE:g} radians")
-    return turn
+def _read_rotation_vector(entry: JsonObject) -> Floats:
+    rotation_vector = entry.row("rotation_vector", 3)
+    if np.abs(rotation_vector).max() > MAX_ANGLE:
+        raise entry.member_error("rotation_vector", f"an axis times an angle of at most {MAX_ANGLE:g} radians")
+    return rotation_vector
 
 
-def _keyed_span(part: Part, room: _Room) -> KeyedSpan:
-    frames, rotations = _keys(part, "rotations", 4, room)
-    clip.check_unit(part, "rotations", rotations)
+def _read_keyed_span(entry: JsonObject, budget: _KeyBudget) -> KeyedSpan:
+    frames, rotations = _read_keys(entry, "rotations", 4, budget)
+    header.check_unit_quaternions(entry, "rotations", rotations)
     return KeyedSpan(frames, rotations)
 
 
-def _path(part: Part, names: frozenset[str], room: _Room) -> Path:
-    joint = part.values.get("joint")
+def _read_path(entry: JsonObject, names: frozenset[str], budget: _KeyBudget) -> Path:
+    joint = entry.values.get("joint")
     if not isinstance(joint, str) or joint not in names:
-        raise part.wrong("joint", "the name of a joint")
-    if "arriving" not in part and "leaving" not in part:
-        frames, values = _keys(part, "values", 3, room, "joint")
+        raise entry.member_error("joint", "the name of a joint")
+    if "in_tangents" not in entry and "out_tangents" not in entry:
+        frames, values = _read_keys(entry, "values", 3, budget, "joint")
         return Path(joint, frames, Curves(values[:, None]))
-    slopes = ("values", "arriving", "leaving")
-    part.check_members("joint", "frames", *slopes)
-    room.check(len(part.array("frames")))
-    frames = clip.key_frames(part, "frames", room.n_frames)
-    return Path(joint, frames, Curves(*(part.rows(member, len(frames), 3)[:, None] for member in slopes)))
+    members = ("values", "in_tangents", "out_tangents")
+    entry.check_members("joint", "frames", *members)
+    budget.check(len(entry.array("frames")))
+    frames = header.read_key_frames(entry, "frames", budget.n_frames)
+    return Path(joint, frames, Curves(*(entry.rows(member, len(frames), 3)[:, None] for member in members)))
 
 
-def _keys(part: Part, member: str, width: int, room: _Room, *others: str) -> tuple[Ints, Floats]:
-    """Frames, and the rows of ``member`` at them; those on every frame of a span are packed."""
-    if "start" not in part:
-        part.check_members(*others, "frames", member)
-        room.check(len(part.array("frames")))
-        frames = clip.key_frames(part, "frames", room.n_frames)
-        return frames, part.rows(member, len(frames), width)
-    part.check_members(*others, "start", "end", member)
-    start, end = _span(part, room.n_frames, least=0)
-    rows = part.object(member)
+def _read_keys(entry: JsonObject, member: str, width: int, budget: _KeyBudget, *others: str) -> tuple[Ints, Floats]:
+    """Read frames and the rows (K, width) of ``member`` at them; rows on every frame of a span are encoded."""
+    if "start" not in entry:
+        entry.check_members(*others, "frames", member)
+        budget.check(len(entry.array("frames")))
+        frames = header.read_key_frames(entry, "frames", budget.n_frames)
+        return frames, entry.rows(member, len(frames), width)
+    entry.check_members(*others, "start", "end", member)
+    start, end = _read_span(entry, budget.n_frames, min_length=0)
+    rows = entry.required_object(member)
     rows.check_members("shape", "crc32", "data")
-    shape = shape_of(rows, width)
+    shape = read_shape(rows, width)
     if shape[0] != end - start + 1:
-        raise rows.wrong("shape", f"[{end - start + 1}, {width}], one row for each frame from {start} to {end}")
-    room.check(shape[0])
-    return np.arange(start, end + 1, dtype=np.int32), unpacked(rows, shape)
+        raise rows.member_error("shape", f"[{end - start + 1}, {width}], one row for each frame from {start} to {end}")
+    budget.check(shape[0])
+    return np.arange(start, end + 1, dtype=np.int32), decode_array(rows, shape)
 
 
-def _contacts(json: Part, room: _Room) -> FootContacts | None:
+def _read_contacts(json: JsonObject, budget: _KeyBudget) -> FootContacts | None:
     if json.values["contacts"] is None:
         return None
-    feet = json.parts("contacts")
-    room.source.check_size(room.n_frames, len(feet))
-    touching = np.zeros((room.n_frames, len(feet)), bool)
+    feet = json.objects("contacts")
+    budget.source.check_size(budget.n_frames, len(feet))
+    in_contact = np.zeros((budget.n_frames, len(feet)), bool)
     for f, foot in enumerate(feet):
-        foot.check_members("foot", "touching")
-        after = 0
-        for k, span in enumerate(foot.array("touching")):
+        foot.check_members("foot", "in_contact")
+        min_frame = 0
+        for k, span in enumerate(foot.array("in_contact")):
             frames = span if isinstance(span, list) and all(type(frame) is int for frame in span) else ()
-            if len(frames) != 2 or not after <= frames[0] <= frames[1] < room.n_frames:
-                raise foot.source.error(f"{foot.place('touching')}[{k}] is {str(span)[:80]}, expected the first and "
-                                        f"the last frame of a span, from {after} to {room.n_frames - 1}")  # fmt: skip
-            touching[frames[0] : frames[1] + 1, f] = True
-            after = frames[1] + 2  # spans that touch were one
-    return FootContacts(tuple(foot.raw_text("foot") for foot in feet), give_away(touching))
+            if len(frames) != 2 or not min_frame <= frames[0] <= frames[1] < budget.n_frames:
+                raise foot.source.error(
+                    f"{foot.member_location('in_contact')}[{k}] is {str(span)[:80]}, expected the first and the last "
+                    f"frame of a span, from {min_frame} to {budget.n_frames - 1}"
+                )
+            in_contact[frames[0] : frames[1] + 1, f] = True
+            min_frame = frames[1] + 2  # adjacent spans would be one
+    return FootContacts(tuple(foot.raw_text("foot") for foot in feet), freeze(in_contact))

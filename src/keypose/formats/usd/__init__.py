@@ -1,9 +1,8 @@
 """USD (UsdSkel): skeletons and their animation in .usda, .usdc and .usd files.
 
-OpenUSD reads the file in a child process (``child/``): it crashes on some damaged files. Other files that
-it refers to are not opened. A joint's rest rotation is part of its local rotation here, as in the file; the
-rest pose is kept as the reference pose where it stands upright. Scales and the transforms above the skeleton
-are folded into the poses.
+OpenUSD reads the file in a child process (``subprocess_readers``), as it crashes on some damaged files. Files that it
+refers to are not opened. A joint's rest rotation is part of its local rotation here, as in the file; an upright rest
+pose becomes the reference pose. Scales and the transforms above the skeleton are applied to the poses.
 """
 
 from __future__ import annotations
@@ -16,148 +15,148 @@ import numpy as np
 
 from keypose.arrays import Floats, Ints
 from keypose.errors import MissingExtra, ModelError
-from keypose.formats.base import Format, ReadOptions, Source
-from keypose.formats.child import (
-    Arrays,
-    Facts,
-    Library,
-    floats,
-    positive,
-    read_in_child,
-    say_which_animation,
-    texts,
-    unit_rotations,
-)
-from keypose.formats.jointspace import LocalPoses, decompose, fold, reference_of
+from keypose.formats.base import Format, LoadOptions, Source
+from keypose.formats.local_poses import LocalPoses, decompose, find_reference_pose, remove_scales
 from keypose.formats.names import unique_names
-from keypose.formats.usd.own import OwnData, read_own
+from keypose.formats.subprocess_readers import (
+    Arrays,
+    ExternalLibrary,
+    Facts,
+    normalise_rotations,
+    note_animations,
+    read_array,
+    read_in_subprocess,
+    read_positive,
+    read_strings,
+)
+from keypose.formats.usd.keypose_data import KeyposeData, read_keypose_data
 from keypose.formats.usd.write import write, write_keyed
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY
 
 MISSING = "reading USD needs: pip install 'keypose[usd]'"
-_OPENUSD = Library("OpenUSD", "usd_reader.py", start_bytes=2 << 30, missing=MISSING)
+_OPENUSD = ExternalLibrary("OpenUSD", "usd_reader.py", start_bytes=2 << 30, missing_message=MISSING)
 _BINARY_MAGIC = b"PXR-USDC"
 
 
-def read(source: Source, options: ReadOptions) -> Motion:
-    """A motion from one skeleton of a USD file and its animation."""
+def read(source: Source, options: LoadOptions) -> Motion:
+    """Read one skeleton of a USD file and its animation."""
     if importlib.util.find_spec("pxr") is None:
         raise MissingExtra(MISSING)
     suffix = ".usdc" if source.data.startswith(_BINARY_MAGIC) else ".usda"
-    arrays, facts = read_in_child(source, _OPENUSD, sys.executable, suffix, options)
+    arrays, facts = read_in_subprocess(source, _OPENUSD, sys.executable, suffix, options)
     try:
-        return _motion(source, options, arrays, facts)
+        return _build_motion(source, options, arrays, facts)
     except ModelError as error:
         raise source.error(str(error)) from None
 
 
-def _motion(source: Source, options: ReadOptions, arrays: Arrays, facts: Facts) -> Motion:
-    _say(source, facts)
-    joints, parents = _hierarchy(source, facts)
-    poses, rest = _local_poses(source, arrays, facts, joints, parents)
-    world_from_skeleton = floats(source, arrays, "world_from_skeleton", (None, 4, 4)).swapaxes(-1, -2)
+def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: Facts) -> Motion:
+    _note_omissions(source, facts)
+    joints, parents = _read_hierarchy(source, facts)
+    poses, rest = _read_local_poses(source, arrays, facts, joints, parents)
+    world_from_skeleton = read_array(source, arrays, "world_from_skeleton", (None, 4, 4)).swapaxes(-1, -2)
     if len(world_from_skeleton) != 1 and len(world_from_skeleton) != len(poses.translations):
         raise source.error(f"{len(world_from_skeleton)} transforms of the skeleton, expected one per frame")
-    if poses.scaled and not poses.evenly_scaled:
+    if poses.is_scaled and not poses.is_evenly_scaled:
         source.warn("joints are scaled unevenly or while they move: their places are kept, their size is not")
-    with np.errstate(over="ignore", invalid="ignore"):  # scales of scales: what grows too large is refused below
-        translations, rotations = fold(poses, parents, world_from_skeleton)
-        offsets, rest_rotations = fold(rest, parents, world_from_skeleton[:1])
-    plain = Skeleton(unique_names(source, _names(source, facts, joints)), parents, offsets[0])
+    with np.errstate(over="ignore", invalid="ignore"):  # products of scales: too large numbers are refused below
+        translations, rotations = remove_scales(poses, parents, world_from_skeleton)
+        offsets, rest_rotations = remove_scales(rest, parents, world_from_skeleton[:1])
+    skeleton = Skeleton(unique_names(source, _read_names(source, facts, joints)), parents, offsets[0])
     up: Up = "Z" if facts.get("up") == "Z" else "Y"
-    own = read_own(source, facts.get("keypose"), plain, up) or OwnData(plain, up, None)
-    translations, rotations = own.in_its_axes(translations, rotations)
-    reference, skip = own.reference_pose, 0
+    keypose_data = read_keypose_data(source, facts.get("keypose"), skeleton, up) or KeyposeData(skeleton, up, None)
+    translations, rotations = keypose_data.to_own_axes(translations, rotations)
+    reference, skip = keypose_data.reference_pose, 0
     if reference is None:
         rest_pose = Pose(offsets[0], rest_rotations[0])
-        reference, skip = reference_of(source, options, plain, translations, rotations, rest_pose, up)
-        if own.skeleton is not plain and not skip:  # our own file: its rest pose is only where the figure is bound
+        reference, skip = find_reference_pose(source, options, skeleton, translations, rotations, rest_pose, up)
+        if keypose_data.skeleton is not skeleton and not skip:  # a file of Keypose: its rest pose is only the bind pose
             reference = None
-    metres = facts.get("metres_per_unit") if own.unit_known else None
+    metres = facts.get("metres_per_unit") if keypose_data.is_unit_known else None
     return Motion(
         name=source.name,
-        skeleton=own.skeleton,
-        fps=positive(source, facts.get("rate"), "frames per second"),
+        skeleton=keypose_data.skeleton,
+        fps=read_positive(source, facts.get("rate"), "frames per second"),
         translations=translations[skip:],
         rotations=rotations[skip:],
-        up=own.up,
-        metres_per_unit=None if metres is None else positive(source, metres, "metres per unit"),
-        first_frame=skip + _whole(facts.get("first")),
+        up=keypose_data.up,
+        metres_per_unit=None if metres is None else read_positive(source, metres, "metres per unit"),
+        first_frame=skip + _first_frame(facts.get("first")),
         reference_pose=reference,
         notes=tuple(source.notes),
     )
 
 
-def _say(source: Source, facts: Facts) -> None:
-    """What of the file is not read."""
-    if left_out := texts(source, facts, "left_out"):
-        source.warn(f"it refers to {left_out[0]!r}, which is not followed; expected a file that stands alone")
-    say_which_animation(source, facts)
+def _note_omissions(source: Source, facts: Facts) -> None:
+    """Add notes and warnings about what is not read."""
+    if skipped_files := read_strings(source, facts, "skipped_files"):
+        source.warn(f"it refers to {skipped_files[0]!r}, which is not followed; expected a file that stands alone")
+    note_animations(source, facts)
     if not facts.get("bound", True):
         source.note(f"{facts.get('chosen')} is bound to no skeleton; the skeleton with most of its joints was taken")
 
 
-def _hierarchy(source: Source, facts: Facts) -> tuple[list[str], Ints]:
-    """The joint paths with parents before children, and each one's nearest listed ancestor."""
-    joints = texts(source, facts, "joints")
+def _read_hierarchy(source: Source, facts: Facts) -> tuple[list[str], Ints]:
+    """Return the joint paths, parents before children, and the parent (J,) of each: its nearest listed ancestor."""
+    joints = read_strings(source, facts, "joints")
     source.check_joints(len(joints))
     if not joints:
         raise source.error("the Skeleton has no joints, expected at least one")
     source.check_depth(max(path.count("/") for path in joints))
-    place = {path: j for j, path in enumerate(joints)}
-    if len(place) < len(joints) or "" in place:
+    index = {path: j for j, path in enumerate(joints)}
+    if len(index) < len(joints) or "" in index:
         raise source.error("a joint path is empty or listed twice, expected each joint once")
 
-    above = {path: next((a for a in _ancestors(path) if a in place), None) for path in joints}
-    depth = {path: sum(a in place for a in _ancestors(path)) for path in joints}
-    ordered = sorted(joints, key=depth.__getitem__) if _children_come_early(joints, above) else joints
-    place = {path: j for j, path in enumerate(ordered)}
-    parents = [place[a] if (a := above[path]) is not None else -1 for path in ordered]
+    parent_of = {path: next((a for a in _ancestors(path) if a in index), None) for path in joints}
+    depth = {path: sum(a in index for a in _ancestors(path)) for path in joints}
+    ordered = sorted(joints, key=depth.__getitem__) if _has_child_before_parent(joints, parent_of) else joints
+    index = {path: j for j, path in enumerate(ordered)}
+    parents = [index[a] if (a := parent_of[path]) is not None else -1 for path in ordered]
     return ordered, np.array(parents, np.int32)
 
 
 def _ancestors(path: str) -> list[str]:
-    """Paths above ``path``, the nearest first."""
+    """Return the paths above ``path``, the nearest first."""
     cuts = [at for at, letter in enumerate(path) if letter == "/" and at > 0]
     return [path[:at] for at in reversed(cuts)]
 
 
-def _children_come_early(joints: list[str], above: dict[str, str | None]) -> bool:
-    seen: set[str | None] = {None}
+def _has_child_before_parent(joints: list[str], parent_of: dict[str, str | None]) -> bool:
+    visited: set[str | None] = {None}
     for path in joints:
-        if above[path] not in seen:
+        if parent_of[path] not in visited:
             return True
-        seen.add(path)
+        visited.add(path)
     return False
 
 
-def _names(source: Source, facts: Facts, joints: list[str]) -> list[str]:
-    """The joints' own names if the file has them, else the last part of each path."""
-    listed, names = (texts(source, facts, key) for key in ("joints", "joint_names"))
-    if len(names) == len(listed) and all(names):
-        named = dict(zip(listed, names, strict=True))
-        return [named[path] for path in joints]
+def _read_names(source: Source, facts: Facts, joints: list[str]) -> list[str]:
+    """Return the joint names if the file has them, else the last element of each path."""
+    paths, names = (read_strings(source, facts, key) for key in ("joints", "joint_names"))
+    if len(names) == len(paths) and all(names):
+        name_of = dict(zip(paths, names, strict=True))
+        return [name_of[path] for path in joints]
     return [path.rsplit("/", 1)[-1] or path for path in joints]
 
 
-def _local_poses(
+def _read_local_poses(
     source: Source, arrays: Arrays, facts: Facts, joints: list[str], parents: Ints
 ) -> tuple[LocalPoses, LocalPoses]:
-    """The animation's poses, with the rest transform for joints that it does not move; and the rest pose."""
-    listed = {path: k for k, path in enumerate(texts(source, facts, "joints"))}
-    rest = _rest(source, arrays, np.array([listed[path] for path in joints]), parents)
-    moved = texts(source, facts, "moved")
-    place = {path: j for j, path in enumerate(joints)}
-    columns = [k for k, path in enumerate(moved) if path in place]
-    into = [place[moved[k]] for k in columns]
+    """Return the poses, with the rest transform for joints that the animation does not move; and the rest pose."""
+    listed_index = {path: k for k, path in enumerate(read_strings(source, facts, "joints"))}
+    rest = _read_rest(source, arrays, np.array([listed_index[path] for path in joints]), parents)
+    animated = read_strings(source, facts, "animated_joints")
+    index = {path: j for j, path in enumerate(joints)}
+    columns = [k for k, path in enumerate(animated) if path in index]
+    joint_columns = [index[animated[k]] for k in columns]
     if not columns:
         raise source.error(f"the animation moves none of the skeleton's {len(joints)} joints")
-    if len(columns) < len(moved):
-        source.note(f"{len(moved) - len(columns)} animated joints are not in the skeleton and are left out")
+    if len(columns) < len(animated):
+        source.note(f"{len(animated) - len(columns)} animated joints are not in the skeleton and are left out")
     channels = {
-        name: floats(source, arrays, name, (None, len(moved), width))
+        name: read_array(source, arrays, name, (None, len(animated), width))
         for name, width in (("translations", 3), ("rotations", 4), ("scales", 3))
         if name in arrays
     }
@@ -169,23 +168,27 @@ def _local_poses(
     if "translations" not in channels and rest is None:
         raise source.error("neither rest transforms nor translations: nothing says how long the bones are")
     if rest is None:
-        rest = LocalPoses(np.zeros((1, len(joints), 3)), *_neutral(len(joints)))
-        rest.translations[0, into] = channels["translations"][0, columns]
+        rest = LocalPoses(np.zeros((1, len(joints), 3)), *_identity_transforms(len(joints)))
+        rest.translations[0, joint_columns] = channels["translations"][0, columns]
         source.note("no rest transforms; the offsets are those of the first frame")
-    filled = {}
+    filled_channels = {}
     for name in ("translations", "rotations", "scales"):
         values = np.repeat(getattr(rest, name), frames, axis=0)
         if name in channels:
-            values[:, into] = channels[name][:, columns]
-        filled[name] = values
-    poses = LocalPoses(filled["translations"], unit_rotations(source, filled["rotations"], joints), filled["scales"])
+            values[:, joint_columns] = channels[name][:, columns]
+        filled_channels[name] = values
+    poses = LocalPoses(
+        filled_channels["translations"],
+        normalise_rotations(source, filled_channels["rotations"], joints),
+        filled_channels["scales"],
+    )
     return poses, LocalPoses(rest.translations, rest.rotations, poses.scales[:1])
 
 
-def _rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> LocalPoses | None:
-    """The rest pose (1, J), from local rest or else from world bind transforms; None without either."""
+def _read_rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> LocalPoses | None:
+    """Return the rest pose (1, J) from local rest or else from world bind transforms; None without either."""
     for name in ("rest", "bind"):
-        matrices = floats(source, arrays, name, (None, 4, 4)).swapaxes(-1, -2)
+        matrices = read_array(source, arrays, name, (None, 4, 4)).swapaxes(-1, -2)
         if len(matrices) == len(order):
             matrices = matrices[order]
             if name == "bind":
@@ -198,7 +201,7 @@ def _rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> LocalPo
 
 
 def _local_matrices(source: Source, world: Floats, parents: Ints) -> Floats:
-    """World matrices (J, 4, 4) relative to the parents'."""
+    """Return matrices (J, 4, 4) relative to the parents of world matrices."""
     child = np.flatnonzero(parents >= 0)
     local = world.copy()
     try:
@@ -210,12 +213,12 @@ def _local_matrices(source: Source, world: Floats, parents: Ints) -> Floats:
     return local
 
 
-def _neutral(joints: int) -> tuple[Floats, Floats]:
+def _identity_transforms(joints: int) -> tuple[Floats, Floats]:
     return np.tile(IDENTITY, (1, joints, 1)), np.ones((1, joints, 3))
 
 
-def _whole(value: Any) -> int:
-    """The number of the first frame; 0 where time codes do not count frames."""
+def _first_frame(value: Any) -> int:
+    """Return the number of the first frame; 0 if time codes do not count frames."""
     return int(value) if isinstance(value, int | float) and abs(value) < 1e15 else 0
 
 

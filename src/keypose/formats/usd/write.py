@@ -1,8 +1,8 @@
-"""USD out: a SkelRoot with a Skeleton, its SkelAnimation, and a simple figure bound to it that any viewer shows.
+"""Write USD: a SkelRoot with a Skeleton, its SkelAnimation, and a simple figure bound to it that any viewer shows.
 
-One time sample per frame, time codes counting frames from ``first_frame``. USD stores rotations and translations
-in single precision. A motion whose unit is unknown is given the one that makes it a figure of natural size, and
-is read back without a unit. What USD has no words for goes along as text (``own.py``).
+One time sample per frame; time codes count frames from ``first_frame``. USD stores rotations and translations in single
+precision. A motion of unknown unit gets one that makes it a figure of natural size, and is read back without a unit.
+What USD cannot store is added as text (``keypose_data.py``).
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import MissingExtra
-from keypose.formats.base import WriteOptions
-from keypose.formats.figure.bind import bind_pose, placed
+from keypose.formats.base import SaveOptions
+from keypose.formats.figure.bind_pose import bind_pose, world_pose
 from keypose.formats.figure.mesh import Figure, build_figure
-from keypose.formats.figure.size import metres_per_unit
-from keypose.formats.orientation import UPRIGHT
-from keypose.formats.reference import with_first_pose
-from keypose.formats.usd.own import USD_UPS, own_text
+from keypose.formats.figure.units import metres_per_unit
+from keypose.formats.orientation import ROTATION_TO_Y_UP
+from keypose.formats.reference_pose import prepend_pose
+from keypose.formats.usd.keypose_data import USD_UPS, build_keypose_data
 from keypose.model import KeyedMotion, Motion, Skeleton
 from keypose.rotations import to_matrix
 
 
-def write_keyed(keyed: KeyedMotion, suffix: str, options: WriteOptions) -> bytes:
-    """Every frame of a keyed motion, with its keys noted in ``customLayerData``: UsdSkel has no curves."""
+def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
+    """Encode every frame of a keyed motion, with its keys in ``customLayerData``, as UsdSkel has no curves."""
     return write(keyed.sample(), suffix, options, keyed)
 
 
-def write(motion: Motion, suffix: str, options: WriteOptions, keyed: KeyedMotion | None = None) -> bytes:
-    """The content of a .usda (text) or .usdc and .usd (binary) file, with the keys of ``keyed`` noted."""
+def write(motion: Motion, suffix: str, options: SaveOptions, keyed: KeyedMotion | None = None) -> bytes:
+    """Encode a .usda (text) or .usdc and .usd (binary) file, with the keys of ``keyed`` in its metadata."""
     try:
         from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
     except ImportError:
         raise MissingExtra("writing USD needs: pip install 'keypose[usd]'") from None
 
     extra_frame = motion.reference_pose is not None and options.reference_pose
-    own = own_text(motion, with_reference_pose=not extra_frame)
+    keypose_data = build_keypose_data(motion, with_reference_pose=not extra_frame)
     unit = metres_per_unit(motion)
     rest = bind_pose(motion)
     if extra_frame:
-        motion = with_first_pose(motion, rest)
+        motion = prepend_pose(motion, rest)
     skeleton = motion.skeleton
-    world, world_turns, ends = placed(skeleton, rest)
+    world_positions, world_rotations, ends = world_pose(skeleton, rest)
 
     stage = Usd.Stage.CreateInMemory()
     UsdGeom.SetStageUpAxis(stage, motion.up if motion.up in USD_UPS else "Y")
@@ -64,38 +64,40 @@ def write(motion: Motion, suffix: str, options: WriteOptions, keyed: KeyedMotion
     root = UsdSkel.Root.Define(stage, f"/{_identifier(motion.name)}")
     stage.SetDefaultPrim(root.GetPrim())
     if motion.up not in USD_UPS:
-        w, *xyz = UPRIGHT[motion.up]
+        w, *xyz = ROTATION_TO_Y_UP[motion.up]
         root.AddOrientOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Quatd(w, *xyz))
     prim = UsdSkel.Skeleton.Define(stage, root.GetPath().AppendChild("Skeleton"))
     paths = Vt.TokenArray(_joint_paths(skeleton))
     prim.CreateJointsAttr(paths)
-    prim.CreateJointNamesAttr(Vt.TokenArray([_text(name) for name in skeleton.names]))
+    prim.CreateJointNamesAttr(Vt.TokenArray([_valid_text(name) for name in skeleton.names]))
     prim.CreateRestTransformsAttr(_matrix_array(_matrices(rest.translations, rest.rotations)))
-    prim.CreateBindTransformsAttr(_matrix_array(_matrices(world, world_turns)))
-    prim.GetPrim().SetCustomDataByKey("keypose", own)
+    prim.CreateBindTransformsAttr(_matrix_array(_matrices(world_positions, world_rotations)))
+    prim.GetPrim().SetCustomDataByKey("keypose", keypose_data)
 
     animation = UsdSkel.Animation.Define(stage, prim.GetPath().AppendChild("Animation"))
     animation.CreateJointsAttr(paths)
     animation.CreateScalesAttr(Vt.Vec3hArray(len(skeleton.names), Gf.Vec3h(1, 1, 1)))
-    turns, places = animation.CreateRotationsAttr(), animation.CreateTranslationsAttr()
+    rotations_attribute, translations_attribute = animation.CreateRotationsAttr(), animation.CreateTranslationsAttr()
     xyzw = np.roll(motion.rotations, -1, axis=2).astype(np.float32)
     translations = motion.translations.astype(np.float32)
     with Sdf.ChangeBlock():
         for i in range(motion.n_frames):
-            turns.Set(Vt.QuatfArray.FromNumpy(np.ascontiguousarray(xyzw[i])), motion.first_frame + i)
-            places.Set(Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(translations[i])), motion.first_frame + i)
+            rotations_attribute.Set(Vt.QuatfArray.FromNumpy(np.ascontiguousarray(xyzw[i])), motion.first_frame + i)
+            translations_attribute.Set(
+                Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(translations[i])), motion.first_frame + i
+            )
     binding = UsdSkel.BindingAPI.Apply(prim.GetPrim())
     binding.CreateAnimationSourceRel().SetTargets([animation.GetPath()])
 
-    size = motion.height or float(np.ptp(np.concatenate((world, ends)), axis=0).max()) or 1.0 / unit
-    _add_figure(stage, root, prim, build_figure(skeleton, world, ends, size))
-    everywhere = np.concatenate((motion.world_positions(), motion.end_positions()), axis=1).reshape(-1, 3)
-    root.CreateExtentAttr(_extent(everywhere))
-    return _content(stage.GetRootLayer(), suffix)
+    size = motion.height or float(np.ptp(np.concatenate((world_positions, ends)), axis=0).max()) or 1.0 / unit
+    _add_figure(stage, root, prim, build_figure(skeleton, world_positions, ends, size))
+    all_points = np.concatenate((motion.world_positions(), motion.end_positions()), axis=1).reshape(-1, 3)
+    root.CreateExtentAttr(_extent(all_points))
+    return _export(stage.GetRootLayer(), suffix)
 
 
 def _matrices(translations: Floats, rotations: Floats) -> Floats:
-    """Matrices (..., 4, 4) for row vectors, as USD has them."""
+    """Return matrices (..., 4, 4) for row vectors, as in USD."""
     matrices = np.zeros((*translations.shape[:-1], 4, 4))
     matrices[..., :3, :3] = to_matrix(rotations).swapaxes(-1, -2)
     matrices[..., 3, :3] = translations
@@ -116,34 +118,34 @@ def _extent(points: Floats) -> Any:
 
 
 def _joint_paths(skeleton: Skeleton) -> list[str]:
-    """One path per joint, of unique identifiers that look like the names."""
-    taken: set[str] = set()
+    """Return one path per joint, of unique identifiers similar to the names."""
+    used: set[str] = set()
     paths: list[str] = []
     for name, parent in zip(skeleton.names, skeleton.parents.tolist(), strict=True):
-        plain = unique = _identifier(name)
-        if unique in taken:
-            unique = f"{plain}_{len(paths)}"
-            while unique in taken:
+        identifier = unique = _identifier(name)
+        if unique in used:
+            unique = f"{identifier}_{len(paths)}"
+            while unique in used:
                 unique += "_"
-        taken.add(unique)
+        used.add(unique)
         paths.append(f"{paths[parent]}/{unique}" if parent >= 0 else unique)
     return paths
 
 
 def _identifier(name: str) -> str:
-    """``name`` with everything but ASCII letters, digits and underscores replaced."""
-    plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}"
+    """Return ``name`` with everything but ASCII letters, digits and underscores replaced."""
+    identifier = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return identifier if re.match(r"[A-Za-z_]", identifier) else f"_{identifier}"
 
 
-def _text(name: str) -> str:
-    """``name`` as USD can hold it: valid Unicode without control characters."""
+def _valid_text(name: str) -> str:
+    """Return ``name`` as valid Unicode without control characters."""
     valid = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return re.sub(r"[\x00-\x1f]", " ", valid)
 
 
 def _add_figure(stage: Any, root: Any, skeleton: Any, figure: Figure) -> None:
-    """A mesh whose every vertex follows one joint."""
+    """Add a mesh in which every vertex follows one joint."""
     from pxr import UsdGeom, UsdSkel, Vt
 
     triangles = np.concatenate(list(figure.triangles.values()))
@@ -161,7 +163,7 @@ def _add_figure(stage: Any, root: Any, skeleton: Any, figure: Figure) -> None:
     binding.CreateJointWeightsPrimvar(False, 1).Set(Vt.FloatArray(len(figure.positions), 1.0))
 
 
-def _content(layer: Any, suffix: str) -> bytes:
+def _export(layer: Any, suffix: str) -> bytes:
     if suffix == ".usda":
         return str(layer.ExportToString()).encode()
     with tempfile.TemporaryDirectory(prefix="keypose-") as folder:  # the binary form exists only as a file

@@ -1,7 +1,7 @@
-"""Bytes under the name of their own sha256: in a folder, or in an object store behind the same verbs."""
+"""Blobs: bytes named by their sha256, in a folder or an object store."""
 
-from keypose.library.blobs.base import Blobs, hash_of
+from keypose.library.blobs.base import Blobs, sha256_hex
 from keypose.library.blobs.folder import FolderBlobs
-from keypose.library.blobs.place import blobs_at
+from keypose.library.blobs.location import open_blobs
 
-__all__ = ["Blobs", "FolderBlobs", "blobs_at", "hash_of"]
+__all__ = ["Blobs", "FolderBlobs", "open_blobs", "sha256_hex"]

@@ -1,4 +1,4 @@
-"""What every place for bytes can do."""
+"""The interface of blob stores."""
 
 from __future__ import annotations
 
@@ -11,101 +11,101 @@ from typing import Protocol
 
 from keypose.errors import FormatError
 
-LEFTOVER_AFTER_S = 3600.0  # a file that is still being written is younger
-OWNER = "keypose-library"  # the file at the top that says whose bytes these are: owner.py
+LEFTOVER_AFTER_S = 3600.0  # files still being written are younger
+OWNER_FILE = "keypose-library"  # at the top level, names the owning library: owner.py
 _HASH = re.compile(r"[0-9a-f]{64}")
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 
-# What a writer that died can have left: no other file is ever taken for one.
-_LEFT = re.compile(
-    rf"\.{OWNER}\.[0-9a-f]{{12}}\.tmp|([0-9a-f]{{2}})/(\.\1[0-9a-f]{{18}}\.[0-9a-f]{{12}}|\1[0-9a-f]{{62}}\.[0-9a-f]{{16}})\.tmp"
+# Temporary files of this program; no other file is ever deleted as a leftover.
+_LEFTOVER = re.compile(
+    rf"\.{OWNER_FILE}\.[0-9a-f]{{12}}\.tmp|([0-9a-f]{{2}})/(\.\1[0-9a-f]{{18}}\.[0-9a-f]{{12}}|\1[0-9a-f]{{62}}\.[0-9a-f]{{16}})\.tmp"
 )
 
 
-def hash_of(data: bytes) -> str:
-    """The sha256 of ``data`` in hexadecimal digits."""
+def sha256_hex(data: bytes) -> str:
+    """Return the sha256 of ``data`` in hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
 
 
 def is_hash(name: str) -> bool:
-    """Whether ``name`` can be the sha256 of something."""
+    """Return whether ``name`` has the form of a sha256."""
     return bool(_HASH.fullmatch(name))
 
 
-def is_place(name: str) -> bool:
-    """Whether a name below the top, ``ab/abcdef...``, is where a blob belongs."""
+def is_blob_path(name: str) -> bool:
+    """Return whether a relative name has the form of a blob path, ``ab/abcdef...``."""
     folder, _, file = name.partition("/")
     return is_hash(file) and folder == file[:2]
 
 
-def is_left(name: str) -> bool:
-    """Whether only a writer that died can have left a file of this name below the top."""
-    return _LEFT.fullmatch(name) is not None
+def is_leftover(name: str) -> bool:
+    """Return whether a relative name has the form of a temporary file, which a killed writer leaves."""
+    return _LEFTOVER.fullmatch(name) is not None
 
 
-def is_ours(name: str) -> bool:
-    """Whether a library can have put this at the top."""
-    return name == OWNER or _FOLDER.fullmatch(name) is not None or is_left(name)
+def is_library_name(name: str) -> bool:
+    """Return whether a library can have created this entry at the top level."""
+    return name == OWNER_FILE or _FOLDER.fullmatch(name) is not None or is_leftover(name)
 
 
-def checked(where: str | Path, digest: str) -> str:
-    """``digest``, if it is a sha256."""
+def check_hash(location: str | Path, digest: str) -> str:
+    """Return ``digest``; FormatError if it is no sha256."""
     if not is_hash(digest):
-        raise FormatError(where, f"{digest[:80]!r} is no sha256, expected 64 hexadecimal digits")
+        raise FormatError(location, f"{digest[:80]!r} is no sha256, expected 64 hexadecimal digits")
     return digest
 
 
-def sound(where: str | Path, data: bytes, digest: str) -> bytes:
-    """``data``, if they have this hash."""
-    if (found := hash_of(data)) != digest:
-        raise FormatError(where, f"is damaged: its {len(data)} bytes have the sha256 {found}, expected its name")
+def check_content(location: str | Path, data: bytes, digest: str) -> bytes:
+    """Return ``data``; FormatError if its sha256 is not ``digest``."""
+    if (actual := sha256_hex(data)) != digest:
+        raise FormatError(location, f"is damaged: its {len(data)} bytes have the sha256 {actual}, expected its name")
     return data
 
 
 class Blobs(Protocol):
-    """A place for bytes. ``put`` returns when they are safe; nothing half-written is ever seen under a hash."""
+    """A store of bytes. ``put`` returns once they are durable; incomplete data is never visible under a hash."""
 
     def put(self, data: bytes) -> str:
-        """Keeps ``data`` and gives their hash; damaged ones of the same hash are replaced."""
+        """Store ``data`` and return its hash; damaged data under the same hash is replaced."""
 
     def read(self, digest: str, n_bytes: int = 0) -> bytes:
-        """The bytes, checked against their hash.
+        """Return the bytes, checked against their hash.
 
-        What is larger than the limits, and than ``n_bytes``, which they are said to be, is damaged and not read.
+        Data larger than both the limits and ``n_bytes``, the recorded size, is damaged and is not read.
         """
 
     def has(self, digest: str) -> bool:
-        """Whether something is there under this hash, sound or not."""
+        """Return whether there is a blob under this hash, intact or not."""
 
-    def written_at(self, digest: str) -> datetime:
-        """When the bytes were put there; for those that are not there, now."""
+    def modified_at(self, digest: str) -> datetime:
+        """Return the time of the last write; the current time if there is no such blob."""
 
     def remove(self, digest: str) -> None:
-        """Forgets the bytes, if they are there."""
+        """Remove a blob, if it exists."""
 
     def hashes(self) -> Iterator[str]:
-        """The hashes under which something is there."""
+        """Yield the hashes of all blobs."""
 
     def leftovers(self) -> Iterator[str]:
-        """Files of writers that died; nobody can still be writing them."""
+        """Yield the temporary files of killed writers, which are too old to be still in use."""
 
     def remove_leftover(self, name: str) -> None:
-        """Removes one of these."""
+        """Remove a file that ``leftovers`` yielded."""
 
-    def strangers(self) -> Iterator[str]:
-        """What is there and was never put there by a library."""
+    def foreign_files(self) -> Iterator[str]:
+        """Yield the files that no library wrote."""
 
-    def at_top(self) -> tuple[str, ...] | None:
-        """The names at the top; None where there is no such place yet."""
+    def top_level_names(self) -> tuple[str, ...] | None:
+        """Return the names at the top level; None if the location does not exist."""
 
-    def make(self) -> None:
-        """Makes the place, if it is not there; an error where it cannot be written to."""
+    def create(self) -> None:
+        """Create the location if necessary; FileError if it is not writable."""
 
-    def owner(self) -> bytes | None:
-        """What the file says that tells whose bytes these are; None without one."""
+    def read_owner(self) -> bytes | None:
+        """Return the content of the owner file; None without one."""
 
-    def set_owner(self, says: bytes) -> None:
-        """Writes that file."""
+    def write_owner(self, content: bytes) -> None:
+        """Write the owner file."""
 
-    def stand_in(self, name: str) -> Path:
-        """A path for messages and for readers, beside which there is no other file."""
+    def placeholder_path(self, name: str) -> Path:
+        """Return a path for messages and readers, with no other file beside it."""

@@ -1,4 +1,4 @@
-"""Whose bytes are at a place: two libraries with one place would remove each other's."""
+"""Which library owns the blobs at a location: two libraries that share one would delete each other's blobs."""
 
 from __future__ import annotations
 
@@ -7,65 +7,63 @@ import re
 import secrets
 
 from keypose.errors import FileError, FormatError, OptionError
-from keypose.library.blobs.base import OWNER, Blobs, is_ours
+from keypose.library.blobs.base import OWNER_FILE, Blobs, is_library_name
 
-_SAYS = "The bytes here belong to the Keypose library {identity}.\n"
-_SAID = re.compile(_SAYS.format(identity="([0-9a-f]{32})").encode())
+_TEMPLATE = "The bytes here belong to the Keypose library {identity}.\n"
+_PATTERN = re.compile(_TEMPLATE.format(identity="([0-9a-f]{32})").encode())
 
 
 def is_identity(value: object) -> bool:
-    """Whether this can be the identity of a library."""
+    """Return whether ``value`` has the form of a library identity."""
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
 
 
-def owner_of(blobs: Blobs) -> str | None:
-    """The identity of the library that the bytes at a place belong to; None where nothing clear says it."""
+def load_owner(blobs: Blobs) -> str | None:
+    """Return the identity of the library that owns the blobs; None if the owner file is missing or unreadable."""
     try:
-        said = blobs.owner()
-    except FormatError:  # something else in the place of the file
+        content = blobs.read_owner()
+    except FormatError:  # not a regular file
         return None
-    found = None if said is None else _SAID.fullmatch(said)
-    return None if found is None else found[1].decode()
+    match = None if content is None else _PATTERN.fullmatch(content)
+    return None if match is None else match[1].decode()
 
 
-def identity_at(blobs: Blobs, *, is_new: bool, is_beside: bool) -> str:
-    """The identity of a library whose bytes will be at a place; an error where they cannot be.
+def choose_identity(blobs: Blobs, *, is_default_location: bool) -> str:
+    """Return the identity of a new library with its blobs at a location; OptionError if the location is taken.
 
-    A folder beside a database belongs to the database of that name, also to a new one: the old one was lost.
+    The folder beside a database belongs to the database of that name, so a new database takes over its identity.
     """
-    there = owner_of(blobs)
-    if there is not None:
-        if is_beside:
-            return there
+    owner = load_owner(blobs)
+    if owner is not None:
+        if is_default_location:
+            return owner
         raise OptionError(f"blobs={str(blobs)!r} are those of another library, expected a place of its own; if the "
-                          f"database of that one is lost, remove the file {OWNER} there first, and rebuild() takes "
-                          "its clips in")  # fmt: skip
-    if is_new:
-        strangers = [name for name in blobs.at_top() or () if not is_ours(name) or name == OWNER]
-        if strangers:
-            raise OptionError(f"blobs={str(blobs)!r} holds other things ({strangers[0][:80]!r}), expected a place that "
-                              "is empty or not there")  # fmt: skip
-        blobs.make()
+                          f"database of that one is lost, remove the file {OWNER_FILE} there first, and rebuild() "
+                          "takes its clips in")  # fmt: skip
+    foreign_names = [name for name in blobs.top_level_names() or () if not is_library_name(name) or name == OWNER_FILE]
+    if foreign_names:
+        raise OptionError(f"blobs={str(blobs)!r} holds other things ({foreign_names[0][:80]!r}), expected a place that "
+                          "is empty or not there")  # fmt: skip
+    blobs.create()
     return secrets.token_hex(16)
 
 
-def claim(blobs: Blobs, identity: str) -> None:
-    """Says at a place whose its bytes are."""
-    blobs.set_owner(_SAYS.format(identity=identity).encode())
+def write_identity(blobs: Blobs, identity: str) -> None:
+    """Record the owner at the location of the blobs."""
+    blobs.write_owner(_TEMPLATE.format(identity=identity).encode())
 
 
-def hold(blobs: Blobs, identity: str | None, where: str) -> None:
-    """Refuses a place that belongs to another library, and says of one that says nothing whose it is.
+def check_owner(blobs: Blobs, identity: str | None, location: str) -> None:
+    """Raise FormatError if the blobs belong to another library; record the owner if none is recorded.
 
-    A place that cannot be reached is no error yet: clips can be looked at without their bytes. Nor is one that may
-    only be read.
+    A location that is unreachable or read-only is no error: clips can be listed without their blobs.
     """
     with contextlib.suppress(FileError):
-        there = owner_of(blobs)
-        if identity is None or there == identity:
+        owner = load_owner(blobs)
+        if identity is None or owner == identity:
             return
-        if there is not None:
-            raise FormatError(where, f"the bytes at {blobs} are those of another library ({OWNER} there says so), "
-                                     "expected its own")  # fmt: skip
-        if blobs.at_top() is not None:
-            claim(blobs, identity)
+        if owner is not None:
+            raise FormatError(location, f"the bytes at {blobs} are those of another library ({OWNER_FILE} there says "
+                                        "so), expected its own")  # fmt: skip
+        if blobs.top_level_names() is not None:
+            write_identity(blobs, identity)

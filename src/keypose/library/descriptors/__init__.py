@@ -1,11 +1,20 @@
-"""Descriptors: a clip as short vectors of which near ones are alike, whatever the skeleton, the place and the heading.
+"""Descriptors: a clip as short vectors whose distance measures likeness, whatever the skeleton, position and heading.
 
-``posture.py`` is what all see of a body; ``clip.py`` and ``covariance.py`` measure, ``learnt.py`` holds what was learnt
-of other clips, ``noun.py`` the result, ``matching.py`` compares two of them.
+``posture.py`` computes the input of all; ``clip_vector.py`` and ``covariance.py`` the features, ``learned_spaces.py``
+holds projections learned from other clips, ``description.py`` the result, ``gallery_ranking.py`` compares and ranks.
 """
 
 from keypose.library.descriptors.describe import describe, describe_body
-from keypose.library.descriptors.matching import Gallery, gallery, rank, unlikeness
-from keypose.library.descriptors.noun import Description, Windows
+from keypose.library.descriptors.description import Description, Windows
+from keypose.library.descriptors.gallery_ranking import Gallery, build_galleries, clip_distances, rank
 
-__all__ = ["Description", "Gallery", "Windows", "describe", "describe_body", "gallery", "rank", "unlikeness"]
+__all__ = [
+    "Description",
+    "Gallery",
+    "Windows",
+    "build_galleries",
+    "clip_distances",
+    "describe",
+    "describe_body",
+    "rank",
+]

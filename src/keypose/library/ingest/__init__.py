@@ -1,10 +1,10 @@
-"""Many files into a library: prepared by many processes or machines, written by one.
+"""Ingest of many files: prepared by worker processes or machines, written by one process.
 
-``engine.py`` says who does the work, ``run.py`` hands it out and keeps what comes back, ``gathering.py`` remembers what
-was told of, ``verb.py`` is the whole.
+``engine.py`` chooses the workers, ``run.py`` distributes jobs and writes their results, ``report_collector.py``
+collects the report, ``ingest_files.py`` is the entry point.
 """
 
-from keypose.library.ingest.gathering import Gathering
-from keypose.library.ingest.verb import ingest
+from keypose.library.ingest.ingest_files import ingest
+from keypose.library.ingest.report_collector import ReportCollector
 
-__all__ = ["Gathering", "ingest"]
+__all__ = ["ReportCollector", "ingest"]

@@ -1,4 +1,4 @@
-"""One ingest: files are read and recognised here, prepared elsewhere, and written here, a few at a time."""
+"""One ingest: files are read and recognised here, prepared by workers, and written here in small batches."""
 
 from __future__ import annotations
 
@@ -11,228 +11,261 @@ from pathlib import Path
 from typing import Any
 
 from keypose.batch import Outcome
-from keypose.batch.worker import attempt
+from keypose.batch.worker import run_item
 from keypose.errors import KeyposeError
-from keypose.formats.base import ReadOptions
-from keypose.library.adding import Kept, again, is_kept, keep_all, mended
+from keypose.formats.base import LoadOptions
 from keypose.library.analysis import ANALYSIS_VERSION
+from keypose.library.clip_insert import InsertResult, find_existing, has_intact_bytes, insert_clips, restore_bytes
+from keypose.library.clip_preparation import PreparedClip, PrepareJob, read_source
 from keypose.library.ingest.engine import Engine
-from keypose.library.ingest.saying import Given, Saying, own_notes
-from keypose.library.material import MAY_NEED_OTHERS, Material, Packed, packed_file
-from keypose.library.nouns import IngestProgress, Tally
-from keypose.library.preparing import Prepared, Work, read
-from keypose.library.reading import AS_IS
-from keypose.library.said import Words
+from keypose.library.ingest.file_metadata import IngestMetadata, InputFile, drop_repeated_notes
+from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
+from keypose.library.metadata import ClipMetadata
+from keypose.library.records import IngestCounts, IngestProgress
+from keypose.library.source_file import MULTI_FILE_SUFFIXES, FileContent, SourceFile, read_content
 from keypose.library.store import Store
 
-GROUP = 8  # clips written in one transaction
-GROUP_BYTES = 64 << 20  # of them; more do not wait for each other
-GROUP_S = 0.5  # the longest that a clip which is ready waits for others
+MAX_BATCH_CLIPS = 8  # per transaction
+MAX_BATCH_BYTES = 64 << 20  # per transaction
+MAX_BATCH_WAIT_S = 0.5  # of a prepared clip for the rest of its batch
 
-EXACT = "kept byte for byte since before, which is better than within_mm=..."
+EXACT_NOTE = "kept byte for byte since before, which is better than tolerance_mm=..."
 
 OnProgress = Callable[[IngestProgress], None]
 
 
 @dataclass(frozen=True)
-class _UnderWay:
-    """A file that was given away to be prepared."""
+class _PendingFile:
+    """A file that was sent to a worker."""
 
     path: Path
-    words: Words
-    work: Work
-    warnings: tuple[str, ...] = ()  # of what was read here
+    metadata: ClipMetadata
+    job: PrepareJob
+    warnings: tuple[str, ...] = ()  # of the local reader
     notes: tuple[str, ...] = ()
-    instead: str = ""
+    conversion_note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class _Ready:
-    """One that came back."""
+class _PreparedFile:
+    """A file that a worker returned."""
 
-    given: _UnderWay
-    made: Prepared
+    pending: _PendingFile
+    prepared: PreparedClip
     warnings: tuple[str, ...]
 
 
 @dataclass(eq=False)
-class Run:
-    """An ingest under way."""
+class IngestRun:
+    """An ingest in progress."""
 
     store: Store
     engine: Engine
-    saying: Saying
-    within_mm: float | None
-    options: ReadOptions
+    metadata: IngestMetadata
+    tolerance_mm: float | None
+    options: LoadOptions
     on_progress: OnProgress | None
     total: int
-    added: int = 0  # files so far, as are the next two: clips are told of and not kept, however many there are
-    known: int = 0
-    failures: int = 0
+    n_added: int = 0  # files so far; clips are not collected, to limit memory
+    n_existing: int = 0
+    n_failed: int = 0
     motion_s: float = 0.0
-    began: float = field(default_factory=time.monotonic)
-    under_way: dict[int, _UnderWay] = field(default_factory=dict)
-    ready: list[_Ready] = field(default_factory=list)
+    started_at: float = field(default_factory=time.monotonic)
+    pending: dict[int, _PendingFile] = field(default_factory=dict)
+    ready: list[_PreparedFile] = field(default_factory=list)
     ready_since: float = 0.0
 
-    def take_in(self, files: Sequence[Given]) -> Tally:
-        """All of it."""
+    def run(self, files: Sequence[InputFile]) -> IngestCounts:
+        """Ingest all files and return the counts."""
         try:
-            with closing(self.engine.outcomes(self._works(files), len(files))) as outcomes:
+            with closing(self.engine.prepare_clips(self._jobs(files), len(files))) as outcomes:
                 for outcome in outcomes:
-                    self._settle(outcome)
-        except KeyposeError:  # no worker can be had any more, or no room: what is prepared is not thrown away
+                    self._collect(outcome)
+        except KeyposeError:  # no workers left, or disk full: write what is prepared
             self._write()
             raise
         self._write()
-        return Tally(self.total, self.added, self.known, self.failures, self.motion_s, time.monotonic() - self.began)
+        return IngestCounts(
+            self.total, self.n_added, self.n_existing, self.n_failed, self.motion_s, time.monotonic() - self.started_at
+        )
 
-    def failed(self, path: Path, says: str, warnings: tuple[str, ...] = ()) -> None:
-        """A file that cannot be taken in."""
-        self.failures += 1
-        self._tell(path, None, says, warnings)
+    def report_failure(self, path: Path, message: str, warnings: tuple[str, ...] = ()) -> None:
+        """Count and report a file that cannot be ingested."""
+        self.n_failed += 1
+        self._report(path, None, message, warnings)
 
-    def _works(self, files: Sequence[Given]) -> Iterator[Work]:
-        """The work on files whose content is not there, drawn as workers want it."""
+    def _jobs(self, files: Sequence[InputFile]) -> Iterator[PrepareJob]:
+        """Yield jobs for files with new content, lazily, as workers need them."""
         index = 0
         for file in files:
             try:
-                words, found = self.saying.words(file), packed_file(file.path, self.store.limits)
+                metadata, content = self.metadata.build_metadata(file), read_content(file.path, self.store.limits)
             except KeyposeError as error:
-                self.failed(file.path, str(error))
+                self.report_failure(file.path, str(error))
                 continue
-            there = again(self.store, found, words, self.within_mm) if self.options == AS_IS else None
-            if there is not None:
-                self._mend(file.path, found, there)
+            existing = (
+                find_existing(self.store, content, metadata, self.tolerance_mm)
+                if self.options == DEFAULT_LOAD_OPTIONS
+                else None
+            )
+            if existing is not None:
+                self._report_existing(file.path, content, existing)
                 continue
-            needs = self.engine.is_far and _may_need_others(file.path)
-            given = self._read_here(file.path, words, found) if needs else self._given(file.path, words, found)
-            if given is not None:
-                self.under_way[index] = given
+            must_read_here = self.engine.is_remote and _may_need_other_files(file.path)
+            pending = (
+                self._read_locally(file.path, metadata, content)
+                if must_read_here
+                else self._pending_file(file.path, metadata, content)
+            )
+            if pending is not None:
+                self.pending[index] = pending
                 index += 1
-                yield given.work
+                yield pending.job
 
-    def _mend(self, path: Path, found: Packed, there: Kept, warnings: tuple[str, ...] = ()) -> None:
-        """A clip that is there gets its bytes again, if they are lost and the file can be read."""
-        if not is_kept(self.store, there.clip):
-            heard = self._read(path, found)
-            if heard.value is None:
-                self.failed(path, _why(heard, path), heard.warnings)
+    def _report_existing(
+        self, path: Path, content: FileContent, existing: InsertResult, warnings: tuple[str, ...] = ()
+    ) -> None:
+        """Report an existing clip, after restoring its bytes from the file if they are lost."""
+        if not has_intact_bytes(self.store, existing.clip):
+            outcome = self._read(path, content)
+            if outcome.value is None:
+                self.report_failure(path, _failure_message(outcome, path), outcome.warnings)
                 return
-            there, warnings = Kept(mended(self.store, there.clip, heard.value), is_mended=True), heard.warnings
-        self.known += 1
-        self._tell(path, there, warnings=warnings)
+            existing, warnings = (
+                InsertResult(restore_bytes(self.store, existing.clip, outcome.value), is_repaired=True),
+                outcome.warnings,
+            )
+        self.n_existing += 1
+        self._report(path, existing, warnings=warnings)
 
     @property
-    def stand_in(self) -> Path:
-        """A path beside which there is no other file."""
-        return self.store.blobs.stand_in("clip")
+    def placeholder(self) -> Path:
+        """A path with no other file beside it."""
+        return self.store.blobs.placeholder_path("clip")
 
-    def _given(self, path: Path, words: Words, found: Packed) -> _UnderWay:
-        """The work on a file."""
-        return _UnderWay(path, words, self._work(path, found, self.options))
+    def _pending_file(self, path: Path, metadata: ClipMetadata, content: FileContent) -> _PendingFile:
+        """Return the job for a file."""
+        return _PendingFile(path, metadata, self._job(path, content, self.options))
 
-    def _work(self, path: Path, found: Packed, options: ReadOptions) -> Work:
-        where = self.stand_in if self.engine.is_far else path
-        return Work(found.data, os.fspath(where), os.fspath(self.stand_in), self.store.limits, self.within_mm, options)
+    def _job(self, path: Path, content: FileContent, options: LoadOptions) -> PrepareJob:
+        job_path = self.placeholder if self.engine.is_remote else path
+        return PrepareJob(
+            content.data,
+            os.fspath(job_path),
+            os.fspath(self.placeholder),
+            self.store.limits,
+            self.tolerance_mm,
+            options,
+        )
 
-    def _read_here(self, path: Path, words: Words, found: Packed) -> _UnderWay | None:
-        """The work on the motion of a file that others belong to, which cannot go along; None where that is known."""
-        heard = self._read(path, found)
-        if heard.value is None:
-            self.failed(path, _why(heard, path), heard.warnings)
+    def _read_locally(self, path: Path, metadata: ClipMetadata, content: FileContent) -> _PendingFile | None:
+        """Return a job for the motion of a file that needs other files; None if it is done or has failed."""
+        outcome = self._read(path, content)
+        if outcome.value is None:
+            self.report_failure(path, _failure_message(outcome, path), outcome.warnings)
             return None
-        what, warnings = heard.value, heard.warnings
-        there = again(self.store, what.packed, words, self.within_mm)
-        if there is not None:
-            self._mend(path, what.packed, there, warnings)
+        source, warnings = outcome.value, outcome.warnings
+        existing = find_existing(self.store, source.content, metadata, self.tolerance_mm)
+        if existing is not None:
+            self._report_existing(path, source.content, existing, warnings)
             return None
-        return _UnderWay(path, words, self._work(path, what.packed, AS_IS), warnings, what.motion.notes, what.instead)
+        return _PendingFile(
+            path,
+            metadata,
+            self._job(path, source.content, DEFAULT_LOAD_OPTIONS),
+            warnings,
+            source.motion.notes,
+            source.conversion_note,
+        )
 
-    def _read(self, path: Path, found: Packed) -> Outcome[Material]:
-        """The motion of a file, read in this process, and what there was to warn of."""
-        return attempt(lambda each: read(each, path, self.stand_in, self.store.limits, self.options), 0, found)
+    def _read(self, path: Path, content: FileContent) -> Outcome[SourceFile]:
+        """Read the motion of a file in this process, collecting warnings."""
+        return run_item(
+            lambda each: read_source(each, path, self.placeholder, self.store.limits, self.options), 0, content
+        )
 
-    def _settle(self, outcome: Outcome[Prepared]) -> None:
-        given = self.under_way.pop(outcome.index)
-        there, here = given.work.path, os.fspath(given.path)
-        warnings = given.warnings + tuple(text.replace(there, here) for text in outcome.warnings)
+    def _collect(self, outcome: Outcome[PreparedClip]) -> None:
+        pending = self.pending.pop(outcome.index)
+        worker_path, own_path = pending.job.path, os.fspath(pending.path)
+        warnings = pending.warnings + tuple(text.replace(worker_path, own_path) for text in outcome.warnings)
         value = outcome.value
         if value is None:
-            self.failed(given.path, _why(outcome, given.path, there), warnings)
+            self.report_failure(pending.path, _failure_message(outcome, pending.path, worker_path), warnings)
             return
         if value.analysis.version != ANALYSIS_VERSION:
             raise KeyposeError(f"a worker analyses by version {value.analysis.version}, expected "
                                f"{ANALYSIS_VERSION}: all must run the same Keypose")  # fmt: skip
-        made = replace(
+        prepared = replace(
             value,
-            data=value.data or given.work.data,
-            notes=given.notes or value.notes,
-            instead=given.instead or value.instead,
+            data=value.data or pending.job.data,
+            notes=pending.notes or value.notes,
+            conversion_note=pending.conversion_note or value.conversion_note,
         )
-        self.ready.append(_Ready(given, made, warnings))
+        self.ready.append(_PreparedFile(pending, prepared, warnings))
         now = time.monotonic()
         self.ready_since = now if len(self.ready) == 1 else self.ready_since
-        full = len(self.ready) >= GROUP or sum(len(one.made.data) for one in self.ready) > GROUP_BYTES
-        if full or now - self.ready_since > GROUP_S:
+        is_full = (
+            len(self.ready) >= MAX_BATCH_CLIPS or sum(len(file.prepared.data) for file in self.ready) > MAX_BATCH_BYTES
+        )
+        if is_full or now - self.ready_since > MAX_BATCH_WAIT_S:
             self._write()
 
     def _write(self) -> None:
-        """Keeps what is ready, and tells of it when it is on the disk."""
-        some, self.ready = self.ready, []
-        if not some:
+        """Write the prepared batch, and report each file once it is on disk."""
+        batch, self.ready = self.ready, []
+        if not batch:
             return
-        done = keep_all(self.store, [(one.made, one.given.words) for one in some])
-        for one, kept in zip(some, done, strict=True):
-            self.added, self.known = self.added + kept.is_new, self.known + (not kept.is_new)
-            self.motion_s += kept.clip.duration_s if kept.is_new else 0.0
-            noticed = tuple(filter(None, (*one.made.notes, one.made.instead)))
-            notes = own_notes(noticed, one.warnings)
-            self._tell(one.given.path, kept, warnings=one.warnings, notes=notes)
+        results = insert_clips(self.store, [(file.prepared, file.pending.metadata) for file in batch])
+        for file, result in zip(batch, results, strict=True):
+            self.n_added, self.n_existing = self.n_added + result.is_new, self.n_existing + (not result.is_new)
+            self.motion_s += result.clip.duration_s if result.is_new else 0.0
+            all_notes = tuple(filter(None, (*file.prepared.notes, file.prepared.conversion_note)))
+            notes = drop_repeated_notes(all_notes, file.warnings)
+            self._report(file.pending.path, result, warnings=file.warnings, notes=notes)
 
-    def _tell(
+    def _report(
         self,
         path: Path,
-        kept: Kept | None,
-        says: str = "",
+        result: InsertResult | None,
+        message: str = "",
         warnings: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> None:
         if self.on_progress is None:
             return
-        clip = None if kept is None else kept.clip
-        if kept is not None and not kept.is_new:
-            notes += tuple(self.saying.not_taken(kept.clip))
-            if self.within_mm is not None and kept.clip.within_mm is None:
-                notes += (EXACT,)
+        clip = None if result is None else result.clip
+        if result is not None and not result.is_new:
+            notes += tuple(self.metadata.unchanged_field_notes(result.clip))
+            if self.tolerance_mm is not None and result.clip.tolerance_mm is None:
+                notes += (EXACT_NOTE,)
         self.on_progress(
             IngestProgress(
                 os.fspath(path),
                 clip,
-                says,
+                message,
                 self.total,
-                self.added,
-                self.known,
-                self.failures,
+                self.n_added,
+                self.n_existing,
+                self.n_failed,
                 self.motion_s,
-                time.monotonic() - self.began,
-                is_new=kept is not None and kept.is_new,
-                is_changed=kept is not None and kept.is_changed,
-                is_mended=kept is not None and kept.is_mended,
+                time.monotonic() - self.started_at,
+                is_new=result is not None and result.is_new,
+                is_changed=result is not None and result.is_changed,
+                is_repaired=result is not None and result.is_repaired,
                 warnings=warnings,
                 notes=notes,
             )
         )
 
 
-def _may_need_others(path: Path) -> bool:
-    return path.name.lower().removesuffix(".gz").endswith(MAY_NEED_OTHERS)
+def _may_need_other_files(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(MULTI_FILE_SUFFIXES)
 
 
-def _why(outcome: Outcome[Any], path: Path, there: str = "") -> str:
-    """What is said of a file that failed, under its own name, wherever it was read."""
+def _failure_message(outcome: Outcome[Any], path: Path, worker_path: str = "") -> str:
+    """Return the message of a failure with the file's own path, wherever it was read."""
     assert outcome.failure is not None
-    says = outcome.failure.message.replace(there, os.fspath(path)) if there else outcome.failure.message
+    message = outcome.failure.message.replace(worker_path, os.fspath(path)) if worker_path else outcome.failure.message
     if outcome.failure.is_bug:
-        says = f"{outcome.failure.kind}: {says}"
-    return says if os.fspath(path) in says else f"{path}: {says}"
+        message = f"{outcome.failure.kind}: {message}"
+    return message if os.fspath(path) in message else f"{path}: {message}"

@@ -1,1 +1,1 @@
-"""Ways to say how near two clips are. A module for each way."""
+"""Comparison of clips by swings."""

@@ -1,9 +1,9 @@
-"""What a search found, as one page to look at, send and print: ``results_page``.
+"""Search results as one HTML page to view, send and print: ``results_page``.
 
-``strips.py`` lets only drawings into it, ``bar.py`` shows where in a clip something is, ``hits.py`` draws one hit.
+``strips.py`` sanitizes pictures, ``bar.py`` draws the span within the clip, ``hits.py`` one hit.
 """
 
-from keypose.library.results_page.nouns import MOST_FOUND, MOST_STRIPS, Asked, Found
 from keypose.library.results_page.page import results_page
+from keypose.library.results_page.page_data import MAX_HITS, MAX_STRIPS, PageHit, PageQuery
 
-__all__ = ["MOST_FOUND", "MOST_STRIPS", "Asked", "Found", "results_page"]
+__all__ = ["MAX_HITS", "MAX_STRIPS", "PageHit", "PageQuery", "results_page"]

@@ -1,4 +1,4 @@
-"""An order of importance: the paper has none, but whoever asks for twelve keys wants the twelve that matter."""
+"""Rank frames by importance, so that any number of keys can be taken; the paper has no such order."""
 
 from __future__ import annotations
 
@@ -11,60 +11,63 @@ from keypose.arrays import Bools, Floats
 
 
 class Ranking(NamedTuple):
-    """Frames by importance, and what each was worth."""
+    """Frames by importance, and their distances."""
 
     order: NDArray[np.intp]  # first, last, then the others
-    found_off: Floats  # of each frame in that order: how far it was from the straight line when it was taken
+    distances: Floats  # of each frame in that order, from the straight line when it was taken
 
 
-def ranking(values: Floats, keys: Bools) -> Ranking:
-    """All frames of ``values`` (T, D), the keys (T,), first and last among them, before all others.
+def rank_frames(values: Floats, keys: Bools) -> Ranking:
+    """Rank all frames of ``values`` (T, D), with the keys (T,), which include first and last, before all others.
 
-    From coarse to fine: every span between neighbouring frames taken so far takes the key farthest from the straight
-    line between its ends (on the curve where that is most; ties: the earliest), until none is left; then
-    the other frames the same way. Importance is that distance, but never above that of the span's ends. So that no
-    data make this slow, a span is halved where all distances are 0 and after ``2 log2 T`` rounds:
-    O(T D log T) always.
+    From coarse to fine: in every span between neighbouring frames taken so far, take the key farthest from the straight
+    line between its ends (on the curve with the largest distance; ties: the earliest), until none is left; then the
+    other frames in the same way. Importance is that distance, but never above that of the span's ends. To bound the
+    time, a span is halved if all distances are 0 and after ``2 log2 T`` rounds: O(T D log T) always.
     """
     frames = len(values)
     curves = np.ascontiguousarray(values.T)
-    off, importance, level = np.zeros(frames), np.zeros(frames), np.zeros(frames, np.intp)
-    taken = np.zeros(frames, bool)
-    taken[[0, -1]] = True
+    distances, importance, level = np.zeros(frames), np.zeros(frames), np.zeros(frames, np.intp)
+    is_taken = np.zeros(frames, bool)
+    is_taken[[0, -1]] = True
     importance[[0, -1]] = np.inf
     last_level = 0
     for candidates in (keys, np.ones(frames, bool)):
         halve_from = last_level + 2 * frames.bit_length()
         while True:
-            left = np.flatnonzero(candidates & ~taken)
-            if not len(left):
+            remaining = np.flatnonzero(candidates & ~is_taken)
+            if not len(remaining):
                 break
             last_level += 1
-            at = np.flatnonzero(taken)
-            span = np.cumsum(taken)[left] - 1
-            distance = _off_the_line(curves, left, at[span], at[span + 1])
+            taken_frames = np.flatnonzero(is_taken)
+            span = np.cumsum(is_taken)[remaining] - 1
+            distance = _distances_from_line(curves, remaining, taken_frames[span], taken_frames[span + 1])
             first = np.flatnonzero(np.diff(span, prepend=-1))
-            count = np.diff(first, append=len(left))
+            count = np.diff(first, append=len(remaining))
             worst = np.maximum.reduceat(distance, first)
             highest = np.flatnonzero(distance == np.repeat(worst, count))
             chosen = highest[np.diff(span[highest], prepend=-1) > 0]
-            halved = (worst == 0) | (last_level > halve_from)
-            chosen[halved] = (first + count // 2)[halved]
-            new = left[chosen]
+            is_halved = (worst == 0) | (last_level > halve_from)
+            chosen[is_halved] = (first + count // 2)[is_halved]
+            new = remaining[chosen]
             ends = span[chosen]
-            off[new] = distance[chosen]
-            importance[new] = np.minimum(off[new], np.minimum(importance[at[ends]], importance[at[ends + 1]]))
+            distances[new] = distance[chosen]
+            importance[new] = np.minimum(
+                distances[new], np.minimum(importance[taken_frames[ends]], importance[taken_frames[ends + 1]])
+            )
             level[new] = last_level
-            taken[new] = True
+            is_taken[new] = True
     order = np.lexsort((np.arange(frames), level, -importance, ~keys))
-    return Ranking(order, off[order])
+    return Ranking(order, distances[order])
 
 
-def _off_the_line(curves: Floats, frames: NDArray[np.intp], left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
-    """The greatest distance over all curves (D, T) of each frame from the line between frames left and right of it."""
-    part = (frames - left) / (right - left)
-    greatest = np.zeros(len(frames))
+def _distances_from_line(
+    curves: Floats, frames: NDArray[np.intp], left: NDArray[np.intp], right: NDArray[np.intp]
+) -> Floats:
+    """Return the largest distance over all curves (D, T) of each frame from the line between ``left`` and ``right``."""
+    fraction = (frames - left) / (right - left)
+    distances = np.zeros(len(frames))
     for curve in curves:
         start = curve[left]
-        np.maximum(greatest, np.abs(curve[frames] - start - part * (curve[right] - start)), out=greatest)
-    return greatest
+        np.maximum(distances, np.abs(curve[frames] - start - fraction * (curve[right] - start)), out=distances)
+    return distances

@@ -1,4 +1,4 @@
-"""The table of Matsuda & Kondo: how many keys each joint needs."""
+"""The table of Matsuda & Kondo: numbers of keys per joint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keypose.methods.refine.joint import JointKeys
 
 
 class RefineRow(NamedTuple):
-    """One joint."""
+    """The row of one joint."""
 
     joint: str
     frames: int
@@ -21,14 +21,14 @@ class RefineRow(NamedTuple):
     keys: int  # after reduction: the paper's "Del"
 
     @property
-    def removed(self) -> float:
-        """The part of the frames that needs no key, 0 to 1: the paper's "Ratio"."""
+    def removed_ratio(self) -> float:
+        """The share of the frames that are no keys, 0 to 1: the paper's "Ratio"."""
         return 1 - self.keys / self.frames
 
 
 @dataclass(frozen=True, repr=False)
 class RefineTable:
-    """The paper's table of one motion; ``print`` shows it."""
+    """The paper's table of one motion; ``print`` formats it."""
 
     rows: tuple[RefineRow, ...]
 
@@ -36,8 +36,10 @@ class RefineTable:
     def mean_keys_per_axis(self) -> tuple[float, ...]:
         """The mean over the joints that have such an axis."""
         axes = max(len(row.keys_per_axis) for row in self.rows)
-        of_axis = ([row.keys_per_axis[a] for row in self.rows if a < len(row.keys_per_axis)] for a in range(axes))
-        return tuple(float(np.mean(counts)) for counts in of_axis)
+        counts_by_axis = (
+            [row.keys_per_axis[a] for row in self.rows if a < len(row.keys_per_axis)] for a in range(axes)
+        )
+        return tuple(float(np.mean(counts)) for counts in counts_by_axis)
 
     @property
     def mean_overlap(self) -> float:
@@ -51,21 +53,23 @@ class RefineTable:
 
     @property
     def mean_overlap_ratio(self) -> float:
-        """The mean part of the frames, 0 to 1, that are keys before reduction."""
+        """The mean share of the frames, 0 to 1, that are keys before reduction."""
         return float(np.mean([row.overlap / row.frames for row in self.rows]))
 
     @property
-    def mean_removed(self) -> float:
-        """The mean part of the frames, 0 to 1, that need no key."""
-        return float(np.mean([row.removed for row in self.rows]))
+    def mean_removed_ratio(self) -> float:
+        """The mean share of the frames, 0 to 1, that are no keys."""
+        return float(np.mean([row.removed_ratio for row in self.rows]))
 
     def __repr__(self) -> str:
         lines = [("joint", "frames", "keys per axis", "overlap", "keys", "removed")]
         for row in self.rows:
             axes = "/".join(map(str, row.keys_per_axis))
-            lines.append((row.joint, str(row.frames), axes, str(row.overlap), str(row.keys), f"{row.removed:.1%}"))
+            lines.append(
+                (row.joint, str(row.frames), axes, str(row.overlap), str(row.keys), f"{row.removed_ratio:.1%}")
+            )
         axes = "/".join(f"{mean:.1f}" for mean in self.mean_keys_per_axis)
-        means = (f"{self.mean_overlap:.1f}", f"{self.mean_keys:.1f}", f"{self.mean_removed:.1%}")
+        means = (f"{self.mean_overlap:.1f}", f"{self.mean_keys:.1f}", f"{self.mean_removed_ratio:.1%}")
         lines.append(("mean", "", axes, *means))
         widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
         return "\n".join(
@@ -74,17 +78,17 @@ class RefineTable:
         )
 
 
-def table_of(joints: Sequence[JointKeys]) -> RefineTable:
-    """The rows of these joints."""
+def build_table(joints: Sequence[JointKeys]) -> RefineTable:
+    """Return the table of ``joints``."""
     return RefineTable(
         tuple(
             RefineRow(
-                found.joint,
-                len(found.keys),
-                tuple(np.count_nonzero(found.of_axes, axis=1).tolist()),
-                int(np.count_nonzero(found.overlap)),
-                int(np.count_nonzero(found.keys)),
+                joint.joint,
+                len(joint.keys),
+                tuple(np.count_nonzero(joint.axis_keys, axis=1).tolist()),
+                int(np.count_nonzero(joint.overlap)),
+                int(np.count_nonzero(joint.keys)),
             )
-            for found in joints
+            for joint in joints
         )
     )

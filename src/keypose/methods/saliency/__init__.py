@@ -1,28 +1,28 @@
 """Curve saliency, by Bulut & Capin.
 
 Per curve ``S = |G(sigma) * x - G(2 sigma) * x|``, two Gaussian averages. Frames with ``S > mean(S)`` form clusters;
-each gives its most salient extremum of the value, none if it is monotone; first and last frame come in addition.
-Keys are the union over the curves, thinned: the most important first, none too close to one that is accepted.
+each gives its most salient extremum of the value, none if it is monotone; the first and last frame are added. Keys are
+the union over the curves, thinned: the most important first, none too close to an accepted one.
 
-Where the paper leaves it open or we read it differently:
-- it names no sigma: 7 frames at 120 a second; each window is cut at 2 of its own sigmas and, at the ends of
-  the clip, what is inside counts alone;
+Choices that the paper leaves open, and differences:
+- it names no sigma: 7 frames at 120 fps; each window is truncated at 2 of its own sigmas and, at the ends of the clip,
+  normalised to the frames inside;
 - an extremum must have both neighbours inside its cluster; a cluster with several gives the most salient one (the
-  paper speaks of clusters with one; ``each_cluster="all"`` takes every one);
-- its formulas allow equal neighbours. We ask for a rise before and a fall after, or the other way round, and let
-  a flat top count once, as its last frame; ``extremes="strict"`` wants a lone highest or lowest frame. On the reference
-  clips both are the same;
-- "delete the least important among close ones" becomes: accept in descending importance, with a least distance of 10
-  frames at 120 a second. The importance of a frame is the largest S/mean(S) among the joint's curves;
+  paper speaks of clusters with one; ``keys_per_cluster="all"`` takes every one);
+- its formulas allow equal neighbours. Here an extremum has a rise before and a fall after it, or the reverse, and a
+  flat top counts once, as its last frame; ``extremes="strict"`` requires a single highest or lowest frame. On the
+  reference clips both are the same;
+- "delete the least important among close ones" becomes: accept in descending importance, with a minimum distance of 10
+  frames at 120 fps. The importance of a frame is the largest S/mean(S) among the joint's curves;
 - it treats one joint. Several joints (whole body): the union over all, importance ``sqrt(sum S^2)``, distance 20.
   By default all joints of the body: the curves of the nine major ones would leave out shoulders and thighs.
 
-A constant curve has no keys, nor has one that differs from a constant by rounding only.
+A curve that is constant within rounding has no keys.
 
-Honest limits. ref: curve simplification, with time as one more dimension of the curve, is about 24 % better at equal
+Limits. ref: curve simplification, with time as one more dimension of the curve, is about 24 % better at equal
 count on one joint (``benchmarks/papers``). Whole-body keys at the natural count have a smaller mean error than uniform
 ones on every clip of the tests, those of one joint on most; well below the natural count uniform keys are better, since
-the most important keys crowd the liveliest part.
+the most important keys crowd where there is most movement.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keypose.methods.base import Method, budget
-from keypose.methods.saliency.curves import Turns, curve_saliency, frame_importance, turning_points
-from keypose.methods.saliency.keys import acceptance_order
-from keypose.methods.saliency.reading import CUT_SIGMAS, OPTIONS_HELP, SIGMA_S, Reading, reading_of
+from keypose.methods.base import Method, resolve_max_keys
+from keypose.methods.saliency.curves import Extrema, curve_saliency, find_extrema, frame_importance
+from keypose.methods.saliency.keys import order_keys
+from keypose.methods.saliency.options import CUT_SIGMAS, OPTIONS_HELP, SIGMA_S, SaliencyOptions, build_options
 from keypose.methods.saliency.streaming import StreamingSaliency
 from keypose.model import Features, Ladder
 
@@ -47,35 +47,35 @@ def saliency(
     *,
     sigma_s: float = SIGMA_S,
     cut_sigmas: float = CUT_SIGMAS,
-    least_gap_s: float | None = None,
+    min_gap_s: float | None = None,
     rank: str = "auto",
-    each_cluster: str = "one",
+    keys_per_cluster: str = "one",
     extremes: str = "flat",
 ) -> Ladder:
-    """Keys by curve saliency, most important first. The method's own count is ``natural`` (if within ``max_keys``).
+    """Return keys by curve saliency, most important first. ``natural``: the method's own count if within ``max_keys``.
 
-    Fewer keys are the first ones accepted. More keys than its own: any frame at the same least distance by
-    importance, then with half the distance, a quarter, ...; so they fill the gaps and do not crowd the peaks.
+    Fewer keys are the first accepted ones. Beyond its own count any frame is accepted by importance at the same minimum
+    distance, then at half the distance, a quarter, ...; so they fill the gaps and do not crowd the peaks.
 
-    The cost of n keys is the importance of the next one, at most that of those before it: a number without unit for one
-    joint (saliency over its mean), in units of the features for several. O(T log T) in the frames.
+    The cost of n keys is the importance of the next one, at most that of those before it: dimensionless for one joint
+    (saliency over its mean), in units of the features for several. O(T log T) in the frames.
     """
-    reading = reading_of(
-        features.fps, len(features.joints), sigma_s, cut_sigmas, least_gap_s, rank, each_cluster, extremes
+    options = build_options(
+        features.fps, len(features.joints), sigma_s, cut_sigmas, min_gap_s, rank, keys_per_cluster, extremes
     )
-    limit = budget(max_keys, features.n_frames, least=2)
-    turns, importance = _found(features, reading)
-    order, natural = acceptance_order(turns.frames, importance, reading.gap_frames, limit + 1)
+    limit = resolve_max_keys(max_keys, features.n_frames, min_keys=2)
+    extrema, importance = _find_candidates(features, options)
+    order, natural = order_keys(extrema.frames, importance, options.min_gap_frames, limit + 1)
     if features.n_frames == 1:
-        return Ladder.nested("saliency", 1, [0], [0.0], natural=1)
-    left = np.append(importance[order[2:]], np.zeros(max(0, limit + 1 - len(order))))
-    costs = np.minimum.accumulate(left)
-    own = natural if natural <= limit else None
-    return Ladder.nested("saliency", features.n_frames, order[:limit], costs, least=2, natural=own)
+        return Ladder.from_order("saliency", 1, [0], [0.0], natural=1)
+    next_importance = np.append(importance[order[2:]], np.zeros(max(0, limit + 1 - len(order))))
+    costs = np.minimum.accumulate(next_importance)
+    natural_count = natural if natural <= limit else None
+    return Ladder.from_order("saliency", features.n_frames, order[:limit], costs, min_keys=2, natural=natural_count)
 
 
 class SaliencyCounts(NamedTuple):
-    """How many keys each step leaves, first and last frame always among them: the paper's tables."""
+    """Numbers of keys after each step, first and last frame included, as in the paper's tables."""
 
     per_column: tuple[int, ...]  # of each curve, in the order of the features' columns
     union: int
@@ -87,29 +87,29 @@ def saliency_counts(
     *,
     sigma_s: float = SIGMA_S,
     cut_sigmas: float = CUT_SIGMAS,
-    least_gap_s: float | None = None,
+    min_gap_s: float | None = None,
     rank: str = "auto",
-    each_cluster: str = "one",
+    keys_per_cluster: str = "one",
     extremes: str = "flat",
 ) -> SaliencyCounts:
-    """The counts of keys per curve, of their union and after thinning, with the options of ``saliency``."""
-    reading = reading_of(
-        features.fps, len(features.joints), sigma_s, cut_sigmas, least_gap_s, rank, each_cluster, extremes
+    """Return the numbers of keys per curve, of their union and after thinning, with the options of ``saliency``."""
+    options = build_options(
+        features.fps, len(features.joints), sigma_s, cut_sigmas, min_gap_s, rank, keys_per_cluster, extremes
     )
-    turns, importance = _found(features, reading)
+    extrema, importance = _find_candidates(features, options)
     ends = min(2, features.n_frames)
-    per_column = np.bincount(turns.columns, minlength=len(features.columns)) + ends
-    _, final = acceptance_order(turns.frames, importance, reading.gap_frames, ends)
-    return SaliencyCounts(tuple(per_column.tolist()), len(np.unique(turns.frames)) + ends, final)
+    per_column = np.bincount(extrema.columns, minlength=len(features.columns)) + ends
+    _, final = order_keys(extrema.frames, importance, options.min_gap_frames, ends)
+    return SaliencyCounts(tuple(per_column.tolist()), len(np.unique(extrema.frames)) + ends, final)
 
 
-def _found(features: Features, reading: Reading) -> tuple[Turns, np.ndarray]:
-    """The candidates of every curve, and how important each frame is (T,)."""
-    salience = curve_saliency(features.values, reading)
+def _find_candidates(features: Features, options: SaliencyOptions) -> tuple[Extrema, np.ndarray]:
+    """Return the candidates of every curve and the importance of each frame (T,)."""
+    salience = curve_saliency(features.values, options)
     mean = salience.mean(axis=0)
-    importance = frame_importance(salience, mean, reading)
-    turns, _ = turning_points(features.values, salience, mean, importance, reading)
-    return turns.chosen(reading), importance
+    importance = frame_importance(salience, mean, options)
+    extrema, _ = find_extrema(features.values, salience, mean, importance, options)
+    return extrema.select(options), importance
 
 
 METHOD = Method(
@@ -117,7 +117,7 @@ METHOD = Method(
     summary="extrema of curves where a fine and a coarse average differ most",
     paper="Bulut & Capin, Key Frame Extraction from Motion Capture Data by Curve Saliency, 2007",
     ladder=saliency,
-    recipe="euler",
+    feature_kind="euler",
     joints="body",
     options_help=OPTIONS_HELP,
     has_own_count=True,

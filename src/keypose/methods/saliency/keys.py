@@ -1,4 +1,4 @@
-"""Candidates -> keys in the order in which they are accepted."""
+"""Order candidates by acceptance as keys."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from keypose.arrays import Bools, Floats
 Frames = NDArray[np.int64]
 
 
-def acceptance_order(candidates: Frames, importance: Floats, gap: int, limit: int) -> tuple[Frames, int]:
-    """At most ``limit`` frames in the order of acceptance, and how many of them the method itself accepts.
+def order_keys(candidates: Frames, importance: Floats, gap: int, limit: int) -> tuple[Frames, int]:
+    """Return at most ``limit`` frames in the order of acceptance, and the method's own number of keys.
 
-    First and last frame; then candidates, most important first, at least ``gap`` frames from every accepted one.
-    What follows only serves whoever asks for more: any frame in the same way, then with half the gap, a quarter
-    and so on down to one. O(T log T).
+    First and last frame; then candidates, most important first, at least ``gap`` frames from every accepted one; these
+    are the method's own keys. Then any frame in the same way, with half the gap, a quarter and so on down to one.
+    O(T log T).
     """
     n = len(importance)
     gap = min(gap, n)
@@ -32,25 +32,26 @@ def acceptance_order(candidates: Frames, importance: Floats, gap: int, limit: in
 
 
 def _accept(frames: Frames, keys: list[int], gap: int, limit: int, n: int) -> None:
-    """Appends those of ``frames`` that are at least ``gap`` from every key, in their order, up to ``limit`` keys."""
-    near = _near(np.array(keys), gap, n)
-    frames = frames[~near[frames]]
+    """Append ``frames`` that are at least ``gap`` from every key to ``keys``, in order, up to ``limit`` keys."""
+    is_near = _is_near(np.array(keys), gap, n)
+    frames = frames[~is_near[frames]]
     if gap == 1:
         keys.extend(frames.tolist()[: limit - len(keys)])
         return
     margin = bytes(gap)
-    taken = bytearray(margin + near.tobytes() + margin)  # frame f stands at f + gap, so that no window leaves it
+    # frame f is at f + gap, so that no window is out of range
+    is_taken = bytearray(margin + is_near.tobytes() + margin)
     window = b"\x01" * (2 * gap - 1)
     for frame in frames.tolist():
         if len(keys) >= limit:
             return
-        if not taken[frame + gap]:
+        if not is_taken[frame + gap]:
             keys.append(frame)
-            taken[frame + 1 : frame + 2 * gap] = window
+            is_taken[frame + 1 : frame + 2 * gap] = window
 
 
-def _near(keys: Frames, gap: int, n: int) -> Bools:
-    """Which frames are less than ``gap`` from a key."""
+def _is_near(keys: Frames, gap: int, n: int) -> Bools:
+    """Return flags (n,) of the frames that are less than ``gap`` from a key."""
     edges = np.zeros(n + 1, np.int64)
     np.add.at(edges, np.maximum(keys - gap + 1, 0), 1)
     np.add.at(edges, np.minimum(keys + gap, n), -1)

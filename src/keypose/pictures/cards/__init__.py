@@ -1,4 +1,4 @@
-"""What nouns show of themselves in a notebook: a small picture and the facts, under 60 KB, without script."""
+"""Notebook cards of Keypose types: a small picture and facts, under 60 KB, without script."""
 
 from keypose.pictures.cards.keys import keyed_card, selection_card
 from keypose.pictures.cards.ladder import ladder_card

@@ -1,20 +1,20 @@
-"""The card of a score: its figures, and how the error goes over the frames."""
+"""Notebook card of a score."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from keypose.metrics import Score
-from keypose.pictures.cards.pieces import WIDTH_PX, card
+from keypose.pictures.cards.card_html import WIDTH_PX, render_card
 from keypose.pictures.chart import Axis, Line, Mark, chart
 
 HEIGHT_PX = 170.0
 
 
 def score_card(score: Score) -> str:
-    """HTML of the mean error over the frames, with its peak, and of all figures.
+    """Return HTML with a curve of the mean error per frame, its peak marked, and all measures.
 
-    One joint may be farthest off in another frame: that one is told.
+    The largest error of a single joint may be in another frame, which is listed as well.
     """
     peak = int(score.per_frame_mm.argmax())
     facts = [
@@ -32,12 +32,12 @@ def score_card(score: Score) -> str:
     frames = np.arange(len(score.per_frame_mm))
     curve = chart(
         [Line("", frames, score.per_frame_mm, filled=True, dashed=False, width_px=1.2, dots=len(frames) < 2)],
-        Axis("frame", whole=True),
+        Axis("frame", is_integer=True),
         Axis("mean error over joints", unit="mm", low=0.0),
         width_px=WIDTH_PX,
         height_px=HEIGHT_PX,
         theme="notebook",
-        says=f"Mean error of each frame in mm, {score.per_frame_mm.min():.3g} to {score.per_frame_mm.max():.3g}",
+        alt_text=f"Mean error of each frame in mm, {score.per_frame_mm.min():.3g} to {score.per_frame_mm.max():.3g}",
         marks=[Mark(peak, "largest mean", colour="key", dashed=True)],
     )
-    return card("Score, on a figure of 1.7 m", [curve], facts)
+    return render_card("Score, on a figure of 1.7 m", [curve], facts)

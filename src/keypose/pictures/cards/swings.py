@@ -1,22 +1,22 @@
-"""The card of swings: their timeline."""
+"""Notebook card of swings."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from keypose.pictures.cards.pieces import card, notes_of
+from keypose.pictures.cards.card_html import note_facts, render_card
 from keypose.pictures.picture import Picture
 from keypose.pictures.timeline import timeline
 from keypose.swings import Swings
 
 ROW_PX = 11.0
 WIDTH_PX = 760.0
-LONGEST_SVG = 45_000  # characters; of what would be longer fewer joints are shown
-FEWER = (24, 12, 6, 3)
+MAX_SVG_LENGTH = 45_000  # characters; longer timelines are drawn with fewer joints
+FALLBACK_JOINT_COUNTS = (24, 12, 6, 3)
 
 
 def swings_card(swings: Swings) -> str:
-    """HTML of the timeline and the facts."""
+    """Return HTML with the timeline and facts."""
     angles = np.rad2deg(np.concatenate([track.angles for track in swings.tracks]))
     facts = [
         ("swings", f"{swings.n_swings:,} of {swings.n_joints:,} joints"),
@@ -29,16 +29,16 @@ def swings_card(swings: Swings) -> str:
         facts.insert(1, ("keys", f"{swings.n_keys:,} where swings are not near enough"))
     if swings.settings.left_out:
         facts.append(("left out", f"{len(swings.settings.left_out):,} joints, kept frame by frame"))
-    return card(swings.name, [_picture(swings)], facts + notes_of(swings.notes))
+    return render_card(swings.name, [_draw_timeline(swings)], facts + note_facts(swings.notes))
 
 
-def _picture(swings: Swings) -> Picture:
+def _draw_timeline(swings: Swings) -> Picture:
     picture = timeline(swings, title="", width_px=WIDTH_PX, row_px=ROW_PX, theme="notebook")
-    liveliest = sorted(swings.tracks, key=lambda track: -float((track.ends - track.starts).sum()))
-    for most in FEWER:
-        if len(picture.svg) <= LONGEST_SVG:
+    by_activity = sorted(swings.tracks, key=lambda track: -float((track.ends - track.starts).sum()))
+    for max_joints in FALLBACK_JOINT_COUNTS:
+        if len(picture.svg) <= MAX_SVG_LENGTH:
             break
-        names = [track.joint for track in liveliest[:most]]
-        picture = timeline(swings, joints=names, title=f"the {most} joints that swing longest", width_px=WIDTH_PX,
+        names = [track.joint for track in by_activity[:max_joints]]
+        picture = timeline(swings, joints=names, title=f"the {max_joints} joints that swing longest", width_px=WIDTH_PX,
                            row_px=ROW_PX, theme="notebook")  # fmt: skip
     return picture

@@ -1,8 +1,8 @@
-"""Charts as SVG: axes with round numbers, lines, marks, bands, and names that do not cover each other."""
+"""Charts as SVG: axes with round ticks, lines, marks, bands and labels that do not overlap."""
 
 from keypose.pictures.chart.axes import Area
 from keypose.pictures.chart.chart import chart
-from keypose.pictures.chart.nouns import Axis, Band, Line, Mark, TopAxis
-from keypose.pictures.chart.scale import Scale, scale_of
+from keypose.pictures.chart.elements import Axis, Band, Line, Mark, TopAxis
+from keypose.pictures.chart.scale import Scale, build_scale
 
-__all__ = ["Area", "Axis", "Band", "Line", "Mark", "Scale", "TopAxis", "chart", "scale_of"]
+__all__ = ["Area", "Axis", "Band", "Line", "Mark", "Scale", "TopAxis", "build_scale", "chart"]

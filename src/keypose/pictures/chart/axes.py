@@ -1,25 +1,25 @@
-"""Axes around the area of a chart: grid, ticks, words."""
+"""Axes of a chart: grid, ticks, labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keypose.pictures.chart.nouns import Axis, TopAxis
+from keypose.pictures.chart.elements import Axis, TopAxis
 from keypose.pictures.chart.scale import Scale
-from keypose.pictures.chart.ticks import tick_text
-from keypose.pictures.svg import fitting, number, text_width, words
+from keypose.pictures.chart.ticks import format_tick
+from keypose.pictures.svg import fit_text, number, text_element, text_width
 from keypose.pictures.theme import Theme
 
 TEXT_PX = 11.0  # size of ticks and labels
 ROW_PX = 15.0  # height of a row of such text
-BETWEEN_PX = 8.0  # two texts in a row
-LEAST_ROW_PX = 26.0  # between two ticks of an upright axis
+TEXT_GAP_PX = 8.0  # minimum gap between two texts in a row
+MIN_TICK_GAP_PX = 26.0  # between two ticks of a vertical axis
 
 
 @dataclass(frozen=True)
 class Area:
-    """Where lines are drawn, in px of the picture."""
+    """The rectangle in which lines are drawn, in px of the picture."""
 
     left: float
     top: float
@@ -28,94 +28,100 @@ class Area:
 
     @property
     def width(self) -> float:
-        """From left to right."""
+        """Width in px."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """From top to bottom."""
+        """Height in px."""
         return self.bottom - self.top
 
 
-def text_of(axis: Axis, tick: float) -> str:
-    """What is written at a tick."""
-    return tick_text(tick) if axis.text is None else axis.text(tick)
+def tick_label(axis: Axis, tick: float) -> str:
+    """Return the text of a tick."""
+    return format_tick(tick) if axis.text is None else axis.text(tick)
 
 
-def ticks_across(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
-    """Ticks of a level axis: x in px and words, none over another; fewer of them where words are long."""
+def horizontal_ticks(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
+    """Return (x in px, text) of the ticks of a horizontal axis; fewer ticks if texts are long, so that none overlap."""
     length = abs(scale.end_px - scale.start_px)
     if axis.ticks is not None:
-        return _apart([(scale.at(tick), text_of(axis, tick)) for tick in _inside(axis.ticks, scale)])
-    most = max(2, int(length / 40))
+        return _drop_overlapping(
+            [(scale.at(tick), tick_label(axis, tick)) for tick in _ticks_inside(axis.ticks, scale)]
+        )
+    max_ticks = max(2, int(length / 40))
     while True:
-        found = [(scale.at(tick), text_of(axis, tick)) for tick in scale.ticks(most)]
-        kept = _apart(found)
-        if len(kept) == len(found) or most <= 2:
-            return kept
-        most -= 1
+        ticks = [(scale.at(tick), tick_label(axis, tick)) for tick in scale.ticks(max_ticks)]
+        visible = _drop_overlapping(ticks)
+        if len(visible) == len(ticks) or max_ticks <= 2:
+            return visible
+        max_ticks -= 1
 
 
-def ticks_upright(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
-    """Ticks of an upright axis: y in px and words."""
+def vertical_ticks(axis: Axis, scale: Scale) -> list[tuple[float, str]]:
+    """Return (y in px, text) of the ticks of a vertical axis."""
     length = abs(scale.end_px - scale.start_px)
-    ticks = scale.ticks(max(2, int(length / LEAST_ROW_PX))) if axis.ticks is None else _inside(axis.ticks, scale)
-    return [(scale.at(tick), text_of(axis, tick)) for tick in ticks]
+    ticks = (
+        scale.ticks(max(2, int(length / MIN_TICK_GAP_PX))) if axis.ticks is None else _ticks_inside(axis.ticks, scale)
+    )
+    return [(scale.at(tick), tick_label(axis, tick)) for tick in ticks]
 
 
-def width_of(ticks: Sequence[tuple[float, str]]) -> float:
-    """Of the widest words at ticks, in px."""
+def max_label_width(ticks: Sequence[tuple[float, str]]) -> float:
+    """Return the width in px of the widest tick text."""
     return max((text_width(text, TEXT_PX) for _, text in ticks), default=0.0)
 
 
 def draw_x(area: Area, ticks: Sequence[tuple[float, str]], axis: Axis, theme: Theme, *, grid: bool = True) -> str:
-    """The level axis below the area, which takes two rows of text, or one without a label."""
+    """Draw the horizontal axis below the area: two rows of text, or one without a label."""
     top, bottom = number(area.top if grid else area.bottom), number(area.bottom + 4)
     lines = "".join(f"M{number(x)} {top}V{bottom}" for x, _ in ticks)
     ground = f"M{number(area.left)} {number(area.bottom)}H{number(area.right)}"
-    drawn = [f'<path d="{lines}" stroke="{theme["grid"]}" fill="none"/>'] if lines else []
-    drawn.append(f'<path d="{ground}" stroke="{theme["floor"]}"/>')
+    elements = [f'<path d="{lines}" stroke="{theme["grid"]}" fill="none"/>'] if lines else []
+    elements.append(f'<path d="{ground}" stroke="{theme["floor"]}"/>')
     y = area.bottom + ROW_PX
-    drawn += [words(x, y, text, TEXT_PX, theme["muted"], anchor="middle") for x, text in ticks]
-    if axis.says:
-        label = fitting(axis.says, area.width, TEXT_PX)
-        drawn.append(words((area.left + area.right) / 2, y + ROW_PX, label, TEXT_PX, theme["ink"], anchor="middle"))
-    return "".join(drawn)
+    elements += [text_element(x, y, text, TEXT_PX, theme["muted"], anchor="middle") for x, text in ticks]
+    if axis.full_label:
+        label = fit_text(axis.full_label, area.width, TEXT_PX)
+        elements.append(
+            text_element((area.left + area.right) / 2, y + ROW_PX, label, TEXT_PX, theme["ink"], anchor="middle")
+        )
+    return "".join(elements)
 
 
 def draw_y(area: Area, ticks: Sequence[tuple[float, str]], theme: Theme) -> str:
-    """The ticks of the upright axis, left of the area."""
+    """Draw the ticks of the vertical axis, left of the area."""
     lines = "".join(f"M{number(area.left - 3)} {number(y)}H{number(area.right)}" for y, _ in ticks)
-    drawn = [f'<path d="{lines}" stroke="{theme["grid"]}" fill="none"/>'] if lines else []
+    elements = [f'<path d="{lines}" stroke="{theme["grid"]}" fill="none"/>'] if lines else []
     x, down = area.left - 6, 0.35 * TEXT_PX
-    drawn += [words(x, y + down, text, TEXT_PX, theme["muted"], anchor="end") for y, text in ticks]
-    return "".join(drawn)
+    elements += [text_element(x, y + down, text, TEXT_PX, theme["muted"], anchor="end") for y, text in ticks]
+    return "".join(elements)
 
 
 def draw_top(area: Area, scale: Scale, axis: TopAxis, theme: Theme) -> str:
-    """The second level axis, above the area: one row of words that starts with its label."""
+    """Draw the second horizontal axis, above the area: one row of text that starts with its label."""
     y = area.top - 7
-    start = area.left + text_width(axis.label, TEXT_PX) + BETWEEN_PX
-    places = [(scale.at(x), text) for x, text in axis.ticks if scale.low <= x <= scale.high]
-    kept = [(x, text) for x, text in places if x - text_width(text, TEXT_PX) / 2 >= start]
-    drawn = [words(area.left, y, axis.label, TEXT_PX, theme["muted"])]
-    for x, text in _apart(kept):
-        drawn.append(f'<path d="M{number(x)} {number(area.top)}v-4" stroke="{theme["floor"]}"/>')
-        drawn.append(words(x, y, text, TEXT_PX, theme["muted"], anchor="middle"))
-    return "".join(drawn)
+    start = area.left + text_width(axis.label, TEXT_PX) + TEXT_GAP_PX
+    ticks = [(scale.at(x), text) for x, text in axis.ticks if scale.low <= x <= scale.high]
+    visible = [(x, text) for x, text in ticks if x - text_width(text, TEXT_PX) / 2 >= start]
+    elements = [text_element(area.left, y, axis.label, TEXT_PX, theme["muted"])]
+    for x, text in _drop_overlapping(visible):
+        elements.append(f'<path d="M{number(x)} {number(area.top)}v-4" stroke="{theme["floor"]}"/>')
+        elements.append(text_element(x, y, text, TEXT_PX, theme["muted"], anchor="middle"))
+    return "".join(elements)
 
 
-def _inside(ticks: Sequence[float], scale: Scale) -> list[float]:
+def _ticks_inside(ticks: Sequence[float], scale: Scale) -> list[float]:
     return [tick for tick in ticks if scale.low <= tick <= scale.high]
 
 
-def _apart(places: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Those words that do not come too near to the one before."""
-    kept: list[tuple[float, str]] = []
+def _drop_overlapping(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return the ticks whose text does not overlap the previous one."""
+    visible: list[tuple[float, str]] = []
     last = float("-inf")
-    for x, text in sorted(places):
+    for x, text in sorted(ticks):
         half = text_width(text, TEXT_PX) / 2
         if x - half >= last:
-            kept.append((x, text))
-            last = x + half + BETWEEN_PX
-    return kept
+            visible.append((x, text))
+            last = x + half + TEXT_GAP_PX
+    return visible

@@ -1,4 +1,4 @@
-"""Words that find their own place: beside the ends of lines, at marks, in a legend. None is drawn over another."""
+"""Positions of labels at line ends, at marks and in a legend, without overlaps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.pictures.chart.axes import BETWEEN_PX, ROW_PX, TEXT_PX, Area
-from keypose.pictures.svg import fitting, text_width
+from keypose.pictures.chart.axes import ROW_PX, TEXT_GAP_PX, TEXT_PX, Area
+from keypose.pictures.svg import fit_text, text_width
 
 Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
 SAMPLE_PX = 34.0  # length of the line in a legend
@@ -18,7 +18,7 @@ SAMPLE_PX = 34.0  # length of the line in a legend
 
 @dataclass(frozen=True)
 class Label:
-    """Words with their base line; ``x`` is where they start."""
+    """A text that starts at ``x`` with its base line at ``y``."""
 
     x: float
     y: float
@@ -26,98 +26,104 @@ class Label:
 
     @property
     def box(self) -> Box:
-        """What they may cover, in px."""
+        """Upper bound of the covered box in px."""
         return self.x, self.y - TEXT_PX, self.x + text_width(self.text, TEXT_PX), self.y + 0.3 * TEXT_PX
 
 
-def spread(wanted: Sequence[float], low: float, high: float, apart: float = ROW_PX) -> list[float]:
-    """Places near the ``wanted`` ones, at least ``apart`` from each other, from ``low`` to ``high`` if they fit."""
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    apart = min(apart, (high - low) / max(1, len(wanted) - 1))
-    groups: list[list[float]] = []  # [sum of (wanted - own offset), how many]: places of a group follow each other
+def spread_positions(targets: Sequence[float], low: float, high: float, min_gap: float = ROW_PX) -> list[float]:
+    """Return positions near ``targets``, at least ``min_gap`` apart, from ``low`` to ``high`` if they fit."""
+    order = sorted(range(len(targets)), key=lambda i: targets[i])
+    min_gap = min(min_gap, (high - low) / max(1, len(targets) - 1))
+    groups: list[list[float]] = []  # [sum of (target - own offset), count]; members are min_gap apart
     for rank, i in enumerate(order):
-        groups.append([min(max(wanted[i], low), high) - rank * apart, 1])
+        groups.append([min(max(targets[i], low), high) - rank * min_gap, 1])
         while len(groups) > 1 and groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
             total, count = groups.pop()
             groups[-1][0] += total
             groups[-1][1] += count
     bases = [total / count for total, count in groups for _ in range(int(count))]
-    last = (len(wanted) - 1) * apart
-    places = [0.0] * len(wanted)
+    last = (len(targets) - 1) * min_gap
+    positions = [0.0] * len(targets)
     for rank, i in enumerate(order):
-        places[i] = min(max(bases[rank], low), high - last) + rank * apart
-    return places
+        positions[i] = min(max(bases[rank], low), high - last) + rank * min_gap
+    return positions
 
 
-def along_top(wanted: Sequence[tuple[float, str]], area: Area, rows: int) -> list[Label | None]:
-    """A place above the area for each of (x, text), right of its x, else left of it, in the lowest row that has room.
+def place_along_top(labels: Sequence[tuple[float, str]], area: Area, rows: int) -> list[Label | None]:
+    """Return a label above the area for each of (x, text), near its x, in the lowest row with space.
 
-    None for those that have no room in any row; first come, first served.
+    None if no row has space; the first labels have precedence.
     """
-    taken: list[list[tuple[float, float]]] = [[] for _ in range(rows)]
-    found: list[Label | None] = []
-    for x, text in wanted:
+    occupied: list[list[tuple[float, float]]] = [[] for _ in range(rows)]
+    placed_labels: list[Label | None] = []
+    for x, text in labels:
         wide = text_width(text, TEXT_PX)
-        places = ((row, start) for row in range(rows) for start in (x - wide / 2, x - 3, x + 3 - wide))
+        candidates = ((row, start) for row in range(rows) for start in (x - wide / 2, x - 3, x + 3 - wide))
         label = None
-        for row, start in places:
-            inside = start >= area.left - BETWEEN_PX and start + wide <= area.right + BETWEEN_PX
-            free = all(start >= right + BETWEEN_PX or start + wide + BETWEEN_PX <= left for left, right in taken[row])
+        for row, start in candidates:
+            inside = start >= area.left - TEXT_GAP_PX and start + wide <= area.right + TEXT_GAP_PX
+            free = all(
+                start >= right + TEXT_GAP_PX or start + wide + TEXT_GAP_PX <= left for left, right in occupied[row]
+            )
             if text and inside and free:
-                taken[row].append((start, start + wide))
+                occupied[row].append((start, start + wide))
                 label = Label(start, area.top - 4 - row * ROW_PX, text)
                 break
-        found.append(label)
-    return found
+        placed_labels.append(label)
+    return placed_labels
 
 
-def beside(
-    x: float, y: float, text: str, area: Area, taken: list[Box], lines: Sequence[tuple[Floats, Floats]] = ()
+def place_beside(
+    x: float, y: float, text: str, area: Area, occupied: list[Box], lines: Sequence[tuple[Floats, Floats]] = ()
 ) -> Label | None:
-    """A place for words near a point: inside the area, off all boxes ``taken``, off ``lines`` if that is possible.
+    """Return a label near a point: inside the area, off all ``occupied`` boxes, off ``lines`` if possible.
 
-    Its own box is added to those taken. None: there is no room.
+    The box of the label is added to ``occupied``. None if there is no space.
     """
     wide = text_width(text, TEXT_PX)
     right, left, middle = x + 6, x - 6 - wide, x - wide / 2
     above, below = y - 5, y + TEXT_PX + 3
-    places = [(right, above), (right, below), (left, below), (left, above), (middle, y - 10), (middle, below + 6)]
-    places += [(right, above - TEXT_PX), (right, below + TEXT_PX), (left, above - TEXT_PX), (left, below + TEXT_PX)]
-    free = [label for label in (Label(*place, text) for place in places) if text and _is_free(label.box, area, taken)]
+    candidates = [(right, above), (right, below), (left, below), (left, above), (middle, y - 10), (middle, below + 6)]
+    candidates += [(right, above - TEXT_PX), (right, below + TEXT_PX), (left, above - TEXT_PX), (left, below + TEXT_PX)]
+    free = [
+        label
+        for label in (Label(*position, text) for position in candidates)
+        if text and _is_free(label.box, area, occupied)
+    ]
     best = next((label for label in free if not any(_crosses(line, label.box) for line in lines)), None)
-    found = best or next(iter(free), None)
-    if found:
-        taken.append(found.box)
-    return found
+    best_label = best or next(iter(free), None)
+    if best_label:
+        occupied.append(best_label.box)
+    return best_label
 
 
-def _is_free(box: Box, area: Area, taken: Sequence[Box]) -> bool:
+def _is_free(box: Box, area: Area, occupied: Sequence[Box]) -> bool:
     a, b, c, d = box
     inside = a >= area.left and c <= area.right and b >= area.top and d <= area.bottom
-    return inside and all(c < left or a > right or d < top or b > bottom for left, top, right, bottom in taken)
+    return inside and all(c < left or a > right or d < top or b > bottom for left, top, right, bottom in occupied)
 
 
 def _crosses(line: tuple[Floats, Floats], box: Box) -> bool:
-    """Whether a line goes through a box, looked at every 2 px."""
+    """Return whether a line crosses a box, sampled every 2 px."""
     xs, ys = line
-    there = np.isfinite(xs) & np.isfinite(ys)
-    if not there.any():
+    is_finite = np.isfinite(xs) & np.isfinite(ys)
+    if not is_finite.any():
         return False
     left, top, right, bottom = box
-    at = np.arange(max(left, xs[there][0]), min(right, xs[there][-1]), 2.0)
-    heights = np.interp(at, xs[there], ys[there])
+    at = np.arange(max(left, xs[is_finite][0]), min(right, xs[is_finite][-1]), 2.0)
+    heights = np.interp(at, xs[is_finite], ys[is_finite])
     return bool(((heights >= top) & (heights <= bottom)).any())
 
 
-def in_rows(texts: Sequence[str], left: float, width: float) -> list[tuple[int, float, str]]:
-    """A legend: for each text its row, where its line starts, and what of it fits."""
-    places = []
+def lay_out_legend(texts: Sequence[str], left: float, width: float) -> list[tuple[int, float, str]]:
+    """Return row, x and truncated text of each legend entry."""
+    entries = []
     row, x = 0, left
     for text in texts:
-        shown = fitting(text, width - SAMPLE_PX - 6, TEXT_PX)
-        wide = SAMPLE_PX + 6 + text_width(shown, TEXT_PX)
+        label = fit_text(text, width - SAMPLE_PX - 6, TEXT_PX)
+        wide = SAMPLE_PX + 6 + text_width(label, TEXT_PX)
         if x > left and x + wide > left + width:
             row, x = row + 1, left
-        places.append((row, x, shown))
-        x += wide + 2 * BETWEEN_PX
-    return places
+        entries.append((row, x, label))
+        x += wide + 2 * TEXT_GAP_PX
+    return entries

@@ -1,4 +1,4 @@
-"""A comparison to see: a page with tables and curves, and what a notebook shows."""
+"""HTML page and notebook card of a comparison."""
 
 from keypose.pictures.comparison.card import comparison_card
 from keypose.pictures.comparison.page import comparison_page

@@ -1,4 +1,4 @@
-"""Errors against budgets as charts: one line for each way, the median over clips."""
+"""Charts of errors against budgets: one line per method and in-betweens, the median over clips."""
 
 from __future__ import annotations
 
@@ -7,97 +7,103 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from keypose.api.compare import Comparison, Row
+from keypose.api.compare.rows import ClipIdentity
 from keypose.arrays import Floats
 from keypose.pictures.chart import Axis, Line, chart
 from keypose.pictures.picture import Picture
 from keypose.pictures.theme import SERIES
-from keypose.verbs.comparing import Comparison, Row
-from keypose.verbs.comparing.rows import ClipIdentity
 
-GRID = 24  # points of a median curve
+N_GRID_POINTS = 24  # points of a median curve
 WIDTH_PX, HEIGHT_PX = 860.0, 440.0
-LEAST_MM = 0.01  # smaller errors, and none at all, are drawn as this
-KEPT_TICKS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0)
-STORED_TICKS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
-BEST, PLAINEST = "salient-inbetween", "uniform"
+MIN_MM = 0.01  # smaller errors, including 0, are drawn as this
+KEY_PERCENT_TICKS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0)
+STORED_PERCENT_TICKS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
+REFERENCE_METHOD, BASELINE_METHOD = "salient-inbetween", "uniform"
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One column of the rows, as it is called in words."""
+    """A column of the comparison rows and its label."""
 
     column: str
-    words: str
+    label: str
 
 
 MEASURES = (Measure("mean_mm", "mean error"), Measure("max_mm", "largest error"))
 
 
-def error_curves(comparison: Comparison, inbetweens: str, measure: Measure, theme: str = "page") -> Picture | None:
-    """Error against frames removed, one line for each method with these in-betweens; None without two points each."""
+def plot_error_curves(comparison: Comparison, inbetweens: str, measure: Measure, theme: str = "page") -> Picture | None:
+    """Plot error against removed frames, one line per method; None if no line has two points."""
     methods = dict.fromkeys(row.method for row in comparison if row.inbetweens == inbetweens)
     lines = []
-    for place, method in enumerate(methods):
+    for index, method in enumerate(methods):
         rows = [row for row in comparison if (row.method, row.inbetweens) == (method, inbetweens)]
-        points = _median_curve(rows, _kept, measure.column)
+        points = _median_curve(rows, _key_percent, measure.column)
         if points is not None:
-            lines.append(Line(method, *points, colour=f"line{place % SERIES}"))
+            lines.append(Line(method, *points, colour=f"line{index % SERIES}"))
     if not lines:
         return None
-    ticks = _within(KEPT_TICKS, lines)
+    ticks = _visible_ticks(KEY_PERCENT_TICKS, lines)
     return chart(
         lines,
-        Axis("frames removed", log=True, unit="%", ticks=ticks, text=lambda kept: f"{100 - kept:g}"),
-        Axis(measure.words, log=True, unit="mm"),
+        Axis("frames removed", log=True, unit="%", ticks=ticks, text=lambda percent: f"{100 - percent:g}"),
+        Axis(measure.label, log=True, unit="mm"),
         width_px=WIDTH_PX,
         height_px=HEIGHT_PX,
         theme=theme,
-        says=f"{measure.words} in mm against frames removed, with {inbetweens} in-betweens; " + _in_words(lines),
+        alt_text=f"{measure.label} in mm against frames removed, with {inbetweens} in-betweens; "
+        + _describe_lines(lines),
     )
 
 
-def value_curves(comparison: Comparison, measure: Measure, theme: str = "page") -> Picture | None:
-    """Error against stored values: keys with each kind of in-betweens beside the references; None without points."""
+def plot_value_curves(comparison: Comparison, measure: Measure, theme: str = "page") -> Picture | None:
+    """Plot error against stored values for keys and references; None if no line has two points."""
     methods = dict.fromkeys(row.method for row in comparison if row.kind != "reference")
-    shown = [name for name in (BEST, PLAINEST) if name in methods] or list(methods)[:2]
-    ways = [way for way in comparison.ways if way[0] in shown]
-    ways += dict.fromkeys((row.method, row.inbetweens) for row in comparison if row.kind == "reference")
+    plotted_methods = [name for name in (REFERENCE_METHOD, BASELINE_METHOD) if name in methods] or list(methods)[:2]
+    method_pairs = [method_pair for method_pair in comparison.method_pairs if method_pair[0] in plotted_methods]
+    method_pairs += dict.fromkeys((row.method, row.inbetweens) for row in comparison if row.kind == "reference")
     lines = []
-    for place, way in enumerate(ways):
-        rows = [row for row in comparison if (row.method, row.inbetweens) == way]
+    for index, pair in enumerate(method_pairs):
+        rows = [row for row in comparison if (row.method, row.inbetweens) == pair]
         points = _median_curve(rows, lambda row: row.stored_percent, measure.column)
         if points is not None:
-            name = way[0] if way[1] == "own" else ", ".join(way)
-            lines.append(Line(name, *points, colour=f"line{place % SERIES}"))
+            name = pair[0] if pair[1] == "own" else ", ".join(pair)
+            lines.append(Line(name, *points, colour=f"line{index % SERIES}"))
     if not lines:
         return None
     return chart(
         lines,
-        Axis("stored values, of those of every frame", log=True, unit="%", ticks=_within(STORED_TICKS, lines)),
-        Axis(measure.words, log=True, unit="mm"),
+        Axis(
+            "stored values, of those of every frame",
+            log=True,
+            unit="%",
+            ticks=_visible_ticks(STORED_PERCENT_TICKS, lines),
+        ),
+        Axis(measure.label, log=True, unit="mm"),
         width_px=WIDTH_PX,
         height_px=HEIGHT_PX,
         theme=theme,
-        says=f"{measure.words} in mm against stored values; " + _in_words(lines),
+        alt_text=f"{measure.label} in mm against stored values; " + _describe_lines(lines),
     )
 
 
-def _kept(row: Row) -> float | None:
+def _key_percent(row: Row) -> float | None:
     return None if row.removed_percent is None else 100.0 - row.removed_percent
 
 
 def _median_curve(
-    rows: Sequence[Row], across: Callable[[Row], float | None], column: str
+    rows: Sequence[Row], row_x: Callable[[Row], float | None], column: str
 ) -> tuple[Floats, Floats] | None:
-    """x and y of one way: its points on one clip; of several the median, where all of them have the curve.
+    """Return x and y of the curve of ``rows``: the points of a single clip, or the median over clips.
 
-    Between the points of a clip the curve is straight on logarithmic scales.
+    The median covers the common range of the clips. Between points curves are linear on logarithmic scales.
     """
     clips: dict[ClipIdentity, dict[float, float]] = {}
     for row in rows:
-        x, y = across(row), getattr(row, column)
+        x, y = row_x(row), getattr(row, column)
         if x is not None and y is not None and x > 0:
-            clips.setdefault(row.identity, {})[x] = max(y, LEAST_MM)
+            clips.setdefault(row.identity, {})[x] = max(y, MIN_MM)
     curves = [(np.log(sorted(points)), np.log([points[x] for x in sorted(points)])) for points in clips.values()]
     curves = [curve for curve in curves if len(curve[0]) > 1]
     if not curves:
@@ -107,17 +113,17 @@ def _median_curve(
     low, high = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
     if low >= high:
         return None
-    grid = np.linspace(low, high, GRID)
+    grid = np.linspace(low, high, N_GRID_POINTS)
     return np.exp(grid), np.exp(np.median([np.interp(grid, x, y) for x, y in curves], axis=0))
 
 
-def _within(ticks: Sequence[float], lines: Sequence[Line]) -> list[float] | None:
-    """The ticks that lie on the chart; None if hardly any does."""
+def _visible_ticks(ticks: Sequence[float], lines: Sequence[Line]) -> list[float] | None:
+    """Return the ticks on the chart; None if there are fewer than two."""
     low, high = (end(end(np.asarray(line.x)) for line in lines) for end in (min, max))
-    some = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
-    return some if len(some) > 1 else None
+    visible = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
+    return visible if len(visible) > 1 else None
 
 
-def _in_words(lines: Sequence[Line]) -> str:
+def _describe_lines(lines: Sequence[Line]) -> str:
     ends = [f"{line.label} from {np.asarray(line.y)[-1]:.3g} to {np.asarray(line.y)[0]:.3g}" for line in lines]
     return ", ".join(ends)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
+from keypose.api.compare import Comparison, MedianRow
+from keypose.api.compare.comparison import find_best
+from keypose.api.compare.tables import format_number
 from keypose.pictures.svg import clean
-from keypose.verbs.comparing import Comparison, Middle
-from keypose.verbs.comparing.noun import best_of
-from keypose.verbs.comparing.tables import figure
 
-Figure = Callable[[Middle], float | None]
-MARK = "\N{BLACK STAR}"
-FEWER = "\N{ASTERISK}"
+Measure = Callable[[MedianRow], float | None]
+BEST_MARK = "\N{BLACK STAR}"
+FEWER_KEYS_MARK = "\N{ASTERISK}"
 
 
-COLUMNS: Sequence[tuple[str, Figure]] = (
+COLUMNS: Sequence[tuple[str, Measure]] = (
     ("mean mm", lambda each: each.mean_mm),
     ("95 % within mm", lambda each: each.p95_mm),
     ("max mm", lambda each: each.max_mm),
@@ -25,30 +25,44 @@ COLUMNS: Sequence[tuple[str, Figure]] = (
     ("acceleration at keys", lambda each: each.key_acceleration),
     ("stored values", lambda each: each.stored_values),
     ("% of all", lambda each: each.stored_percent),
-    ("choosing ms", lambda each: each.choosing_ms),
+    ("choosing ms", lambda each: each.selection_ms),
     ("fitting ms", lambda each: each.fitting_ms),
 )
-WITHOUT_BEST = ("acceleration at keys", "stored values", "% of all", "foot slide mm", "choosing ms", "fitting ms")
+COLUMNS_WITHOUT_BEST = (
+    "acceleration at keys",
+    "stored values",
+    "% of all",
+    "foot slide mm",
+    "choosing ms",
+    "fitting ms",
+)
 
 
 def errors_table(comparison: Comparison) -> str:
-    """Mean and largest error of every way at every budget."""
+    """Return a table of mean and largest error by method pair and budget."""
     percents = comparison.removed_percent
-    by = {(each.method, each.inbetweens, each.removed_percent): each for each in comparison.middles()}
+    medians = {(median.method, median.inbetweens, median.removed_percent): median for median in comparison.medians()}
     best = {
-        (percent, column): best_of([by[(*way, percent)] for way in comparison.ways if (*way, percent) in by], of)
+        (percent, column): find_best(
+            [
+                medians[(*method_pair, percent)]
+                for method_pair in comparison.method_pairs
+                if (*method_pair, percent) in medians
+            ],
+            measure,
+        )
         for percent in percents
-        for column, of in _ERRORS
+        for column, measure in _ERRORS
     }
     top = "".join(f'<th scope="colgroup" colspan="2" class="number">{percent:g} % removed</th>' for percent in percents)
     names = "".join(f'<th scope="col" class="number">{name}</th>' for _ in percents for name, _ in _ERRORS)
     rows = []
-    for way in comparison.ways:
+    for pair in comparison.method_pairs:
         cells = []
         for percent in percents:
-            middle = by.get((*way, percent))
-            cells += [_cell(middle, of, best[percent, name]) for name, of in _ERRORS]
-        rows.append(_row(way, cells))
+            median_row = medians.get((*pair, percent))
+            cells += [_cell(median_row, of, best[percent, name]) for name, of in _ERRORS]
+        rows.append(_row(pair, cells))
     return _table(
         f"median over {len(comparison.clips)} clips" if len(comparison.clips) > 1 else "one clip",
         f'<tr><th rowspan="2" scope="col">method</th><th rowspan="2" scope="col">in-betweens</th>{top}</tr>'
@@ -58,27 +72,35 @@ def errors_table(comparison: Comparison) -> str:
 
 
 def budget_table(comparison: Comparison, percent: float) -> str:
-    """All figures of every way at one budget."""
-    middles = [each for each in comparison.middles() if each.removed_percent == percent]
-    best = {name: None if name in WITHOUT_BEST else best_of(middles, of) for name, of in COLUMNS}
+    """Return a table of all measures by method pair at one budget."""
+    medians = [median for median in comparison.medians() if median.removed_percent == percent]
+    best = {name: None if name in COLUMNS_WITHOUT_BEST else find_best(medians, measure) for name, measure in COLUMNS}
     heads = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name, _ in COLUMNS)
     rows = [
-        _row((each.method, each.inbetweens), [_cell(each, of, best[name]) for name, of in COLUMNS]) for each in middles
+        _row((each.method, each.inbetweens), [_cell(each, of, best[name]) for name, of in COLUMNS]) for each in medians
     ]
-    original = next((each.original_foot_slide_mm for each in middles if each.original_foot_slide_mm is not None), None)
-    slide = "" if original is None else f"; feet of the original slide by {figure(original)} mm"
+    original = next((each.original_foot_slide_mm for each in medians if each.original_foot_slide_mm is not None), None)
+    slide = "" if original is None else f"; feet of the original slide by {format_number(original)} mm"
     head = f'<tr><th scope="col">method</th><th scope="col">in-betweens</th>{heads}</tr>'
     return _table(f"{percent:g} % of the frames removed{slide}", head, rows, "compared figures")
 
 
 def time_table(comparison: Comparison) -> str:
-    """Seconds on one core: of choosing the keys for all budgets, of fitting those of one."""
-    seen: dict[tuple[str, str], list[Middle]] = {}
-    for each in comparison.middles():
-        seen.setdefault((each.method, each.inbetweens), []).append(each)
+    """Return a table of seconds on one core: selecting keys for all budgets, fitting those of one."""
+    medians: dict[tuple[str, str], list[MedianRow]] = {}
+    for median in comparison.medians():
+        medians.setdefault((median.method, median.inbetweens), []).append(median)
     rows = []
-    for way, some in seen.items():
-        rows.append(_row(way, [_seconds(each.choosing_s for each in some), _seconds(each.fitting_s for each in some)]))
+    for method_pair, rows_of_pair in medians.items():
+        rows.append(
+            _row(
+                method_pair,
+                [
+                    _mean_seconds_cell(each.selection_s for each in rows_of_pair),
+                    _mean_seconds_cell(each.fitting_s for each in rows_of_pair),
+                ],
+            )
+        )
     head = (
         '<tr><th scope="col">method</th><th scope="col">in-betweens</th>'
         '<th scope="col" class="number">choosing, s</th><th scope="col" class="number">fitting, s</th></tr>'
@@ -86,33 +108,36 @@ def time_table(comparison: Comparison) -> str:
     return _table("seconds for one clip: the median over clips, the mean over budgets", head, rows)
 
 
-def _seconds(of_budgets: Iterable[float | None]) -> str:
-    """The mean over budgets."""
-    known = [value for value in of_budgets if value is not None]
-    return f'<td class="number">{f"{sum(known) / len(known):.3f}" if known else "–"}</td>'
+def _mean_seconds_cell(budget_values: Iterable[float | None]) -> str:
+    """Return a cell with the mean over budgets."""
+    values = [value for value in budget_values if value is not None]
+    return f'<td class="number">{f"{sum(values) / len(values):.3f}" if values else "–"}</td>'
 
 
-_ERRORS: Sequence[tuple[str, Figure]] = (COLUMNS[0], COLUMNS[2])
+_ERRORS: Sequence[tuple[str, Measure]] = (COLUMNS[0], COLUMNS[2])
 
 
-def _cell(middle: Middle | None, of: Figure, best: Middle | None) -> str:
-    value = None if middle is None else of(middle)
-    if middle is None or value is None:
+def _cell(median: MedianRow | None, measure: Measure, best: MedianRow | None) -> str:
+    value = None if median is None else measure(median)
+    if median is None or value is None:
         return '<td class="number"><span aria-label="none">–</span></td>'
-    fewer = f'<span title="some clips have fewer keys">{FEWER}</span>' if middle.exact < middle.clips else ""
-    if middle is best:
-        return f'<td class="number best"><strong>{figure(value)}</strong> <span title="best">{MARK}</span>{fewer}</td>'
-    return f'<td class="number">{figure(value)}{fewer}</td>'
+    fewer_mark = (
+        f'<span title="some clips have fewer keys">{FEWER_KEYS_MARK}</span>' if median.n_exact < median.n_clips else ""
+    )
+    if median is best:
+        best_mark = f'<span title="best">{BEST_MARK}</span>'
+        return f'<td class="number best"><strong>{format_number(value)}</strong> {best_mark}{fewer_mark}</td>'
+    return f'<td class="number">{format_number(value)}{fewer_mark}</td>'
 
 
-def _row(way: tuple[str, str], cells: Sequence[str]) -> str:
-    return f'<tr><th scope="row">{_text(way[0])}</th><td>{_text(way[1])}</td>{"".join(cells)}</tr>'
+def _row(method_pair: tuple[str, str], cells: Sequence[str]) -> str:
+    return f'<tr><th scope="row">{_escape(method_pair[0])}</th><td>{_escape(method_pair[1])}</td>{"".join(cells)}</tr>'
 
 
-def _table(caption: str, head: str, rows: Sequence[str], look: str = "compared") -> str:
-    return (f'<div class="wide"><table class="{look}"><caption>{_text(caption)}</caption><thead>{head}</thead>'
+def _table(caption: str, head: str, rows: Sequence[str], css_class: str = "compared") -> str:
+    return (f'<div class="wide"><table class="{css_class}"><caption>{_escape(caption)}</caption><thead>{head}</thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>\n")  # fmt: skip
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(clean(text))

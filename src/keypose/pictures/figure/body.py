@@ -1,4 +1,4 @@
-"""The body: solid parts around the points of a skeleton."""
+"""Body of a figure: solid parts around the points of a skeleton."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from keypose.model import Motion
 from keypose.rotations import rotate
 
 Side = Literal["left", "middle", "right"]
-# core: neck and waist, between larger solids and painted behind them
+# core: neck and waist, painted behind the larger solids next to them
 Kind = Literal["limb", "trunk", "core", "hand", "foot", "head", "nose", "marker"]
 
 
 @dataclass(frozen=True)
 class Part:
-    """The hull of balls: one is a ball, two a tapered limb, more a trunk, a hand or a foot."""
+    """The hull of balls: one is a ball, two a tapered limb, more a trunk, hand or foot."""
 
-    points: tuple[int, ...]  # of the body
+    points: tuple[int, ...]  # indices of points of the body
     radii: tuple[float, ...]  # file units
     side: Side
     kind: Kind
@@ -30,25 +30,25 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Body(Frozen):
-    """What is drawn of a skeleton. Its points are the joints, the end sites, then points that joints carry along."""
+    """Drawn parts of a skeleton. Points are the joints, the end sites, then points carried by joints."""
 
     parts: tuple[Part, ...]
-    carriers: Ints  # (V,) joints that carry the points beyond joints and end sites
-    offsets: Floats  # (V, 3) where, in the frame of that joint, file units
-    size: float  # about the height of the figure, file units; never 0
-    left_out: int  # limbs or markers beyond what a picture can show
+    carriers: Ints  # (V,) joints of the carried points
+    offsets: Floats  # (V, 3) in the frame of the carrier, file units
+    size: float  # approximate height of the figure, file units; never 0
+    n_omitted: int  # limbs or markers beyond the maximum
 
     def points_at(self, motion: Motion, frames: Sequence[int] | Ints) -> Floats:
-        """World positions (F, P, 3) of all points at ``frames``; only these frames are computed."""
+        """Return world positions (F, P, 3) of all points at ``frames``; only these frames are computed."""
         rows, s = np.asarray(frames, dtype=int), motion.skeleton
-        world, turns = forward(s.parents, motion.translations[rows], motion.rotations[rows])
+        world, rotations = forward(s.parents, motion.translations[rows], motion.rotations[rows])
         if len(s.end_joints):
-            world = np.concatenate((world, end_positions(world, turns, s.end_joints, s.end_offsets)), axis=1)
-        return self.with_carried(world, turns)
+            world = np.concatenate((world, end_positions(world, rotations, s.end_joints, s.end_offsets)), axis=1)
+        return self.add_carried_points(world, rotations)
 
-    def with_carried(self, world: Floats, turns: Floats) -> Floats:
-        """All points (F, P, 3), where those of joints and end sites ``world`` and how joints are turned are known."""
+    def add_carried_points(self, world: Floats, rotations: Floats) -> Floats:
+        """Return all points (F, P, 3), given ``world`` positions of joints and end sites and joint rotations."""
         if not len(self.carriers):
             return world
-        carried = world[:, self.carriers] + rotate(turns[:, self.carriers], self.offsets)
-        return np.concatenate((world, carried), axis=1)
+        carried_points = world[:, self.carriers] + rotate(rotations[:, self.carriers], self.offsets)
+        return np.concatenate((world, carried_points), axis=1)

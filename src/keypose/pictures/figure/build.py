@@ -1,4 +1,4 @@
-"""Which solids make up a figure: a body where anatomy knows one, plain limbs and markers for the rest."""
+"""Builds the solids of a figure: a body if anatomy recognises one, plain limbs and markers otherwise."""
 
 from __future__ import annotations
 
@@ -7,69 +7,78 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.model import Motion
 from keypose.pictures.figure.body import Body, Part, Side
-from keypose.pictures.figure.human import Draft, draft_of
-from keypose.pictures.figure.links import links
-from keypose.pictures.figure.sample import Sample, sample_of, sides_of
-from keypose.pictures.remember import remembered
+from keypose.pictures.figure.human import BodyBuilder, build_human
+from keypose.pictures.figure.links import find_links
+from keypose.pictures.figure.sample import Sample, joint_sides, sample_motion
+from keypose.pictures.motion_cache import cache_per_motion
 
-MOST_PARTS = 350  # of a figure: beyond that the shorter limbs are left out, and counted
-PLAIN = (0.006, 0.16, 0.04)  # radius of a limb that nothing is known of: least, per length, most; in heights
-MARKER = 0.011  # radius, in heights
-ROD = 0.0045  # radius of the rods between markers, in heights
-UNSEEN = 0.003  # heights: a shorter limb is not drawn
-HELPERS = ("twist", "roll", "helper", "target", "pole", "ctrl", "control")
+MAX_PARTS = 350  # of a figure; shorter limbs beyond are omitted and counted
+PLAIN_RADIUS = (0.006, 0.16, 0.04)  # of unrecognised limbs: minimum, per length, maximum; heights
+MARKER_RADIUS = 0.011  # heights
+ROD_RADIUS = 0.0045  # of rods between markers, heights
+MIN_LENGTH = 0.003  # heights; shorter limbs are not drawn
+HELPER_WORDS = ("twist", "roll", "helper", "target", "pole", "ctrl", "control")
 
 
-@remembered
-def body_of(motion: Motion) -> Body:
-    """The figure of a motion: solid where anatomy knows its parts, plain limbs where not, balls for markers.
+@cache_per_motion
+def build_body(motion: Motion) -> Body:
+    """Return the figure of a motion: recognised body parts, plain limbs, and balls for markers.
 
-    It is measured on a few poses spread over the motion, so that it needs no rest pose.
+    It is measured on a few poses of the motion, so that no rest pose is needed.
     """
-    some = sample_of(motion)
-    sides = sides_of(some.skeleton)
-    draft = draft_of(some)
-    plain, left_out = _plain(some, draft, sides, MOST_PARTS - len(draft.parts))
-    carriers: Ints = np.array([joint for joint, _ in draft.carried], np.int32)
-    offsets: Floats = np.array([offset for _, offset in draft.carried], float).reshape(-1, 3)
-    return Body((*draft.parts, *plain), carriers, offsets, some.size, left_out)
+    sample = sample_motion(motion)
+    sides = joint_sides(sample.skeleton)
+    builder = build_human(sample)
+    plain_parts, n_omitted = _build_plain_parts(sample, builder, sides, MAX_PARTS - len(builder.parts))
+    carriers: Ints = np.array([joint for joint, _ in builder.carried_points], np.int32)
+    offsets: Floats = np.array([offset for _, offset in builder.carried_points], float).reshape(-1, 3)
+    return Body((*builder.parts, *plain_parts), carriers, offsets, sample.size, n_omitted)
 
 
-def _plain(some: Sample, draft: Draft, sides: list[Side], most: int) -> tuple[list[Part], int]:
-    """Limbs that the draft does not cover, and markers; the longest ``most`` of them, and how many are left out."""
-    parents = some.parents
-    hang = np.flatnonzero(parents >= 0)
-    ends = [int(c) for c in hang if c not in draft.covered and not _is_helper(some, int(c))]
-    lengths = np.median(np.linalg.norm(some.world[:, ends] - some.world[:, parents[ends]], axis=-1), axis=0)
-    longest = np.argsort(-lengths, kind="stable")
-    seen = [k for k in longest.tolist() if lengths[k] > UNSEEN * some.size]
-    limbs = [_limb(some, ends[k], float(lengths[k]), sides) for k in seen[:most]]
-    touched = {*hang.tolist(), *parents[hang].tolist()}
-    alone = [] if draft.parts else [p for p in range(len(parents)) if p not in touched]
-    if not limbs and not draft.parts and not alone:
-        alone = [0]  # all of it lies in one point
-    radius = MARKER * some.size
-    room = max(0, most - len(limbs))
-    dots = [Part((p,), (radius,), sides[p] if p < len(sides) else "middle", "marker") for p in alone[:room]]
-    rods = [_rod(alone[a], alone[b], some, sides) for a, b in links(some.world[:, alone], some.size)] if dots else []
-    return limbs + rods + dots, len(seen) + len(alone) - len(limbs) - len(dots)
+def _build_plain_parts(
+    sample: Sample, builder: BodyBuilder, sides: list[Side], max_parts: int
+) -> tuple[list[Part], int]:
+    """Return the longest limbs not covered by ``builder``, and markers; and the number of omitted parts."""
+    parents = sample.parents
+    connected_points = np.flatnonzero(parents >= 0)
+    ends = [int(c) for c in connected_points if c not in builder.covered_points and not _is_helper(sample, int(c))]
+    lengths = np.median(np.linalg.norm(sample.world[:, ends] - sample.world[:, parents[ends]], axis=-1), axis=0)
+    by_length = np.argsort(-lengths, kind="stable")
+    visible = [k for k in by_length.tolist() if lengths[k] > MIN_LENGTH * sample.size]
+    limbs = [_build_limb(sample, ends[k], float(lengths[k]), sides) for k in visible[:max_parts]]
+    connected = {*connected_points.tolist(), *parents[connected_points].tolist()}
+    isolated = [] if builder.parts else [p for p in range(len(parents)) if p not in connected]
+    if not limbs and not builder.parts and not isolated:
+        isolated = [0]  # all points coincide
+    radius = MARKER_RADIUS * sample.size
+    n_free = max(0, max_parts - len(limbs))
+    dots = [Part((p,), (radius,), sides[p] if p < len(sides) else "middle", "marker") for p in isolated[:n_free]]
+    rods = (
+        [
+            _build_rod(isolated[a], isolated[b], sample, sides)
+            for a, b in find_links(sample.world[:, isolated], sample.size)
+        ]
+        if dots
+        else []
+    )
+    return limbs + rods + dots, len(visible) + len(isolated) - len(limbs) - len(dots)
 
 
-def _limb(some: Sample, end: int, length: float, sides: list[Side]) -> Part:
-    least, per_length, most = PLAIN
-    radius = float(np.clip(per_length * length, least * some.size, most * some.size))
-    joint = end if end < len(sides) else int(some.parents[end])
-    return Part((int(some.parents[end]), end), (radius, 0.7 * radius), sides[joint], "limb")
+def _build_limb(sample: Sample, end: int, length: float, sides: list[Side]) -> Part:
+    min_radius, per_length, max_radius = PLAIN_RADIUS
+    radius = float(np.clip(per_length * length, min_radius * sample.size, max_radius * sample.size))
+    joint = end if end < len(sides) else int(sample.parents[end])
+    return Part((int(sample.parents[end]), end), (radius, 0.7 * radius), sides[joint], "limb")
 
 
-def _rod(a: int, b: int, some: Sample, sides: list[Side]) -> Part:
+def _build_rod(a: int, b: int, sample: Sample, sides: list[Side]) -> Part:
     side = sides[a] if sides[a] == sides[b] else "middle"
-    return Part((a, b), (ROD * some.size,) * 2, side, "limb")
+    return Part((a, b), (ROD_RADIUS * sample.size,) * 2, side, "limb")
 
 
-def _is_helper(some: Sample, point: int) -> bool:
-    """Whether a joint only helps a rig: its name says so, and nothing of the body hangs on it."""
-    if point >= some.skeleton.n_joints:
+def _is_helper(sample: Sample, point: int) -> bool:
+    """Return whether a joint is a rig helper, by its name."""
+    if point >= sample.skeleton.n_joints:
         return False
-    part = some.skeleton.anatomy.parts[point] or ""
-    return any(word in part for word in HELPERS)
+    body_part = sample.skeleton.anatomy.body_parts[point] or ""
+    return any(word in body_part for word in HELPER_WORDS)

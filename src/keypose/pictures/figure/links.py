@@ -1,4 +1,4 @@
-"""Rods between markers that keep their distance: what hangs together in a body that has no bones."""
+"""Rods between markers at constant distance, which approximate bones of a body without skeleton."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import numpy as np
 
 from keypose.arrays import Floats
 
-MOST_MARKERS = 150  # beyond that, looking at all pairs takes too long
-LONGEST = 0.3  # heights
-RIGID = 0.012  # heights: by how much a distance may vary
-STRAIN = 8.0  # how much more a varying distance counts than a long one
+MAX_MARKERS = 150  # comparing all pairs of more takes too long
+MAX_LENGTH = 0.3  # heights
+MAX_VARIATION = 0.012  # heights; maximum standard deviation of a distance
+VARIATION_WEIGHT = 8.0  # of variation relative to length
 
 
-def links(world: Floats, size: float) -> list[tuple[int, int]]:
-    """Pairs of markers, of places ``world`` (F, P, 3): a tree of the shortest and stiffest connections.
+def find_links(world: Floats, size: float) -> list[tuple[int, int]]:
+    """Return pairs of markers of positions ``world`` (F, P, 3): a forest of the shortest and most rigid connections.
 
-    None for one pose, in which every distance is kept.
+    Empty for a single pose, in which every distance is constant.
     """
     frames, markers = world.shape[:2]
-    if frames < 2 or not 2 <= markers <= MOST_MARKERS:
+    if frames < 2 or not 2 <= markers <= MAX_MARKERS:
         return []
     first, second = np.triu_indices(markers, 1)
-    apart = np.linalg.norm(world[:, first] - world[:, second], axis=-1) / size  # (F, pairs)
-    mean, varies = apart.mean(axis=0), apart.std(axis=0)
-    near = np.flatnonzero((mean < LONGEST) & (varies < RIGID))
-    order = near[np.argsort((mean + STRAIN * varies)[near], kind="stable")]
+    distances = np.linalg.norm(world[:, first] - world[:, second], axis=-1) / size  # (F, pairs)
+    mean, variation = distances.mean(axis=0), distances.std(axis=0)
+    near = np.flatnonzero((mean < MAX_LENGTH) & (variation < MAX_VARIATION))
+    order = near[np.argsort((mean + VARIATION_WEIGHT * variation)[near], kind="stable")]
     group = list(range(markers))
-    found = []
+    pairs = []
     for a, b in zip(first[order].tolist(), second[order].tolist(), strict=True):
         if group[a] != group[b]:
-            found.append((a, b))
-            gone, kept = group[b], group[a]
-            group = [kept if each == gone else each for each in group]
-    return found
+            pairs.append((a, b))
+            old_group, new_group = group[b], group[a]
+            group = [new_group if each == old_group else each for each in group]
+    return pairs

@@ -1,4 +1,4 @@
-"""A few poses of a motion, measured: lengths and directions that a figure is built from."""
+"""Sampled poses of a motion: lengths and directions from which a figure is built."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from itertools import pairwise
 
 import numpy as np
 
-from keypose.anatomy.names import read_name
+from keypose.anatomy.names import parse_name
 from keypose.arrays import Floats, Ints
 from keypose.kinematics import end_positions, forward, up_axis
 from keypose.model import Motion, Skeleton
 from keypose.pictures.figure.body import Side
-from keypose.pictures.remember import remembered
+from keypose.pictures.motion_cache import cache_per_motion
 from keypose.rotations import to_matrix
 
-POSES = 48  # of the whole motion that a figure, its view and its floor are measured on
-SURE = 0.5  # mean length of unit vectors, from which on they count as one direction
-STATURE = 0.85  # of a person's height: thigh, shin, and the column from hips to head
-LEAST = 1e-300
+N_POSES = 48  # of the motion, to measure figure, view and floor
+MIN_AGREEMENT = 0.5  # length of the mean of unit vectors with a common direction
+STATURE_SHARE = 0.85  # of the height: thigh, shin, and column from hips to head
+MIN_LENGTH = 1e-300
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Poses spread over a motion, and where the parts of its figure are."""
+    """Poses spread over a motion, and the joints of its body parts."""
 
     skeleton: Skeleton
     world: Floats  # (F, J + E, 3) joints, then end sites
-    turns: Floats  # (F, J, 4)
+    rotations: Floats  # (F, J, 4)
     parents: Ints  # (J + E,)
-    joints: dict[str, int]  # by part
+    joints: dict[str, int]  # by body part
     upward: Floats  # (3,)
     size: float
 
-    def length(self, a: int, b: int) -> float:
-        """The usual distance of two points."""
-        apart = self.world[:, a] - self.world[:, b]
-        return float(np.sqrt(np.einsum("fk,fk->f", apart, apart)).mean())
+    def mean_distance(self, a: int, b: int) -> float:
+        """Return the mean distance of two points."""
+        differences = self.world[:, a] - self.world[:, b]
+        return float(np.sqrt(np.einsum("fk,fk->f", differences, differences)).mean())
 
-    def local(self, joint: int, vectors: Floats) -> Floats | None:
-        """The unit direction that world ``vectors`` (F, 3) have in the frame of ``joint``, if they agree."""
-        inside = unit(np.einsum("fij,fi->fj", self._axes[:, joint], vectors)).mean(axis=0)
-        return unit(inside) if inside @ inside > SURE * SURE else None
+    def local_direction(self, joint: int, vectors: Floats) -> Floats | None:
+        """Return the mean direction of world ``vectors`` (F, 3) in the frame of ``joint``; None if they disagree."""
+        inside = normalise(np.einsum("fij,fi->fj", self._axes[:, joint], vectors)).mean(axis=0)
+        return normalise(inside) if inside @ inside > MIN_AGREEMENT * MIN_AGREEMENT else None
 
     def children(self, point: int) -> list[int]:
-        """The joints and end sites that hang on a joint."""
+        """Return the child joints and end sites of a joint."""
         return self._children.get(point, [])
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        children: dict[int, list[int]] = {}
         for point, parent in enumerate(self.parents.tolist()):
-            found.setdefault(parent, []).append(point)
-        return found
+            children.setdefault(parent, []).append(point)
+        return children
 
     def chain(self, joint: int, above: int) -> list[int]:
-        """The joint and those between it and ``above``, which is not counted; empty if it does not hang there."""
+        """Return the joint and those between it and ``above`` (excluded); empty if it is no descendant."""
         line = []
         while joint >= 0 and joint != above:
             line.append(joint)
@@ -65,26 +65,26 @@ class Sample:
 
     @cached_property
     def column(self) -> list[int]:
-        """Hips, spine and neck, up to the head, as far as there are any."""
+        """Existing joints of hips, spine, neck and head."""
         names = [part for part in self.joints if part.rstrip("0123456789") in ("spine", "neck")]
-        wanted = ("hips", *sorted(names, key=self.joints.__getitem__), "head")
-        return [self.joints[name] for name in wanted if name in self.joints]
+        body_parts = ("hips", *sorted(names, key=self.joints.__getitem__), "head")
+        return [self.joints[name] for name in body_parts if name in self.joints]
 
     @property
     def is_animal(self) -> bool:
-        """Whether it has a tail: then its column lies, and its head is before rather than above."""
+        """Whether the body has a tail: then its column is level and its head in front."""
         return any(part.startswith("tail") for part in self.joints)
 
     @cached_property
     def _axes(self) -> Floats:
         """World-from-joint matrices (F, J, 3, 3)."""
-        return to_matrix(self.turns)
+        return to_matrix(self.rotations)
 
     @cached_property
     def fronts(self) -> Floats | None:
-        """Where the body faces in each pose, unit vectors (F, 3); None for one without sides or column.
+        """Direction the body faces in each pose, unit vectors (F, 3); None without sides or column.
 
-        The cross product of the ways to its left and up its column is ahead; an animal's column itself leads there.
+        The cross product of the directions to its left and up its column; for an animal, along its column.
         """
         world, joints = self.world, self.joints
         pairs = [(joints[f"left_{p}"], joints[f"right_{p}"]) for p in ("thigh", "upper_arm", "shin", "forearm")
@@ -94,64 +94,64 @@ class Sample:
             return None
         along = world[:, column[-1]] - world[:, column[0]]
         if self.is_animal:
-            return unit(along)
-        left = sum((unit(world[:, a] - world[:, b]) for a, b in pairs[:2]), np.zeros(3))
-        return unit(np.cross(left, along))
+            return normalise(along)
+        left = sum((normalise(world[:, a] - world[:, b]) for a, b in pairs[:2]), np.zeros(3))
+        return normalise(np.cross(left, along))
 
 
-@remembered
-def sample_of(motion: Motion) -> Sample:
-    """Some poses of ``motion``, evenly spread."""
+@cache_per_motion
+def sample_motion(motion: Motion) -> Sample:
+    """Return evenly spread poses of ``motion``."""
     s = motion.skeleton
-    rows = np.unique(np.linspace(0, motion.n_frames - 1, POSES).round().astype(int))
-    world, turns = forward(s.parents, motion.translations[rows], motion.rotations[rows])
+    rows = np.unique(np.linspace(0, motion.n_frames - 1, N_POSES).round().astype(int))
+    world, rotations = forward(s.parents, motion.translations[rows], motion.rotations[rows])
     if len(s.end_joints):
-        world = np.concatenate((world, end_positions(world, turns, s.end_joints, s.end_offsets)), axis=1)
-    joints = {part: j for j, part in enumerate(s.anatomy.parts) if part is not None}
+        world = np.concatenate((world, end_positions(world, rotations, s.end_joints, s.end_offsets)), axis=1)
+    joints = {part: j for j, part in enumerate(s.anatomy.body_parts) if part is not None}
     axis, sign = up_axis(motion.up)
     parents = np.concatenate((s.parents, s.end_joints))
-    some = Sample(s, world, turns, parents, joints, sign * np.eye(3)[axis], 1.0)
-    return replace(some, size=_size(some))
+    sample = Sample(s, world, rotations, parents, joints, sign * np.eye(3)[axis], 1.0)
+    return replace(sample, size=_estimate_size(sample))
 
 
-def _size(some: Sample) -> float:
-    """The height that a figure with these legs and this column has; without them the extent of its poses."""
-    column = some.column
+def _estimate_size(sample: Sample) -> float:
+    """Return the height implied by legs and column; without them the extent of the poses."""
+    column = sample.column
     legs = [
-        some.length(some.joints[f"{side}_thigh"], some.joints[f"{side}_shin"])
-        + some.length(some.joints[f"{side}_shin"], some.joints[f"{side}_foot"])
+        sample.mean_distance(sample.joints[f"{side}_thigh"], sample.joints[f"{side}_shin"])
+        + sample.mean_distance(sample.joints[f"{side}_shin"], sample.joints[f"{side}_foot"])
         for side in ("left", "right")
-        if all(f"{side}_{p}" in some.joints for p in ("thigh", "shin", "foot"))
+        if all(f"{side}_{p}" in sample.joints for p in ("thigh", "shin", "foot"))
     ]
-    extent = float(np.median(np.ptp(some.world, axis=1).max(axis=-1)))
+    extent = float(np.median(np.ptp(sample.world, axis=1).max(axis=-1)))
     if legs and len(column) > 2:
-        tall = sum(some.length(a, b) for a, b in pairwise(column))
-        size = (max(legs) + tall) / STATURE
+        column_length = sum(sample.mean_distance(a, b) for a, b in pairwise(column))
+        size = (max(legs) + column_length) / STATURE_SHARE
         if 0.3 * extent < size < 3 * extent:
             return size
-    return extent if extent > LEAST else 1.0
+    return extent if extent > MIN_LENGTH else 1.0
 
 
-def unit(vectors: Floats) -> Floats:
-    """Vectors (..., 3) of length one; those of no length stay as they are."""
+def normalise(vectors: Floats) -> Floats:
+    """Return unit vectors (..., 3); zero vectors stay unchanged."""
     lengths = np.sqrt(np.einsum("...k,...k->...", vectors, vectors))[..., None]
-    scaled: Floats = vectors / np.where(lengths > LEAST, lengths, 1.0)
-    return scaled
+    unit_vectors: Floats = vectors / np.where(lengths > MIN_LENGTH, lengths, 1.0)
+    return unit_vectors
 
 
-def sides_of(skeleton: Skeleton) -> list[Side]:
-    """The side of each joint: of its part, else of its name, else by a partner whose name differs only in L and R."""
+def joint_sides(skeleton: Skeleton) -> list[Side]:
+    """Return the side of each joint: from its body part, its name, or a partner name that differs only in L and R."""
     names = set(skeleton.names)
-    return [_side(part, name, names) for part, name in zip(skeleton.anatomy.parts, skeleton.names, strict=True)]
+    return [_side(part, name, names) for part, name in zip(skeleton.anatomy.body_parts, skeleton.names, strict=True)]
 
 
-def _side(part: str | None, name: str, names: set[str]) -> Side:
-    said = (part or "").partition("_")[0] if part else read_name(name).side
-    if said in ("left", "right"):
-        return "left" if said == "left" else "right"
+def _side(body_part: str | None, name: str, names: set[str]) -> Side:
+    side = (body_part or "").partition("_")[0] if body_part else parse_name(name).side
+    if side in ("left", "right"):
+        return "left" if side == "left" else "right"
     start = name.rfind(":") + 1
-    own = name[start : start + 1]
-    other = {"L": "R", "R": "L"}.get(own)
-    if part is None and other and name[:start] + other + name[start + 1 :] in names:
-        return "left" if own == "L" else "right"
+    letter = name[start : start + 1]
+    other = {"L": "R", "R": "L"}.get(letter)
+    if body_part is None and other and name[:start] + other + name[start + 1 :] in names:
+        return "left" if letter == "L" else "right"
     return "middle"

@@ -1,22 +1,22 @@
-"""A page of its own: one HTML file with everything in it, which asks for nothing from outside.
+"""Self-contained HTML pages without external resources.
 
-``page`` is the shell; the others make what goes into it. All of them escape the text that they are given. Only ``body``
-of a ``Section``, and what is said to be HTML, goes in as it is.
+``page`` builds the document, the other functions its content. All escape the text they receive; only the ``body``
+of a ``Section`` and parameters documented as HTML are inserted unchanged.
 """
 
-from keypose.pictures.page.pieces import Cell, code, facts, figure, folded, notes, table, written
-from keypose.pictures.page.shell import Section, page, part_of_package
+from keypose.pictures.page.document import Section, page, read_package_text
+from keypose.pictures.page.elements import Cell, code, details, escape_text, facts, figure, notes, table
 
 __all__ = [
     "Cell",
     "Section",
     "code",
+    "details",
+    "escape_text",
     "facts",
     "figure",
-    "folded",
     "notes",
     "page",
-    "part_of_package",
+    "read_package_text",
     "table",
-    "written",
 ]

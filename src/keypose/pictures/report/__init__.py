@@ -1,5 +1,5 @@
-"""The report: one page about motions and what unbaking makes of them, with a player in it."""
+"""HTML report on motions and their unbaked versions, with a 3D player."""
 
-from keypose.pictures.report.verb import report
+from keypose.pictures.report.build import report
 
 __all__ = ["report"]

@@ -1,59 +1,59 @@
 "use strict";
-// The player of a report: original and unbaked motion, side by side or one over the other, under one camera.
+// The player of a report: original and unbaked motion with one camera, side by side or overlaid.
 (() => {
   const { camera, colours, figure, floor, shadow } = keyposeScene;
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-  const FIRST = { yaw: 0, pitch: 0.16, zoom: 1 };
-  const LONGEST_TICK_S = 0.25;
+  const INITIAL_VIEW = { yaw: 0, pitch: 0.16, zoom: 1 };
+  const MAX_TICK_S = 0.25;
   const players = [];
   let paint = null;
 
   const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
-  const clamp = (value, least, most) => Math.min(most, Math.max(least, value));
+  const clamp = (value, min, max) => Math.min(max, Math.max(min, value));
 
   class Clip {
-    constructor(told) {
-      Object.assign(this, told);
-      this.places = new Int16Array(bytes(told.places));
-      this.path = new Float32Array(bytes(told.path));
-      this.shown = new Uint32Array(bytes(told.at)); // the frames that are stored
-      this.off = told.off ? new Uint16Array(bytes(told.off)) : null;
-      this.worst = told.worst ? new Uint16Array(bytes(told.worst)) : null;
-      this.stored = this.path.length / 3;
-      this.count = this.places.length / this.stored / 6;
-      this.points = [new Float32Array(3 * this.count), new Float32Array(3 * this.count)];
-      this.at = [0, 0, 0];
+    constructor(payload) {
+      Object.assign(this, payload);
+      this.positions = new Int16Array(bytes(payload.positions));
+      this.path = new Float32Array(bytes(payload.path));
+      this.storedFrames = new Uint32Array(bytes(payload.stored_frames));
+      this.errors = payload.errors ? new Uint16Array(bytes(payload.errors)) : null;
+      this.worstJoints = payload.worst_joints ? new Uint16Array(bytes(payload.worst_joints)) : null;
+      this.nStored = this.path.length / 3;
+      this.nPoints = this.positions.length / this.nStored / 6;
+      this.points = [new Float32Array(3 * this.nPoints), new Float32Array(3 * this.nPoints)];
+      this.cameraTarget = [0, 0, 0];
     }
-    // Fills ``points`` of both figures and ``at``, what the camera follows, for a frame, whole or not.
+    // Fills ``points`` of both figures and ``cameraTarget`` for a frame, which may be fractional.
     seek(frame) {
-      const before = this.before(frame);
-      const after = Math.min(before + 1, this.stored - 1);
-      const [from, to] = [this.shown[before], this.shown[after]];
+      const before = this.storedBefore(frame);
+      const after = Math.min(before + 1, this.nStored - 1);
+      const [from, to] = [this.storedFrames[before], this.storedFrames[after]];
       const part = to > from ? clamp((frame - from) / (to - from), 0, 1) : 0;
-      for (let c = 0; c < 3; c++) this.at[c] = this.path[3 * before + c] * (1 - part) + this.path[3 * after + c] * part;
-      const size = 3 * this.count;
+      for (let c = 0; c < 3; c++) this.cameraTarget[c] = this.path[3 * before + c] * (1 - part) + this.path[3 * after + c] * part;
+      const size = 3 * this.nPoints;
       for (let which = 0; which < 2; which++) {
         const [a, b] = [(2 * before + which) * size, (2 * after + which) * size];
         for (let k = 0; k < size; k++) {
-          this.points[which][k] = this.unit * (this.places[a + k] * (1 - part) + this.places[b + k] * part) + this.at[k % 3];
+          this.points[which][k] = this.unit * (this.positions[a + k] * (1 - part) + this.positions[b + k] * part) + this.cameraTarget[k % 3];
         }
       }
     }
-    // The last stored frame that is not after ``frame``.
-    before(frame) {
-      let [low, high] = [0, this.stored - 1];
+    // Index of the last stored frame that is not after ``frame``.
+    storedBefore(frame) {
+      let [low, high] = [0, this.nStored - 1];
       while (low < high) {
         const middle = (low + high + 1) >> 1;
-        if (this.shown[middle] <= frame) low = middle;
+        if (this.storedFrames[middle] <= frame) low = middle;
         else high = middle - 1;
       }
       return low;
     }
     error(frame) {
-      if (!this.off) return "";
-      const at = clamp(Math.round(frame / this.off_step), 0, this.worst.length - 1);
-      const [mean, most] = [0, 1].map((k) => (this.off_unit * this.off[2 * at + k]).toFixed(1));
-      return ` · off by ${mean} mm on average, ${most} mm at most (${this.joints[this.worst[at]]})`;
+      if (!this.errors) return "";
+      const at = clamp(Math.round(frame / this.error_step), 0, this.worstJoints.length - 1);
+      const [mean, max] = [0, 1].map((k) => (this.error_unit * this.errors[2 * at + k]).toFixed(1));
+      return ` · off by ${mean} mm on average, ${max} mm at most (${this.joint_names[this.worstJoints[at]]})`;
     }
   }
 
@@ -61,7 +61,7 @@
     constructor(root) {
       this.root = root;
       const find = (name) => root.querySelector(`[data-part="${name}"]`);
-      const names = ["stage", "play", "scrub", "says", "view", "speed", "loop", "follow", "tags"];
+      const names = ["stage", "play", "scrub", "status", "view", "speed", "loop", "follow", "tags"];
       this.part = Object.fromEntries(names.map((name) => [name, find(name)]));
       this.canvas = this.part.stage.querySelector("canvas");
       this.ctx = this.canvas.getContext("2d");
@@ -69,11 +69,11 @@
       this.playing = false;
       this.visible = false;
       this.clip = null;
-      this.look = { ...FIRST };
+      this.look = { ...INITIAL_VIEW };
       this.touches = new Map();
       this.listen(find);
       new ResizeObserver(() => this.draw()).observe(this.part.stage);
-      new IntersectionObserver((seen) => this.see(seen[seen.length - 1]), { threshold: [0, 0.5] }).observe(this.part.stage);
+      new IntersectionObserver((entries) => this.onVisibility(entries[entries.length - 1]), { threshold: [0, 0.5] }).observe(this.part.stage);
       root.querySelectorAll("[data-needs-script]").forEach((each) => (each.hidden = false));
     }
 
@@ -82,21 +82,21 @@
       return this.clip;
     }
 
-    see(entry) {
+    onVisibility(entry) {
       this.visible = entry.isIntersecting;
       if (this.visible) this.draw();
-      if (entry.intersectionRatio >= 0.5 && !this.met) {
-        this.met = true;
-        if (!still.matches && this.data.frames > 1) this.play(true);
+      if (entry.intersectionRatio >= 0.5 && !this.wasSeen) {
+        this.wasSeen = true;
+        if (!still.matches && this.data.n_frames > 1) this.play(true);
       }
       this.wake();
     }
 
-    // Time
+    // Playback
 
     play(on) {
       this.playing = on;
-      if (on && this.frame >= this.data.frames - 1) this.frame = 0;
+      if (on && this.frame >= this.data.n_frames - 1) this.frame = 0;
       this.part.play.textContent = on ? "Pause" : "Play";
       this.last = null;
       this.wake();
@@ -112,16 +112,16 @@
         this.last = null;
         return;
       }
-      const passed = this.last === null ? 0 : Math.min((now - this.last) / 1000, LONGEST_TICK_S);
+      const elapsed = this.last === null ? 0 : Math.min((now - this.last) / 1000, MAX_TICK_S);
       this.last = now;
-      const end = this.data.frames - 1;
-      const next = this.frame + passed * this.data.fps * Number(this.part.speed.value);
+      const end = this.data.n_frames - 1;
+      const next = this.frame + elapsed * this.data.fps * Number(this.part.speed.value);
       if (next > end && !this.part.loop.checked) this.play(false);
       this.go(next <= end ? next : this.part.loop.checked ? next % Math.max(end, 1) : end);
       this.wake();
     }
     go(frame) {
-      this.frame = clamp(frame, 0, this.data.frames - 1);
+      this.frame = clamp(frame, 0, this.data.n_frames - 1);
       this.draw();
     }
     step(by) {
@@ -130,13 +130,13 @@
     }
     toKey(by) {
       this.play(false);
-      const here = Math.round(this.frame);
+      const current = Math.round(this.frame);
       const keys = this.data.keys;
-      const found = by > 0 ? keys.find((key) => key > here) : keys.findLast((key) => key < here);
-      if (found !== undefined) this.go(found);
+      const target = by > 0 ? keys.find((key) => key > current) : keys.findLast((key) => key < current);
+      if (target !== undefined) this.go(target);
     }
 
-    // Pictures
+    // Drawing
 
     draw() {
       const { clip, ctx } = { clip: this.data, ctx: this.ctx };
@@ -156,14 +156,14 @@
       this.part.tags.classList.toggle("over", over);
       if (over) this.view({ left: 0, w, h }, [1], 0);
       else [0, 1].forEach((which) => this.view({ left: (which * w) / 2, w: w / 2, h }, [which], null));
-      this.say();
+      this.showStatus();
     }
-    // One view of a figure, over a pale one where ``pale`` says which.
-    view(view, shown, pale) {
+    // Draws ``figures`` (indices) in one view, over a pale figure ``pale`` (index or null).
+    view(view, figures, pale) {
       const { ctx, clip } = this;
       const follows = this.part.follow.checked;
-      const [halfWidth, halfHeight] = follows ? clip.near : clip.whole;
-      const at = follows ? clip.at : clip.middle;
+      const [halfWidth, halfHeight] = follows ? clip.close_view : clip.full_view;
+      const at = follows ? clip.cameraTarget : clip.middle;
       const look = { ...this.look, halfWidth, halfHeight, at: [at[0], clip.middle[1], at[2]] };
       const project = camera(view, look);
       ctx.save();
@@ -171,31 +171,31 @@
       ctx.rect(view.left, 0, view.w, view.h);
       ctx.clip();
       floor(ctx, project, look, clip.floor, paint.grid);
-      shown.forEach((which) => shadow(ctx, project, clip.parts, clip.points[which], clip.floor, paint.shadow));
+      figures.forEach((which) => shadow(ctx, project, clip.parts, clip.points[which], clip.floor, paint.shadow));
       if (pale !== null) {
         const layer = new OffscreenCanvas(this.canvas.width, this.canvas.height);
         const other = layer.getContext("2d");
         other.setTransform(ctx.getTransform());
         const grey = Array(3).fill(Array(6).fill(paint.muted));
-        figure(other, project, clip.parts, clip.points[pale], clip.look, { ...paint, lit: grey, dark: grey, stripe: paint.muted });
+        figure(other, project, clip.parts, clip.points[pale], clip.shading, { ...paint, lit: grey, dark: grey, stripe: paint.muted });
         ctx.globalAlpha = 0.5;
         ctx.drawImage(layer, 0, 0, view.w, view.h);
         ctx.globalAlpha = 1;
       }
-      shown.forEach((which) => figure(ctx, project, clip.parts, clip.points[which], clip.look, paint));
+      figures.forEach((which) => figure(ctx, project, clip.parts, clip.points[which], clip.shading, paint));
       ctx.restore();
     }
-    say() {
-      const { scrub, says } = this.part;
+    showStatus() {
+      const { scrub, status } = this.part;
       const frame = Math.round(this.frame);
       const key = this.data.keys.includes(frame) ? " · key" : "";
       const when = `frame ${frame} · ${(frame / this.data.fps).toFixed(2)} s`;
       scrub.value = String(frame);
       scrub.setAttribute("aria-valuetext", `${when}${key}`.replaceAll(" ·", ","));
-      says.textContent = `${when}${key}${this.data.error(this.frame)}`;
+      status.textContent = `${when}${key}${this.data.error(this.frame)}`;
     }
 
-    // Hands
+    // Input
 
     listen(find) {
       const { stage, play, scrub, view, follow } = this.part;
@@ -217,7 +217,7 @@
         stage.addEventListener(end, (event) => this.touches.delete(event.pointerId));
       }
       stage.addEventListener("wheel", (event) => {
-        if (document.activeElement !== stage && !event.ctrlKey) return; // a page scrolls, until the view is chosen
+        if (document.activeElement !== stage && !event.ctrlKey) return; // the page scrolls unless the view has the focus
         event.preventDefault();
         this.turn({ zoom: Math.exp(-event.deltaY / 600) });
       }, { passive: false });
@@ -236,7 +236,7 @@
       }
     }
     turn(by) {
-      this.look = by === null ? { ...FIRST } : {
+      this.look = by === null ? { ...INITIAL_VIEW } : {
         yaw: this.look.yaw + (by.yaw ?? 0),
         pitch: clamp(this.look.pitch + (by.pitch ?? 0), -0.3, 1.5),
         zoom: clamp(this.look.zoom * (by.zoom ?? 1), 0.2, 8),
@@ -252,7 +252,7 @@
       const time = { ",": () => this.step(-1), ".": () => this.step(1), n: () => this.toKey(1), p: () => this.toKey(-1),
         Home: () => this.step(-Infinity), End: () => this.step(Infinity), " ": () => this.play(!this.playing) };
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-      if (key === " " && on !== stage && on !== scrub) return; // presses what it is on
+      if (key === " " && on !== stage && on !== scrub) return; // activates the focused control
       if (key in time) time[key]();
       else if (on === stage && key in view) this.turn(view[key]);
       else return;

@@ -1,12 +1,12 @@
 "use strict";
-// Draws figures made of balls and their hulls on a canvas: a camera that looks at a point, a floor with a grid, shadows.
+// Draws figures (hulls of balls), their shadows and a floor grid on a canvas, seen by an orbit camera.
 // Lengths are millimetres of a figure of 1.7 m; x points right in the first view, y up, z towards the viewer.
 const keyposeScene = (() => {
   const GRID_MM = 500;
-  const FOCUS = 2.6; // focal length in heights of the view: far enough that hands do not swell
+  const FOCUS = 2.6; // focal length in heights of the view: long enough to avoid visible distortion of near hands
   const SIDES = ["left", "middle", "right"];
   const TONES = 6;
-  const THIN_PX = 1.5; // radius below which no stripe is seen
+  const THIN_PX = 1.5; // radius below which a stripe is too thin to see
   const ROUND = Array.from({ length: 24 }, (_, k) => [Math.cos((k * Math.PI) / 12), Math.sin((k * Math.PI) / 12)]);
 
   function colours() {
@@ -17,7 +17,7 @@ const keyposeScene = (() => {
     return Object.assign({ lit: tones(""), dark: tones("_dark") }, ...plain.map((name) => ({ [name]: read(name) })));
   }
 
-  // Where a view of w x h px at (left, 0) puts points: project(x, y, z) -> [px, px, px per mm, depth].
+  // Returns project(x, y, z) -> [x px, y px, px per mm, depth] for a view of w x h px at (left, 0).
   function camera(view, look) {
     const [cy, sy, cp, sp] = [Math.cos(look.yaw), Math.sin(look.yaw), Math.cos(look.pitch), Math.sin(look.pitch)];
     const focal = FOCUS * view.h;
@@ -58,18 +58,18 @@ const keyposeScene = (() => {
     ctx.stroke();
   }
 
-  // The convex hull of points in the plane, always the same way round.
+  // Returns the convex hull of 2D points, always with the same orientation.
   function hull(points) {
     points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const turns = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) <= 0;
+    const isClockwise = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) <= 0;
     const half = (some) => {
-      const kept = [];
+      const corners = [];
       for (const point of some) {
-        while (kept.length > 1 && turns(kept[kept.length - 2], kept[kept.length - 1], point)) kept.pop();
-        kept.push(point);
+        while (corners.length > 1 && isClockwise(corners[corners.length - 2], corners[corners.length - 1], point)) corners.pop();
+        corners.push(point);
       }
-      kept.pop();
-      return kept;
+      corners.pop();
+      return corners;
     };
     return [...half(points), ...half(points.slice().reverse())];
   }
@@ -79,7 +79,7 @@ const keyposeScene = (() => {
     ctx.closePath();
   }
 
-  // Balls (x, y, radius) in px: one is a circle, two a limb with straight sides, more their hull.
+  // Adds the path around balls (x, y, radius) in px: a circle, a tapered limb of two, or the hull of more.
   function shape(ctx, balls) {
     ctx.beginPath();
     const big = balls.length === 2 && inside(balls[0], balls[1]) ? [balls[0]]
@@ -112,46 +112,46 @@ const keyposeScene = (() => {
     ctx.fill();
   }
 
-  // Parts from far to near: each in its dark colour, its light part towards the upper left, and on the right side of the
-  // body a stripe or dashes, so that colour is not all that tells it. ``look`` says how strips are lit.
-  function figure(ctx, project, parts, points, look, paint) {
-    const drawn = parts.map((part) => {
+  // Draws parts from far to near: dark colour, light area towards the upper left, and a stripe or dashes on the right side
+  // of the body, so that sides differ by more than colour. ``shading`` has the same values as for strips.
+  function figure(ctx, project, parts, points, shading, paint) {
+    const items = parts.map((part) => {
       const at = part.points.map((p) => project(points[3 * p], points[3 * p + 1], points[3 * p + 2]));
       const balls = at.map(([x, y, scale], k) => [x, y, Math.max(part.radii[k] * scale, 0.4)]);
       return { part, balls, depth: at.reduce((sum, each) => sum + each[3], 0) / at.length };
     });
-    drawn.sort((a, b) => a.depth + a.part.bias - b.depth - b.part.bias);
-    const middle = drawn.reduce((sum, each) => sum + each.depth, 0) / drawn.length;
+    items.sort((a, b) => a.depth + a.part.bias - b.depth - b.part.bias);
+    const middle = items.reduce((sum, each) => sum + each.depth, 0) / items.length;
     ctx.lineWidth = 0.9;
     ctx.lineCap = "round";
-    for (const { part, balls, depth } of drawn) {
-      const nearness = Math.min(1, Math.max(0, (depth - middle) / look.depth + 0.5));
+    for (const { part, balls, depth } of items) {
+      const nearness = Math.min(1, Math.max(0, (depth - middle) / shading.depth + 0.5));
       const tone = Math.round(nearness * (TONES - 1));
       shape(ctx, balls);
       ctx.fillStyle = paint.dark[part.side][tone];
       ctx.strokeStyle = paint.outline;
       ctx.fill();
       ctx.stroke();
-      shape(ctx, balls.map(([x, y, r]) => [x + look.light[0] * r, y + look.light[1] * r, look.lit * r]));
+      shape(ctx, balls.map(([x, y, r]) => [x + shading.light[0] * r, y + shading.light[1] * r, shading.lit * r]));
       ctx.fillStyle = paint.lit[part.side][tone];
       ctx.fill();
-      if (part.striped) stripe(ctx, balls, look, paint.stripe);
+      if (part.striped) stripe(ctx, balls, shading, paint.stripe);
     }
   }
 
-  // A light line along a limb, or across a ball; dashes where it would be too fine to see.
-  function stripe(ctx, balls, look, colour) {
+  // Draws a light line along a limb or across a ball; dashes where the line would be too thin to see.
+  function stripe(ctx, balls, shading, colour) {
     const radius = balls.reduce((sum, ball) => sum + ball[2], 0) / balls.length;
     const across = balls.length === 1 ? radius : 0;
-    const dashed = balls.length > 1 && (look.dashed || radius < THIN_PX);
+    const dashed = balls.length > 1 && (shading.dashed || radius < THIN_PX);
     const [[x0, y0], [x1, y1]] = [balls[0], balls[balls.length - 1]];
     ctx.save();
     ctx.beginPath();
     ctx.moveTo(x0 - across, y0);
     ctx.lineTo(x1 + across, y1);
     ctx.lineCap = "butt";
-    ctx.lineWidth = (dashed ? 2 : look.stripe) * radius;
-    if (dashed) ctx.setLineDash([look.dashes * ctx.lineWidth]);
+    ctx.lineWidth = (dashed ? 2 : shading.stripe) * radius;
+    if (dashed) ctx.setLineDash([shading.dashes * ctx.lineWidth]);
     ctx.strokeStyle = colour;
     ctx.stroke();
     ctx.restore();

@@ -1,10 +1,10 @@
-"""Routes parse, call and serialise; what they call lives elsewhere."""
+"""Routes: parse, call and serialise."""
 
 from keypose.server.routes import (
+    clip_details,
     clip_export,
+    clip_json,
     clip_keys,
-    clip_look,
-    clip_pages,
     drafts,
     library,
     pages,
@@ -13,7 +13,7 @@ from keypose.server.routes import (
     uploads,
 )
 
-# The pages come last: they take whatever address is left.
+# The pages come last: they match any other path.
 ROUTERS = (
     library.router,
     drafts.router,
@@ -21,9 +21,9 @@ ROUTERS = (
     search.page,
     strips.router,
     uploads.router,
-    clip_look.router,
+    clip_details.router,
     clip_keys.router,
     clip_export.router,
-    clip_pages.router,
+    clip_json.router,
     pages.router,
 )

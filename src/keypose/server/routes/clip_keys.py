@@ -1,56 +1,58 @@
-"""Keys of one clip: chosen, with curves through them, and under edit."""
+"""Keys of one clip: ladders, selections, curves and edits."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from keypose.server.asking import ask
-from keypose.server.routes.clip_answers import ARRAYS, CHOOSE_S, EDIT_S, Arrays
-from keypose.server.running import Here
+from keypose.server.app_state import AppStateDep
+from keypose.server.dispatch import run_task
+from keypose.server.routes.clip_responses import ARRAYS, EDIT_TIMEOUT_S, SELECT_TIMEOUT_S, Arrays
 from keypose.server.schema.base import ClipHash
 from keypose.server.schema.keys import (
-    EditedHeader,
-    EditedTold,
-    LadderSaid,
-    RecipeTold,
-    UnbakedHeader,
-    UnbakedTold,
-    WithinSaid,
-    WithinTold,
+    CurvesHeader,
+    CurvesRequest,
+    EditHeader,
+    EditRequest,
+    LadderResponse,
+    SelectionRequest,
+    SelectionResponse,
+    SelectionSpec,
 )
 
 router = APIRouter(tags=["keys"])
 
 
-@router.post("/api/clips/{clip}/ladder", response_model=LadderSaid)
-async def get_ladder(request: Request, here: Here, clip: ClipHash, told: RecipeTold) -> Response:
-    """Keys for every number of keys."""
-    recipe = told.model_dump(mode="json", exclude_unset=True)
-    return await ask(request, here, "ladder", clip, {"clip": clip, "recipe": recipe}, CHOOSE_S)
+@router.post("/api/clips/{clip}/ladder", response_model=LadderResponse)
+async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionSpec) -> Response:
+    """Return the selections for every number of keys."""
+    spec = body.model_dump(mode="json", exclude_unset=True)
+    return await run_task(request, state, "ladder", clip, {"clip": clip, "spec": spec}, SELECT_TIMEOUT_S)
 
 
-@router.post("/api/clips/{clip}/within", response_model=WithinSaid)
-async def get_within(request: Request, here: Here, clip: ClipHash, told: WithinTold) -> Response:
-    """Fewest keys whose curves leave no joint farther off."""
-    recipe = told.recipe.model_dump(mode="json", exclude_unset=True)
-    beside = {"tolerance_mm": told.tolerance_mm, "interpolation": told.interpolation}
-    return await ask(request, here, "within", clip, {"clip": clip, "recipe": recipe, **beside}, CHOOSE_S, aside=True)
-
-
-@router.post(
-    "/api/clips/{clip}/unbaked", response_model=UnbakedHeader, response_class=Arrays, responses=ARRAYS
-)  # fmt: skip
-async def get_unbaked(request: Request, here: Here, clip: ClipHash, told: UnbakedTold) -> Response:
-    """Curves through keys, and how far they stray, as arrays."""
-    asked = {"clip": clip, **told.model_dump(mode="json")}
-    return await ask(request, here, "unbaked", clip, asked, EDIT_S, aside=True)
+@router.post("/api/clips/{clip}/selection", response_model=SelectionResponse)
+async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
+    """Return the fewest keys whose curves stay within a tolerance."""
+    spec = body.spec.model_dump(mode="json", exclude_unset=True)
+    options = {"tolerance_mm": body.tolerance_mm, "interpolation": body.interpolation}
+    payload = {"clip": clip, "spec": spec, **options}
+    return await run_task(request, state, "selection", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
 
 
 @router.post(
-    "/api/clips/{clip}/edited", response_model=EditedHeader, response_class=Arrays, responses=ARRAYS
+    "/api/clips/{clip}/curves", response_model=CurvesHeader, response_class=Arrays, responses=ARRAYS
 )  # fmt: skip
-async def get_edited(request: Request, here: Here, clip: ClipHash, told: EditedTold) -> Response:
-    """The clip after the steps of a draft, as arrays."""
-    draft = told.draft.model_dump(mode="json", exclude_unset=True)
-    return await ask(request, here, "edited", clip, {"clip": clip, "draft": draft, "step": told.step}, EDIT_S)
+async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body: CurvesRequest) -> Response:
+    """Return curves through keys, with their score, as arrays."""
+    payload = {"clip": clip, **body.model_dump(mode="json")}
+    return await run_task(request, state, "curves", clip, payload, EDIT_TIMEOUT_S, is_slow=True)
+
+
+@router.post(
+    "/api/clips/{clip}/edit", response_model=EditHeader, response_class=Arrays, responses=ARRAYS
+)  # fmt: skip
+async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: EditRequest) -> Response:
+    """Return the clip after the steps of a draft, as arrays."""
+    draft = body.draft.model_dump(mode="json", exclude_unset=True)
+    payload = {"clip": clip, "draft": draft, "stride": body.stride}
+    return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Edits that somebody is at, saved as they grow."""
+"""Drafts: unsaved edits, stored as they change."""
 
 from __future__ import annotations
 
@@ -10,70 +10,72 @@ from starlette.responses import Response
 
 from keypose.errors import OptionError
 from keypose.library.library import Library
-from keypose.library.nouns import Draft
-from keypose.server.running import Here
+from keypose.library.records import Draft
+from keypose.server.app_state import AppStateDep
 from keypose.server.schema.base import ClipHash
-from keypose.server.schema.keys import DraftKept, DraftSaid
-from keypose.server.work.desk import clip_of
+from keypose.server.schema.keys import DraftRequest, DraftResponse
+from keypose.server.workers.worker_context import find_clip
 
 router = APIRouter(tags=["drafts"])
 
-NONE = "0"  # the revision of a draft that is not there
-IfMatch = Annotated[str, Header(max_length=40, description="The revision that was seen last; 0: there was no draft.")]
+NO_REVISION = "0"  # there is no draft
+IfMatch = Annotated[str, Header(max_length=40, description="The last known revision; 0: no draft.")]
 
 
 @router.get("/api/clips/{clip}/draft", response_model_exclude_unset=True)
-async def get_draft(here: Here, clip: ClipHash) -> DraftSaid | None:
-    """The draft of a clip, as it was told; null where there is none."""
+async def get_draft(state: AppStateDep, clip: ClipHash) -> DraftResponse | None:
+    """Return the draft of a clip as it was saved; null if there is none."""
 
     def read(library: Library) -> Draft | None:
-        clip_of(library, clip)
+        find_clip(library, clip)
         return library.draft(clip)
 
-    kept = await here.reads(read)
-    return None if kept is None else _read(kept)
+    draft = await state.run_read(read)
+    return None if draft is None else _parse_draft(draft)
 
 
 @router.put("/api/clips/{clip}/draft", response_model_exclude_unset=True)
-async def keep_draft(here: Here, clip: ClipHash, told: DraftKept, if_match: IfMatch = NONE) -> DraftSaid:
-    """Keeps a draft in the place of the one that was seen last; 409 if another one was kept meanwhile."""
-    seen = _revision(if_match)
+async def save_draft(
+    state: AppStateDep, clip: ClipHash, body: DraftRequest, if_match: IfMatch = NO_REVISION
+) -> DraftResponse:
+    """Save a draft over the last known revision; 409 if another one was saved meanwhile."""
+    revision = _parse_revision(if_match)
 
-    def keep(library: Library) -> Draft:
-        clip_of(library, clip)
-        return library.keep_draft(clip, told.model_dump_json(exclude_unset=True), revision=seen)
+    def save(library: Library) -> Draft:
+        find_clip(library, clip)
+        return library.save_draft(clip, body.model_dump_json(exclude_unset=True), revision=revision)
 
-    kept = await here.writes(keep)
-    return _said(kept.revision, told)
+    draft = await state.run_write(save)
+    return _draft_response(draft.revision, body)
 
 
 @router.delete("/api/clips/{clip}/draft", status_code=204)
-async def drop_draft(here: Here, clip: ClipHash) -> Response:
-    """Forgets the draft of a clip."""
+async def delete_draft(state: AppStateDep, clip: ClipHash) -> Response:
+    """Delete the draft of a clip."""
 
-    def drop(library: Library) -> None:
-        clip_of(library, clip)
-        library.drop_draft(clip)
+    def delete(library: Library) -> None:
+        find_clip(library, clip)
+        library.delete_draft(clip)
 
-    await here.writes(drop)
+    await state.run_write(delete)
     return Response(status_code=204)
 
 
-def _revision(if_match: str) -> int | None:
-    told = if_match.strip().strip('"')
-    if not (told.isdecimal() and told.isascii()):
-        raise OptionError(f"If-Match: {told[:20]!r}, expected the number of a revision, or 0")
-    return int(told) or None
+def _parse_revision(if_match: str) -> int | None:
+    text = if_match.strip().strip('"')
+    if not (text.isdecimal() and text.isascii()):
+        raise OptionError(f"If-Match: {text[:20]!r}, expected the number of a revision, or 0")
+    return int(text) or None
 
 
-def _read(kept: Draft) -> DraftSaid | None:
+def _parse_draft(draft: Draft) -> DraftResponse | None:
     try:
-        told = DraftKept.model_validate_json(kept.data)
+        body = DraftRequest.model_validate_json(draft.data)
     except ValidationError:  # of another version of Keypose
         return None
-    return _said(kept.revision, told)
+    return _draft_response(draft.revision, body)
 
 
-def _said(revision: int, told: DraftKept) -> DraftSaid:
-    """What was told, and nothing that was not."""
-    return DraftSaid(revision=revision, **{name: getattr(told, name) for name in told.model_fields_set})
+def _draft_response(revision: int, body: DraftRequest) -> DraftResponse:
+    """Return the fields that the request has set."""
+    return DraftResponse(revision=revision, **{name: getattr(body, name) for name in body.model_fields_set})

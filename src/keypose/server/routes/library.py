@@ -1,4 +1,4 @@
-"""The library: what is in it, and what is said about clips."""
+"""The library: its clips, their names and tags, and the trash."""
 
 from __future__ import annotations
 
@@ -8,143 +8,143 @@ from fastapi import APIRouter, Query
 
 import keypose
 from keypose.library.library import Library
-from keypose.server.offers import formats, groups, methods
-from keypose.server.rows import facets, row, rows, tag_counts
-from keypose.server.running import Here
-from keypose.server.schema.base import MOST_CLIPS, ClipHash, Seconds, Text
+from keypose.server.app_state import AppStateDep
+from keypose.server.capabilities import format_rows, joint_groups, method_rows
+from keypose.server.rows import clip_row, clip_rows, facet_counts, tag_counts
+from keypose.server.schema.base import MAX_CLIPS, ClipHash, Seconds, Text
 from keypose.server.schema.clips import (
+    ClipList,
     ClipPage,
     ClipRow,
-    ClipRows,
-    LibraryFacts,
+    ClipsRequest,
+    LibraryInfo,
     Limits,
-    Removed,
-    RemovedClips,
-    RemovedRow,
-    Renamed,
-    SomeClips,
+    RenameRequest,
     Sort,
-    Tagged,
+    TagsRequest,
+    TrashPage,
+    TrashResponse,
+    TrashRow,
 )
-from keypose.server.work.desk import clip_of
-from keypose.server.work.uploading import shell_name
+from keypose.server.workers.upload_worker import library_argument
+from keypose.server.workers.worker_context import find_clip
 
 router = APIRouter(tags=["library"])
 
 
 @router.get("/api/library")
-async def get_library(here: Here) -> LibraryFacts:
-    """How much there is, and what can be done with it."""
-    stats = await here.reads(lambda library: library.stats())
-    return LibraryFacts(
-        name=here.name,
-        shell_name=shell_name(here.settings.library),
+async def get_library(state: AppStateDep) -> LibraryInfo:
+    """Return totals of the library, and what the server offers."""
+    stats = await state.run_read(lambda library: library.stats())
+    return LibraryInfo(
+        name=state.library_name,
+        library_argument=library_argument(state.settings.library),
         version=keypose.__version__,
-        clips=stats.clips,
+        n_clips=stats.clips,
         duration_s=stats.duration_s,
         bytes=stats.bytes,
         tags=tag_counts(stats.tags),
-        methods=methods(),
-        groups=groups(),
-        formats=formats(),
-        limits=Limits(upload_bytes=here.settings.upload_bytes, uploads_at_once=here.settings.uploads_at_once),
+        methods=method_rows(),
+        joint_groups=joint_groups(),
+        formats=format_rows(),
+        limits=Limits(max_upload_bytes=state.settings.max_upload_bytes, max_uploads=state.settings.max_uploads),
     )
 
 
 @router.get("/api/clips")
 async def get_clips(
-    here: Here,
-    words: Annotated[
-        Text | None, Query(description="Each must be in the names or tags, or begin a word there.")
+    state: AppStateDep,
+    text: Annotated[
+        Text | None, Query(description="Each word must occur in the names or tags, or begin a word there.")
     ] = None,
-    tag: Annotated[list[Text], Query(max_length=50, description="It has all of them.")] = [],  # noqa: B006
-    least_duration_s: Seconds | None = None,
-    most_duration_s: Seconds | None = None,
-    part: Annotated[Text | None, Query(description="A part of the body that swings.")] = None,
+    tag: Annotated[list[Text], Query(max_length=50, description="Clips that have all of these tags.")] = [],  # noqa: B006
+    min_duration_s: Seconds | None = None,
+    max_duration_s: Seconds | None = None,
+    body_part: Annotated[Text | None, Query(description="Clips in which this body part swings.")] = None,
     sort: Sort = "name",
     skip: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
-    limit: Annotated[int, Query(ge=0, le=MOST_CLIPS)] = 60,
+    limit: Annotated[int, Query(ge=0, le=MAX_CLIPS)] = 60,
 ) -> ClipPage:
-    """Some of the clips, and what all that were found have."""
-    asked: dict[str, Any] = {
-        "words": words.strip() or None if words else None,
+    """Return a page of the matching clips, and the facets of all matching clips."""
+    filters: dict[str, Any] = {
+        "words": text.strip() or None if text else None,
         "tags": tuple(tag),
-        "least_duration_s": least_duration_s,
-        "most_duration_s": most_duration_s,
-        "part": part or None,
+        "min_duration_s": min_duration_s,
+        "max_duration_s": max_duration_s,
+        "body_part": body_part or None,
     }
 
     def page(library: Library) -> ClipPage:
         return ClipPage(
-            total=library.count(**asked),
+            total=library.count(**filters),
             skip=skip,
-            clips=rows(library.clips(**asked, sort=sort, limit=limit, skip=skip)),
-            facets=facets(library.facets(**asked)),
+            clips=clip_rows(library.clips(**filters, sort=sort, limit=limit, skip=skip)),
+            facets=facet_counts(library.facets(**filters)),
         )
 
-    return await here.reads(page)
+    return await state.run_read(page)
 
 
 @router.patch("/api/clips/{clip}")
-async def rename_clip(here: Here, clip: ClipHash, told: Renamed) -> ClipRow:
-    """Gives a clip another name."""
+async def rename_clip(state: AppStateDep, clip: ClipHash, body: RenameRequest) -> ClipRow:
+    """Rename a clip."""
 
     def rename(library: Library) -> ClipRow:
-        clip_of(library, clip)
-        return row(library.rename(clip, told.name))
+        find_clip(library, clip)
+        return clip_row(library.rename(clip, body.name))
 
-    return await here.writes(rename)
-
-
-@router.post("/api/clips/tag")
-async def tag_clips(here: Here, told: Tagged) -> ClipRows:
-    """Gives tags to clips, and takes others from them."""
-
-    def tag(library: Library) -> ClipRows:
-        some = dict.fromkeys(told.clips)
-        for each in some:
-            clip_of(library, each)
-        return ClipRows(clips=rows(library.retag(some, add=told.add, remove=told.remove)))
-
-    return await here.writes(tag)
+    return await state.run_write(rename)
 
 
-@router.post("/api/clips/remove")
-async def remove_clips(here: Here, told: SomeClips) -> Removed:
-    """Throws clips away: they are in no list and no search, and can be restored for 30 days."""
+@router.post("/api/clips/tags")
+async def tag_clips(state: AppStateDep, body: TagsRequest) -> ClipList:
+    """Add tags to clips and remove others."""
 
-    def remove(library: Library) -> Removed:
-        for each in told.clips:
-            clip_of(library, each)
-        return Removed(removed=tuple(clip.hash for clip in library.throw_away(*told.clips)))
+    def retag(library: Library) -> ClipList:
+        hashes = dict.fromkeys(body.clips)
+        for each in hashes:
+            find_clip(library, each)
+        return ClipList(clips=clip_rows(library.retag(hashes, add=body.add, remove=body.remove)))
 
-    return await here.writes(remove)
+    return await state.run_write(retag)
 
 
-@router.get("/api/removed")
-async def get_removed(
-    here: Here,
+@router.post("/api/trash")
+async def trash_clips(state: AppStateDep, body: ClipsRequest) -> TrashResponse:
+    """Move clips to the trash: lists and searches omit them, and they can be restored for 30 days."""
+
+    def trash(library: Library) -> TrashResponse:
+        for each in body.clips:
+            find_clip(library, each)
+        return TrashResponse(hashes=tuple(clip.hash for clip in library.trash(*body.clips)))
+
+    return await state.run_write(trash)
+
+
+@router.get("/api/trash")
+async def get_trash(
+    state: AppStateDep,
     skip: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
-    limit: Annotated[int, Query(ge=0, le=MOST_CLIPS)] = 60,
-) -> RemovedClips:
-    """Some of the clips that were thrown away and can be restored, the last one first."""
-    gone = await here.reads(lambda library: library.thrown_away())
-    some = gone[skip : skip + limit]
-    return RemovedClips(
-        total=len(gone),
-        days=here.settings.bin_days,
-        clips=tuple(RemovedRow(**row(clip).model_dump(), removed_at=since) for clip, since in some),
+    limit: Annotated[int, Query(ge=0, le=MAX_CLIPS)] = 60,
+) -> TrashPage:
+    """Return a page of the clips in the trash, the latest first."""
+    entries = await state.run_read(lambda library: library.list_trash())
+    page = entries[skip : skip + limit]
+    return TrashPage(
+        total=len(entries),
+        retention_days=state.settings.trash_days,
+        clips=tuple(TrashRow(**clip_row(clip).model_dump(), trashed_at=trashed_at) for clip, trashed_at in page),
     )
 
 
-@router.post("/api/clips/restore")
-async def restore_clips(here: Here, told: SomeClips) -> ClipRows:
-    """Brings back what was thrown away; clips that are there stay."""
+@router.post("/api/trash/restore")
+async def restore_clips(state: AppStateDep, body: ClipsRequest) -> ClipList:
+    """Restore clips from the trash; clips that are not in it are left as they are."""
 
-    def restore(library: Library) -> ClipRows:
-        found = [clip_of(library, each) for each in told.clips]
-        gone = {clip.hash for clip, _ in library.thrown_away()}
-        library.restore(*(clip.hash for clip in found if clip.hash in gone))
-        return ClipRows(clips=rows(found))
+    def restore(library: Library) -> ClipList:
+        clips = [find_clip(library, each) for each in body.clips]
+        trashed_hashes = {clip.hash for clip, _ in library.list_trash()}
+        library.restore(*(clip.hash for clip in clips if clip.hash in trashed_hashes))
+        return ClipList(clips=clip_rows(clips))
 
-    return await here.writes(restore)
+    return await state.run_write(restore)

@@ -1,4 +1,4 @@
-"""Search by example: a clip, a part of one, a pose."""
+"""Search by example: a clip, a span of one, or a pose."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from keypose.errors import OptionError
-from keypose.server.asking import respond
-from keypose.server.running import Here, Running, until_gone
-from keypose.server.schema.clips import Hits, SearchTold
-from keypose.server.work.desk import Answer
+from keypose.server.app_state import AppState, AppStateDep, run_until_disconnect
+from keypose.server.dispatch import build_response
+from keypose.server.schema.clips import SearchRequest, SearchResponse
+from keypose.server.workers.worker_context import TaskResult
 
 router = APIRouter(tags=["search"])
 page = APIRouter(include_in_schema=False)
 
 
-@router.post("/api/search", response_model=Hits)
-async def search(request: Request, here: Here, told: SearchTold) -> Response:
-    """Clips that are like a clip, or have something that is like a part of it, the nearest first."""
-    return respond(request, await until_gone(request, _search(here, told)))
+@router.post("/api/search", response_model=SearchResponse)
+async def search(request: Request, state: AppStateDep, body: SearchRequest) -> Response:
+    """Return clips similar to a clip, to a span of it, or to a pose, the best first."""
+    return build_response(request, await run_until_disconnect(request, _search(state, body)))
 
 
 @page.get("/search.json")
-async def get_search(request: Request, here: Here, told: Annotated[SearchTold, Query()]) -> Response:
-    """What the library's page shows of a search by example, as JSON."""
-    return await search(request, here, told)
+async def get_search(request: Request, state: AppStateDep, query: Annotated[SearchRequest, Query()]) -> Response:
+    """Return the same as POST /api/search, from a query string."""
+    return await search(request, state, query)
 
 
-async def _search(here: Running, told: SearchTold) -> Answer:
+async def _search(state: AppState, body: SearchRequest) -> TaskResult:
     pose: Any = None
-    if told.frame is not None:
-        if told.start is not None or told.end is not None:
+    if body.frame is not None:
+        if body.start is not None or body.end is not None:
             raise OptionError("frame with start or end, expected a pose or a part")
-        # It is read from the clip's bytes, by a worker that may know them already.
-        asked = {"clip": told.clip, "frame": told.frame}
-        pose = json.loads((await here.workers.run("pose", told.clip, asked)).body)
-    return await here.searchers.run("search", told.clip, {"wish": told.model_dump(mode="json"), "pose": pose})
+        # Computed by a worker of the clip, which may have its motion in memory.
+        payload = {"clip": body.clip, "frame": body.frame}
+        pose = json.loads((await state.workers.run("pose", body.clip, payload)).body)
+    return await state.searchers.run("search", body.clip, {"request": body.model_dump(mode="json"), "pose": pose})

@@ -1,4 +1,4 @@
-"""Pictures of key poses: those that the library keeps at once, others by a worker."""
+"""Strips of key poses: stored ones from the library, others drawn by a worker."""
 
 from __future__ import annotations
 
@@ -8,79 +8,83 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from keypose.server.asking import ask, respond
-from keypose.server.routes.clip_answers import EDIT_S
-from keypose.server.running import Here
+from keypose.server.app_state import AppStateDep
+from keypose.server.dispatch import build_response, run_task
+from keypose.server.routes.clip_responses import EDIT_TIMEOUT_S
 from keypose.server.schema.base import ClipHash
-from keypose.server.schema.keys import StripTold
+from keypose.server.schema.keys import StripRequest
 from keypose.server.strips import stored_strip
-from keypose.server.work.desk import Answer
+from keypose.server.workers.worker_context import TaskResult
 
 router = APIRouter(tags=["strips"])
 
-LONGEST = 5000  # characters of a list of frames
-A_DAY = "private, max-age=86400"
-PICTURES: dict[int | str, dict[str, object]] = {200: {"content": {"image/svg+xml": {}}, "description": "The strip."}}
-PNG: dict[int | str, dict[str, object]] = {200: {"content": {"image/png": {}}, "description": "The strip."}}
+MAX_FRAMES_LENGTH = 5000  # characters of a list of frames
+CACHE_ONE_DAY = "private, max-age=86400"
+SVG_RESPONSE: dict[int | str, dict[str, object]] = {
+    200: {"content": {"image/svg+xml": {}}, "description": "The strip."}
+}
+PNG_RESPONSE: dict[int | str, dict[str, object]] = {200: {"content": {"image/png": {}}, "description": "The strip."}}
 Theme = Literal["light", "dark", "page"]
 Layout = Literal["side", "time", "path", "expanded", "in-place"]
 Frames = Annotated[
     str | None,
     Query(
         pattern="^[0-9]{1,9}(,[0-9]{1,9})*$",
-        max_length=LONGEST,
-        description="Frames with commas; none: the strip that is kept.",
+        max_length=MAX_FRAMES_LENGTH,
+        description="Frames separated by commas; none: the stored strip.",
     ),
 ]
 Height = Annotated[float | None, Query(ge=20.0, le=2000.0, allow_inf_nan=False)]
 
 
-@router.get("/api/clips/{clip}/strip.svg", responses=PICTURES, response_class=Response)
+@router.get("/api/clips/{clip}/strip.svg", responses=SVG_RESPONSE, response_class=Response)
 async def get_strip(
     request: Request,
-    here: Here,
+    state: AppStateDep,
     clip: ClipHash,
     frames: Frames = None,
     theme: Theme = "light",
     layout: Layout = "side",
     height_px: Height = None,
 ) -> Response:
-    """Key poses side by side."""
+    """Return key poses side by side as SVG."""
     if frames is None:
-        svg = await here.reads(lambda library: stored_strip(library, clip, theme))
-        tag = f'"{hashlib.sha256(svg).hexdigest()[:32]}"'
-        return respond(request, Answer(svg, "image/svg+xml", {"ETag": tag, "Cache-Control": A_DAY}))
-    return await ask(request, here, "strip", clip, _told(clip, "svg", frames, theme, layout, height_px))
+        svg = await state.run_read(lambda library: stored_strip(library, clip, theme))
+        etag = f'"{hashlib.sha256(svg).hexdigest()[:32]}"'
+        return build_response(request, TaskResult(svg, "image/svg+xml", {"ETag": etag, "Cache-Control": CACHE_ONE_DAY}))
+    return await run_task(request, state, "strip", clip, _strip_payload(clip, "svg", frames, theme, layout, height_px))
 
 
-@router.get("/api/clips/{clip}/strip.png", responses=PNG, response_class=Response)
+@router.get("/api/clips/{clip}/strip.png", responses=PNG_RESPONSE, response_class=Response)
 async def get_strip_png(
     request: Request,
-    here: Here,
+    state: AppStateDep,
     clip: ClipHash,
     frames: Frames = None,
     theme: Literal["light", "dark"] = "light",
     layout: Layout = "side",
     height_px: Height = None,
 ) -> Response:
-    """The same as pixels; without frames, those of the strip that is kept."""
+    """Return key poses side by side as PNG; without frames, those of the stored strip."""
     if frames is None:
-        kept = await here.reads(lambda library: library.key_frames(clip))
-        frames = ",".join(map(str, kept))
-    return await ask(request, here, "strip", clip, _told(clip, "png", frames, theme, layout, height_px))
+        key_frames = await state.run_read(lambda library: library.key_frames(clip))
+        frames = ",".join(map(str, key_frames))
+    return await run_task(request, state, "strip", clip, _strip_payload(clip, "png", frames, theme, layout, height_px))
 
 
-@router.post("/api/clips/{clip}/strip.svg", responses=PICTURES, response_class=Response)
-async def get_edited_strip(request: Request, here: Here, clip: ClipHash, told: StripTold) -> Response:
-    """Poses of an edit side by side."""
-    asked = {**told.model_dump(mode="json"), "draft": told.draft.model_dump(mode="json", exclude_unset=True)}
-    return await ask(request, here, "strip", clip, {"clip": clip, "kind": "svg", **asked}, EDIT_S)
+@router.post("/api/clips/{clip}/strip.svg", responses=SVG_RESPONSE, response_class=Response)
+async def get_edit_strip(request: Request, state: AppStateDep, clip: ClipHash, body: StripRequest) -> Response:
+    """Return poses of an edit side by side as SVG."""
+    payload = {**body.model_dump(mode="json"), "draft": body.draft.model_dump(mode="json", exclude_unset=True)}
+    return await run_task(request, state, "strip", clip, {"clip": clip, "format": "svg", **payload}, EDIT_TIMEOUT_S)
 
 
-def _told(clip: str, kind: str, frames: str, theme: str, layout: str, height_px: float | None) -> dict[str, object]:
+def _strip_payload(
+    clip: str, picture_format: str, frames: str, theme: str, layout: str, height_px: float | None
+) -> dict[str, object]:
     return {
         "clip": clip,
-        "kind": kind,
+        "format": picture_format,
         "frames": [int(frame) for frame in frames.split(",")],
         "theme": theme,
         "layout": layout,

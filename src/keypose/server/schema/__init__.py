@@ -1,1 +1,1 @@
-"""What the API speaks: every request and every answer as a type. TypeScript's types are made from these."""
+"""Request and response types of the API. The TypeScript types are generated from these."""

@@ -1,4 +1,4 @@
-"""Clips of the library: rows, pages of them, all about one."""
+"""Types of the library: clips, facets, trash, uploads and search."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from keypose.server.schema.base import MOST_CLIPS, MOST_SKIPPED, ClipHash, Finite, Said, Text, Told
+from keypose.server.schema.base import MAX_CLIPS, MAX_SKIP, ClipHash, Finite, RequestModel, ResponseModel, Text
 
 Sort = Literal["name", "newest", "longest", "shortest"]
 
 
-class ClipRow(Said):
-    """One clip, as a list shows it."""
+class ClipRow(ResponseModel):
+    """A clip in a list."""
 
     hash: ClipHash
     name: str
@@ -26,38 +26,38 @@ class ClipRow(Said):
     added_at: datetime
 
 
-class TagCount(Said):
-    """A tag, and how many clips have it."""
+class TagCount(ResponseModel):
+    """A tag with its number of clips."""
 
     tag: str
     count: int
 
 
-class DurationCount(Said):
-    """How many clips last from ``least_s`` up to below ``most_s``."""
+class DurationCount(ResponseModel):
+    """Number of clips with a duration from ``min_s`` to below ``max_s``."""
 
-    least_s: float
-    most_s: float | None = Field(description="None: without end.")
+    min_s: float
+    max_s: float | None = Field(description="None: no limit.")
     count: int
 
 
-class PartCount(Said):
-    """How many clips there are in which a part of the body swings."""
+class BodyPartCount(ResponseModel):
+    """Number of clips in which a body part swings."""
 
-    part: str
+    body_part: str
     count: int
 
 
-class Facets(Said):
-    """What the clips that were found have, each with its count."""
+class Facets(ResponseModel):
+    """Properties of the matching clips, with counts."""
 
     tags: tuple[TagCount, ...]
     durations: tuple[DurationCount, ...]
-    parts: tuple[PartCount, ...]
+    body_parts: tuple[BodyPartCount, ...]
 
 
-class ClipPage(Said):
-    """Some of the clips that were asked for."""
+class ClipPage(ResponseModel):
+    """A page of the matching clips."""
 
     total: int
     skip: int
@@ -65,8 +65,8 @@ class ClipPage(Said):
     facets: Facets
 
 
-class MethodRow(Said):
-    """A method that chooses keys."""
+class MethodRow(ResponseModel):
+    """A selection method."""
 
     name: str
     summary: str
@@ -75,151 +75,155 @@ class MethodRow(Said):
     options: tuple[str, ...]
 
 
-class FormatRow(Said):
-    """A kind of file that a clip can be taken away as."""
+class FormatRow(ResponseModel):
+    """An export format."""
 
     suffix: str
     label: str
-    needs: str | None = Field(description="What must be installed first; None: nothing.")
+    install_command: str | None = Field(
+        description="Command that installs what the format needs; None: nothing is missing."
+    )
 
 
-class Limits(Said):
-    """How much is taken."""
+class Limits(ResponseModel):
+    """Limits of uploads."""
 
-    upload_bytes: int
-    uploads_at_once: int
+    max_upload_bytes: int
+    max_uploads: int
 
 
-class LibraryFacts(Said):
-    """How much there is, and what can be done."""
+class LibraryInfo(ResponseModel):
+    """Totals of the library, and what the server offers."""
 
     name: str
-    shell_name: str = Field(description="What --library is told in a shell, in the folder of the library.")
+    library_argument: str = Field(description="Argument of --library in a shell, in the folder of the library.")
     version: str
-    clips: int
+    n_clips: int
     duration_s: float
     bytes: int
     tags: tuple[TagCount, ...]
     methods: tuple[MethodRow, ...]
-    groups: tuple[str, ...] = Field(description="Names of parts of the body that joints and weights may be given by.")
+    joint_groups: tuple[str, ...] = Field(description="Names that joints and weights may refer to.")
     formats: tuple[FormatRow, ...]
     limits: Limits
 
 
-class Joint(Said):
-    """One joint of a skeleton."""
+class Joint(ResponseModel):
+    """A joint of a skeleton."""
 
     name: str
     parent: int = Field(description="-1: a root.")
-    part: str | None = Field(description="The part of the body; None: not recognised.")
+    body_part: str | None = Field(description="None: not recognised.")
 
 
-class SwingBar(Said):
-    """One swing of a joint."""
+class SwingBar(ResponseModel):
+    """A swing of a joint."""
 
     joint: str
-    index: int = Field(description="Its place among the joint's swings.")
+    index: int = Field(description="Among the swings of the joint.")
     start: int
     end: int
     angle_deg: float
 
 
-class ClipFacts(ClipRow):
-    """All about one clip."""
+class ClipDetails(ClipRow):
+    """A clip with its metadata, joints, contacts and swings."""
 
-    also_named: tuple[str, ...]
+    other_names: tuple[str, ...]
     source: str
     licence: str
     note: str
-    within_mm: float | None
+    tolerance_mm: float | None
     key_frames: tuple[int, ...]
     has_body: bool
     joints: tuple[Joint, ...]
-    groups: dict[str, tuple[int, ...]] = Field(description="Joints by part of the body.")
-    contacts: dict[str, tuple[tuple[int, int], ...]] = Field(description="First and last frames of each foot's stands.")
+    joint_groups: dict[str, tuple[int, ...]] = Field(description="Joint indices by group.")
+    contacts: dict[str, tuple[tuple[int, int], ...]] = Field(
+        description="First and last frame of each contact, by foot."
+    )
     swings: tuple[SwingBar, ...]
     notes: tuple[str, ...]
 
 
-class Renamed(Told):
-    """What a clip is to be called."""
+class RenameRequest(RequestModel):
+    """The new name of a clip."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-Clips = Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=10_000)]
+ClipHashes = Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=10_000)]
 
 
-class Tagged(Told):
-    """Tags to give to clips and to take from them."""
+class TagsRequest(RequestModel):
+    """Tags to add to clips and to remove from them."""
 
-    clips: Clips
+    clips: ClipHashes
     add: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
     remove: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
 
 
-class SomeClips(Told):
-    """Clips to do something with."""
+class ClipsRequest(RequestModel):
+    """Clips by hash."""
 
-    clips: Clips
+    clips: ClipHashes
 
 
-class ClipRows(Said):
-    """Clips, after something was done with them."""
+class ClipList(ResponseModel):
+    """Clips after a change."""
 
     clips: tuple[ClipRow, ...]
 
 
-class Removed(Said):
-    """Clips that are gone from lists and searches."""
+class TrashResponse(ResponseModel):
+    """Clips that were moved to the trash."""
 
-    removed: tuple[ClipHash, ...]
-
-
-class RemovedRow(ClipRow):
-    """A clip that was thrown away."""
-
-    removed_at: datetime
+    hashes: tuple[ClipHash, ...]
 
 
-class RemovedClips(Said):
-    """Some of the clips that can be restored, the last one first."""
+class TrashRow(ClipRow):
+    """A clip in the trash."""
+
+    trashed_at: datetime
+
+
+class TrashPage(ResponseModel):
+    """A page of the clips in the trash, the latest first."""
 
     total: int
-    days: float = Field(description="How long they can be, since they were removed.")
-    clips: tuple[RemovedRow, ...]
+    retention_days: float = Field(description="Time until clips in the trash are deleted.")
+    clips: tuple[TrashRow, ...]
 
 
-class Uploaded(Said):
-    """What became of a file."""
+class UploadResponse(ResponseModel):
+    """The clip of an uploaded file."""
 
     clip: ClipRow
-    known: bool = Field(description="Its content was there already.")
-    notes: tuple[str, ...] = Field(description="What was not quite right with the file, and was repaired.")
+    is_duplicate: bool = Field(description="Whether the library had this content already.")
+    notes: tuple[str, ...] = Field(description="Problems of the file that were repaired.")
 
 
-class SearchTold(Told):
-    """A search by example: a whole clip; a part, with ``start`` and ``end``; a pose, with ``frame``."""
+class SearchRequest(RequestModel):
+    """A search by example: a whole clip; a span, with ``start`` and ``end``; a pose, with ``frame``."""
 
     clip: ClipHash
     start: Annotated[int, Field(ge=0)] | None = None
     end: Annotated[int, Field(ge=1)] | None = None
     frame: Annotated[int, Field(ge=0)] | None = None
-    words: Text | None = None
+    text: Text | None = None
     tags: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
-    least_duration_s: Finite | None = None
-    most_duration_s: Finite | None = None
+    min_duration_s: Finite | None = None
+    max_duration_s: Finite | None = None
     joints: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=100)] | None = None
     mirrored: bool = True
     ranker: Literal["descriptors", "swings"] = "descriptors"
-    several: bool = False
-    fold: bool = True
-    skip: Annotated[int, Field(ge=0, le=MOST_SKIPPED)] = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_CLIPS)] = 24
+    multiple: bool = False
+    deduplicate: bool = True
+    skip: Annotated[int, Field(ge=0, le=MAX_SKIP)] = 0
+    limit: Annotated[int, Field(ge=1, le=MAX_CLIPS)] = 24
 
 
-class Span(Said):
-    """Stretches of query and clip that are alike, in seconds."""
+class Span(ResponseModel):
+    """Spans of query and clip that match, in seconds."""
 
     query_start_s: float
     query_end_s: float
@@ -227,8 +231,8 @@ class Span(Said):
     end_s: float
 
 
-class HitRow(Said):
-    """One clip that was found, where, and why."""
+class HitRow(ResponseModel):
+    """A hit: the clip, the matching span, and an explanation."""
 
     clip: ClipRow
     score: float
@@ -239,14 +243,14 @@ class HitRow(Said):
     query_start_s: float
     query_end_s: float
     mirrored: bool
-    also: tuple[str, ...]
-    says: str
+    duplicates: tuple[str, ...]
+    explanation: str
     spans: tuple[Span, ...]
 
 
-class Hits(Said):
-    """What a search found, the best first."""
+class SearchResponse(ResponseModel):
+    """Hits of a search, the best first."""
 
     hits: tuple[HitRow, ...]
-    more: bool = Field(description="Whether there are hits behind these.")
-    took_ms: float
+    has_more: bool = Field(description="Whether there are more hits.")
+    elapsed_ms: float

@@ -1,4 +1,4 @@
-"""Keys of one clip: how they are chosen, what they are worth, how they are edited and taken away."""
+"""Types of one clip: selections, curves, edits, drafts and export."""
 
 from __future__ import annotations
 
@@ -6,87 +6,101 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from keypose.server.schema.base import MOST_NAMES, ClipHash, Few, Finite, Frame, Plain, Said, Text, Told
+from keypose.server.schema.base import (
+    MAX_NAMES,
+    ClipHash,
+    FewEntries,
+    Finite,
+    Frame,
+    PlainData,
+    RequestModel,
+    ResponseModel,
+    Text,
+)
 from keypose.server.schema.clips import ClipRow, SwingBar
 
-MOST_FRAMES = 20_000  # keys in one request
-MOST_STEPS = 5_000  # of one edit
-MOST_MOMENTS = 2 * MOST_STEPS + 2  # of its history: after each step the detail may change once
+MAX_FRAMES = 20_000  # keys in one request
+MAX_STEPS = 5_000  # of one edit
+MAX_UNDO_STATES = 2 * MAX_STEPS + 2  # after each step the residual may change once
 
-Names = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=MOST_NAMES)]
-Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MOST_FRAMES)]
-Step = Annotated[int, Field(ge=1, le=10_000, description="Places of every so many frames.")]
+Names = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=MAX_NAMES)]
+Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MAX_FRAMES)]
+Stride = Annotated[int, Field(ge=1, le=10_000, description="Positions of every stride-th frame.")]
 Triple = tuple[Finite, Finite, Finite]
 Residual = Annotated[float, Field(ge=0.0, le=2.0)]
 
 
-class RecipeTold(Told):
-    """How keys are chosen, but for their number."""
+class SelectionSpec(RequestModel):
+    """Options of a selection, without the number of keys."""
 
     method: Text = "salient"
     joints: Names | None = None
-    weights: Annotated[dict[Text, Finite], Few] | None = None
+    weights: Annotated[dict[Text, Finite], FewEntries] | None = None
     pins: Frames = ()
     excluded: Frames = ()
-    first: Frame | None = Field(None, description="The first frame that counts.")
-    last: Frame | None = Field(None, description="The last one.")
-    max_keys: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = None
+    first_frame: Frame | None = Field(None, description="First frame of the range.")
+    last_frame: Frame | None = Field(None, description="Last frame of the range.")
+    max_keys: Annotated[int, Field(ge=2, le=MAX_FRAMES)] | None = None
     smoothing_s: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
-    options: Annotated[dict[Text, Any], Plain] | None = Field(
-        None, description="Of the method: objective, cost, ...; None: what is best for the clip and still quick."
+    options: Annotated[dict[Text, Any], PlainData] | None = Field(
+        None, description="Of the method: objective, cost, ...; None: the best for the clip in interactive time."
     )
 
 
-class Cliff(Said):
-    """A number of keys at which to stop."""
+class Cliff(ResponseModel):
+    """A number of keys beyond which costs fall slowly."""
 
     keys: int
     strength: float
 
 
-class LadderSaid(Said):
-    """Keys for every number of keys."""
+class LadderResponse(ResponseModel):
+    """The selections for every number of keys."""
 
     method: str
-    options: dict[str, Any] = Field(description="Of the method, as they were in the end.")
+    options: dict[str, Any] = Field(description="Of the method, with defaults.")
     counts: tuple[int, ...]
     costs: tuple[float, ...]
     unit: str = Field(description="Of the costs: mm, or units of the features.")
-    order: tuple[int, ...] | None = Field(description="Frames by importance, where fewer keys are some of more keys.")
-    selections: tuple[tuple[int, ...], ...] | None = Field(description="Else the frames for each count.")
+    order: tuple[int, ...] | None = Field(
+        description="Frames by importance, if smaller selections are part of larger ones."
+    )
+    selections: tuple[tuple[int, ...], ...] | None = Field(description="Otherwise the frames for each count.")
     natural: int | None = Field(description="The method's own number of keys.")
-    auto: int | None = Field(description="Where the curve of costs says to stop.")
+    auto: int | None = Field(description="Number of keys at the knee of the cost curve.")
     cliffs: tuple[Cliff, ...]
-    took_ms: float
+    elapsed_ms: float
 
 
-class WithinTold(Told):
-    """Fewest keys of a recipe whose curves leave no joint farther off."""
+class SelectionRequest(RequestModel):
+    """The fewest keys of a spec whose curves stay within a tolerance."""
 
-    recipe: RecipeTold
+    spec: SelectionSpec
     tolerance_mm: Annotated[float, Field(gt=0.0, le=10_000.0)]
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
 
 
-class WithinSaid(Said):
-    """Those keys."""
+class SelectionResponse(ResponseModel):
+    """The selected keys."""
 
     keys: int
     frames: tuple[int, ...]
 
 
-class UnbakedTold(Told):
+class CurvesRequest(RequestModel):
     """Curves through keys."""
 
     frames: Annotated[Frames, Field(min_length=1)]
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
-    polish: bool = Field(False, description="Nearest curves and the whole score, when one stops; else at once.")
+    polish: bool = Field(
+        False, description="Best curves and the whole score; otherwise quick ones with a partial score."
+    )
     residual: Residual = 0.0
-    step: Step = 1
+    stride: Stride = 1
 
 
-class KeyStep(Told):
-    """One edit of key poses or of keys. ``op`` says which; each takes what it needs of the rest."""
+class KeyStep(RequestModel):
+    """An edit step of keys. ``op`` is the operation; each operation takes some of the other fields."""
 
     op: Literal["rotate", "reach", "shift", "move_key", "insert_key", "delete_key", "mirror", "paste"]
     frame: Frame
@@ -94,7 +108,9 @@ class KeyStep(Told):
     quaternion: tuple[Finite, Finite, Finite, Finite] | None = None
     euler_degrees: Triple | None = None
     space: Literal["local", "parent", "world"] = "local"
-    to: Triple | Frame | None = Field(None, description="A place in metres, as in /frames; or a frame, for move_key.")
+    to: Triple | Frame | None = Field(
+        None, description="A position in metres, as in /frames; or a frame, for move_key."
+    )
     by: Triple | None = None
     from_frame: Frame | None = None
     ripple: bool = False
@@ -102,8 +118,8 @@ class KeyStep(Told):
     keep_feet: bool = False
 
 
-class SwingStep(Told):
-    """One edit of a swing, or of all swings of some joints."""
+class SwingStep(RequestModel):
+    """An edit step of a swing, or of all swings of some joints."""
 
     op: Literal["scale", "shift", "lengthen", "shorten", "delete", "intensify"]
     joint: Text
@@ -111,56 +127,56 @@ class SwingStep(Told):
     factor: Finite | None = None
     by_frames: int | None = None
     anchor: Literal["start", "middle", "end"] | None = Field(
-        None, description="Of lengthen and shorten: what stays where it is in time; None: the middle."
+        None, description="For lengthen and shorten: the point that keeps its time; None: the middle."
     )
 
 
-class KeysDraft(Told):
-    """Keys under edit."""
+class KeysDraft(RequestModel):
+    """An edit of keys."""
 
     kind: Literal["keys"]
     frames: Annotated[Frames, Field(min_length=1)]
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
     residual: Residual = 0.0
-    steps: Annotated[tuple[KeyStep, ...], Field(fail_fast=True, max_length=MOST_STEPS)] = ()
+    steps: Annotated[tuple[KeyStep, ...], Field(fail_fast=True, max_length=MAX_STEPS)] = ()
 
 
-class SwingsDraft(Told):
-    """Swings under edit, over the capture."""
+class SwingsDraft(RequestModel):
+    """An edit of the swings of the capture."""
 
     kind: Literal["swings"]
     threshold: Annotated[float, Field(gt=0.0, le=10.0)] = 0.4
-    steps: Annotated[tuple[SwingStep, ...], Field(fail_fast=True, max_length=MOST_STEPS)] = ()
+    steps: Annotated[tuple[SwingStep, ...], Field(fail_fast=True, max_length=MAX_STEPS)] = ()
 
 
 Draft = Annotated[KeysDraft | SwingsDraft, Field(discriminator="kind")]
 
 
-class EditedTold(Told):
-    """An edit to look at."""
+class EditRequest(RequestModel):
+    """An edit to apply."""
 
     draft: Draft
-    step: Step = 1
+    stride: Stride = 1
 
 
-class FramesHeader(Said):
-    """What stands before the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
+class FramesHeader(ResponseModel):
+    """Header of the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
 
-    ``face`` (N, 1, 3) is a point straight ahead of the head; (N, 0, 3): it is not known where one looks.
+    ``face`` (N, 1, 3) is a point straight ahead of the head; (N, 0, 3): no face was recognised.
     Metres on a figure of 1.7 m, Y up, the floor at 0, the middle of the hips' path at X = Z = 0.
     """
 
-    fps: float = Field(description="Of what is shown.")
+    fps: float = Field(description="Of the rows.")
     n_frames: int = Field(description="Of the clip.")
-    step: int = Field(description="Row i shows frame i * step.")
+    stride: int = Field(description="Row i is frame i * stride.")
     names: tuple[str, ...]
     parents: tuple[int, ...]
-    end_joints: tuple[int, ...] = Field(description="The joint of each end site.")
-    head: int | None = Field(description="The joint that carries the face; None: there is none.")
+    end_joints: tuple[int, ...] = Field(description="Joint of each end site.")
+    head: int | None = Field(description="Head joint; None: not recognised.")
 
 
-class ScoreSaid(Said):
-    """How far a motion is off the capture, in mm on a figure of 1.7 m; null: not measured while one browses."""
+class Score(ResponseModel):
+    """Error of a motion against the capture, in mm on a figure of 1.7 m; null: not measured."""
 
     mean_mm: float
     p95_mm: float
@@ -176,52 +192,54 @@ class ScoreSaid(Said):
     bytes: int | None
 
 
-class UnbakedHeader(Said):
-    """What stands before ``positions``, ``ends``, ``face``; scored: ``per_frame_mm`` (T,), ``per_joint_mm`` (J,)."""
+class CurvesHeader(ResponseModel):
+    """Header of ``positions``, ``ends``, ``face`` and, if scored, ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,)."""
 
     fps: float
     n_frames: int
-    step: int
+    stride: int
     keys: tuple[int, ...]
-    extremes: tuple[int, ...] = Field(description="Those of the keys that are; the others are breakdowns.")
-    score: ScoreSaid | None = Field(description="None: the figure has no height.")
+    extremes: tuple[int, ...] = Field(description="Keys that are extremes; the others are breakdowns.")
+    score: Score | None = Field(description="None: the figure has no height.")
 
 
-class MethodSaid(Said):
-    """The keys of one method, and how far curves through them stray."""
+class MethodComparison(ResponseModel):
+    """The keys of one method, and the score of curves through them."""
 
     method: str
     keys: int
     frames: tuple[int, ...]
-    score: ScoreSaid | None
+    score: Score | None
 
 
-class ComparedSaid(Said):
-    """Methods side by side, with as many keys as each has up to ``keys``."""
+class Comparison(ResponseModel):
+    """Methods with their largest selections of up to ``keys`` keys."""
 
     clip: ClipRow
     keys: int
-    methods: tuple[MethodSaid, ...]
+    methods: tuple[MethodComparison, ...]
 
 
-class EditedHeader(Said):
-    """The same after an edit."""
+class EditHeader(ResponseModel):
+    """Header of the arrays of an edit."""
 
     fps: float
     n_frames: int = Field(description="After the edit.")
-    step: int
-    keys: tuple[int, ...] | None = Field(description="None: the draft is one of swings.")
+    stride: int
+    keys: tuple[int, ...] | None = Field(description="None: a draft of swings.")
     extremes: tuple[int, ...] | None
-    swings: tuple[SwingBar, ...] | None = Field(description="None: the draft is one of keys.")
-    history: tuple[str, ...] = Field(description="The steps, as one would type them.")
-    changed: tuple[int, int] | None = Field(description="First and last frame that the last step may have changed.")
-    notes: tuple[str, ...] = Field(description="What the last step has to say.")
-    missed_mm: float | None = Field(description="How far a hand or foot stays from where the last step sent it.")
-    score: ScoreSaid | None = Field(description="None: there are more or fewer frames than before.")
+    swings: tuple[SwingBar, ...] | None = Field(description="None: a draft of keys.")
+    history: tuple[str, ...] = Field(description="The steps as Python calls.")
+    changed_frames: tuple[int, int] | None = Field(
+        description="First and last frame that the last step may have changed."
+    )
+    notes: tuple[str, ...] = Field(description="Of the last step.")
+    reach_error_mm: float | None = Field(description="Distance of a hand or foot from the target of the last step.")
+    score: Score | None = Field(description="None: the number of frames has changed.")
 
 
-class StripTold(Told):
-    """Which poses of an edit to show side by side."""
+class StripRequest(RequestModel):
+    """A strip of an edit."""
 
     draft: Draft
     frames: Frames | None = Field(None, description="None: the keys of the draft, or the best ones of edited swings.")
@@ -230,58 +248,62 @@ class StripTold(Told):
     height_px: Annotated[float, Field(ge=20.0, le=2000.0)] | None = None
 
 
-class Moment(Told):
-    """A place in the history of an edit."""
+class UndoState(RequestModel):
+    """A state in the history of an edit."""
 
-    steps: Annotated[int, Field(ge=0, le=MOST_STEPS)] = Field(description="So many are done.")
+    n_steps: Annotated[int, Field(ge=0, le=MAX_STEPS)] = Field(description="Number of steps applied.")
     residual: Residual
 
 
-class DraftKept(Told):
-    """What is kept of an edit: the steps that were undone stay, so that they can be done again."""
+class DraftRequest(RequestModel):
+    """A draft to save, with the steps that were undone, so that they can be redone."""
 
     draft: Draft
-    done: Annotated[int, Field(ge=0, le=MOST_STEPS)] = Field(description="So many of the steps count.")
-    moments: Annotated[tuple[Moment, ...], Field(fail_fast=True, max_length=MOST_MOMENTS)] | None = Field(
-        None, description="The history, where the detail changed on the way; else each step is one."
+    n_applied: Annotated[int, Field(ge=0, le=MAX_STEPS)] = Field(
+        description="Number of steps applied; the others were undone."
     )
-    at: Annotated[int, Field(ge=0, le=MOST_MOMENTS)] | None = Field(None, description="Which of the moments is now.")
+    undo_states: Annotated[tuple[UndoState, ...], Field(fail_fast=True, max_length=MAX_UNDO_STATES)] | None = Field(
+        None, description="The history, if the residual changed between steps; otherwise each step is a state."
+    )
+    undo_index: Annotated[int, Field(ge=0, le=MAX_UNDO_STATES)] | None = Field(
+        None, description="Index of the current undo state."
+    )
 
     @model_validator(mode="after")
-    def _fits(self) -> DraftKept:
-        if self.done > len(self.draft.steps):
-            raise ValueError(f"done={self.done}, but there are {len(self.draft.steps)} steps")
+    def _check_n_applied(self) -> DraftRequest:
+        if self.n_applied > len(self.draft.steps):
+            raise ValueError(f"n_applied={self.n_applied}, but there are {len(self.draft.steps)} steps")
         return self
 
 
-class DraftSaid(Said):
-    """A draft as it was kept."""
+class DraftResponse(ResponseModel):
+    """A saved draft."""
 
     revision: int
     draft: Draft
-    done: int
-    moments: tuple[Moment, ...] | None = None
-    at: int | None = None
+    n_applied: int
+    undo_states: tuple[UndoState, ...] | None = None
+    undo_index: int | None = None
 
 
-class ExportTold(Told):
-    """What to take away of one clip."""
+class ExportRequest(RequestModel):
+    """An export of one clip."""
 
     format: Text = Field(description="A suffix, such as .bvh, .glb, .keys.json, .strip.svg, .report.html")
     frames: Frames | None = Field(None, description="Keys; None: every frame, or the draft's.")
     interpolation: Literal["bezier", "natural", "linear"] = "bezier"
     draft: Draft | None = None
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = Field(None, description="For .kps.")
-    lossless: bool = Field(False, description="For .kps: every number of the frames, in place of a tolerance.")
+    lossless: bool = Field(False, description="For .kps: every number exactly, instead of a tolerance.")
     theme: Literal["light", "dark"] = Field("light", description="Of strips.")
     layout: Literal["side", "time", "path", "expanded", "in-place"] = Field("side", description="Of strips.")
 
 
-class ExportManyTold(Told):
-    """What to take away of several."""
+class BatchExportRequest(RequestModel):
+    """An export of several clips."""
 
     clips: Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=1000)]
     format: Text
-    keys: Annotated[int, Field(ge=2, le=MOST_FRAMES)] | None = Field(None, description="None: every frame.")
+    keys: Annotated[int, Field(ge=2, le=MAX_FRAMES)] | None = Field(None, description="None: every frame.")
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None
     lossless: bool = False

@@ -1,7 +1,7 @@
-"""Motions without loss: whole numbers, foretold from one another, and what was missed through a range coder."""
+"""The lossless codec: columns of integers, predicted from each other, with range-coded prediction errors."""
 
+from keypose.storage.lossless.channel_table import ChannelTable
 from keypose.storage.lossless.decode import LosslessDecoder
 from keypose.storage.lossless.encode import encode_lossless
-from keypose.storage.lossless.table import ChannelTable
 
 __all__ = ["ChannelTable", "LosslessDecoder", "encode_lossless"]

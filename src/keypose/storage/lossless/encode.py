@@ -1,6 +1,8 @@
-"""A motion to bytes that give it back bit for bit."""
+"""Encode a motion without loss."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,47 +12,57 @@ from keypose.errors import OptionError
 from keypose.model import Motion, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS
 from keypose.rotations import AXES
-from keypose.storage.groups import LOSSLESS, Coded, group_bounds
-from keypose.storage.lossless.fit import fitted, ordered
+from keypose.storage.groups import LOSSLESS, CodedFrames, group_bounds
+from keypose.storage.lossless.angle_recovery import recover_angles
+from keypose.storage.lossless.channel_table import ChannelTable
+from keypose.storage.lossless.fit import fit_columns, order_columns
+from keypose.storage.lossless.integer_stream import NumberKind
 from keypose.storage.lossless.layout import Layout
-from keypose.storage.lossless.plan import Column, plan_of
-from keypose.storage.lossless.recover import recovered_angles
-from keypose.storage.lossless.spelling import same_bits, spellings
-from keypose.storage.lossless.stream import Kind
-from keypose.storage.lossless.table import ChannelTable
+from keypose.storage.lossless.number_format import choose_number_formats, same_bits
+from keypose.storage.lossless.plan import Column, kernel_plan
 
 
-def encode_lossless(motion: Motion, channels: ChannelTable | None = None) -> Coded:
-    """The frames of ``motion``, and its reference pose, without loss.
+def encode_lossless(motion: Motion, channels: ChannelTable | None = None) -> CodedFrames:
+    """Encode the frames of ``motion`` and its reference pose without loss.
 
-    ``channels``: the numbers of the BVH file that the motion was read from, which are then kept too. Without them the
-    angles of such a file are looked for in the motion; joints where that fails are kept as quaternions.
+    ``channels``: the numbers of the BVH file that the motion was read from, which are then stored, too. Without them,
+    the angles are recovered from the motion; joints where that fails are stored as quaternions.
     """
-    translations, rotations, apart = _rows(motion)
-    table = None if channels is None else _checked(channels, motion, apart)
-    layout, values = _columns(motion.skeleton, translations, rotations, table)
+    translations, rotations, n_reference_rows = _frames_with_reference(motion)
+    table = None if channels is None else _check_channels(channels, motion, n_reference_rows)
+    layout, values = _build_columns(motion.skeleton, translations, rotations, table)
     if not all(same_bits(a, b).all() for a, b in zip(layout.poses(values), (translations, rotations), strict=True)):
         raise OptionError(f"{motion.name}: channels= are not the numbers that this motion was read from")
-    spelt = spellings(np.ascontiguousarray(values.T))
-    wholes = np.array([s.wholes(v) for s, v in zip(spelt, values.T, strict=True)], np.int64).reshape(values.shape[::-1])
-    moving = np.ascontiguousarray(wholes[:, apart:])
+    number_formats = choose_number_formats(np.ascontiguousarray(values.T))
+    integers = np.array([s.to_integers(v) for s, v in zip(number_formats, values.T, strict=True)], np.int64).reshape(
+        values.shape[::-1]
+    )
+    frame_integers = np.ascontiguousarray(integers[:, n_reference_rows:])
     bounds = group_bounds(motion.n_frames, motion.fps)
-    order = ordered(layout.sets, moving)
-    columns = fitted(order, moving, spelt, _are_angles(layout), bounds)
-    line = [c for own in order for c in own]
-    columns = [Column(column.spelling, column.constant, column.predictor, tuple(wholes[c, :apart].tolist()))
-               for c, column in zip(line, columns, strict=True)]  # fmt: skip
-    coded = moving[[c for c, column in zip(line, columns, strict=True) if column.constant is None]]
-    plan = plan_of(columns)
-    bodies = tuple(_core.lossless_encode(plan, np.ascontiguousarray(coded[:, start:stop])) for start, stop in bounds)
+    order = order_columns(layout.column_sets, frame_integers)
+    columns = fit_columns(order, frame_integers, number_formats, _are_angles(layout), bounds)
+    flat_order = [c for own in order for c in own]
+    columns = [
+        replace(column, reference_values=tuple(integers[c, :n_reference_rows].tolist()))
+        for c, column in zip(flat_order, columns, strict=True)
+    ]
+    coded_integers = frame_integers[
+        [c for c, column in zip(flat_order, columns, strict=True) if column.constant is None]
+    ]
+    plan = kernel_plan(columns)
+    bodies = tuple(
+        _core.lossless_encode(plan, np.ascontiguousarray(coded_integers[:, start:stop])) for start, stop in bounds
+    )
     for (start, stop), body in zip(bounds, bodies, strict=True):
-        if (_core.lossless_decode(plan, body, stop - start) != coded[:, start:stop]).any():
+        if (_core.lossless_decode(plan, body, stop - start) != coded_integers[:, start:stop]).any():
             raise AssertionError(f"{motion.name}: frames {start} to {stop - 1} are not what was coded")
-    return Coded(LOSSLESS, _clip(layout, order, columns, apart, channels), (b"",) * len(bounds), bodies)
+    return CodedFrames(
+        LOSSLESS, _encode_parameters(layout, order, columns, n_reference_rows, channels), (b"",) * len(bounds), bodies
+    )
 
 
-def _rows(motion: Motion) -> tuple[Floats, Floats, int]:
-    """Translations and rotations of the reference pose, if there is one, and of all frames."""
+def _frames_with_reference(motion: Motion) -> tuple[Floats, Floats, int]:
+    """Return translations and rotations of the reference pose, if any, and all frames; and the number of poses."""
     pose = motion.reference_pose
     if pose is None:
         return motion.translations, motion.rotations, 0
@@ -58,64 +70,66 @@ def _rows(motion: Motion) -> tuple[Floats, Floats, int]:
             np.concatenate((pose.rotations[None], motion.rotations)), 1)  # fmt: skip
 
 
-def _checked(channels: ChannelTable, motion: Motion, apart: int) -> Floats:
-    """The table's numbers, of the rows that the motion has."""
-    expected = apart + motion.n_frames, sum(map(len, motion.skeleton.channels))
-    if channels.values.shape != expected or channels.apart != apart:
+def _check_channels(channels: ChannelTable, motion: Motion, n_reference_rows: int) -> Floats:
+    """Return the values of the table; raise ``OptionError`` if its shape does not match the motion."""
+    expected = n_reference_rows + motion.n_frames, sum(map(len, motion.skeleton.channels))
+    if channels.values.shape != expected or channels.n_reference_rows != n_reference_rows:
         rows, columns = channels.values.shape
         raise OptionError(f"{motion.name}: channels= of {rows} rows of {columns} numbers, expected {expected[0]} of "
                           f"{expected[1]}: those of the file that the motion was read from")  # fmt: skip
     return channels.values
 
 
-def _columns(
+def _build_columns(
     skeleton: Skeleton, translations: Floats, rotations: Floats, table: Floats | None
 ) -> tuple[Layout, Floats]:
-    """Which columns there are, and their values (N, C)."""
+    """Return the layout of the columns, and their values (N, C)."""
     offsets = np.broadcast_to(skeleton.offsets, translations.shape)
     moving: Bools = np.asarray(~same_bits(translations, offsets).all(axis=0))
     values: list[Floats] = []
-    free = []
+    is_free = []
     column = 0
-    for j, own in enumerate(skeleton.channels):
+    for j, joint_channels in enumerate(skeleton.channels):
         values += [translations[:, j, axis] for axis in np.flatnonzero(moving[j])]
         if table is None:
-            angles = recovered_angles(skeleton, j, np.ascontiguousarray(rotations[:, j]))
+            angles = recover_angles(skeleton, j, np.ascontiguousarray(rotations[:, j]))
         else:
-            turning = [column + k for k, channel in enumerate(own) if channel not in POSITION_CHANNELS]
-            angles, column = table[:, turning], column + len(own)
-        free.append(angles is None)
+            rotation_columns = [
+                column + k for k, channel in enumerate(joint_channels) if channel not in POSITION_CHANNELS
+            ]
+            angles, column = table[:, rotation_columns], column + len(joint_channels)
+        is_free.append(angles is None)
         values += list((rotations[:, j] if angles is None else angles).T)
-    layout = Layout(skeleton, tuple((bool(x), bool(y), bool(z)) for x, y, z in moving), tuple(free))
+    layout = Layout(skeleton, tuple((bool(x), bool(y), bool(z)) for x, y, z in moving), tuple(is_free))
     return layout, np.stack(values, axis=1) if values else np.zeros((len(translations), 0))
 
 
 def _are_angles(layout: Layout) -> Bools:
-    """Which columns hold degrees."""
-    kinds: list[bool] = []
-    for moving, free, turns in zip(layout.moving, layout.free, layout.turns, strict=True):
-        kinds += [False] * sum(moving) + ([False] * 4 if free else [True] * len(turns))
-    return np.array(kinds, bool)
+    """Return which columns are angles in degrees (C,)."""
+    are_angles: list[bool] = []
+    for moving, free, axes in zip(layout.moving, layout.is_free, layout.rotation_axes, strict=True):
+        are_angles += [False] * sum(moving) + ([False] * 4 if free else [True] * len(axes))
+    return np.array(are_angles, bool)
 
 
-def _clip(
-    layout: Layout, order: list[list[int]], columns: list[Column], apart: int, channels: ChannelTable | None
+def _encode_parameters(
+    layout: Layout, order: list[list[int]], columns: list[Column], n_reference_rows: int, channels: ChannelTable | None
 ) -> bytes:
-    """What all groups share, as bytes."""
-    out = _core.NumbersOut()
-    word = channels.frame_time.encode() if channels is not None else b""
-    for letter in (*word, 0):
-        out.put(Kind.LETTER, letter)
-    out.put(Kind.APART, apart)
-    for moving, free in zip(layout.moving, layout.free, strict=True):
-        out.put(Kind.MOVING, sum(1 << axis for axis in range(len(AXES)) if moving[axis]))
-        out.put(Kind.FREE, free)
-    left = iter(columns)
-    for own in order:
-        waiting = sorted(own)
-        for c in own:
-            if len(waiting) > 1:
-                out.put(Kind.ORDER, waiting.index(c))
-            waiting.remove(c)
-            next(left).write(out)
+    """Encode what all groups share."""
+    out = _core.IntegerWriter()
+    frame_time = channels.frame_time.encode() if channels is not None else b""
+    for letter in (*frame_time, 0):
+        out.write(NumberKind.LETTER, letter)
+    out.write(NumberKind.REFERENCE_ROWS, n_reference_rows)
+    for moving, free in zip(layout.moving, layout.is_free, strict=True):
+        out.write(NumberKind.MOVING, sum(1 << axis for axis in range(len(AXES)) if moving[axis]))
+        out.write(NumberKind.FREE, free)
+    remaining_columns = iter(columns)
+    for column_set in order:
+        remaining = sorted(column_set)
+        for c in column_set:
+            if len(remaining) > 1:
+                out.write(NumberKind.ORDER, remaining.index(c))
+            remaining.remove(c)
+            next(remaining_columns).write(out)
     return out.finish()

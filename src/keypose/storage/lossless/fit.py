@@ -1,4 +1,4 @@
-"""The columns of a clip and how each is best foretold."""
+"""Choose the cheapest predictor of each column of a clip."""
 
 from __future__ import annotations
 
@@ -7,148 +7,175 @@ from dataclasses import replace
 import numpy as np
 
 from keypose.arrays import Bools
-from keypose.storage.lossless.charts import Charted, chartings, units
-from keypose.storage.lossless.misses import Frames, fitting_frames, quarters, rungs
-from keypose.storage.lossless.past import ALL_LAGS, FEW_LAGS, Past, best_past, fixed_past, with_helpers
-from keypose.storage.lossless.plan import ROUGH_BITS, Column, Predictor, full_turn
-from keypose.storage.lossless.spelling import DECIMAL, Spelling, Wholes
+from keypose.storage.lossless.lag_predictor import ALL_LAGS, TRIAL_LAGS, LagFit, add_helpers, fit_fixed_lags, fit_lags
+from keypose.storage.lossless.number_format import DECIMAL, Integers, NumberFormat
+from keypose.storage.lossless.plan import MIDDLE_BITS, Column, Predictor, full_turn
+from keypose.storage.lossless.polynomial import PolynomialFit, fit_polynomials, normalize_input
+from keypose.storage.lossless.prediction_errors import FitFrames, choose_fit_frames, decimal_ranks, quarter_log2
 
-MOST_FRAMES = 3000  # on which predictors are fitted
-NARROW = 1 << 51  # below it, numbers are foretold with weights and charts
-MOST_DIGITS = 15
-
-
-def ordered(sets: list[list[int]], wholes: Wholes) -> list[list[int]]:
-    """The columns of each set (C, T) in the order of coding: the liveliest first, from which others may be told."""
-    bends = np.abs(np.diff(wholes.astype(float), n=2, axis=1)).sum(axis=1)
-    return [sorted(own, key=lambda c: -bends[c]) for own in sets]
+MAX_FIT_FRAMES = 3000  # approximately
+MAX_NARROW = 1 << 51  # below it, numbers are predicted with weights and polynomials
+MAX_DIGITS = 15
 
 
-def fitted(
-    sets: list[list[int]], wholes: Wholes, spelt: list[Spelling], angles: Bools, bounds: list[tuple[int, int]]
+def order_columns(sets: list[list[int]], integers: Integers) -> list[list[int]]:
+    """Return the columns of each set in coding order: those with the largest changes first, as inputs of the others."""
+    second_differences = np.abs(np.diff(integers.astype(float), n=2, axis=1)).sum(axis=1)
+    return [sorted(own, key=lambda c: -second_differences[c]) for own in sets]
+
+
+def fit_columns(
+    sets: list[list[int]],
+    integers: Integers,
+    number_formats: list[NumberFormat],
+    angles: Bools,
+    bounds: list[tuple[int, int]],
 ) -> list[Column]:
-    """The columns in the order of ``sets``, which is that of coding, of numbers ``wholes`` (C, T)."""
-    frames = fitting_frames(bounds, MOST_FRAMES)
+    """Fit the columns in the order of ``sets``, the coding order, to ``integers`` (C, T)."""
+    frames = choose_fit_frames(bounds, MAX_FIT_FRAMES)
     columns: list[Column] = []
-    coded: list[tuple[Wholes, Wholes, Predictor]] = []  # numbers and misses on the chosen frames
-    for own in sets:
-        inputs: list[int] = []  # of the set, by their place among the coded ones
-        for c in own:
-            if (wholes[c] == wholes[c][0]).all():
-                columns.append(Column(spelt[c], int(wholes[c][0])))
+    coded: list[tuple[Integers, Integers, Predictor]] = []  # integers and errors on the fit frames
+    for column_set in sets:
+        inputs: list[int] = []  # of the set, by their index among the coded columns
+        for c in column_set:
+            if (integers[c] == integers[c][0]).all():
+                columns.append(Column(number_formats[c], int(integers[c][0])))
                 continue
-            numbers = _Numbers(wholes[c], spelt[c], bool(angles[c]), frames)
-            predictor, misses = _predictor(numbers, frames, coded, inputs)
+            numbers = _ColumnNumbers(integers[c], number_formats[c], bool(angles[c]), frames)
+            predictor, errors = _fit_predictor(numbers, frames, coded, inputs)
             inputs.append(len(coded))
-            coded.append((numbers.fitting, misses, predictor))
-            columns.append(Column(spelt[c], None, predictor))
+            coded.append((numbers.fit_integers, errors, predictor))
+            columns.append(Column(number_formats[c], None, predictor))
     return columns
 
 
-class _Numbers:
-    """The numbers of one column, and what is plain about them."""
+class _ColumnNumbers:
+    """The integers of one column, with their basic properties."""
 
-    def __init__(self, wholes: Wholes, spelling: Spelling, angle: bool, frames: Frames) -> None:
-        least, greatest = int(wholes.min()), int(wholes.max())
-        self.narrow = least > -NARROW and greatest < NARROW
-        self.wraps, self.digits, self.fitting = False, 0, wholes[frames.chosen]
-        if spelling.kind == DECIMAL:
-            turn = full_turn(spelling)
-            jumps = np.abs(np.diff(wholes)) > turn // 2
-            inside = -(turn // 2) <= least and greatest < turn // 2 and not spelling.signed_zeros
-            self.wraps = bool(angle and inside and jumps.any())
+    def __init__(self, integers: Integers, number_format: NumberFormat, is_angle: bool, frames: FitFrames) -> None:
+        low, high = int(integers.min()), int(integers.max())
+        self.is_narrow = low > -MAX_NARROW and high < MAX_NARROW
+        self.wraps, self.digits, self.fit_integers = False, 0, integers[frames.frames]
+        if number_format.kind == DECIMAL:
+            full_turn_value = full_turn(number_format)
+            jumps = np.abs(np.diff(integers)) > full_turn_value // 2
+            is_within_half_turn = (
+                -(full_turn_value // 2) <= low and high < full_turn_value // 2 and not number_format.signed_zeros
+            )
+            self.wraps = bool(is_angle and is_within_half_turn and jumps.any())
             if self.wraps:
-                self.fitting = _unwrapped(self.fitting, turn, frames)
+                self.fit_integers = _unwrap_angles(self.fit_integers, full_turn_value, frames)
             else:
-                self.digits = _digits(wholes)
-        least, greatest = int(self.fitting.min()), int(self.fitting.max())
-        extent = min(62, ((greatest - least) // 2 + 1).bit_length())
-        rough = max(0, extent - ROUGH_BITS)
-        middle = ((least + greatest) // 2 + ((1 << rough) >> 1)) >> rough
-        self.plain = Predictor(extent=extent, rough_middle=middle, wraps=self.wraps, digits=self.digits)
+                self.digits = _significant_digits(integers)
+        low, high = int(self.fit_integers.min()), int(self.fit_integers.max())
+        extent = min(62, ((high - low) // 2 + 1).bit_length())
+        middle_shift = max(0, extent - MIDDLE_BITS)
+        middle = ((low + high) // 2 + ((1 << middle_shift) >> 1)) >> middle_shift
+        self.base_predictor = Predictor(extent=extent, coarse_middle=middle, wraps=self.wraps, digits=self.digits)
 
 
-def _unwrapped(wholes: Wholes, turn: int, frames: Frames) -> Wholes:
-    """Angles without jumps at full turns, from the first frame of each group on."""
-    steps = frames.steps(wholes)
-    turns = np.cumsum((steps + turn // 2) // turn)
-    starts = np.maximum.accumulate(np.where(frames.first, np.arange(len(wholes)), 0))
-    return wholes - turn * (turns - turns[starts])
+def _unwrap_angles(integers: Integers, full_turn_value: int, frames: FitFrames) -> Integers:
+    """Return angles unwrapped across full turns, from the first frame of each group on."""
+    steps = frames.steps(integers)
+    n_turns = np.cumsum((steps + full_turn_value // 2) // full_turn_value)
+    starts = np.maximum.accumulate(np.where(frames.is_first, np.arange(len(integers)), 0))
+    return integers - full_turn_value * (n_turns - n_turns[starts])
 
 
-def _digits(wholes: Wholes) -> int:
-    """How many digits of the numbers matter, if those of large ones end in zeros; else 0."""
-    longest = len(str(int(np.abs(wholes).max())))
-    for digits in range(1, min(longest, MOST_DIGITS + 1)):
-        sizes = np.abs(wholes)
-        exact, low, step = np.ones(len(sizes), bool), 10**digits, 10
+def _significant_digits(integers: Integers) -> int:
+    """Return the number of significant digits if large numbers end in zeros, else 0."""
+    max_digits = len(str(int(np.abs(integers).max())))
+    for digits in range(1, min(max_digits, MAX_DIGITS + 1)):
+        sizes = np.abs(integers)
+        fits, low, step = np.ones(len(sizes), bool), 10**digits, 10
         while low <= sizes.max():
-            exact &= (sizes < low) | (sizes % step == 0)
+            fits &= (sizes < low) | (sizes % step == 0)
             low, step = low * 10, step * 10
-        if exact.all():
+        if fits.all():
             return digits
     return 0
 
 
-def _predictor(
-    numbers: _Numbers, frames: Frames, coded: list[tuple[Wholes, Wholes, Predictor]], inputs: list[int]
-) -> tuple[Predictor, Wholes]:
-    """The cheapest way found to foretell one column, and its misses; ``inputs`` may chart it."""
-    plain = numbers.plain
-    if not numbers.narrow:
-        past = fixed_past(frames, numbers.fitting, plain.middle)
-        predictor = replace(plain, lags=past.lags, weights=past.weights)
-        return _sized(predictor, _counted(numbers, past), frames), past.misses
-    charting, level, rest = None, plain.middle, numbers.fitting
-    known = [units(coded[i][0], coded[i][2].middle, coded[i][2].extent) for i in inputs[:2] if _can_chart(coded[i])]
-    cheapest = best_past(frames, rest, level, FEW_LAGS).bits
-    for tried in chartings(frames, rest, known):
-        bits = best_past(frames, tried.rest, 0, FEW_LAGS).bits + tried.plan_bits
-        if bits < cheapest:
-            charting, cheapest = tried, bits
-    for tried in charting.coarser() if charting is not None else ():
-        bits = best_past(frames, tried.rest, 0, FEW_LAGS).bits + tried.plan_bits
-        if bits < cheapest:
-            charting, cheapest = tried, bits
-    if charting is not None:
-        level, rest = 0, charting.rest
-    past = best_past(frames, rest, level, ALL_LAGS)
-    others = [i for i, (_, misses, predictor) in enumerate(coded) if _can_chart(coded[i]) and misses.any()]
-    help_from = np.array([coded[i][1] for i in others]).reshape(len(others), len(rest))
-    past = with_helpers(frames, rest, level, past, help_from)
-    predictor = _with(plain, charting, past, [i for i in inputs[:2] if _can_chart(coded[i])], others, len(coded))
-    return _sized(predictor, _counted(numbers, past), frames), past.misses
+def _fit_predictor(
+    numbers: _ColumnNumbers, frames: FitFrames, coded: list[tuple[Integers, Integers, Predictor]], inputs: list[int]
+) -> tuple[Predictor, Integers]:
+    """Return the cheapest predictor of one column, and its errors; ``inputs`` may be polynomial inputs."""
+    base = numbers.base_predictor
+    if not numbers.is_narrow:
+        lag_fit = fit_fixed_lags(frames, numbers.fit_integers, base.middle)
+        predictor = replace(base, lags=lag_fit.lags, weights=lag_fit.weights)
+        return _set_error_sizes(predictor, _coded_errors(numbers, lag_fit), frames), lag_fit.errors
+    polynomial, level, residuals = None, base.middle, numbers.fit_integers
+    normalized_inputs = [
+        normalize_input(coded[i][0], coded[i][2].middle, coded[i][2].extent)
+        for i in inputs[:2]
+        if _can_be_input(coded[i])
+    ]
+    min_bits = fit_lags(frames, residuals, level, TRIAL_LAGS).bits
+    for candidate in fit_polynomials(frames, residuals, normalized_inputs):
+        bits = fit_lags(frames, candidate.residuals, 0, TRIAL_LAGS).bits + candidate.coefficient_bits
+        if bits < min_bits:
+            polynomial, min_bits = candidate, bits
+    for candidate in polynomial.coarser_fits() if polynomial is not None else ():
+        bits = fit_lags(frames, candidate.residuals, 0, TRIAL_LAGS).bits + candidate.coefficient_bits
+        if bits < min_bits:
+            polynomial, min_bits = candidate, bits
+    if polynomial is not None:
+        level, residuals = 0, polynomial.residuals
+    lag_fit = fit_lags(frames, residuals, level, ALL_LAGS)
+    helper_candidates = [
+        i for i, (_, misses, predictor) in enumerate(coded) if _can_be_input(coded[i]) and misses.any()
+    ]
+    helper_errors = np.array([coded[i][1] for i in helper_candidates]).reshape(len(helper_candidates), len(residuals))
+    lag_fit = add_helpers(frames, residuals, level, lag_fit, helper_errors)
+    predictor = _combine(
+        base, polynomial, lag_fit, [i for i in inputs[:2] if _can_be_input(coded[i])], helper_candidates, len(coded)
+    )
+    return _set_error_sizes(predictor, _coded_errors(numbers, lag_fit), frames), lag_fit.errors
 
 
-def _can_chart(column: tuple[Wholes, Wholes, Predictor]) -> bool:
-    return column[2].extent < NARROW.bit_length()
+def _can_be_input(column: tuple[Integers, Integers, Predictor]) -> bool:
+    return column[2].extent < MAX_NARROW.bit_length()
 
 
-def _with(
-    plain: Predictor, charting: Charted | None, past: Past, inputs: list[int], others: list[int], here: int
+def _combine(
+    base: Predictor,
+    polynomial: PolynomialFit | None,
+    lag_fit: LagFit,
+    inputs: list[int],
+    helper_candidates: list[int],
+    column_index: int,
 ) -> Predictor:
     predictor = replace(
-        plain,
-        lags=past.lags,
-        shift=past.shift,
-        weights=past.weights,
-        helpers=tuple((here - others[i], weight) for i, weight in past.helpers),
+        base,
+        lags=lag_fit.lags,
+        shift=lag_fit.shift,
+        weights=lag_fit.weights,
+        helpers=tuple((column_index - helper_candidates[i], weight) for i, weight in lag_fit.helpers),
     )
-    if charting is None:
+    if polynomial is None:
         return predictor
-    backs = tuple(here - i for i in inputs[: charting.inputs])
-    return replace(predictor, inputs=backs, degree=charting.degree, grain=charting.grain, chart=charting.chart)
+    input_distances = tuple(column_index - i for i in inputs[: polynomial.n_inputs])
+    return replace(
+        predictor,
+        inputs=input_distances,
+        degree=polynomial.degree,
+        coefficient_shift=polynomial.shift,
+        coefficients=polynomial.coefficients,
+    )
 
 
-def _counted(numbers: _Numbers, past: Past) -> Wholes:
-    """The misses as they are coded: in rungs, where only some digits of the numbers matter."""
+def _coded_errors(numbers: _ColumnNumbers, lag_fit: LagFit) -> Integers:
+    """Return the errors as coded: in decimal ranks, if numbers have few significant digits."""
     if not numbers.digits:
-        return past.misses
-    return rungs(numbers.fitting, numbers.digits) - rungs(numbers.fitting - past.misses, numbers.digits)
+        return lag_fit.errors
+    return decimal_ranks(numbers.fit_integers, numbers.digits) - decimal_ranks(
+        numbers.fit_integers - lag_fit.errors, numbers.digits
+    )
 
 
-def _sized(predictor: Predictor, misses: Wholes, frames: Frames) -> Predictor:
-    sizes = np.abs(misses.astype(float))
-    first, later = sizes[frames.first], sizes[~frames.first]
-    size = min(239, quarters(16 * float(later.mean()) + 1)) if len(later) else 0
-    return replace(predictor, first_size=min(255, quarters(16 * float(first.mean()) + 1)), size=size)
+def _set_error_sizes(predictor: Predictor, errors: Integers, frames: FitFrames) -> Predictor:
+    sizes = np.abs(errors.astype(float))
+    first, later = sizes[frames.is_first], sizes[~frames.is_first]
+    size = min(239, quarter_log2(16 * float(later.mean()) + 1)) if len(later) else 0
+    return replace(predictor, first_size=min(255, quarter_log2(16 * float(first.mean()) + 1)), size=size)

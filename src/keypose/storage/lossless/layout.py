@@ -1,4 +1,4 @@
-"""Which numbers of a skeleton's poses change at all: the columns that are stored."""
+"""The columns that are stored: the numbers of a skeleton's poses that can change."""
 
 from __future__ import annotations
 
@@ -16,87 +16,89 @@ from keypose.rotations import AXES
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The columns of a motion: for each joint its moving coordinates, then its turns or its quaternion.
+    """The columns of a motion: for each joint its moving coordinates, then its angles or its quaternion.
 
-    A joint's turns are the angles of its rotation channels, in their order, from which the BVH reader makes
-    quaternions; a joint whose rotations come from no such numbers has the four parts of its quaternions instead.
+    The angles are those of the joint's rotation channels, in their order, from which the BVH reader computes
+    quaternions; a joint whose rotations do not come from such angles has the four components of its quaternions.
     """
 
     skeleton: Skeleton
-    moving: tuple[tuple[bool, bool, bool], ...]  # by joint and axis: has a column; else it stays at its offset
-    free: tuple[bool, ...]  # by joint: its rotations are stored as quaternions
+    moving: tuple[tuple[bool, bool, bool], ...]  # by joint and axis: has a column; else constant at its offset
+    is_free: tuple[bool, ...]  # by joint: its rotations are stored as quaternions
 
     @cached_property
-    def sets(self) -> list[list[int]]:
-        """Columns that belong together: a joint's coordinates, a joint's turns or quaternion; without empty ones."""
+    def column_sets(self) -> list[list[int]]:
+        """Return the non-empty sets of related columns: a joint's coordinates, or its angles or quaternion."""
         counts = []
         for j in range(self.skeleton.n_joints):
-            counts += [sum(self.moving[j]), 4 if self.free[j] else len(self.turns[j])]
+            counts += [sum(self.moving[j]), 4 if self.is_free[j] else len(self.rotation_axes[j])]
         ends = np.cumsum(counts).tolist()
         return [list(range(end - count, end)) for end, count in zip(ends, counts, strict=True) if count]
 
     @cached_property
-    def turns(self) -> list[list[int]]:
-        """The axes about which the rotation channels of each joint turn, in order."""
+    def rotation_axes(self) -> list[list[int]]:
+        """Return the axes of the rotation channels of each joint, in order."""
         return [[AXES.index(c[0]) for c in own if c in ROTATION_CHANNELS] for own in self.skeleton.channels]
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
-        return sum(map(len, self.sets))
+        """Return the number of columns."""
+        return sum(map(len, self.column_sets))
 
     @cached_property
-    def _tables(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The columns of positions (J, 3), of turns (J, 3) and their axes, of quaternions (J, 4); -1 where absent."""
+    def _column_tables(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return the columns of positions (J, 3), angles (J, 3) with their axes, and quaternions (J, 4); -1: absent."""
         joints = self.skeleton.n_joints
-        positions, turns, axes = np.full((3, joints, 3), -1, np.int32)
+        positions, angles, axes = np.full((3, joints, 3), -1, np.int32)
         quaternions = np.full((joints, 4), -1, np.int32)
         column = 0
         for j in range(joints):
             for axis in np.flatnonzero(self.moving[j]):
                 positions[j, axis] = column
                 column += 1
-            own = 4 if self.free[j] else len(self.turns[j])
-            if self.free[j]:
+            n_columns = 4 if self.is_free[j] else len(self.rotation_axes[j])
+            if self.is_free[j]:
                 quaternions[j] = range(column, column + 4)
             else:
-                turns[j, :own], axes[j, :own] = range(column, column + own), self.turns[j]
-            column += own
-        return positions, turns, axes, quaternions
+                angles[j, :n_columns], axes[j, :n_columns] = range(column, column + n_columns), self.rotation_axes[j]
+            column += n_columns
+        return positions, angles, axes, quaternions
 
     def poses(self, values: Floats) -> tuple[Floats, Floats]:
-        """Translations (N, J, 3) and rotations (N, J, 4) of the columns' ``values`` (N, C)."""
-        positions, turns, axes, quaternions = self._tables
+        """Return the translations (N, J, 3) and rotations (N, J, 4) of the columns' ``values`` (N, C)."""
+        positions, angles, axes, quaternions = self._column_tables
         offsets = self.skeleton.offsets
-        translations, rotations = _core.poses_from_channels(values, positions, turns, axes, offsets)
-        for j in np.flatnonzero(self.free):
+        translations, rotations = _core.poses_from_channels(values, positions, angles, axes, offsets)
+        for j in np.flatnonzero(self.is_free):
             rotations[:, j] = values[:, quaternions[j]]
         return translations, rotations
 
     @cached_property
     def channel_columns(self) -> list[int]:
-        """The column of each of the skeleton's channels, in file order; -1: it stays at its joint's offset."""
-        positions, turns, _, _ = self._tables
+        """Return the column of each of the skeleton's channels, in file order; -1: constant at the joint's offset."""
+        positions, angle_columns, _, _ = self._column_tables
         columns: list[int] = []
-        for j, own in enumerate(self.skeleton.channels):
-            angles = iter(turns[j].tolist())
-            columns += [int(positions[j, AXES.index(c[0])]) if c in POSITION_CHANNELS else next(angles) for c in own]
+        for j, joint_channels in enumerate(self.skeleton.channels):
+            angles = iter(angle_columns[j].tolist())
+            columns += [
+                int(positions[j, AXES.index(c[0])]) if c in POSITION_CHANNELS else next(angles) for c in joint_channels
+            ]
         return columns
 
     def channels(self, values: Floats) -> Floats:
-        """The numbers (N, channels) of the skeleton's channels; no joint is stored as quaternions."""
+        """Return the values (N, channels) of the skeleton's channels; no joint may be stored as quaternions."""
         offsets = [
             self.skeleton.offsets[j, AXES.index(channel[0])] if channel in POSITION_CHANNELS else 0.0
             for j, own in enumerate(self.skeleton.channels)
             for channel in own
         ]
-        numbers = np.tile(np.array(offsets, float), (len(values), 1))
+        result = np.tile(np.array(offsets, float), (len(values), 1))
         moving = np.array(self.channel_columns, int) >= 0
-        numbers[:, moving] = values[:, np.array(self.channel_columns, int)[moving]]
-        return numbers
+        result[:, moving] = values[:, np.array(self.channel_columns, int)[moving]]
+        return result
 
 
 def channel_layout(skeleton: Skeleton) -> Layout:
-    """The layout of which every column is a channel of the skeleton."""
+    """Return the layout in which every column is a channel of the skeleton."""
     moving = [tuple(channel in own for channel in POSITION_CHANNELS) for own in skeleton.channels]
     return Layout(skeleton, tuple((x, y, z) for x, y, z in moving), (False,) * skeleton.n_joints)

@@ -1,1 +1,1 @@
-"""Motions within a promised error: numbers on grids as coarse as the error allows, foretold, then range coded."""
+"""The lossy codec: numbers quantized as coarsely as the tolerance allows, predicted, then range coded."""

@@ -1,4 +1,4 @@
-"""Bytes to the frames of a motion, any group without the others."""
+"""Decode the frames of a motion, each group separately."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from keypose.storage.lossy.plan import Plan
 
 
 class LossyDecoder:
-    """Reads the groups of one clip, in any order."""
+    """Decodes the groups of one clip, in any order."""
 
-    def __init__(self, skeleton: Skeleton, fps: float, n_frames: int, clip: bytes) -> None:
-        """``clip`` is what all groups share. Raises ``CodingError`` where no encoder can have written it."""
+    def __init__(self, skeleton: Skeleton, fps: float, n_frames: int, parameters: bytes) -> None:
+        """``parameters`` are the bytes shared by all groups. Raises ``CodingError`` if they are invalid."""
         self._bounds = group_bounds(n_frames, fps)
         try:
-            self._clip = Plan.from_bytes(clip, skeleton.n_joints).kernel(skeleton)
+            self._kernel = Plan.from_bytes(parameters, skeleton.n_joints).build_kernel(skeleton)
         except (ValueError, OverflowError) as error:
             raise CodingError(str(error)) from None
 
-    def group(self, g: int, pose: bytes, body: bytes, next_pose: bytes | None) -> tuple[Floats, Floats]:
-        """Translations (n, J, 3) and rotations (n, J, 4) of group ``g``; ``next_pose`` is that of the next one."""
+    def decode_group(self, g: int, pose: bytes, body: bytes, next_pose: bytes | None) -> tuple[Floats, Floats]:
+        """Return translations (n, J, 3) and rotations (n, J, 4) of group ``g``; ``next_pose``: of the next group."""
         start, stop = self._bounds[g]
         try:
-            first = self._clip.decode_pose(pose)
-            after = None if next_pose is None else self._clip.decode_pose(next_pose)
-            return self._clip.poses(self._clip.decode_body(stop - start, body, first, after))
+            first = self._kernel.decode_pose(pose)
+            next_numbers = None if next_pose is None else self._kernel.decode_pose(next_pose)
+            return self._kernel.poses(self._kernel.decode_body(stop - start, body, first, next_numbers))
         except (ValueError, RuntimeError) as error:
             raise CodingError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Swings as bytes: how numbers, the clip's head and the tracks are written, and how they are read with distrust.
+"""Packed swings: writers and readers of numbers, the header and the tracks; readers validate all data.
 
-docs/swings-packed.md describes every byte. In each file what writes stands beside what reads.
+docs/swings-packed.md describes every byte.
 """

@@ -1,4 +1,4 @@
-"""What each joint does, and where those are that move about."""
+"""Tracks and paths of packed swings."""
 
 from __future__ import annotations
 
@@ -7,61 +7,61 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.model import Curves
 from keypose.rotations import log
-from keypose.swings.block import turns
+from keypose.swings.block import rotation_coding
 from keypose.swings.block.reader import Reader
 from keypose.swings.block.writer import Writer
-from keypose.swings.parts import KeyedSpan
 from keypose.swings.path import Path
+from keypose.swings.swing import KeyedSpan
 from keypose.swings.track import Track
 
-SWINGS, RESTS, RESTS_ARE_MEAN, KEYS = 1, 2, 4, 8  # what a track has
-EVERY_FRAME, CUBIC = 4, 8  # beside the number of angles of keys
-KEY_BYTES = 64  # of memory that one key takes when it is read
+SWINGS, RESTS, RESTS_ARE_MEAN, KEYS = 1, 2, 4, 8  # flags of a track
+EVERY_FRAME, CUBIC = 4, 8  # flags beside the number of angles of keys
+KEY_BYTES = 64  # memory of one key when it is read
 
 
 def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
-    """All but the mean rotation, which is in a table of all joints; keys of one that is left out count as that."""
+    """Write a track without its mean rotation, which is in a table; keys of a left-out joint have their own section."""
     rests_are_mean = bool((np.float32(log(track.rest_rotations)) == np.float32(log(track.mean_rotation))).all())
-    has = SWINGS * bool(track.n_swings) | RESTS * bool(len(track.rest_starts)) | KEYS * bool(track.keyed)
-    out.byte(has | RESTS_ARE_MEAN * (rests_are_mean and bool(has & RESTS)))
-    if has & SWINGS:
-        with out.counted_as("swings"):
+    flags = SWINGS * bool(track.n_swings) | RESTS * bool(len(track.rest_starts)) | KEYS * bool(track.keyed)
+    out.write_byte(flags | RESTS_ARE_MEAN * (rests_are_mean and bool(flags & RESTS)))
+    if flags & SWINGS:
+        with out.section("swings"):
             _write_spans(out, track.starts, track.ends)
-            out.floats(np.concatenate((log(track.start_rotations), track.turns), axis=1))
-    if has & RESTS:
-        with out.counted_as("rests"):
+            out.write_floats(np.concatenate((log(track.start_rotations), track.rotation_vectors), axis=1))
+    if flags & RESTS:
+        with out.section("rests"):
             _write_spans(out, track.rest_starts, track.rest_ends)
             if not rests_are_mean:
-                out.floats(log(track.rest_rotations))
-    if has & KEYS:
-        with out.counted_as("left_out" if left_out else "keys"):
-            out.whole(len(track.keyed))
+                out.write_floats(log(track.rest_rotations))
+    if flags & KEYS:
+        with out.section("left_out" if left_out else "keys"):
+            out.write_varint(len(track.keyed))
             for span in track.keyed:
-                angles, numbers = turns.folded(span.rotations)
+                angles, numbers = rotation_coding.encode_rotations(span.rotations)
                 _write_keys(out, span.frames, angles)
-                out.floats(numbers)
+                out.write_floats(numbers)
 
 
 def read_track(block: Reader, joint: str, mean_rotation: Floats, n_frames: int) -> Track:
-    """The same back."""
-    has = block.byte(f"what {joint} does", SWINGS | RESTS | RESTS_ARE_MEAN | KEYS)
-    starts, ends = _read_spans(block, joint, n_frames, 26) if has & SWINGS else _NO_SPANS
-    numbers = block.floats(len(starts), 6, f"swings of {joint}")
-    still = 2 if has & RESTS_ARE_MEAN else 14
-    rest_starts, rest_ends = _read_spans(block, joint, n_frames, still) if has & RESTS else _NO_SPANS
-    if has & RESTS_ARE_MEAN:
-        block.claim(len(rest_starts), KEY_BYTES, "rests")
+    """Read a track."""
+    flags = block.read_byte(f"what {joint} does", SWINGS | RESTS | RESTS_ARE_MEAN | KEYS)
+    starts, ends = _read_spans(block, joint, n_frames, 26) if flags & SWINGS else _NO_SPANS
+    values = block.read_floats(len(starts), 6, f"swings of {joint}")
+    min_bytes = 2 if flags & RESTS_ARE_MEAN else 14
+    rest_starts, rest_ends = _read_spans(block, joint, n_frames, min_bytes) if flags & RESTS else _NO_SPANS
+    if flags & RESTS_ARE_MEAN:
+        block.claim_memory(len(rest_starts), KEY_BYTES, "rests")
         rests = np.tile(mean_rotation, (len(rest_starts), 1))
     else:
-        rests = block.rotations(len(rest_starts), f"rests of {joint}")
-    spans = block.count(f"keyed spans of {joint}", 15) if has & KEYS else 0
+        rests = block.read_rotations(len(rest_starts), f"rests of {joint}")
+    spans = block.read_count(f"keyed spans of {joint}", 15) if flags & KEYS else 0
     return Track(
         joint,
         mean_rotation,
         starts,
         ends,
-        block.as_rotations(numbers[:, :3], f"swings of {joint}"),
-        numbers[:, 3:],
+        block.decode_rotations(values[:, :3], f"swings of {joint}"),
+        values[:, 3:],
         rest_starts,
         rest_ends,
         rests,
@@ -73,14 +73,14 @@ _NO_SPANS: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 def _write_spans(out: Writer, starts: Ints, ends: Ints) -> None:
-    """How many, and from frame 0 on how far each start and end is from what was before."""
-    out.whole(len(starts))
-    out.wholes(np.diff(np.stack((starts, ends), axis=1).ravel(), prepend=0))
+    """Write the number of spans, and the differences of successive starts and ends from frame 0."""
+    out.write_varint(len(starts))
+    out.write_varints(np.diff(np.stack((starts, ends), axis=1).ravel(), prepend=0))
 
 
-def _read_spans(block: Reader, joint: str, n_frames: int, least_bytes: int) -> tuple[Ints, Ints]:
+def _read_spans(block: Reader, joint: str, n_frames: int, min_bytes: int) -> tuple[Ints, Ints]:
     at = block.at
-    steps = block.wholes(2 * block.count(f"spans of {joint}", least_bytes), f"spans of {joint}")
+    steps = block.read_varints(2 * block.read_count(f"spans of {joint}", min_bytes), f"spans of {joint}")
     edges = np.cumsum(steps)
     if edges[-1:].sum() >= n_frames:
         raise block.error(f"{joint}: something outside the clip, expected frames 0 to {n_frames - 1}", at)
@@ -89,60 +89,60 @@ def _read_spans(block: Reader, joint: str, n_frames: int, least_bytes: int) -> t
 
 
 def _read_keyed_span(block: Reader, joint: str, n_frames: int) -> KeyedSpan:
-    frames, form = _read_keys(block, joint, n_frames, EVERY_FRAME | turns.FREE)
-    what, angles = f"keys of {joint}", form & 3
-    if angles == turns.FREE:
-        return KeyedSpan(frames, block.rotations(len(frames), what))
-    numbers = block.floats(1, turns.n_numbers(angles, len(frames)), what)[0]
-    block.as_rotations(numbers[None, :3], what)
-    return KeyedSpan(frames, turns.unfolded(angles, numbers, len(frames)))
+    frames, form = _read_keys(block, joint, n_frames, EVERY_FRAME | rotation_coding.FREE)
+    label, angles = f"keys of {joint}", form & 3
+    if angles == rotation_coding.FREE:
+        return KeyedSpan(frames, block.read_rotations(len(frames), label))
+    numbers = block.read_floats(1, rotation_coding.count_numbers(angles, len(frames)), label)[0]
+    block.decode_rotations(numbers[None, :3], label)
+    return KeyedSpan(frames, rotation_coding.decode_rotations(angles, numbers, len(frames)))
 
 
 def write_path(out: Writer, path: Path) -> None:
-    """The keys of a path; only slopes that some span has, for before the first and after the last key nothing turns."""
+    """Write the keys of a path; without the in tangent of the first and the out tangent of the last key."""
     curves = path.curves
     _write_keys(out, path.keys, CUBIC * curves.is_cubic)
-    out.floats(curves.values)
-    if curves.arriving is not None and curves.leaving is not None:
-        out.floats(curves.leaving[:-1])
-        out.floats(curves.arriving[1:])
+    out.write_floats(curves.values)
+    if curves.in_tangents is not None and curves.out_tangents is not None:
+        out.write_floats(curves.out_tangents[:-1])
+        out.write_floats(curves.in_tangents[1:])
 
 
 def read_path(block: Reader, joint: str, n_frames: int) -> Path:
-    """The same back."""
+    """Read a path."""
     frames, form = _read_keys(block, joint, n_frames, EVERY_FRAME | CUBIC)
     keys = len(frames)
-    values = block.floats(keys, 3, f"path of {joint}")[:, None]
+    values = block.read_floats(keys, 3, f"path of {joint}")[:, None]
     if not form & CUBIC:
         return Path(joint, frames, Curves(values))
-    leaving, arriving = np.zeros((2, keys, 1, 3))
-    leaving[:-1, 0] = block.floats(keys - 1, 3, f"slopes of {joint}")
-    arriving[1:, 0] = block.floats(keys - 1, 3, f"slopes of {joint}")
-    return Path(joint, frames, Curves(values, arriving, leaving))
+    out_tangents, in_tangents = np.zeros((2, keys, 1, 3))
+    out_tangents[:-1, 0] = block.read_floats(keys - 1, 3, f"slopes of {joint}")
+    in_tangents[1:, 0] = block.read_floats(keys - 1, 3, f"slopes of {joint}")
+    return Path(joint, frames, Curves(values, in_tangents, out_tangents))
 
 
 def _write_keys(out: Writer, frames: Ints, form: int) -> None:
-    """Frames of keys; where there is one on every frame, the first and how many."""
+    """Write the frames of keys; for a key on every frame only the first one and the count."""
     every = len(frames) > 1 and int(frames[-1] - frames[0]) == len(frames) - 1
-    out.byte(form | EVERY_FRAME * every)
-    out.whole(len(frames))
-    out.wholes(frames[:1] if every else np.diff(frames, prepend=0))
+    out.write_byte(form | EVERY_FRAME * every)
+    out.write_varint(len(frames))
+    out.write_varints(frames[:1] if every else np.diff(frames, prepend=0))
 
 
-def _read_keys(block: Reader, joint: str, n_frames: int, known: int) -> tuple[Ints, int]:
-    at, form = block.at, block.byte(f"the form of keys of {joint}")
-    if form & ~known:
-        raise block.error(f"the form of keys of {joint} is {form}, expected bits of {known}", at)
-    keys = block.whole(f"the number of keys of {joint}", n_frames)
+def _read_keys(block: Reader, joint: str, n_frames: int, allowed_bits: int) -> tuple[Ints, int]:
+    at, form = block.at, block.read_byte(f"the form of keys of {joint}")
+    if form & ~allowed_bits:
+        raise block.error(f"the form of keys of {joint} is {form}, expected bits of {allowed_bits}", at)
+    keys = block.read_varint(f"the number of keys of {joint}", n_frames)
     if not keys:
         raise block.error(f"no keys of {joint}, expected at least one", at)
-    if not form & EVERY_FRAME and keys > block.left:
-        raise block.error(f"{keys} keys of {joint}, but {block.left} bytes are left", at)
-    block.claim(keys, KEY_BYTES, f"keys of {joint}")
+    if not form & EVERY_FRAME and keys > block.n_left:
+        raise block.error(f"{keys} keys of {joint}, but {block.n_left} bytes are left", at)
+    block.claim_memory(keys, KEY_BYTES, f"keys of {joint}")
     if form & EVERY_FRAME:
-        frames = block.wholes(1, f"keys of {joint}") + np.arange(keys)
+        frames = block.read_varints(1, f"keys of {joint}") + np.arange(keys)
     else:
-        frames = np.cumsum(block.wholes(keys, f"keys of {joint}"))
+        frames = np.cumsum(block.read_varints(keys, f"keys of {joint}"))
     if frames[-1] >= n_frames:
         raise block.error(f"{joint}: a key outside the clip, expected frames 0 to {n_frames - 1}", at)
     return frames.astype(np.int32), form

@@ -1,4 +1,4 @@
-"""Bytes on their way out, counted by what they are for."""
+"""A writer of packed swings that counts bytes by section."""
 
 from __future__ import annotations
 
@@ -10,68 +10,68 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats
-from keypose.swings.block import numbers
+from keypose.swings.block import varint
 
 
 class Writer:
-    """Collects bytes; ``sizes`` tells how many went into each part."""
+    """Collects bytes; ``sizes`` has the number of bytes of each section."""
 
     def __init__(self) -> None:
         self.sizes: Counter[str] = Counter()
-        self._pieces: list[bytes] = []
-        self._part = "header"
+        self._chunks: list[bytes] = []
+        self._section = "header"
 
     @contextmanager
-    def counted_as(self, part: str) -> Iterator[None]:
-        """Counts what is written meanwhile as ``part``."""
-        before, self._part = self._part, part
+    def section(self, name: str) -> Iterator[None]:
+        """Count the bytes written in this context as section ``name``."""
+        before, self._section = self._section, name
         yield
-        self._part = before
+        self._section = before
 
     def data(self) -> bytes:
-        """All of it."""
-        return b"".join(self._pieces)
+        """Return all bytes."""
+        return b"".join(self._chunks)
 
-    def put(self, piece: bytes) -> None:
-        """Bytes as they are."""
-        self._pieces.append(piece)
-        self.sizes[self._part] += len(piece)
+    def write_bytes(self, chunk: bytes) -> None:
+        """Write plain bytes."""
+        self._chunks.append(chunk)
+        self.sizes[self._section] += len(chunk)
 
-    def byte(self, value: int) -> None:
-        """A number from 0 to 255."""
-        self.put(bytes((value,)))
+    def write_byte(self, value: int) -> None:
+        """Write a number from 0 to 255."""
+        self.write_bytes(bytes((value,)))
 
-    def whole(self, value: int) -> None:
-        """One whole number, not negative."""
-        self.put(numbers.written_one(value))
+    def write_varint(self, value: int) -> None:
+        """Write one non-negative number."""
+        self.write_bytes(varint.encode_one(value))
 
-    def wholes(self, values: ArrayLike) -> None:
-        """Several whole numbers up to 2**31 - 1; how many is known to the reader."""
-        self.put(numbers.written(values))
+    def write_varints(self, values: ArrayLike) -> None:
+        """Write numbers up to 2**31 - 1 without their count."""
+        self.write_bytes(varint.encode(values))
 
-    def floats(self, values: ArrayLike) -> None:
-        """Numbers of 32 bits."""
-        self.put(np.asarray(values).astype("<f4").tobytes())
+    def write_floats(self, values: ArrayLike) -> None:
+        """Write 32-bit numbers."""
+        self.write_bytes(np.asarray(values).astype("<f4").tobytes())
 
-    def doubles(self, values: Iterable[float]) -> None:
-        """Numbers of 64 bits."""
-        self.put(np.array([*values], "<f8").tobytes())
+    def write_doubles(self, values: Iterable[float]) -> None:
+        """Write 64-bit numbers."""
+        self.write_bytes(np.array([*values], "<f8").tobytes())
 
-    def text(self, value: str) -> None:
-        """A text and its length; names of other encodings hold halves of characters, which are kept."""
+    def write_text(self, value: str) -> None:
+        """Write the length and bytes of a text; lone surrogates (names of unknown encodings) are preserved."""
         encoded = value.encode("utf-8", "surrogatepass")
-        self.whole(len(encoded))
-        self.put(encoded)
+        self.write_varint(len(encoded))
+        self.write_bytes(encoded)
 
-    def texts(self, values: tuple[str, ...]) -> None:
-        """Several texts and their number."""
-        self.whole(len(values))
+    def write_texts(self, values: tuple[str, ...]) -> None:
+        """Write the number of texts and each of them."""
+        self.write_varint(len(values))
         for value in values:
-            self.text(value)
+            self.write_text(value)
 
-    def rows_unlike(self, rows: Floats, usual: Floats) -> None:
-        """Rows (N, 3), only those that are not the ``usual`` ones (N, 3)."""
-        unlike = np.flatnonzero((np.float32(rows) != np.float32(usual)).any(axis=1))
-        self.whole(len(unlike))
-        self.wholes(np.diff(unlike, prepend=0))
-        self.floats(rows[unlike])
+    def write_changed_rows(self, rows: Floats, defaults: Floats) -> None:
+        """Write only those of rows (N, 3) that differ from ``defaults`` (N, 3)."""
+        changed = np.flatnonzero((np.float32(rows) != np.float32(defaults)).any(axis=1))
+        self.write_varint(len(changed))
+        self.write_varints(np.diff(changed, prepend=0))
+        self.write_floats(rows[changed])

@@ -1,183 +1,190 @@
-/** What is on its way, at the foot of the page: each file with its progress, and what is wrong with it. */
+/** The list of uploads at the bottom of the page: each file with its progress or error. */
 
 import { ApiError } from "../../api/client";
 import { fill, h } from "../../ui/dom";
-import { bytes, count, counted, duration } from "../../ui/format";
+import { bytes, count, countOf, duration } from "../../ui/format";
 import { icon } from "../../ui/icons";
 import { progressBar } from "../../ui/progress";
-import { sentence } from "../../ui/states";
+import { toSentence } from "../../ui/states";
 import type { Upload, UploadQueue } from "./queue";
 
-const MOST_SHOWN = 200;
+const MAX_ROWS = 200;
 
 export function uploadPanel(queue: UploadQueue): { element: HTMLElement; close(): void } {
   const summary = h("h2", { class: "uploads-summary", id: "uploads-summary" });
-  const news = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
-  const fold = button("down", "Fold the list of uploads", () => setFolded(!element.classList.contains("folded")));
-  const shut = button("cross", "Close the list of uploads", () => queue.clear({ failed: true }));
-  const whole = progressBar("All uploads");
+  const announcement = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  const foldButton = button("down", "Collapse the list of uploads", () =>
+    setFolded(!element.classList.contains("folded")),
+  );
+  const closeButton = button("cross", "Close the list of uploads", () => queue.clear({ failed: true }));
+  const totalProgress = progressBar("All uploads");
   const list = h("ul", { class: "uploads-list", tabindex: 0, "aria-labelledby": "uploads-summary" });
-  const head = h("div", { class: "uploads-head" }, summary, fold, shut);
+  const head = h("div", { class: "uploads-head" }, summary, foldButton, closeButton);
   const element = h("section", { class: "uploads", "aria-labelledby": "uploads-summary", hidden: true });
-  element.append(head, whole.element, list, news);
+  element.append(head, totalProgress.element, list, announcement);
   const rows = new Map<Upload, UploadRow>();
 
   function setFolded(folded: boolean): void {
     element.classList.toggle("folded", folded);
-    fold.setAttribute("aria-expanded", String(!folded));
-    fold.replaceChildren(icon(folded ? "up" : "down"));
+    foldButton.setAttribute("aria-expanded", String(!folded));
+    foldButton.replaceChildren(icon(folded ? "up" : "down"));
   }
 
   function show(): void {
     const { uploads } = queue;
     element.hidden = uploads.length === 0;
-    const shown = [...uploads].sort((a, b) => urgency(a) - urgency(b)).slice(0, MOST_SHOWN);
+    const visible = [...uploads].sort((a, b) => sortRank(a) - sortRank(b)).slice(0, MAX_ROWS);
     for (const [upload, row] of rows) {
-      if (shown.includes(upload)) continue;
-      row.forget();
+      if (visible.includes(upload)) continue;
+      row.close();
       rows.delete(upload);
     }
-    for (const upload of shown) if (!rows.has(upload)) rows.set(upload, uploadRow(upload, queue));
-    const elements = shown.map((upload) => rows.get(upload)!.element);
+    for (const upload of visible) if (!rows.has(upload)) rows.set(upload, uploadRow(upload, queue));
+    const elements = visible.map((upload) => rows.get(upload)!.element);
     if (elements.some((row, index) => list.children[index] !== row) || list.children.length !== elements.length) {
       list.replaceChildren(...elements);
     }
-    const going = queue.count("waiting", "sending", "analysing");
-    const said = summaryOf(queue);
-    if (summary.textContent !== said) summary.textContent = said;
-    if (going === 0 && uploads.length > 0 && news.textContent !== said) news.textContent = said;
-    whole.element.hidden = going === 0;
-    whole.set(uploads.length === 0 ? 0 : uploads.reduce((sum, each) => sum + doneShare(each), 0) / uploads.length);
-    shut.disabled = going > 0;
+    const running = queue.count("waiting", "sending", "analysing");
+    const text = formatSummary(queue);
+    if (summary.textContent !== text) summary.textContent = text;
+    if (running === 0 && uploads.length > 0 && announcement.textContent !== text) announcement.textContent = text;
+    totalProgress.element.hidden = running === 0;
+    totalProgress.set(
+      uploads.length === 0 ? 0 : uploads.reduce((sum, each) => sum + completedFraction(each), 0) / uploads.length,
+    );
+    closeButton.disabled = running > 0;
   }
 
   setFolded(false);
-  const forget = queue.version.show(show);
+  const unwatch = queue.version.watchNow(show);
   return {
     element,
     close: () => {
-      forget();
-      for (const row of rows.values()) row.forget();
+      unwatch();
+      for (const row of rows.values()) row.close();
     },
   };
 }
 
 /** "2 of 12 added", "12 clips added, 1 failed" */
-export function summaryOf(queue: Pick<UploadQueue, "count" | "uploads">): string {
-  const over = queue.count("done", "known");
+export function formatSummary(queue: Pick<UploadQueue, "count" | "uploads">): string {
+  const finished = queue.count("done", "duplicate");
   const failed = queue.count("failed");
-  const noticed = queue.uploads.filter(({ notes }) => notes.length > 0).length;
+  const withNotes = queue.uploads.filter(({ notes }) => notes.length > 0).length;
   const suffix = [
-    noticed > 0 ? `, ${count(noticed)} with a note` : "",
+    withNotes > 0 ? `, ${count(withNotes)} with a note` : "",
     failed > 0 ? `, ${count(failed)} failed` : "",
   ].join("");
   if (queue.count("waiting", "sending", "analysing") > 0) {
-    return `Adding ${count(over)} of ${count(queue.uploads.length)}${suffix}`;
+    return `Adding ${count(finished)} of ${count(queue.uploads.length)}${suffix}`;
   }
-  return `${counted(over, "clip")} added${suffix}`;
+  return `${countOf(finished, "clip")} added${suffix}`;
 }
 
-function doneShare(upload: Upload): number {
-  return upload.isOver ? 1 : 0.8 * upload.part.value;
+function completedFraction(upload: Upload): number {
+  return upload.isFinished ? 1 : 0.8 * upload.progress.value;
 }
 
-/** What failed is seen first, then what goes on, then what is over, with something noticed before all is well. */
-function urgency(upload: Upload): number {
+/** Failed uploads come first, then running ones, then finished ones, those with notes before the others. */
+function sortRank(upload: Upload): number {
   if (upload.notes.length > 0) return 2.5;
-  return { failed: 0, sending: 1, analysing: 1, waiting: 2, done: 3, known: 3, cancelled: 4 }[upload.stage.value];
+  return { failed: 0, sending: 1, analysing: 1, waiting: 2, done: 3, duplicate: 3, cancelled: 4 }[upload.stage.value];
 }
 
 function button(name: "down" | "cross" | "retry", label: string, run: () => void): HTMLButtonElement {
-  const look = "button quiet small icon-only";
+  const classes = "button quiet small icon-only";
   return h(
     "button",
-    { type: "button", class: look, "aria-label": label, title: label, on: { click: run } },
+    { type: "button", class: classes, "aria-label": label, title: label, on: { click: run } },
     icon(name),
   );
 }
 
 interface UploadRow {
   element: HTMLElement;
-  forget(): void;
+  close(): void;
 }
 
 function uploadRow(upload: Upload, queue: UploadQueue): UploadRow {
   const { name } = upload;
   const progress = progressBar(name);
-  const says = h("div", { class: "upload-says" });
+  const status = h("div", { class: "upload-status" });
   const cancel = button("cross", `Cancel ${name}`, () => queue.cancel(upload));
   const retry = button("retry", `Try ${name} again`, () => queue.retry(upload));
   const title = h("p", { class: "upload-name", title: name });
-  const element = h("li", { class: "upload" }, h("div", {}, title, says, progress.element), retry, cancel);
+  const element = h("li", { class: "upload" }, h("div", {}, title, status, progress.element), retry, cancel);
   const show = () => {
     const stage = upload.stage.value;
     element.dataset.stage = stage;
-    const clip = upload.answer?.clip;
+    const clip = upload.response?.clip;
     fill(title, clip ? h("a", { href: `/clips/${clip.hash}`, text: name }) : name);
-    element.classList.toggle("noticed", upload.notes.length > 0);
+    element.classList.toggle("has-notes", upload.notes.length > 0);
     progress.element.hidden = stage !== "sending" && stage !== "analysing";
-    progress.set(stage === "analysing" ? null : upload.part.value);
-    cancel.hidden = upload.isOver;
+    progress.set(stage === "analysing" ? null : upload.progress.value);
+    cancel.hidden = upload.isFinished;
     retry.hidden = stage !== "failed" && stage !== "cancelled";
-    fill(says, ...saysOf(upload), ...notesOf(upload));
+    fill(status, ...describeStage(upload), ...noteElements(upload));
   };
-  const forget = [upload.stage.show(show), upload.part.watch((part) => progress.set(part === 1 ? null : part))];
+  const cleanups = [
+    upload.stage.watchNow(show),
+    upload.progress.watch((fraction) => progress.set(fraction === 1 ? null : fraction)),
+  ];
   return {
     element,
-    forget: () => {
-      for (const each of forget) each();
+    close: () => {
+      for (const each of cleanups) each();
     },
   };
 }
 
-function saysOf(upload: Upload): (Node | string)[] {
+function describeStage(upload: Upload): (Node | string)[] {
   switch (upload.stage.value) {
     case "waiting":
       return ["Waiting"];
     case "sending":
       return [`Sending ${bytes(upload.size)}`];
     case "analysing":
-      return ["Analysing: key poses, swings, what it is like"];
+      return ["Analysing: key poses, swings, search index"];
     case "done":
-      return [[`Added: ${duration(upload.answer?.clip.duration_s ?? 0)}`, ...companionsOf(upload)].join(" with ")];
-    case "known":
-      return ["Was in the library already"];
+      return [[`Added: ${duration(upload.response?.clip.duration_s ?? 0)}`, ...companionNames(upload)].join(" with ")];
+    case "duplicate":
+      return ["Already in the library"];
     case "cancelled":
       return ["Cancelled"];
     case "failed":
-      return failureOf(upload.error, upload.name);
+      return describeError(upload.error, upload.name);
   }
 }
 
 /** "07.asf", "a.bin, b.bin" */
-function companionsOf({ take }: Upload): string[] {
+function companionNames({ take }: Upload): string[] {
   return take.companions.length ? [take.companions.map(({ name }) => name).join(", ")] : [];
 }
 
-/** What the reader noticed: the clip is there, but may not be all that was meant. */
-function notesOf({ notes }: Upload): HTMLElement[] {
-  return notes.map((note) => h("p", { class: "upload-note" }, icon("warning"), h("span", { text: sentence(note) })));
+/** Notes of the reader: the clip was added, but may be incomplete. */
+function noteElements({ notes }: Upload): HTMLElement[] {
+  return notes.map((note) => h("p", { class: "upload-note" }, icon("warning"), h("span", { text: toSentence(note) })));
 }
 
-/** "walk.bvh:41: 5 channels" without the file and the line, which stand beside it. */
-export function withoutPlace(message: string, name: string, line: number | null | undefined): string {
-  const places = line == null ? [`${name}: `] : [`${name}:${line}: `, `${name}: `];
-  const place = places.find((each) => message.startsWith(each)) ?? "";
-  return message.slice(place.length);
+/** Removes file and line from "walk.bvh:41: 5 channels": they are displayed separately. */
+export function stripFilePrefix(message: string, name: string, line: number | null | undefined): string {
+  const prefixes = line == null ? [`${name}: `] : [`${name}:${line}: `, `${name}: `];
+  const prefix = prefixes.find((each) => message.startsWith(each)) ?? "";
+  return message.slice(prefix.length);
 }
 
-/** "reading FBX needs: pip install x" without the line to type, where the remedy says it too. */
-export function withoutRemedy(message: string, remedy: string | null | undefined): string {
-  const [what, line] = message.split(/(?<= needs): /);
-  return line && remedy?.includes(line) ? `${what} something that is not installed` : message;
+/** Removes the command from "reading FBX needs: pip install x" if the hint contains it. */
+export function stripInstallCommand(message: string, hint: string | null | undefined): string {
+  const [requirement, command] = message.split(/(?<= needs): /);
+  return command && hint?.includes(command) ? `${requirement} something that is not installed` : message;
 }
 
-/** The line of the file, what is wrong there, and what to do about it. */
-function failureOf(error: unknown, name: string): HTMLElement[] {
-  const problem = error instanceof ApiError ? error.problem : null;
-  const said = withoutPlace(error instanceof Error ? error.message : String(error), name, problem?.line);
-  const message = sentence(withoutRemedy(said, problem?.remedy));
-  const line = problem?.line != null && h("b", { text: `Line ${count(problem.line)}: ` });
-  const wrong = h("p", { class: "upload-problem" }, line, message);
-  return problem?.remedy ? [wrong, h("p", { class: "upload-remedy", text: problem.remedy })] : [wrong];
+/** The line in the file, what is wrong there, and what to do about it. */
+function describeError(error: unknown, name: string): HTMLElement[] {
+  const details = error instanceof ApiError ? error.details : null;
+  const text = stripFilePrefix(error instanceof Error ? error.message : String(error), name, details?.line);
+  const message = toSentence(stripInstallCommand(text, details?.hint));
+  const line = details?.line != null && h("b", { text: `Line ${count(details.line)}: ` });
+  const paragraph = h("p", { class: "upload-error" }, line, message);
+  return details?.hint ? [paragraph, h("p", { class: "upload-hint", text: details.hint })] : [paragraph];
 }

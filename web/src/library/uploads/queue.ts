@@ -1,23 +1,23 @@
-/** Files on their way into the library: a few at a time, each of them can be cancelled and tried again. */
+/** The upload queue: a few files at a time; each can be cancelled and retried. */
 
 import { ApiError } from "../../api/client";
 import { Signal } from "../../state/signal";
 import { bytes } from "../../ui/format";
 import type { Take } from "./companions";
-import { type Send, type Sending, sendFile, type Uploaded } from "./sending";
+import { type Send, sendFile, type Transfer, type UploadResponse } from "./send_file";
 
-export type Stage = "waiting" | "sending" | "analysing" | "done" | "known" | "failed" | "cancelled";
+export type Stage = "waiting" | "sending" | "analysing" | "done" | "duplicate" | "failed" | "cancelled";
 
-const AT_ONCE = 4;
-const BUSY_WAITS_MS = [500, 1000, 2000, 4000, 8000]; // when the server says: too many at once
+const MAX_RUNNING = 4;
+const RETRY_DELAYS_MS = [500, 1000, 2000, 4000, 8000]; // delays after the server responds with 429
 
 export class Upload {
   readonly stage = new Signal<Stage>("waiting");
-  /** From 0 to 1: how much of the file has gone. */
-  readonly part = new Signal(0);
+  /** The share of the file that has been sent, 0 to 1. */
+  readonly progress = new Signal(0);
   error: unknown = null;
-  answer: Uploaded | null = null;
-  sending: Sending | null = null;
+  response: UploadResponse | null = null;
+  transfer: Transfer | null = null;
 
   constructor(readonly take: Take) {}
 
@@ -25,57 +25,57 @@ export class Upload {
     return this.take.file.name;
   }
 
-  /** In bytes, of all that is sent. */
+  /** In bytes, including companions. */
   get size(): number {
     return this.take.companions.reduce((sum, { size }) => sum + size, this.take.file.size);
   }
 
-  /** What the reader noticed. */
+  /** Notes of the reader. */
   get notes(): readonly string[] {
-    return this.answer?.notes ?? [];
+    return this.response?.notes ?? [];
   }
 
-  get isOver(): boolean {
+  get isFinished(): boolean {
     return !["waiting", "sending", "analysing"].includes(this.stage.value);
   }
 }
 
 export class UploadQueue {
   readonly uploads: Upload[] = [];
-  /** Grows whenever a file is added, or gets on. */
+  /** Incremented whenever an upload is added or progresses. */
   readonly version = new Signal(0);
-  mostBytes = Number.POSITIVE_INFINITY;
+  maxBytes = Number.POSITIVE_INFINITY;
   #running = 0;
 
   constructor(
-    readonly onAdded: (answer: Uploaded) => void,
+    readonly onAdded: (response: UploadResponse) => void,
     readonly send: Send = sendFile,
-    readonly busyWaitsMs: readonly number[] = BUSY_WAITS_MS,
+    readonly retryDelaysMs: readonly number[] = RETRY_DELAYS_MS,
   ) {}
 
   add(takes: readonly Take[]): void {
     this.uploads.push(...takes.map((take) => new Upload(take)));
-    this.#pump();
+    this.#startWaiting();
   }
 
   cancel(upload: Upload): void {
-    if (upload.isOver) return;
-    upload.sending?.abort();
-    this.#put(upload, "cancelled");
+    if (upload.isFinished) return;
+    upload.transfer?.abort();
+    this.#setStage(upload, "cancelled");
   }
 
   retry(upload: Upload): void {
-    if (!upload.isOver) return;
+    if (!upload.isFinished) return;
     upload.error = null;
-    upload.part.value = 0;
-    this.#put(upload, "waiting");
-    this.#pump();
+    upload.progress.value = 0;
+    this.#setStage(upload, "waiting");
+    this.#startWaiting();
   }
 
-  /** Forgets all that is over; what failed only if `failed` says so. */
+  /** Removes finished uploads; failed ones only with `failed`. */
   clear({ failed = false } = {}): void {
-    const stays = (upload: Upload) => !upload.isOver || (upload.stage.value === "failed" && !failed);
-    this.uploads.splice(0, this.uploads.length, ...this.uploads.filter(stays));
+    const isRemaining = (upload: Upload) => !upload.isFinished || (upload.stage.value === "failed" && !failed);
+    this.uploads.splice(0, this.uploads.length, ...this.uploads.filter(isRemaining));
     this.version.value += 1;
   }
 
@@ -83,9 +83,9 @@ export class UploadQueue {
     return this.uploads.filter((upload) => stages.includes(upload.stage.value)).length;
   }
 
-  #pump(): void {
+  #startWaiting(): void {
     for (const upload of this.uploads) {
-      if (this.#running >= AT_ONCE) break;
+      if (this.#running >= MAX_RUNNING) break;
       if (upload.stage.value === "waiting") void this.#run(upload);
     }
     this.version.value += 1;
@@ -94,49 +94,49 @@ export class UploadQueue {
   async #run(upload: Upload): Promise<void> {
     this.#running += 1;
     try {
-      if (upload.size > this.mostBytes) throw tooLarge(this.mostBytes);
-      this.#put(upload, "sending");
-      upload.answer = await this.#sent(upload);
-      this.#put(upload, upload.answer.known ? "known" : "done");
-      this.onAdded(upload.answer);
+      if (upload.size > this.maxBytes) throw tooLargeError(this.maxBytes);
+      this.#setStage(upload, "sending");
+      upload.response = await this.#sendWithRetries(upload);
+      this.#setStage(upload, upload.response.is_duplicate ? "duplicate" : "done");
+      this.onAdded(upload.response);
     } catch (error) {
       if (upload.stage.value !== "cancelled") {
         upload.error = error;
-        this.#put(upload, "failed");
+        this.#setStage(upload, "failed");
       }
     } finally {
-      upload.sending = null;
+      upload.transfer = null;
       this.#running -= 1;
-      this.#pump();
+      this.#startWaiting();
     }
   }
 
-  async #sent(upload: Upload): Promise<Uploaded> {
+  async #sendWithRetries(upload: Upload): Promise<UploadResponse> {
     for (let attempt = 0; ; attempt++) {
-      upload.sending = this.send(upload.take, (part) => {
-        upload.part.value = part;
-        if (part === 1 && upload.stage.value === "sending") this.#put(upload, "analysing");
+      upload.transfer = this.send(upload.take, (fraction) => {
+        upload.progress.value = fraction;
+        if (fraction === 1 && upload.stage.value === "sending") this.#setStage(upload, "analysing");
       });
       try {
-        return await upload.sending.answer;
+        return await upload.transfer.response;
       } catch (error) {
-        const wait = this.busyWaitsMs[attempt];
-        if (!(error instanceof ApiError) || error.status !== 429 || wait === undefined) throw error;
-        await new Promise((resolve) => setTimeout(resolve, wait));
-        if (upload.isOver) throw error; // it was cancelled meanwhile
-        this.#put(upload, "sending");
+        const delayMs = this.retryDelaysMs[attempt];
+        if (!(error instanceof ApiError) || error.status !== 429 || delayMs === undefined) throw error;
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        if (upload.isFinished) throw error; // it was cancelled meanwhile
+        this.#setStage(upload, "sending");
       }
     }
   }
 
-  #put(upload: Upload, stage: Stage): void {
+  #setStage(upload: Upload, stage: Stage): void {
     upload.stage.value = stage;
     this.version.value += 1;
   }
 }
 
-function tooLarge(most: number): ApiError {
-  const message = `the file is larger than ${bytes(most)}`;
-  const remedy = "Cut the take into shorter ones, or start the server with a higher limit.";
-  return new ApiError(413, { kind: "TooLarge", message, line: null, remedy });
+function tooLargeError(maxBytes: number): ApiError {
+  const message = `the file is larger than ${bytes(maxBytes)}`;
+  const hint = "Cut the take into shorter ones, or start the server with a higher limit.";
+  return new ApiError(413, { code: "TooLarge", message, line: null, hint });
 }

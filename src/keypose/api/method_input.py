@@ -1,0 +1,134 @@
+"""Convert a motion and options to the input of a method: features or edge costs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from keypose.curves.costs import compute_inbetween_costs
+from keypose.errors import OptionError
+from keypose.features import JointNames, build_array_features, compute_features
+from keypose.methods import METHODS, Method
+from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion
+from keypose.validation import check_number
+
+Source: TypeAlias = Motion | Features | EdgeCosts | InbetweenCosts | ArrayLike
+
+COMMON_OPTIONS = {
+    "max_keys": "go up to so many keys",
+    "fps": "frames per second of a plain array",
+    "features": "what the method sees: world, root_matched, unmatched, parent_relative or euler",
+    "joints": "joints, body parts or groups that count",
+    "weights": "weight of joints, body parts or groups on the squared distance, {'hands': 3}",
+    "smoothing_s": "sigma in seconds of a Gaussian filter before anything else",
+    "frames": "only these frames, (start, stop)",
+}
+KEY_COUNT_OPTIONS = ("keys", "tolerance_mm", "auto")  # of select
+
+
+class FeatureOptions(NamedTuple):
+    """How features are computed from a motion; None: the method's default."""
+
+    fps: float | None = None
+    features: str | None = None
+    joints: JointNames | None = None
+    weights: Mapping[str, float] | None = None
+    smoothing_s: float = 0.0
+
+
+def find_method(name: str) -> Method:
+    """Return the method with this name."""
+    if not isinstance(name, str) or name not in METHODS:
+        raise OptionError(f"method {name!r}{_suggest(str(name), METHODS)}")
+    return METHODS[name]
+
+
+def check_options(
+    method: Method, options: Mapping[str, Any], common_options: Iterable[str] = (*COMMON_OPTIONS, *KEY_COUNT_OPTIONS)
+) -> None:
+    """Raise an OptionError for options that the method does not have; the message lists those it has."""
+    for name in options:
+        if name not in method.options:
+            elsewhere = [other.name for other in METHODS.values() if name in other.options]
+            hint = f" (an option of {', '.join(elsewhere)})" if elsewhere else ""
+            names = (*method.options, *common_options)
+            raise OptionError(f"{method.name} has no option {name!r}{hint}{_suggest(name, names)}")
+
+
+def _suggest(name: str, names: Iterable[str]) -> str:
+    all_names = tuple(names)
+    near = difflib.get_close_matches(name, all_names, n=1)
+    return (f"; did you mean {near[0]!r}?" if near else "") + f"; known: {', '.join(all_names)}"
+
+
+def count_frames(source: Source) -> int:
+    """Return the number of frames."""
+    if isinstance(source, str | bytes) or not hasattr(source, "__len__"):
+        description = f"{source!r}" if isinstance(source, str | bytes) else type(source).__name__
+        raise OptionError(f"{description}, expected a Motion, as kp.load gives, or an array of frames and columns")
+    try:
+        return len(source)  # type: ignore[arg-type]
+    except TypeError:  # a zero-dimensional array
+        raise OptionError("a single number, expected a Motion or an array of frames and columns") from None
+
+
+def build_method_input(
+    method: Method,
+    source: Source,
+    feature_options: FeatureOptions,
+    start: int,
+    stop: int,
+    options: Mapping[str, Any] | None = None,
+) -> Features | EdgeCosts | InbetweenCosts:
+    """Return the features, or edge costs if the method's options need them, of frames ``start`` to ``stop``."""
+    method_input: Features | EdgeCosts | InbetweenCosts
+    if isinstance(source, Motion) and (options or {}).get("cost") == "inbetween":
+        has_smoothing = check_number("smoothing_s", feature_options.smoothing_s, min_value=0) > 0
+        unused_options = {
+            "fps": feature_options.fps,
+            "features": feature_options.features,
+            "smoothing_s": has_smoothing or None,
+        }
+        _reject_options(unused_options, "is not for cost='inbetween', which measures the motion itself")
+        names = method.joints if feature_options.joints is None else feature_options.joints
+        cost_options = {name: value for name, value in (options or {}).items() if name in ("interpolation", "measure")}
+        method_input = compute_inbetween_costs(source, names, feature_options.weights, **cost_options)
+    elif isinstance(source, Motion):
+        _reject_options(
+            {"fps": feature_options.fps}, "is for plain arrays: a Motion knows its own (for another rate use m.at_fps)"
+        )
+        names = method.joints if feature_options.joints is None else feature_options.joints
+        feature_kind = method.feature_kind if feature_options.features is None else feature_options.features
+        method_input = compute_features(
+            source, feature_kind, names, feature_options.weights, feature_options.smoothing_s
+        )
+    else:
+        motion_options = {
+            "features": feature_options.features,
+            "joints": feature_options.joints,
+            "weights": feature_options.weights,
+        }
+        _reject_options(motion_options, "needs a Motion, which has joints")
+        if isinstance(source, Features | EdgeCosts | InbetweenCosts):
+            has_smoothing = check_number("smoothing_s", feature_options.smoothing_s, min_value=0) > 0
+            _reject_options(
+                {"fps": feature_options.fps, "smoothing_s": has_smoothing or None}, "is for motions and plain arrays"
+            )
+            method_input = source
+        else:
+            if feature_options.fps is None and any(option.endswith("_s") for option in method.options):
+                raise OptionError(f"{method.name} measures time in seconds: give fps= with a plain array")
+            method_input = build_array_features(source, feature_options.fps, feature_options.smoothing_s)
+    if isinstance(method_input, EdgeCosts | InbetweenCosts) and not method.takes_edge_costs:
+        takers = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
+        raise OptionError(f"{method.name} needs a motion or an array; edge costs are for {takers}")
+    return method_input if (start, stop) == (0, method_input.n_frames) else method_input[start:stop]
+
+
+def _reject_options(options: Mapping[str, object], reason: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise OptionError(f"{name}= {reason}")

@@ -1,0 +1,223 @@
+"""Select keys: one interface to every method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from keypose.api.frames import FrameRange, parse_frame_options, parse_frame_range
+from keypose.api.key_count import ErrorMeasure, FittedError, LinearError, check_tolerance_mm, select_automatically
+from keypose.api.method_input import (
+    FeatureOptions,
+    Source,
+    build_method_input,
+    check_options,
+    count_frames,
+    find_method,
+)
+from keypose.errors import OptionError
+from keypose.features import JointNames
+from keypose.methods import METHODS, Methods
+from keypose.methods.farthest import FarthestSearch
+from keypose.methods.refine import RefineTable
+from keypose.methods.refine import refine_table as table_of
+from keypose.model import Features, Ladder, Motion, Selection
+from keypose.validation import check_bool, check_int
+
+
+def methods() -> Methods:
+    """Return every method, with ``.name``, ``.summary``, ``.paper``, ``.options`` with defaults, ``.options_help``."""
+    return Methods(METHODS.values())
+
+
+def ladder(
+    motion: Source,
+    method: str = "salient",
+    *,
+    max_keys: int | None = None,
+    fps: float | None = None,
+    features: str | None = None,
+    joints: JointNames | None = None,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
+    frames: FrameRange = None,
+    **options: Any,
+) -> Ladder:
+    """Return a selection for every number of keys, by one method; ``methods()`` lists them with their options.
+
+    ``motion`` is a Motion, a plain array (T, D) with ``fps``, Features, or for ``salient`` EdgeCosts. ``joints`` takes
+    joint names, body parts or groups, ``weights`` a mapping from these; both default to those of the method.
+    ``frames`` is a range (start, stop) like a slice; keys are frames of the whole motion. ``pins`` (of
+    methods that have it) takes frames, ``"contacts"``, or both.
+    """
+    method_row = find_method(method)
+    check_options(method_row, options)
+    n_frames = count_frames(motion)
+    start, stop = parse_frame_range(frames, n_frames)
+    if "pins" in options or "excluded" in options:
+        options = {**options, **parse_frame_options(motion, options, start, stop)}
+    method_input = build_method_input(
+        method_row, motion, FeatureOptions(fps, features, joints, weights, smoothing_s), start, stop, options
+    )
+    key_ladder = method_row.ladder(method_input, max_keys, **options)
+    return (
+        key_ladder
+        if n_frames == key_ladder.n_frames
+        else replace(key_ladder, frames=key_ladder.frames + start, n_frames=n_frames)
+    )
+
+
+def select(
+    motion: Source,
+    method: str = "salient",
+    *,
+    keys: int | None = None,
+    tolerance_mm: float | None = None,
+    auto: bool = False,
+    max_keys: int | None = None,
+    **options: Any,
+) -> Selection:
+    """Return the selection for one number of keys; options as for ``ladder``.
+
+    Give ``keys``, or ``tolerance_mm`` (the selection with fewest keys whose in-betweens leave no joint farther off, on
+    a figure of 1.7 m; in-betweens are linear, or with ``cost="inbetween"`` of its ``interpolation``), or ``auto=True``
+    (by the shape of the error curve); with none of them the method's own count.
+    """
+    check_key_count_options(keys, tolerance_mm, auto=auto)
+    if keys is not None:
+        n_keys = check_int("keys", keys)
+        if max_keys is not None and n_keys > check_int("max_keys", max_keys):
+            raise OptionError(f"keys={n_keys} is more than max_keys={max_keys}")
+        if options.get("cost") == "inbetween":
+            options.setdefault("top_only", True)
+        return selection_with_keys(ladder(motion, method, max_keys=max(n_keys, 2), **options), n_keys)
+    if tolerance_mm is not None:
+        return select_within(motion, method, check_tolerance_mm(tolerance_mm), max_keys, options)[1]
+    key_ladder = ladder(motion, method, max_keys=max_keys, **options)
+    if auto:
+        return select_automatically(key_ladder, build_error_measure(motion, options))
+    if key_ladder.natural is None:
+        own = ", ".join(name for name, row in METHODS.items() if row.has_own_count)
+        why = "is above max_keys" if METHODS[method].has_own_count else f"does not exist (only {own} have one)"
+        raise OptionError(f"{method}'s own number of keys {why}: give keys=, tolerance_mm= or auto=True")
+    return key_ladder.at(key_ladder.natural)
+
+
+def breakdowns(
+    motion: Source, extremes: Selection | Sequence[int], *, max_keys: int | None = None, **options: Any
+) -> Ladder:
+    """Return optimal further keys between given extremes, by other joints or costs: extremes first, then breakdowns.
+
+    The extremes (selected, say, with ``joints="hips"``) stay keys; added keys are optimal for the ``joints``,
+    ``weights`` and other options given here. The ladder starts with the extremes and the ends of the range.
+    """
+    for name in ("pins", "method"):
+        if name in options:
+            raise OptionError(f"breakdowns has no option {name!r}: the extremes are the pins, the method is salient")
+    if isinstance(extremes, Selection) and extremes.n_frames != count_frames(motion):
+        raise OptionError(f"the extremes are of {extremes.n_frames} frames, the motion has {count_frames(motion)}")
+    return ladder(motion, "salient", max_keys=max_keys, pins=extremes, **options)
+
+
+def farthest_search(
+    motion: Source,
+    *,
+    fps: float | None = None,
+    features: str | None = None,
+    joints: JointNames | None = None,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
+    **options: Any,
+) -> FarthestSearch:
+    """Return a search for the most distinct poses: ``.more(1)`` returns the next key in one pass over the frames."""
+    row = METHODS["farthest"]
+    check_options(row, options, FeatureOptions._fields)
+    feature_options = FeatureOptions(fps, features, joints, weights, smoothing_s)
+    return FarthestSearch(cast(Features, build_method_input(row, motion, feature_options, 0, count_frames(motion))))
+
+
+def refine_table(
+    motion: Source,
+    *,
+    fps: float | None = None,
+    features: str | None = None,
+    joints: JointNames | None = None,
+    weights: Mapping[str, float] | None = None,
+    smoothing_s: float = 0.0,
+    frames: FrameRange = None,
+    **options: Any,
+) -> RefineTable:
+    """Return the table of Matsuda & Kondo: keys by axis, overlapped and after reduction, for every joint."""
+    row = METHODS["refine"]
+    check_options(row, options, (*FeatureOptions._fields, "frames"))
+    start, stop = parse_frame_range(frames, count_frames(motion))
+    feature_options = FeatureOptions(fps, features, joints, weights, smoothing_s)
+    return table_of(cast(Features, build_method_input(row, motion, feature_options, start, stop)), **options)
+
+
+def check_key_count_options(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
+    """Raise an OptionError if more than one option for the number of keys is given."""
+    if sum([keys is not None, tolerance_mm is not None, check_bool("auto", auto)]) > 1:
+        raise OptionError("give one of keys=, tolerance_mm= and auto=True, not several")
+
+
+def selection_with_keys(key_ladder: Ladder, keys: int) -> Selection:
+    """Return the selection with this many keys; else raise an OptionError that lists the available counts."""
+    if keys in key_ladder.costs:
+        return key_ladder.at(keys)
+    min_keys, max_keys = int(key_ladder.counts[0]), int(key_ladder.counts[-1])
+    if keys < min_keys:
+        why = "pins and gaps" if min_keys > 2 else "the first and the last frame"
+        need = f"{key_ladder.method} needs at least {min_keys} here" + (f" for {why}" if min_keys > 1 else "")
+        raise OptionError(f"{keys} key{'s' * (keys != 1)}, but {need}")
+    if keys > max_keys:
+        raise OptionError(f"{keys} keys, but {key_ladder.method} has selections of {min_keys} to {max_keys} keys here")
+    return key_ladder.at(keys)
+
+
+def build_error_measure(motion: Source, options: Mapping[str, Any]) -> ErrorMeasure | None:
+    """Return the error measure of in-betweens for the range of the options; None for input without millimetres."""
+    if not isinstance(motion, Motion) or motion.height <= 0:
+        return None
+    start, stop = parse_frame_range(options.get("frames"), motion.n_frames)
+    if options.get("cost") == "inbetween" and options.get("interpolation", "bezier") == "bezier":
+        # In this case the cost of a ladder is the largest error itself.
+        is_cost = options.get("measure", "max") == "max" and options.get("objective", "max") == "max"
+        counts_all = options.get("joints") is None and not options.get("weights")
+        return FittedError(motion, start, stop, is_cost=is_cost and counts_all, loop=bool(options.get("loop")))
+    return LinearError(motion, start, stop)
+
+
+def select_within(
+    motion: Source, method: str, tolerance_mm: float, max_keys: int | None, options: Mapping[str, Any]
+) -> tuple[Ladder, Selection]:
+    """Return the ladder, and its selection with fewest keys within the tolerance."""
+    if not isinstance(motion, Motion):
+        raise OptionError("tolerance_mm= needs a Motion: a plain array has no millimetres; see ladder(...).costs")
+    errors = build_error_measure(motion, options)
+    if errors is None:
+        raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm")
+    key_ladder = ladder(motion, method, max_keys=max_keys, **options)
+    selection = errors.first_within(key_ladder, tolerance_mm)
+    if selection is None and max_keys is None and key_ladder.counts[-1] < errors.n_frames:
+        default_max_keys, key_ladder = (
+            int(key_ladder.counts[-1]),
+            _full_ladder(motion, method, errors.n_frames, options, key_ladder),
+        )
+        selection = errors.first_within(key_ladder, tolerance_mm, above=default_max_keys)
+    if selection is None:
+        max_count = int(key_ladder.counts[-1])
+        raise OptionError(
+            f"no selection of {key_ladder.counts[0]} to {max_count} keys stays within {tolerance_mm:g} mm; "
+            f"with {max_count} keys it is {errors.max_error_mm(key_ladder.at(max_count)):.4g} mm"
+        )
+    return key_ladder, selection
+
+
+def _full_ladder(motion: Motion, method: str, n_frames: int, options: Mapping[str, Any], default: Ladder) -> Ladder:
+    """Return the ladder up to a key on every frame, or the default one if that is too much for the method."""
+    try:
+        return ladder(motion, method, max_keys=n_frames, **options)
+    except OptionError:
+        return default

@@ -1,0 +1,163 @@
+"""Compress one clip into a .kps file within a tolerance: the job of ``keypose compress``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from keypose.batch.atomic_target import atomic_target, drop_pose_notes
+from keypose.batch.bvh_numbers import check_channel_table, load_channel_table
+from keypose.batch.companion_files import CompanionFile, Companions, load_companions, load_frameless
+from keypose.batch.convert import make_folder
+from keypose.batch.load_options import ClipLoadOptions
+from keypose.batch.roundtrip_check import check_companions, check_motion
+from keypose.batch.storage_info import RAW_BYTES, drop_tolerance_notes, is_kps_file, parse_source_tolerance_mm
+from keypose.formats import save
+from keypose.formats.base import SaveOptions
+from keypose.formats.files import write_atomically
+from keypose.formats.keys_json.write import write_keyed
+from keypose.model import KeyedMotion, Motion
+from keypose.storage import encode_kps, open_kps
+from keypose.storage.blocks import deflate_text
+from keypose.storage.error import LargestError
+from keypose.storage.lossless import ChannelTable
+from keypose.swings import Swings
+from keypose.swings.codec import pack
+
+
+@dataclass(frozen=True)
+class CompressJob:
+    """What to read, the tolerance, and where to write."""
+
+    source: Path
+    target: Path
+    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    tolerance_mm: float | None = 1.0  # None: lossless
+    keys: CompanionFile | None = None  # stored with the frames
+    swings: CompanionFile | None = None
+    verify: bool = True  # decode the file before it replaces the target
+
+
+@dataclass(frozen=True)
+class CompressResult:
+    """What was written, and how it compares with the source."""
+
+    name: str
+    n_frames: int
+    fps: float
+    n_joints: int
+    n_groups: int
+    source_bytes: int
+    bytes: int
+    keys: int | None  # in the file
+    swings: int | None
+    companion_bytes: int  # of the file, for keys and swings
+    has_frames: bool  # False: it holds only keys or swings
+    lossless: bool  # also with a tolerance, if storing every number takes no more bytes
+    source_tolerance_mm: float | None  # tolerance of the source, if it was compressed before
+    verified: bool
+    error: LargestError | None  # None if lossless or not verified
+    notes: tuple[str, ...]
+
+    @property
+    def duration_s(self) -> float:
+        """Return the duration of the motion in seconds."""
+        return self.n_frames / self.fps
+
+    @property
+    def raw_bytes(self) -> int:
+        """Return the size of the motion as plain numbers."""
+        return RAW_BYTES * self.n_joints * self.n_frames
+
+
+def compress_clip(job: CompressJob, progress: Callable[[float], None] | None = None) -> CompressResult:
+    """Load one clip, compress it and decode it again; missing folders of the target are created.
+
+    ``progress`` is called with the encoded share, from 0 to 1.
+    """
+    source_bytes = job.source.stat().st_size if job.source.is_file() else 0  # measured first: the target may replace it
+    frameless = load_frameless(job.source, job.load_options.limits)
+    if frameless is not None:
+        return _compress_frameless(job, frameless, source_bytes)
+    motion = job.load_options.load(job.source)
+    companions = load_companions(motion, job.source, job.keys, job.swings, job.load_options.limits)
+    channels = None
+    if job.tolerance_mm is None:
+        channels = load_channel_table(job.source, motion, job.load_options.limits, is_kps=is_kps_file(job.source))
+    make_folder(job.target.parent)
+    with atomic_target(job.target) as temp_file:
+        write_atomically(temp_file, _encode(job, motion, companions, channels, progress))
+        with open_kps(temp_file, limits=job.load_options.limits) as stored:
+            error, n_groups, lossless = None, stored.n_groups, stored.lossless
+            if job.verify:
+                error = check_motion(stored, motion, job.target)
+                check_channel_table(stored, channels, job.target)
+                check_companions(stored, companions.keyed, companions.swings, job.target)
+        size = temp_file.stat().st_size
+    result = _build_result(job, motion, companions, source_bytes, size)
+    return replace(result, n_groups=n_groups, lossless=lossless, error=error)
+
+
+def _encode(
+    job: CompressJob,
+    motion: Motion,
+    companions: Companions,
+    channels: ChannelTable | None,
+    progress: Callable[[float], None] | None,
+) -> bytes:
+    return encode_kps(
+        motion,
+        tolerance_mm=job.tolerance_mm,
+        lossless=job.tolerance_mm is None,
+        channels=channels,
+        keys=None if companions.keyed is None else _keys_json(companions.keyed),
+        swings=companions.swings,
+        progress=progress,
+    )
+
+
+def _keys_json(keyed: KeyedMotion) -> bytes:
+    return write_keyed(keyed, ".keys.json", SaveOptions())
+
+
+def _companion_bytes(companions: Companions) -> int:
+    """Return the size of keys and swings in the file."""
+    keys = 0 if companions.keyed is None else len(deflate_text(_keys_json(companions.keyed)))
+    return keys + (0 if companions.swings is None else len(pack(companions.swings)))
+
+
+def _compress_frameless(job: CompressJob, content: KeyedMotion | Swings, source_bytes: int) -> CompressResult:
+    """Store keys or swings without frames."""
+    companions = Companions(content, None) if isinstance(content, KeyedMotion) else Companions(None, content)
+    make_folder(job.target.parent)
+    with atomic_target(job.target) as temp_file:
+        save(content, temp_file)
+        if job.verify:
+            with open_kps(temp_file, limits=job.load_options.limits) as stored:
+                check_companions(stored, companions.keyed, companions.swings, job.target)
+        size = temp_file.stat().st_size
+    return _build_result(job, content, companions, source_bytes, size)
+
+
+def _build_result(
+    job: CompressJob, content: Motion | KeyedMotion | Swings, companions: Companions, source_bytes: int, size: int
+) -> CompressResult:
+    return CompressResult(
+        name=content.name,
+        n_frames=content.n_frames,
+        fps=content.fps,
+        n_joints=content.skeleton.n_joints,
+        n_groups=0,
+        source_bytes=source_bytes,
+        bytes=size,
+        keys=None if companions.keyed is None else companions.keyed.n_keys,
+        swings=None if companions.swings is None else companions.swings.n_swings,
+        companion_bytes=_companion_bytes(companions),
+        has_frames=isinstance(content, Motion),
+        lossless=False,
+        source_tolerance_mm=parse_source_tolerance_mm(content.notes),
+        verified=job.verify,
+        error=None,
+        notes=(*drop_tolerance_notes(drop_pose_notes(content.notes)), *companions.notes),
+    )

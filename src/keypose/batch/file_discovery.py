@@ -1,0 +1,169 @@
+"""Expand names of files, folders and patterns to motion files."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from keypose.errors import FileError
+from keypose.formats import readable_suffixes
+
+SKELETON_SUFFIXES = (".asf", ".asf.gz")
+SKELETON_USER_SUFFIXES = (".amc", ".amc.gz")
+KEYS_SUFFIXES = (".keys.json", ".keys.json.gz")
+SWINGS_SUFFIXES = (".swings.json", ".swings.json.gz")
+
+
+@dataclass(frozen=True)
+class ClipFile:
+    """A file to read, and its path relative to the folder or pattern that it was found by."""
+
+    path: Path
+    relative: Path
+
+
+@dataclass(frozen=True)
+class ClipFiles:
+    """The motion files, each once, and an error for each name that could not be expanded."""
+
+    files: tuple[ClipFile, ...]
+    problems: tuple[FileError, ...] = ()
+
+
+def discover_clips(names: Sequence[str]) -> ClipFiles:
+    """Return the named files, the motion files in and below folders, and the matches of patterns (also ``**``).
+
+    Patterns arrive here on Windows, or in quotes; other shells expand them. A file named directly is returned with any
+    suffix, and without checking that it exists: reading it will.
+    """
+    files: dict[str, ClipFile] = {}
+    problems: list[FileError] = []
+    for name in names:
+        try:
+            for file in _expand_name(name, problems):
+                files.setdefault(os.path.abspath(file.path), file)  # noqa: PTH100 - links stay as they are
+        except FileError as error:
+            problems.append(error)
+    return ClipFiles(tuple(files.values()), tuple(problems))
+
+
+def _expand_name(name: str, problems: list[FileError]) -> Iterator[ClipFile]:
+    """Yield the files of one name; folders that cannot be listed are added to ``problems`` and skipped."""
+    if not name:  # Path("") is the current folder
+        raise FileError("an empty name, expected a file, a folder or a pattern; . is the current folder")
+    path = Path(name)
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
+        yield from _expand_folder(path, problems)
+    elif glob.has_magic(name) and not os.path.lexists(path):
+        yield from _expand_pattern(name, problems)
+    else:
+        yield ClipFile(path, Path(path.name))
+
+
+def _expand_pattern(pattern: str, problems: list[FileError]) -> Iterator[ClipFile]:
+    """Yield matching files, and motion files in matching folders; other suffixes match only if the pattern has one."""
+    start = _fixed_prefix(Path(pattern))
+    matches = sorted(set(_glob(Path(pattern), problems)))
+    folders = [match for match in matches if os.path.isdir(match)]  # noqa: PTH112 - as above
+    files = [match for match in matches if match not in folders]
+    if "." not in Path(pattern).name:
+        files = [
+            Path(folder, name) for folder, names in _group_by_folder(files) for name in _filter_motion_files(names)
+        ]
+    clip_files = [ClipFile(file, file.relative_to(start)) for file in files]
+    for folder in folders:
+        clip_files += _walk(folder, start, problems)
+    if not clip_files:
+        raise FileError(f"{pattern}: no motion file matches")
+    yield from clip_files
+
+
+def _glob(pattern: Path, problems: list[FileError]) -> Iterator[Path]:
+    """Yield matches; ``**`` is a folder and all below it, without following links, which may form a cycle."""
+    if "**" not in pattern.parts:
+        yield from map(Path, glob.glob(os.fspath(pattern)))  # noqa: PTH207 - Path.glob wants a fixed root
+        return
+    index = pattern.parts.index("**")
+    before, after = Path(*pattern.parts[:index]), pattern.parts[index + 1 :]
+    for start in _glob(before, problems):
+        if not os.path.isdir(start) or (glob.has_magic(os.fspath(before)) and start.is_symlink()):  # noqa: PTH112
+            continue
+        if not after:
+            yield start  # the caller walks it
+            continue
+        for root in _walk_folders(start, problems):
+            yield from _glob(Path(glob.escape(os.fspath(root)), *after), problems)
+
+
+def _walk_folders(folder: Path, problems: list[FileError]) -> Iterator[Path]:
+    """Yield a folder and all folders below it, without hidden ones."""
+    for root, folders, _ in os.walk(folder, onerror=_record_problem(problems)):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield Path(root)
+
+
+def _group_by_folder(files: list[Path]) -> list[tuple[Path, list[str]]]:
+    names: dict[Path, list[str]] = {}
+    for file in files:
+        names.setdefault(file.parent, []).append(file.name)
+    return sorted(names.items())
+
+
+def _fixed_prefix(pattern: Path) -> Path:
+    """Return the leading folders without a wildcard."""
+    parts = []
+    for part in pattern.parts[:-1]:
+        if glob.has_magic(part):
+            break
+        parts.append(part)
+    return Path(*parts)
+
+
+def _expand_folder(folder: Path, problems: list[FileError]) -> list[ClipFile]:
+    n_problems = len(problems)
+    files = list(_walk(folder, folder, problems))
+    if not files and len(problems) == n_problems:
+        raise FileError(f"{folder}: no motion files in this folder, "
+                        f"expected names that end in {', '.join(readable_suffixes())}")  # fmt: skip
+    return files
+
+
+def _walk(folder: Path, start: Path, problems: list[FileError]) -> Iterator[ClipFile]:
+    """Yield the motion files in and below a folder, sorted."""
+    for root, folders, names in os.walk(folder, onerror=_record_problem(problems)):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in _filter_motion_files(names):
+            yield ClipFile(Path(root, name), Path(root, name).relative_to(start))
+
+
+def _record_problem(problems: list[FileError]) -> Callable[[OSError], None]:
+    """Return a callback that adds a folder that cannot be listed to ``problems``."""
+    return lambda error: problems.append(FileError(f"{error.filename}: cannot be listed ({error.strerror})"))
+
+
+def _filter_motion_files(names: Iterable[str]) -> list[str]:
+    """Return the names with a motion suffix, sorted, without files that belong to another clip.
+
+    ASF files beside AMC files are only their skeletons. Keys that ``unbake`` wrote beside its result, and swings
+    beside their clip, are not clips of their own.
+    """
+    motion_names = sorted(n for n in names if n.lower().endswith(readable_suffixes()) and not n.startswith("."))
+    if any(name.lower().endswith(SKELETON_USER_SUFFIXES) for name in motion_names):
+        motion_names = [name for name in motion_names if not name.lower().endswith(SKELETON_SUFFIXES)]
+    companions = {name for name in motion_names if name.lower().endswith(KEYS_SUFFIXES + SWINGS_SUFFIXES)}
+    if not companions:
+        return motion_names
+    others = [name for name in motion_names if name not in companions]
+    clip_names = {stem(name) for name in others} | set(others)
+    return [name for name in motion_names if name not in companions or stem(name) not in clip_names]
+
+
+def stem(name: str) -> str:
+    """Return a file's name without the suffix of its format."""
+    for suffix in sorted(readable_suffixes(), key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return Path(name).stem

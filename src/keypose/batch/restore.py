@@ -1,0 +1,185 @@
+"""Restore one .kps file to any format: the job of ``keypose restore``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from keypose.batch.atomic_target import atomic_target, drop_pose_notes
+from keypose.batch.bvh_numbers import save_channel_table
+from keypose.batch.convert import make_folder
+from keypose.batch.damage_report import describe_damage
+from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES
+from keypose.batch.format_capabilities import find_format, keeps_keys
+from keypose.batch.joint_channels import snap_to_channels
+from keypose.batch.storage_info import drop_tolerance_notes, parse_source_tolerance_mm
+from keypose.errors import FileError, FormatError, LimitError, OptionError
+from keypose.formats import Limits, save
+from keypose.model import KeyedMotion, Motion
+from keypose.storage import StoredMotion, open_kps
+from keypose.swings import Swings
+
+CHANNEL_FORMAT = "BVH"  # the format with channels per joint
+POSE_AS_FRAME_FORMATS = ("BVH", "FBX")  # formats that store a reference pose only as a frame
+
+
+@dataclass(frozen=True)
+class RestoreJob:
+    """What to read, which span of it, and where to write it."""
+
+    source: Path
+    target: Path
+    from_s: float | None = None
+    to_s: float | None = None
+    write_companions: bool = True  # write keys and swings to own files if the target cannot store them
+    write_reference_pose: bool = True  # as frame 0, if the format has no other place for it
+    overwrite: bool = False  # existing files of keys and swings
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def is_whole_clip(self) -> bool:
+        """Return whether the job restores the whole clip."""
+        return self.from_s is None and self.to_s is None
+
+
+@dataclass(frozen=True)
+class RestoreResult:
+    """What was written, and how exact it is."""
+
+    n_frames: int
+    fps: float
+    start_s: float  # start of the span in the clip
+    bytes: int
+    lossless: bool
+    tolerance_mm: float | None
+    source_tolerance_mm: float | None  # tolerance of the stored source, if it was compressed before
+    reference_pose: bool  # written as frame 0
+    keys_file: str | None
+    swings_file: str | None
+    notes: tuple[str, ...]
+
+
+def restore_clip(job: RestoreJob) -> RestoreResult:
+    """Load one .kps file, or a span of it, and save it; missing folders of the target are created."""
+    with open_kps(job.source, limits=job.limits) as stored:
+        try:
+            content = _load_content(stored, job)
+            companions = _load_companions(stored, content, job)
+            channels = (
+                stored.channels() if job.is_whole_clip and find_format(job.target).name == CHANNEL_FORMAT else None
+            )
+        except LimitError:
+            raise
+        except FormatError:
+            if damage := stored.damage():
+                raise FormatError(job.source, describe_damage(stored, damage, job.source, job.target)) from None
+            raise
+        kps = stored
+    has_pose_frame = _needs_pose_frame(content, job)
+    make_folder(job.target.parent)
+    with ExitStack() as stack:  # write all files or none
+        for companion, path in companions:
+            save(companion, stack.enter_context(atomic_target(path)))
+        temp_file = stack.enter_context(atomic_target(job.target))
+        if channels is not None and isinstance(content, Motion):
+            save_channel_table(content, channels, temp_file, reference_pose=has_pose_frame)
+        else:
+            save(content, temp_file, reference_pose=has_pose_frame)
+    companion_paths = {type(beside): str(path) for beside, path in companions}
+    return RestoreResult(
+        n_frames=content.n_frames + has_pose_frame,
+        fps=content.fps,
+        start_s=(content.first_frame - kps.first_frame) / content.fps,
+        bytes=job.target.stat().st_size,
+        lossless=kps.lossless,
+        tolerance_mm=kps.tolerance_mm,
+        source_tolerance_mm=parse_source_tolerance_mm(kps.notes),
+        reference_pose=has_pose_frame,
+        keys_file=companion_paths.get(KeyedMotion),
+        swings_file=companion_paths.get(Swings),
+        notes=(
+            *drop_tolerance_notes(drop_pose_notes(content.notes)),
+            *_omission_notes(kps, content, companions, job, has_pose_frame=has_pose_frame),
+        ),
+    )
+
+
+def _load_content(stored: StoredMotion, job: RestoreJob) -> Motion | KeyedMotion | Swings:
+    """Return the content of the target: frames, or keys or swings if its format stores them."""
+    name = job.target.name.lower()
+    if name.endswith(SWINGS_SUFFIXES):
+        swings = stored.swings()
+        if swings is None or not job.is_whole_clip:
+            reason = "holds no swings" if swings is None else "its swings cannot be cut in time"
+            raise OptionError(
+                f"{job.source}: {reason}; expected a format of motions, in which keypose swings finds some"
+            )
+        return swings
+    is_keys_file = name.endswith(KEYS_SUFFIXES)
+    takes_keys = is_keys_file or (not stored.has_frames and keeps_keys(find_format(job.target)))
+    keyed = stored.keyed() if takes_keys and job.is_whole_clip else None
+    if keyed is not None:
+        return keyed
+    if is_keys_file:  # a key on every frame would be a large and useless file
+        reason = "its keys cannot be cut in time" if stored.has_keys else "holds no keys"
+        unbake = f"keypose unbake {shlex.quote(str(job.source))} {shlex.quote(str(job.target))}"
+        raise OptionError(f"{job.source}: {reason}; expected a format of motions, or to find keys: {unbake}")
+    motion = stored.motion() if job.is_whole_clip else stored[job.from_s : job.to_s]
+    if stored.tolerance_mm is None or find_format(job.target).name != CHANNEL_FORMAT:
+        return motion
+    return snap_to_channels(motion, stored.tolerance_mm)
+
+
+def _load_companions(
+    stored: StoredMotion, content: Motion | KeyedMotion | Swings, job: RestoreJob
+) -> list[tuple[KeyedMotion | Swings, Path]]:
+    """Return the keys and swings that the target does not contain, with their paths."""
+    if not job.write_companions or not job.is_whole_clip:
+        return []
+    keyed = None if isinstance(content, KeyedMotion) else stored.keyed()
+    swings = None if isinstance(content, Swings) else stored.swings()
+    name = job.target.name.removesuffix(".gz")
+    candidates = [(keyed, job.target.with_name(name + KEYS_SUFFIXES[0])),
+             (swings, job.target.with_name(name + SWINGS_SUFFIXES[0]))]  # fmt: skip
+    companions = [(companion, path) for companion, path in candidates if companion is not None]
+    for _, path in companions:
+        if os.path.lexists(path) and not job.overwrite:
+            raise FileError(f"{path}: exists already; --overwrite replaces it, --no-keys writes none")
+    return companions
+
+
+def _needs_pose_frame(content: Motion | KeyedMotion | Swings, job: RestoreJob) -> bool:
+    """Return whether the reference pose is written as frame 0."""
+    is_pose_stored_apart = find_format(job.target).name not in POSE_AS_FRAME_FORMATS
+    return (
+        job.write_reference_pose
+        and job.is_whole_clip
+        and content.reference_pose is not None
+        and not is_pose_stored_apart
+    )
+
+
+def _omission_notes(
+    stored: StoredMotion,
+    content: Motion | KeyedMotion | Swings,
+    companions: list[tuple[KeyedMotion | Swings, Path]],
+    job: RestoreJob,
+    *,
+    has_pose_frame: bool,
+) -> list[str]:
+    """Return notes about stored content that was not written."""
+    written_types = {type(content), *(type(beside) for beside, _ in companions)}
+    stored_kinds = ((stored.has_keys, KeyedMotion, "keys"), (stored.has_swings, Swings, "swings"))
+    omitted = [name for is_stored, kind, name in stored_kinds if is_stored and kind not in written_types]
+    reason = "not written, as --no-keys says" if job.is_whole_clip else "of a part they are not written"
+    notes = [f"the file holds {' and '.join(omitted)} too: {reason}"] if omitted else []
+    if (
+        content.reference_pose is not None
+        and not has_pose_frame
+        and find_format(job.target).name in POSE_AS_FRAME_FORMATS
+    ):
+        notes.append("the reference pose (T-pose) that was kept apart is not written")
+    return notes

@@ -1,0 +1,119 @@
+"""``keypose library verify``, ``rebuild`` and ``export``: check, repair and export a library."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from keypose.cli.exit_codes import UsageError
+from keypose.cli.library_options import Blobs, LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
+from keypose.cli.options import Jobs, Json
+from keypose.cli.output_options import Quiet
+
+
+def verify(
+    *,
+    fix: Annotated[
+        bool,
+        Parameter(negative="", help="Remove leftovers of killed processes, and rebuild wrong or missing indexes."),
+    ] = False,
+    drop_orphans: Annotated[
+        bool,
+        Parameter(
+            negative="", help="Remove bytes that belong to no clip. keypose library rebuild turns them into clips."
+        ),
+    ] = False,
+    library: LibraryOption = None,
+    json: Json = False,
+) -> int:
+    """Verify that a library is complete and undamaged.
+
+    Every row and every byte is read and compared with its hash. Faults are listed
+    with the command that repairs them, and the exit code is 1; with --fix only if
+    some could not be repaired.
+
+    For example:
+      keypose library verify
+      keypose library verify --fix
+      keypose library verify --library archive.db --json > verified.json
+    """
+    from keypose.cli import library_run
+    from keypose.cli.library_options import open_library
+
+    with open_library(library) as opened_library:
+        faults = opened_library.verify(fix=fix, drop_orphans=drop_orphans)
+        return library_run.report_faults(opened_library, faults, "sound", json=json)
+
+
+def rebuild(
+    *, jobs: Jobs = None, library: LibraryOption = None, blobs: Blobs = None, json: Json = False, quiet: Quiet = False
+) -> int:
+    """Rebuild everything that is computed from the bytes of the clips.
+
+    Key poses, swings, descriptors and the text index. Bytes that belong to no clip
+    become clips again, named by their hashes, which restores a lost database.
+    Adding their files again restores their names. Bytes that cannot be read are
+    listed, and then the exit code is 1.
+
+    For example:
+      keypose library rebuild
+      keypose library rebuild --library archive.db --jobs 4
+    """
+    from keypose.cli import library_rebuild_run
+    from keypose.cli.library_options import has_blob_folder, open_library
+
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: expected at least 1")
+    with open_library(library, blobs, create=blobs is not None or has_blob_folder(library)) as opened_library:
+        return library_rebuild_run.run(opened_library, jobs, json=json, quiet=quiet)
+
+
+def export(
+    folder: Annotated[str, Parameter(name="FOLDER", help="The output folder. It is created if it does not exist.")],
+    /,
+    *clips: Annotated[
+        str, Parameter(name="CLIPS", help="Only these clips, by name or by hash. Default: all that match the options.")
+    ],
+    words: WordsOption = None,
+    tag: Tags = (),
+    min_duration_s: MinDuration = None,
+    max_duration_s: MaxDuration = None,
+    library: LibraryOption = None,
+    json: Json = False,
+) -> int:
+    """Export clips of a library as files with their original bytes.
+
+    Clips stored as .kps (AMC, and those added with --tolerance-mm) are written as
+    .kps; keypose convert converts them. Files are named after the clips. An
+    existing file with the same bytes is kept; one with other bytes is an error.
+
+    For example:
+      keypose library export out/
+      keypose library export out/ 02_01 02_02
+      keypose library export walks/ --tag walk --words slow
+    """
+    from keypose.cli import library_run
+    from keypose.cli.library_options import check_seconds, find_clips, open_library
+    from keypose.cli.option_parsers import parse_names
+
+    if not folder:
+        raise UsageError("an empty name, expected a folder; . is the current one")
+    has_filters = words is not None or tag or min_duration_s is not None or max_duration_s is not None
+    if clips and has_filters:
+        raise UsageError("clips are named, and --words, --tag or a duration chooses some: expected one")
+    tags = parse_names("--tag", tag)
+    with open_library(library) as opened_library:
+        selected_clips = (
+            find_clips(opened_library, clips)
+            if clips
+            else opened_library.clips(
+                words,
+                tags=tags,
+                min_duration_s=check_seconds("--min-duration-s", min_duration_s),
+                max_duration_s=check_seconds("--max-duration-s", max_duration_s),
+            )
+        )
+        if not selected_clips and not json:
+            library_run.print_unknown_tags(opened_library, tags)
+        return library_run.export_clips(opened_library, folder, selected_clips, json=json)

@@ -1,0 +1,154 @@
+"""Print failures, warnings and notes of outcomes, and build their JSON documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from keypose.batch import Failure, Outcome
+from keypose.batch.suggestions import suggest_file, suggest_name
+from keypose.cli import message_options, output
+from keypose.cli.exit_codes import FAILED
+from keypose.errors import KeyposeError
+
+if TYPE_CHECKING:  # each command loads only its own
+    from keypose.batch.compare import CompareResult
+    from keypose.batch.compress import CompressResult
+    from keypose.batch.convert import ConvertResult
+    from keypose.batch.info import ClipInfo
+    from keypose.batch.keys import KeysResult
+    from keypose.batch.rebake import RebakeResult
+    from keypose.batch.restore import RestoreResult
+    from keypose.batch.swing_edit import SwingEditResult
+    from keypose.batch.swings import SwingsResult
+    from keypose.batch.unbake import UnbakeResult
+    from keypose.batch.verify import VerifyResult
+    from keypose.cli.picture_options import DrawnPicture
+    from keypose.pictures.report.job import ReportJobResult
+
+MAX_TEXTS = 20  # warnings or notes printed per clip
+NO_SUCH_FILE = ": no such file"
+# Notes that differ between clips only by a name, with their text for several clips.
+NOTE_KINDS = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
+
+Clip = TypeVar(
+    "Clip",
+    "ClipInfo",
+    "CompareResult",
+    "ConvertResult",
+    "KeysResult",
+    "UnbakeResult",
+    "RebakeResult",
+    "SwingsResult",
+    "SwingEditResult",
+    "CompressResult",
+    "RestoreResult",
+    "VerifyResult",
+    "ReportJobResult",
+    "DrawnPicture",
+)
+
+
+def translate_outcome(path: Path, outcome: Outcome[Clip]) -> Outcome[Clip]:
+    """Return the outcome with command line options for keywords in its messages, and with suggestions."""
+    name = str(path)
+    return replace(
+        outcome,
+        value=outcome.value and replace(outcome.value, notes=_translate(outcome.value.notes)),
+        failure=outcome.failure and _add_suggestion(outcome.failure, name),
+        warnings=_translate(outcome.warnings, name),
+    )
+
+
+def _translate(texts: Sequence[str], path: str = "") -> tuple[str, ...]:
+    return tuple(message_options.translate_keywords(text, path) for text in texts)
+
+
+def _add_suggestion(failure: Failure, path: str) -> Failure:
+    if failure.is_bug:
+        return failure
+    message = message_options.translate_keywords(failure.message, path)
+    if failure.kind == "FileError" and message.endswith(NO_SUCH_FILE):
+        near = suggest_file(Path(message.removesuffix(NO_SUCH_FILE)))
+        message += f"; did you mean {near}?" if near else ""
+    animations = message_options.parse_animations(message) if failure.kind == "OptionError" else None
+    return replace(failure, message=message + (suggest_name(*animations) if animations else ""))
+
+
+def info_document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
+    """Return the description of one clip, or its failure, as a JSON document."""
+    if outcome.failure is not None:
+        return {"path": str(path), **failure_document(outcome.failure), "warnings": list(outcome.warnings)}
+    assert outcome.value is not None
+    fields = asdict(outcome.value)
+    optional_fields = {name: fields.pop(name) for name in ("stored", "tree")}
+    return (
+        fields
+        | {"warnings": list(outcome.warnings)}
+        | {name: value for name, value in optional_fields.items() if value}
+    )
+
+
+def failure_document(failure: Failure) -> dict[str, str]:
+    """Return a failure as JSON fields."""
+    return {"error": failure.message, "error_kind": failure.kind}
+
+
+def error_document(error: KeyposeError) -> dict[str, str]:
+    """Return an error that concerns no single clip as JSON fields."""
+    return {"error": str(error), "error_kind": type(error).__name__}
+
+
+def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = False) -> int:
+    """Print a line per failure and return the exit code. Bugs are reported even if ``quiet``."""
+    from keypose.cli.app import report_bug
+
+    code = 0
+    for path, failure in failures:
+        if failure.is_bug:
+            code = report_bug(failure.kind, f"{failure.message} (at {path})", failure.traceback)
+        elif not quiet:
+            starts_with_path = failure.message.startswith(str(path))
+            output.print_error(failure.message if starts_with_path else f"{path}: {failure.message}")
+    return code or (FAILED if failures else 0)
+
+
+def drop_repeated_notes(notes: Iterable[str], warnings: Sequence[str]) -> list[str]:
+    """Return the notes that no warning ends with, as those were printed already."""
+    remaining = dict.fromkeys(notes)
+    for length in {
+        len(note) for note in remaining
+    }:  # avoids comparing every note with every warning: a file may have many of both
+        for text in warnings:
+            remaining.pop(text[-length:] if length else "", None)
+    return list(remaining)
+
+
+def truncate_texts(texts: Sequence[str]) -> list[str]:
+    """Return at most MAX_TEXTS texts, and a line with the number of others."""
+    more = len(texts) - MAX_TEXTS
+    return [*texts[:MAX_TEXTS], *([f"and {more} more; --json has all"] if more > 0 else [])]
+
+
+def print_warnings(path: Path, warnings: Sequence[str]) -> None:
+    """Print at most MAX_TEXTS ``warning:`` lines for one clip."""
+    for text in warnings[:MAX_TEXTS]:
+        output.print_warning(text)
+    if len(warnings) > MAX_TEXTS:
+        output.print_warning(f"{path}: {truncate_texts(warnings)[-1]}")
+
+
+def print_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
+    """Print ``note:`` lines; a note shared by several clips is printed once."""
+    notes_by_kind: dict[str, list[tuple[Path, str]]] = {}
+    for path, notes in clips:
+        for note in truncate_texts(notes):
+            kind = next((together for pattern, together in NOTE_KINDS if pattern.fullmatch(note)), note)
+            notes_by_kind.setdefault(kind, []).append((path, note))
+    for kind, occurrences in notes_by_kind.items():
+        path, note = occurrences[0]
+        text = note if len({other for _, other in occurrences}) == 1 else kind
+        output.print_note(f"{path}: {note}" if len(occurrences) == 1 else f"{len(occurrences)} clips: {text}")

@@ -1,0 +1,251 @@
+"""Options shared by commands that draw one picture of one file, and the function that runs them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from cyclopts import Group, Parameter
+
+from keypose.cli import key_options as c
+from keypose.cli import options as o
+from keypose.cli.exit_codes import UsageError
+
+if TYPE_CHECKING:
+    from keypose.batch.load_options import ClipLoadOptions
+    from keypose.cli.write_runner import Job
+
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+PICTURE_GROUP = Parameter(group=Group("Picture", sort_key=1))
+KEYS_GROUP = Parameter(group=Group("Keys", sort_key=3))
+READ_GROUP = Parameter(group=Group("Reading", sort_key=4))
+Theme = Annotated[
+    Literal["light", "dark"], Parameter(show_default=True, help="The colour of the background."), PICTURE_GROUP
+]
+WidthPx = Annotated[float, Parameter(show_default=True, help="Width of the picture, in px."), PICTURE_GROUP]
+Title = Annotated[str | None, Parameter(help="The title. Default: the name of the motion."), PICTURE_GROUP]
+Scale = Annotated[float, Parameter(show_default=True, help="Pixels per px of a PNG."), PICTURE_GROUP]
+Overwrite = Annotated[
+    bool,
+    Parameter(negative="--no-overwrite", help="Replace the picture if it exists. Default: refuse."),
+    PICTURE_GROUP,
+]
+Quiet = Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing but errors."), PICTURE_GROUP]
+Json = Annotated[o.Json, PICTURE_GROUP]
+Mark = Annotated[
+    tuple[str, ...],
+    Parameter(negative="", help="Frames to mark as keys, 30,88, instead of choosing keys."),
+    KEYS_GROUP,
+]
+
+
+@Parameter(name="*", help="Which keys to choose.")
+@dataclass(frozen=True)
+class KeyOptions:
+    """The options of ``keypose keys`` that choose keys, without --joints and --range."""
+
+    method: Annotated[
+        str | None, Parameter(help="Selection method; keypose methods lists them. Default: salient."), KEYS_GROUP
+    ] = None
+    keys: Annotated[int | None, Parameter(help="Number of keys."), KEYS_GROUP] = None
+    tolerance_mm: Annotated[
+        float | None,
+        Parameter(
+            help="Fewest keys whose straight in-betweens keep every joint within this error, on a figure of 1.7 m."
+        ),
+        KEYS_GROUP,
+    ] = None
+    auto: Annotated[
+        bool,
+        Parameter(negative="", help="Choose the number of keys from the error curve: a cliff, or its knee."),
+        KEYS_GROUP,
+    ] = False
+    max_keys: Annotated[int | None, Parameter(help="Largest number of keys on the error curve."), KEYS_GROUP] = None
+    pin: Annotated[c.Pin, KEYS_GROUP] = ()
+    exclude: Annotated[c.Exclude, KEYS_GROUP] = ()
+    weight: Annotated[c.Weight, KEYS_GROUP] = ()
+    objective: Annotated[c.Objective, KEYS_GROUP] = None
+    cost: Annotated[
+        Literal["chord", "integrated", "inbetween"] | None,
+        Parameter(
+            help="Cost of a span: the largest distance from its chord, the sum of squared distances, or the error of "
+            "the in-betweens that unbake fits, in mm."
+        ),
+        KEYS_GROUP,
+    ] = None
+    min_gap_frames: Annotated[c.MinGap, KEYS_GROUP] = None
+    max_gap_frames: Annotated[c.MaxGap, KEYS_GROUP] = None
+    loop: Annotated[c.Loop, KEYS_GROUP] = False
+    threads: Annotated[c.Threads, KEYS_GROUP] = None
+    set_: Annotated[c.Set, KEYS_GROUP] = ()
+
+    @property
+    def is_set(self) -> bool:
+        """Return whether any option differs from its default."""
+        return self != type(self)()
+
+    def select_options(self) -> dict[str, Any]:
+        """Return the options as keywords of ``choose`` and ``select``, including method and number of keys."""
+        from keypose.cli import option_parsers
+
+        option_parsers.check_key_count(self.keys, self.tolerance_mm, auto=self.auto)
+        method = self.method or "salient"
+        options = option_parsers.parse_method_options(
+            option_parsers.find_method(method),
+            {
+                "pins": option_parsers.parse_frames("--pin", self.pin, contacts=True),
+                "excluded": option_parsers.parse_frames("--exclude", self.exclude),
+                "objective": self.objective,
+                "cost": self.cost,
+                "min_gap_frames": self.min_gap_frames,
+                "max_gap_frames": self.max_gap_frames,
+                "loop": self.loop,
+                "threads": self.threads,
+            },
+            self.set_,
+        )
+        budget = {"keys": self.keys, "tolerance_mm": self.tolerance_mm, "auto": self.auto, "max_keys": self.max_keys}
+        return {
+            "method": method,
+            **options,
+            **option_parsers.drop_unset(budget | {"weights": option_parsers.parse_weights(self.weight)}),
+        }
+
+
+@Parameter(name="*", help="Which keys to choose.")
+@dataclass(frozen=True)
+class StripKeyOptions(KeyOptions):
+    """The same options with ``farthest`` as default method, which chooses the most different poses."""
+
+    method: Annotated[
+        str | None,
+        Parameter(help="Selection method; keypose methods lists them. Default: farthest."),
+        KEYS_GROUP,
+    ] = None
+
+
+@Parameter(name="*", help="How the file is read.")
+@dataclass(frozen=True)
+class SourceOptions:
+    """How the file is read."""
+
+    range_: Annotated[o.Range, READ_GROUP] = None
+    reference_pose: Annotated[o.ReferencePose, READ_GROUP] = "auto"
+    asf: Annotated[o.Asf, READ_GROUP] = None
+    gaps: Annotated[o.Gaps, READ_GROUP] = "fill"
+    animation: Annotated[o.Animation, READ_GROUP] = None
+    read_fps: Annotated[o.ReadFps, READ_GROUP] = None
+    limit: Annotated[o.LimitOption, READ_GROUP] = ()
+
+    def load_options(self) -> ClipLoadOptions:
+        """Return the options as LoadOptions."""
+        return o.parse_load_options(self.reference_pose, self.asf, self.gaps, self.animation, self.read_fps, self.limit)
+
+    def frame_range(self) -> tuple[int | None, int | None] | None:
+        """Return the range of frames as start and end of a slice; None: all frames."""
+        return o.parse_range(self.range_)
+
+
+@dataclass(frozen=True)
+class DrawnPicture:
+    """A picture that was written to a file."""
+
+    width_px: float
+    height_px: float
+    description: str
+    figures: Mapping[str, Any] = field(default_factory=dict)  # further fields for JSON
+    notes: tuple[str, ...] = ()
+    pixels: tuple[int, int] | None = None  # width and height of a PNG
+
+    @property
+    def size(self) -> str:
+        """Return the size as text, in pixels for a PNG."""
+        if self.pixels is not None:
+            return f"{self.pixels[0]} x {self.pixels[1]} pixels"
+        return f"{self.width_px:.0f} x {self.height_px:.0f} px"
+
+
+PictureJob = TypeVar("PictureJob", bound="Job")
+
+
+def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
+    """Return the path of the picture, checked before any work is done."""
+    from keypose.errors import FileError, OptionError
+    from keypose.pictures.picture import picture_path
+
+    if not out:
+        raise UsageError("the last name, where to, is empty; expected a picture, such as walk.svg")
+    target = picture_path(out)
+    if os.path.realpath(target) == os.path.realpath(source):
+        raise OptionError(f"{target}: is to be read, expected another name for the picture")
+    if target.is_dir():
+        raise FileError(f"{target}: is a folder, expected the name of a picture")
+    if not target.parent.is_dir():
+        raise FileError(f"{target.parent}: no such folder")
+    if os.path.lexists(target) and not overwrite:
+        raise FileError(f"{target}: exists already; --overwrite replaces it")
+    return target
+
+
+@contextmanager
+def option_errors_as_usage() -> Iterator[None]:
+    """Turn an OptionError of the library into a UsageError."""
+    from keypose.cli.message_options import translate_keywords
+    from keypose.errors import OptionError
+
+    try:
+        yield
+    except OptionError as error:
+        raise UsageError(translate_keywords(str(error))) from None
+
+
+def parse_marked_frames(mark: Sequence[str], key_options: KeyOptions) -> tuple[int, ...]:
+    """Parse the frames to mark; raise UsageError if options choose keys as well."""
+    from keypose.cli.option_parsers import parse_frames
+
+    if mark and key_options.is_set:
+        raise UsageError("--mark says which frames are keys, and another option how to choose some: expected one")
+    return tuple(int(frame) for frame in parse_frames("--mark", mark))
+
+
+def run_picture_job(
+    verb: str, function: Callable[[PictureJob], DrawnPicture], job: PictureJob, *, json: bool, quiet: bool
+) -> int:
+    """Draw one picture and print a line; return the exit code."""
+    from keypose.cli import messages, output
+    from keypose.cli.write_runner import run_write_jobs
+
+    run_result = run_write_jobs(verb, function, [job], (), 1, messages.translate_outcome, json=json, quiet=quiet)
+    if json:
+        output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))
+    elif not quiet:
+        run_result.print_notes(lambda picture: picture.notes)
+        for picture_job, picture in run_result.results:
+            output.print_line(f"{picture_job.target}: {picture.size}. {picture.description}")
+    return run_result.finish(json=json)
+
+
+def png_size(path: Path) -> tuple[int, int] | None:
+    """Return width and height from the header of a PNG; None for other pictures."""
+    with path.open("rb") as file:
+        start = file.read(24)
+    if not start.startswith(PNG_MAGIC):
+        return None
+    return int.from_bytes(start[16:20], "big"), int.from_bytes(start[20:24], "big")
+
+
+def picture_document(picture: DrawnPicture) -> dict[str, Any]:
+    """Return a written picture as JSON fields."""
+    return {
+        "width_px": picture.width_px,
+        "height_px": picture.height_px,
+        "width_pixels": None if picture.pixels is None else picture.pixels[0],
+        "height_pixels": None if picture.pixels is None else picture.pixels[1],
+        "description": picture.description,
+        **picture.figures,
+        "notes": list(picture.notes),
+    }

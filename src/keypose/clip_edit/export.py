@@ -1,0 +1,145 @@
+"""Export a clip as a file: exactly the bytes that ``kp.save``, ``kp.strip`` and ``kp.report`` write."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from keypose.clip_edit.clip_editor import ClipEditor
+from keypose.clip_edit.drafts import Draft, KeysDraft
+from keypose.clip_edit.edit_result import apply_draft
+from keypose.clip_edit.file_names import safe_stem
+from keypose.clip_edit.ladder_view import select_keys
+from keypose.clip_edit.selection_spec import SelectionSpec
+from keypose.clip_edit.validators import check_frames
+from keypose.curves.keyed_motion import Interpolation
+from keypose.errors import OptionError
+from keypose.formats import save, writable_suffixes
+from keypose.model import KeyedMotion, Motion
+from keypose.pictures.report import report
+from keypose.pictures.strip import strip
+from keypose.swings import Swings
+from keypose.validation import check_int
+
+STRIPS = (".strip.svg", ".strip.png")
+REPORT = ".report.html"
+SWINGS = ".swings.json"
+KPS = ".kps"
+PICTURES = (*STRIPS, REPORT)
+WITH_RESIDUAL = (".keys.json", ".blend")  # store the residual beside the keys; other formats get the sampled motion
+MEDIA_TYPES: Mapping[str, str] = {
+    ".glb": "model/gltf-binary",
+    ".gltf": "model/gltf+json",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".html": "text/html; charset=utf-8",
+}
+DEFAULT_MEDIA_TYPE = "application/octet-stream"  # no browser opens it by itself
+
+Writer: TypeAlias = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What to export: the capture, curves through ``frames``, through a number of ``keys``, or a draft."""
+
+    format: str  # a suffix
+    frames: tuple[int, ...] | None = None
+    keys: int | None = None
+    interpolation: Interpolation = "bezier"
+    draft: Draft | None = None
+    tolerance_mm: float | None = None  # of .kps
+    lossless: bool = False  # of .kps: every number exactly, instead of a tolerance
+    theme: str = "light"  # of strips
+    layout: str = "side"
+
+    def __post_init__(self) -> None:
+        suffixes = export_suffixes()
+        if self.format not in suffixes:
+            raise OptionError(f"format={self.format!r}, expected one of {', '.join(suffixes)}")
+        if self.frames is not None:
+            object.__setattr__(self, "frames", check_frames("frames", self.frames, min_value=0))
+        if self.keys is not None:
+            check_int("keys", self.keys, min_value=2)
+        if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
+            raise OptionError("several of frames, keys and draft, expected one of them or none")
+        for name, is_given in (("tolerance_mm", self.tolerance_mm is not None), ("lossless", self.lossless)):
+            if is_given and self.format != KPS:
+                raise OptionError(f"{name} with {self.format}, expected it with {KPS} alone")
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    """Content, name and media type of a file."""
+
+    data: bytes
+    name: str
+    media_type: str
+
+
+def export_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of all export formats."""
+    plain = [suffix for suffix in writable_suffixes(swings=True) if not suffix.endswith(".gz")]
+    return (*plain, *PICTURES)
+
+
+def media_type(suffix: str) -> str:
+    """Return the media type of a suffix."""
+    return MEDIA_TYPES.get(f".{suffix.rpartition('.')[2]}", DEFAULT_MEDIA_TYPE)
+
+
+def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
+    """Return the clip of ``editor`` as a file."""
+    write = _picture_writer(editor, options) if options.format in PICTURES else _file_writer(editor, options)
+    with tempfile.TemporaryDirectory(prefix="keypose-") as folder:
+        path = Path(folder) / f"clip{options.format.removeprefix('.strip').removeprefix('.report')}"
+        write(path)
+        return ExportedFile(
+            path.read_bytes(), safe_stem(editor.motion.name) + options.format, media_type(options.format)
+        )
+
+
+def _frames(editor: ClipEditor, options: ExportOptions) -> tuple[int, ...] | None:
+    if options.keys is None:
+        return options.frames
+    return tuple(select_keys(editor.motion, SelectionSpec(), options.keys).frames.tolist())
+
+
+def _file_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
+    content = _choose_content(editor, options)
+    return lambda path: save(content, path, tolerance_mm=options.tolerance_mm, lossless=options.lossless)
+
+
+def _choose_content(editor: ClipEditor, options: ExportOptions) -> Motion | KeyedMotion | Swings:
+    """Return what is written: swings as such only if the format holds nothing else."""
+    draft, frames = options.draft, _frames(editor, options)
+    if draft is None:
+        if options.format == SWINGS:
+            return editor.swings()
+        return editor.motion if frames is None else editor.fit_keys_with_residual(frames, options.interpolation)
+    result = apply_draft(editor, draft)
+    if result.keyed is None or result.swings is not None:
+        return result.swings if options.format == SWINGS and result.swings is not None else result.motion
+    if options.format == SWINGS:
+        raise OptionError(f"a draft of keys as {SWINGS}, expected a draft of swings, or none")
+    needs_sampling = isinstance(draft, KeysDraft) and draft.residual > 0 and options.format not in WITH_RESIDUAL
+    return result.motion if needs_sampling else result.keyed
+
+
+def _picture_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
+    """Return the writer of a strip or report with the keys of the draft, the given ones, or its own choice."""
+    motion, frames = editor.motion, _frames(editor, options)
+    if options.draft is not None:
+        result = apply_draft(editor, options.draft)
+        motion, frames = result.motion, None if result.keyed is None else tuple(result.keyed.keys.tolist())
+    if options.format in STRIPS:
+        style: dict[str, Any] = {"theme": options.theme, "layout": options.layout}
+        return lambda path: strip(motion, frames, path, **style)
+    if frames is None:
+        return lambda path: report(motion, path)
+    keys = tuple(sorted({0, *frames, motion.n_frames - 1}))
+    return lambda path: report(motion, path, keys=len(keys), pins=keys)

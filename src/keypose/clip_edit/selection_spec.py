@@ -1,0 +1,189 @@
+"""Options of a selection of keys, without the number of keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from keypose.clip_edit.validators import check_frames, check_mapping, check_texts, check_weights
+from keypose.errors import OptionError
+from keypose.methods import METHODS
+from keypose.model import Motion
+from keypose.validation import check_choice, check_int, check_number
+
+MAX_SMOOTHING_S = 10.0
+MIN_LADDER_KEYS, FRAMES_PER_KEY, MAX_LADDER_KEYS = 60, 5, 400  # default size of a ladder
+MAX_TOLERANCE_KEYS = 1200  # of a ladder, if a tolerance needs more than that
+DEFAULT_METHOD = "salient"
+MIN_INBETWEEN_GAP_S = 1.0  # smallest gap between keys for which in-betweens are measured
+MAX_SPANS = 120_000  # whose in-betweens are measured in about a second
+MAX_CHORDS = 12_000_000  # whose chords are measured in two or three seconds
+MAX_REQUIRED_KEYS = 2000  # of the smallest selection
+FAST_METHOD = "farthest"
+RESERVED_OPTIONS = ("pins", "excluded", "threads", "top_only")  # fields of their own, or not for clients to set
+
+
+@dataclass(frozen=True)
+class SelectionSpec:
+    """A method with its options. Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive."""
+
+    method: str = DEFAULT_METHOD
+    joints: tuple[str, ...] | None = None  # names, body parts or groups; None: the default of the method
+    weights: Mapping[str, float] | None = None
+    pins: tuple[int, ...] = ()
+    excluded: tuple[int, ...] = ()
+    first_frame: int | None = None
+    last_frame: int | None = None
+    max_keys: int | None = None  # None: chosen by the length of the clip
+    smoothing_s: float = 0.0
+    options: Mapping[str, Any] | None = field(default=None)  # of the method; None: see default_options
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, tuple(METHODS))
+        set_ = object.__setattr__
+        set_(self, "joints", None if self.joints is None else check_texts("joints", self.joints))
+        set_(self, "weights", None if self.weights is None else check_weights("weights", self.weights))
+        set_(self, "pins", check_frames("pins", self.pins, min_value=0))
+        set_(self, "excluded", check_frames("excluded", self.excluded, min_value=0))
+        for name, min_value in (("first_frame", 0), ("last_frame", 0), ("max_keys", 2)):
+            if getattr(self, name) is not None:
+                set_(self, name, check_int(name, getattr(self, name), min_value=min_value))
+        set_(
+            self,
+            "smoothing_s",
+            check_number("smoothing_s", self.smoothing_s, min_value=0.0, max_value=MAX_SMOOTHING_S),
+        )
+        if self.options is not None:
+            self._check_options()
+
+    def _check_options(self) -> None:
+        if not isinstance(self.options, Mapping):
+            raise OptionError(f"options={self.options!r}, expected a mapping, such as {{'objective': 'sum'}}")
+        names = tuple(name for name in METHODS[self.method].options if name not in RESERVED_OPTIONS)
+        for name in self.options:
+            if name not in names:
+                expected = f"expected one of {', '.join(names)}" if names else "which has no options"
+                raise OptionError(f"option {name!r} of {self.method}, {expected}")
+
+    @staticmethod
+    def parse(payload: Mapping[str, Any]) -> SelectionSpec:
+        """Return the spec described by plain data; OptionError if it is invalid."""
+        return SelectionSpec(**check_mapping("spec", payload, tuple(each.name for each in fields(SelectionSpec))))
+
+    def cache_key(self) -> tuple[Any, ...]:
+        """Return a hashable value that is equal for equal specs only."""
+        return tuple(_hashable(getattr(self, each.name)) for each in fields(self))
+
+    @property
+    def uses_defaults(self) -> bool:
+        """Whether ``kp.unbake`` takes all that is set: then it can select by the resulting curves."""
+        return self.method == DEFAULT_METHOD and self.options is None and not self.smoothing_s
+
+    def for_section(self, first: int, last: int) -> SelectionSpec:
+        """Return the spec for the section ``first`` to ``last`` of a motion, with frames counted from its start."""
+        pins, excluded = (
+            tuple(frame - first for frame in frames if first <= frame <= last) for frames in (self.pins, self.excluded)
+        )
+        return replace(self, first_frame=None, last_frame=None, pins=pins, excluded=excluded)
+
+    def ladder_options(self, motion: Motion, defaults: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the keywords for ``kp.ladder`` and ``kp.select`` besides motion, method and ``max_keys``.
+
+        ``defaults`` are the options of the method if the spec has none; None: those of ``default_options``.
+        """
+        first, last = self.frame_range(motion)
+        unset_options = default_options(motion, self) if defaults is None else defaults
+        options: dict[str, Any] = dict(unset_options if self.options is None else self.options)
+        if self.joints is not None:
+            options["joints"] = self.joints
+        if self.weights:
+            options["weights"] = dict(self.weights)
+        if self.smoothing_s:
+            options["smoothing_s"] = self.smoothing_s
+        if (first, last) != (0, motion.n_frames - 1):
+            options["frames"] = (first, last + 1)
+        for name in ("pins", "excluded"):
+            if getattr(self, name):
+                self._check_supports(name)
+                options[name] = getattr(self, name)
+        return options
+
+    def _check_supports(self, name: str) -> None:
+        if name not in METHODS[self.method].options:
+            supporting = ", ".join(row.name for row in METHODS.values() if name in row.options)
+            raise OptionError(f"{self.method} takes no {name}, expected one of {supporting} with them")
+
+    def frame_range(self, motion: Motion) -> tuple[int, int]:
+        """Return the first and the last frame of the range; OptionError if the motion has no such range."""
+        end = motion.n_frames - 1
+        first, last = (
+            0 if self.first_frame is None else self.first_frame,
+            end if self.last_frame is None else self.last_frame,
+        )
+        if first > last or last > end:
+            raise OptionError(f"frames {first} to {last}, expected a range within 0 to {end}")
+        return first, last
+
+    def ladder_max_keys(self, motion: Motion) -> int:
+        """Return the largest number of keys of the ladder."""
+        first, last = self.frame_range(motion)
+        n = last - first + 1
+        if self.max_keys is not None:
+            return max(2, min(n, self.max_keys))
+        required = max(len(self.pins) + 2, min_keys(n, self._max_gap(motion)))
+        if required > MAX_REQUIRED_KEYS:
+            raise OptionError(
+                f"{n:,} frames at once would need {required:,} keys to begin with, expected a range of fewer frames, "
+                f"or another method: {FAST_METHOD} takes any number"
+            )
+        return max(2, min(n, max(min(max(MIN_LADDER_KEYS, n // FRAMES_PER_KEY), MAX_LADDER_KEYS), 2 * required)))
+
+    def _max_gap(self, motion: Motion) -> int | None:
+        options = default_options(motion, self) if self.options is None else self.options
+        gap = options.get("max_gap_frames")
+        return gap if isinstance(gap, int) else None  # other types are rejected by the method
+
+
+def min_keys(n_frames: int, gap: int | None) -> int:
+    """Return the smallest number of keys that are no farther apart than ``gap`` frames; None: no limit."""
+    return 2 if gap is None or gap >= n_frames - 1 else math.ceil((n_frames - 1) / max(1, gap)) + 1
+
+
+def default_options(motion: Motion, spec: SelectionSpec) -> dict[str, Any]:
+    """Return the options that give the best keys in interactive time.
+
+    Keys are best if selected by the error of the curves through them, which takes long for many frames at a high rate:
+    there, and for very few keys, they are selected by the shape of the path alone. The longer the clip, the smaller
+    the largest gap between keys.
+    """
+    if spec.method != DEFAULT_METHOD:
+        return {}
+    first, last = spec.frame_range(motion)
+    n = last - first + 1
+    inbetween_gap = min(n - 1, MAX_SPANS // n)
+    is_enough = spec.max_keys is None or spec.max_keys >= min_keys(n, inbetween_gap)
+    if n > 2 and inbetween_gap >= min(n - 1, MIN_INBETWEEN_GAP_S * motion.fps) and is_enough and not spec.smoothing_s:
+        return {"cost": "inbetween", "max_gap_frames": inbetween_gap}
+    chord_gap = MAX_CHORDS // n
+    return {} if n - 1 <= 2 * chord_gap else {"max_gap_frames": chord_gap}
+
+
+def tolerance_specs(
+    spec: SelectionSpec, motion: Motion, tolerance_mm: float, interpolation: str
+) -> tuple[SelectionSpec, ...]:
+    """Return the specs to try, in order, for the fewest keys whose curves stay within a tolerance."""
+    if spec.uses_defaults and interpolation != "natural":
+        first, last = spec.frame_range(motion)
+        n = last - first + 1
+        key_limits = (max(2, n // 2), max(2, n)) if spec.max_keys is None else (spec.max_keys,)
+        options = {"cost": "inbetween", "interpolation": interpolation, "limit_mm": tolerance_mm}
+        return tuple(replace(spec, max_keys=limit, options=options) for limit in key_limits)
+    return (spec, replace(spec, max_keys=MAX_TOLERANCE_KEYS)) if spec.max_keys is None else (spec,)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return tuple(sorted((name, _hashable(each)) for name, each in value.items()))
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value

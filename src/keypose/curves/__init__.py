@@ -1,0 +1,5 @@
+"""Curves between keys (in-betweens): fitting, sampling, costs, polishing and edits."""
+
+from keypose.curves.linear import interpolate_linear
+
+__all__ = ["interpolate_linear"]

@@ -1,0 +1,172 @@
+"""The F-curves of an action evaluated on every frame, and the nearest cubics over common keys.
+
+A curve whose handles are a third of the gap away from their keys is a cubic of time and is used unchanged. Any other,
+as after a key was moved together with its handles, is fitted on whole frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from keypose.arrays import Floats, Ints, freeze
+from keypose.curves.cubic_fit import fit_cubics, hermite_basis
+from keypose.errors import ModelError
+from keypose.formats.blend.fcurves import FCurve
+from keypose.formats.blend.keypose_data import KeyposeData
+from keypose.model import Curves, KeyedMotion, Motion
+from keypose.model.curves import SpanPosition
+from keypose.rotations import AXES, from_euler, normalise
+
+VALUE_TOLERANCE = 1e-5  # in radians, quaternion components or figure sizes: Blender uses 32-bit floats
+N_ROUNDS = 4  # Gauss-Newton steps
+MIN_LENGTH = 1e-3  # of a quaternion, to bound its weight
+RIDGE = 1e-9  # relative to the trace: what the frames do not determine stays unchanged
+N_ROTATION_CHANNELS = 4  # of a bone's seven channels; the location follows
+
+
+@dataclass(frozen=True)
+class EvaluatedCurves:
+    """Channels of joints on every frame, and the F-curves that they come from."""
+
+    keypose_data: KeyposeData
+    rotation_orders: tuple[str, ...] | None
+    curves: Mapping[tuple[int, int], FCurve]  # by joint and channel, in our frames
+    rotations: Floats  # (T, J, 4) quaternions of any length, or (T, J, 3) angles
+    translations: Floats  # (T, J, 3)
+
+    @staticmethod
+    def build(
+        keypose_data: KeyposeData,
+        rotation_orders: tuple[str, ...] | None,
+        curves: Mapping[tuple[int, int], FCurve],
+        dense: Floats,
+    ) -> EvaluatedCurves:
+        """Build from the channels (T, J, 7) of the joints' bones."""
+        rotations, translations = _joint_channels(keypose_data, rotation_orders, dense)
+        return EvaluatedCurves(
+            keypose_data, rotation_orders, curves, rotations, translations + keypose_data.rest.translations
+        )
+
+    def fit(self, keys: Ints, is_linear: bool) -> tuple[Curves, Curves]:
+        """Fit curves of translations and rotations through ``keys`` (K,)."""
+        if is_linear:
+            rotations = self.rotations if self.rotation_orders is not None else _normalise_rotations(self.rotations)
+            return Curves(self.translations[keys]), Curves(rotations[keys])
+        in_tangents, out_tangents = (self._tangents(keys, before=before) for before in (True, False))
+        translations = _fit_values(self.translations, in_tangents[1], out_tangents[1], keys)
+        if self.rotation_orders is not None:
+            return translations, _fit_values(self.rotations, in_tangents[0], out_tangents[0], keys)
+        return translations, _fit_rotations(self.rotations, in_tangents[0], out_tangents[0], keys)
+
+    def span(self, start: int, stop: int) -> EvaluatedCurves:
+        """Return the frames from ``start`` to ``stop`` (inclusive) without F-curves, so that all are fitted."""
+        frames = slice(start, stop + 1)
+        return replace(self, curves={}, rotations=self.rotations[frames], translations=self.translations[frames])
+
+    def build_motion(self, like: KeyedMotion) -> Motion:
+        """Return the evaluated frames as a motion with the skeleton and metadata of ``like``."""
+        orders = self.rotation_orders
+        if orders is None:
+            rotations = _normalise_rotations(self.rotations)
+        else:
+            rotations = np.stack([from_euler(self.rotations[:, j], order) for j, order in enumerate(orders)], axis=1)
+        return replace(like.sample(), translations=self.translations, rotations=freeze(rotations))
+
+    def _tangents(self, keys: Ints, *, before: bool) -> tuple[Floats, Floats]:
+        """Return the tangents of rotations and translations just before or after each key."""
+        tangents = np.zeros((len(keys), self.translations.shape[1], 7))
+        for (joint, channel), curve in self.curves.items():
+            tangents[:, joint, channel] = curve.tangents(keys.astype(float), before=before)
+        return _joint_channels(self.keypose_data, self.rotation_orders, tangents)
+
+
+def _joint_channels(
+    keypose_data: KeyposeData, orders: tuple[str, ...] | None, channels: Floats
+) -> tuple[Floats, Floats]:
+    """Return rotations and translations of joints, or their tangents, from the channels of their bones."""
+    rotations = channels[..., :N_ROTATION_CHANNELS]
+    translations = keypose_data.translations_from_channels(channels[..., N_ROTATION_CHANNELS:])
+    if orders is None:
+        return keypose_data.rotations_from_channels(rotations), translations
+    columns = np.array([[AXES.index(axis) for axis in order] for order in orders])
+    return np.take_along_axis(rotations, np.broadcast_to(columns, (*rotations.shape[:2], 3)), axis=2), translations
+
+
+def _normalise_rotations(rotations: Floats) -> Floats:
+    if not (np.linalg.norm(rotations, axis=2) > 0).all():
+        raise ModelError("a bone's quaternion of length 0 among the keys")
+    return normalise(rotations)
+
+
+def _fit_values(values: Floats, in_tangents: Floats, out_tangents: Floats, keys: Ints) -> Curves:
+    """Return curves through the keys: with their own tangents where these reproduce ``values``, else fitted ones."""
+    return _choose_tangents(
+        Curves(values[keys], in_tangents, out_tangents), fit_cubics(values, keys), keys, values, is_rotation=False
+    )
+
+
+def _fit_rotations(rotations: Floats, in_tangents: Floats, out_tangents: Floats, keys: Ints) -> Curves:
+    """Fit quaternion curves, which have length 1 at Keypose's keys and any length in Blender.
+
+    Only directions matter, so a curve may be scaled, with a factor that is linear between two keys. A cubic of length 1
+    at the keys is then unchanged.
+    """
+    unit = _normalise_rotations(rotations)
+    factors = 1.0 / np.linalg.norm(rotations[keys], axis=2, keepdims=True)  # (K, J, 1)
+    factors[np.abs(factors - 1) <= VALUE_TOLERANCE] = 1.0
+    position = SpanPosition.locate(keys, np.arange(len(rotations), dtype=np.float64))
+    scaled = rotations * Curves(factors).at(position)
+    scaled[keys] = unit[keys]
+    growth = np.diff(factors, axis=0) / np.diff(keys)[:, None, None]  # (K - 1, J, 1)
+    zeros = np.zeros((1, *factors.shape[1:]))
+    in_tangents = factors * in_tangents + np.concatenate((zeros, growth)) * rotations[keys]
+    out_tangents = factors * out_tangents + np.concatenate((growth, zeros)) * rotations[keys]
+    fitted_curves = _refine_directions(fit_cubics(scaled, keys), unit, keys)
+    return _choose_tangents(Curves(unit[keys], in_tangents, out_tangents), fitted_curves, keys, unit, is_rotation=True)
+
+
+def _refine_directions(curves: Curves, unit: Floats, keys: Ints) -> Curves:
+    """Return quaternion curves whose directions are nearest to ``unit`` (T, J, 4), whatever their lengths.
+
+    Gauss-Newton: the component of a curve across the target direction, divided by its length, approximates the angle.
+    """
+    assert curves.in_tangents is not None and curves.out_tangents is not None
+    values, in_tangents, out_tangents = curves.values, curves.in_tangents.copy(), curves.out_tangents.copy()
+    for k, gap in enumerate(np.diff(keys).tolist()):
+        if gap < 3:  # one inner frame does not determine tangents; the fit goes through it
+            continue
+        rise, a, b = (weights[:, None, None] for weights in hermite_basis(gap))
+        targets = unit[keys[k] + 1 : keys[k + 1]]
+        across = np.eye(4) - targets[..., None] * targets[..., None, :]  # (gap - 1, J, 4, 4)
+        weights_by_tangent = np.stack((a, b))[..., 0, 0]
+        for _ in range(N_ROUNDS):
+            current = values[k] + rise * (values[k + 1] - values[k]) + a * out_tangents[k] + b * in_tangents[k + 1]
+            weights = 1.0 / np.maximum(np.sum(current * current, axis=2), MIN_LENGTH**2)
+            weighted = across * weights[..., None, None]
+            gradient = np.einsum("pt,tjcd,tjd->jpc", weights_by_tangent, weighted, current).reshape(-1, 8)
+            normal = np.einsum("pt,qt,tjcd->jpcqd", weights_by_tangent, weights_by_tangent, weighted).reshape(-1, 8, 8)
+            normal += RIDGE * np.trace(normal, axis1=1, axis2=2)[:, None, None] * np.eye(8)
+            step = np.linalg.solve(normal, -gradient[..., None]).reshape(-1, 2, 4)
+            out_tangents[k] += step[:, 0]
+            in_tangents[k + 1] += step[:, 1]
+    return Curves(values, freeze(in_tangents), freeze(out_tangents))
+
+
+def _choose_tangents(own: Curves, fitted_curves: Curves, keys: Ints, targets: Floats, *, is_rotation: bool) -> Curves:
+    """Return ``own`` curves, with the tangents of ``fitted_curves`` in spans that do not reproduce ``targets``."""
+    assert own.in_tangents is not None and own.out_tangents is not None
+    assert fitted_curves.in_tangents is not None and fitted_curves.out_tangents is not None
+    values = own.at(SpanPosition.locate(keys, np.arange(len(targets), dtype=np.float64)))
+    if is_rotation:
+        values = normalise(values)
+    size = 1.0 if is_rotation else max(1.0, float(np.abs(targets).max()))
+    errors = np.abs(values - targets).max(axis=2)  # (T, J)
+    in_tangents, out_tangents = own.in_tangents.copy(), own.out_tangents.copy()
+    for k in range(len(keys) - 1):
+        is_off = errors[keys[k] : keys[k + 1]].max(axis=0) > VALUE_TOLERANCE * size
+        out_tangents[k, is_off] = fitted_curves.out_tangents[k, is_off]
+        in_tangents[k + 1, is_off] = fitted_curves.in_tangents[k + 1, is_off]
+    return Curves(own.values, freeze(in_tangents), freeze(out_tangents))

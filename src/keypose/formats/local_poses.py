@@ -1,0 +1,124 @@
+"""Convert joint transforms of 3D programs (translation, rotation, scale, moving parents) to local poses.
+
+A Motion has translations and rotations only. Scales and the transform of the whole figure are applied to the
+translations here: world positions of joints stay exactly those of the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from keypose import kinematics
+from keypose.arrays import Floats, Ints
+from keypose.formats.base import LoadOptions, Source
+from keypose.formats.reference_pose import frames_to_skip
+from keypose.kinematics import Up
+from keypose.model import Pose, Skeleton
+from keypose.rotations import IDENTITY, conjugate, from_matrix, multiply, normalise, rotate, to_matrix
+
+SCALE_TOLERANCE = 1e-3  # scales come in half precision
+
+
+@dataclass(frozen=True)
+class LocalPoses:
+    """Poses of J joints in T frames: ``p = translation + rotation * scale * child``."""
+
+    translations: Floats  # (T, J, 3)
+    rotations: Floats  # (T, J, 4) unit wxyz
+    scales: Floats  # (T, J, 3)
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether any scale differs from 1."""
+        return bool(np.abs(self.scales - 1.0).max(initial=0.0) > SCALE_TOLERANCE)
+
+    @property
+    def is_evenly_scaled(self) -> bool:
+        """Whether every joint has one scale for its three axes, the same in all frames."""
+        spread = np.ptp(self.scales, axis=(0, 2)) if self.scales.size else np.zeros(0)
+        return bool((spread <= SCALE_TOLERANCE * np.abs(self.scales).max(initial=1.0)).all())
+
+
+def decompose(matrices: Floats) -> LocalPoses:
+    """Return translations, rotations and scales of matrices (T, J, 4, 4) that act on column vectors.
+
+    Shear is dropped: the rotation is the nearest one. A mirrored matrix gives a negative scale.
+    """
+    linear = matrices[..., :3, :3]
+    u, _, vt = np.linalg.svd(linear)
+    nearest = u @ vt
+    u[..., :, -1] *= np.where(np.linalg.det(nearest) < 0, -1.0, 1.0)[..., None]
+    rotation_matrices = u @ vt
+    scales = np.einsum("...ki,...ki->...i", rotation_matrices, linear)
+    return LocalPoses(matrices[..., :3, 3].copy(), from_matrix(rotation_matrices), scales)
+
+
+def remove_scales(poses: LocalPoses, parents: Ints, world_from_figure: Floats) -> tuple[Floats, Floats]:
+    """Return local translations (T, J, 3) and rotations (T, J, 4) without scales, with roots in the world.
+
+    ``world_from_figure`` (T or 1, 4, 4) acts on column vectors. World positions are exact for any scales.
+    """
+    figure = decompose(world_from_figure[:, None])
+    frames, joints = poses.translations.shape[:2]
+    is_plain = not poses.is_scaled and not figure.is_scaled
+    roots = parents < 0
+    rotations = poses.rotations.copy()
+    rotations[:, roots] = normalise(multiply(np.broadcast_to(figure.rotations, (frames, 1, 4)), rotations[:, roots]))
+    translations = poses.translations.copy()
+    if is_plain:
+        translations[:, roots] = rotate(
+            np.broadcast_to(figure.rotations, (frames, 1, 4)), translations[:, roots]
+        ) + np.broadcast_to(figure.translations, (frames, 1, 3))
+        return translations, rotations
+
+    world_positions = np.empty((frames, joints, 3))
+    world_linear = np.empty((frames, joints, 3, 3))  # with scales
+    world_rotations = np.empty((frames, joints, 4))  # rotation only
+    for j, parent in enumerate(parents.tolist()):
+        parent_linear = (
+            world_linear[:, parent] if parent >= 0 else np.broadcast_to(world_from_figure[:, :3, :3], (frames, 3, 3))
+        )
+        origin = world_positions[:, parent] if parent >= 0 else world_from_figure[:, :3, 3]
+        world_positions[:, j] = origin + np.einsum("tik,tk->ti", parent_linear, poses.translations[:, j])
+        world_linear[:, j] = parent_linear @ (to_matrix(poses.rotations[:, j]) * poses.scales[:, j, None, :])
+        if parent >= 0:
+            world_rotations[:, j] = multiply(world_rotations[:, parent], poses.rotations[:, j])
+            step = world_positions[:, j] - world_positions[:, parent]
+            translations[:, j] = rotate(conjugate(world_rotations[:, parent]), step)
+        else:
+            world_rotations[:, j] = rotations[:, j]
+            translations[:, j] = world_positions[:, j]
+    return translations, rotations
+
+
+def align_to_rest(parents: Ints, rotations: Floats, rest: Floats) -> Floats:
+    """Return local rotations (T, J, 4) in joint axes that equal the world's in the ``rest`` pose (J, 4), as in BVH."""
+    _, world = kinematics.forward(parents, np.zeros((1, len(parents), 3)), rest[None])
+    parent_rotations = np.where((parents >= 0)[:, None], world[0, np.maximum(parents, 0)], np.array(IDENTITY))
+    return multiply(multiply(np.broadcast_to(parent_rotations, rotations.shape), rotations), conjugate(world))
+
+
+def find_reference_pose(
+    source: Source,
+    options: LoadOptions,
+    skeleton: Skeleton,
+    translations: Floats,
+    rotations: Floats,
+    rest: Pose,
+    up: Up,
+) -> tuple[Pose | None, int]:
+    """Return the reference pose and the number of first frames (0 or 1) that do not belong to the movement.
+
+    The reference pose is frame 0 if that is artificial; else the rest pose, if it is upright and differs from the
+    pose of the skeleton's offsets; else None.
+    """
+    skip = frames_to_skip(align_to_rest(skeleton.parents, rotations, rest.rotations), options.reference_pose)
+    if skip:
+        source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
+        return Pose(translations[0], rotations[0]), 1
+    if np.abs(rest.rotations[:, 1:]).max() < 1e-6:
+        return None, 0
+    world, _ = kinematics.forward(skeleton.parents, rest.translations[None], rest.rotations[None])
+    return (rest if kinematics.is_upright(world[0], up) else None), 0

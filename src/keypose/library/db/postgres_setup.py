@@ -1,0 +1,97 @@
+"""Checks that a server can hold a library, and creates schema and extension."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from keypose.errors import FileError, FormatError
+from keypose.library.db.postgres_address import Address
+from keypose.library.db.postgres_extra import psycopg
+from keypose.library.extra import sa
+from keypose.library.tables import library_info as marker
+
+MIN_SERVER = 15
+MIN_PGVECTOR = (0, 7)  # halfvec
+MIN_ITERATIVE_SCANS = (0, 8)
+_SETUP_LOCK = 0x6B6579706F7365  # "keypose": held while a library of the database is created
+
+
+class Server(NamedTuple):
+    """Properties of a server that can hold a library."""
+
+    vector_schema: str  # quoted
+    vector_version: tuple[int, ...]
+
+    @property
+    def has_iterative_scans(self) -> bool:
+        """Whether an index search continues when a filter leaves too few rows."""
+        return self.vector_version >= MIN_ITERATIVE_SCANS
+
+
+def prepare_server(address: Address, busy_ms: int, *, create: bool) -> Server:
+    """Check server, extension and schema; what is missing is created if ``create``."""
+    engine = sa.create_engine(address.url, poolclass=sa.pool.NullPool, connect_args=address.connect_args)
+    raw = engine.raw_connection()
+    try:
+        connection: psycopg.Connection[Any] = raw.driver_connection  # type: ignore[assignment]
+        with connection.transaction(), connection.cursor() as cursor:
+            return _check_server(cursor, address, busy_ms, create)
+    finally:
+        raw.close()
+
+
+def _check_server(cursor: psycopg.Cursor[Any], address: Address, busy_ms: int, create: bool) -> Server:
+    location = str(address)
+    version = cursor.connection.info.server_version // 10_000
+    if version < MIN_SERVER:
+        raise FileError(f"{location}: PostgreSQL {version}, expected {MIN_SERVER} or newer")
+    cursor.execute(f"SET LOCAL lock_timeout = {busy_ms}; SET LOCAL client_min_messages = warning")
+    if not create and not _list_tables(cursor, address.schema):
+        raise FileError(f"{location}: no such library")
+    cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_SETUP_LOCK,))
+    tables = _list_tables(cursor, address.schema)
+    if tables and marker.name not in tables:
+        raise FormatError(location, f"its schema {address.schema} is of something else, expected a library of clips")
+    server = _ensure_extension(cursor, location)
+    cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (address.schema,))
+    if cursor.fetchone() is None:
+        cursor.execute(f'CREATE SCHEMA "{address.schema}"')
+    return server
+
+
+def _list_tables(cursor: psycopg.Cursor[Any], schema: str) -> set[str]:
+    cursor.execute(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')",
+        (schema,),
+    )
+    return {name for (name,) in cursor}
+
+
+def _ensure_extension(cursor: psycopg.Cursor[Any], location: str) -> Server:
+    server = _find_extension(cursor)
+    if server is None:
+        cursor.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
+        if cursor.fetchone() is None:
+            raise FileError(f"{location}: the server lacks pgvector; ask the administrator to install it, then: "
+                            "CREATE EXTENSION vector")  # fmt: skip
+        try:
+            cursor.execute("CREATE EXTENSION vector")
+        except psycopg.errors.InsufficientPrivilege:
+            raise FileError(f"{location}: pgvector is not switched on in this database; ask the administrator: "
+                            "CREATE EXTENSION vector") from None  # fmt: skip
+        server = _find_extension(cursor)
+        assert server is not None
+    if server.vector_version < MIN_PGVECTOR:
+        raise FileError(f"{location}: pgvector {'.'.join(map(str, server.vector_version))}, expected 0.7 or newer; ask "
+                        "the administrator: ALTER EXTENSION vector UPDATE")  # fmt: skip
+    return server
+
+
+def _find_extension(cursor: psycopg.Cursor[Any]) -> Server | None:
+    cursor.execute(
+        "SELECT quote_ident(n.nspname), e.extversion FROM pg_extension e "
+        "JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+    )
+    row = cursor.fetchone()
+    return None if row is None else Server(str(row[0]), tuple(int(part) for part in str(row[1]).split(".")))

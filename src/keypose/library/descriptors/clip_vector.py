@@ -1,0 +1,131 @@
+"""The clip vector: features of a whole clip.
+
+Three groups: the covariance of the whole clip, statistics of positions and velocities, and boolean facts about the body
+(a hand above the head, both feet off the floor), after Müller's relational features: the share of time that each holds
+and how often it begins.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from keypose.arrays import Bools, Floats, Ints
+from keypose.library.canonical import FPS, INDEX, PARTNERS
+from keypose.library.descriptors.covariance import WHOLE, frame_features, log_covariances, mirror_permutation
+from keypose.library.descriptors.posture import FEET, Posture
+
+GROUPS = ("covariance", "statistics", "facts")
+PERCENTILES = (5.0, 50.0, 95.0)
+BEGINNINGS_WEIGHT = 0.3  # seconds: weight of one beginning per second
+SIDED, WHOLE_BODY = 16, 14  # numbers of facts
+
+
+def clip_groups(body: Posture) -> dict[str, Floats]:
+    """Return the features of each group, (N,), before projection to one vector."""
+    return {
+        "covariance": log_covariances(frame_features(body, WHOLE)[None])[0],
+        "statistics": _statistics(body),
+        "facts": _fact_features(facts(body)),
+    }
+
+
+@cache
+def clip_mirror_permutation() -> tuple[Ints, Floats]:
+    """Return for all features, groups concatenated, the source index in the mirror image and the sign, (N,) each."""
+    group_mirrors = (mirror_permutation(tuple(WHOLE.tolist())), _mirror_statistics(), _mirror_facts())
+    firsts = np.cumsum([0, *(len(indices) for indices, _ in group_mirrors)])
+    indices = [first + each for first, (each, _) in zip(firsts, group_mirrors, strict=False)]
+    return np.concatenate(indices).astype(np.int32), np.concatenate([signs for _, signs in group_mirrors])
+
+
+def _mirror_statistics() -> tuple[Ints, Floats]:
+    """Return indices and signs; a feature that changes sign exchanges its low and high percentiles."""
+    partner = np.array([WHOLE.tolist().index(PARTNERS[joint]) for joint in WHOLE])
+    n = len(partner)
+    columns = np.concatenate(((3 * partner[:, None] + np.arange(3)).ravel(), 3 * n + partner, 4 * n + np.arange(5)))
+    signs = np.concatenate((np.tile((-1.0, 1.0, 1.0), n), np.ones(n), (-1.0, 1.0, 1.0), (-1.0, 1.0)))
+    rows = np.arange(len(PERCENTILES))[:, None]
+    indices = np.where(signs < 0, rows[::-1], rows) * len(columns) + columns
+    return indices.ravel().astype(np.int32), np.tile(signs, len(PERCENTILES))
+
+
+def _mirror_facts() -> tuple[Ints, Floats]:
+    """Return indices and signs; left and right exchange, for time shares and for beginnings."""
+    n = 2 * SIDED + WHOLE_BODY
+    once = np.concatenate((SIDED + np.arange(SIDED), np.arange(SIDED), np.arange(2 * SIDED, n)))
+    return np.concatenate((once, n + once)).astype(np.int32), np.ones(2 * n)
+
+
+def _statistics(body: Posture) -> Floats:
+    """Return percentiles of positions and speeds of nine joints, and of travel, turning and height."""
+    speeds = np.linalg.norm(body.velocities[:, WHOLE], axis=-1)
+    positions = body.positions[:, WHOLE].reshape(len(speeds), -1)
+    columns = np.column_stack((positions, 0.3 * speeds, 0.5 * body.travel, 0.3 * body.turning, body.heights))
+    return np.asarray(np.percentile(columns, PERCENTILES, axis=0)).ravel()
+
+
+def _fact_features(is_true: Bools) -> Floats:
+    """Return the share of time that each fact (T, F) holds, and its weighted number of beginnings per second."""
+    begins = (is_true[1:] & ~is_true[:-1]).sum(axis=0) * FPS / len(is_true)
+    return np.concatenate((is_true.mean(axis=0), BEGINNINGS_WEIGHT * begins))
+
+
+def facts(body: Posture) -> Bools:
+    """Return boolean facts (T, F) of each frame: left side, right side, whole body."""
+    p, v, floor = body.positions, body.velocities, -body.heights
+    both = [_side_facts(p, v, floor, side, other) for side, other in (("left", "right"), ("right", "left"))]
+    hands, feet = p[:, [INDEX["left_hand"], INDEX["right_hand"]]], p[:, FEET, 1].min(axis=1)
+    hand_distance = np.linalg.norm(hands[:, 0] - hands[:, 1], axis=-1)
+    ankles = p[:, INDEX["left_foot"]] - p[:, INDEX["right_foot"]]
+    trunk = p[:, INDEX["chest"]]
+    whole_body = [
+        feet - floor > 0.12,  # in the air
+        body.heights < 0.6,  # low
+        body.heights > 1.05,  # stretched or in the air
+        hand_distance < 0.25,
+        hand_distance > 1.0,
+        np.hypot(ankles[:, 0], ankles[:, 2]) > 0.6,
+        trunk[:, 2] > 0.5 * np.abs(trunk[:, 1]),  # bent forwards
+        body.travel[:, 2] > 0.5,
+        body.travel[:, 2] > 2.0,
+        body.travel[:, 2] < -0.3,
+        np.abs(body.travel[:, 0]) > 0.4,
+        body.travel[:, 1] > 0.6,
+        body.travel[:, 1] < -0.6,
+        np.abs(body.turning) > 1.5,
+    ]
+    return np.column_stack((*both[0], *both[1], *whole_body))
+
+
+def _side_facts(p: Floats, v: Floats, floor: Floats, side: str, other: str) -> list[Bools]:
+    """Return the facts about the arm and the leg of one side."""
+    at = {part: p[:, INDEX[f"{side}_{part}"]] for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")}
+    hand, foot = v[:, INDEX[f"{side}_hand"]], v[:, INDEX[f"{side}_foot"]]
+    return [
+        at["hand"][:, 1] > at["upper_arm"][:, 1],
+        at["hand"][:, 1] > p[:, INDEX["head"], 1],
+        at["hand"][:, 1] < at["shin"][:, 1],
+        at["hand"][:, 2] > at["upper_arm"][:, 2] + 0.3,  # ahead
+        at["hand"][:, 2] < at["upper_arm"][:, 2] - 0.15,  # behind
+        _is_bent(at["upper_arm"], at["forearm"], at["hand"], 90.0),
+        _is_bent(at["thigh"], at["shin"], at["foot"], 120.0),
+        _is_bent(at["thigh"], at["shin"], at["foot"], 80.0),
+        hand[:, 2] > 1.5,
+        hand[:, 1] > 1.5,
+        np.linalg.norm(hand, axis=-1) > 2.5,
+        foot[:, 2] > 2.0,
+        np.linalg.norm(foot, axis=-1) > 3.0,
+        at["foot"][:, 2] > p[:, INDEX[f"{other}_foot"], 2] + 0.25,  # a step ahead of the other
+        at["foot"][:, 1] - floor > 0.35,  # raised
+        at["shin"][:, 1] > at["thigh"][:, 1] - 0.15,  # knee up
+    ]
+
+
+def _is_bent(a: Floats, middle: Floats, b: Floats, degrees: float) -> Bools:
+    """Return whether the angle at a joint between its neighbours is below ``degrees``."""
+    u, w = a - middle, b - middle
+    lengths = np.linalg.norm(u, axis=-1) * np.linalg.norm(w, axis=-1)
+    is_bent: Bools = ((u * w).sum(axis=-1) > np.cos(np.deg2rad(degrees)) * lengths) & (lengths > 0)
+    return is_bent

@@ -1,0 +1,59 @@
+"""The row that describes the library, stored twice so that damage is detected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from keypose.library.extra import sa
+from keypose.library.rows import now_text
+from keypose.library.tables import library_info, library_info_copy
+
+_COPIED_COLUMNS = ("created_at", "blob_location", "changes")
+_REPAIR_HINT = "rebuild() makes it sound"
+
+
+def find_problems(connection: sa.Connection) -> Iterator[str]:
+    """Yield differences between the row and its copy, and invalid values."""
+    rows, copies = _rows(connection, library_info), _rows(connection, library_info_copy)
+    if len(rows) != 1 or len(copies) != 1:
+        yield f"{len(rows)} and {len(copies)} rows say what the library is, expected one and its copy; {_REPAIR_HINT}"
+        return
+    for column in _COPIED_COLUMNS:
+        if rows[0][column] != copies[0][column]:
+            values = f"{rows[0][column]!r} and {copies[0][column]!r}"
+            yield f"its {column} is {values}, expected the same twice; {_REPAIR_HINT}"
+    if not _is_timestamp(rows[0]["created_at"]):
+        yield f"it was made at {rows[0]['created_at']!r}, expected a date; {_REPAIR_HINT}"
+
+
+def load_created_at(connection: sa.Connection) -> datetime:
+    """Return when the library was created."""
+    text = connection.execute(sa.select(library_info.c.created_at)).scalar_one()
+    if not _is_timestamp(text):
+        raise ValueError(f"made at {text!r}, expected a date")
+    return datetime.fromisoformat(text)
+
+
+def repair(connection: sa.Connection) -> None:
+    """Make both rows equal: the later date, and a higher change count than either."""
+    both = [*_rows(connection, library_info), *_rows(connection, library_info_copy)]
+    dates = [row["created_at"] for row in both if _is_timestamp(row["created_at"])]
+    counts = [row["changes"] for row in both if isinstance(row["changes"], int)]
+    values = {"created_at": max(dates, default=now_text()), "changes": max(counts, default=0) + 1}
+    connection.execute(sa.update(library_info).values(values))
+    connection.execute(sa.delete(library_info_copy))
+    same = sa.select(library_info.c.created_at, library_info.c.blob_location, library_info.c.changes)
+    connection.execute(sa.insert(library_info_copy).from_select(list(_COPIED_COLUMNS), same))
+
+
+def _rows(connection: sa.Connection, table: sa.Table) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(sa.select(table)).mappings()]
+
+
+def _is_timestamp(value: object) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False

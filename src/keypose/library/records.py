@@ -1,0 +1,161 @@
+"""The records that a library returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+FaultKind = Literal["database", "row", "words", "analysis", "missing blob", "damaged blob", "orphan blob", "leftover"]
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One clip of a library with its metadata."""
+
+    hash: str  # sha256 of its content, unzipped: the clip's identity
+    name: str
+    other_names: tuple[str, ...]  # under which the same content was added
+    tags: tuple[str, ...]
+    source: str  # origin
+    licence: str
+    note: str
+    fps: float
+    n_frames: int
+    duration_s: float
+    n_joints: int
+    skeleton: str  # sha256 of joint names and hierarchy: the same for all clips of one rig
+    suffix: str  # of its bytes: ".bvh", ".bvh.gz"; ".kps" for a Motion or a file that needs others
+    bytes: int  # of the blob
+    blob: str  # sha256 of the stored bytes
+    added_at: datetime  # UTC
+    tolerance_mm: float | None = None  # of lossy storage; None: the original bytes are stored
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Totals of a library."""
+
+    clips: int
+    duration_s: float
+    n_frames: int
+    bytes: int  # of all blobs
+    skeletons: int
+    tags: tuple[tuple[str, int], ...]  # each with its number of clips, the most used first
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Counts of clips by tag, duration and body part, for narrowing a list."""
+
+    tags: tuple[tuple[str, int], ...]  # the most used first
+    durations: tuple[tuple[float, float | None, int], ...]  # from seconds, below seconds (None: no limit), clips
+    body_parts: tuple[tuple[str, int], ...]  # that swing widely
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An unsaved edit of a clip."""
+
+    clip: str  # hash
+    revision: int  # grows with every change, never reused
+    changed_at: datetime  # UTC
+    data: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault that ``verify`` or ``rebuild`` found."""
+
+    kind: FaultKind
+    subject: str  # the clip's name, the blob's hash or the file
+    message: str
+    fixed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.subject}: {self.message}{' (fixed)' if self.fixed else ''}"
+
+
+@dataclass(frozen=True)
+class IngestFailure:
+    """A file that could not be ingested."""
+
+    path: str
+    message: str  # reason
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class IngestCounts:
+    """Counts of the files of an ingest."""
+
+    total: int  # files
+    added: int
+    existing: int  # files with existing content
+    failed: int
+    motion_s: float  # of added clips
+    elapsed_s: float
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """The result of ingesting many files."""
+
+    added: tuple[Clip, ...]  # new clips
+    existing: tuple[Clip, ...]  # clips of files with existing content
+    failures: tuple[IngestFailure, ...]
+    warnings: tuple[str, ...] = ()  # repairs and assumptions, each with its file
+    notes: tuple[str, ...] = ()  # other remarks, each with its file
+
+
+@dataclass(frozen=True)
+class RebuildProgress:
+    """Progress of a rebuild after each clip."""
+
+    name: str  # of the clip
+    total: int  # clips and orphan blobs
+    done: int
+    elapsed_s: float
+    warnings: tuple[str, ...] = ()  # repairs and assumptions of the reader; each begins with the name
+
+    @property
+    def remaining_s(self) -> float:
+        """Estimated seconds until the end, if the remaining clips are like those so far."""
+        return self.elapsed_s / max(self.done, 1) * (self.total - self.done)
+
+
+@dataclass(frozen=True)
+class IngestProgress:
+    """Progress of an ingest after each file, once it is durable."""
+
+    path: str  # of the file
+    clip: Clip | None  # None: it could not be ingested
+    message: str  # reason of a failure
+    total: int  # files
+    added: int
+    existing: int
+    failed: int
+    motion_s: float  # of added clips
+    elapsed_s: float
+    is_new: bool = False  # the clip
+    is_changed: bool = False  # existed, and got a new name, tag or field
+    is_repaired: bool = False  # its lost, damaged or lossy bytes were replaced
+    warnings: tuple[str, ...] = ()  # repairs and assumptions of the reader; each begins with the path
+    notes: tuple[str, ...] = ()  # other remarks about the file
+
+    @property
+    def done(self) -> int:
+        """Number of processed files."""
+        return self.added + self.existing + self.failed
+
+    @property
+    def motion_s_per_s(self) -> float:
+        """Seconds of motion added per second."""
+        return self.motion_s / max(self.elapsed_s, 1e-9)
+
+    @property
+    def remaining_s(self) -> float:
+        """Estimated seconds until the end, if the remaining files are like those so far."""
+        return self.elapsed_s / max(self.done, 1) * (self.total - self.done)

@@ -1,0 +1,176 @@
+"""The query of a search: a motion, or a clip of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from keypose.arrays import freeze_floats
+from keypose.errors import ModelError, OptionError
+from keypose.library.analysis import MIN_FPS, compute_swing_table, empty_swing_table
+from keypose.library.analysis_rows import is_searchable
+from keypose.library.canonical import FPS, JOINTS, REQUIRED_JOINTS, CanonicalBody, canonical_body
+from keypose.library.descriptors import Description, describe_body
+from keypose.library.descriptors.description import Singles
+from keypose.library.descriptors.posture import posture
+from keypose.library.extra import sa
+from keypose.library.part_search import PartTrack, build_part_track
+from keypose.library.rankers.swing_table import SwingTable
+from keypose.library.records import Clip
+from keypose.library.rows import find_clip, is_in_trash, load_clips_by_id
+from keypose.library.search.candidate_source import CandidateSource
+from keypose.library.store import Store
+from keypose.model import Motion
+from keypose.validation import check_int, format_value
+
+_HINT = "expected a figure with both knees; search by words instead: library.clips('walk')"
+MAX_NAMED_JOINTS = 4
+POSE_SIZE = 3 * len(JOINTS) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """A query. For a clip of the library stored data is used; its bytes are read only if necessary."""
+
+    store: Store
+    given_motion: Motion | None
+    clip_id: int | None = None  # if it is a clip of the library
+    clip: Clip | None = None
+    is_stored: bool = True  # whether its stored data can be compared
+    pose_vector: Singles | None = None  # of the pose, if already known
+
+    @property
+    def duration_s(self) -> float:
+        """Duration in seconds."""
+        return self.clip.duration_s if self.clip is not None else self.motion.duration_s
+
+    @property
+    def n_frames(self) -> int:
+        """Number of frames."""
+        return self.clip.n_frames if self.clip is not None else self.motion.n_frames
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        return self.clip.fps if self.clip is not None else self.motion.fps
+
+    @cached_property
+    def motion(self) -> Motion:
+        """The frames."""
+        if self.given_motion is not None:
+            return self.given_motion
+        assert self.clip is not None
+        return replace(self.store.load_motion(self.clip), name=self.clip.name)
+
+    @property
+    def is_too_slow(self) -> bool:
+        """Whether the frame rate is too low to compare motion; a single frame is a posed figure."""
+        return self.fps < MIN_FPS and self.n_frames > 1
+
+    @cached_property
+    def body(self) -> CanonicalBody:
+        """The canonical body; OptionError, with what is missing, if there is none."""
+        if self.is_too_slow:
+            raise OptionError(self.no_body_message())
+        body = canonical_body(self.motion)
+        if body is None:
+            raise OptionError(self.no_body_message())
+        return body
+
+    def load_descriptions(
+        self, connection: sa.Connection, source: CandidateSource, *, mirrored: bool
+    ) -> list[Description]:
+        """Return the description of the query and, if ``mirrored``, of its mirror image."""
+        if self.clip_id is None:
+            description = describe_body(self.body)
+        else:
+            stored = source.descriptions(connection, [self.clip_id]) if self.is_stored else {}
+            if self.clip_id not in stored:
+                raise OptionError(self.no_body_message())
+            description = stored[self.clip_id]
+        return [description, description.mirrored()] if mirrored else [description]
+
+    def load_track(self, connection: sa.Connection, source: CandidateSource) -> PartTrack:
+        """Return the track for part search."""
+        if self.clip_id is None:
+            return build_part_track(self.body)
+        stored = source.tracks(connection, [self.clip_id]) if self.is_stored else {}
+        if self.clip_id not in stored:
+            raise OptionError(self.no_body_message())
+        return stored[self.clip_id]
+
+    def compute_pose_vector(self, frame: int) -> Singles:
+        """Return the pose of a frame as it is stored: joints relative to the hips, then height above the floor."""
+        if self.pose_vector is not None:
+            return self.pose_vector
+        body_posture = posture(self.body)
+        at = min(round(frame * FPS / self.motion.fps), len(body_posture.heights) - 1)
+        return np.append(body_posture.positions[at].ravel(), body_posture.heights[at]).astype(np.float32)
+
+    def load_swing_table(self, connection: sa.Connection, source: CandidateSource) -> SwingTable:
+        """Return the swings of the query."""
+        if self.clip_id is not None and self.is_stored:
+            stored = source.swing_tables_by_id(connection, [self.clip_id])
+            if self.clip_id in stored:
+                return stored[self.clip_id]
+        if self.clip_id is not None and not load_clips_by_id(connection, [self.clip_id]):
+            return empty_swing_table(self.duration_s)  # deleted in the meantime
+        return self._computed_swing_table
+
+    @cached_property
+    def _computed_swing_table(self) -> SwingTable:
+        return compute_swing_table(self.motion)
+
+    def no_body_message(self) -> str:
+        """Return why the query cannot be compared: no body, or not analysed by this version."""
+        if self.is_too_slow:
+            name = self.clip.name if self.clip is not None else self.motion.name or "the query"
+            return f"{name}: {self.fps:g} frames in a second, expected at least {MIN_FPS:g} to compare it by"
+        if canonical_body(self.motion) is None or self.clip is None:
+            return _no_body_message(self.motion)
+        return f"clip {self.clip.name!r} was not analysed by this version, expected one that was: rebuild() does it"
+
+
+def parse_query(store: Store, query: Motion | str) -> Query:
+    """Return the query; a text is the name or the hash of a clip of the library.
+
+    A clip in the trash is treated like a motion from outside the library.
+    """
+    if isinstance(query, Motion):
+        return Query(store, query)
+    if not isinstance(query, str):
+        raise OptionError(f"query={format_value(query)}, expected a Motion or the name of a clip of the library")
+    with store.database.begin_read() as connection:
+        clip_id, clip = find_clip(connection, query)
+        is_stored, is_trashed = is_searchable(connection, clip_id), is_in_trash(connection, clip_id)
+    if is_trashed:
+        return Query(store, replace(store.load_motion(clip), name=clip.name))
+    return Query(store, None, clip_id, clip, is_stored)
+
+
+def parse_pose_vector(values: Sequence[float]) -> Singles:
+    """Return the checked vector of a pose."""
+    try:
+        return freeze_floats(values, (POSE_SIZE,), "pose_vector").astype(np.float32)
+    except ModelError as error:
+        raise OptionError(f"{error}: {POSE_SIZE} as pose_vector() gives them") from None
+
+
+def parse_frame_range(start: int, end: int, n_frames: int) -> tuple[int, int]:
+    """Return the checked half-open range of frames of a query."""
+    first, stop = check_int("start", start, min_value=0), check_int("end", end)
+    if not first < stop <= n_frames:
+        raise OptionError(
+            f"frames {first}:{stop} of {n_frames}, expected a start below the end, which is at most {n_frames}"
+        )
+    return first, stop
+
+
+def _no_body_message(motion: Motion) -> str:
+    existing_parts = set(motion.skeleton.anatomy.body_parts)
+    missing: Sequence[str] = [part for part in (*REQUIRED_JOINTS, *JOINTS) if part not in existing_parts]
+    problem = f"no {', '.join(dict.fromkeys(missing[:MAX_NAMED_JOINTS]))}" if missing else "its bones have no length"
+    return f"{motion.name or 'the query'}: no body that can be compared ({problem}), {_HINT}"

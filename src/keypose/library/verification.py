@@ -1,0 +1,205 @@
+"""Verification of a library: rows, checksums, blobs and indexes; and what can be repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from keypose.errors import FileError, FormatError
+from keypose.library import library_info
+from keypose.library.analysis import ANALYSIS_VERSION
+from keypose.library.analysis_rows import (
+    compute_checksums,
+    has_consistent_body_parts,
+    ids_without_analysis,
+    load_checksums,
+    load_versions,
+)
+from keypose.library.blobs.base import OWNER_FILE
+from keypose.library.blobs.owner import load_owner, write_identity
+from keypose.library.database import load_identity
+from keypose.library.extra import sa
+from keypose.library.index_rebuild import load_search_vectors, rebuild_word_index
+from keypose.library.records import Clip, Fault
+from keypose.library.rows import load_clips, row_checksum, search_words
+from keypose.library.source_file import unzip_content
+from keypose.library.store import Store
+from keypose.library.tables import blobs, clips
+
+_ORPHAN_HINT = "adding their file again or rebuild() takes them in, verify(drop_orphans=True) removes them"
+
+
+def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False) -> Iterator[Fault]:
+    """Yield all faults; with ``fix``, remove files of killed writers and rebuild indexes.
+
+    Orphan blobs may be all that is left of a clip whose database was lost or is an older copy: only ``drop_orphans``
+    removes them. Others may write in the meantime: the lock is taken for single steps only, and their changes are no
+    faults.
+    """
+    clips_by_id: dict[int, Clip] = {}
+    try:
+        yield from _check_database(store, location, fix, clips_by_id)
+    except FormatError as error:
+        yield Fault("database", location, error.problem)
+        return
+    for clip in clips_by_id.values():
+        faults = list(_check_bytes(store, clip))
+        if faults and _is_unchanged(store, clip):
+            yield from faults
+    try:
+        yield from _check_orphans(store, drop_orphans)
+        yield from _check_other_files(store, fix)
+    except FileError as error:
+        yield Fault("missing blob", str(store.blobs), str(error))
+
+
+def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[int, Clip]) -> Iterator[Fault]:
+    """Yield the faults of everything but blobs; put the clips with valid rows into ``clips_by_id``."""
+    dialect = store.database.dialect
+    damaged: dict[int, str] = {}
+    with store.database.begin_read() as connection, dialect.raw_text(connection):
+        for problem in (
+            *dialect.find_problems(connection),
+            *library_info.find_problems(connection),
+            *_check_identity(connection),
+        ):
+            yield Fault("database", location, problem)
+        missing_indexes = dialect.missing_indexes(connection)
+        clips_by_id.update(load_clips(connection, damaged=damaged))
+        checksums = {row.id: row.checksum for row in connection.execute(sa.select(clips.c.id, clips.c.checksum))}
+        unused_blobs = sa.select(blobs.c.hash).where(blobs.c.hash.not_in(sa.select(clips.c.blob)))
+        for digest in sorted(map(str, connection.scalars(unused_blobs))):
+            yield Fault("row", digest, "the database has bytes that belong to no clip; rebuild() makes it sound")
+        indexed_words = _load_indexed_words(store, connection)
+    for clip_id, reason in damaged.items():
+        yield Fault("row", f"clip {clip_id}", f"its row is damaged ({reason}); rebuild() makes it sound by its bytes")
+    for clip_id, clip in clips_by_id.items():
+        if row_checksum(clip) != checksums[clip_id]:
+            yield Fault("row", clip.name, "what is kept about the clip was changed by accident; rebuild() takes "
+                                          "what it can from the bytes")  # fmt: skip
+    clip_ids = (clips_by_id.keys() | indexed_words.keys()) - damaged.keys()
+    ids_with_wrong_words = {
+        clip_id for clip_id in clip_ids if _expected_words(clips_by_id, clip_id) != indexed_words.get(clip_id)
+    }
+    yield from _check_indexes(store, location, missing_indexes, len(ids_with_wrong_words), fix)
+    yield from _check_analyses(store, {clip_id: clip.name for clip_id, clip in clips_by_id.items()})
+
+
+def _check_identity(connection: sa.Connection) -> Iterator[str]:
+    if load_identity(connection) is None:
+        yield "it does not say which library it is; rebuild() makes it sound"
+
+
+def _load_indexed_words(store: Store, connection: sa.Connection) -> dict[int, tuple[str, ...]]:
+    """Return the indexed words by clip id; none if the index cannot be read."""
+    try:
+        with connection.begin_nested():
+            return store.database.dialect.indexed_words(connection)
+    except sa.exc.DBAPIError:
+        return {}
+
+
+def _check_indexes(
+    store: Store, location: str, missing_indexes: Mapping[str, sa.Executable], n_wrong: int, fix: bool
+) -> Iterator[Fault]:
+    dialect = store.database.dialect
+    word_problems: list[str] = []
+    if fix or dialect.is_writable:
+        with store.database.begin_write() as connection:
+            word_problems += dialect.find_word_problems(connection)
+            if fix:
+                _rebuild_indexes(store, connection, missing_indexes, words=bool(n_wrong or word_problems))
+    for name in missing_indexes:
+        yield Fault("database", location, f"the index {name} is gone; verify(fix=True) makes it again", fix)
+    for problem in word_problems:
+        yield Fault("words", location, f"{problem}; verify(fix=True) makes it again", fix)
+    if n_wrong:
+        yield Fault("words", location, f"{n_wrong} clips are not found by their words", fix)
+
+
+def _rebuild_indexes(
+    store: Store, connection: sa.Connection, missing_indexes: Mapping[str, sa.Executable], *, words: bool
+) -> None:
+    """Rebuild the word index, and create missing indexes that nobody else has created in the meantime."""
+    if words:
+        rebuild_word_index(store, connection)
+    still_missing = store.database.dialect.missing_indexes(connection)
+    for name in missing_indexes.keys() & still_missing.keys():
+        connection.execute(still_missing[name])
+
+
+def _check_analyses(store: Store, names: dict[int, str]) -> Iterator[Fault]:
+    """Yield faults of analyses: missing, damaged, or of another version."""
+    with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
+        for clip_id in sorted(ids_without_analysis(connection) & names.keys()):
+            yield Fault("analysis", names[clip_id], "it was not analysed; rebuild() does it")
+        versions, checksums = load_versions(connection), load_checksums(connection)
+        for clip_id in sorted(checksums.keys() & names.keys()):
+            problem = _find_analysis_problem(store, connection, clip_id, checksums[clip_id], versions[clip_id])
+            if problem:
+                yield Fault("analysis", names[clip_id], f"{problem}; rebuild() makes it anew")
+
+
+def _find_analysis_problem(store: Store, connection: sa.Connection, clip_id: int, checksum: str, version: int) -> str:
+    if compute_checksums(connection, [clip_id])[clip_id] != checksum:
+        return "what is kept about its frames was changed by accident"
+    if version != ANALYSIS_VERSION:
+        return f"its analysis is of version {version}, expected {ANALYSIS_VERSION}"
+    if not has_consistent_body_parts(connection, clip_id):
+        return "it is not found by the parts of the body that swing"
+    if not store.database.dialect.has_vector_index:
+        return ""
+    missing = store.database.dialect.find_unindexed(connection, clip_id, load_search_vectors(connection, clip_id))
+    return f"it is not found by its vectors ({', '.join(missing)})" if missing else ""
+
+
+def _expected_words(clips_by_id: dict[int, Clip], clip_id: int) -> tuple[str, ...] | None:
+    return search_words(clips_by_id[clip_id]) if clip_id in clips_by_id else None
+
+
+def _check_bytes(store: Store, clip: Clip) -> Iterator[Fault]:
+    try:
+        content = unzip_content(
+            store.blobs.read(clip.blob, clip.bytes), store.blobs.placeholder_path(clip.blob), store.limits
+        )
+    except FileError as error:
+        yield Fault("missing blob", clip.name, f"{error}; adding the file again mends it")
+    except FormatError as error:
+        yield Fault("damaged blob", clip.name, f"{error}; adding the file again mends it")
+    else:
+        if content.hash != clip.hash and clip.tolerance_mm is None:  # else lossy
+            yield Fault("row", clip.name, f"its content has the sha256 {content.hash}, expected {clip.hash}")
+        if len(content.data) != clip.bytes:
+            yield Fault("row", clip.name, f"{len(content.data)} bytes, expected {clip.bytes}")
+
+
+def _is_unchanged(store: Store, clip: Clip) -> bool:
+    """Return whether nobody has removed or repaired a clip in the meantime."""
+    with store.database.begin_read() as connection:
+        same_row = sa.select(clips.c.id).where(clips.c.hash == clip.hash, clips.c.blob == clip.blob)
+        return connection.execute(same_row).first() is not None
+
+
+def _check_orphans(store: Store, drop: bool) -> Iterator[Fault]:
+    stored_hashes = list(store.blobs.hashes())
+    with store.database.begin_read() as connection:  # after that: bytes that came meanwhile are not among them
+        used_hashes = set(connection.scalars(sa.union(sa.select(blobs.c.hash), sa.select(clips.c.blob))))
+    for digest in stored_hashes:
+        if digest not in used_hashes and store.blobs.has(digest):
+            yield Fault(
+                "orphan blob", digest, f"bytes of no clip; {_ORPHAN_HINT}", drop and store.delete_unused_bytes(digest)
+            )
+
+
+def _check_other_files(store: Store, fix: bool) -> Iterator[Fault]:
+    """Yield faults of files that are no blobs."""
+    for name in list(store.blobs.leftovers()):
+        if fix:
+            store.blobs.remove_leftover(name)
+        yield Fault("leftover", name, "a file that a process left which died", fix)
+    for name in store.blobs.foreign_files():
+        yield Fault("leftover", name, "not put there by a library, and left alone; move it away yourself")
+    identity = store.database.identity
+    if identity is not None and store.blobs.top_level_names() is not None and load_owner(store.blobs) != identity:
+        if fix:
+            write_identity(store.blobs, identity)
+        yield Fault("leftover", OWNER_FILE, "does not say whose bytes these are; verify(fix=True) makes it say so", fix)

@@ -1,0 +1,232 @@
+"""KeyedMotion: key poses with curves between them, and the residual that these leave out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import index
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_or_copy
+from keypose.errors import ModelError, OptionError
+from keypose.kinematics import UPS, Up
+from keypose.model.curves import Curves, SpanPosition
+from keypose.model.motion import MAX_FPS, MIN_FPS, Motion, Pose, frames_at_rate
+from keypose.model.residual import Residual
+from keypose.model.skeleton import Skeleton
+from keypose.rotations import ORDERS, from_euler, normalise, slerp
+from keypose.validation import check_int, check_number
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedMotion(Frozen):
+    """Sparse motion: poses at keys, curves between them, and the residual. Can be sampled at any frame or rate.
+
+    Rotations are quaternions with continuous signs, or Euler angles in the order of each joint. A quaternion curve is
+    a cubic in its four components, scaled to length 1, as in glTF and Blender; without tangents rotations have constant
+    speed along the shorter way. Before the first and after the last key the nearest pose holds.
+    """
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+    n_frames: int
+    keys: Ints  # (K,) increasing frames from 0 to n_frames - 1
+    translations: Curves  # (K, J, 3) local, file units
+    rotations: Curves  # (K, J, 4) local, unit wxyz; or (K, J, 3) Euler angles in radians
+    rotation_orders: tuple[str, ...] | None = None  # (J,) of Euler angles, intrinsic; None: quaternions
+    residual: Residual | None = None
+    extremes: Bools = field(default_factory=lambda: np.zeros(0, bool))  # (K,) else breakdowns; default: all
+    up: Up = "Y"
+    metres_per_unit: float | None = None
+    first_frame: int = 0
+    reference_pose: Pose | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        self._check_keys()
+        self._check_curves()
+        self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
+        if self.up not in UPS:
+            raise ModelError(f"keyed motion: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+        joints = self.skeleton.n_joints
+        if self.residual is not None and self.residual.rotations.shape[1] != joints:
+            raise ModelError(
+                f"keyed motion: a residual of {self.residual.rotations.shape[1]} joints, expected {joints}"
+            )
+        extremes = np.asarray(self.extremes, bool) if len(self.extremes) else np.ones(self.n_keys, bool)
+        if extremes.shape != (self.n_keys,):
+            raise ModelError(
+                f"keyed motion: {extremes.shape} extremes, expected one flag for each of {self.n_keys} keys"
+            )
+        self._set_field("extremes", freeze_or_copy(extremes))
+        self._set_field("notes", tuple(self.notes))
+        Motion(  # for its checks
+            self.name, self.skeleton, self.fps, self.translations.values, self._quaternions(), self.up,
+            self.metres_per_unit, self.first_frame, self.reference_pose,
+        )  # fmt: skip
+
+    def _check_types(self) -> None:
+        for name, kind in (("skeleton", Skeleton), ("translations", Curves), ("rotations", Curves), ("name", str)):
+            if not isinstance(getattr(self, name), kind):
+                type_name = type(getattr(self, name)).__name__
+                raise ModelError(f"keyed motion: {name} is a {type_name}, expected {kind.__name__}")
+        if not isinstance(self.residual, Residual | None) or not isinstance(self.reference_pose, Pose | None):
+            raise ModelError("keyed motion: expected a Residual or None, and a Pose or None as reference pose")
+        if isinstance(self.notes, str) or not all(isinstance(note, str) for note in self.notes):
+            raise ModelError("keyed motion: notes, expected several texts")
+
+    def _check_keys(self) -> None:
+        try:
+            self._set_field("n_frames", index(self.n_frames))
+        except TypeError:
+            raise ModelError(f"keyed motion: {self.n_frames!r} frames, expected a whole number") from None
+        keys = freeze_ints(self.keys, (None,), "keys")
+        if not len(keys) or keys[0] < 0 or keys[-1] >= self.n_frames or (np.diff(keys) <= 0).any():
+            raise ModelError(f"keyed motion: keys {keys.tolist()[:12]}, expected increasing frames from 0 to "
+                             f"{self.n_frames - 1}")  # fmt: skip
+        self._set_field("keys", keys)
+
+    def _check_curves(self) -> None:
+        shape = (self.n_keys, self.skeleton.n_joints)
+        channels = 4 if self.rotation_orders is None else 3
+        for curves, label, width in ((self.translations, "translation", 3), (self.rotations, "rotation", channels)):
+            if curves.values.shape != (*shape, width):
+                raise ModelError(f"keyed motion: {label} curves {curves.values.shape}, expected {(*shape, width)}")
+        if self.translations.is_cubic != self.rotations.is_cubic:
+            raise ModelError("keyed motion: slopes for translations or rotations only, expected both or none")
+        if self.rotation_orders is not None:
+            self._set_field("rotation_orders", tuple(self.rotation_orders))
+            if len(self.rotation_orders) != shape[1] or not set(self.rotation_orders) <= set(ORDERS):
+                raise ModelError(f"keyed motion: expected a rotation order of {', '.join(ORDERS)} for each joint")
+        else:
+            norm_error = np.abs(np.einsum("kjc,kjc->kj", self.rotations.values, self.rotations.values) - 1).max()
+            if norm_error > 2e-3:
+                raise ModelError("keyed motion: a rotation that is no unit quaternion (wxyz)")
+            if norm_error > 1e-12:
+                self._set_field("rotations", self.rotations.with_values(freeze(normalise(self.rotations.values))))
+
+    @property
+    def n_keys(self) -> int:
+        """The number of keys."""
+        return len(self.keys)
+
+    @property
+    def n_joints(self) -> int:
+        """The number of joints, without end sites."""
+        return self.skeleton.n_joints
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first frame to the end of the last one."""
+        return self.n_frames / self.fps
+
+    @property
+    def is_cubic(self) -> bool:
+        """Whether spans between keys are cubic; else they are straight."""
+        return self.rotations.is_cubic
+
+    def __len__(self) -> int:
+        return self.n_frames
+
+    def __repr__(self) -> str:
+        kind = ("cubic" if self.is_cubic else "straight") + (" Euler" if self.rotation_orders else "")
+        residual_text = "" if self.residual is None else ", residual kept"
+        return (f"KeyedMotion({self.name!r}, {self.n_keys} keys of {self.n_frames} frames at {self.fps:g} fps, "
+                f"{self.n_joints} joints, {kind}{residual_text})")  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import keyed_card
+
+        return keyed_card(self)
+
+    # Poses
+
+    @cached_property
+    def poses(self) -> tuple[Pose, ...]:
+        """The key poses."""
+        rotations = self._quaternions()
+        return tuple(Pose(self.translations.values[k], rotations[k]) for k in range(self.n_keys))
+
+    def pose(self, frame: float, residual: float = 0.0) -> Pose:
+        """Return the pose at one frame, which may be fractional."""
+        return self.sample(residual, frames=[frame])[0]
+
+    def key_index(self, frame: int) -> int:
+        """Return the index of the key at ``frame``. Raise OptionError if there is none."""
+        frame = check_int("frame", frame)
+        position = int(np.searchsorted(self.keys, frame))
+        if position < self.n_keys and self.keys[position] == frame:
+            return position
+        nearest = self.keys[max(0, position - 2) : position + 2].tolist()
+        raise OptionError(f"no key at frame {frame}; the nearest are at {', '.join(map(str, nearest))}")
+
+    def sample(self, residual: float = 0.0, *, fps: float | None = None, frames: ArrayLike | None = None) -> Motion:
+        """Return the dense motion, with a share ``residual`` of the residual: 0 none, 1 restores the original.
+
+        By default at all frames; with ``fps`` at another rate, with ``frames`` (N,) at these, which may be fractional.
+        """
+        if fps is not None and frames is not None:
+            raise OptionError("give fps= or frames=, not both")
+        share = check_number("residual", residual)
+        if share and self.residual is None:
+            raise OptionError(f"{self.name}: no residual was kept, so only residual=0 can be sampled")
+        rate = self.fps if fps is None else check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
+        at = (
+            frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
+            if frames is None
+            else self._check_frames(frames)
+        )
+        position = SpanPosition.locate(self.keys, at)
+        translations, rotations = self.translations.at(position), self._rotations_at(position)
+        if share and self.residual is not None:
+            translations, rotations = self.residual.apply(translations, rotations, at, share)
+        return Motion(
+            name=self.name,
+            skeleton=self.skeleton,
+            fps=rate,
+            translations=freeze(translations),
+            rotations=freeze(rotations),
+            up=self.up,
+            metres_per_unit=self.metres_per_unit,
+            first_frame=self.first_frame,
+            reference_pose=self.reference_pose,
+            notes=self.notes,
+        )
+
+    def _check_frames(self, frames: ArrayLike) -> Floats:
+        at = freeze_floats(frames, (None,), "frames")
+        if not len(at) or at.min() < 0 or at.max() > self.n_frames - 1:
+            raise OptionError(f"expected frames from 0 to {self.n_frames - 1}")
+        return at
+
+    def _rotations_at(self, position: SpanPosition) -> Floats:
+        """Return unit quaternions (N, J, 4), exactly the stored ones at keys."""
+        if self.rotation_orders is not None:
+            return self._from_euler_angles(self.rotations.at(position))
+        rotations = self.rotations.values[position.before]
+        off_key = np.flatnonzero(position.fraction > 0)
+        between = SpanPosition(
+            position.before[off_key], position.after[off_key], position.fraction[off_key], position.gap[off_key]
+        )
+        if self.is_cubic:
+            rotations[off_key] = normalise(self.rotations.at(between))
+        else:
+            a, b = self.rotations.values[between.before], self.rotations.values[between.after]
+            rotations[off_key] = normalise(slerp(a, b, between.fraction[:, None, None]))
+        return rotations
+
+    def _quaternions(self) -> Floats:
+        """Return the rotations at the keys as quaternions (K, J, 4)."""
+        return self.rotations.values if self.rotation_orders is None else self._from_euler_angles(self.rotations.values)
+
+    def _from_euler_angles(self, angles: Floats) -> Floats:
+        rotations = np.empty((*angles.shape[:2], 4))
+        orders = np.array(self.rotation_orders)
+        for order in set(self.rotation_orders or ()):
+            of_order = np.flatnonzero(orders == order)
+            rotations[:, of_order] = from_euler(angles[:, of_order], order)
+        return rotations

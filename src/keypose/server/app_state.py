@@ -1,0 +1,181 @@
+"""State of a running server: its library, worker processes, and threads for database access."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path, PurePath
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+from fastapi import Depends, Request
+
+from keypose.errors import KeyposeError
+from keypose.library.library import Library
+from keypose.library.records import Clip
+from keypose.server.error_responses import DiskFull
+from keypose.server.http_protocol import has_buffer_space
+from keypose.server.settings import Settings
+from keypose.server.static_files import FILES
+from keypose.server.temp_dirs import TempDir, temp_dir
+from keypose.server.workers.pool import Workers
+from keypose.server.workers.process import CLIP_TASKS, SEARCH_TASKS, UPLOAD_TASKS, WorkerConfig
+from keypose.server.workers.worker_context import find_clip
+
+logger = logging.getLogger("keypose.server")
+
+MAX_READS = 8  # concurrent; the library has somewhat more connections
+NICENESS = 10  # of the processes that analyse uploads
+DIR_PREFIX = "keypose-uploads-"  # of the names of our temporary folders
+TRASH_INTERVAL_S = 6 * 3600.0  # between two deletions of old clips from the trash
+
+Result = TypeVar("Result")
+
+
+class ClientDisconnected(Exception):  # noqa: N818 - not an error
+    """The client does not wait for the response any more."""
+
+
+class AppState:
+    """Library, workers and settings that routes use."""
+
+    def __init__(self, settings: Settings, library: Library, temp_dir: TempDir) -> None:
+        self.settings = settings
+        self.library = library
+        self.temp_dir = temp_dir  # for uploads, and temporary files of workers
+        self.n_uploads = 0
+        temp_path = str(temp_dir.path)
+        clip_config = WorkerConfig(settings.library, CLIP_TASKS, settings.worker_memory_bytes, temp_dir=temp_path)
+        upload_config = WorkerConfig(
+            settings.library,
+            UPLOAD_TASKS,
+            settings.upload_worker_memory_bytes,
+            NICENESS,
+            settings.max_unpacked_bytes,
+            temp_path,
+        )
+        self.workers = Workers(
+            clip_config,
+            settings.workers,
+            timeout_s=settings.task_timeout_s,
+            max_waiting=settings.max_waiting,
+            has_buffer_space=has_buffer_space,
+        )
+        self.uploaders = Workers(
+            upload_config,
+            settings.upload_workers,
+            timeout_s=settings.upload_timeout_s,
+            grace_s=0.0,
+            max_waiting=settings.max_uploads,
+        )
+        self.searchers = Workers(
+            WorkerConfig(settings.library, SEARCH_TASKS, settings.searcher_memory_bytes, temp_dir=temp_path),
+            settings.searchers,
+            timeout_s=settings.task_timeout_s,
+            grace_s=settings.task_timeout_s,  # restarting costs its index in memory, more than an unwanted search
+            max_waiting=settings.max_waiting_searches,
+            affinity_wait_s=0.0,
+            has_buffer_space=has_buffer_space,
+        )
+        self._reads = CapacityLimiter(MAX_READS)
+        self._writes = CapacityLimiter(1)
+
+    @property
+    def library_name(self) -> str:
+        """Name of the library: its file without folders, or its database."""
+        return PurePath(urlsplit(self.settings.library).path).name or "library"
+
+    def upload_path(self) -> Path:
+        """Return a new path for an upload; its folder is created again if it was removed."""
+        try:
+            return self.temp_dir.ensure_path() / secrets.token_hex(16)
+        except OSError as error:
+            logger.error("the folder of uploads is gone: %s", error)
+            raise DiskFull from None
+
+    async def run_read(self, query: Callable[[Library], Result]) -> Result:
+        """Run a query of the library in a thread."""
+        return await self._run_in_thread(query, self._reads)
+
+    async def run_write(self, change: Callable[[Library], Result]) -> Result:
+        """Run a change of the library in a thread, one at a time."""
+        return await self._run_in_thread(change, self._writes)
+
+    async def _run_in_thread(self, query: Callable[[Library], Result], limiter: CapacityLimiter) -> Result:
+        """Return the result of ``query``. Threads cannot be killed: a cancelled one holds the limiter until done."""
+        borrower = object()
+        await limiter.acquire_on_behalf_of(borrower)
+        future = asyncio.ensure_future(anyio.to_thread.run_sync(query, self.library, limiter=CapacityLimiter(1)))
+
+        def release(future: asyncio.Future[Result]) -> None:
+            limiter.release_on_behalf_of(borrower)
+            if not future.cancelled():
+                future.exception()  # mark as retrieved, if nobody awaits it
+
+        future.add_done_callback(release)
+        return await asyncio.shield(future)
+
+    async def get_clip(self, digest: str) -> Clip:
+        """Return the clip of a hash."""
+        return await self.run_read(lambda library: find_clip(library, digest))
+
+
+@contextlib.asynccontextmanager
+async def open_app_state(settings: Settings) -> AsyncIterator[AppState]:
+    """Open library, temporary folder and workers, and close them: no process and no upload is left behind."""
+    with Library(settings.library, create=False) as library, temp_dir(DIR_PREFIX) as uploads_dir:
+        state = AppState(settings, library, uploads_dir)
+        trash_task = asyncio.create_task(_empty_trash_periodically(state))
+        try:
+            await state.workers.start()
+            await state.uploaders.start()
+            await state.searchers.start()
+            await anyio.to_thread.run_sync(FILES.reload)
+            yield state
+        finally:
+            trash_task.cancel()
+            await asyncio.gather(state.workers.stop(), state.uploaders.stop(), state.searchers.stop())
+
+
+async def _empty_trash_periodically(state: AppState) -> None:
+    """Delete clips that have been in the trash for longer than ``trash_days``, every few hours."""
+    while True:
+        try:
+            await state.run_write(lambda library: library.empty_trash(older_than_days=state.settings.trash_days))
+        except KeyposeError as error:
+            logger.error("old clips in the trash cannot be deleted: %s", error)
+        await asyncio.sleep(TRASH_INTERVAL_S)
+
+
+async def run_until_disconnect(request: Request, coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of ``coroutine``, cancelled if the client disconnects; the body must have been read before."""
+    result_task = asyncio.ensure_future(coroutine)
+    disconnect_task = asyncio.ensure_future(_wait_for_disconnect(request))
+    try:
+        await asyncio.wait({result_task, disconnect_task}, return_when=asyncio.FIRST_COMPLETED)
+        if result_task.done():
+            return result_task.result()
+        raise ClientDisconnected
+    finally:
+        for task in (result_task, disconnect_task):
+            task.cancel()
+        await asyncio.gather(result_task, disconnect_task, return_exceptions=True)
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _get_app_state(request: Request) -> AppState:
+    state = request.app.state.app_state
+    assert isinstance(state, AppState)
+    return state
+
+
+AppStateDep = Annotated[AppState, Depends(_get_app_state)]

@@ -1,0 +1,210 @@
+"""Tasks about one clip: parse the payload, call ``clip_edit``, serialise the result."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import Any
+
+from keypose.clip_edit import (
+    ExportOptions,
+    FrameData,
+    PartialScore,
+    SelectionSpec,
+    apply_draft,
+    build_frame_data,
+    choose_stride,
+    compare_methods,
+    describe_motion,
+    export_clip,
+    pack_arrays,
+    parse_draft,
+)
+from keypose.clip_edit.array_packet import MEDIA_TYPE
+from keypose.clip_edit.ladder_view import LadderView
+from keypose.clip_edit.motion_details import swing_bars
+from keypose.pictures.strip import strip
+from keypose.server.schema.clips import ClipDetails, ClipRow
+from keypose.server.schema.keys import Cliff, Comparison, LadderResponse, MethodComparison, Score, SelectionResponse
+from keypose.server.workers.clip_editors import get_editor
+from keypose.server.workers.http_headers import REVALIDATE, content_disposition, etag
+from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
+
+PNG_SCALE = 2.0
+
+
+def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return the details of a clip."""
+    clip, editor = context.clip(payload["clip"]), get_editor(context, payload["clip"])
+    motion_details = editor.cache.get_or_make(("motion details",), lambda: describe_motion(editor))
+    details = ClipDetails.model_validate(
+        {
+            **vars(clip),
+            "key_frames": context.library.key_frames(clip.hash),
+            "has_body": motion_details.has_body,
+            "joints": [vars(joint) for joint in motion_details.joints],
+            "joint_groups": dict(motion_details.joint_groups),
+            "contacts": dict(motion_details.contacts),
+            "swings": [vars(bar) for bar in motion_details.swings],
+            "notes": editor.motion.notes,
+        }
+    )
+    return TaskResult.from_model(details)
+
+
+def encode_frames(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return the positions of all joints."""
+    editor = get_editor(context, payload["clip"])
+    skeleton = editor.motion.skeleton
+    stride = choose_stride(editor.motion, payload.get("fps"), payload.get("max_frames"))
+    data = build_frame_data(editor.motion, editor.display_space, stride, editor.face)
+    header = {
+        **data.header(),
+        "names": list(skeleton.names),
+        "parents": skeleton.parents.tolist(),
+        "end_joints": skeleton.end_joints.tolist(),
+        "head": None if editor.face is None else editor.face.head,
+    }
+    return TaskResult(pack_arrays(header, data.arrays()), MEDIA_TYPE, {"ETag": etag("frames", payload), **REVALIDATE})
+
+
+def compute_pose_vector(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return the vector that a search by pose compares."""
+    vector = context.library.pose_vector(context.motion(payload["clip"]), payload["frame"])
+    return TaskResult(json.dumps(vector).encode())
+
+
+def draw_strip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return poses of a clip, or of an edit of it, as a picture."""
+    motion, frames = context.motion(payload["clip"]), payload["frames"]
+    if payload.get("draft") is not None:
+        result = apply_draft(get_editor(context, payload["clip"]), parse_draft(payload["draft"]))
+        keys = None if result.keyed is None else result.keyed.keys.tolist()
+        motion, frames = result.motion, keys if frames is None else frames
+    style = {name: payload[name] for name in ("theme", "layout", "height_px") if payload.get(name) is not None}
+    picture = strip(motion, frames, **style)
+    headers = {"ETag": etag("strip", payload, motion.name), **REVALIDATE}
+    if payload["format"] == "png":
+        return TaskResult(picture.png(PNG_SCALE), "image/png", headers)
+    return TaskResult(picture.svg.encode(), "image/svg+xml", headers)
+
+
+def compute_ladder(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return the selections for every number of keys."""
+    start = time.perf_counter()
+    view = get_editor(context, payload["clip"]).ladder_view(SelectionSpec.parse(payload["spec"]))
+    return TaskResult.from_model(_ladder_response(view, 1000.0 * (time.perf_counter() - start)))
+
+
+def _ladder_response(view: LadderView, elapsed_ms: float) -> LadderResponse:
+    ladder = view.ladder
+    counts = ladder.counts.tolist()
+    ends = ladder.counts.cumsum().tolist()
+    keys = ladder.frames.tolist()
+    return LadderResponse(
+        method=ladder.method,
+        options=dict(view.options),
+        counts=tuple(counts),
+        costs=tuple(ladder.cost_values.tolist()),
+        unit=view.unit,
+        order=tuple(keys) if ladder.is_nested else None,
+        selections=None
+        if ladder.is_nested
+        else tuple(tuple(keys[end - count : end]) for count, end in zip(counts, ends, strict=True)),
+        natural=ladder.natural,
+        auto=view.auto,
+        cliffs=tuple(Cliff(keys=cliff.keys, strength=cliff.strength) for cliff in ladder.cliffs()),
+        elapsed_ms=round(elapsed_ms, 3),
+    )
+
+
+def select_within(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return the fewest keys within a tolerance."""
+    editor, spec = get_editor(context, payload["clip"]), SelectionSpec.parse(payload["spec"])
+    frames = editor.select_within(spec, payload["tolerance_mm"], payload["interpolation"])
+    return TaskResult.from_model(SelectionResponse(keys=len(frames), frames=frames))
+
+
+def fit_curves(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return curves through keys, with their score."""
+    editor = get_editor(context, payload["clip"])
+    curves = editor.fit_curves(
+        payload["frames"], payload["interpolation"], polish=payload["polish"], residual=payload["residual"]
+    )  # fmt: skip
+    header = {"keys": curves.keyed.keys.tolist(), "extremes": _extreme_frames(curves.keyed)}
+    data = build_frame_data(curves.motion, editor.display_space, payload["stride"], editor.face)
+    return _encode_motion(data, curves.score, header)
+
+
+def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return a clip after an edit."""
+    editor = get_editor(context, payload["clip"])
+    result = apply_draft(editor, parse_draft(payload["draft"]))
+    header = {
+        "keys": None if result.keyed is None else result.keyed.keys.tolist(),
+        "extremes": None if result.keyed is None else _extreme_frames(result.keyed),
+        "swings": None if result.swings is None else [vars(bar) for bar in swing_bars(result.swings)],
+        "history": list(result.history),
+        "changed_frames": None if result.changed_frames is None else list(result.changed_frames),
+        "notes": list(result.notes),
+        "reach_error_mm": result.reach_error_mm,
+    }
+    data = build_frame_data(result.motion, editor.display_space, payload["stride"], editor.face)
+    return _encode_motion(data, result.score, header)
+
+
+def compare(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Compare methods with the same number of keys: their keys, and the scores of curves through them."""
+    clip, editor = context.clip(payload["clip"]), get_editor(context, payload["clip"])
+    keys = payload["keys"] if payload["keys"] is not None else editor.ladder_view(SelectionSpec()).auto
+    comparisons = []
+    for row in compare_methods(editor, payload["methods"], keys):
+        partial_score = row.curves.score
+        score = None if partial_score is None else Score.model_validate(_finite_values(partial_score))
+        frames = tuple(row.frames)
+        comparisons.append(MethodComparison(method=row.method, keys=len(frames), frames=frames, score=score))
+    return TaskResult.from_model(Comparison(clip=ClipRow.model_validate(clip), keys=keys, methods=tuple(comparisons)))
+
+
+def export(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return a clip as a file."""
+    editor = get_editor(context, payload["clip"])
+    options = {name: value for name, value in payload.items() if name != "clip" and value is not None}
+    if "draft" in options:
+        options["draft"] = parse_draft(options["draft"])
+    file = export_clip(editor, ExportOptions(**options))
+    return TaskResult(file.data, file.media_type, {"Content-Disposition": content_disposition(file.name)})
+
+
+def _encode_motion(data: FrameData, score: PartialScore | None, header: dict[str, Any]) -> TaskResult:
+    score_values = None if score is None else _finite_values(score)
+    arrays = {**data.arrays(), **({} if score is None else score.arrays())}
+    return TaskResult(pack_arrays({**data.header(), **header, "score": score_values}, arrays), MEDIA_TYPE)
+
+
+def _finite_values(score: PartialScore) -> dict[str, Any]:
+    """Return the scalar measures of a score, None for those that are not finite."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in score.header().items()
+    }
+
+
+def _extreme_frames(keyed: Any) -> list[int]:
+    frames: list[int] = keyed.keys[keyed.extremes].tolist()
+    return frames
+
+
+TASKS: dict[str, Task] = {
+    "details": describe_clip,
+    "frames": encode_frames,
+    "pose": compute_pose_vector,
+    "strip": draw_strip,
+    "ladder": compute_ladder,
+    "selection": select_within,
+    "curves": fit_curves,
+    "edit": apply_edit,
+    "comparison": compare,
+    "export": export,
+}

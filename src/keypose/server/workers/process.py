@@ -1,0 +1,143 @@
+"""One worker process, seen from the server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from asyncio.subprocess import PIPE, Process
+from dataclasses import dataclass
+from pathlib import Path
+
+from keypose.batch.processes import describe_exit
+from keypose.server.error_responses import WorkerError
+from keypose.server.temp_dirs import make_private_dir
+from keypose.server.workers import wire
+from keypose.server.workers.wire import Header
+
+CLIP_TASKS, UPLOAD_TASKS = "keypose.server.workers.clip_worker", "keypose.server.workers.upload_worker"
+SEARCH_TASKS = "keypose.server.workers.search_worker"
+START_S = 60.0  # until a worker is ready
+EXIT_S = 1.0  # until it has ended, once its output is closed
+CLEAR_S = 0.1  # until its folder is removed again: its children may still write there for a moment
+MAX_CLEARS = 10
+READ_BUFFER_BYTES = 1 << 20
+# Each worker runs one task at a time: more threads would only compete with other workers.
+_SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """Library, tasks and limits of a worker."""
+
+    library: str
+    task_module: str  # has a dictionary TASKS, and optionally prepare(), which runs before the first task
+    memory_bytes: int
+    niceness: int = 0
+    max_unpacked_bytes: int | None = None  # of an upload; None: default
+    temp_dir: str | None = None  # parent of a folder for temporary files; None: the system default
+
+    def to_header(self) -> Header:
+        """Return the header of the first message."""
+        return dict(vars(self))
+
+
+class Worker:
+    """A process that is ready for tasks."""
+
+    def __init__(self, process: Process, temp_dir: Path | None = None) -> None:
+        self._process = process
+        self._temp_dir = temp_dir  # of its own, for temporary files
+
+    @classmethod
+    async def start(cls, config: WorkerConfig) -> Worker:
+        """Start a worker in a new session: Ctrl-C does not reach it, and it can be killed with its children."""
+        temp_dir: Path | None = None
+        try:
+            temp_dir = None if config.temp_dir is None else _make_temp_dir(Path(config.temp_dir))
+            environment = {**_SINGLE_THREAD, **os.environ, **({} if temp_dir is None else {"TMPDIR": str(temp_dir)})}
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-m", "keypose.server.workers.worker",
+                stdin=PIPE, stdout=PIPE, limit=READ_BUFFER_BYTES, start_new_session=True, env=environment,
+            )  # fmt: skip
+        except OSError as error:
+            await _remove_dir(temp_dir)
+            raise WorkerError(f"no process to work on it can be started ({error.strerror})") from None
+        worker = cls(process, temp_dir)
+        try:
+            async with asyncio.timeout(START_S):
+                await worker.request(config.to_header())
+        except TimeoutError:
+            await worker.stop()
+            raise WorkerError("the process that is to work on it does not start") from None
+        except BaseException:
+            await worker.stop()
+            raise
+        return worker
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.returncode is None
+
+    async def request(self, header: Header) -> tuple[Header, bytes]:
+        """Send a message and return the reply; WorkerError if the process ends before."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if self._temp_dir is not None:
+            with contextlib.suppress(OSError):  # the task reports it, if it matters
+                make_private_dir(self._temp_dir)
+        try:
+            self._process.stdin.write(wire.pack_header(header))
+            await self._process.stdin.drain()
+            return await wire.read_async(self._process.stdout)
+        except (OSError, EOFError, wire.WireError):
+            with contextlib.suppress(TimeoutError):  # to get its exit code
+                async with asyncio.timeout(EXIT_S):
+                    await self._process.wait()
+            self._kill()
+            await self.stop()
+            reason = describe_exit(self._process.returncode)
+            raise WorkerError(f"the process that worked on it {reason}") from None
+
+    async def stop(self) -> None:
+        """Kill the process and remove its temporary files; it has ended when this returns."""
+        if self.is_alive:
+            self._kill()
+        await self._process.wait()
+        self._process._transport.close()  # type: ignore[attr-defined]  # closes its pipes: asyncio has no other way
+        await _remove_dir(self._temp_dir)
+
+    def _kill(self) -> None:
+        """Kill the process and its children. Not for one that ended long ago: its id may have been reused."""
+        with contextlib.suppress(
+            ProcessLookupError, PermissionError
+        ):  # macOS raises the latter for a process that has ended
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+            else:  # Windows
+                self._process.kill()
+
+
+def _make_temp_dir(parent: Path) -> Path:
+    make_private_dir(parent)
+    return Path(tempfile.mkdtemp(prefix="worker-", dir=parent))
+
+
+async def _remove_dir(path: Path | None) -> None:
+    """Remove the temporary files of a worker that has ended."""
+    for _ in range(MAX_CLEARS):
+        if path is None or not path.exists():
+            return
+        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        if path.exists():
+            await asyncio.sleep(CLEAR_S)

@@ -1,0 +1,158 @@
+"""Upload tasks: read and analyse a file and add it to the library, in a process that may be killed at any time.
+
+A file may have companions sent with it, as an .amc its .asf and a .gltf its .bin. They are held in memory and looked up
+by name: whatever path a file refers to, no other file is opened. The library writes all rows of a clip in one
+transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import warnings
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from keypose.errors import FormatError, FormatWarning, ModelError, OptionError
+from keypose.formats import recognise_format
+from keypose.formats.acclaim import AMC, ASF
+from keypose.formats.base import Format, LoadOptions, Source
+from keypose.formats.gltf.container import MISSING_FILE_HINT
+from keypose.library.source_file import FileContent, encode_motion, unzip_content
+from keypose.library.text_normalization import clean_name, file_stem
+from keypose.model import Motion
+from keypose.server.error_responses import ClipNotFound, TaskError
+from keypose.server.schema.base import ErrorDetails
+from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
+
+_FOLDERS = re.compile(r"[/\\]+")
+DEFAULT_NAME = "clip"
+BUFFER = ".bin"
+SKELETON_HINT = "Choose the .amc and its .asf together: they become one clip."
+BUFFER_HINT = "Choose the .gltf and its .bin together: they become one clip. Or save it as one file, .glb."
+
+
+def clean_file_name(name: str) -> str:
+    """Return a file name from a client as one clean line without folders. It is never used as a path."""
+    try:
+        return clean_name(_FOLDERS.split(clean_name(name))[-1])
+    except OptionError:
+        return DEFAULT_NAME
+
+
+def base_name(name: str) -> str:
+    """Return a file name as other files refer to it: without folders, otherwise unchanged."""
+    return _FOLDERS.split(name)[-1]
+
+
+def clip_name(file: str) -> str:
+    """Return the name of the clip of a file: without suffixes."""
+    return clean_name(Source(Path(file), b"").name or DEFAULT_NAME)
+
+
+def library_argument(library: str) -> str:
+    """Return the argument of --library in the library's own folder; discloses neither path, host nor user."""
+    url = urlsplit(library)
+    if "://" in library:
+        return f"{url.scheme}://USER@HOST/{PurePath(url.path).name}"
+    return shlex.quote(PurePath(library).name)
+
+
+def add_upload(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Add the file ``payload["file"]`` as a clip named after ``payload["name"]``; return its hash and notes.
+
+    The file begins with its companions, whose names and sizes are ``payload["companions"]``.
+    """
+    file_name = str(payload["name"])
+    title = clip_name(file_name)
+    with Path(payload["file"]).open("rb") as file:
+        companions = {str(name): file.read(size) for name, size in payload["companions"]}
+        data = file.read()
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always", FormatWarning)
+        try:
+            source_file = unzip_content(data, Path(file_name), context.limits)
+            content: bytes | Motion
+            if companions:
+                content = _read_with_companions(context, source_file, file_name, companions)
+                digest = encode_motion(content).hash
+            else:
+                content = _check_standalone(context, source_file, file_name)
+                digest = source_file.hash
+            is_duplicate = _is_in_library(context, digest)
+            clip = context.library.add(content, name=title, tags=payload["tags"], source=file_name)
+        except FormatError as error:
+            if error.problem.endswith(MISSING_FILE_HINT):
+                raise _format_error(file_name, error.problem, BUFFER_HINT) from None
+            path = file_name if error.path == title else error.path
+            raise type(error)(path, error.problem, line=error.line, byte=error.byte) from None
+    messages = [str(each.message) for each in records if issubclass(each.category, FormatWarning)]
+    notes = [_strip_location(each, file_name, title) for each in messages]
+    return TaskResult(json.dumps({"hash": clip.hash, "is_duplicate": is_duplicate, "notes": notes}).encode())
+
+
+def _check_standalone(context: WorkerContext, source_file: FileContent, name: str) -> bytes:
+    """Return the bytes of a file that needs no companion; TaskError for an .amc."""
+    if _find_format(Source(Path(name), source_file.unzipped, context.limits)) is AMC:
+        raise _format_error(name, "a motion without its skeleton, expected its .asf with it", SKELETON_HINT)
+    return source_file.data
+
+
+def _read_with_companions(
+    context: WorkerContext, source_file: FileContent, name: str, companions: Mapping[str, bytes]
+) -> Motion:
+    """Return the motion of a file with its companions, as if all were in one folder."""
+    source = Source(Path(name), source_file.unzipped, context.limits, companions=companions)
+    format_ = _find_format(source)
+    without, alone = f"expected it without {', '.join(map(clean_file_name, companions))}", f"Choose {name} alone."
+    if not format_.has_companions:
+        raise _format_error(name, f"{format_.name} needs no other file, {without}", alone)
+    try:
+        motion = format_.read(source, LoadOptions())
+    except ModelError as error:
+        raise source.error(str(error)) from None
+    if not source.used_companions:
+        raise _format_error(name, f"asks for no other file, {without}", alone)
+    return motion
+
+
+def _find_format(source: Source) -> Format:
+    """Return the format of a file that can be a clip, alone or with companions."""
+    name = str(source.path)
+    try:
+        format_ = recognise_format(source)
+    except FormatError:
+        if name.lower().endswith(BUFFER):
+            raise _format_error(name, "data without the file that says what they are, expected their .gltf with them",
+                           BUFFER_HINT) from None  # fmt: skip
+        raise
+    if format_ is ASF:
+        raise _format_error(name, "a skeleton without motion, expected an .amc with it", SKELETON_HINT)
+    return format_
+
+
+def _format_error(name: str, problem: str, hint: str) -> TaskError:
+    return TaskError(ErrorDetails(code="FormatError", message=f"{name}: {problem}", line=None, hint=hint))
+
+
+def _strip_location(note: str, name: str, title: str) -> str:
+    """Return a warning of the reader without the path of the file on this machine, but with the line."""
+    location = rf"(?:{re.escape(name)}|.*?[/\\]-[/\\]{re.escape(file_stem(title))})(?::(\d+))?: "
+    match = re.match(location, note, re.DOTALL)
+    if match is None:
+        return note
+    return f"{f'line {match[1]}: ' if match[1] else ''}{note[match.end() :]}"
+
+
+def _is_in_library(context: WorkerContext, digest: str) -> bool:
+    try:
+        context.clip(digest)
+    except ClipNotFound:
+        return False
+    return True
+
+
+TASKS: Mapping[str, Task] = {"add": add_upload}

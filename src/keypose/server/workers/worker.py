@@ -1,0 +1,114 @@
+"""Main loop of a worker: it runs tasks from its input until that closes, when the server has ended.
+
+The first message is its configuration. The server starts it by ``python -m keypose.server.workers.worker``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from keypose.server.memory import release_large_blocks
+from keypose.server.workers import wire
+from keypose.server.workers.wire import Header
+
+
+def main() -> None:
+    """Run a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which kills its workers
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # output of libraries must not mix with replies
+    config, _ = wire.read(requests)
+    tasks: SimpleQueue[Header] = SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests, tasks), daemon=True).start()
+    try:
+        context, task_module = _set_up(config)
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)
+    release_large_blocks()
+    wire.write(replies, {"ready": os.getpid()})
+    if hasattr(task_module, "prepare"):
+        task_module.prepare(context)
+    while True:
+        _run_task(replies, context, task_module.TASKS, tasks.get())
+
+
+def _read_requests(requests: BinaryIO, tasks: SimpleQueue[Header]) -> None:
+    """Queue requests, in a thread: a busy worker exits at once when the server has ended."""
+    with contextlib.suppress(EOFError, OSError, wire.WireError):
+        while True:
+            tasks.put(wire.read(requests)[0])
+    _exit()
+
+
+def _exit() -> None:
+    """Kill this process and its children, if it leads a process group, as one started by the server does."""
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+def _set_up(config: Header) -> tuple[Any, Any]:
+    if config["niceness"]:
+        _lower_priority(config["niceness"])
+    from keypose.formats import Limits
+    from keypose.library.library import Library
+    from keypose.server.workers.worker_context import WorkerContext
+
+    task_module = importlib.import_module(config["task_module"])
+    limits = Limits() if config["max_unpacked_bytes"] is None else Limits(bytes=config["max_unpacked_bytes"])
+    context = WorkerContext(Library(config["library"], create=False, limits=limits), limits)
+    _limit_memory(config["memory_bytes"])
+    return context, task_module
+
+
+def _lower_priority(niceness: int) -> None:
+    """Lower the CPU priority, also of the session: Linux may schedule by session, and each worker has its own."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
+    with contextlib.suppress(OSError):  # no autogroups on this system
+        Path("/proc/self/autogroup").write_text(str(niceness))
+
+
+def _limit_memory(max_bytes: int) -> None:
+    """Limit the address space: beyond it, MemoryError. Windows has no such limit."""
+    with contextlib.suppress(ImportError):
+        import resource
+
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+        soft_limit = max_bytes if hard_limit == resource.RLIM_INFINITY else min(max_bytes, hard_limit)
+        resource.setrlimit(resource.RLIMIT_AS, (soft_limit, hard_limit))
+
+
+def _run_task(replies: BinaryIO, context: Any, table: Any, request: Header) -> None:
+    from keypose.server.error_responses import error_details
+
+    try:
+        result = table[request["task"]](context, request["payload"])
+        header = {"media_type": result.media_type, "headers": dict(result.headers)}
+        wire.write(replies, header, result.body)
+        context.trim()
+        return
+    except BrokenPipeError:
+        os._exit(0)
+    except MemoryError as error:
+        context.clear()
+        details = error_details(error)
+        trace = ""
+    except Exception as error:
+        details = error_details(error)
+        trace = traceback.format_exc() if details.code in ("InternalError", "FileError") else ""
+    wire.write(replies, {"error": details.model_dump(), "traceback": trace})
+
+
+if __name__ == "__main__":
+    main()

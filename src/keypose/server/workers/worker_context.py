@@ -1,0 +1,88 @@
+"""State of a worker: the library, and caches of motions and results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from keypose.errors import OptionError
+from keypose.formats import Limits
+from keypose.library.library import Library
+from keypose.library.records import Clip
+from keypose.model import Motion
+from keypose.server.error_responses import ClipNotFound
+from keypose.server.workers.cache import SizedCache
+
+MOTION_BYTES = 384 << 20  # of cached motions
+MAX_MOTIONS = 64
+CACHE_BYTES = 1 << 30  # of cached results
+MAX_CACHED = 8
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """Body, media type and headers of a response."""
+
+    body: bytes
+    media_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_model(cls, model: BaseModel, headers: Mapping[str, str] | None = None) -> TaskResult:
+        """Return an API type as a JSON response."""
+        return cls(model.model_dump_json().encode(), headers=dict(headers or {}))
+
+
+class WorkerContext:
+    """Library and caches of a worker. ``cache`` holds results by clip hash, such as editors."""
+
+    def __init__(
+        self,
+        library: Library,
+        limits: Limits | None = None,
+        *,
+        motion_bytes: int = MOTION_BYTES,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self.library = library
+        self.limits = limits or Limits()
+        self.cache = SizedCache(cache_bytes, MAX_CACHED)
+        self._motions = SizedCache(motion_bytes, MAX_MOTIONS)
+
+    def clip(self, digest: str) -> Clip:
+        """Return the record of the clip of that hash."""
+        return find_clip(self.library, digest)
+
+    def motion(self, digest: str) -> Motion:
+        """Return the motion of that clip under its current name, cached."""
+        name = self.clip(digest).name
+        motion: Motion = self._motions.get_or_make(digest, lambda: self.library.get(digest))
+        if motion.name != name:
+            self._motions[digest] = motion = replace(motion, name=name)
+        return motion
+
+    def trim(self) -> None:
+        """Evict results beyond the limits."""
+        self.cache.trim()
+
+    def clear(self) -> None:
+        """Empty the caches."""
+        self.cache.clear()
+        self._motions.clear()
+
+
+Task = Callable[[WorkerContext, dict[str, Any]], TaskResult]
+
+
+def find_clip(library: Library, digest: str) -> Clip:
+    """Return the clip of exactly this hash; ClipNotFound otherwise, even if a clip has it as its name."""
+    try:
+        clip = library.clip(digest)
+    except OptionError:
+        raise ClipNotFound(digest) from None
+    if clip.hash != digest:
+        raise ClipNotFound(digest)
+    return clip

@@ -1,0 +1,124 @@
+"""Read the groups of a file, check their bytes, and decode their frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from keypose.arrays import Floats
+from keypose.errors import FormatError
+from keypose.storage.byte_source import ByteReader
+from keypose.storage.container import FileContents, compute_checksum
+from keypose.storage.damage import Damage
+from keypose.storage.groups import WITHIN_TOLERANCE, group_bounds
+from keypose.swings.block.reader import escape_message
+
+if TYPE_CHECKING:
+    from keypose.storage.lossless import ChannelTable, LosslessDecoder
+
+MAX_READ_BYTES = 1 << 20  # of neighbouring groups in one read
+
+
+class GroupDecoder(Protocol):
+    """The decoder of a codec."""
+
+    def decode_group(self, g: int, pose: bytes, body: bytes, next_pose: bytes | None) -> tuple[Floats, Floats]:
+        """Return the translations (n, J, 3) and rotations (n, J, 4) of a group's frames."""
+
+
+class GroupReader:
+    """Reads the groups of one file."""
+
+    def __init__(self, source: ByteReader, contents: FileContents) -> None:
+        self.source = source
+        self.contents = contents
+        self.bounds = group_bounds(contents.header.n_frames, contents.header.fps) if contents.header.n_groups else []
+
+    def read(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the index and the stored bytes of groups ``first`` to ``last``; neighbours are read together."""
+        while first <= last:
+            start, last_in_read = self.contents.group_range(first)[0], first
+            while last_in_read < last and self.contents.group_range(last_in_read + 1)[1] - start <= MAX_READ_BYTES:
+                last_in_read += 1
+            data = self.source.read(start, self.contents.group_range(last_in_read)[1])
+            for g in range(first, last_in_read + 1):
+                begin, end = self.contents.group_range(g)
+                yield g, data[begin - start : end - start]
+            first = last_in_read + 1
+
+    def find_damage(self, g: int, data: bytes) -> Damage | None:
+        """Return the damage of a group's bytes, or None."""
+        begin, end = self.contents.group_range(g)
+        if len(data) == end - begin and compute_checksum(data) == self.contents.checksums[g]:
+            return None
+        first, after = self.bounds[g]
+        fps = self.contents.header.fps
+        return Damage(g, first / fps, after / fps, self._describe_damage(g, len(data)))
+
+    def _describe_damage(self, g: int, n_bytes: int) -> str:
+        pose, body = self.contents.header.pose_bytes[g], self.contents.header.body_bytes[g]
+        begin, end = self.contents.group_range(g)
+        if n_bytes == end - begin:
+            others = "" if g == len(self.bounds) - 1 else f", or those of the pose of group {g + 1} that it needs,"
+            return f"its bytes{others} are damaged"
+        if n_bytes >= pose + body:
+            return f"the pose of group {g + 1} that it needs is missing"
+        return "missing" if n_bytes == 0 else f"only {n_bytes} of its {pose + body} bytes are there"
+
+    def decode_frames(self, g: int, data: bytes) -> tuple[Floats, Floats]:
+        """Decode the translations (n, J, 3) and rotations (n, J, 4) of a group from intact bytes."""
+        clip = self.contents.header
+        pose, body = clip.pose_bytes[g], clip.body_bytes[g]
+        next_pose = data[pose + body :] if g + 1 < clip.n_groups else None
+        first, after = self.bounds[g]
+        try:
+            translations, rotations = self._decoder.decode_group(g, data[:pose], data[pose : pose + body], next_pose)
+        except ValueError as error:
+            raise FormatError(
+                self.source.name, f"group {g} is not what an encoder writes: {escape_message(str(error))}"
+            ) from None
+        shape = (after - first, clip.skeleton.n_joints)
+        if translations.shape != (*shape, 3) or rotations.shape != (*shape, 4):
+            raise FormatError(self.source.name, f"group {g} has {len(rotations)} frames, expected {shape[0]}")
+        return translations, rotations
+
+    def channels(self) -> ChannelTable | None:
+        """Return the numbers of the BVH file that a lossless motion was read from; None: not stored."""
+        bodies = []
+        for g, data in self.read(0, len(self.bounds) - 1):
+            if (damage := self.find_damage(g, data)) is not None:
+                raise FormatError(self.source.name, f"the numbers of the original need all groups; {damage}")
+            pose = self.contents.header.pose_bytes[g]
+            bodies.append(data[pose : pose + self.contents.header.body_bytes[g]])
+        try:
+            return self._lossless.channels(tuple(bodies))
+        except ValueError as error:
+            raise self._format_error("some group", error) from None
+
+    @cached_property
+    def _decoder(self) -> GroupDecoder:
+        """Return the decoder of this kind of file; codecs are imported only when frames are read."""
+        clip = self.contents.header
+        if clip.kind != WITHIN_TOLERANCE:
+            return self._lossless
+        from keypose.storage.codec import LossyDecoder
+
+        try:
+            return LossyDecoder(clip.skeleton, clip.fps, clip.n_frames, self.contents.coding_parameters)
+        except ValueError as error:
+            raise self._format_error("what all groups need", error) from None
+
+    @cached_property
+    def _lossless(self) -> LosslessDecoder:
+        from keypose.storage.lossless import LosslessDecoder
+
+        clip = self.contents.header
+        try:
+            return LosslessDecoder(clip.skeleton, clip.fps, clip.n_frames, self.contents.coding_parameters)
+        except ValueError as error:
+            raise self._format_error("what all groups need", error) from None
+
+    def _format_error(self, subject: str, error: ValueError) -> FormatError:
+        """Return the error for invalid coded bytes with a valid checksum."""
+        return FormatError(self.source.name, f"{subject} is not what an encoder writes: {escape_message(str(error))}")

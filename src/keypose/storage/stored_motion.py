@@ -1,0 +1,288 @@
+"""The stored motion: a ``.kps`` file with random access to its frames."""
+
+from __future__ import annotations
+
+from math import ceil
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from keypose.arrays import freeze
+from keypose.errors import FormatError, LimitError, ModelError, OptionError
+from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits
+from keypose.model import KeyedMotion, Motion
+from keypose.storage.blocks import inflate_text, parse_keys
+from keypose.storage.byte_source import ByteSource, open_source
+from keypose.storage.container import compute_checksum, read_contents
+from keypose.storage.damage import Damage, find_intact_spans, format_seconds, summarize_damage
+from keypose.storage.detail import is_detail_in_frames, restore_detail
+from keypose.storage.group_reader import GroupReader
+from keypose.storage.groups import group_frames
+from keypose.storage.header_fields import HeaderFields
+from keypose.storage.tolerance_note import add_tolerance_note
+from keypose.swings import Swings
+from keypose.swings.block.reader import escape_message
+from keypose.swings.codec import unpack
+from keypose.validation import check_bool, check_int, check_number
+
+if TYPE_CHECKING:
+    from keypose.storage.lossless import ChannelTable
+
+FRAME_ROUNDING = 1e-3  # of a frame: rounding error of a time that denotes a frame
+BYTES_PER_JOINT = 80  # memory per joint and frame of the result; groups are copied into it one by one
+GROUP_BYTES_PER_JOINT = MOTION_BYTES_PER_JOINT  # memory while its group is decoded: numbers, residuals, poses
+MIN_GROUP_LIMIT_BYTES = 128 << 20  # allowed for a group of any size: a still figure takes few bytes
+EXPANSION_FACTOR = 10  # a stored motion may expand by this factor more than other files
+
+
+class StoredMotion(HeaderFields):
+    """A motion in a file; initially only the header is read.
+
+    ``stored[2.0:3.5]`` reads these seconds and only their bytes, ``frames`` a range of frames, ``motion`` all of them.
+    Use it in a ``with`` statement, or ``close`` it.
+    """
+
+    def __init__(self, source: ByteSource, limits: Limits) -> None:
+        self._source = open_source(source)
+        self._limits = limits
+        try:
+            self._contents = read_contents(self._source, limits)
+        except BaseException:
+            self._source.close()
+            raise
+        super().__init__(self._contents.header, self._contents.n_bytes)
+        self._group_reader = GroupReader(self._source, self._contents)
+
+    def __repr__(self) -> str:
+        precision = (
+            "lossless" if self.lossless else f"within {self.tolerance_mm:g} mm" if self.has_frames else "no frames"
+        )
+        return (f"StoredMotion({self.name!r}, {self.n_frames} frames at {self.fps:g} fps, {self.n_joints} joints, "
+                f"{self.duration_s:.2f} s, {precision}, {self.n_bytes} bytes)")  # fmt: skip
+
+    def close(self) -> None:
+        """Close the file, if it was opened by this object."""
+        self._source.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Frames
+
+    def __getitem__(self, times_s: slice) -> Motion:
+        """Return the frames from one time up to another, in seconds: ``stored[2.0:3.5]``."""
+        if not isinstance(times_s, slice) or times_s.step is not None:
+            raise OptionError(
+                "a stored motion is sliced by seconds, stored[2.0:3.5]; .frames(start, stop) takes frames"
+            )
+        start_s, stop_s = (
+            None if time is None else check_number(f"{bound_name} of the seconds", time, min_value=0.0)
+            for bound_name, time in (("start", times_s.start), ("stop", times_s.stop))
+        )
+        start = 0 if start_s is None else self._frame_at(start_s)
+        stop = self.n_frames if stop_s is None else self._frame_at(stop_s)
+        if start >= stop:
+            if start >= self.n_frames:
+                raise OptionError(
+                    f"second {start_s:g} is behind the end: the motion has {format_seconds(self.duration_s)} s"
+                )
+            raise OptionError(
+                f"seconds {start_s or 0.0:g} to {stop_s:g} of {format_seconds(self.duration_s)} hold no frame"
+            )
+        return self.frames(start, stop)
+
+    def _frame_at(self, time_s: float) -> int:
+        """Return the first frame that is not before that time; at most the number of frames."""
+        return ceil(min(time_s * self.fps - FRAME_ROUNDING, self.n_frames))
+
+    def frames(self, start: int = 0, stop: int | None = None) -> Motion:
+        """Return frames ``start`` up to ``stop``; only their groups are read. ``first_frame`` continues the numbering.
+
+        If the file has a tolerance, a note of the result states the error bound.
+        """
+        start = check_int("start", start, min_value=0)
+        stop = self.n_frames if stop is None else min(check_int("stop", stop, min_value=0), self.n_frames)
+        if start >= self.n_frames:
+            raise OptionError(f"frame {start} is behind the end: the motion has {self.n_frames} frames")
+        if start >= stop:
+            raise OptionError(f"frames {start} to {stop} of {self.n_frames} hold no frame")
+        if not self.has_frames:
+            return self._play_frames()[start:stop]
+        size = group_frames(self.fps)
+        first, last = (min(frame // size, self.n_groups - 1) for frame in (start, stop - 1))
+        self._check_groups_memory(first, last, stop - start)
+        translations = np.empty((stop - start, self.n_joints, 3))
+        rotations = np.empty((stop - start, self.n_joints, 4))
+        for g, data in self._group_reader.read(first, last):
+            if (damage := self._group_reader.find_damage(g, data)) is not None:
+                raise FormatError(self._source.name, self._describe_damage(damage))
+            begin, end = self._group_reader.bounds[g]
+            low, high = max(begin, start), min(end, stop)
+            for array, decoded in zip(
+                (translations, rotations), self._group_reader.decode_frames(g, data), strict=True
+            ):
+                array[low - start : high - start] = decoded[low - begin : high - begin]
+        tolerance_mm = self.tolerance_mm
+        notes = self.notes if tolerance_mm is None else add_tolerance_note(self.notes, tolerance_mm, self.name)
+        try:
+            return Motion(
+                self.name, self.skeleton, self.fps, freeze(translations), freeze(rotations), self.up,
+                self.metres_per_unit, self.first_frame + start, self.reference_pose, notes,
+            )  # fmt: skip
+        except ModelError as error:
+            raise FormatError(self._source.name, escape_message(str(error))) from None
+
+    def motion(self) -> Motion:
+        """Return all frames."""
+        return self.frames()
+
+    def _check_groups_memory(self, first: int, last: int, n_frames: int) -> None:
+        """Raise ``LimitError`` if ``n_frames`` frames of these groups, or one group, need more memory than allowed."""
+        header_bytes, group_range = self._contents.start_byte, self._contents.group_range
+        lengths = [
+            after - begin for begin, after in self._group_reader.bounds[first : last + 1]
+        ]  # whole groups are decoded
+        decode_bytes = max(lengths) * self.n_joints * GROUP_BYTES_PER_JOINT
+        if decode_bytes > MIN_GROUP_LIMIT_BYTES:
+            for g, length in enumerate(lengths, first):
+                needed_bytes = length * self.n_joints * GROUP_BYTES_PER_JOINT
+                self._check_memory(
+                    length, needed_bytes, MIN_GROUP_LIMIT_BYTES, header_bytes + group_range(g)[1] - group_range(g)[0]
+                )
+        needed_bytes = n_frames * self.n_joints * BYTES_PER_JOINT + decode_bytes
+        self._check_memory(
+            n_frames, needed_bytes, SMALL_MOTION_BYTES, header_bytes + group_range(last)[1] - group_range(first)[0]
+        )
+
+    def _check_memory(self, n_frames: int, needed_bytes: int, free_bytes: int, n_bytes: int) -> None:
+        """Raise ``LimitError`` if ``needed_bytes`` exceeds ``free_bytes`` and what ``n_bytes`` of the file allow."""
+        max_ratio = EXPANSION_FACTOR * self._limits.expansion
+        if needed_bytes > max(free_bytes, max_ratio * n_bytes):
+            raise LimitError(
+                self._source.name,
+                f"{n_frames} frames x {self.n_joints} joints need {needed_bytes >> 20} MB, more than {max_ratio} times "
+                f"the bytes that hold them; if the file is sound, raise it: limits=Limits(expansion=...)",
+            )
+
+    def _play_frames(self) -> Motion:
+        """Return the motion of a file without frames, played from its keys or swings."""
+        keyed = self.keyed()
+        clip = self.swings() if keyed is None else keyed
+        if clip is None or clip.n_frames != self.n_frames:
+            raise FormatError(self._source.name, "holds neither its frames nor keys or swings of as many")
+        needed_bytes = self.n_frames * self.n_joints * BYTES_PER_JOINT
+        self._check_memory(self.n_frames, needed_bytes, SMALL_MOTION_BYTES, self.n_bytes)
+        return clip.sample() if isinstance(clip, KeyedMotion) else clip.play()
+
+    # Keys, swings and channels
+
+    def keyed(self, *, read_frames: bool = True) -> KeyedMotion | None:
+        """Return the keys and curves of the file; None: it has none.
+
+        The captured detail of keys beside frames is recomputed from all frames, so that ``sample(1.0)`` reproduces
+        them. Without ``read_frames`` only the keys are read, without their detail.
+        """
+        if not self.has_keys:
+            return None
+        source_name = self._source.name
+        keyed = parse_keys(inflate_text(self._read_block("keys"), source_name), source_name, self._limits)
+        needs_frames = check_bool("read_frames", read_frames) and self.has_frames and is_detail_in_frames(keyed)
+        return self._restore_detail(keyed) if needs_frames else keyed
+
+    def _restore_detail(self, keyed: KeyedMotion) -> KeyedMotion:
+        """Return the keys with their detail recomputed from the frames."""
+        if (keyed.n_frames, keyed.n_joints) != (self.n_frames, self.n_joints):
+            raise FormatError(self._source.name, f"keys of {keyed.n_frames} frames and {keyed.n_joints} joints beside "
+                                                 f"{self.n_frames} and {self.n_joints}")  # fmt: skip
+        try:
+            return restore_detail(keyed, self.motion())
+        except LimitError:
+            raise
+        except FormatError as error:
+            instead = "the keys without the captured detail, which is in the frames: .keyed(read_frames=False)"
+            raise FormatError(self._source.name, f"{error.problem}; {instead}") from None
+        except ModelError as error:
+            raise FormatError(self._source.name, escape_message(str(error))) from None
+
+    def swings(self) -> Swings | None:
+        """Return the swings of the file, rounded to 32 bits; None: it has none."""
+        return unpack(self._read_block("swings"), where=self._source.name) if self.has_swings else None
+
+    def channels(self) -> ChannelTable | None:
+        """Return the numbers of the BVH file that the motion was read from; None: not stored."""
+        if not self.lossless:
+            return None
+        self._check_groups_memory(0, self.n_groups - 1, self.n_frames)
+        return self._group_reader.channels()
+
+    def _read_block(self, block_name: str) -> bytes:
+        start, stop, checksum = self._contents.keys_range() if block_name == "keys" else self._contents.swings_range()
+        data = self._source.read(start, stop)
+        if len(data) < stop - start:
+            raise FormatError(
+                self._source.name,
+                f"the {block_name} are missing: the file ends after {start + len(data)} of {self.n_bytes} bytes",
+            )
+        if compute_checksum(data) != checksum:
+            raise FormatError(self._source.name, f"the {block_name} are damaged (bytes {start} to {stop} of the file)")
+        return data
+
+    # Damage
+
+    def damage(self) -> tuple[Damage, ...]:
+        """Return all damage, groups first, and extra bytes after the end; reads the complete file."""
+        items = [self._group_reader.find_damage(g, data) for g, data in self._group_reader.read(0, self.n_groups - 1)]
+        for block_name, is_present in (("keys", self.has_keys), ("swings", self.has_swings)):
+            if is_present:
+                try:
+                    self._read_block(block_name)
+                except FormatError as error:
+                    items.append(Damage(None, 0.0, self.duration_s, error.problem))
+        if self._source.size is not None and (extra_bytes := self._source.size - self.n_bytes) > 0:
+            problem = (
+                f"{extra_bytes} byte{'s' * (extra_bytes > 1)} too many behind its end, which is at byte {self.n_bytes}"
+            )
+            items.append(Damage(None, self.duration_s, self.duration_s, problem))
+        return tuple(damage for damage in items if damage is not None)
+
+    def intact_spans(self) -> tuple[tuple[float, float], ...]:
+        """Return the spans (start, end) in seconds that can be read; reads the complete file."""
+        if not self.has_frames:
+            has_loss = any(not damage.is_harmless for damage in self.damage())
+            return () if has_loss else ((0.0, self.duration_s),)
+        damaged_groups = {damage.group for damage in self.damage() if damage.group is not None}
+        return find_intact_spans(
+            ((first / self.fps, after / self.fps) for first, after in self._group_reader.bounds), damaged_groups
+        )
+
+    def _describe_damage(self, damage: Damage) -> str:
+        """Return why frames cannot be read, and how to read the others."""
+        if self._source.size is None:  # do not read all of a remote source for a message
+            return f"{damage}; what .intact_spans() names can still be read"
+        group_damage = [item for item in self.damage() if item.group is not None]
+        problem = f"{len(group_damage)} of {self.n_groups} groups cannot be read: {summarize_damage(group_damage)}"
+        intact = self.intact_spans()
+        if not intact:
+            return problem
+        start_s, end_s = max(intact, key=lambda span: span[1] - span[0])
+        others = ""
+        if len(intact) > 1:
+            others = f", and so do the other spans that .intact_spans() names, {len(intact)} in all"
+        times = f"{format_seconds(start_s)}:{format_seconds(end_s)}"
+        return f"{problem}. The rest is sound: kp.open_kps({self._source.name!r})[{times}] reads it{others}"
+
+
+def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
+    """Open a stored motion (``.kps``) for random access; only its header is read.
+
+    ``source``: a path, a binary file object, or a function (start, stop) that returns these bytes of the file. Its
+    ``OSError`` becomes a ``FileError``; any other exception of the function is passed on.
+    ``limits``: bounds of the size of the file's contents.
+    """
+    return StoredMotion(source, limits or Limits())

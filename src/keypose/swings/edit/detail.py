@@ -1,0 +1,126 @@
+"""Apply edits of swings to the capture, preserving the detail that swings leave out.
+
+The detail of a joint is the rotation from its unedited swings to the capture. It moves with swings that are moved in
+time, and is scaled where the whole motion of a joint is scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from keypose.arrays import Bools, Floats, freeze
+from keypose.model import Motion
+from keypose.rotations import (
+    IDENTITY,
+    align_signs,
+    angle_between,
+    at_frames,
+    conjugate,
+    exp,
+    log,
+    multiply,
+    normalise,
+)
+from keypose.swings.edit.scale_rotations import scale_about
+from keypose.swings.model import Swings
+
+SMOOTHING_S = 0.1  # over which steps that adapted seams leave in the edit are smoothed
+STEP_RATIO, MIN_STEP = 2.0, np.deg2rad(0.5)  # a step is this many times those beside it, and at least this angle
+
+
+def apply_to_capture(
+    capture: Motion,
+    base: Swings,
+    swings: Swings,
+    source: Floats | None,
+    gains: Mapping[int, float],
+    warps: Mapping[int, Floats],
+    shares: Mapping[int, Floats],
+) -> Motion:
+    """Return ``capture`` rotated, in each joint's parent, by the difference from the swings ``base`` to ``swings``.
+
+    ``source`` (T,): the frame of the capture, whole or not, of each frame; None: the same. By joint: ``gains``, factors
+    of the distance from the mean; ``warps`` (T,), the frame of ``base`` that each frame follows; ``shares`` (T,), the
+    share of the detail that remains. Joints that play unchanged, and frames farther than ``spread_frames`` from any
+    change, are exact copies of the capture.
+    """
+    frames = np.arange(swings.n_frames, dtype=np.float64)
+    clip_times = frames if source is None else source
+    retimed = capture if source is None else capture.at_frames(source)
+    rotations = retimed.rotations.copy()
+    for j, (base_track, new_track) in enumerate(zip(base.tracks, swings.tracks, strict=True)):
+        gain, warp, share = gains.get(j, 1.0), warps.get(j), shares.get(j)
+        if base_track is new_track and gain == 1 and warp is None and share is None:
+            continue
+        source_times = frames if warp is None else warp
+        captured_rotations = retimed.rotations[:, j]
+        if warp is not None:
+            captured_rotations = at_frames(capture.rotations[:, j], np.interp(warp, frames, clip_times))
+        base_rotations, is_changed = base_track.sample(source_times), source_times != frames
+        if share is not None:
+            captured_rotations = np.where(
+                share[:, None] < 1, _scale_detail(captured_rotations, base_rotations, share), captured_rotations
+            )
+            is_changed |= share < 1
+        if gain != 1:
+            base_rotations, captured_rotations = (
+                scale_about(base_track.mean_rotation, each, gain) for each in (base_rotations, captured_rotations)
+            )
+            is_changed[:] = True
+        is_changed, new_rotations = _apply_edit(
+            captured_rotations, base_rotations, new_track.sample(frames), is_changed, spread_frames(swings.fps)
+        )
+        rotations[is_changed, j] = new_rotations[is_changed]
+    return replace(
+        retimed, name=swings.name, fps=swings.fps, first_frame=swings.first_frame, rotations=freeze(rotations)
+    )
+
+
+def spread_frames(fps: float) -> int:
+    """Return the number of frames by which smoothing extends the range of an edit on both sides."""
+    return round(SMOOTHING_S * fps / 2)
+
+
+def _scale_detail(captured_rotations: Floats, base_rotations: Floats, share: Floats) -> Floats:
+    """Return ``captured_rotations`` (T, 4) with a share (T,) of their difference from ``base_rotations`` (T, 4)."""
+    detail = log(multiply(conjugate(base_rotations), captured_rotations))
+    return normalise(multiply(base_rotations, exp(share[:, None] * detail)))
+
+
+def _apply_edit(
+    captured_rotations: Floats, base_rotations: Floats, edited_rotations: Floats, is_changed: Bools, spread: int
+) -> tuple[Bools, Floats]:
+    """Return flags (T,) of the frames of one joint that change, and its new rotations (T, 4)."""
+    is_same = (edited_rotations == base_rotations).all(axis=1)
+    edit_rotations = align_signs(
+        np.where(is_same[:, None], np.array(IDENTITY), multiply(edited_rotations, conjugate(base_rotations)))
+    )
+    is_near_step = _dilate(_find_steps(edit_rotations), spread)
+    edit_rotations[is_near_step] = _moving_average(edit_rotations, 2 * spread + 1)[is_near_step]
+    return is_changed | is_near_step | ~is_same, normalise(multiply(normalise(edit_rotations), captured_rotations))
+
+
+def _find_steps(rotations: Floats) -> Bools:
+    """Return flags (T,) of frames beside a step in rotations (T, 4): a change much larger than its neighbours."""
+    is_step = np.zeros(len(rotations), bool)
+    if len(rotations) < 4:
+        return is_step
+    steps = angle_between(rotations[1:], rotations[:-1])
+    neighbour_steps = np.maximum(np.append(0.0, steps[:-1]), np.append(steps[1:], 0.0))
+    sudden = np.flatnonzero(steps > STEP_RATIO * neighbour_steps + MIN_STEP)
+    is_step[sudden] = is_step[sudden + 1] = True
+    return is_step
+
+
+def _dilate(frames: Bools, spread: int) -> Bools:
+    """Return flags (T,) widened by ``spread`` frames on both sides."""
+    return np.asarray(_moving_average(frames[:, None].astype(np.float64), 2 * spread + 1)[:, 0] > 0)
+
+
+def _moving_average(values: Floats, box: int) -> Floats:
+    """Return means (T, C) over ``box`` frames around each; the end values are repeated beyond the ends."""
+    padded_values = np.pad(values, ((box // 2, box // 2), (0, 0)), mode="edge")
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded_values, box, axis=0).mean(axis=-1))

@@ -1,0 +1,66 @@
+"""Time before and after an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from keypose.arrays import Floats, Frozen, Ints, freeze_floats
+from keypose.swings.edit.pieces import Piece
+
+MAX_SPEEDUP = 2.0  # of a capture between swings: faster would jump
+
+
+@dataclass(frozen=True, eq=False)
+class TimeMap(Frozen):
+    """A piecewise linear map of the frames of a whole clip.
+
+    The first and the last frame are mapped to the first and the last.
+    """
+
+    before: Floats  # (N,) increasing, from 0 to the last frame
+    after: Floats  # (N,) likewise
+
+    def __post_init__(self) -> None:
+        self._set_field("before", freeze_floats(self.before, (None,), "frames before"))
+        self._set_field("after", freeze_floats(self.after, self.before.shape, "frames after"))
+
+    @property
+    def n_frames(self) -> int:
+        """The number of frames after retiming."""
+        return round(float(self.after[-1])) + 1
+
+    def map_frames(self, frames: Ints) -> Ints:
+        """Return the new frames of old frames (N,), rounded."""
+        return np.asarray(np.floor(np.interp(frames, self.before, self.after) + 0.5), np.int32)
+
+    def source_times(self, frames: Floats) -> Floats:
+        """Return the old times of new frames (N,), whole or not."""
+        return np.asarray(np.interp(frames, self.after, self.before))
+
+    def map_times(self, frames: Floats) -> Floats:
+        """Return the new times of old frames (N,), whole or not."""
+        return np.asarray(np.interp(frames, self.before, self.after))
+
+
+def build_warp(old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) -> Floats | None:
+    """Return the time (T,) before an operation, whole or not, of each frame of a joint after it; None: the same.
+
+    Swings keep their own time, and between them it is interpolated, but never more than ``MAX_SPEEDUP`` times as fast,
+    as over a gap that has become narrow; keys do not move.
+    """
+    knots = {0.0: 0.0, n_frames - 1.0: n_frames - 1.0}
+    for piece in row:
+        source = old_row[piece.old_index] if piece.rotation_vector is not None and piece.old_index >= 0 else piece
+        knots |= {float(piece.start): float(source.start), float(piece.end): float(source.end)}
+    after = np.array(sorted(knots))
+    before = np.maximum.accumulate([knots[frame] for frame in after.tolist()])
+    if (before == after).all():
+        return None
+    frames = np.arange(n_frames, dtype=np.float64)
+    source_times = np.interp(frames, after, before)
+    ahead = source_times - MAX_SPEEDUP * frames  # the nearest curves below and above that are slow enough; their mean
+    below, above = np.minimum.accumulate(ahead), np.maximum.accumulate(ahead[::-1])[::-1]
+    return np.asarray((below + above) / 2.0 + MAX_SPEEDUP * frames)

@@ -1,0 +1,272 @@
+"""Swings: a motion as a track of swings for each joint, and its playback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from keypose.arrays import Floats, Frozen, freeze, freeze_floats
+from keypose.errors import ModelError
+from keypose.kinematics import UPS, Up
+from keypose.model import FootContacts, Motion, Pose, Skeleton
+from keypose.model.motion import MAX_FPS, MIN_FPS, frames_at_rate
+from keypose.swings.path import Path
+from keypose.swings.settings import DEFAULT_SETTINGS, Settings
+from keypose.swings.swing import Swing, check_items
+from keypose.swings.track import Track
+from keypose.validation import check_int, check_number
+
+if TYPE_CHECKING:
+    from keypose.swings.edit import SwingEdit
+    from keypose.swings.size import Size
+    from keypose.swings.timeline import Timeline
+
+MAX_FRAMES = (1 << 31) - 1  # frame numbers are 32-bit
+
+
+@dataclass(frozen=True, eq=False)
+class Swings(Frozen):
+    """A motion as swings. ``play`` returns the motion, ``error`` measures it, ``edit`` edits the swings.
+
+    Every joint has a track, in the skeleton's order. Joints with changing translations (the hips) have a path; the
+    translations of others are constant.
+    """
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+    n_frames: int
+    tracks: tuple[Track, ...]  # (J,)
+    translations: Floats  # (J, 3) local translations, file units, of joints without a path
+    paths: tuple[Path, ...] = ()
+    contacts: FootContacts | None = None  # of the motion they were found in; None: not known
+    settings: Settings = DEFAULT_SETTINGS
+    up: Up = "Y"
+    metres_per_unit: float | None = None
+    first_frame: int = 0
+    reference_pose: Pose | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        self._set_field("n_frames", check_int("n_frames", self.n_frames, min_value=1))
+        if self.n_frames > MAX_FRAMES:
+            raise ModelError(f"swings: {self.n_frames} frames, expected at most {MAX_FRAMES}")
+        self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
+        self._set_field(
+            "translations", freeze_floats(self.translations, (self.skeleton.n_joints, 3), "places of joints")
+        )
+        if tuple(track.joint for track in self.tracks) != self.skeleton.names:
+            raise ModelError("swings: expected one track for each joint, in the skeleton's order")
+        order = [self._index_of.get(path.joint, -1) for path in self.paths]
+        if -1 in order or order != sorted(set(order)):
+            raise ModelError("swings: paths, expected at most one for each joint, in the skeleton's order")
+        self._check_left_out()
+        for track in self.tracks:
+            if track.last_frame >= self.n_frames:
+                raise ModelError(f"{track.joint}: something outside the clip, expected frames 0 to {self.n_frames - 1}")
+        for path in self.paths:
+            if path.keys[-1] >= self.n_frames:
+                raise ModelError(f"{path.joint}: a path outside the clip, expected frames 0 to {self.n_frames - 1}")
+        if self.contacts is not None and self.contacts.in_contact.shape != (self.n_frames, len(self.contacts.feet)):
+            raise ModelError(f"swings: contacts {self.contacts.in_contact.shape}, expected one row for each frame")
+        Motion(  # for its checks
+            self.name, self.skeleton, self.fps, self.translations[None],
+            np.array([[track.mean_rotation for track in self.tracks]]), self.up, self.metres_per_unit, self.first_frame,
+            self.reference_pose, self.notes,
+        )  # fmt: skip
+
+    def _check_types(self) -> None:
+        """Check the type of each field; values are checked later."""
+        types = {
+            "name": str,
+            "skeleton": Skeleton,
+            "settings": Settings,
+            "contacts": FootContacts,
+            "reference_pose": Pose,
+        }
+        for field, kind in types.items():
+            value = getattr(self, field)
+            if not isinstance(value, kind) and not (value is None and field in ("contacts", "reference_pose")):
+                raise ModelError(f"swings: {field} is {type(value).__name__}, expected {kind.__name__}")
+        for field, kind in {"tracks": Track, "paths": Path, "notes": str}.items():
+            self._set_field(field, check_items(getattr(self, field), kind, f"swings: {field}"))
+        if not isinstance(self.up, str) or self.up not in UPS:
+            raise ModelError(f"swings: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+
+    def _check_left_out(self) -> None:
+        for name in self.settings.left_out:
+            if name not in self._index_of:
+                raise ModelError(f"swings: left_out names {name!r}, expected names of joints of the skeleton")
+        order = [self._index_of[name] for name in self.settings.left_out]
+        if order != sorted(set(order)):
+            raise ModelError("swings: left_out, expected each joint once, in the skeleton's order")
+
+    # Properties
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first frame to the end of the last one."""
+        return self.n_frames / self.fps
+
+    @property
+    def n_swings(self) -> int:
+        """The number of swings of all joints."""
+        return sum(track.n_swings for track in self.tracks)
+
+    @property
+    def n_keys(self) -> int:
+        """The number of keys of all joints that are not left out."""
+        return sum(track.n_keys for j, track in enumerate(self.tracks) if not self.is_left_out(j))
+
+    @property
+    def n_joints(self) -> int:
+        """The number of joints, without end sites."""
+        return self.skeleton.n_joints
+
+    @cached_property
+    def _index_of(self) -> Mapping[str, int]:
+        return {name: j for j, name in enumerate(self.skeleton.names)}
+
+    @cached_property
+    def _left_out_names(self) -> frozenset[str]:
+        return frozenset(self.settings.left_out)
+
+    def is_left_out(self, joint: int) -> bool:
+        """Return whether a joint was left out when swings were found, and still has a key on every frame.
+
+        A joint that got a key on every frame because nothing less was accurate enough was not left out.
+        """
+        track = self.tracks[joint]
+        return track.joint in self._left_out_names and track.is_raw(self.n_frames)
+
+    def __len__(self) -> int:
+        return self.n_swings
+
+    def __repr__(self) -> str:
+        return (f"Swings({self.name!r}, {self.n_swings} swings of {self.n_joints} joints, {self.n_keys} keys, "
+                f"{self.n_frames} frames at {self.fps:g} fps)")  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        from keypose.pictures.cards import swings_card
+
+        return swings_card(self)
+
+    def __getitem__(self, joint: str) -> tuple[Swing, ...]:
+        """Return the swings of one joint, by its name or body part."""
+        return self.track(joint).swings
+
+    def track(self, joint: str) -> Track:
+        """Return the track of one joint, by its name or body part."""
+        return self.tracks[self.skeleton.joint(joint)]
+
+    def replace_tracks(self, new_tracks: Mapping[int, Track]) -> Swings:
+        """Return the same swings with other tracks of some joints."""
+        return replace(self, tracks=tuple(new_tracks.get(j, track) for j, track in enumerate(self.tracks)))
+
+    # Playback
+
+    def play(self, level: float = 1.0, *, fps: float | None = None) -> Motion:
+        """Return the motion that the swings play.
+
+        ``level`` is the level of detail: the share of swings that is played, largest angles first, from 0 to 1; where
+        one is dropped, the joint rotates evenly from the swing before to the one after. ``fps``: another frame rate.
+        """
+        played = self if check_number("level", level, min_value=0.0, max_value=1.0) == 1 else self.simplify(level)
+        rate = self.fps if fps is None else check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
+        frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
+        translations = np.tile(self.translations, (len(frames), 1, 1))
+        for path in played.paths:
+            translations[:, self._index_of[path.joint]] = path.sample(frames)
+        rotations = np.stack([track.sample(frames) for track in played.tracks], axis=1)
+        return Motion(
+            name=self.name,
+            skeleton=self.skeleton,
+            fps=rate,
+            translations=freeze(translations),
+            rotations=freeze(rotations),
+            up=self.up,
+            metres_per_unit=self.metres_per_unit,
+            first_frame=self.first_frame,
+            reference_pose=self.reference_pose,
+            notes=self.notes,
+        )
+
+    def simplify(self, level: float) -> Swings:
+        """Return the share ``level`` of all swings with the largest angles."""
+        angles = np.concatenate([track.angles for track in self.tracks] or [np.zeros(0)])
+        is_large = np.zeros(len(angles), bool)
+        is_large[
+            np.argsort(-angles, kind="stable")[
+                : round(check_number("level", level, min_value=0.0, max_value=1.0) * len(angles))
+            ]
+        ] = True
+        ends = np.cumsum([track.n_swings for track in self.tracks])
+        flags = np.split(is_large, ends[:-1])
+        dropped = {
+            j: np.flatnonzero(~track_flags).tolist() for j, track_flags in enumerate(flags) if not track_flags.all()
+        }
+        return self.replace_tracks({j: self.tracks[j].drop_swings(some) for j, some in dropped.items()})
+
+    # Measures, queries, edits
+
+    def error(self, motion: Motion, *, per: Literal["frame", "angle"] = "frame") -> float:
+        """Return the error of the played motion against ``motion``, in degrees of its Euler angles.
+
+        Per ``"frame"`` as in the thesis: the length of the difference of all angles, averaged over the frames. Per
+        ``"angle"``: the root mean square over all angles and frames. Left-out joints are exact.
+        """
+        from keypose.swings.error import segmentation_error
+
+        return segmentation_error(motion, self, per=per)
+
+    def size(self) -> Size:
+        """Return the packed size in bytes by section, and its ratio to the raw motion."""
+        from keypose.swings.size import measure_size
+
+        return measure_size(self)
+
+    def timeline(self) -> Timeline:
+        """Return bars for a picture: when each joint swings, rests or has keys."""
+        from keypose.swings.timeline import build_timeline
+
+        return build_timeline(self)
+
+    def find(
+        self,
+        joints: str | tuple[str, ...] | list[str] = "all",
+        *,
+        index: int | None = None,
+        at_s: float | None = None,
+        from_s: float | None = None,
+        to_s: float | None = None,
+        longer_s: float | None = None,
+        shorter_s: float | None = None,
+        wider_deg: float | None = None,
+        narrower_deg: float | None = None,
+    ) -> tuple[Swing, ...]:
+        """Return the swings of some joints, body parts or groups that match all conditions, in order of time.
+
+        ``index`` counts within each joint, from the end if negative. A swing matches ``at_s`` if it covers that time,
+        and ``from_s`` and ``to_s`` if any of it lies between them.
+        """
+        from keypose.swings.find import find
+
+        return find(
+            self, joints, index=index, at_s=at_s, from_s=from_s, to_s=to_s, longer_s=longer_s, shorter_s=shorter_s,
+            wider_deg=wider_deg, narrower_deg=narrower_deg,
+        )  # fmt: skip
+
+    def edit(self, capture: Motion | None = None) -> SwingEdit:
+        """Return an editor of these swings, which themselves do not change.
+
+        With the ``capture`` in which they were found, edits are applied on top of it, and its detail that swings leave
+        out is preserved: without any edit it plays unchanged. Without it, only the edited swings are played.
+        """
+        from keypose.swings.edit import SwingEdit
+
+        return SwingEdit(self, capture)

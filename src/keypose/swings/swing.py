@@ -1,0 +1,145 @@
+"""The items of a track: swings, rests and keyed spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints
+from keypose.errors import ModelError
+from keypose.rotations import exp, multiply, normalise
+from keypose.validation import check_int
+
+UNIT_TOLERANCE = 1e-3  # of the length of unit quaternions and axes
+MAX_ANGLE = 1e6  # radians
+MIN_ANGLE = 1e-100  # below, the axis cannot be determined
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, eq=False)
+class Swing(Frozen):
+    """A rotation of one joint about one axis: ``start_rotation`` times a rotation about ``axis`` up to ``angle``."""
+
+    joint: str
+    start: int  # frame
+    end: int  # the last frame, at which the full angle is reached
+    start_rotation: Floats  # (4,) local, unit wxyz
+    axis: Floats  # (3,) unit, in the joint's own frame
+    angle: float  # radians, not negative
+
+    def __post_init__(self) -> None:
+        self._set_field("start", check_int("start", self.start))
+        self._set_field("end", check_int("end", self.end))
+        self._set_field("start_rotation", check_unit_rows(self.start_rotation, (4,), "start rotation of a swing"))
+        self._set_field("axis", check_unit_rows(self.axis, (3,), "axis of a swing"))
+        angle = float(freeze_floats([self.angle], (1,), "angle of a swing")[0])
+        if self.end <= self.start or not 0 <= angle <= MAX_ANGLE:
+            raise ModelError(f"swing of {self.joint!r}: frames {self.start} to {self.end}, {angle:g} radians; expected "
+                             f"an end after the start and an angle that is not negative")  # fmt: skip
+        self._set_field("angle", angle)
+
+    @property
+    def n_frames(self) -> int:
+        """The number of frames, first and last included."""
+        return self.end - self.start + 1
+
+    @property
+    def angle_deg(self) -> float:
+        """The angle in degrees."""
+        return float(np.rad2deg(self.angle))
+
+    @property
+    def rotation_vector(self) -> Floats:
+        """The rotation (3,) as axis times angle."""
+        return np.asarray(self.axis * self.angle)
+
+    @property
+    def end_rotation(self) -> Floats:
+        """The local rotation (4,) at the last frame."""
+        return normalise(multiply(self.start_rotation, exp(self.rotation_vector)))
+
+    def __repr__(self) -> str:
+        return f"Swing({self.joint!r}, frames {self.start} to {self.end}, {self.angle_deg:.1f} degrees)"
+
+    @classmethod
+    def from_rotation_vector(
+        cls, joint: str, start: int, end: int, start_rotation: Floats, rotation_vector: Floats
+    ) -> Swing:
+        """Return a swing by ``rotation_vector`` (3,), axis times angle."""
+        rotation_vector = freeze_floats(rotation_vector, (3,), "turn of a swing")
+        angle = float(np.linalg.norm(rotation_vector))
+        axis = rotation_vector / angle if angle > MIN_ANGLE else np.array((1.0, 0.0, 0.0))
+        return cls(joint, start, end, start_rotation, axis, angle)
+
+
+@dataclass(frozen=True, eq=False)
+class Rest(Frozen):
+    """A span in which a joint hardly rotates, and its mean rotation."""
+
+    joint: str
+    start: int  # frame
+    end: int  # the last frame
+    rotation: Floats  # (4,) local, unit wxyz
+
+    def __post_init__(self) -> None:
+        self._set_field("start", check_int("start", self.start))
+        self._set_field("end", check_int("end", self.end))
+        self._set_field("rotation", check_unit_rows(self.rotation, (4,), "rotation of a rest"))
+        if self.end < self.start:
+            raise ModelError(f"rest of {self.joint!r}: frames {self.start} to {self.end}, expected them in order")
+
+    def __repr__(self) -> str:
+        return f"Rest({self.joint!r}, frames {self.start} to {self.end})"
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedSpan(Frozen):
+    """A span with keys: rotations at some frames, interpolated at constant speed, the shorter way."""
+
+    frames: Ints  # (K,) increasing
+    rotations: Floats  # (K, 4) local, unit wxyz
+
+    def __post_init__(self) -> None:
+        frames = freeze_ints(self.frames, (None,), "key frames")
+        if not len(frames) or (np.diff(frames) <= 0).any():
+            raise ModelError("keyed span: expected at least one frame, and increasing ones")
+        self._set_field("frames", frames)
+        self._set_field("rotations", check_unit_rows(self.rotations, (len(frames), 4), "rotations of keys"))
+
+    @property
+    def start(self) -> int:
+        """The first frame."""
+        return int(self.frames[0])
+
+    @property
+    def end(self) -> int:
+        """The last frame."""
+        return int(self.frames[-1])
+
+    def __repr__(self) -> str:
+        return f"KeyedSpan({len(self.frames)} keys, frames {self.start} to {self.end})"
+
+
+def check_items(values: Iterable[Kind], kind: type[Kind], label: str) -> tuple[Kind, ...]:
+    """Return ``values`` as a tuple, checked to be of one type."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ModelError(f"{label} is {type(values).__name__}, expected several {kind.__name__}")
+    items = tuple(values)
+    for each in items:
+        if not isinstance(each, kind):
+            raise ModelError(f"{label}: {type(each).__name__} among them, expected {kind.__name__}")
+    return items
+
+
+def check_unit_rows(values: Floats, shape: tuple[int | None, ...], label: str) -> Floats:
+    """Return read-only rows of length 1; rows that are nearly so are normalised."""
+    array = freeze_floats(values, shape, label)
+    lengths = np.linalg.norm(array, axis=-1, keepdims=True)
+    error = np.abs(lengths - 1).max(initial=0.0)
+    if error > UNIT_TOLERANCE:
+        raise ModelError(f"{label}: a length of {lengths.flat[np.abs(lengths - 1).argmax()]:g}, expected 1")
+    return array if error < 1e-12 else freeze(array / lengths)

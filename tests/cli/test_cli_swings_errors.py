@@ -1,0 +1,188 @@
+"""Errors of ``keypose swings``: one line that names the option, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import keypose as kp
+
+
+@pytest.fixture(scope="module")
+def kick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four seconds of the demo motion."""
+    path = tmp_path_factory.mktemp("swings") / "kick.bvh"
+    kp.save(kp.demo_motion(fps=30.0)[200:320], path)
+    return path
+
+
+OUT = ["-o", "OUT"]  # a file that is not there yet
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scale", "right_leg=1.3"], "--scale right_leg=1.3: where should the edited motion go? Expected -o OUT, such as -o edited.bvh"),
+        (["--delete", "head"], "--delete head: where should the edited motion go?"),
+        (["--scale", "right_leg", *OUT], "--scale right_leg: expected JOINTS=FACTOR, such as right_leg=1.3"),
+        (["--scale", "=2", *OUT], "--scale =2: expected JOINTS=FACTOR"),
+        (["--scale", "right_leg=much", *OUT], "--scale right_leg=much: expected JOINTS=FACTOR"),
+        (["--scale", "right_leg=inf", *OUT], "--scale right_leg=inf: expected JOINTS=FACTOR"),
+        (["--scale", "right_leg,,head=2", *OUT], "--scale right_leg,,head: expected no empty part between commas"),
+        (["--set-angle", "head", *OUT], "--set-angle head: expected JOINTS=DEGREES, such as head=20"),
+        (["--shift", "head=soon", *OUT], "--shift head=soon: expected JOINTS=SECONDS, such as left_arm=-0.1"),
+        (["--retime", "slow", *OUT], "--retime slow: expected JOINTS=FACTOR, such as right_leg=1.3, or FACTOR alone for all joints"),
+        (["--delete", "", *OUT], "--delete '': expected no empty part"),
+        (["--longer-s", "0.2", *OUT], "--longer-s says which swings an edit means: expected one, such as --scale right_leg=1.3; without -o the swings"),
+        (["--longer-s", "0.2", "--retime", "2", *OUT], "--retime 2: takes all that a joint does, but --longer-s means some swings"),
+        (["--from-s", "1", "--longer-s", "0.2", "--retime", "2", *OUT], "but --longer-s means some swings; expected no more than --from-s and --to-s, or another edit"),
+        (["--from-s", "1", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --from-s means some swings; expected another edit"),
+        (["--sweep", "-q"], "--quiet is about what is written: expected -o OUT with it"),
+        (["--index", "0", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --index means"),
+        (["--level", "1.5"], "--level 1.5: expected a share from 0 to 1"),
+        (["--level", "nan"], "--level nan: expected a share from 0 to 1"),
+        (["--no-detail", *OUT], "--no-detail says what is edited, but there is no edit"),
+        (["--level", "0.5", "--scale", "head=2", *OUT], "--level plays fewer swings, but edits go on top of the whole capture"),
+        (["--max-deg", "0"], "--max-deg 0: expected a number above 0"),
+        (["--max-mm", "inf"], "--max-mm inf: expected a number above 0"),
+        (["--max-deg", "3", "--max-mm", "3"], "--max-deg and --max-mm cannot both be meant"),
+        (["--max-deg", "3", "--threshold", "0.3"], "--max-deg and --threshold cannot both be meant"),
+        (["--max-mm", "3", "--fallback", "keys"], "--max-mm and --fallback cannot both be meant"),
+        (["--sweep", "--threshold", "0.3"], "--sweep and --threshold cannot both be meant: it shows all thresholds"),
+        (["--sweep", "--longer-s", "1"], "--sweep and --longer-s cannot both be meant"),
+        (["--sweep", *OUT], "--sweep is about what is shown, and with -o a file is written"),
+        (["--joints", "head", *OUT], "--joints is about what is shown"),
+        (["--overwrite"], "--overwrite is about what is written: expected -o OUT with it"),
+        (["--to", "glb"], "--to is about what is written: expected -o OUT with it"),
+        (["--no-keep-feet"], "--keep-feet is about what is written: expected -o OUT with it"),
+        (["-o", ""], "-o is empty, expected a file or a folder"),
+        (["--overwrite", "--skip-existing", *OUT], "--overwrite and --skip-existing cannot both be meant"),
+        (["--left-out", "a,,b"], "--left-out a,,b: expected no empty part"),
+        (["--joints", ""], "--joints '': expected no empty part"),
+        (["--metric", "sine"], '"angle", "cosine"'),
+        (["--fallback", "curves"], '"keys"'),
+        (["--range", "4"], "--range 4: expected START:END"),
+        (["--fps", "0"], "--fps 0: expected a number above 0"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_a_wrong_command_line(keypose, kick: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
+    arguments = [str(tmp_path / "out.bvh") if text == "OUT" else text for text in arguments]
+    result = keypose("swings", kick, *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: ") and message in result.err
+    assert result.err.endswith("\n  see: keypose swings --help\n")
+    assert json.loads(keypose("swings", kick, *arguments, "--json").out)["error_kind"] == "UsageError"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--joints", "tail"], ": no joint or body part 'tail'; known: Hips, "),
+        (["--joints", "right_lge"], "did you mean 'right_leg'"),
+        (["--left-out", "tail"], ": no joint or body part 'tail'"),
+        (["--threshold", "4"], ": --threshold 4.0, expected a number from 0 to 3.14159"),
+        (["--smoothing-s", "-1"], ": --smoothing-s -1.0, expected a number from 0"),
+        (["--window-s", "0"], ": --window-s 0.0, expected a number above 0"),
+        (["--min-duration-s", "nan"], ": --min-duration-s nan, expected a number"),
+        (["--min-duration-s", "1e308"], ": --min-duration-s 1e+308, expected a number from 0 to 10"),
+        (["--fallback", "keys", "--fallback-deg", "181"], ": --fallback-deg 181.0, expected a number above 0 and at most 180"),
+        (["--max-deg", "181"], ": --max-deg 181.0, expected a number above 0 and at most 180"),
+        (["--rest-rad-per-s", "-1"], ": --rest-rad-per-s -1.0, expected"),
+        (["--translation-mm", "-1"], ": --translation-mm -1.0, expected"),
+        (["--fallback", "keys", "--fallback-deg", "0"], ": --fallback-deg 0.0, expected a number above 0"),
+        (["--index", "99"], ": --index 99, but no joint has more than "),
+        (["--at-s", "9"], ": --at-s 9.0, expected a number from 0 to 4"),
+        (["--from-s", "-1"], ": --from-s -1.0, expected a number from 0 to 4"),
+        (["--from-s", "2", "--to-s", "1"], ": --from-s 2 and --to-s 1, expected the first not to be larger"),
+        (["--longer-s", "2", "--shorter-s", "1"], ": --longer-s 2 and --shorter-s 1, expected the first to be smaller"),
+        (["--wider-deg", "-2"], ": --wider-deg -2.0, expected a number of at least 0"),
+        (["--narrower-deg", "0"], ": --narrower-deg 0.0, expected a number above 0"),
+        (["--range", "900:"], ": --range 900: holds no frame"),
+        (["--scale", "tail=2", *OUT], ": --scale tail=2: no joint or body part 'tail'"),
+        (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: factor 1000000000.0, expected a number from "),
+        (["--retime", "-1", *OUT], ": --retime -1: factor -1.0, expected a number above 0"),
+        (["--lengthen", "head=0", *OUT], ": --lengthen head=0: factor 0.0, expected a number above 0"),
+        (["--lengthen", "right_leg=-1", *OUT], ": --lengthen right_leg=-1: factor -1.0, expected a number above 0\n"),
+        (["--intensify", "LeftHand=1.2", *OUT], ": --intensify LeftHand=1.2: 'LeftHand': neither a swing nor a key\n"),
+        (["--retime", "2", "--from-s", "9", *OUT], ": --retime 2: --from-s 9.0, expected a number from 0 to 4"),
+        (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: seconds 9.0, expected a number from -4 to 4"),
+        (["--shift", "right_leg=3.9", *OUT], ": --shift right_leg=3.9: the swing of RightUpLeg in frames "),
+        (["--shift", "right_leg=3.9", *OUT], "the clip has frames 0 to 119"),
+        (["--longer-s", "3", "--scale", "right_leg=2", *OUT], ": --scale right_leg=2: no swing fits, and nothing was changed"),
+        (["--mirror-copy", "legs", *OUT], ": --mirror-copy legs: LeftUpLeg and RightUpLeg are both to be copied, expected joints of one side"),
+        (["--mirror-copy", "hips", *OUT], ": --mirror-copy hips: Hips has no other side"),
+        (["--delete", "head", "--delete", "head", *OUT], ": --delete head: 'head': no swing at all; joints with swings are "),
+        (["--intensify", "arms=1.5", "--scale", "tail=2", *OUT], "no joint or body part 'tail'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_options_that_do_not_fit_the_clip(
+    keypose, kick: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    arguments = [str(tmp_path / "out.bvh") if text == "OUT" else text for text in arguments]
+    result = keypose("swings", kick, *arguments)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith(f"error: {kick}: ") and result.err.count("\n") == 1
+    assert message in result.err
+    in_python = re.search(
+        r"(?<![\w-])(?!(?:tail|arms|head|right_leg|LeftHand)=)\w+=", result.err.removeprefix(f"error: {kick}")
+    )
+    assert in_python is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_targets_that_cannot_be(keypose, kick: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.bvh"
+    out.write_text("precious")
+    result = keypose("swings", kick, "--scale", "arms=1.1", "-o", out)
+    assert result.code == 1 and "exists already; --overwrite replaces it" in result.err
+    assert out.read_text() == "precious"
+    command_result = keypose("swings", kick, kick.parent, "-o", out, "--to", "bvh")
+    assert (
+        command_result.code == 2 and f"-o {out} is an existing file; where should the results go?" in command_result.err
+    )
+    assert "keypose swings IN... -o out/ --to bvh" in command_result.err and out.read_text() == "precious"
+    result = keypose("swings", kick, "-o", tmp_path / "out.xyz")
+    assert result.code == 1 and "cannot write '.xyz'" in result.err and ".swings.json" in result.err
+    result = keypose("convert", kick, tmp_path / "out.swings.json")
+    assert result.code == 1 and "keypose swings IN -o NAME.swings.json" in result.err
+    assert not (tmp_path / "out.swings.json").exists()
+    both = keypose("swings", kick, kick.parent / "other.bvh", "-o", tmp_path / "o")
+    assert both.code == 2 and "--to" in both.err
+
+
+def test_files_that_hold_swings_or_nothing(keypose, kick: Path, tmp_path: Path) -> None:
+    swings_path = tmp_path / "kept.swings.json"
+    assert keypose("swings", kick, "-o", swings_path).code == 0
+    for arguments, option in (
+        (["--threshold", "0.3"], "--threshold"),
+        (["--max-deg", "3"], "--max-deg"),
+        (["--range", "0:9"], "--range"),
+        (["--fps", "10"], "--fps"),
+        (["--fallback", "keys"], "--fallback"),
+    ):
+        result = keypose("swings", swings_path, *arguments)
+        assert (
+            result.code == 1 and f"holds swings already, expected no {option}, which is for finding them" in result.err
+        )
+    assert "expected a motion for --sweep" in keypose("swings", swings_path, "--sweep").err
+    broken = tmp_path / "broken.swings.json"
+    broken.write_text(swings_path.read_text()[:2000])
+    result = keypose("swings", broken)
+    assert result.code == 1 and result.err.startswith(f"error: {broken}") and result.err.count("\n") == 1
+    missing = keypose("swings", tmp_path / "kcik.bvh")
+    assert missing.code == 1 and "no such file" in missing.err
+    assert keypose("swings").code == 2
+
+
+def test_a_single_frame_has_no_swing(keypose, tmp_path: Path) -> None:
+    still = tmp_path / "still.bvh"
+    kp.save(kp.demo_motion(fps=30.0)[:1], still)
+    result = keypose("swings", still)
+    assert result.code == 0 and " 0 of 0 joints" in result.out
+    assert json.loads(keypose("swings", still, "--json").out)["n_swings"] == 0

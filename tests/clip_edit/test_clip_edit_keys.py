@@ -1,0 +1,226 @@
+"""Specs, ladders, tolerances and curves match the Python API."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.clip_edit import (
+    ClipEditor,
+    SelectionSpec,
+    compare_methods,
+    compute_ladder_view,
+    default_options,
+    select_keys,
+)
+from keypose.errors import OptionError
+from keypose.metrics import position_errors_mm
+
+SPECS: dict[str, Any] = {
+    "a range": {"first_frame": 20, "last_frame": 90},
+    "joints and weights": {"joints": ["hands", "head"], "weights": {"head": 3.0}},
+    "smoothed": {"smoothing_s": 0.1},
+    "pins": {"pins": [33, 71], "excluded": [40, 41]},
+    "options": {"options": {"objective": "sum", "cost": "chord"}},
+}
+
+
+def is_same(first: kp.Ladder, second: kp.Ladder) -> bool:
+    return all(
+        np.array_equal(getattr(first, name), getattr(second, name)) for name in ("counts", "frames", "cost_values")
+    )
+
+
+@pytest.mark.parametrize("method", [row.name for row in kp.methods()])
+def test_ladder_view_matches_ladder(motion: kp.Motion, method: str) -> None:
+    view = compute_ladder_view(motion, SelectionSpec(method=method))
+    assert is_same(view.ladder, kp.ladder(motion, method, max_keys=60, **view.options))
+    assert view.auto == len(kp.select(motion, method, max_keys=60, auto=True, **view.options))
+    assert view.ladder.natural == kp.ladder(motion, method, max_keys=60, **view.options).natural
+
+
+@pytest.mark.parametrize("fields", SPECS.values(), ids=SPECS.keys())
+def test_spec_fields_become_ladder_options(motion: kp.Motion, fields: dict[str, Any]) -> None:
+    spec = SelectionSpec.parse(fields)
+    view = compute_ladder_view(motion, spec)
+    options: dict[str, Any] = {**view.options}
+    if "first_frame" in fields:
+        options["frames"] = (20, 91)
+        assert view.ladder.frames.min() == 20 and view.ladder.frames.max() == 90
+    for name in ("joints", "weights", "smoothing_s", "pins", "excluded"):
+        if name in fields:
+            options[name] = fields[name]
+    assert is_same(view.ladder, kp.ladder(motion, "salient", max_keys=spec.ladder_max_keys(motion), **options))
+
+
+def test_default_options_by_length() -> None:
+    short, long = kp.demo_motion(fps=30)[:100], kp.demo_motion(fps=120)
+    assert default_options(short, SelectionSpec()) == {"cost": "inbetween", "max_gap_frames": 99}
+    assert compute_ladder_view(short, SelectionSpec()).unit == "mm"
+    assert long.n_frames > 1000 and default_options(long, SelectionSpec()) == {}
+    assert default_options(long, SelectionSpec(last_frame=200)) == {"cost": "inbetween", "max_gap_frames": 200}
+    assert (
+        default_options(short, SelectionSpec(method="farthest"))
+        == default_options(short, SelectionSpec(smoothing_s=0.1))
+        == {}
+    )
+    assert compute_ladder_view(short, SelectionSpec(options={})).unit == "units of the features"
+
+
+@pytest.mark.parametrize(("n", "max_keys"), [(1, 1), (40, 40), (120, 60), (500, 100)])
+def test_default_ladder_size(n: int, max_keys: int) -> None:
+    motion = kp.demo_motion(fps=60)[:n]
+    assert compute_ladder_view(motion, SelectionSpec(method="farthest")).ladder.counts[-1] <= max(max_keys, 1)
+    assert SelectionSpec().ladder_max_keys(motion) == max(2, max_keys)
+    assert SelectionSpec(pins=tuple(range(0, n, 2))).ladder_max_keys(motion) >= min(n, n // 2 + 2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"methods": 1}, "'methods', expected only method"),
+        ({"method": "best"}, "method='best', expected one of"),
+        ({"pins": [1.5]}, "pins=1.5, expected a whole number"),
+        ({"pins": [-1]}, "expected at least 0"),
+        ({"joints": "head"}, "expected several values"),
+        ({"weights": {"head": "much"}}, "weights of head='much', expected a number"),
+        ({"first_frame": 9, "last_frame": 5}, "frames 9 to 5, expected a range within 0 to 119"),
+        ({"last_frame": 120}, "expected a range within 0 to 119"),
+        ({"options": {"threads": 64}}, "option 'threads' of salient, expected one of"),
+        ({"options": {"pins": [3]}}, "option 'pins' of salient"),
+        ({"smoothing_s": 11}, "smoothing_s=11"),
+        ({"max_keys": 1}, "max_keys=1, expected at least 2"),
+        ({"method": "uniform", "pins": [3]}, "uniform takes no pins"),
+    ],
+)
+def test_invalid_specs(motion: kp.Motion, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as excinfo:
+        compute_ladder_view(motion, SelectionSpec.parse(fields))
+    assert message in str(excinfo.value)
+
+
+def test_select_keys(motion: kp.Motion) -> None:
+    assert len(select_keys(motion, SelectionSpec(), 9)) == 9
+    still = replace(
+        motion, translations=motion.translations[:1].repeat(9, 0), rotations=motion.rotations[:1].repeat(9, 0)
+    )
+    assert len(select_keys(still, SelectionSpec(method="farthest"), 5)) <= 5
+
+
+@pytest.mark.parametrize("interpolation", ["bezier", "linear", "natural"])
+@pytest.mark.parametrize("tolerance_mm", [30.0, 8.0])
+def test_select_within_tolerance(editor: ClipEditor, interpolation: Any, tolerance_mm: float) -> None:
+    keys = editor.select_within(SelectionSpec(), tolerance_mm, interpolation)
+
+    def max_error_mm(frames: Any) -> float:
+        keyed = kp.unbake(editor.motion, frames, interpolation=interpolation)
+        return float(position_errors_mm(editor.motion, keyed.sample()).max())
+
+    assert max_error_mm(keys) <= tolerance_mm
+    assert keys == tuple(kp.unbake(editor.motion, tolerance_mm=tolerance_mm, interpolation=interpolation).keys.tolist())
+
+
+@pytest.mark.parametrize("fields", [{"method": "farthest"}, {"options": {"cost": "chord"}}])
+def test_select_within_tolerance_of_other_specs(editor: ClipEditor, fields: Any) -> None:
+    keys, ladder = (
+        editor.select_within(SelectionSpec(**fields), 40.0),
+        editor.ladder_view(SelectionSpec(**fields)).ladder,
+    )
+    for n in ladder.counts[ladder.counts <= len(keys)].tolist():
+        error = position_errors_mm(editor.motion, kp.unbake(editor.motion, ladder.at(n)).sample()).max()
+        assert (error <= 40.0) == (n == len(keys))
+
+
+def test_select_within_tolerance_of_a_range(editor: ClipEditor) -> None:
+    keys = editor.select_within(SelectionSpec(first_frame=10, last_frame=109, pins=(5, 40)), 25.0)
+    section = kp.unbake(editor.motion[10:110], tolerance_mm=25.0, pins=(30,))
+    assert keys == tuple((section.keys + 10).tolist()) and 40 in keys
+    motion = kp.unbake(editor.motion, keys).sample()
+    assert position_errors_mm(editor.motion, motion)[10:110].max() <= 25.0
+
+
+def test_unreachable_tolerance(editor: ClipEditor) -> None:
+    with pytest.raises(OptionError, match=r"up to 5 keys stays within 0\.01 mm; with 5 keys the largest error is"):
+        editor.select_within(SelectionSpec(max_keys=5, options={}), 0.01)
+
+
+@pytest.mark.parametrize("interpolation", ["bezier", "linear", "natural"])
+@pytest.mark.parametrize("polish", [True, False])
+def test_curves_match_unbake(editor: ClipEditor, interpolation: Any, polish: bool) -> None:
+    frames = (0, 31, 60, 88, 119)
+    curves = editor.fit_curves(frames, interpolation, polish=polish)
+    expected = kp.unbake(
+        editor.motion, frames, interpolation=interpolation, polish=polish and interpolation == "bezier", residual=False
+    )
+    for name in ("translations", "rotations"):
+        for attribute in ("values", "in_tangents", "out_tangents"):
+            ours, theirs = (getattr(getattr(each, name), attribute) for each in (curves.keyed, expected))
+            np.testing.assert_array_equal(ours, theirs)
+    score = kp.score(editor.motion, expected)
+    assert curves.score is not None
+    assert curves.score.max_mm == pytest.approx(score.max_mm) and curves.score.worst_joint == score.worst_joint
+    np.testing.assert_allclose(curves.score.per_frame_mm, score.per_frame_mm)
+    assert curves.score.foot_slide_mm == (score.foot_slide_mm if polish else None)
+
+
+def test_full_residual_gives_the_capture(editor: ClipEditor) -> None:
+    curves = editor.fit_curves((0, 60, 119), residual=1.0, polish=True)
+    assert curves.score is not None and curves.score.max_mm < 1e-6
+    np.testing.assert_allclose(curves.motion.world_positions(), editor.motion.world_positions(), atol=1e-9)
+
+
+def test_results_are_cached(editor: ClipEditor) -> None:
+    assert editor.ladder_view(SelectionSpec()) is editor.ladder_view(SelectionSpec.parse({"pins": []}))
+    assert editor.ladder_view(SelectionSpec()) is not editor.ladder_view(SelectionSpec(pins=(5,)))
+    frames = (0, 60, 119)
+    assert editor.fit_keys(frames, "bezier", polish=True) is editor.fit_keys([119, 0, 60], "bezier", polish=True)
+    assert editor.fit_keys(frames, "bezier", polish=True) is not editor.fit_keys(frames, "bezier", polish=False)
+
+
+def test_invalid_keys_and_residual(editor: ClipEditor) -> None:
+    with pytest.raises(OptionError, match="expected at least one of 0 to 119"):
+        editor.fit_curves((0, 120))
+    with pytest.raises(OptionError, match="residual=3"):
+        editor.fit_curves((0, 119), residual=3)
+
+
+def test_compare_methods(editor: ClipEditor) -> None:
+    rows = compare_methods(editor, ("salient", "uniform", "farthest"), 9)
+    assert [len(row.frames) for row in rows] == [9, 9, 9]
+    assert len({row.frames for row in rows}) == 3
+    best, even = (row.curves.score for row in rows[:2])
+    assert best is not None and even is not None and best.max_mm < even.max_mm
+
+
+def test_default_gap_of_long_clips() -> None:
+    skeleton = kp.Skeleton(("hips", "head"), np.array([-1, 0]), np.array([[0.0, 1, 0], [0, 0.7, 0]]))
+
+    def still_motion(n: int) -> kp.Motion:
+        return kp.Motion(
+            "long", skeleton, 120.0, np.zeros((n, 2, 3)) + skeleton.offsets, np.tile((1.0, 0, 0, 0), (n, 2, 1))
+        )
+
+    assert default_options(still_motion(4800), SelectionSpec()) == {}
+    assert default_options(still_motion(20_000), SelectionSpec()) == {"max_gap_frames": 600}
+    assert SelectionSpec().ladder_max_keys(still_motion(20_000)) == 400
+    assert (
+        SelectionSpec().ladder_max_keys(still_motion(100_000)) == 2 * 835
+    )  # the smallest selection has 835, a second apart
+    with pytest.raises(OptionError, match="200,000 frames at once would need 3,335 keys to begin with"):
+        SelectionSpec().ladder_max_keys(still_motion(200_000))
+    assert SelectionSpec(method="farthest").ladder_max_keys(still_motion(200_000)) == 400
+
+
+@pytest.mark.parametrize("method", [row.name for row in kp.methods()])
+def test_arbitrary_option_values(method: str) -> None:
+    editor = ClipEditor(kp.demo_motion(fps=30)[200:240])
+    for option in next(row for row in kp.methods() if row.name == method).options:
+        for value in ("x", -1, 10**30, None, [[]], {"a": {}}, float("nan")):
+            try:
+                editor.ladder_view(SelectionSpec.parse({"method": method, "options": {option: value}}))
+            except kp.KeyposeError as error:
+                assert str(error)

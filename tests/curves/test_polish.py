@@ -1,0 +1,159 @@
+"""Polish: tangents that bring joints closest to their captured positions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import keypose as kp
+import naive_polish as twin
+from keypose import _core
+from keypose.curves.channels import build_channels
+from keypose.curves.keyed_motion import build_keyed_motion
+from keypose.curves.polish import LEVER_MM, Polisher, joint_weights
+from keypose.metrics import position_errors_mm
+from keypose.model import SpanPosition
+from keypose.rotations import exp
+
+SKELETON = kp.Skeleton(
+    ("Hips", "Chest", "Hand", "Leg"), [-1, 0, 1, 0], [[0, 0, 0], [0, 5, 0], [3, 0, 0], [0, -5, 0]]
+)  # fmt: skip
+
+
+def build_motion(frames: int, seed: int, moving_joints: tuple[int, ...] = (0,)) -> kp.Motion:
+    rng = np.random.default_rng(seed)
+    path = np.cumsum(np.cumsum(rng.normal(scale=0.02, size=(frames, 4, 6)), axis=0), axis=0)
+    moves = np.isin(np.arange(4), moving_joints).astype(float)
+    return kp.Motion("made", SKELETON, 60.0, SKELETON.offsets + path[..., 3:] * moves[:, None], exp(path[..., :3]))
+
+
+@pytest.mark.one_python
+@pytest.mark.parametrize("moving_joints", [(0,), (0, 1, 3), ()])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_slow_twin_finds_nothing_better(seed, moving_joints):
+    motion = build_motion(9, seed, moving_joints)
+    channels, mm = build_channels(motion), motion.mm_per_unit
+    plain = build_keyed_motion(motion, np.array([0, 8], np.int32))
+    weights = np.array([1.0, 2.0, 3.0, 0.5])
+    rotation_tangents = [np.array(plain.rotations.out_tangents), np.array(plain.rotations.in_tangents)]
+    translation_tangents = [
+        np.array(plain.translations.out_tangents) * mm,
+        np.array(plain.translations.in_tangents) * mm,
+    ]
+
+    def join_tangents() -> np.ndarray:
+        out_tangents = np.concatenate((rotation_tangents[0][0], translation_tangents[0][0]), axis=1)
+        return np.stack((out_tangents, np.concatenate((rotation_tangents[1][1], translation_tangents[1][1]), axis=1)))
+
+    def cost(at: np.ndarray) -> float:
+        return float(np.sum(twin.residuals(motion, channels, 0, 8, at, LEVER_MM, weights) ** 2))
+
+    before = join_tangents()
+    _core.polish(
+        motion.skeleton.parents,
+        channels.translations * mm,
+        channels.rotations,
+        motion.world_positions() * mm,
+        weights,
+        plain.keys,
+        *rotation_tangents,
+        *translation_tangents,
+        LEVER_MM,
+        0.0,
+        2.0,
+        np.inf,
+        60,
+        1,
+    )
+    best = twin.polish(motion, channels, 0, 8, before, LEVER_MM, weights, rounds=10)
+    assert cost(join_tangents()) < 0.999 * cost(before)
+    assert cost(join_tangents()) < 1.02 * cost(best)
+
+
+def polish(keyed, motion, threads=1, **options) -> kp.KeyedMotion:
+    return Polisher(motion, build_channels(motion), threads=threads).polish(keyed, **options)
+
+
+def walk() -> kp.Motion:
+    return kp.demo_motion(fps=60)[:240]
+
+
+def test_joints_come_closer_and_keys_stay():
+    motion = walk()
+    keys = kp.select(motion, keys=16).frames
+    plain = build_keyed_motion(motion, keys)
+    better = polish(plain, motion, limit_mm=np.inf)
+    before, after = (position_errors_mm(motion, keyed.sample()) for keyed in (plain, better))
+    assert after.mean() < 0.9 * before.mean()
+    assert after[keys].max() < 1e-9
+    assert better.rotations.values.tobytes() == plain.rotations.values.tobytes()
+
+
+def test_no_span_gets_worse_than_it_was_unless_the_limit_allows():
+    motion = walk()
+    keys = kp.select(motion, keys=16).frames
+    plain = build_keyed_motion(motion, keys)
+    better = polish(plain, motion, limit_mm=0.0)
+    before, after = (position_errors_mm(motion, keyed.sample()).max(axis=1) for keyed in (plain, better))
+    worst = [(before[a : b + 1].max(), after[a : b + 1].max()) for a, b in pairwise(keys.tolist())]
+    assert all(now <= then * (1 + 1e-9) + 1e-9 for then, now in worst)
+    assert any(now < 0.99 * then for then, now in worst)
+
+
+def test_the_number_of_threads_does_not_matter():
+    motion = walk()
+    plain = build_keyed_motion(motion, kp.select(motion, keys=16).frames)
+    single, three = (polish(plain, motion, limit_mm=50.0, threads=n) for n in (1, 3))
+    assert single.rotations.out_tangents.tobytes() == three.rotations.out_tangents.tobytes()
+    assert single.translations.in_tangents.tobytes() == three.translations.in_tangents.tobytes()
+
+
+def test_the_error_of_a_span_alone_is_that_of_the_whole():
+    motion = walk()
+    keys = kp.select(motion, keys=16).frames
+    polish = Polisher(motion, build_channels(motion))
+    errors = position_errors_mm(motion, polish.polish(build_keyed_motion(motion, keys), limit_mm=20.0).sample())
+    for a, b in pairwise(keys.tolist()):
+        assert polish.span_error_mm(a, b, 20.0) == pytest.approx(errors[a : b + 1].max(), rel=1e-9, abs=1e-9)
+
+
+def test_quaternions_between_keys_stay_long():
+    """Short ones turn fast, and swing when a key is edited."""
+    motion = walk()
+    keyed = kp.unbake(motion, range(0, 240, 60), polish=True)
+    lengths = np.linalg.norm(keyed.rotations.at(SpanPosition.locate(keyed.keys, np.arange(0, 180, 0.5))), axis=-1)
+    assert lengths.min() > 0.55 and lengths.max() < 1.7
+
+
+def test_feet_weigh_more_by_default_and_weights_can_be_set():
+    skeleton = walk().skeleton
+    feet = list(skeleton.joints("feet"))
+    assert (joint_weights(skeleton, None)[feet] == 3.0).all()
+    weights = joint_weights(skeleton, {"hands": 2.0})
+    assert (weights[feet] == 1.0).all() and (weights[list(skeleton.joints("hands"))] == 2.0).all()
+    assert (joint_weights(SKELETON, None) > 0).all()  # no foot is known there
+    with pytest.raises(kp.UnknownJoint):
+        joint_weights(SKELETON, {"wing": 2.0})
+    with pytest.raises(kp.OptionError, match="no joint that counts"):
+        joint_weights(SKELETON, dict.fromkeys(SKELETON.names, 0.0))
+
+
+def test_still_joints_get_no_tangents():
+    motion = build_motion(30, 4)
+    rotations = motion.rotations.copy()
+    rotations[:, 1] = rotations[0, 1]
+    still = kp.Motion("still", SKELETON, 60.0, motion.translations, rotations)
+    keyed = polish(build_keyed_motion(still, np.array([0, 14, 29], np.int32)), still, limit_mm=np.inf)
+    assert keyed.rotations.still_joints().tolist() == [False, True, False, False]
+    assert keyed.translations.still_joints().tolist() == [False, True, True, True]
+
+
+def test_one_key_and_straight_curves_stay_as_they_are():
+    motion = walk()
+    for keyed in (
+        build_keyed_motion(motion, np.array([7], np.int32)),
+        build_keyed_motion(motion, np.array([0, 90]), "linear"),
+    ):
+        assert polish(keyed, motion) is keyed

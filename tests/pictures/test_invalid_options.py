@@ -1,0 +1,93 @@
+"""Arguments of the wrong type or size: every drawing function rejects them before it allocates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.errors import OptionError
+from keypose.pictures.heat import heat_map
+from keypose.pictures.strip.choice import MAX_POSES
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def motion() -> kp.Motion:
+    return kp.demo_motion(fps=30.0)[:60]
+
+
+@pytest.fixture(scope="module")
+def draw_functions(motion: kp.Motion, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[..., Any]]:
+    page = tmp_path_factory.mktemp("invalid") / "r.html"
+    swings, ladder = kp.swings(motion), kp.ladder(motion, "salient", max_keys=20)
+    return {
+        "timeline": lambda **options: kp.timeline(swings, **options),
+        "curves": lambda **options: kp.plot_curves(motion, **options),
+        "errors": lambda **options: kp.plot_errors(ladder, **options),
+        "heat": lambda **options: heat_map(np.ones((3, 2)), ["a", "b"], fps=30.0, **options),
+        "strip": lambda **options: kp.strip(motion, **options),
+        "report": lambda **options: kp.report(motion, page, **options),
+    }
+
+
+@pytest.mark.parametrize("name", ["timeline", "curves", "errors", "heat", "strip", "report"])
+@pytest.mark.parametrize("title", [5, NAN, b"walk", ["walk"]])
+def test_title_must_be_text(draw_functions, name, title):
+    with pytest.raises(OptionError, match=r"title=.*, expected text"):
+        draw_functions[name](title=title)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("errors", {"unit": NAN}, "unit=nan, expected text"),
+        ("heat", {"unit": NAN}, "unit=nan, expected text"),
+        ("heat", {"quantity": 5}, "quantity=5, expected text"),
+        ("timeline", {"joints": 5}, "joints=5, expected names of joints"),
+        ("curves", {"joints": 5}, "joints=5, expected names of joints"),
+        ("errors", {"n_frames": 10**400}, "n_frames=int, expected at most"),
+        ("errors", {"n_frames": 10**5000}, "n_frames=int, expected at most"),
+        ("strip", {"ghosts": 10**9}, f"ghosts=1000000000, expected at most {MAX_POSES}"),
+        ("strip", {"ghosts": 10**400}, f"ghosts=int, expected at most {MAX_POSES}"),
+    ],
+)
+def test_invalid_values(draw_functions, name, options, message):
+    with pytest.raises(OptionError, match=message):
+        draw_functions[name](**options)
+
+
+def test_too_many_poses(motion):
+    long = kp.concatenate([motion] * 20)
+    with pytest.raises(OptionError, match="1,200 keys, expected at most 300 poses"):
+        kp.strip(long, range(1200), ghosts=MAX_POSES)
+    with pytest.raises(OptionError, match="3 keys and 600 ghosts, expected at most 300 poses"):
+        kp.strip(long, (0, 600, 1199), ghosts=MAX_POSES)
+
+
+@pytest.mark.parametrize("other", [[1], 5, "walk.bvh", None])
+def test_strip_needs_a_motion(other):
+    with pytest.raises(OptionError, match=f"{type(other).__name__}, expected a Motion"):
+        kp.strip(other)
+
+
+@pytest.mark.parametrize("other", [5, None, 2.5])
+def test_report_and_compare_need_motions(tmp_path: Path, other):
+    with pytest.raises(OptionError, match="expected a Motion"):
+        kp.report(other, tmp_path / "r.html")
+    with pytest.raises(OptionError, match=f"{type(other).__name__}, expected Motions or paths"):
+        kp.compare(other)
+
+
+def test_chosen_keys_must_match_the_ladder(motion):
+    ladder, others = kp.ladder(motion, "salient", max_keys=20), kp.select(motion[:30], "salient", keys=8)
+    with pytest.raises(OptionError, match="keys of 30 frames, expected those of the 60 of the ladder"):
+        kp.plot_errors(ladder, chosen=others)
+    own = kp.select(motion, "salient", keys=8)
+    assert "8 keys chosen" in kp.plot_errors(ladder, chosen=own).alt_text
+    assert "8 keys chosen" in kp.plot_errors(ladder, chosen=own, n_frames=30).alt_text  # of a part of the motion

@@ -1,0 +1,162 @@
+"""Untrusted packed swings: any block gives Swings or an error that names the byte, in bounded memory."""
+
+from __future__ import annotations
+
+import random
+import sys
+import tracemalloc
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import keypose as kp
+from keypose.rotations import IDENTITY
+from keypose.swings import Settings
+from keypose.swings.block import header
+from keypose.swings.codec import MAGIC, pack, unpack
+from stored_swings import CASES, random_swings
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.fuzz.mutate import damage
+
+relaxed = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+SMALL = replace(random_swings(11, 30), contacts=kp.FootContacts(("left",), np.arange(30)[:, None] % 9 > 4))
+
+
+def test_every_flipped_byte_is_noticed():
+    data = pack(SMALL)
+    for at in range(len(data)):
+        for flip in (1, 0x80, 0xFF):
+            with pytest.raises(kp.FormatError, match="packed swings"):
+                unpack(data[:at] + bytes((data[at] ^ flip,)) + data[at + 1 :])
+
+
+def test_cut_short_or_too_long_anywhere():
+    body = pack(SMALL)[:-4]
+    assert unpack(_with_checksum(body)).n_frames == 30
+    for end in range(len(body)):
+        with pytest.raises(kp.FormatError):
+            unpack(body[:end])
+        with pytest.raises(kp.FormatError):
+            unpack(_with_checksum(body[:end]))
+    with pytest.raises(kp.FormatError, match=f"packed swings: byte {len(body)}: 1 bytes behind the end"):
+        unpack(_with_checksum(body + b"\0"))
+
+
+def _with_checksum(body: bytes) -> bytes:
+    """Append a valid checksum, so that errors must be found in the content."""
+    return body + zlib.crc32(body).to_bytes(4, "little")
+
+
+def _unpack_or_reject(data: bytes) -> str:
+    try:
+        unpack(data, where="x.kps", max_bytes=1 << 22)
+    except kp.FormatError as error:
+        assert str(error).startswith("x.kps: ") and len(str(error)) < 700
+        return "refused"
+    return "read"
+
+
+def test_a_damaged_block_raises_an_error():
+    bodies = [pack(swings)[:-4] for swings in (SMALL, CASES["drawn"], CASES["reference pose"], CASES["odd channels"])]
+    rng = random.Random(0)
+    outcomes = [_unpack_or_reject(_with_checksum(damage(rng.choice(bodies), bodies, rng))) for _ in range(500)]
+    assert set(outcomes) == {"read", "refused"}
+
+
+@relaxed
+@given(tail=st.binary(max_size=400), at=st.integers(5, 900))
+def test_any_bytes_behind_a_sound_start(tail, at):
+    _unpack_or_reject(_with_checksum(pack(SMALL)[:at] + tail))
+
+
+def test_another_value_of_every_byte():
+    """One byte after the other, with a checksum that fits."""
+    body = pack(SMALL)[:-4]
+    for at in range(5, len(body)):
+        value = (0, 1, 0x7F, 0x80, 0xFF)[at % 5]
+        _unpack_or_reject(_with_checksum(body[:at] + bytes((value,)) + body[at + 1 :]))
+
+
+def test_memory_is_bounded():
+    """Keys on every frame of joints that keep still take no bytes: a small block could ask for any memory."""
+    n_frames, still = 2_000_000, np.tile(IDENTITY, (2_000_000, 1))
+    track = kp.Track("A", np.array(IDENTITY), keyed=(kp.KeyedSpan(np.arange(n_frames), still),))
+    long = replace(CASES["one joint"], n_frames=n_frames, tracks=(track,))
+    data = pack(long)
+    assert len(data) < 150 and unpack(data).n_frames == n_frames
+    tracemalloc.start()
+    with pytest.raises(kp.FormatError, match="2000000 keys of A take more memory than such a small block may ask for"):
+        unpack(data, max_bytes=1 << 20)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 18
+    tracemalloc.stop()
+    feet = kp.FootContacts(("left",) * 40, np.zeros((n_frames, 40), bool))
+    with pytest.raises(kp.FormatError, match="80000000 contacts of feet take more memory"):
+        unpack(pack(replace(CASES["one joint"], n_frames=n_frames, contacts=feet)), max_bytes=1 << 20)
+
+
+def test_messages():
+    data = pack(SMALL)
+    with pytest.raises(kp.FormatError, match=r"^a\.kps: byte 0: starts with b'GIF8', expected b'KPsw'$"):
+        unpack(b"GIF8" + data[4:], where="a.kps")
+    with pytest.raises(kp.FormatError, match=r"version is 2: it is of a newer Keypose .* update Keypose to read it"):
+        unpack(_with_checksum(MAGIC + b"\x02" + data[5:-4]))
+    with pytest.raises(kp.FormatError, match="version is 0, expected 1"):
+        unpack(_with_checksum(MAGIC + b"\x00" + data[5:-4]))
+    with pytest.raises(kp.FormatError, match=r"damaged: the checksum of its bytes is \d+, not \d+"):
+        unpack(data[:30] + b"\x55" + data[31:])
+    with pytest.raises(kp.FormatError, match="5 bytes, expected at least 9"):
+        unpack(data[:5])
+    with pytest.raises(kp.FormatError, match="starts with b''"):
+        unpack(b"")
+    name = len(SMALL.name)
+    with pytest.raises(kp.FormatError, match=f"byte 5: 2097151 bytes of the name, but {len(data) - 10} bytes are left"):
+        unpack(_with_checksum(data[:5] + b"\xff\xff\x7f" + data[6:-4]))
+    with pytest.raises(kp.FormatError, match=r"byte \d+: frames per second: nan, expected finite numbers"):
+        unpack(_with_checksum(data[: 6 + name] + np.array([np.nan], "<f8").tobytes() + data[14 + name : -4]))
+    with pytest.raises(kp.FormatError, match=r"packed swings: fps=0\.0, expected a number from 0\.001"):
+        unpack(_with_checksum(data[: 6 + name] + bytes(8) + data[14 + name : -4]))
+    with pytest.raises(kp.OptionError, match=r"Motion, expected Swings, as kp\.swings gives them"):
+        pack(SMALL.play())
+
+
+@pytest.mark.parametrize("joints", [(1, 1), (0, 3), (4,)], ids=str)
+def test_left_out_joints_are_those_of_the_skeleton(joints):
+    still, named = (replace(CASES["points"], settings=Settings(left_out=out)) for out in ((), ("A",)))
+    plain, other = pack(still)[:-4], pack(named)[:-4]
+    at = next(at for at in range(5, len(plain)) if plain[at] != other[at])  # how many there are
+    steps = bytes(np.diff(joints, prepend=0).tolist())
+    with pytest.raises(kp.FormatError, match=f"byte {at}: joints that are left out: expected increasing ones up to 2"):
+        unpack(_with_checksum(plain[:at] + bytes((len(joints),)) + steps + plain[at + 1 :]))
+
+
+def test_too_many_joints(monkeypatch):
+    data = pack(CASES["drawn"])
+    monkeypatch.setattr(header, "MAX_JOINTS", 3)
+    with pytest.raises(kp.FormatError, match=r"byte \d+: 4 joints, expected at most 3"):
+        unpack(data)
+
+
+def test_settings_are_named_with_their_byte():
+    body = pack(SMALL)[:-4]
+    first = body.index(np.array([SMALL.settings.threshold, SMALL.settings.smoothing_s], "<f8").tobytes())
+    for n, (name, wrong) in enumerate(
+        (("threshold", 3.2), ("smoothing_s", 11), ("window_s", 0), ("min_duration_s", 1e9), ("rest_rad_per_s", 1e9),
+         ("fallback_deg", 0), ("translation_mm", 1e9))
+    ):  # fmt: skip
+        at = first + 8 * n
+        data = _with_checksum(body[:at] + np.array([wrong], "<f8").tobytes() + body[at + 8 :])
+        with pytest.raises(kp.FormatError, match=rf"^x\.kps: byte {at}: {name}=.*, expected a number"):
+            unpack(data, where="x.kps")
+
+
+@pytest.mark.parametrize("wrong", [None, 0.5, 10**12, "KPsw", [1, 2]], ids=str)
+def test_other_types_are_rejected(wrong):
+    with pytest.raises(kp.OptionError, match=f"{type(wrong).__name__}, expected bytes"):
+        unpack(wrong)
+    assert unpack(bytearray(pack(SMALL))).n_swings == unpack(memoryview(pack(SMALL))).n_swings == SMALL.n_swings

@@ -1,0 +1,96 @@
+/** Corrects addresses with invalid values and tells the user what was changed. */
+
+import { parseView } from "../player/orbit";
+import { type Fields, isSameList, type UrlState, type Values } from "../state/url";
+import { toast } from "../ui/toast";
+import { parseWeights, type Settings } from "./settings";
+import type { ClipState } from "./state";
+
+export interface AddressFixes<Settings> {
+  change: Partial<Settings>;
+  reasons: string[]; // one clause for each change
+}
+
+/** Replaces invalid values in the address by defaults, applies `fixes`, and shows a toast with the reasons. */
+export function repairAddress<FieldSet extends Fields>(
+  url: UrlState<FieldSet>,
+  search: string,
+  fixes: AddressFixes<Values<FieldSet>>,
+): void {
+  const reasons = [...findUnreadableValues(url.fields, search), ...fixes.reasons];
+  if (!reasons.length) return;
+  url.set(fixes.change);
+  url.flush();
+  history.replaceState(history.state, "", url.address());
+  toast(`The address was corrected: ${reasons.join("; ")}.`);
+}
+
+/** Returns a clause for each value in the query that its codec cannot read. */
+export function findUnreadableValues(fields: Fields, search: string): string[] {
+  const query = new URLSearchParams(search);
+  const problems: string[] = [];
+  for (const [name, codec] of Object.entries(fields)) {
+    const all = query.getAll(name);
+    const value = codec.read(all);
+    const defaultTexts = codec.write(codec.fallback);
+    const isUnreadable =
+      typeof value !== "boolean" && isSameList(codec.write(value), defaultTexts) && !isSameList(all, defaultTexts);
+    if (isUnreadable && all.some((each) => each !== "")) problems.push(`${name}=${all[0]} is not valid`);
+  }
+  return problems;
+}
+
+/** Returns the changes needed for values that this clip does not have. */
+export function findClipFixes({ settings, clip, bodyParts, jointNames, nFrames }: ClipState): AddressFixes<Settings> {
+  const { method, pins, trails } = settings;
+  const { change, reasons }: AddressFixes<Settings> = findViewFixes(settings, nFrames);
+  if (!clip.library.methods.some(({ name }) => name === method)) {
+    change.method = "salient";
+    reasons.push(`there is no method “${method}”, so “salient” is used`);
+  }
+  const last = nFrames - 1;
+  const range = settings.range;
+  if (range && range[1] > last) {
+    change.range = range[0] < last ? [range[0], last] : null;
+    reasons.push(`the range now ends at frame ${last}`);
+  }
+  const validPins = (pins ?? []).filter((pin) => Number.isInteger(pin) && pin >= 0 && pin <= last);
+  if (pins && validPins.length < pins.length) {
+    change.pins = validPins.length ? validPins : null;
+    reasons.push("some pins are outside the clip");
+  }
+  const validTrails = trails.filter((name) => jointNames.includes(name));
+  if (validTrails.length < trails.length) {
+    change.trails = validTrails;
+    reasons.push("some trails are of joints that this clip does not have");
+  }
+  const weights = parseWeights(settings.weights);
+  const validWeights = settings.weights.filter((each) => {
+    const [bodyPart, weight] = each.split(":");
+    const isKnown = bodyParts.some(({ name }) => name === bodyPart);
+    return isKnown && (weights.has(bodyPart!) || Number(weight) === 1);
+  });
+  if (validWeights.length < settings.weights.length) {
+    change.weights = validWeights;
+    reasons.push("some weights are not valid");
+  }
+  return { change, reasons };
+}
+
+/** The same for frame and camera, which several pages share. */
+export function findViewFixes(
+  { frame, camera }: { frame: number | null; camera: readonly number[] | null },
+  nFrames: number,
+): { change: { frame?: number; camera?: null }; reasons: string[] } {
+  const change: { frame?: number; camera?: null } = {};
+  const reasons: string[] = [];
+  if (frame !== null && frame >= nFrames) {
+    change.frame = nFrames - 1;
+    reasons.push(`the last frame is ${nFrames - 1}`);
+  }
+  if (camera && !parseView(camera)) {
+    change.camera = null;
+    reasons.push(`camera=${camera.join(",")} is not valid`);
+  }
+  return { change, reasons };
+}

@@ -1,0 +1,158 @@
+/** The dialog that exports a clip: which version of it, in which file format. */
+
+import { fetchFile } from "../api/client";
+import type { Draft } from "../edit/steps";
+import { downloadBlob } from "../library/export_dialog";
+import { openDialog } from "../ui/dialog";
+import { fill, h } from "../ui/dom";
+import { bytes, countOf } from "../ui/format";
+import { errorMessage, toSentence } from "../ui/states";
+import { theme } from "../ui/theme";
+import { toast } from "../ui/toast";
+import { button, captureArrowKeys, checkbox, fieldWithLabel, segmentedControl } from "./controls";
+import {
+  describeContent,
+  type ExportChoice,
+  type ExportSource,
+  type Format,
+  formatVariant,
+  hasTolerance,
+  unavailableReason,
+} from "./formats";
+import type { ClipState } from "./state";
+
+/** Opens the dialog. If there is a draft, it can be exported too. */
+export function openExportDialog(state: ClipState, draft: Draft | null): void {
+  const { formats } = state.clip.library;
+  let source: ExportSource =
+    draft && state.settings.panel === "edit" ? "draft" : state.keys.value.length ? "keys" : "capture";
+  let selectedFormat = defaultFormat(formats, source);
+  const list = h("div", { class: "export-formats", role: "radiogroup", "aria-label": "File format" });
+  const note = h("p", { class: "note export-note", "aria-live": "polite" });
+  const errorNote = h("p", { class: "error-note", role: "alert", hidden: true });
+  const sourceControl = segmentedControl<ExportSource>(
+    "Version to export",
+    [
+      ["capture", "Capture"],
+      ["keys", state.keys.value.length ? countOf(state.keys.value.length, "key") : "Keys"],
+      ...(draft ? ([["draft", "Edit"]] as const) : []),
+    ],
+    (value) => {
+      source = value;
+      update();
+    },
+  );
+  const tolerance = h("input", { class: "field", type: "number", min: 0, step: "any", placeholder: "1" });
+  let lossless = false;
+  const losslessBox = checkbox("Lossless", (isOn) => {
+    lossless = isOn;
+    update();
+  });
+  const toleranceRow = h(
+    "div",
+    { class: "row kps" },
+    fieldWithLabel("Maximum error (mm)", tolerance),
+    losslessBox.element,
+  );
+  const downloadButton = button("Download", "download", () => void download(), "primary");
+  const dialog = openDialog({
+    title: `Export “${state.details.name}”`,
+    body: [sourceControl.element, list, note, toleranceRow, errorNote],
+    actions: [button("Cancel", null, () => dialog.close()), downloadButton],
+    widthPx: 690,
+  });
+  sourceControl.set(source);
+  update();
+
+  function currentChoice(): ExportChoice {
+    return { source, draft: source === "draft" ? draft : source === "keys" ? keysWithDetail(state) : null };
+  }
+
+  function update(): void {
+    if (selectedFormat && unavailableReason(selectedFormat, currentChoice()))
+      selectedFormat = defaultFormat(formats, source);
+    fill(list, ...formats.map(formatOption));
+    toleranceRow.hidden = !selectedFormat || !hasTolerance(selectedFormat, currentChoice());
+    tolerance.disabled = lossless;
+    errorNote.hidden = true;
+    note.textContent = selectedFormat
+      ? describeContent(selectedFormat, currentChoice(), lossless && !toleranceRow.hidden)
+      : "";
+  }
+
+  function formatOption(format: Format): HTMLElement {
+    const reason = unavailableReason(format, currentChoice());
+    const input = h("input", { type: "radio", name: "format", value: format.suffix, disabled: reason !== null });
+    input.checked = format === selectedFormat;
+    captureArrowKeys(input);
+    input.addEventListener("change", () => {
+      selectedFormat = format;
+      update();
+      list.querySelector<HTMLElement>(`[value="${format.suffix}"]`)?.focus();
+    });
+    const variant = formatVariant(format);
+    return h(
+      "label",
+      { class: "export-format" },
+      input,
+      h("b", { text: format.suffix }),
+      h("span", {}, variant ? `${format.label}, ${variant}` : format.label, reason && h("small", { text: reason })),
+    );
+  }
+
+  async function download(): Promise<void> {
+    if (!selectedFormat) return;
+    downloadButton.disabled = true;
+    errorNote.hidden = true;
+    try {
+      const body = buildRequest(
+        state,
+        selectedFormat,
+        currentChoice(),
+        lossless ? "lossless" : Number(tolerance.value),
+      );
+      const { blob, name } = await fetchFile(`/api/clips/${state.details.hash}/export`, { body });
+      downloadBlob(blob, name);
+      toast(`${name} was exported (${bytes(blob.size)}).`);
+      dialog.close();
+    } catch (error) {
+      errorNote.textContent = toSentence(errorMessage(error));
+      errorNote.hidden = false;
+    } finally {
+      downloadButton.disabled = false;
+    }
+  }
+}
+
+function defaultFormat(formats: readonly Format[], source: ExportSource): Format | undefined {
+  const preferred = source === "capture" ? ".bvh" : ".glb";
+  return formats.find(({ suffix }) => suffix === preferred) ?? formats.find(({ install_command: command }) => !command);
+}
+
+/** Keys displayed with captured detail are exported with it, as an edit without steps; null without detail. */
+function keysWithDetail({ settings, keys }: ClipState): Draft | null {
+  const { interpolation, residual } = settings;
+  return residual ? { kind: "keys", frames: keys.value, interpolation, residual, steps: [] } : null;
+}
+
+/** `tolerance`: the largest error of a frame in mm; 0 for the default. */
+function buildRequest(
+  state: ClipState,
+  format: Format,
+  choice: ExportChoice,
+  tolerance: number | "lossless",
+): Record<string, unknown> {
+  const request: Record<string, unknown> = { format: format.suffix };
+  if (format.suffix === ".swings.json" && choice.source === "keys") return request; // swings are always those of the capture
+  if (choice.draft) request.draft = choice.draft;
+  else if (choice.source === "keys") {
+    request.frames = state.keys.value;
+    request.interpolation = state.settings.interpolation;
+  }
+  if (hasTolerance(format, choice)) {
+    if (tolerance === "lossless") request.lossless = true;
+    else if (tolerance > 0) request.tolerance_mm = tolerance;
+  }
+  if (format.suffix.startsWith(".strip")) request.theme = theme.value;
+  return request;
+}

@@ -1,0 +1,54 @@
+/** A page about one clip: loads it, then shows it, or the reason why it cannot be shown. */
+
+import type { Page } from "../router";
+import { Signal } from "../state/signal";
+import { fill, h } from "../ui/dom";
+import { errorState, loadingState } from "../ui/states";
+import { type LoadedClip, loadClip } from "./state";
+
+interface MountedView {
+  follow(url: URL): void;
+  dispose(): void;
+}
+
+export interface ClipPageOptions {
+  title: string; // until the clip is loaded
+  titleOf(name: string): string;
+  view: new (root: HTMLElement, clip: LoadedClip, address: URL) => MountedView;
+}
+
+/** Mounts the page of the clip whose hash ends the path of the address. */
+export function mountClipPage(
+  root: HTMLElement,
+  address: URL,
+  { title: initialTitle, titleOf, view }: ClipPageOptions,
+): Page {
+  const hash = address.pathname.split("/").at(-1) ?? "";
+  const title = new Signal(initialTitle);
+  const abort = new AbortController();
+  let mounted: MountedView | null = null;
+  const load = async () => {
+    fill(root, loadingState("Loading the clip…"));
+    try {
+      const clip = await loadClip(hash, abort.signal);
+      if (abort.signal.aborted) return;
+      title.value = titleOf(clip.details.name);
+      mounted = new view(root, clip, new URL(location.href));
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      console.warn(error);
+      const errorElement = errorState({ title: "This clip could not be opened", error, retry: () => void load() });
+      errorElement.querySelector(".actions")?.append(h("a", { class: "button", href: "/", text: "Go to the library" }));
+      fill(root, errorElement);
+    }
+  };
+  void load();
+  return {
+    title,
+    follow: (url) => mounted?.follow(url),
+    unmount: () => {
+      abort.abort();
+      mounted?.dispose();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** What the grid shows when there are no clips. */
+
+import { h } from "../ui/dom";
+import { icon } from "../ui/icons";
+import { emptyState } from "../ui/states";
+import { welcomeStrip } from "./welcome_strip";
+
+const SKELETON_COUNT = 12;
+
+/** Placeholder cards while the first clips are being loaded. */
+export function skeletonGrid(): HTMLElement {
+  const card = () =>
+    h(
+      "div",
+      { class: "card loading" },
+      h("div", { class: "card-picture" }),
+      h("div", { class: "card-text" }, h("span", { class: "card-name" }), h("span", { class: "card-details" })),
+    );
+  return h("div", { class: "grid-loading", "aria-hidden": "true" }, ...Array.from({ length: SKELETON_COUNT }, card));
+}
+
+export interface EmptyLibraryOptions {
+  pick: { files(): void; folder(): void };
+  /** The value for `--library` on the command line. */
+  libraryArgument(): Promise<string>;
+}
+
+/** The empty library, with ways to add clips. */
+export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HTMLElement {
+  const files = h(
+    "button",
+    { type: "button", class: "button primary", on: { click: pick.files } },
+    icon("file"),
+    "Choose files",
+  );
+  const folder = h(
+    "button",
+    { type: "button", class: "button", on: { click: pick.folder } },
+    icon("folder"),
+    "Choose a folder",
+  );
+  const state = emptyState({
+    icon: "figure",
+    title: "No clips yet",
+    text: "Drop files or a whole folder of motion capture anywhere on this page. Each take gets a strip of its key poses, and can be searched by example.",
+    actions: [files, folder],
+  });
+  state.classList.add("welcome");
+  state.firstElementChild?.replaceWith(welcomeStrip());
+  state.append(
+    h("p", {
+      class: "hint",
+      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, .amc together with its .asf, .gltf with its .bin; gzipped files too.",
+    }),
+  );
+  libraryArgument().then(
+    (name) => state.append(shellHint(name)),
+    () => {}, // without the command-line hint
+  );
+  return state;
+}
+
+function shellHint(name: string): HTMLElement {
+  const line = h("code", { text: `keypose library add takes/ --library ${name}` });
+  return h("p", { class: "hint" }, "Or on the command line, in the library’s folder: ", line);
+}
+
+export function noResults(isExample: boolean, isFiltered: boolean, clear: () => void): HTMLElement {
+  const clearButton = h("button", {
+    type: "button",
+    class: "button primary",
+    on: { click: clear },
+    text: "Clear filters",
+  });
+  const text = isFiltered
+    ? "Try fewer or different filters."
+    : "No other clip in the library can be compared with it. Adding more clips may help.";
+  const title = isExample ? "No similar clips found" : "No matching clips";
+  return emptyState({ icon: "search", title, text, actions: isFiltered ? [clearButton] : [] });
+}
