@@ -226,7 +226,7 @@ def test_curves_are_polished_once_after_the_last_change(open_page: OpenPage, cli
 
 
 def test_failed_curves_hide_the_score(open_page: OpenPage, clip: str) -> None:
-    with open_page(f"/clips/{clip}?keys=5") as tab:
+    with open_page(f"/clips/{clip}?keys=5", will_route=True) as tab:
         page = tab.page
         wait_ready(page)
         page.route("**/curves", lambda route: route.fulfill(status=503, body="{}"))

@@ -79,7 +79,7 @@ def test_everything_works_by_keyboard(open_page: OpenPage, clip: str) -> None:
 
 
 def test_keys_typed_while_the_palette_loads_are_ignored(open_page: OpenPage, clip: str) -> None:
-    with open_page(f"/clips/{clip}?keys=8") as tab:
+    with open_page(f"/clips/{clip}?keys=8", will_route=True) as tab:
         page = tab.page
         wait_ready(page)
         routes: list[Any] = []

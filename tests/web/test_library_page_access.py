@@ -133,7 +133,7 @@ def test_theme_is_chosen_and_stored(open_page: OpenPage) -> None:
 def test_empty_library_and_lost_server_say_what_to_do(browser: Any, pages: None, tmp_path: Path) -> None:
     with kp.Library(tmp_path / "clips.db"):
         pass
-    with run_server(tmp_path / "clips.db") as server, open_tab(browser, server) as tab:
+    with run_server(tmp_path / "clips.db") as server, open_tab(browser, server, will_route=True) as tab:
         page = tab.page
         page.get_by_role("heading", name="No clips yet").wait_for()
         expect(page.get_by_role("button", name="Choose a folder")).to_be_visible()

@@ -126,7 +126,7 @@ STRIP = "<svg xmlns='http://www.w3.org/2000/svg' width='80' height='10'/>"
 
 
 def test_scrolling_loads_more_hits(open_page: OpenPage, hashes: dict[str, str]) -> None:
-    with open_page() as tab:
+    with open_page(will_route=True) as tab:
         page = tab.page
         skips = _stub_search(page, 230)
         page.locator(".card").first.wait_for()
@@ -154,7 +154,7 @@ def test_scrolling_loads_more_hits(open_page: OpenPage, hashes: dict[str, str]) 
 
 
 def test_more_hits_by_keyboard_and_after_a_failure(open_page: OpenPage, hashes: dict[str, str]) -> None:
-    with open_page() as tab:
+    with open_page(will_route=True) as tab:
         page = tab.page
         broken = [True]
         _stub_search(page, 130, lambda skip: skip > 0 and broken[0])

@@ -210,7 +210,7 @@ def test_missing_companion_is_reported(open_page: OpenPage, tmp_path: Path) -> N
 
 def test_uploads_run_in_parallel_and_can_be_cancelled(open_page: OpenPage, tmp_path: Path) -> None:
     files = [_write_bvh(tmp_path, f"side {k}", 30 * k + 3, 30 * k + 63) for k in range(6)]
-    with open_page() as tab:
+    with open_page(will_route=True) as tab:
         page = tab.page
         page.wait_for_selector(".card-name")
         routes: list[Any] = []

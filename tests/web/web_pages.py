@@ -51,11 +51,19 @@ def cut(name: str, first: int, end: int) -> kp.Motion:
 
 
 @contextmanager
-def open_tab(browser: Any, server: ServerInfo, path: str = "/", **context: Any) -> Iterator[WatchedPage]:
-    """Open a page of the server; ``context`` are options of Playwright's new_context."""
+def open_tab(
+    browser: Any, server: ServerInfo, path: str = "/", *, will_route: bool = False, **context: Any
+) -> Iterator[WatchedPage]:
+    """Open a page of the server; ``context`` are options of Playwright's new_context.
+
+    ``will_route``: the test calls ``page.route`` after the page has loaded. Chromium may let requests that follow soon
+    afterwards pass, unless requests were intercepted from the beginning.
+    """
     browser_context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context})
     browser_context.set_default_timeout(1000 * TIMEOUT_S)
     try:
+        if will_route:
+            browser_context.route("**/matches-nothing", lambda route: route.continue_())
         tab = WatchedPage(browser_context.new_page())
         separator = "&" if "?" in path else "?"
         tab.page.on("console", lambda message: tab.errors.append(f"{message.type}: {message.text}"))
