@@ -8,7 +8,7 @@ from gltf_scene import ReferenceEvaluator, Scene
 
 import keypose as kp
 from keypose.formats.base import Source
-from keypose.formats.gltf import scale
+from keypose.formats.gltf import scale as gltf_nodes
 from keypose.formats.gltf.accessors import Accessors
 from keypose.formats.gltf.animation import read_animation
 from keypose.formats.gltf.container import open_container
@@ -359,9 +359,9 @@ def test_blocks_of_frames_change_nothing(tmp_path, monkeypatch):
     path.write_bytes(scene.glb())
     whole = kp.load(path)
     blocks = []
-    real = scale._apply_general_scale
-    monkeypatch.setattr(scale, "_apply_general_scale", lambda s, p, block: (blocks.append(block), real(s, p, block)))
-    monkeypatch.setattr(scale, "_BLOCK_BYTES", 5 * 2 * scale._BYTES_PER_POSE)
+    real = gltf_nodes._apply_general_scale
+    monkeypatch.setattr(gltf_nodes, "_apply_general_scale", lambda s, p, block: (blocks.append(block), real(s, p, block)))
+    monkeypatch.setattr(gltf_nodes, "_BLOCK_BYTES", 5 * 2 * gltf_nodes._BYTES_PER_POSE)
     np.testing.assert_array_equal(kp.load(path).world_positions(), whole.world_positions())
     assert blocks[:2] == [slice(0, 5), slice(5, 10)]
 

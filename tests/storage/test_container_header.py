@@ -18,7 +18,8 @@ import naive_storage
 from keypose.storage.container import CHECKSUM_BYTES, HEADER_CHECKSUM_BYTES
 from keypose.storage.groups import CodedFrames, CodingError, group_bounds, group_count, group_frames
 from keypose.storage.header import clip_header as clip_code
-from keypose.storage.header import cmu, common_names, texts
+from keypose.storage.header import cmu, texts
+from keypose.storage.header import common_names as header_names
 from keypose.storage.header.coder import Decoder, Encoder
 
 relaxed = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
@@ -67,12 +68,12 @@ def test_reference_reader_agrees(header):
 
 def test_the_page_has_the_lists_of_the_code():
     assert naive_storage.SAMPLE.split() == texts.SAMPLE.split()
-    assert naive_storage.NAMES.strip() == common_names.SKELETONS.strip()
+    assert naive_storage.NAMES.strip() == header_names.SKELETONS.strip()
     assert [naive_storage.GUESSES.split(), naive_storage.MINUS_ZEROS.split(), naive_storage.EITHER_ZEROS.split()] == [
         cmu.GUESSES.split(), cmu.MINUS_ZEROS.split(), cmu.EITHER_ZEROS.split(),
     ]  # fmt: skip
     assert (naive_storage.NOTE,) == clip_code.COMMON_NOTES
-    assert len(common_names.common_names()) <= 1 << common_names.INDEX_BITS
+    assert len(header_names.common_names()) <= 1 << header_names.INDEX_BITS
 
 
 def _groups(motion, rng) -> CodedFrames:
@@ -164,7 +165,7 @@ def test_many_and_unusual_joints():
 
 
 def test_consecutive_common_names_are_cheap():
-    common = common_names.common_names()[110:140]
+    common = header_names.common_names()[110:140]
     parents = [
         j - word.parent_distance if word.parent_distance and word.parent_distance <= j else j - 1
         for j, word in enumerate(common)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import keypose
-from keypose.api.compare.rows import COLUMN_TYPES, Row, parse_row
-from keypose.api.compare.settings import CompareOptions
+from keypose.api.compare import CompareOptions, Row
+from keypose.api.compare.rows import COLUMN_TYPES, parse_row
 from keypose.batch.convert import make_folder
 from keypose.errors import FileError, FormatError, ModelError
 from keypose.formats import Limits

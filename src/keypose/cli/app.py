@@ -1,6 +1,4 @@
-"""Register all commands; turn errors into messages and exit codes.
-
-Command modules import their dependencies only when they run, so that --help starts fast.
+"""Run one command line; turn errors into messages and exit codes.
 
 0    success
 1    bad input: one line on stderr names the file and the reason
@@ -19,86 +17,15 @@ import traceback
 from collections.abc import Sequence
 from typing import cast
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import CycloptsError
 
 import keypose
 from keypose.cli import argv, message_options, output
-from keypose.cli.compare import compare
-from keypose.cli.convert import convert
-from keypose.cli.curves import curves
-from keypose.cli.demo import demo
-from keypose.cli.error_curve import error_curve
+from keypose.cli.commands import build_app, find_command
 from keypose.cli.exit_codes import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
-from keypose.cli.formats import formats
-from keypose.cli.info import info
-from keypose.cli.keys import keys
-from keypose.cli.library import library
-from keypose.cli.methods import methods
-from keypose.cli.rebake import rebake
-from keypose.cli.report import report
-from keypose.cli.serve import serve
-from keypose.cli.storage_compress import compress
-from keypose.cli.storage_restore import restore
-from keypose.cli.storage_verify import verify
-from keypose.cli.strip import strip
-from keypose.cli.swings import swings
-from keypose.cli.timeline import timeline
-from keypose.cli.unbake import unbake
 from keypose.errors import FileError, KeyposeError
 
-HELP = """Turn dense motion capture into the poses that matter.
-
-For example:
-  keypose info walk.bvh                  what is in a file
-  keypose unbake walk.bvh walk.glb       a few editable keys in place of frames
-  keypose unbake takes/ out/ --to glb    a folder of them, in parallel
-  keypose rebake edited.glb final.glb --from walk.keys.json
-                                         the captured detail back on the edit
-  keypose keys walk.bvh --keys 12        the poses that matter, as a table
-  keypose strip walk.bvh walk.png        and as a picture
-  keypose report walk.bvh                a page: player, errors, swings
-  keypose swings kick.bvh                what each joint does, to play and edit
-  keypose convert walk.bvh walk.glb      one file to another format
-  keypose compress takes/ archive/       small files within a promised error
-  keypose restore walk.kps walk.bvh      and back, whole or in part
-  keypose compare takes/                 every method on one scale
-  keypose library add takes/             thousands of clips in one place
-  keypose library search walk.bvh        and those that are like one
-  keypose serve --open                   all of it in the browser
-  keypose unbake --help                  all options of a command
-"""
-
-app = App(
-    name="keypose",
-    help=HELP,
-    version=keypose.__version__,
-    version_flags=["--version", "-V"],
-    help_format="plaintext",
-    group_parameters="Options",
-    default_parameter=Parameter(show_default=False),
-    suppress_keyboard_interrupt=False,
-    result_action="return_value",
-)
-app.command(info, usage="Usage: keypose info [OPTIONS] FILES...")
-app.command(convert, usage="Usage: keypose convert [OPTIONS] IN... OUT")
-app.command(unbake, usage="Usage: keypose unbake [OPTIONS] IN... OUT")
-app.command(rebake, usage="Usage: keypose rebake [OPTIONS] EDITED... OUT")
-app.command(keys, usage="Usage: keypose keys [OPTIONS] FILES...")
-app.command(swings, usage="Usage: keypose swings [OPTIONS] FILES...")
-app.command(strip, usage="Usage: keypose strip [OPTIONS] IN... OUT")
-app.command(timeline, usage="Usage: keypose timeline [OPTIONS] IN OUT")
-app.command(curves, usage="Usage: keypose curves [OPTIONS] IN OUT")
-app.command(error_curve, usage="Usage: keypose error-curve [OPTIONS] IN OUT")
-app.command(report, usage="Usage: keypose report [OPTIONS] FILES...")
-app.command(compare, usage="Usage: keypose compare [OPTIONS] FILES...")
-app.command(compress, usage="Usage: keypose compress [OPTIONS] IN... OUT")
-app.command(restore, usage="Usage: keypose restore [OPTIONS] IN... OUT")
-app.command(verify, usage="Usage: keypose verify [OPTIONS] FILES...")
-app.command(library)
-app.command(serve, usage="Usage: keypose serve [OPTIONS]")
-app.command(methods, usage="Usage: keypose methods [OPTIONS]")
-app.command(formats, usage="Usage: keypose formats [OPTIONS]")
-app.command(demo, usage="Usage: keypose demo [OPTIONS] [OUT]")
+app = build_app()
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -186,9 +113,4 @@ def _print_json_error(tokens: Sequence[str], message: str, kind: str) -> bool:
 
 def _command_prefix(tokens: Sequence[str]) -> str:
     """Return the command (and subcommand) that the tokens start with, each followed by a blank; empty if none."""
-    prefix, current = "", app
-    for token in tokens:
-        if token.startswith("-") or token not in current:
-            break
-        prefix, current = f"{prefix}{token} ", current[token]
-    return prefix
+    return "".join(f"{name} " for name in find_command(app, tokens))

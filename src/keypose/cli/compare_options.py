@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from keypose.api.compare import CompareOptions
 from keypose.api.compare.settings import (
     COMPARED_METHODS,
     INBETWEENS,
     REFERENCES,
     REMOVED_PERCENT,
-    CompareOptions,
     build_compare_options,
     suggest_method,
 )

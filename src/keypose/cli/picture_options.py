@@ -17,7 +17,7 @@ from keypose.cli.exit_codes import UsageError
 
 if TYPE_CHECKING:
     from keypose.batch.load_options import ClipLoadOptions
-    from keypose.cli.write_runner import Job
+    from keypose.cli.write_runner import HasSourceAndTarget
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 PICTURE_GROUP = Parameter(group=Group("Picture", sort_key=1))
@@ -90,15 +90,13 @@ class KeyOptions:
 
     def select_options(self) -> dict[str, Any]:
         """Return the options as keywords of ``choose`` and ``select``, including method and number of keys."""
-        from keypose.cli import option_parsers
-
-        option_parsers.check_key_count(self.keys, self.tolerance_mm, auto=self.auto)
+        o.check_key_count(self.keys, self.tolerance_mm, auto=self.auto)
         method = self.method or "salient"
-        options = option_parsers.parse_method_options(
-            option_parsers.find_method(method),
+        options = o.parse_method_options(
+            o.find_method(method),
             {
-                "pins": option_parsers.parse_frames("--pin", self.pin, contacts=True),
-                "excluded": option_parsers.parse_frames("--exclude", self.exclude),
+                "pins": o.parse_frames("--pin", self.pin, contacts=True),
+                "excluded": o.parse_frames("--exclude", self.exclude),
                 "objective": self.objective,
                 "cost": self.cost,
                 "min_gap_frames": self.min_gap_frames,
@@ -112,7 +110,7 @@ class KeyOptions:
         return {
             "method": method,
             **options,
-            **option_parsers.drop_unset(budget | {"weights": option_parsers.parse_weights(self.weight)}),
+            **o.drop_unset(budget | {"weights": o.parse_weights(self.weight)}),
         }
 
 
@@ -169,7 +167,7 @@ class DrawnPicture:
         return f"{self.width_px:.0f} x {self.height_px:.0f} px"
 
 
-PictureJob = TypeVar("PictureJob", bound="Job")
+PictureJob = TypeVar("PictureJob", bound="HasSourceAndTarget")
 
 
 def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
@@ -205,11 +203,9 @@ def option_errors_as_usage() -> Iterator[None]:
 
 def parse_marked_frames(mark: Sequence[str], key_options: KeyOptions) -> tuple[int, ...]:
     """Parse the frames to mark; raise UsageError if options choose keys as well."""
-    from keypose.cli.option_parsers import parse_frames
-
     if mark and key_options.is_set:
         raise UsageError("--mark says which frames are keys, and another option how to choose some: expected one")
-    return tuple(int(frame) for frame in parse_frames("--mark", mark))
+    return tuple(int(frame) for frame in o.parse_frames("--mark", mark))
 
 
 def run_picture_job(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from keypose.batch.swings import SwingsResult
 
 
-class Job(Protocol):
+class HasPath(Protocol):
     """A job that reads one file."""
 
     @property
@@ -26,15 +26,15 @@ class Job(Protocol):
         """Return the file to read."""
 
 
-ReadJob = TypeVar("ReadJob", bound=Job)
-Result = TypeVar("Result", "KeysResult", "SwingsResult")
+ReadJob = TypeVar("ReadJob", bound=HasPath)
+ReadResult = TypeVar("ReadResult", "KeysResult", "SwingsResult")
 
 
 def run_read_jobs(
-    verb: str, function: Callable[[ReadJob], Result], work: Sequence[ReadJob], jobs: int, *, json: bool
-) -> list[Outcome[Result]]:
+    verb: str, function: Callable[[ReadJob], ReadResult], work: Sequence[ReadJob], jobs: int, *, json: bool
+) -> list[Outcome[ReadResult]]:
     """Run all jobs and return their outcomes in order, with command line options for keywords in messages."""
-    outcomes: list[Outcome[Result]] = []
+    outcomes: list[Outcome[ReadResult]] = []
     progress = ProgressBar(verb, [job.path for job in work], quiet=json)
     results = map_clips(function, work, jobs, on_start=progress.start_clip)
     with progress, closing(results):
@@ -44,7 +44,9 @@ def run_read_jobs(
     return sorted(outcomes, key=lambda outcome: outcome.index)
 
 
-def collect_results(work: Sequence[ReadJob], outcomes: Sequence[Outcome[Result]]) -> list[tuple[ReadJob, Result]]:
+def collect_results(
+    work: Sequence[ReadJob], outcomes: Sequence[Outcome[ReadResult]]
+) -> list[tuple[ReadJob, ReadResult]]:
     """Print warnings and notes, and return the jobs that succeeded with their results."""
     for outcome in outcomes:
         messages.print_warnings(work[outcome.index].path, outcome.warnings)
@@ -57,7 +59,7 @@ def collect_results(work: Sequence[ReadJob], outcomes: Sequence[Outcome[Result]]
 
 def print_results(
     work: Sequence[ReadJob],
-    outcomes: Sequence[Outcome[Result]],
+    outcomes: Sequence[Outcome[ReadResult]],
     problems: Sequence[FileError],
     build_documents: Callable[[], list[Any]],
     print_clips: Callable[[], None],

@@ -10,7 +10,7 @@ from keypose.batch.storage_info import RAW_BYTES, StorageInfo
 
 RAW_SIZE_TEXT = f"{RAW_BYTES} bytes for each joint and frame"
 MAX_DAMAGE = 4  # damaged groups listed
-MAX_NAMES = 4
+MAX_BLOCK_NAMES = 4
 
 
 class StoredAccuracy(Protocol):
@@ -49,8 +49,8 @@ def _source_suffix(stored: StoredAccuracy) -> str:
 
 def format_paths(paths: Sequence[Path]) -> str:
     """Return the first paths and the number of others as text."""
-    more = len(paths) - MAX_NAMES
-    return ", ".join(map(str, paths[:MAX_NAMES])) + (f" and {more} more" if more > 0 else "")
+    more = len(paths) - MAX_BLOCK_NAMES
+    return ", ".join(map(str, paths[:MAX_BLOCK_NAMES])) + (f" and {more} more" if more > 0 else "")
 
 
 def format_contents(keys: int | None, swings: int | None) -> str:

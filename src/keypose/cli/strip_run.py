@@ -21,7 +21,7 @@ from keypose.cli.write_runner import RunResult, run_write_jobs
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection
 from keypose.pictures.picture import MAX_SCALE, MIN_SCALE, SUFFIXES, picture_path
-from keypose.pictures.strip import strip
+from keypose.pictures.strip import strip as pictures_strip
 from keypose.pictures.strip.canvas import SizeOptions
 from keypose.pictures.strip.choice import DEFAULT_KEYS, MAX_POSES
 from keypose.pictures.strip.layouts import check_rows
@@ -104,7 +104,7 @@ def draw_strip(job: StripJob) -> DrawnPicture:
     span = resolve_frame_range(job.frames, motion.n_frames)
     keys = job.marked_frames or _select_keys(motion, span, job.select_options)
     make_folder(job.target.parent)
-    picture = strip(motion, keys, job.target, **job.style)
+    picture = pictures_strip(motion, keys, job.target, **job.style)
     key_frames = sorted(set(keys))
     figures = {
         "layout": job.style["layout"],

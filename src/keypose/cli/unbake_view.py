@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from rich.console import Group, RenderableType
+from rich import console
+from rich.console import RenderableType
 from rich.text import Text
 
 from keypose.batch.file_discovery import KEYS_SUFFIXES
@@ -25,17 +26,17 @@ POP_DEG = 90.0  # with enough keys, no fitted curve has such an error
 POP_NOTE = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
 
 
-def build_block(job: UnbakeJob, result: UnbakeResult, seconds: float) -> Group:
+def build_block(job: UnbakeJob, result: UnbakeResult, seconds: float) -> console.Group:
     """Return the result of one clip as text: keys, errors, files and next steps."""
     rows = [("keys", _keys_text(job, result)), ("at", _key_frames_text(job, result)), *score_rows(result.score)]
     for n, text in enumerate(_file_lines(job, result)):
         rows.append(("" if n else "written", text))
     rows.append(("time", f"{seconds:.2f} s"))
     renderables: list[RenderableType] = [labelled_rows(str(job.source), rows)]
-    return Group(*renderables, *(Text(line) for line in _next_steps(job, result)))
+    return console.Group(*renderables, *(Text(line) for line in _next_steps(job, result)))
 
 
-def build_table(results: Sequence[tuple[UnbakeJob, UnbakeResult]], width: int) -> Group:
+def build_table(results: Sequence[tuple[UnbakeJob, UnbakeResult]], width: int) -> console.Group:
     """Return a table of clips, one row each."""
     sources, targets = (
         _relative_paths([str(getattr(job, side)) for job, _ in results]) for side in ("source", "target")
@@ -60,7 +61,7 @@ def build_table(results: Sequence[tuple[UnbakeJob, UnbakeResult]], width: int) -
         renderables.append(Text(SLIDE_LEGEND, style="dim"))
     if any(column.heading == "max deg" for column in visible_columns) and any(c.max_deg > POP_DEG for c in scores if c):
         renderables.append(Text(f"max deg above {POP_DEG:.0f}: {POP_NOTE}", style="dim"))
-    return Group(*renderables)
+    return console.Group(*renderables)
 
 
 def summary_lines(results: Sequence[tuple[UnbakeJob, UnbakeResult]]) -> list[str]:

@@ -16,7 +16,7 @@ from keypose.cli.exit_codes import INTERRUPTED
 from keypose.cli.progress import ProgressBar
 
 
-class Job(Protocol):
+class HasSourceAndTarget(Protocol):
     """A job that reads one file and writes one."""
 
     @property
@@ -28,7 +28,7 @@ class Job(Protocol):
         """Return the file to write."""
 
 
-WriteJob = TypeVar("WriteJob", bound=Job)
+WriteJob = TypeVar("WriteJob", bound=HasSourceAndTarget)
 Result = TypeVar("Result")
 
 

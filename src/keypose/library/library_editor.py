@@ -7,11 +7,12 @@ from os import PathLike
 from pathlib import Path
 
 from keypose.errors import OptionError
-from keypose.library import clip_export, drafts, rebuild_steps, trash, verification
+from keypose.library import clip_export, drafts, trash, verification
 from keypose.library.extra import sa
 from keypose.library.library_ingest import LibraryIngest
 from keypose.library.metadata import insert_tags
 from keypose.library.reanalysis import OnRebuildProgress
+from keypose.library.rebuild_steps import rebuild_library
 from keypose.library.records import Clip, Draft, Fault
 from keypose.library.rows import finalize_clip, find_clip
 from keypose.library.tables import clips, other_names, tags
@@ -140,4 +141,4 @@ class LibraryEditor(LibraryIngest):
         files are added again. ``jobs`` processes read the clips (None: one per core); ``on_progress`` is called after
         each.
         """
-        return tuple(rebuild_steps.rebuild(self._store, jobs, on_progress))
+        return tuple(rebuild_library(self._store, jobs, on_progress))

@@ -18,7 +18,7 @@ from keypose.library.store import Store
 from keypose.library.tables import blobs, clips, identity
 
 
-def rebuild(store: Store, jobs: int | None = None, on_progress: OnRebuildProgress | None = None) -> Iterator[Fault]:
+def rebuild_library(store: Store, jobs: int | None = None, on_progress: OnRebuildProgress | None = None) -> Iterator[Fault]:
     """Rebuild the word index, repair damaged rows, insert orphan blobs as clips, and reanalyse every clip.
 
     This recovers a lost database, with names made of hashes; yields faults for what cannot be read. Searches in the

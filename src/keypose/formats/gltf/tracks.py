@@ -14,7 +14,8 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.formats.gltf.animation import Animation, Track
 from keypose.formats.gltf.sampling import FLOAT32_STEP, ON_FRAME
-from keypose.model.curves import Curves, SpanPosition
+from keypose.model import Curves
+from keypose.model.curves import SpanPosition
 from keypose.rotations import align_signs, normalise, slerp
 
 

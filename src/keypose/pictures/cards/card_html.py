@@ -7,7 +7,7 @@ from html import escape
 
 from keypose.arrays import Floats, Ints
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_x, horizontal_ticks
-from keypose.pictures.chart.elements import Axis
+from keypose.pictures.chart import Axis
 from keypose.pictures.chart.time_axis import frame_scale
 from keypose.pictures.picture import Picture
 from keypose.pictures.svg import clean, document, number, text_element

@@ -6,7 +6,7 @@ from keypose.model import Ladder
 from keypose.pictures.cards.card_html import WIDTH_PX, format_key_count, render_card
 from keypose.pictures.error_curve import MAX_CLIFFS, plot_errors
 
-HEIGHT_PX = 260.0
+_LADDER_HEIGHT_PX = 260.0
 
 
 def ladder_card(ladder: Ladder) -> str:
@@ -27,5 +27,5 @@ def ladder_card(ladder: Ladder) -> str:
         facts.append(("cliffs", f"{cliff_texts}; the strongest first"))
     if len(ladder) > 2:
         facts.append(("knee", f"{ladder.knee():,} keys"))
-    curve = plot_errors(ladder, title="", width_px=WIDTH_PX, height_px=HEIGHT_PX, theme="notebook")
+    curve = plot_errors(ladder, title="", width_px=WIDTH_PX, height_px=_LADDER_HEIGHT_PX, theme="notebook")
     return render_card(f"Ladder by {ladder.method}", [curve], facts)

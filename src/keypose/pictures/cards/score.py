@@ -8,7 +8,7 @@ from keypose.metrics import Score
 from keypose.pictures.cards.card_html import WIDTH_PX, render_card
 from keypose.pictures.chart import Axis, Line, Mark, chart
 
-HEIGHT_PX = 170.0
+_SCORE_HEIGHT_PX = 170.0
 
 
 def score_card(score: Score) -> str:
@@ -35,7 +35,7 @@ def score_card(score: Score) -> str:
         Axis("frame", is_integer=True),
         Axis("mean error over joints", unit="mm", low=0.0),
         width_px=WIDTH_PX,
-        height_px=HEIGHT_PX,
+        height_px=_SCORE_HEIGHT_PX,
         theme="notebook",
         alt_text=f"Mean error of each frame in mm, {score.per_frame_mm.min():.3g} to {score.per_frame_mm.max():.3g}",
         marks=[Mark(peak, "largest mean", colour="key", dashed=True)],

@@ -9,8 +9,8 @@ from keypose.pictures.picture import Picture
 from keypose.pictures.timeline import timeline
 from keypose.swings import Swings
 
-ROW_PX = 11.0
-WIDTH_PX = 760.0
+_TIMELINE_ROW_PX = 11.0
+_TIMELINE_WIDTH_PX = 760.0
 MAX_SVG_LENGTH = 45_000  # characters; longer timelines are drawn with fewer joints
 FALLBACK_JOINT_COUNTS = (24, 12, 6, 3)
 
@@ -33,12 +33,12 @@ def swings_card(swings: Swings) -> str:
 
 
 def _draw_timeline(swings: Swings) -> Picture:
-    picture = timeline(swings, title="", width_px=WIDTH_PX, row_px=ROW_PX, theme="notebook")
+    picture = timeline(swings, title="", width_px=_TIMELINE_WIDTH_PX, row_px=_TIMELINE_ROW_PX, theme="notebook")
     by_activity = sorted(swings.tracks, key=lambda track: -float((track.ends - track.starts).sum()))
     for max_joints in FALLBACK_JOINT_COUNTS:
         if len(picture.svg) <= MAX_SVG_LENGTH:
             break
         names = [track.joint for track in by_activity[:max_joints]]
-        picture = timeline(swings, joints=names, title=f"the {max_joints} joints that swing longest", width_px=WIDTH_PX,
-                           row_px=ROW_PX, theme="notebook")  # fmt: skip
+        picture = timeline(swings, joints=names, title=f"the {max_joints} joints that swing longest", width_px=_TIMELINE_WIDTH_PX,
+                           row_px=_TIMELINE_ROW_PX, theme="notebook")  # fmt: skip
     return picture

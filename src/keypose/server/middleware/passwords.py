@@ -26,12 +26,12 @@ class Password:
         if not MIN_LENGTH <= len(text) <= MAX_LENGTH:
             raise OptionError(f"a password of {len(text)} characters, expected {MIN_LENGTH} to {MAX_LENGTH}")
         salt = secrets.token_bytes(16)
-        return cls(salt, _digest(text, salt))
+        return cls(salt, _digest_password(text, salt))
 
     def matches(self, text: str) -> bool:
         """Whether ``text`` is the password, in constant time."""
-        return hmac.compare_digest(_digest(text[:MAX_LENGTH], self.salt), self.digest)
+        return hmac.compare_digest(_digest_password(text[:MAX_LENGTH], self.salt), self.digest)
 
 
-def _digest(text: str, salt: bytes) -> bytes:
+def _digest_password(text: str, salt: bytes) -> bytes:
     return hashlib.scrypt(text.encode("utf-8", "surrogatepass"), salt=salt, **_COST)

@@ -19,23 +19,23 @@ class Sessions:
     def start(self) -> str:
         """Start a session and return the value of its cookie."""
         value = secrets.token_urlsafe(32)
-        self._digests[_digest(value)] = None
+        self._digests[_digest_session(value)] = None
         while len(self._digests) > MAX_SESSIONS:
             self._digests.popitem(last=False)
         return value
 
     def is_valid(self, value: str) -> bool:
         """Whether a session has this value. Digests are compared, so that timing discloses nothing about the value."""
-        return _digest(value) in self._digests
+        return _digest_session(value) in self._digests
 
     def end(self, value: str) -> None:
         """End a session."""
-        self._digests.pop(_digest(value), None)
+        self._digests.pop(_digest_session(value), None)
 
     def set_cookie_header(self, value: str) -> str:
         """Return the Set-Cookie header of a session."""
         return f"{self.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
 
 
-def _digest(value: str) -> bytes:
+def _digest_session(value: str) -> bytes:
     return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()

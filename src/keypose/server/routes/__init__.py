@@ -22,8 +22,8 @@ ROUTERS = (
     strips.router,
     uploads.router,
     clip_details.router,
-    clip_keys.router,
+    clip_keys.keys_router,
     clip_export.router,
-    clip_json.router,
+    clip_json.json_router,
     pages.router,
 )

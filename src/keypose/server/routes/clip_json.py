@@ -15,15 +15,15 @@ from keypose.server.routes.clip_details import get_clip
 from keypose.server.routes.clip_responses import SELECT_TIMEOUT_S
 from keypose.server.schema.base import ClipHash
 
-router = APIRouter(include_in_schema=False)
+json_router = APIRouter(include_in_schema=False)
 
 Methods = Annotated[str | None, Query(pattern="^[a-z]{1,20}(,[a-z]{1,20}){0,19}$", description="Separated by commas.")]
 Keys = Annotated[int | None, Query(ge=2, le=20_000)]
 
-router.add_api_route("/clips/{clip}.json", get_clip)
+json_router.add_api_route("/clips/{clip}.json", get_clip)
 
 
-@router.get("/compare/{clip}.json")
+@json_router.get("/compare/{clip}.json")
 async def get_comparison(
     request: Request, state: AppStateDep, clip: ClipHash, methods: Methods = None, keys: Keys = None
 ) -> Response:

@@ -20,17 +20,17 @@ from keypose.server.schema.keys import (
     SelectionSpec,
 )
 
-router = APIRouter(tags=["keys"])
+keys_router = APIRouter(tags=["keys"])
 
 
-@router.post("/api/clips/{clip}/ladder", response_model=LadderResponse)
+@keys_router.post("/api/clips/{clip}/ladder", response_model=LadderResponse)
 async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionSpec) -> Response:
     """Return the selections for every number of keys."""
     spec = body.model_dump(mode="json", exclude_unset=True)
     return await run_task(request, state, "ladder", clip, {"clip": clip, "spec": spec}, SELECT_TIMEOUT_S)
 
 
-@router.post("/api/clips/{clip}/selection", response_model=SelectionResponse)
+@keys_router.post("/api/clips/{clip}/selection", response_model=SelectionResponse)
 async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
     """Return the fewest keys whose curves stay within a tolerance."""
     spec = body.spec.model_dump(mode="json", exclude_unset=True)
@@ -39,7 +39,7 @@ async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, bo
     return await run_task(request, state, "selection", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
 
 
-@router.post(
+@keys_router.post(
     "/api/clips/{clip}/curves", response_model=CurvesHeader, response_class=Arrays, responses=ARRAYS
 )  # fmt: skip
 async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body: CurvesRequest) -> Response:
@@ -48,7 +48,7 @@ async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body:
     return await run_task(request, state, "curves", clip, payload, EDIT_TIMEOUT_S, is_slow=True)
 
 
-@router.post(
+@keys_router.post(
     "/api/clips/{clip}/edit", response_model=EditHeader, response_class=Arrays, responses=ARRAYS
 )  # fmt: skip
 async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: EditRequest) -> Response:

@@ -13,7 +13,7 @@ from keypose.storage.header.coder import EVEN_START, RARE_START, Coder
 from keypose.storage.header.numbers import code_decimals, code_number, code_raw_float
 from keypose.storage.header.vectors import code_vectors
 
-MAX_DECIMALS = 6  # of angles in degrees
+MAX_ANGLE_DECIMALS = 6  # of angles in degrees
 Angles = tuple[float, ...]
 
 
@@ -80,7 +80,7 @@ def exact_angles(rotations: Floats, orders: tuple[str, ...]) -> list[Angles | No
     """Return angles in degrees (J, 3) with the fewest decimals that give exactly ``rotations`` (J, 4); None: none."""
     unrounded = [np.rad2deg(to_euler(q, order)) for q, order in zip(rotations, orders, strict=True)]
     result: list[Angles | None] = [(0.0, 0.0, 0.0) if (q == IDENTITY).all() else None for q in rotations]
-    for n_decimals in range(MAX_DECIMALS + 1):
+    for n_decimals in range(MAX_ANGLE_DECIMALS + 1):
         rounded: list[Angles] = [tuple((np.round(row, n_decimals) + 0.0).tolist()) for row in unrounded]
         same = (rotations_from_degrees(rounded, orders) == rotations).all(axis=1)
         for j in np.flatnonzero(same).tolist():

@@ -12,7 +12,6 @@ from keypose.storage.header.numbers import code_decimals, code_number, scale_to_
 Vector = tuple[float, ...]
 EQUAL, NEGATED, DIFFERENT = range(3)
 NEW_DISTANCE_COST_BITS = 12
-AXES = range(3)
 
 
 def code_vectors(c: Coder, count: int, values: Sequence[Vector] | None) -> list[Vector]:
@@ -36,7 +35,7 @@ def code_vectors(c: Coder, count: int, values: Sequence[Vector] | None) -> list[
 
 def _code_vector(c: Coder, vector: Vector | None, reference: Vector | None, n_decimals: int) -> Vector:
     numbers: list[float] = []
-    for axis in AXES:
+    for axis in range(3):
         value = None if vector is None else vector[axis]
         context = ("vector", axis, numbers[-1] == 0 if numbers else None)
         if reference is None:

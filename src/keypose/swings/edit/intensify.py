@@ -24,7 +24,6 @@ from keypose.validation import check_number
 
 Joints = str | tuple[str, ...] | list[str]
 
-MAX_FACTOR = 1000.0
 MAX_KEY_ANGLE = 0.9 * np.pi  # between two keys: beyond half a turn they would be interpolated the other way round
 
 

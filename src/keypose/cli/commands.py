@@ -1,0 +1,217 @@
+"""All commands: their names, arguments and summaries. The module of a command is imported when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cyclopts import App, Parameter
+
+import keypose
+
+HELP = """Turn dense motion capture into the poses that matter.
+
+For example:
+  keypose info walk.bvh                  what is in a file
+  keypose unbake walk.bvh walk.glb       a few editable keys in place of frames
+  keypose unbake takes/ out/ --to glb    a folder of them, in parallel
+  keypose rebake edited.glb final.glb --from walk.keys.json
+                                         the captured detail back on the edit
+  keypose keys walk.bvh --keys 12        the poses that matter, as a table
+  keypose strip walk.bvh walk.png        and as a picture
+  keypose report walk.bvh                a page: player, errors, swings
+  keypose swings kick.bvh                what each joint does, to play and edit
+  keypose convert walk.bvh walk.glb      one file to another format
+  keypose compress takes/ archive/       small files within a promised error
+  keypose restore walk.kps walk.bvh      and back, whole or in part
+  keypose compare takes/                 every method on one scale
+  keypose library add takes/             thousands of clips in one place
+  keypose library search walk.bvh        and those that are like one
+  keypose serve --open                   all of it in the browser
+  keypose unbake --help                  all options of a command
+"""
+
+LIBRARY_HELP = """Store thousands of clips in one place, and find similar ones.
+
+A library is one file (clips.db) with a folder beside it, or a PostgreSQL
+database. Every clip is stored once, byte for byte (files that need others
+beside them, such as AMC: number for number), with its key poses. Clips are found
+by words, or by a similar motion on any skeleton.
+
+For example:
+  keypose library add takes/ --tag walk
+  keypose library list kick left
+  keypose library search walk.bvh
+  keypose library search walk.bvh --part 30:90 --html results.html
+  keypose library show 02_01
+  keypose library search --help
+"""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: a function, and what the list of commands shows about it."""
+
+    name: str
+    path: str  # module and function
+    arguments: str  # as in the line "Usage:"
+    summary: str  # the first line of the function's docstring
+
+
+FILE_COMMANDS = (
+    Command(
+        "info",
+        "keypose.cli.info:info",
+        "FILES...",
+        "Show what is in motion files: frames, rate, joints, axes, height.",
+    ),
+    Command("convert", "keypose.cli.convert:convert", "IN... OUT", "Convert motion files to other formats."),
+    Command("unbake", "keypose.cli.unbake:unbake", "IN... OUT", "Unbake dense motion into a few editable key poses."),
+    Command(
+        "rebake",
+        "keypose.cli.rebake:rebake",
+        "EDITED... OUT",
+        "Put the captured detail back on top of edited animations.",
+    ),
+    Command("keys", "keypose.cli.keys:keys", "FILES...", "Choose the key poses of motion files."),
+    Command("swings", "keypose.cli.swings:swings", "FILES...", "Show, play and edit the swings of motion files."),
+    Command("strip", "keypose.cli.strip:strip", "IN... OUT", "Draw the key poses of motions, one strip for each file."),
+    Command("timeline", "keypose.cli.timeline:timeline", "IN OUT", "Draw when each joint swings, and how far."),
+    Command("curves", "keypose.cli.curves:curves", "IN OUT", "Draw the motion curves of joints."),
+    Command("error-curve", "keypose.cli.error_curve:error_curve", "IN OUT", "Draw the error for every number of keys."),
+    Command(
+        "report",
+        "keypose.cli.report:report",
+        "FILES...",
+        "Write one HTML page about motions and their unbaked versions.",
+    ),
+    Command(
+        "compare",
+        "keypose.cli.compare:compare",
+        "FILES...",
+        "Compare every method of choosing keys on the same clips.",
+    ),
+    Command(
+        "compress",
+        "keypose.cli.storage_compress:compress",
+        "IN... OUT",
+        "Compress motion files within a given error.",
+    ),
+    Command(
+        "restore",
+        "keypose.cli.storage_restore:restore",
+        "IN... OUT",
+        "Restore compressed motion into any format.",
+    ),
+    Command("verify", "keypose.cli.storage_verify:verify", "FILES...", "Verify that compressed files are undamaged."),
+)
+OTHER_COMMANDS = (
+    Command(
+        "serve",
+        "keypose.cli.serve:serve",
+        "",
+        "Start the web app: upload, view, search, choose keys, edit, export.",
+    ),
+    Command(
+        "methods",
+        "keypose.cli.methods:methods",
+        "",
+        "Show the methods that choose keys, their papers and options.",
+    ),
+    Command(
+        "formats",
+        "keypose.cli.formats:formats",
+        "",
+        "Show which formats can be read and written, which keep keys, what they need.",
+    ),
+    Command("demo", "keypose.cli.demo:demo", "[OUT]", "Run the main workflow on a generated motion, each step timed."),
+)
+LIBRARY_COMMANDS = (
+    Command(
+        "add",
+        "keypose.cli.library_add:add",
+        "FILES...",
+        "Add motion files to a library, which is created if it does not exist.",
+    ),
+    Command(
+        "list",
+        "keypose.cli.library_inspect:list_",
+        "[WORDS...]",
+        "List the clips of a library by name, exact matches first.",
+    ),
+    Command(
+        "search",
+        "keypose.cli.library_search:search",
+        "[QUERY]",
+        "Search a library for clips similar to a motion, best match first.",
+    ),
+    Command("show", "keypose.cli.library_inspect:show", "CLIPS...", "Show clips of a library in detail."),
+    Command("tag", "keypose.cli.library_edit:tag", "CLIPS...", "Add tags to clips of a library, or remove them."),
+    Command("rename", "keypose.cli.library_edit:rename", "CLIP NAME", "Rename a clip of a library."),
+    Command(
+        "describe",
+        "keypose.cli.library_edit:describe",
+        "CLIPS...",
+        "Set the source, licence or note of clips of a library.",
+    ),
+    Command("remove", "keypose.cli.library_edit:remove", "CLIPS...", "Remove clips and their bytes from a library."),
+    Command(
+        "export",
+        "keypose.cli.library_maintenance:export",
+        "FOLDER [CLIPS...]",
+        "Export clips of a library as files with their original bytes.",
+    ),
+    Command(
+        "stats",
+        "keypose.cli.library_inspect:stats",
+        "",
+        "Show how much a library holds: clips, hours, bytes, skeletons, tags.",
+    ),
+    Command("verify", "keypose.cli.library_maintenance:verify", "", "Verify that a library is complete and undamaged."),
+    Command(
+        "rebuild",
+        "keypose.cli.library_maintenance:rebuild",
+        "",
+        "Rebuild everything that is computed from the bytes of the clips.",
+    ),
+)
+
+
+def build_app() -> App:
+    """Build the program with all its commands, none of which is imported yet."""
+    app = App(
+        name="keypose",
+        help=HELP,
+        version=keypose.__version__,
+        version_flags=["--version", "-V"],
+        help_format="plaintext",
+        group_parameters="Options",
+        default_parameter=Parameter(show_default=False),
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    library = App(name="library", help=LIBRARY_HELP, group_parameters="Options")
+    _register(library, "keypose library", LIBRARY_COMMANDS)
+    _register(app, "keypose", FILE_COMMANDS)
+    app.command(library)
+    _register(app, "keypose", OTHER_COMMANDS)
+    return app
+
+
+def find_command(app: App, tokens: Sequence[str]) -> list[str]:
+    """Import the command that ``tokens`` start with; return the names of groups and the command, empty if none."""
+    names: list[str] = []
+    for token in tokens:
+        if token.startswith("-") or token not in app:
+            break
+        names.append(token)
+        app = app[token]
+        if app.default_command is not None:
+            app.help = None  # its own page shows the whole docstring instead of the summary
+    return names
+
+
+def _register(app: App, prefix: str, commands: Sequence[Command]) -> None:
+    for command in commands:
+        usage = f"Usage: {prefix} {command.name} [OPTIONS] {command.arguments}".rstrip()
+        app.command(command.path, name=command.name, usage=usage, help=command.summary)
