@@ -35,7 +35,7 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Return headless Chromium; tests that need it are skipped if it is absent (never in CI)."""
-    from chromium import launch_chromium
+    from support.chromium import launch_chromium
 
     if shutil.which("chromium") is None and not os.environ.get("CI"):
         pytest.skip("no Chromium on this machine: tools/chromium.sh installs it")

@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks.search.clips import everything, labelled
 
 import keypose as kp
-from keypose.library.part_search import PartTrack, build_part_track
 from keypose.library.search.deduplication import (
     MAX_CUT_SAMPLES,
     MAX_RELATIVE_ERROR,
@@ -21,6 +20,7 @@ from keypose.library.search.deduplication import (
     compare_takes,
     is_same_take,
 )
+from keypose.library.search.part_gallery import PartTrack, build_part_track
 
 ANGLE_NOISE = 0.002  # of each number of a quaternion: a quarter of a degree
 TRANSLATION_DIGITS = 1  # of inches: 2.5 mm

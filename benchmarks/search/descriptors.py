@@ -21,8 +21,8 @@ from benchmarks.search.protocol import Indices, Rank, evaluate, evaluate_by_clas
 from keypose.arrays import Floats
 from keypose.library.canonical import CanonicalBody, canonical_body
 from keypose.library.descriptors import Description, Gallery, build_galleries, describe, describe_body
+from keypose.library.descriptors.description import LearnedSpaces, pack_spaces, unpack_spaces
 from keypose.library.descriptors.gallery_ranking import RANKING_DESCRIPTORS
-from keypose.library.descriptors.learned_spaces import LearnedSpaces, pack_spaces, unpack_spaces
 
 N_RANDOM_SPLITS = 6  # besides the fixed split
 N_REPEATS = 3  # of timed tasks

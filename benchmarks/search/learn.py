@@ -19,11 +19,9 @@ from benchmarks.search import clips
 
 from keypose.arrays import Floats, Ints
 from keypose.library.canonical import canonical_body
-from keypose.library.descriptors import covariance
+from keypose.library.descriptors import clip_vector
 from keypose.library.descriptors.clip_vector import GROUPS, clip_groups, clip_mirror_permutation
-from keypose.library.descriptors.description import AXES, EVEN_AXES
-from keypose.library.descriptors.learned_spaces import LearnedSpaces, Singles, Space, pack_spaces
-from keypose.library.descriptors.posture import posture
+from keypose.library.descriptors.description import AXES, EVEN_AXES, LearnedSpaces, Singles, Space, pack_spaces, posture
 
 OUTPUT = Path(__file__).parents[2] / "src/keypose/library/descriptors/learned_spaces.npz"
 BACKGROUND_CLIPS = 200
@@ -45,8 +43,8 @@ def measure_clips(clip_list: Sequence[clips.Clip]) -> list[Sample]:
         if (body := canonical_body(clip.motion())) is not None:
             pose = posture(body)
             windows = {
-                name: covariance.covariance_windows(pose, kind).astype(np.float32)
-                for name, kind in covariance.KINDS.items()
+                name: clip_vector.covariance_windows(pose, kind).astype(np.float32)
+                for name, kind in clip_vector.KINDS.items()
             }
             samples.append(Sample(windows, clip_groups(pose)))
     return samples
@@ -56,14 +54,14 @@ def learn(samples: Sequence[Sample]) -> LearnedSpaces:
     """Learn the spaces from these clips."""
     indices = np.random.default_rng(0).permutation(len(samples))[:BACKGROUND_CLIPS]
     background_samples = [samples[k] for k in np.sort(indices)]
-    spaces = {name: _covariance_space(name, samples, background_samples) for name in covariance.KINDS}
+    spaces = {name: _covariance_space(name, samples, background_samples) for name in clip_vector.KINDS}
     spaces["clip"] = _clip_space(samples, background_samples)
     return LearnedSpaces(spaces)
 
 
 def _covariance_space(name: str, samples: Sequence[Sample], background_samples: Sequence[Sample]) -> Space:
     windows = np.concatenate([sample.windows[name] for sample in samples])
-    mean, axes = principal_axes(windows, covariance.mirror_permutation(tuple(covariance.KINDS[name].joints.tolist())))
+    mean, axes = principal_axes(windows, clip_vector.mirror_permutation(tuple(clip_vector.KINDS[name].joints.tolist())))
     return Space(
         mean,
         axes,

@@ -19,11 +19,19 @@ from benchmarks.search.learn import fix_signs
 
 from keypose.arrays import Floats
 from keypose.library.canonical import canonical_body
-from keypose.library.descriptors.posture import posture
-from keypose.library.part_search.basis import AXES, EVEN_AXES, Axes, Basis, pack_basis
-from keypose.library.part_search.body_features import IS_ODD, SPACES, group_features
+from keypose.library.descriptors.description import posture
+from keypose.library.search.part_features import (
+    AXES,
+    EVEN_AXES,
+    IS_ODD,
+    SPACES,
+    Axes,
+    Basis,
+    group_features,
+    pack_basis,
+)
 
-OUTPUT = Path(__file__).parents[2] / "src/keypose/library/part_search/basis.npz"
+OUTPUT = Path(__file__).parents[2] / "src/keypose/library/search/part_basis.npz"
 
 
 def measure_clips(clip_list: Sequence[clips.Clip]) -> list[dict[str, Floats]]:

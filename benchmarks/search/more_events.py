@@ -1,6 +1,6 @@
 """More events found by geometry, without expected figures; they show whether results carry over.
 
-Metres, radians and seconds in the coordinates of the body (``descriptors/posture.py``).
+Metres, radians and seconds in the coordinates of the body (``descriptors/description.py``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from benchmarks.search.events import Event, find_runs
 
 from keypose.arrays import Bools, Floats
 from keypose.library.canonical import FPS, INDEX, CanonicalBody
-from keypose.library.descriptors.posture import Posture, posture
+from keypose.library.descriptors.description import Posture, posture
 
 MORE_KINDS = ("crouch", "spin", "hands_together", "bow", "leg_raise", "run")
 SMOOTHING_FRAMES = 9  # of the turning rate

@@ -30,9 +30,9 @@ from benchmarks.search.part_protocol import (
 
 from keypose.arrays import Floats
 from keypose.library.canonical import CanonicalBody, canonical_body
-from keypose.library.descriptors.posture import posture
-from keypose.library.part_search import PartGallery, build_part_track
-from keypose.library.part_search.body_features import group_features
+from keypose.library.descriptors.description import posture
+from keypose.library.search.part_features import group_features
+from keypose.library.search.part_gallery import PartGallery, build_part_track
 
 FILLER_SPEED = 1.15  # of the clips that fill up the library
 QUERY_LENGTHS_S = (1.0, 2.0, 4.0)

@@ -28,8 +28,7 @@ from benchmarks.search.protocol import (
 import keypose as kp
 from keypose.arrays import Floats
 from keypose.library.descriptors.gallery_ranking import RANKING_DESCRIPTORS
-from keypose.library.rankers.swing_overlap import overlap, overlap_scores
-from keypose.library.rankers.swing_table import SwingTable, build_swing_table
+from keypose.library.search.swing_overlap import SwingTable, build_swing_table, overlap, overlap_scores
 
 N_RANDOM_RANKINGS = 100
 USES_AXES = {"swings": True, "swings_times": False}  # whether axes count

@@ -23,22 +23,20 @@ import numpy as np
 from benchmarks.search.clips import N_LIBRARY, Clip, everything, labelled, retime
 
 import keypose as kp
-from keypose.library.analysis import Analysis, Facts, compute_swing_table, sample_poses
+from keypose.library.analysis import Analysis, Facts, PreparedClip, compute_swing_table, sample_poses
 from keypose.library.canonical import FPS, CanonicalBody, canonical_body
 from keypose.library.clip_insert import insert_clips
-from keypose.library.clip_preparation import PreparedClip
 from keypose.library.descriptors import Description, describe, describe_body
-from keypose.library.descriptors.posture import posture
-from keypose.library.filters import Filters
+from keypose.library.descriptors.description import posture
 from keypose.library.library import Library
+from keypose.library.listing import Filters
 from keypose.library.metadata import ClipMetadata, clean_fields
-from keypose.library.part_search import build_part_track
-from keypose.library.rankers.swing_table import SwingTable
-from keypose.library.search.memory_index import MemoryIndex
+from keypose.library.search.memory_index import MemoryIndex, TableReader
+from keypose.library.search.part_gallery import build_part_track
 from keypose.library.search.query import Query
 from keypose.library.search.rankers import DescriptorRanker
 from keypose.library.search.search import NO_FILTERS, run_ranker, search, search_part, search_pose
-from keypose.library.search.table_reader import TableReader
+from keypose.library.search.swing_overlap import SwingTable
 from keypose.library.store import Store
 
 N_QUERIES = 60

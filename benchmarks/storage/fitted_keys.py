@@ -24,7 +24,7 @@ from benchmarks.storage.figure import Array, Figure
 
 import keypose as kp
 from keypose.arrays import runs
-from keypose.curves.channels import leaf_joints, remove_pops
+from keypose.curves.cubic_fit import leaf_joints, remove_pops
 
 FIT_SHARE = 0.85  # of the tolerance is for the curves, the rest for rounding
 MAX_GAP_S = 0.3  # between keys within 1 mm, proportional to the root of the tolerance; larger gaps do not help

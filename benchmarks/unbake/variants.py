@@ -8,9 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import keypose as kp
-from keypose.api.compare.columns import Columns
-from keypose.api.compare.per_curve import PerCurve
-from keypose.api.compare.principal import PrincipalPoses
+from keypose.api.compare.references import Columns, PerCurve, PrincipalPoses
 
 REMOVED = (80.0, 90.0, 95.0, 97.5)  # percent of the frames
 

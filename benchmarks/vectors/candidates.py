@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from benchmarks.search.clips import everything
 
-from keypose.library.part_search import PartGallery, PartTrack, build_part_track
+from keypose.library.search.part_gallery import PartGallery, PartTrack, build_part_track
 from keypose.library.search.pgvector_index import MIN_CLIPS, ROWS_PER_CLIP, sample_windows
 from keypose.library.search_vectors import part_windows
 

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.search.clips import everything
 from numpy.typing import NDArray
 
-from keypose.library.part_search import PartTrack, build_part_track
+from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search_vectors import part_windows
 from keypose.model import Motion
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from benchmarks.vectors.corpus import Vectors
 from numpy.typing import NDArray
-from tests.postgres_server import running
+from tests.support.postgres_server import running
 
 from keypose.library.db.postgres import PostgresDialect
 from keypose.library.db.postgres_vectors import (

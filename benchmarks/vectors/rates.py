@@ -14,7 +14,7 @@ from benchmarks.search.clips import everything
 
 import keypose as kp
 from keypose.library.extra import sa
-from keypose.library.search.table_reader import TableReader
+from keypose.library.search.memory_index import TableReader
 from keypose.library.search_vectors import build_search_vectors
 from keypose.library.tables import clips
 

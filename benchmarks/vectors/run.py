@@ -16,7 +16,7 @@ from benchmarks.vectors.corpus import Vectors, build_corpus, nearest_rows
 from benchmarks.vectors.growth import format_table
 from benchmarks.vectors.index_benchmark import IndexMeasurement, K, SignsMeasurement, start_index_server
 from benchmarks.vectors.rates import format_rates, measure_rates
-from tests.postgres_server import binaries
+from tests.support.postgres_server import binaries
 
 from keypose.library.db.postgres_vectors import BUILD_WIDTH, LINKS, WIDTH, vector_table
 

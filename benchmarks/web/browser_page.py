@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.server_process import ServerInfo
+from tests.support.server_process import ServerInfo
 
 WIDTH, HEIGHT = 1280, 800
 

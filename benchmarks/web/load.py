@@ -25,7 +25,7 @@ from benchmarks.search.clips import labelled
 from benchmarks.search.speed import fill_library
 from benchmarks.web.clips import write_cuts
 from benchmarks.web.memory import memory_mb
-from tests.server_process import ServerInfo, run_server
+from tests.support.server_process import ServerInfo, run_server
 
 import keypose as kp
 from keypose.library.library import Library

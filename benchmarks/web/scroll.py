@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from benchmarks.measure import DATA
 from benchmarks.web.browser_page import open_page
-from tests.chromium import launch_chromium
-from tests.server_process import run_server
+from tests.support.chromium import launch_chromium
+from tests.support.server_process import run_server
 
 import keypose as kp
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from benchmarks.web.browser_page import BrowserPage, open_page
 from benchmarks.web.clips import write_cuts
-from tests.chromium import launch_chromium
-from tests.server_process import ServerInfo, run_server
+from tests.support.chromium import launch_chromium
+from tests.support.server_process import ServerInfo, run_server
 
 import keypose as kp
 

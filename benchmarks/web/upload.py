@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from benchmarks.web.browser_page import open_page
 from benchmarks.web.clips import write_cuts
-from tests.chromium import launch_chromium
-from tests.server_process import run_server
+from tests.support.chromium import launch_chromium
+from tests.support.server_process import run_server
 
 import keypose as kp
 

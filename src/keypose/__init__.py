@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     )
     from keypose.pictures.curves import plot_curves
     from keypose.pictures.error_curve import plot_errors
-    from keypose.pictures.picture import Picture
     from keypose.pictures.report import report
     from keypose.pictures.strip import strip
+    from keypose.pictures.svg import Picture
     from keypose.pictures.timeline import timeline
     from keypose.storage import Damage, StoredMotion
     from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
@@ -186,7 +186,7 @@ if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept e
         ),
         "keypose.pictures.curves": ("plot_curves",),
         "keypose.pictures.error_curve": ("plot_errors",),
-        "keypose.pictures.picture": ("Picture",),
+        "keypose.pictures.svg": ("Picture",),
         "keypose.pictures.report": ("report",),
         "keypose.pictures.strip": ("strip",),
         "keypose.pictures.timeline": ("timeline",),

@@ -8,7 +8,7 @@ import numpy as np
 
 from keypose import kinematics
 from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats
-from keypose.curves.linear import interpolate_linear
+from keypose.curves.cubic_fit import interpolate_linear
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion, Selection
 from keypose.rotations import angle_between

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.api.contacts import contact_frames
 from keypose.api.key_count import LinearError, select_automatically
+from keypose.api.method_input import contact_frames
 from keypose.arrays import runs
 from keypose.curves import interpolate_linear
 from keypose.errors import OptionError

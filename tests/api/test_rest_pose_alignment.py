@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose.api.rebake import rebake
 from keypose.errors import OptionError
-from keypose.formats.figure.bind_pose import bind_pose
+from keypose.formats.figure import bind_pose
 from keypose.kinematics import forward
 from keypose.rotations import angle_between, conjugate, exp, from_euler, multiply, normalise, rotate
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import KeyposeError, ModelError, OptionError, UnknownJoint
 from keypose.features import compute_features
 from keypose.methods import METHODS
+from reference import naive
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
-from keypose.api.selection_report import compute_inbetween_errors, select_with_report
+from keypose.api.select import compute_inbetween_errors, select_with_report
+from reference import naive
 
 METHODS = [method.name for method in kp.methods()]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blend_files import BlendResult, write_and_inspect
 
 import keypose as kp
 from keypose.rotations import from_euler
+from support.blend_files import BlendResult, write_and_inspect
 
-_HERE = Path(__file__).resolve().parent
-_INSTALL = _HERE.parents[1] / "tools" / "blender.sh"
+_TESTS = Path(__file__).resolve().parents[1]
+_INSTALL = _TESTS.parent / "tools" / "blender.sh"
 _INSTALL_LIMIT_S = 1800
 _IMPORT_LIMIT_S = 300
 
@@ -88,7 +88,7 @@ def import_in_blender(blender_python: str, tmp_path_factory: pytest.TempPathFact
         ]
         request.write_text(json.dumps(entries))
         run = subprocess.run(
-            [blender_python, "-P", _HERE / "import_files.py", request, result],
+            [blender_python, "-P", _TESTS / "support" / "import_files.py", request, result],
             capture_output=True,
             text=True,
             timeout=_IMPORT_LIMIT_S,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from blend_files import ALL, CUBIC, FIRST, TOLERANCE_MM
 
 from keypose.model import Curves
-from keypose.model.curves import SpanPosition
+from keypose.model.keyed_motion import SpanPosition
 from keypose.rotations import align_signs, normalise
+from support.blend_files import ALL, CUBIC, FIRST, TOLERANCE_MM
 
 pytestmark = pytest.mark.blender
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blend_files import ALL, TO_Z, TOLERANCE_MM
 
 import keypose as kp
-from keypose.formats.figure.units import metres_per_unit
+from keypose.formats.figure import metres_per_unit
 from keypose.rotations import angle_between, multiply, rotate
+from support.blend_files import ALL, TO_Z, TOLERANCE_MM
 
 pytestmark = pytest.mark.blender
 

@@ -54,7 +54,7 @@ def edit(blender_python, tmp_path_factory, keyed) -> Callable[..., Edited]:
         entry = {"path": str(path), "fps": keyed.fps, "frames": frames.tolist(), "tangents": tangents, "turn": turn,
                  "exports": list(map(str, exports))}  # fmt: skip
         (folder / "request.json").write_text(json.dumps(entry))
-        script = Path(__file__).resolve().with_name("edit_gltf.py")
+        script = Path(__file__).resolve().parents[1] / "support" / "edit_gltf.py"
         run = subprocess.run(
             [blender_python, "-P", script, folder / "request.json", folder / "result.npz"],
             capture_output=True,

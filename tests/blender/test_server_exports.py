@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats.figure.units import metres_per_unit
-from server_process import run_server
+from keypose.formats.figure import metres_per_unit
+from support.server_process import run_server
 
 pytestmark = [pytest.mark.blender, pytest.mark.data]
 

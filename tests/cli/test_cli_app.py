@@ -146,7 +146,7 @@ def test_a_bug_is_reported_without_a_traceback(keypose, clip, monkeypatch: pytes
     def broken(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError("oh [bold]no")
 
-    for place in ("keypose.batch.load_options.load", "keypose.batch.file_discovery.discover_clips"):
+    for place in ("keypose.batch.file_discovery.load", "keypose.batch.file_discovery.discover_clips"):
         with monkeypatch.context() as patch:
             patch.setattr(place, broken)
             result = keypose("info", clip())
@@ -165,7 +165,7 @@ def test_an_interrupt_is_quiet(keypose, clip, monkeypatch: pytest.MonkeyPatch) -
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.batch.load_options.load", interrupted)
+    monkeypatch.setattr("keypose.batch.file_discovery.load", interrupted)
     result = keypose("info", clip())
     assert (result.code, result.out, result.err) == (130, "", "")
 
@@ -230,11 +230,11 @@ def test_a_terminal_without_unicode_is_no_error(program, clip) -> None:
 
 
 def test_exit_codes_are_those_of_the_documents() -> None:
-    from keypose.cli import exit_codes
+    from keypose.cli import output
 
     text = DOCS.read_text()
-    assert exit_codes.INTERRUPTED == 128 + signal.SIGINT
-    for code in (exit_codes.FAILED, exit_codes.USAGE, exit_codes.BUG, exit_codes.INTERRUPTED, exit_codes.BROKEN_PIPE):
+    assert output.INTERRUPTED == 128 + signal.SIGINT
+    for code in (output.FAILED, output.USAGE, output.BUG, output.INTERRUPTED, output.BROKEN_PIPE):
         assert f"| {code} |" in text
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-from keypose.batch.suggestions import suggest_file
+from keypose.batch.file_discovery import suggest_file
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from rich.console import Console
 
 import keypose as kp
 from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
-from keypose.cli import keys_view as keys_command
-from keypose.cli.option_parsers import METHOD_FLAGS, option_flag
+from keypose.cli import keys as keys_command
+from keypose.cli.options import METHOD_FLAGS, option_flag
 from keypose.curves import interpolate_linear
 
 METHODS = [method.name for method in kp.methods()]
@@ -294,7 +294,9 @@ def test_on_a_terminal_of_some_width(build_clip_keys: KeysResult, width: int, he
     console = Console(width=width, highlight=False)
     with console.capture() as text:
         console.print(
-            keys_command.build_view(build_clip_keys, KeysJob(Path("walk.bvh")), width, legend=True, plot=True, plain=False)
+            keys_command.build_view(
+                build_clip_keys, KeysJob(Path("walk.bvh")), width, legend=True, plot=True, plain=False
+            )
         )
     lines = text.get().splitlines()
     assert all(cell_len(line) <= width for line in lines)
@@ -307,7 +309,9 @@ def test_many_keys_are_truncated(build_clip_keys: KeysResult, monkeypatch: pytes
     console = Console(width=100, highlight=False)
     with console.capture() as text:
         console.print(
-            keys_command.build_view(build_clip_keys, KeysJob(Path("walk.bvh")), 100, legend=True, plot=False, plain=False)
+            keys_command.build_view(
+                build_clip_keys, KeysJob(Path("walk.bvh")), 100, legend=True, plot=False, plain=False
+            )
         )
     assert "and 7 more keys; --json has all" in text.get()
     printed_rows = rows(text.get().replace("and 7", "\nand 7"))

@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 from keypose.cli.message_options import translate_keywords
-from keypose.cli.option_parsers import option_flag
+from keypose.cli.options import option_flag
 
 OPTIONS = sorted({name for method in kp.methods() for name in method.options})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,11 +11,9 @@ import pytest
 
 import keypose as kp
 from keypose.cli.message_options import translate_keywords
-
-sys.path.append(str(Path(__file__).parents[1] / "formats"))
-import acclaim
-from c3d_writer import C3D, rotating_segments, walk
-from usd_files import usda
+from support import acclaim
+from support.c3d_writer import C3D, rotating_segments, walk
+from support.usd_files import usda
 
 PYTHON = re.compile(r"(?<![\w-])(fps|asf|gaps|animation|limits|reference_pose)=|Limits\(")
 

@@ -12,7 +12,7 @@ import pytest
 import keypose as kp
 from keypose.arrays import freeze
 from keypose.batch import rebake as batch
-from keypose.batch.pose_match import PoseMatch, match_poses
+from keypose.batch.rebake import PoseMatch, match_poses
 from keypose.rotations import from_euler, multiply
 
 KEYS = 12

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from swings_cases import document
 
 import keypose as kp
 from keypose.api.swings import sweep, swings_within
 from keypose.batch import pool
 from keypose.batch.swing_edit import EditReport, SwingEditResult
 from keypose.batch.swings import JointSwingStats, SwingScore
-from keypose.cli import swings_run
-from keypose.cli.unbake_view import format_mm
+from keypose.cli import swings
+from keypose.cli.unbake import format_mm
 from keypose.swings import Settings
-from keypose.swings.size import Size
+from keypose.swings.codec import Size
+from support.swings_cases import document
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 SECTION = re.search(r"^## `keypose swings`$(.*?)(?=^## )", DOCS.read_text(), re.MULTILINE | re.DOTALL)[1]  # type: ignore[index]
@@ -249,7 +249,7 @@ def test_slow_work_uses_several_processes(keypose, kick: Path, tmp_path: Path, m
     calls: list[int] = []
     for name in ("a.bvh", "b.bvh"):
         (tmp_path / name).write_bytes(kick.read_bytes())
-    monkeypatch.setattr(swings_run, "show_swings", lambda work, problems, jobs, **_: calls.append(jobs) or 0)
+    monkeypatch.setattr(swings, "show_swings", lambda work, problems, jobs, **_: calls.append(jobs) or 0)
     monkeypatch.setattr(pool.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     for more in ((), ("--sweep",), ("--max-deg", 3), ("--sweep", "-j", 1)):
         assert keypose("swings", tmp_path, *more).code == 0

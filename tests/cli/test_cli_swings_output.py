@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from swings_cases import document, same_motion, same_swings
 
 import keypose as kp
-from keypose.cli.unbake_view import format_mm
+from keypose.cli.unbake import format_mm
 from keypose.formats import load_swings
+from support.swings_cases import document, same_motion, same_swings
 
 
 @pytest.mark.parametrize("suffix", [".bvh", ".glb", ".bvh.gz"])

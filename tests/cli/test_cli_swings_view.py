@@ -12,7 +12,7 @@ from rich.console import Console
 import keypose as kp
 from keypose.batch.swings import SwingsJob, SwingsLoader, find_clip_swings
 from keypose.cli import swings_view
-from keypose.cli.swings_bars import BLOCKS, PLAIN, TimeScale, max_speed
+from keypose.cli.swings_table import BLOCKS, PLAIN, TimeScale, max_speed
 from keypose.swings.timeline import Bar, Row
 
 

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from keypose.batch.info import ClipInfo, InfoJob, describe_clip
 from keypose.cli import clip_view
-from keypose.cli.columns import shorten
+from keypose.cli.output import shorten
 
 NAMES = ("a.bvh", "formats/bvh/blender_mixed-3-6ch_dot-names_reactidle.bvh", "x" * 150 + ".bvh", "名前" * 40 + ".bvh")
 
@@ -104,10 +104,8 @@ def test_long_times() -> None:
 
 
 def test_notes_that_differ_by_a_name_are_one(keypose, tmp_path: Path) -> None:
-    import sys
 
-    sys.path.append(str(Path(__file__).parents[1] / "formats"))
-    import acclaim
+    from support import acclaim
 
     for name in ("leg", "arm", "toe"):
         acclaim.write(tmp_path, name=name)

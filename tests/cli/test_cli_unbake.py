@@ -14,7 +14,7 @@ from rich.console import Console
 
 import keypose as kp
 from keypose.batch.unbake import UnbakeJob, UnbakeResult, UnbakeScore, unbake_clip
-from keypose.cli import unbake_view
+from keypose.cli import unbake
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between
 
@@ -55,11 +55,11 @@ def test_one_file(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix
     score = kp.score(motion, expected)
     assert f"30 of {motion.n_frames} frames, {100 * (1 - 30 / motion.n_frames):.1f} % removed (" in result.out
     assert (
-        f"{unbake_view.format_mm(score.mean_mm)} mm on average, 95 % within {unbake_view.format_mm(score.p95_mm)} mm"
+        f"{unbake.format_mm(score.mean_mm)} mm on average, 95 % within {unbake.format_mm(score.p95_mm)} mm"
         in result.out
     )
-    assert f"{unbake_view.format_mm(score.max_mm)} mm at most: " in result.out
-    assert f"{unbake_view.format_mm(score.mean_deg)} degrees off on average" in result.out
+    assert f"{unbake.format_mm(score.max_mm)} mm at most: " in result.out
+    assert f"{unbake.format_mm(score.mean_deg)} degrees off on average" in result.out
     assert f"{tmp_path / 'new' / 'out.keys.json'} (" in result.out
     assert ("as this format gets no curves" in result.out) == ("bvh" in suffix)
     (command,) = [line.strip() for line in result.out.splitlines() if line.startswith("  keypose rebake ")]
@@ -304,8 +304,8 @@ def test_on_a_terminal_of_some_width(build_unbaked: tuple[UnbakeJob, UnbakeResul
     written = [(replace(job, source=Path(f"{stem}.bvh"), target=Path(f"{stem}.glb")), clip) for stem in stems]
     console = Console(width=width, highlight=False)
     with console.capture() as text:
-        console.print(unbake_view.build_table(written, width))
-        console.print(unbake_view.build_block(*written[1], 1.0))
+        console.print(unbake.build_table(written, width))
+        console.print(unbake.build_block(*written[1], 1.0))
     lines = text.get().splitlines()
     assert all(cell_len(line) <= width for line in lines)
     if width < 140:  # names so long leave no room for a second column of them
@@ -320,7 +320,7 @@ def test_a_table_of_short_names_has_every_column(build_unbaked: tuple[UnbakeJob,
     written = [(replace(job, source=Path("a.bvh"), target=Path("a.glb")), each) for each in (clip, still, none)]
     console = Console(width=120, highlight=False)
     with console.capture() as text:
-        console.print(unbake_view.build_table(written, 120))
+        console.print(unbake.build_table(written, 120))
     lines = text.get().splitlines()
     assert lines[1].split() == "clip frames keys removed mean mm max mm mean deg max deg slide written".split()
     close = clip.score
@@ -344,8 +344,8 @@ def test_the_summary_names_the_worst_clip(build_unbaked: tuple[UnbakeJob, Unbake
         (replace(job, source=Path(f"{name}.bvh")), replace(clip, score=replace(clip.score, max_mm=max_mm)))
         for name, max_mm in worst.items()
     ]
-    (line,) = [line for line in unbake_view.summary_lines(written) if line.startswith("off ")]
-    mean, at = unbake_view.format_mm(clip.score.mean_mm), clip.score
+    (line,) = [line for line in unbake.summary_lines(written) if line.startswith("off ")]
+    mean, at = unbake.format_mm(clip.score.mean_mm), clip.score
     assert line == (
         f"off by {mean} mm on average in the median clip, by 31.2 mm at most: b.bvh, {at.worst_joint} "
         f"in frame {at.worst_frame} (on a figure of 1.7 m)"
@@ -359,13 +359,13 @@ def test_a_pop_is_explained(build_unbaked: tuple[UnbakeJob, UnbakeResult], degre
     other = replace(clip, score=popped)
     console = Console(width=200, highlight=False)
     for renderable in (
-        unbake_view.build_table([(job, clip), (job, other)], 200),
-        unbake_view.build_block(job, other, 1.0),
+        unbake.build_table([(job, clip), (job, other)], 200),
+        unbake.build_block(job, other, 1.0),
     ):
         with console.capture() as text:
             console.print(renderable)
-        assert (unbake_view.POP_NOTE in text.get()) == (degrees > 90)
-    assert f"{unbake_view.format_mm(degrees)} at most: LThumb in frame 37" in text.get()
+        assert (unbake.POP_NOTE in text.get()) == (degrees > 90)
+    assert f"{unbake.format_mm(degrees)} at most: LThumb in frame 37" in text.get()
 
 
 def test_a_blend_file_counts_otherwise(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
@@ -373,13 +373,13 @@ def test_a_blend_file_counts_otherwise(build_unbaked: tuple[UnbakeJob, UnbakeRes
     for target, message in (("walk.blend", True), ("walk.glb", False)):
         console = Console(width=400, highlight=False)
         with console.capture() as text:
-            console.print(unbake_view.build_block(replace(job, target=Path(target)), clip, 1.0))
+            console.print(unbake.build_block(replace(job, target=Path(target)), clip, 1.0))
         assert ("Blender counts from 1: frame 0 is its frame 1" in text.get()) == message
         assert ("  keypose rebake walk.blend FINAL.glb\n" in text.get()) == message
 
 
 def test_very_many_keys_are_named_in_part(keypose, walk: Path, tmp_path: Path) -> None:
-    out = keypose("unbake", walk, tmp_path / "x.bvh", "--keys", unbake_view.MAX_FRAMES + 6).out
+    out = keypose("unbake", walk, tmp_path / "x.bvh", "--keys", unbake.MAX_FRAMES + 6).out
     assert "and 6 more; --json has all" in out
 
 

@@ -12,7 +12,7 @@ import pytest
 import keypose as kp
 from keypose.api.compare import Comparison
 from keypose.batch import compare as compare_module
-from keypose.cli import compare_run
+from keypose.cli import compare
 
 QUICK = ("--methods", "uniform,salient-inbetween,pca", "--percent", "80,90", "--no-curves")
 
@@ -102,7 +102,7 @@ def test_an_interrupted_run_goes_on(keypose, takes, tmp_path: Path, monkeypatch)
     page = tmp_path / "report.html"
     arguments = ("compare", takes, *QUICK, "--report", page, "--jobs", "1")
     with monkeypatch.context() as patched:
-        patched.setattr(compare_run, "compare_clip", interrupted)
+        patched.setattr(compare, "compare_clip", interrupted)
         result = keypose(*arguments)
     assert result.code == 130 and "interrupted with 1 clip to go; the same command goes on from here" in result.err
     assert not page.exists() and not page.with_suffix(".csv").exists()

@@ -10,9 +10,9 @@ import pytest
 import keypose as kp
 from keypose.api.compare import Comparison
 from keypose.batch import compare as compare_module
-from keypose.cli import compare_run
-from keypose.formats import files
-from keypose.formats.files import write_atomically
+from keypose.cli import compare
+from keypose.formats import base
+from keypose.formats.base import write_atomically
 
 QUICK = ("--methods", "uniform", "--percent", "80", "--no-curves", "--inbetweens", "linear", "--jobs", "1")
 
@@ -54,7 +54,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, write) -> None:
             write()
         return compared
 
-    monkeypatch.setattr(compare_run, "compare_clip", slow)
+    monkeypatch.setattr(compare, "compare_clip", slow)
 
 
 @pytest.mark.parametrize("suffix", [".html", ".csv", ".parquet"])
@@ -90,7 +90,7 @@ def test_with_overwrite_the_last_run_wins(keypose, takes: Path, tmp_path: Path, 
 def test_unwritable_results_are_cached(keypose, takes: Path, tmp_path: Path, monkeypatch):
     out = tmp_path / "out"
     out.mkdir()
-    monkeypatch.setattr(compare_run, "_write", refusing)
+    monkeypatch.setattr(compare, "_write", refusing)
     result = keypose("compare", takes, *QUICK, "--csv", out / "rows.csv")
     assert result.code == 1 and "no room; what was measured is kept" in result.err
     assert len(list((out / ".rows.compare").iterdir())) == 3
@@ -106,7 +106,7 @@ def test_exclusive_writing_takes_no_place_that_is_taken(tmp_path: Path, monkeypa
         raise PermissionError("no hard links here")
 
     if not links:
-        monkeypatch.setattr(files.os, "link", unlinked)
+        monkeypatch.setattr(base.os, "link", unlinked)
     path = tmp_path / "rows.csv"
     write_atomically(path, b"first", overwrite=False)
     with pytest.raises(kp.FileError, match=r"rows\.csv: cannot be written \(File exists\)"):

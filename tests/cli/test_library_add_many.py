@@ -15,11 +15,11 @@ from rich.console import Console
 
 import keypose as kp
 from keypose.batch import Outcome
-from keypose.cli import library_add_run, output
-from keypose.cli.library_add_run import IngestProgressBar
+from keypose.cli import library_add, output
+from keypose.cli.library_add import IngestProgressBar
+from keypose.library.analysis import PreparedClip, PrepareJob, run_prepare_job
 from keypose.library.blobs import sha256_hex
-from keypose.library.clip_preparation import PreparedClip, PrepareJob, run_prepare_job
-from keypose.library.ingest.engine import Engine
+from keypose.library.ingest.run import Engine
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress
 
@@ -71,7 +71,7 @@ def test_memory_does_not_grow_with_the_clips(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(IngestProgressBar, "show_file", show_file)
             tracemalloc.start()
-            assert library_add_run.run(library, files, {}, json=as_json, quiet=False) == 0
+            assert library_add.run(library, files, {}, json=as_json, quiet=False) == 0
             tracemalloc.stop()
         assert len(library) == MANY
     few, many = traced

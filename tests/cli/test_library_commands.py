@@ -136,7 +136,7 @@ def test_lists_are_by_words_tags_and_duration(keypose: Callable, takes_folder: P
 
 
 def test_long_list_is_truncated_with_a_note(keypose: Callable, copy: Path, monkeypatch) -> None:
-    monkeypatch.setattr("keypose.cli.library_run.MAX_ROWS", 2)
+    monkeypatch.setattr("keypose.cli.library_edit.MAX_ROWS", 2)
     result = keypose("library", "list")
     assert "walk" not in result.out
     assert result.out.endswith("3 clips, 150 frames, 7.50 s\n")
@@ -325,7 +325,7 @@ def test_a_wrong_command_line_is_exit_code_2(keypose: Callable, copy: Path, line
 
 
 def test_interrupted_add_prints_how_to_continue(keypose: Callable, takes_folder: Path, monkeypatch) -> None:
-    from keypose.cli.library_add_run import IngestSummary
+    from keypose.cli.library_add import IngestSummary
 
     add_file = IngestSummary.add
 
@@ -335,7 +335,7 @@ def test_interrupted_add_prints_how_to_continue(keypose: Callable, takes_folder:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("keypose.cli.library_add_run.IngestSummary.add", interrupted)
+        patch.setattr("keypose.cli.library_add.IngestSummary.add", interrupted)
         patch.setattr("keypose.library.ingest.run.MAX_BATCH_CLIPS", 1)
         result = keypose("library", "add", takes_folder / "takes", "--jobs", 1)
     assert result.code == 130

@@ -15,7 +15,7 @@ import keypose as kp
 from keypose.cli.app import run
 from keypose.cli.library_options import DEFAULT_LIBRARY, LIBRARY_VARIABLE
 from keypose.cli.library_search_page import MAX_SPAN_STRIPS
-from keypose.library.library_base import BUSY_S
+from keypose.library.library import BUSY_S
 from keypose.library.results_page import MAX_HITS, MAX_STRIPS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "library.md").read_text()

@@ -13,7 +13,7 @@ import pytest
 
 import keypose as kp
 from keypose.library.library import Library
-from pictures.html_pages import Page
+from support.html_pages import Page
 
 SPANS = {"walk": (20, 80), "kick": (180, 240), "turn_left": (100, 130), "stroll": (30, 90)}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from storage_cases import document, names
 
 import keypose as kp
 from keypose.cli import storage_view
 from keypose.storage.error import LargestError, largest_error
+from support.storage_cases import document, names
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -99,9 +99,9 @@ def test_no_verify_prints_no_error(keypose, kick: Path, tmp_path: Path) -> None:
 def test_file_above_the_tolerance_is_not_written(
     keypose, kick: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from keypose.batch import roundtrip_check
+    from keypose.batch import stored_file
 
-    true_error = roundtrip_check.largest_error
+    true_error = stored_file.largest_error
 
     def farther(*motions: kp.Motion, mm_per_unit: float) -> LargestError:
         error = true_error(*motions, mm_per_unit=mm_per_unit)
@@ -109,7 +109,7 @@ def test_file_above_the_tolerance_is_not_written(
 
     old = tmp_path / "old.kps"
     old.write_bytes(b"precious")
-    monkeypatch.setattr(roundtrip_check, "largest_error", farther)
+    monkeypatch.setattr(stored_file, "largest_error", farther)
     for target in (tmp_path / "new.kps", old):
         result = keypose("compress", kick, target, "--overwrite")
         assert result.code == 1

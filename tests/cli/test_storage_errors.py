@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from storage_cases import damaged_copy, document, names
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support.storage_cases import damaged_copy, document, names
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from storage_cases import names
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support.storage_cases import names
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from storage_cases import damaged_copy, document, names
 
 import keypose as kp
-from keypose.batch.roundtrip_check import is_same
+from keypose.batch.stored_file import is_same
 from keypose.storage.error import largest_error
+from support.storage_cases import damaged_copy, document, names
 
 
 @pytest.fixture(scope="module")

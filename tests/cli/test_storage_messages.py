@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from storage_cases import document, names
 
 import keypose as kp
 from keypose.cli import output, storage_view
 from keypose.storage.error import largest_error
+from support.storage_cases import document, names
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_one_long_clip_shows_what_is_done(
     monkeypatch.setattr(output, "stderr_console", lambda: console)
     assert keypose("compress", short, tmp_path / "short.kps").code == 0
     assert screen.getvalue() == ""
-    monkeypatch.setattr("keypose.cli.progress.BAR_DELAY_S", 0.0)
+    monkeypatch.setattr("keypose.cli.runner.BAR_DELAY_S", 0.0)
     assert keypose("compress", short, tmp_path / "x.kps").code == 0
     assert "Compressing" in screen.getvalue() and "%" in screen.getvalue()
     screen.truncate(0)
@@ -150,7 +150,7 @@ def test_one_clip_that_is_interrupted(keypose, short: Path, tmp_path: Path, monk
     def interrupted(self: object, done: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.cli.progress.ProgressBar.update_part", interrupted)
+    monkeypatch.setattr("keypose.cli.runner.ProgressBar.update_part", interrupted)
     result = keypose("compress", short, tmp_path / "x.kps")
     assert (result.code, result.out) == (130, "")
     assert result.err == f"note: interrupted; {tmp_path / 'x.kps'} was not written\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from storage_cases import document, names
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support.storage_cases import document, names
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 

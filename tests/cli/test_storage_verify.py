@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from storage_cases import damaged_copy, document
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support.storage_cases import damaged_copy, document
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 

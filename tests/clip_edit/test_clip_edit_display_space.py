@@ -9,7 +9,7 @@ import pytest
 
 import keypose as kp
 from keypose.clip_edit import build_frame_data, compute_display_space
-from keypose.clip_edit.frame_data import choose_stride
+from keypose.clip_edit.display_data import choose_stride
 from keypose.kinematics import UPS
 from keypose.rotations import from_euler, multiply, rotate
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_clip_edit_display_space import reorient
 
 import keypose as kp
-from keypose.clip_edit import ClipEditor, EditResult, apply_draft, edit_result, parse_draft
+from keypose.clip_edit import ClipEditor, EditResult, apply_draft, drafts, parse_draft
 from keypose.curves.edit import Edit
 from keypose.errors import OptionError
 from keypose.kinematics import UPS
@@ -123,7 +123,7 @@ def test_cached_steps_are_not_applied_again(editor: ClipEditor, monkeypatch: pyt
         edits.append(keyed)
         return kp.edit(keyed)
 
-    monkeypatch.setattr(edit_result, "edit", count_edit)
+    monkeypatch.setattr(drafts, "edit", count_edit)
     apply_draft(editor, keys_draft(*STEPS[:6]))
     assert len(edits) == 1
     apply_draft(editor, keys_draft(*STEPS[:4]))

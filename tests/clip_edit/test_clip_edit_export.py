@@ -14,8 +14,7 @@ from test_clip_edit_drafts import keys_draft, swing_steps, swings_draft
 
 import keypose as kp
 from keypose.clip_edit import ClipEditor, ExportOptions, describe_motion, export_clip, safe_stem
-from keypose.clip_edit.export import export_suffixes
-from keypose.clip_edit.file_names import MAX_LENGTH, unique_names
+from keypose.clip_edit.export import MAX_LENGTH, export_suffixes, unique_names
 from keypose.errors import MissingExtra, OptionError
 from keypose.formats import writable_suffixes
 

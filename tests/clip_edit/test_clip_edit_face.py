@@ -12,7 +12,7 @@ from test_clip_edit_display_space import reorient
 import keypose as kp
 from keypose.arrays import Floats
 from keypose.clip_edit import build_frame_data, compute_display_space
-from keypose.clip_edit.face import find_face
+from keypose.clip_edit.display_data import find_face
 from keypose.kinematics import UPS
 from keypose.rotations import from_euler, multiply
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive_inbetween as twin
 from keypose.curves.cubic_fit import RIDGE, fit_cubics, fit_natural_spline, hermite_basis
-from keypose.features.spline import natural_spline
+from keypose.features import natural_spline
 from keypose.model import Curves
-from keypose.model.curves import SpanPosition
+from keypose.model.keyed_motion import SpanPosition
+from reference import naive_inbetween as twin
 
 
 def random_curves(frames: int, joints: int = 2, channels: int = 3, seed: int = 0) -> np.ndarray:

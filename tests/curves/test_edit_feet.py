@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick, walk
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_feet as twin
 from keypose.curves.edit import edit
-from keypose.curves.edit.feet import AIR_TOLERANCE_MM, BLEND_MM, FOOT_TOLERANCE_MM
-from keypose.curves.edit.limbs import find_limbs
-from keypose.curves.edit.stance import FADE_S, SLACK, contact_levels, contact_weights, foot_lift
+from keypose.curves.edit.feet import (
+    AIR_TOLERANCE_MM,
+    BLEND_MM,
+    FADE_S,
+    FOOT_TOLERANCE_MM,
+    SLACK,
+    contact_levels,
+    contact_weights,
+    foot_lift,
+)
+from keypose.curves.edit.reach import find_limbs
 from keypose.errors import OptionError
 from keypose.rotations import angle_between
+from reference import naive_feet as twin
+from support.edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick, walk
 
 # Allowed error of a nearly straight leg at keys, while its knee blends to the hinge side.
 EASED_MM = 0.27 * BLEND_MM

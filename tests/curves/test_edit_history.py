@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keypose.curves.edit import Edit, edit
 from keypose.errors import KeyposeError, OptionError
+from support.edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick
 
 
 def test_undo_and_redo_give_the_same_bits():

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edit_cases import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import keypose as kp
+from keypose.curves.edit import edit
+from keypose.errors import OptionError
+from keypose.model import SpanPosition
+from keypose.rotations import angle_between
+from reference import naive_edit as twin
+from support.edit_cases import (
     KEYS,
     KINDS,
     assert_same_outside,
@@ -16,15 +25,6 @@ from edit_cases import (
     max_distance_mm,
     walk,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-import keypose as kp
-import naive_edit as twin
-from keypose.curves.edit import edit
-from keypose.errors import OptionError
-from keypose.model import SpanPosition
-from keypose.rotations import angle_between
 
 
 def assert_same_motion(keyed, a, b, tolerance_mm):

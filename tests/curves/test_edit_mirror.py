@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edit_cases import assert_same_outside, assert_sound, build_keyed, demo, demo_keyed, max_distance_mm
 
 import keypose as kp
-import naive_edit as twin
 from keypose.curves.edit import edit
 from keypose.curves.edit.mirror import find_symmetry, mirror_pose
 from keypose.errors import OptionError
 from keypose.rotations import angle_between, exp
+from reference import naive_edit as twin
+from support.edit_cases import assert_same_outside, assert_sound, build_keyed, demo, demo_keyed, max_distance_mm
 
 
 @pytest.mark.parametrize("frame", [0, 20, 45, 88])

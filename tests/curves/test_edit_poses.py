@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edit_cases import KEYS, KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, walk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_edit as twin
 from keypose.curves.edit import edit
-from keypose.curves.edit.euler import angle_tangents, nearest_angles, quaternion_tangents
+from keypose.curves.edit.directions import angle_tangents, nearest_angles, quaternion_tangents
 from keypose.errors import KeyposeError, OptionError, UnknownJoint
 from keypose.rotations import ORDERS, angle_between, conjugate, exp, from_euler, multiply, rotate
+from reference import naive_edit as twin
+from support.edit_cases import KEYS, KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, walk
 
 ANGLES = st.lists(st.floats(-np.pi, np.pi), min_size=3, max_size=3).map(np.array)
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edit_cases import KINDS, assert_same_outside, assert_sound, build_keyed, demo_keyed, kick, walk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_edit as twin
 from keypose.curves.edit import edit
-from keypose.curves.edit.limbs import bend_planes, find_limbs
-from keypose.curves.edit.reach import solve_two_bones
+from keypose.curves.edit.reach import bend_planes, find_limbs, solve_two_bones
 from keypose.errors import OptionError
 from keypose.rotations import angle_between, exp, rotate
+from reference import naive_edit as twin
+from support.edit_cases import KINDS, assert_same_outside, assert_sound, build_keyed, demo_keyed, kick, walk
 
 ENDS = ("left_hand", "right_hand", "left_foot", "right_foot")
 POINT = st.lists(st.floats(-2, 2), min_size=3, max_size=3).map(np.array)

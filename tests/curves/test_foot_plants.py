@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
+from keypose.curves.edit.feet import FADE_S, SLACK, contact_levels, contact_weights
 from keypose.curves.edit.foot_plants import plant_feet
-from keypose.curves.edit.limbs import find_limbs
-from keypose.curves.edit.stance import FADE_S, SLACK, contact_levels, contact_weights
+from keypose.curves.edit.reach import find_limbs
 from keypose.errors import OptionError
 from keypose.rotations import angle_between, exp, multiply, normalise
 

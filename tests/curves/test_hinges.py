@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose.curves.edit.foot_plants import plant_feet
 from keypose.curves.edit.hinges import hold_hinges
-from keypose.curves.edit.limbs import find_limbs
+from keypose.curves.edit.reach import find_limbs
 from keypose.errors import OptionError
 from keypose.rotations import angle_between, conjugate, exp, multiply, normalise, rotate
-from naive_hinges import find_hinge, flexion, hold
+from reference.naive_hinges import find_hinge, flexion, hold
 
 EDITS = [
     ({"wider_deg": 40}, 1.3),

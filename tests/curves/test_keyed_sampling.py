@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive
-import naive_inbetween as twin
 from keypose.curves import interpolate_linear
-from keypose.curves.channels import ROTATION_KINDS, build_channels, choose_rotation_orders, leaf_joints, remove_pops
+from keypose.curves.cubic_fit import ROTATION_KINDS, build_channels, choose_rotation_orders, leaf_joints, remove_pops
 from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual, build_keyed_motion, find_extremes
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between, exp, from_euler, multiply, normalise
+from reference import naive
+from reference import naive_inbetween as twin
 
 KINDS = [(interpolation, kind) for interpolation in INTERPOLATIONS for kind in ROTATION_KINDS]
 SKELETON = kp.Skeleton(

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive_polish as twin
 from keypose import _core
-from keypose.curves.channels import build_channels
-from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.curves.polish import LEVER_MM, Polisher, joint_weights
+from keypose.curves.cubic_fit import build_channels
+from keypose.curves.keyed_motion import LEVER_MM, Polisher, build_keyed_motion, joint_weights
 from keypose.metrics import position_errors_mm
 from keypose.model import SpanPosition
 from keypose.rotations import exp
+from reference import naive_polish as twin
 
 SKELETON = kp.Skeleton(
     ("Hips", "Chest", "Hand", "Leg"), [-1, 0, 1, 0], [[0, 0, 0], [0, 5, 0], [3, 0, 0], [0, -5, 0]]

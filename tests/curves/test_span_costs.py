@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive_inbetween as twin
-from keypose.curves.channels import build_channels
-from keypose.curves.costs import compute_inbetween_costs
+from keypose.curves.cubic_fit import build_channels, compute_inbetween_costs
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.metrics import position_errors_mm
 from keypose.rotations import exp
+from reference import naive_inbetween as twin
 
 WEIGHTS = {"Hips": 1.0, "Chest": 0.25, "Head": 4.0}
 SKELETON = kp.Skeleton(

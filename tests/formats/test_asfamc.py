@@ -7,13 +7,13 @@ import re
 
 import numpy as np
 import pytest
-from acclaim import AMC, ASF, amc_text, asf_text, naive_world, random_figure, swap, write
 
 import keypose as kp
 from keypose.errors import FormatError, OptionError
 from keypose.formats.acclaim import amc
 from keypose.formats.acclaim.asf import read_skeleton
 from keypose.formats.base import Source
+from support.acclaim import AMC, ASF, amc_text, asf_text, naive_world, random_figure, swap, write
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from acclaim import AMC, ASF, swap, write
 
 import keypose as kp
 from keypose.errors import FormatError, FormatWarning, KeyposeError, LimitError
 from keypose.formats.base import Limits
+from support.acclaim import AMC, ASF, swap, write
 
 # Faults, each with its line
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from acclaim import AMC, ASF, swap, write
 
 import keypose as kp
 from keypose.errors import FileError, FormatError
+from support.acclaim import AMC, ASF, swap, write
 
 
 def write_skeletons(folder: Path, *names: str) -> None:

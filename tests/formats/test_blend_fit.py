@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keypose.curves.cubic_fit import fit_cubics
-from keypose.formats.blend.breakdowns import _find_strides
-from keypose.formats.blend.evaluated_curves import _fit_rotations, _refine_directions
-from keypose.formats.blend.residual import warp_residual
+from keypose.formats.blend.evaluated_curves import _find_strides, _fit_rotations, _refine_directions
+from keypose.formats.blend.read_keyed import warp_residual
 from keypose.model import Curves, Residual
-from keypose.model.curves import SpanPosition
+from keypose.model.keyed_motion import SpanPosition
 from keypose.rotations import angle_between, normalise
 
 FRAMES = 40

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bvh_files import HIERARCHY, ROWS, bvh_text, same_motion
 
 import keypose as kp
-import naive
 from keypose import rotations as rot
+from reference import naive
+from support.bvh_files import HIERARCHY, ROWS, bvh_text, same_motion
 
 
 def test_a_small_file(load_text):

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bvh_files import HIERARCHY, ROWS, bvh_text
 
 import keypose as kp
 from keypose import rotations as rot
+from support.bvh_files import HIERARCHY, ROWS, bvh_text
 
 
 @pytest.mark.parametrize(

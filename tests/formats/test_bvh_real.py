@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bvh_files import same_motion
 
 import keypose as kp
-import naive
 from keypose import rotations as rot
+from reference import naive
+from support.bvh_files import same_motion
 
 
 @pytest.mark.data

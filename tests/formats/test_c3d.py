@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 from keypose.errors import FormatError, FormatWarning, OptionError
 from keypose.formats import load
 from keypose.formats.c3d import FORMAT
+from support.c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 
 @pytest.mark.parametrize("processor", [INTEL, DEC, MIPS])

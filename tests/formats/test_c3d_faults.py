@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 from keypose.errors import FormatError, FormatWarning, KeyposeError, LimitError
 from keypose.formats import Limits
 from keypose.formats.base import LoadOptions, Source
 from keypose.formats.c3d import FORMAT
+from support.c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 
 def test_thousands_of_equal_labels_are_read_quickly():

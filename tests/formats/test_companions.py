@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from acclaim_pair import ASF, amc
-from gltf_pair import gltf
 from keypose.formats import recognise_format
 from keypose.formats.base import Limits, LoadOptions, Source
+from support.acclaim_pair import ASF, amc
+from support.gltf_pair import gltf
 
 
 def read(name: str | Path, data: bytes, companions: dict[str, bytes], limits: Limits | None = None) -> kp.Motion:

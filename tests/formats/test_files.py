@@ -15,7 +15,7 @@ import pytest
 
 import keypose as kp
 from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
-from keypose.formats.files import write_atomically
+from keypose.formats.base import write_atomically
 
 SUFFIXES = [
     suffix for suffix in writable_suffixes() if suffix not in (".fbx", ".blend", ".kps")
@@ -152,7 +152,7 @@ def test_links_and_permissions_stay(motion, tmp_path):
 KEEP_SAVING = """
 import sys
 from pathlib import Path
-from keypose.formats.files import write_atomically
+from keypose.formats.base import write_atomically
 for n in range(10**9):
     write_atomically(Path(sys.argv[1]), bytes([n % 256]) * 4_000_000)
 """

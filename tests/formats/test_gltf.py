@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gltf_scene import ReferenceEvaluator, Scene
 
 import keypose as kp
 from keypose.formats.base import Source
-from keypose.formats.gltf import scale as gltf_nodes
-from keypose.formats.gltf.accessors import Accessors
-from keypose.formats.gltf.animation import read_animation
-from keypose.formats.gltf.container import open_container
-from keypose.formats.gltf.sampling import Sampler, find_rate
+from keypose.formats.gltf import nodes as gltf_nodes
+from keypose.formats.gltf.animation import Sampler, find_rate, read_animation
+from keypose.formats.gltf.container import Accessors, open_container
+from support.gltf_scene import ReferenceEvaluator, Scene
 
 QUARTER = [0.0, 0.0, 0.70710678, 0.70710678]
 TURN_X = [0.5, 0.1, -0.2, 0.83]
@@ -360,7 +358,9 @@ def test_blocks_of_frames_change_nothing(tmp_path, monkeypatch):
     whole = kp.load(path)
     blocks = []
     real = gltf_nodes._apply_general_scale
-    monkeypatch.setattr(gltf_nodes, "_apply_general_scale", lambda s, p, block: (blocks.append(block), real(s, p, block)))
+    monkeypatch.setattr(
+        gltf_nodes, "_apply_general_scale", lambda s, p, block: (blocks.append(block), real(s, p, block))
+    )
     monkeypatch.setattr(gltf_nodes, "_BLOCK_BYTES", 5 * 2 * gltf_nodes._BYTES_PER_POSE)
     np.testing.assert_array_equal(kp.load(path).world_positions(), whole.world_positions())
     assert blocks[:2] == [slice(0, 5), slice(5, 10)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from gltf_scene import Scene
 
 import keypose as kp
 from keypose.formats.base import Source
 from keypose.formats.gltf import container
+from support.gltf_scene import Scene
 
 
 def moving() -> Scene:

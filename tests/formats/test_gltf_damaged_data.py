@@ -8,10 +8,10 @@ import time
 
 import numpy as np
 import pytest
-from gltf_errors import moving, refuse
-from gltf_scene import Scene, glb_of
 
 import keypose as kp
+from support.gltf_errors import moving, refuse
+from support.gltf_scene import Scene, glb_of
 
 
 @pytest.mark.parametrize(

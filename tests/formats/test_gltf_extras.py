@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gltf_motions import figure, read_document, replace_document
 
 import keypose as kp
 from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.rotations import rotate
+from support.gltf_motions import figure, read_document, replace_document
 
 
 def _extras(document: dict) -> dict:

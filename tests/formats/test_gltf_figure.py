@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_motions import CASES, figure
-from gltf_scene import ReferenceEvaluator
 
 import keypose as kp
-from keypose.formats.figure.units import metres_per_unit
+from keypose.formats.figure import metres_per_unit
+from support.gltf_motions import CASES, figure
+from support.gltf_scene import ReferenceEvaluator
 
 
 def skinned(path: Path, time_s: float) -> tuple[np.ndarray, np.ndarray, ReferenceEvaluator]:

@@ -6,13 +6,13 @@ import json
 
 import numpy as np
 import pytest
-from gltf_scene import Scene, glb_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.formats import gltf
 from keypose.formats.base import LoadOptions, Source
+from support.gltf_scene import Scene, glb_of
 
 _MEMBERS = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats() | st.text(max_size=4),

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gltf_motions import OFFSETS, figure, read_document, replace_document
-from gltf_scene import ReferenceEvaluator
-from keyed_motions import CASES, keyed
 
 import keypose as kp
 from keypose.formats.gltf.extras import KEY
 from keypose.rotations import IDENTITY, angle_between
+from support.gltf_motions import OFFSETS, figure, read_document, replace_document
+from support.gltf_scene import ReferenceEvaluator
+from support.keyed_motions import CASES, keyed
 
 TOLERANCE_MM = 0.01  # on a figure of 1.7 m
 QUATERNIONS = {name: case for name, case in CASES.items() if case.rotation_orders is None and name != "odd names"}

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import random
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from gltf_scene import ReferenceEvaluator, Scene
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fuzz.mutate import damage
+from tests.fuzz.seeds import seeds
 
 import keypose as kp
 from keypose.rotations import from_euler
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.fuzz.mutate import damage
-from tests.fuzz.seeds import seeds
+from support.gltf_scene import ReferenceEvaluator, Scene
 
 FPS = 30.0
 NODES = [

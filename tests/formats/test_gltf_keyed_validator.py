@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from keyed_motions import CASES
 from test_gltf_validator import issues, validator  # noqa: F401 - a fixture
 
 import keypose as kp
+from support.keyed_motions import CASES
 
 
 @pytest.mark.node

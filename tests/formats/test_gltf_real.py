@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gltf_scene import ReferenceEvaluator
 
 import keypose as kp
+from support.gltf_scene import ReferenceEvaluator
 
 
 @pytest.mark.data

@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from gltf_motions import CASES, assert_same, figure, read_document, replace_document
 
 import keypose as kp
+from support.gltf_motions import CASES, assert_same, figure, read_document, replace_document
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gltf_motions import CASES, NAMES, OFFSETS, assert_same, figure, read_document
-from gltf_scene import ReferenceEvaluator
 
 import keypose as kp
-from keypose.formats.figure import mesh
+from keypose.formats.figure import MAX_BONES, SHAPES, build_figure
 from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.kinematics import UPS
 from keypose.rotations import IDENTITY, from_euler, rotate
+from support.gltf_motions import CASES, NAMES, OFFSETS, assert_same, figure, read_document
+from support.gltf_scene import ReferenceEvaluator
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".gltf"])
@@ -124,7 +124,7 @@ def test_numbers_beyond_32_bits(tmp_path):
 
 
 def test_a_glb_of_more_bytes_than_it_can_count(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["keypose.formats.gltf.buffer"], "MAX_GLB_BYTES", 1000)
+    monkeypatch.setattr(sys.modules["keypose.formats.gltf.curves"], "MAX_GLB_BYTES", 1000)
     with pytest.raises(kp.OptionError, match="expected at most the 1000 of a GLB"):
         kp.save(figure(), tmp_path / "clip.glb")
     kp.save(figure(), tmp_path / "clip.gltf")
@@ -176,13 +176,13 @@ def test_only_the_longest_of_many_bones_are_drawn():
         end_joints=np.zeros(n, np.int32),
         end_offsets=np.stack((lengths, np.zeros(n), np.zeros(n)), axis=1),
     )
-    drawn = mesh.build_figure(skeleton, skeleton.offsets, skeleton.end_offsets, 1.0)
-    per_bone = 4 * len(mesh.SHAPES["bone"])
-    assert len(drawn.positions) == mesh.MAX_BONES * per_bone + 2 * 4 * len(mesh.SHAPES["ball"])
-    ends = drawn.positions[: mesh.MAX_BONES * per_bone].reshape(mesh.MAX_BONES, -1, 3)
+    drawn = build_figure(skeleton, skeleton.offsets, skeleton.end_offsets, 1.0)
+    per_bone = 4 * len(SHAPES["bone"])
+    assert len(drawn.positions) == MAX_BONES * per_bone + 2 * 4 * len(SHAPES["ball"])
+    ends = drawn.positions[: MAX_BONES * per_bone].reshape(MAX_BONES, -1, 3)
     reach = ends.max(axis=1)  # of each bone
     assert reach[:, 1].max() >= 9.0  # the child is the farthest of all
-    assert np.sort(reach[:, 0])[1] >= lengths[-mesh.MAX_BONES]
+    assert np.sort(reach[:, 0])[1] >= lengths[-MAX_BONES]
     np.testing.assert_allclose(np.linalg.norm(drawn.normals, axis=1), 1.0)
 
 

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from keyed_motions import CASES, bits, keyed
 
 import keypose as kp
 from keypose.formats.base import SaveOptions
-from keypose.formats.keys_json.read import FIELDS
-from keypose.formats.keys_json.write import VERSION, write_keyed
+from keypose.formats.keys_json import FIELDS, VERSION, write_keyed
 from keypose.storage import encode_kps_keys
+from support.keyed_motions import CASES, bits, keyed
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 

@@ -5,25 +5,22 @@ from __future__ import annotations
 import base64
 import json
 import random
-import sys
 import warnings
 import zlib
 from pathlib import Path
 
-import json_faults
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from json_faults import DELETED
-from keyed_motions import CASES
+from tests.fuzz.mutate import damage
 
 import keypose as kp
 from keypose.formats.base import SaveOptions
-from keypose.formats.keys_json.write import build_document, write_keyed
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.fuzz.mutate import damage
+from keypose.formats.keys_json import build_document, write_keyed
+from support import json_faults
+from support.json_faults import DELETED
+from support.keyed_motions import CASES
 
 SOUND = json.loads(json.dumps(build_document(CASES["cubic"])))
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from keyed_motions import CASES, bits
 
 import keypose as kp
 from keypose.formats import FORMATS, writable_suffixes
+from support.keyed_motions import CASES, bits
 
 
 @pytest.fixture(scope="module")

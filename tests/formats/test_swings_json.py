@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from keyed_motions import bits
 
 import keypose as kp
 from keypose.formats import FORMATS, load_swings, writable_suffixes
-from keypose.formats.swings_json.read import FIELDS
-from keypose.formats.swings_json.write import VERSION
+from keypose.formats.swings_json import FIELDS, VERSION
 from keypose.swings import Settings
-from stored_swings import CASES, random_swings
+from support.keyed_motions import bits
+from support.stored_swings import CASES, random_swings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 relaxed = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -5,30 +5,27 @@ from __future__ import annotations
 import base64
 import json
 import random
-import sys
 import warnings
 import zlib
 from dataclasses import replace
 from pathlib import Path
 
-import json_faults
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from json_faults import DELETED
+from tests.fuzz.mutate import damage
 
 import keypose as kp
 from keypose.formats import load_swings
 from keypose.formats.base import SaveOptions
-from keypose.formats.swings_json.write import build_document, write_swings
+from keypose.formats.swings_json import build_document, write_swings
 from keypose.rotations import IDENTITY
 from keypose.swings import Path as SwingPath
 from keypose.swings import Settings
-from stored_swings import NAMES, random_swings
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.fuzz.mutate import damage
+from support import json_faults
+from support.json_faults import DELETED
+from support.stored_swings import NAMES, random_swings
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 

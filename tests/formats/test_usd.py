@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from usd_files import load, motion, usda
 
 import keypose as kp
 from keypose.kinematics import UPS
 from keypose.rotations import rotate
+from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
 

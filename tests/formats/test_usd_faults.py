@@ -8,10 +8,10 @@ import warnings
 
 import numpy as np
 import pytest
-from usd_files import load, motion, usda
 
 import keypose as kp
 from keypose.formats import subprocess_readers, usd
+from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.fuzz.mutate import damage
-from tests.storage.checksum_repair import update_checksums
+from tests.support.checksum_repair import update_checksums
 
 from keypose.limits import Limits
 from keypose.storage.byte_source import open_source

@@ -6,7 +6,6 @@ import functools
 import gzip
 import importlib.util
 import os
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,9 +68,8 @@ def _real(pattern: str, max_bytes: int = SMALL_BYTES) -> list[bytes]:
 
 
 def _test_module(name: str) -> object:
-    """Import a helper module of tests/formats."""
-    sys.path.insert(0, str(TESTS / "formats"))
-    return importlib.import_module(name)
+    """Import a helper module of tests/support."""
+    return importlib.import_module(f"tests.support.{name}")
 
 
 def _bvh() -> Seeds:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.fuzz.kps_sections import damage_section
 from tests.fuzz.mutate import damage
 from tests.fuzz.seeds import SUBPROCESS_KINDS, seeds
-from tests.storage.checksum_repair import update_checksums
+from tests.support.checksum_repair import update_checksums
 
 import keypose as kp
 

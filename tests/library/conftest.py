@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keypose.library.library import Library
-from postgres_server import Server, binaries, running
+from support.postgres_server import Server, binaries, running
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pytest
 import keypose as kp
 from keypose.errors import KeyposeError
 from keypose.library.analysis import KEY_POSES, POSE_STEP_M, Analysis, analyse, compute_swing_table
-from keypose.library.analysis_reader import (
+from keypose.library.analysis_rows import (
     load_descriptions,
     load_key_frames,
     load_poses,
@@ -24,10 +24,10 @@ from keypose.library.analysis_reader import (
 )
 from keypose.library.canonical import canonical_body
 from keypose.library.descriptors import describe
-from keypose.library.descriptors.posture import posture
+from keypose.library.descriptors.description import posture
 from keypose.library.library import Library
-from keypose.library.part_search import build_part_track
-from keypose.library.rankers.swing_table import build_swing_table
+from keypose.library.search.part_gallery import build_part_track
+from keypose.library.search.swing_overlap import build_swing_table
 
 
 @pytest.fixture(scope="module")

@@ -17,25 +17,22 @@ import sqlalchemy as sa
 from keypose.arrays import Floats
 from keypose.library.canonical import JOINTS, canonical_body
 from keypose.library.descriptors import Description, Windows, build_galleries, clip_distances, describe
-from keypose.library.descriptors.description import Singles
+from keypose.library.descriptors.description import Singles, posture
 from keypose.library.descriptors.gallery_ranking import RANKING_DESCRIPTORS
-from keypose.library.descriptors.posture import posture
-from keypose.library.part_search import build_part_track
-from keypose.library.search.body_parts import (
+from keypose.library.search.candidate_source import PoseMatch, select_spaced
+from keypose.library.search.memory_index import CachedCounter, IndexCache, MemoryIndex, select_clips
+from keypose.library.search.part_gallery import build_part_track
+from keypose.library.search.pose_search import PoseIndex, mirror_pose
+from keypose.library.search.query import (
     canonical_joints,
     parse_joint_names,
     pose_scales,
     select_swing_parts,
     track_groups,
 )
-from keypose.library.search.candidate_source import PoseMatch, select_spaced
-from keypose.library.search.clip_scores import score_clips, self_distance
-from keypose.library.search.index_cache import CachedCounter, IndexCache
-from keypose.library.search.memory_index import MemoryIndex, select_clips
-from keypose.library.search.pose_index import PoseIndex
-from keypose.library.search.pose_search import mirror_pose
-from library_cases import DEMO
-from search_cases import StoredItems, mirror_motion
+from keypose.library.search.rankers import score_clips, self_distance
+from support.library_cases import DEMO
+from support.search_cases import StoredItems, mirror_motion
 
 NO_CONNECTION: Any = SimpleNamespace(get_transaction=lambda: None)  # a connection that is never used
 
@@ -123,7 +120,7 @@ def naive_poses(
 def test_nearest_poses_equal_the_naive_ones(
     apart_s: float, limit: int, some_columns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("keypose.library.search.pose_index.INITIAL_ROWS", 4)
+    monkeypatch.setattr("keypose.library.search.pose_search.INITIAL_ROWS", 4)
     clips = random_poses(limit)
     ids = [3 * k + 5 for k in range(len(clips))]
     numbers = np.random.default_rng(9)

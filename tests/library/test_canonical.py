@@ -10,9 +10,9 @@ import keypose as kp
 from keypose.arrays import Floats
 from keypose.kinematics import UPS, up_axis
 from keypose.library.canonical import BONES_M, INDEX, JOINTS, PARTNERS, CanonicalBody, canonical_body
-from keypose.library.descriptors.posture import posture
+from keypose.library.descriptors.description import posture
 from keypose.rotations import exp, from_matrix
-from library_cases import DEMO, MIXAMO_NAMES, rotate_world, scale_motion
+from support.library_cases import DEMO, MIXAMO_NAMES, rotate_world, scale_motion
 
 
 def body_of(motion: kp.Motion) -> CanonicalBody:

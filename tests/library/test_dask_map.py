@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import dask_jobs
 import pytest
 
 import keypose as kp
@@ -21,6 +20,7 @@ from keypose.batch.dask_map import map_on_dask, parse_scheduler_address
 from keypose.errors import KeyposeError, OptionError
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress
+from support import dask_jobs
 
 N_CLIPS = 12
 N_WORKERS = 3
@@ -32,7 +32,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.environment = os.environ | {
-            "PYTHONPATH": str(Path(__file__).parent),
+            "PYTHONPATH": str(Path(__file__).parents[1]),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",

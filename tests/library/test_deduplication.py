@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.features.spline import natural_spline
-from keypose.library.part_search import PartTrack, build_part_track
+from keypose.features import natural_spline
 from keypose.library.search.deduplication import MAX_CUT_SAMPLES, Take, compare_takes, group_duplicates, is_same_take
-from library_cases import DEMO, scale_motion
-from search_cases import CLIP_FRAMES, as_mixamo, demo_clip, mirror_motion
+from keypose.library.search.part_gallery import PartTrack, build_part_track
+from support.library_cases import DEMO, scale_motion
+from support.search_cases import CLIP_FRAMES, as_mixamo, demo_clip, mirror_motion
 
 
 def track(motion: kp.Motion) -> PartTrack:

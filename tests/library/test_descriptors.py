@@ -15,19 +15,25 @@ from keypose.library.descriptors import (
     Windows,
     build_galleries,
     clip_distances,
-    covariance,
+    clip_features,
+    clip_vector,
     describe,
     describe_body,
     rank,
 )
 from keypose.library.descriptors.clip_vector import clip_groups, clip_mirror_permutation, facts
-from keypose.library.descriptors.describe import clip_features
-from keypose.library.descriptors.description import AXES, EVEN_AXES
-from keypose.library.descriptors.learned_spaces import distances, load_shipped, pack_spaces, unpack_spaces
-from keypose.library.descriptors.posture import posture
+from keypose.library.descriptors.description import (
+    AXES,
+    EVEN_AXES,
+    distances,
+    load_shipped,
+    pack_spaces,
+    posture,
+    unpack_spaces,
+)
 from keypose.rotations import exp
-from library_cases import DEMO, MIXAMO_NAMES, rotate_world, scale_motion
-from naive_descriptors import naive_distance, naive_log_covariance, naive_rank
+from reference.naive_descriptors import naive_distance, naive_log_covariance, naive_rank
+from support.library_cases import DEMO, MIXAMO_NAMES, rotate_world, scale_motion
 
 NAMES = ("clip", "upper_1s", "lower_1s", "upper_4s", "lower_4s")
 
@@ -125,11 +131,11 @@ def test_one_clip_in_the_skeletons_of_two_exporters(data_dir: Path) -> None:
     assert clip_distances(own, build_galleries(clips, NAMES)).argmin() == 0
 
 
-@pytest.mark.parametrize("name", covariance.KINDS)
+@pytest.mark.parametrize("name", clip_vector.KINDS)
 def test_mirrored_windows_equal_those_of_the_mirrored_body(name: str) -> None:
-    kind = covariance.KINDS[name]
-    own, twin = (covariance.covariance_windows(posture(b), kind) for b in (body_of(DEMO), body_of(DEMO).mirrored()))
-    np.testing.assert_allclose(covariance.mirror_vectors(own, kind.joints), twin, atol=1e-8)
+    kind = clip_vector.KINDS[name]
+    own, twin = (clip_vector.covariance_windows(posture(b), kind) for b in (body_of(DEMO), body_of(DEMO).mirrored()))
+    np.testing.assert_allclose(clip_vector.mirror_vectors(own, kind.joints), twin, atol=1e-8)
     assert np.abs(own - twin).max() > 0.1
 
 
@@ -150,7 +156,7 @@ def test_mirror_permutation_of_clip_features() -> None:
 
 def test_axes_are_even_or_odd_to_the_last_bit() -> None:
     mirrors = {
-        name: covariance.mirror_permutation(tuple(kind.joints.tolist())) for name, kind in covariance.KINDS.items()
+        name: clip_vector.mirror_permutation(tuple(kind.joints.tolist())) for name, kind in clip_vector.KINDS.items()
     }
     parity = np.where(np.arange(AXES) < EVEN_AXES, 1.0, -1.0)
     for name, (indices, signs) in {**mirrors, "clip": clip_mirror_permutation()}.items():
@@ -205,13 +211,13 @@ def test_the_background_counts_mirrored_too() -> None:
     assert windows.background_distance[0] == pytest.approx(float((windows.weights @ nearest).mean()), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", covariance.KINDS)
+@pytest.mark.parametrize("name", clip_vector.KINDS)
 def test_covariance_windows_equal_the_naive_ones(name: str) -> None:
-    joints, scale = covariance.KINDS[name]
+    joints, scale = clip_vector.KINDS[name]
     body_posture = posture(body_of(DEMO[:130]))
-    frames = covariance.frame_features(body_posture, joints)
-    windows = covariance.covariance_windows(body_posture, covariance.KINDS[name])
-    for row, start in zip(windows, covariance.window_starts(len(frames), scale), strict=True):
+    frames = clip_vector.frame_features(body_posture, joints)
+    windows = clip_vector.covariance_windows(body_posture, clip_vector.KINDS[name])
+    for row, start in zip(windows, clip_vector.window_starts(len(frames), scale), strict=True):
         np.testing.assert_allclose(row, naive_log_covariance(frames[start : start + scale.window_frames]), atol=1e-6)
 
 
@@ -228,17 +234,17 @@ def test_arms_and_legs_are_described_separately() -> None:
 
 
 def test_blocks_of_windows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    body_posture, kind = posture(body_of(DEMO)), covariance.KINDS["upper_1s"]
-    expected = covariance.covariance_windows(body_posture, kind)
-    monkeypatch.setattr(covariance, "BLOCK_WINDOWS", 3)
-    np.testing.assert_allclose(covariance.covariance_windows(body_posture, kind), expected, atol=1e-9)
+    body_posture, kind = posture(body_of(DEMO)), clip_vector.KINDS["upper_1s"]
+    expected = clip_vector.covariance_windows(body_posture, kind)
+    monkeypatch.setattr(clip_vector, "BLOCK_WINDOWS", 3)
+    np.testing.assert_allclose(clip_vector.covariance_windows(body_posture, kind), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("n_frames", "expected"), [(1, [0]), (29, [0]), (30, [0]), (31, [0, 1]), (45, [0, 15]), (70, [0, 15, 30, 40])]
 )
 def test_where_windows_start(n_frames: int, expected: list[int]) -> None:
-    assert covariance.window_starts(n_frames, covariance.SECOND).tolist() == expected
+    assert clip_vector.window_starts(n_frames, clip_vector.SECOND).tolist() == expected
 
 
 def test_mirroring_exchanges_the_facts_of_both_sides() -> None:

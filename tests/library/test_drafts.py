@@ -9,11 +9,11 @@ import pytest
 
 import keypose as kp
 from keypose.errors import Conflict, FormatError, KeyposeError, OptionError
-from keypose.library.drafts import MAX_BYTES
 from keypose.library.extra import sa
 from keypose.library.library import Library
+from keypose.library.metadata import MAX_BYTES
 from keypose.library.tables import drafts
-from search_cases import demo_clip
+from support.search_cases import demo_clip
 
 
 @pytest.fixture

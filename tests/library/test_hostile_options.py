@@ -14,7 +14,7 @@ import keypose as kp
 from keypose.errors import FileError, LimitError, OptionError
 from keypose.formats import Limits
 from keypose.library.library import Library
-from keypose.library.text_normalization import MAX_TAGS
+from keypose.library.rows import MAX_TAGS
 
 
 @pytest.mark.parametrize("where", ["a" * 300, "x\0.db", "a" * 300 + "/clips.db", "no/such/folder.db"])
@@ -130,6 +130,6 @@ def test_a_format_without_its_package_is_no_damage(tmp_path: Path, monkeypatch: 
         def fail(*_: object) -> None:
             raise kp.errors.MissingExtra("reading USD needs: pip install 'keypose[usd]'")
 
-        monkeypatch.setattr("keypose.library.reanalysis.analyse", fail)
+        monkeypatch.setattr("keypose.library.rebuild.analyse", fail)
         (fault,) = library.rebuild(jobs=1)
         assert fault.kind == "analysis" and "pip install 'keypose[usd]'" in fault.message

@@ -15,7 +15,7 @@ import pytest
 import keypose as kp
 from keypose.batch import Outcome, map_clips
 from keypose.errors import FileError, KeyposeError, OptionError
-from keypose.library.ingest import engine, run
+from keypose.library.ingest import run
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress
 
@@ -70,10 +70,8 @@ def test_a_folder_is_ingested_reported_and_recognised_the_next_time(library: Lib
 def test_only_what_is_new_is_analysed(library: Library, takes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library.add([takes / "take_0.bvh"])
     analysed_names = []
-    really = engine.run_prepare_job
-    monkeypatch.setattr(
-        engine, "run_prepare_job", lambda job: analysed_names.append(Path(job.path).name) or really(job)
-    )
+    really = run.run_prepare_job
+    monkeypatch.setattr(run, "run_prepare_job", lambda job: analysed_names.append(Path(job.path).name) or really(job))
     library.add([takes], jobs=1)
     assert sorted(analysed_names) == ["bad.bvh", *(f"take_{n}.bvh" for n in range(1, N_CLIPS))]
 
@@ -133,7 +131,7 @@ def test_files_that_need_others_come_with_them(
         shutil.copy(data_dir / "asf-amc" / name, folder)
     shutil.copy(folder / "09_06.amc", tmp_path / "lonely.amc")
     if far:
-        monkeypatch.setattr(engine, "map_on_dask", _map_without_disk)
+        monkeypatch.setattr(run, "map_on_dask", _map_without_disk)
     by = {"engine": "dask://host:1"} if far else {"jobs": 1}
     report = library.add([folder, tmp_path / "lonely.amc"], **by)
     assert [(clip.name, clip.suffix) for clip in report.added] == [("09_06", ".kps")]
@@ -174,7 +172,7 @@ def test_a_lost_cluster_and_a_full_disk_leave_prepared_clips(
                 raise KeyposeError("the cluster is gone")
             yield outcome
 
-    monkeypatch.setattr(engine, "map_on_dask", map_until_lost)
+    monkeypatch.setattr(run, "map_on_dask", map_until_lost)
     with pytest.raises(KeyposeError, match="the cluster is gone"):
         library.add([takes], engine="dask://host")
     assert len(library) == 1  # one failed, one existed

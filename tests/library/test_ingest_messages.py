@@ -13,7 +13,7 @@ import pytest
 import keypose as kp
 from keypose.errors import FormatWarning, OptionError
 from keypose.library.blobs import sha256_hex
-from keypose.library.ingest import engine
+from keypose.library.ingest import run
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress, IngestReport, RebuildProgress
 
@@ -85,7 +85,7 @@ def test_warnings_of_remote_workers_have_the_path_of_the_file(
 ) -> None:
     from keypose.batch import map_clips
 
-    monkeypatch.setattr(engine, "map_on_dask", lambda function, items, _: map_clips(function, items, 1))
+    monkeypatch.setattr(run, "map_on_dask", lambda function, items, _: map_clips(function, items, 1))
     (warning,) = library.add([takes], engine="dask://host:1").warnings
     assert warning.startswith(f"{takes / 'short.bvh'}")
 
@@ -225,7 +225,7 @@ def test_adding_files_after_a_rebuild_restores_names(tmp_path: Path, takes: Path
 
 
 def test_a_rebuild_uses_several_processes(library: Library, takes: Path, monkeypatch) -> None:
-    from keypose.library.ingest import engine as engine_module
+    from keypose.library.ingest import run as engine_module
 
     library.add([takes], jobs=1)
     job_counts: list[int] = []

@@ -17,7 +17,7 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.library.library import Library
-from keypose.library.text_normalization import file_stem, split_words
+from keypose.library.rows import file_stem, split_words
 
 
 @pytest.fixture(scope="module")

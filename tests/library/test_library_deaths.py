@@ -16,9 +16,9 @@ import pytest
 
 import keypose as kp
 from keypose.library.library import Library
-from postgres_server import Server
+from support.postgres_server import Server
 
-SCRIPT = Path(__file__).with_name("killed_process.py")
+SCRIPT = Path(__file__).parents[1] / "support" / "killed_process.py"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import pytest
 
 import keypose as kp
 from keypose.errors import FileError, FormatError, KeyposeError
-from keypose.library.analysis_reader import (
+from keypose.library.analysis_rows import (
     load_descriptions,
     load_key_frames,
     load_poses,

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clip_rows import insert_clip
 from keypose.errors import OptionError
-from keypose.library.body_part_facets import FACET_BODY_PARTS
+from keypose.library.analysis import FACET_BODY_PARTS
 from keypose.library.extra import sa
 from keypose.library.library import Library
-from keypose.library.rankers.swing_table import BODY_PARTS, SwingTable
+from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
 from keypose.library.tables import body_part_facets, tags
-from search_cases import CLIP_FRAMES, demo_clip, marker_motion
+from support.clip_rows import insert_clip
+from support.search_cases import CLIP_FRAMES, demo_clip, marker_motion
 
 OF_LIMBS = {
     "head": {"neck", "head"},

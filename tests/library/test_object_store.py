@@ -15,7 +15,7 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, MissingExtra, OptionError
 from keypose.library.blobs import Blobs, FolderBlobs, sha256_hex
-from keypose.library.blobs.location import normalize_location
+from keypose.library.blobs.folder import normalize_location
 from keypose.library.blobs.object_store import FsspecBlobs
 from keypose.library.library import Library
 

@@ -9,15 +9,24 @@ import pytest
 import keypose as kp
 from keypose.errors import ModelError, OptionError
 from keypose.library.canonical import CanonicalBody, canonical_body
-from keypose.library.descriptors.posture import posture
-from keypose.library.part_search import GROUP_NAMES, GROUPS, RATE, PartGallery, PartTrack, build_part_track
-from keypose.library.part_search.basis import AXES, EVEN_AXES, MAX_VALUE, SIZE, load_shipped, pack_basis, unpack_basis
-from keypose.library.part_search.body_features import IS_ODD, group_features
-from keypose.library.part_search.cross_correlation import Level, correlate, moving_means
-from keypose.library.part_search.query import build_variants
+from keypose.library.descriptors.description import posture
+from keypose.library.search.cross_correlation import Level, correlate, moving_means
+from keypose.library.search.part_features import (
+    AXES,
+    EVEN_AXES,
+    IS_ODD,
+    MAX_VALUE,
+    SIZE,
+    build_variants,
+    group_features,
+    load_shipped,
+    pack_basis,
+    unpack_basis,
+)
+from keypose.library.search.part_gallery import GROUP_NAMES, GROUPS, RATE, PartGallery, PartTrack, build_part_track
 from keypose.rotations import exp
-from library_cases import DEMO, rotate_world, scale_motion
-from naive_part_search import naive_best, naive_means, naive_shifts, naive_similarity
+from reference.naive_part_search import naive_best, naive_means, naive_shifts, naive_similarity
+from support.library_cases import DEMO, rotate_world, scale_motion
 
 BODY = canonical_body(DEMO)
 assert BODY is not None

@@ -14,15 +14,15 @@ import psycopg
 import pytest
 
 import keypose as kp
-from clip_rows import insert_clip
 from keypose.errors import FileError, FormatError, KeyposeError, OptionError
 from keypose.library.db import postgres_setup
-from keypose.library.db.postgres_errors import translate_error
+from keypose.library.db.postgres import translate_error
 from keypose.library.extra import sa
 from keypose.library.library import Library
+from keypose.library.rows import parse_query_words, split_words
 from keypose.library.tables import clips
-from keypose.library.text_normalization import parse_query_words, split_words
-from postgres_server import Server
+from support.clip_rows import insert_clip
+from support.postgres_server import Server
 
 
 @pytest.fixture(scope="module")

@@ -12,20 +12,20 @@ import pytest
 from numpy.typing import NDArray
 
 import keypose as kp
-from clip_rows import insert_clip
 from keypose.errors import FormatError
 from keypose.library import search_vectors
 from keypose.library.db.postgres import PostgresDialect
 from keypose.library.db.postgres_vectors import NearestQuery, encode_copy_rows, format_vector, vector_table
 from keypose.library.extra import sa
 from keypose.library.library import Library
-from keypose.library.part_search import PartTrack
 from keypose.library.search import pgvector_index
-from keypose.library.search.table_reader import TableReader
+from keypose.library.search.memory_index import TableReader
+from keypose.library.search.part_gallery import PartTrack
 from keypose.library.tables import clips
-from library_cases import DEMO
-from postgres_server import Server
-from search_cases import CLIP_FRAMES, as_mixamo, demo_clip, marker_motion, mirror_motion
+from support.clip_rows import insert_clip
+from support.library_cases import DEMO
+from support.postgres_server import Server
+from support.search_cases import CLIP_FRAMES, as_mixamo, demo_clip, marker_motion, mirror_motion
 
 N_CLIPS, N_PARTS, N_NUMBERS = 40, 30, 12
 

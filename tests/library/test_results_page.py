@@ -10,14 +10,22 @@ import pytest
 
 import keypose as kp
 from keypose.errors import OptionError
-from keypose.library.rankers.swing_overlap import SwingMatch
 from keypose.library.records import Clip
-from keypose.library.results_page import MAX_HITS, MAX_STRIPS, PageHit, PageQuery, results_page
-from keypose.library.results_page.bar import describe_span
-from keypose.library.results_page.strips import MAX_CHARS, sanitize_svg, uses_page_colours
+from keypose.library.results_page import (
+    MAX_CHARS,
+    MAX_HITS,
+    MAX_STRIPS,
+    PageHit,
+    PageQuery,
+    describe_span,
+    results_page,
+    sanitize_svg,
+    uses_page_colours,
+)
 from keypose.library.search.hits import Hit, MatchDetails
-from keypose.pictures.picture import Picture
-from pictures.html_pages import Page
+from keypose.library.search.swing_overlap import SwingMatch
+from keypose.pictures.svg import Picture
+from support.html_pages import Page
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u202e \"' &amp;"
 KEYS = (0, 10, 20, 30, 40, 50, 60, 79)
@@ -199,7 +207,7 @@ def test_strips_are_dark_where_the_page_is(strip: Picture) -> None:
 
 def test_limits_of_a_page(page_query: PageQuery, strip: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_STRIPS == 200
-    monkeypatch.setattr("keypose.library.results_page.page.MAX_STRIPS", 4)
+    monkeypatch.setattr("keypose.library.results_page.MAX_STRIPS", 4)
     many = [PageHit(clip(f"walk {n}"), hit(), KEYS, strip) for n in range(7)]
     page = page_of(page_query, *many)
     assert sum("strip" in (e.attributes.get("class") or "") for e in page.find_all("div")) == 5

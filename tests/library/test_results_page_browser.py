@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from chromium import open_page
-from keypose.library.rankers.swing_overlap import SwingMatch
 from keypose.library.records import Clip
 from keypose.library.results_page import PageHit, PageQuery, results_page
 from keypose.library.search.hits import Hit, MatchDetails
+from keypose.library.search.swing_overlap import SwingMatch
+from support.chromium import open_page
 
 pytestmark = pytest.mark.browser
 EVIL = "<img src=x onerror=alert(1)>\"'&"

@@ -15,15 +15,14 @@ import pytest
 import keypose as kp
 from keypose.arrays import Floats
 from keypose.errors import OptionError, UnknownJoint
-from keypose.library.filters import Filters
 from keypose.library.library import Library
+from keypose.library.listing import Filters
 from keypose.library.search.hits import Hit, MatchDetails
-from keypose.library.search.memory_index import MemoryIndex
+from keypose.library.search.memory_index import MemoryIndex, TableReader
 from keypose.library.search.search import search, search_part, search_pose
-from keypose.library.search.table_reader import TableReader
 from keypose.library.store import Store
-from library_cases import DEMO, scale_motion
-from search_cases import CLIP_FRAMES, as_mixamo, demo_clip, marker_motion, mirror_motion
+from support.library_cases import DEMO, scale_motion
+from support.search_cases import CLIP_FRAMES, as_mixamo, demo_clip, marker_motion, mirror_motion
 
 
 class Searcher:

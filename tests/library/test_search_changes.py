@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 from keypose.library.search.memory_index import MemoryIndex
-from library_cases import DEMO
+from support.library_cases import DEMO
 
 
 @pytest.fixture

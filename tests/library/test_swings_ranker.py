@@ -10,17 +10,20 @@ import pytest
 
 import keypose as kp
 from keypose.arrays import Floats
-from keypose.library.rankers.swing_overlap import (
+from keypose.library.search.swing_overlap import (
+    BODY_PARTS,
     MAX_SWING_MATCHES,
+    RATE,
     SwingMatch,
     SwingSpan,
+    SwingTable,
+    build_swing_table,
     match_swings,
     overlap,
     overlap_scores,
 )
-from keypose.library.rankers.swing_table import BODY_PARTS, RATE, SwingTable, build_swing_table
 from keypose.rotations import conjugate, exp, multiply, rotate
-from search_cases import mirror_motion
+from support.search_cases import mirror_motion
 
 HAND, OTHER_HAND = BODY_PARTS.index("left_hand"), BODY_PARTS.index("right_hand")
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)

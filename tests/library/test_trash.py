@@ -15,7 +15,7 @@ from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.search import pgvector_index
 from keypose.library.tables import analyses, clips, trash
-from search_cases import CLIP_FRAMES, demo_clip
+from support.search_cases import CLIP_FRAMES, demo_clip
 
 NAMES = tuple(CLIP_FRAMES)
 

@@ -14,7 +14,7 @@ import pytest
 import keypose as kp
 from keypose.library.extra import sa
 from keypose.library.library import Library
-from postgres_server import Server
+from support.postgres_server import Server
 
 N_CLIPS = 3
 

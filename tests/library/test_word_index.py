@@ -63,7 +63,7 @@ def test_an_interrupted_rebuild_leaves_the_word_index(folder: Path, monkeypatch:
     def dies(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.library.rebuild_steps.repair_rows", dies)
+    monkeypatch.setattr("keypose.library.rebuild.repair_rows", dies)
     with Library(folder / "clips.db") as library:
         with pytest.raises(KeyboardInterrupt):
             library.rebuild()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from point_cases import CASES, make_points
 
 import keypose as kp
-import naive
 from keypose.features import compute_features
 from keypose.methods.decimate import METHOD, decimate
 from keypose.model import Features
+from reference import naive
+from support.point_cases import CASES, make_points
 
 
 def interpolation_error(values: np.ndarray, keys: np.ndarray) -> float:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import OptionError
 from keypose.features import compute_features, gaussian_filter
 from keypose.methods import farthest as farthest_module
 from keypose.methods.farthest import METHOD, FarthestSearch, farthest
 from keypose.model import Features
+from reference import naive
 
 CASES = {
     "noise": lambda rng, n: rng.normal(size=(n, 6)),

@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import OptionError
-from keypose.features import compute_features
-from keypose.features.spline import natural_spline
-from keypose.methods.refine import METHOD, curve, refine, refine_table
-from keypose.methods.refine.curve import find_curve_keys
-from keypose.methods.refine.fixed_frames import RefineOptions, find_extrema, find_straight_sections
-from keypose.methods.refine.joint import reduce_keys
-from keypose.methods.refine.order import rank_frames
+from keypose.features import compute_features, natural_spline
+from keypose.methods.refine import METHOD, curve, rank_frames, refine, refine_table
+from keypose.methods.refine.curve import (
+    RefineOptions,
+    find_curve_keys,
+    find_extrema,
+    find_straight_sections,
+    reduce_keys,
+)
 from keypose.model import Column, Features
+from reference import naive
 
 RULES = RefineOptions(threshold=0.13, min_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
 OPTIONS = asdict(RULES)

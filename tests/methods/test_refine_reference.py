@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.features import compute_features
 from keypose.methods.refine import refine, refine_table
-from keypose.methods.refine.curve import find_curve_keys
-from keypose.methods.refine.fixed_frames import RefineOptions
+from keypose.methods.refine.curve import RefineOptions, find_curve_keys
+from reference import naive
 
 RULES = RefineOptions(threshold=0.13, min_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
 SIDED_PARTS = ("Arm", "ForeArm", "Hand", "UpLeg", "Leg", "Foot")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import ModelError, OptionError
 from keypose.methods.salient import check_memory, salient
 from keypose.model import EdgeCosts, Features
+from reference import naive
 
 RNG = np.random.default_rng
 

@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from point_cases import CASES, make_points
 
 import keypose as kp
-import naive
 from keypose.features import compute_features
 from keypose.methods.simplify import METHOD, simplify
 from keypose.model import Features
+from reference import naive
+from support.point_cases import CASES, make_points
 
 
 def tolerance_keys(values: np.ndarray, tolerance: float, first: int, last: int) -> set[int]:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import OptionError
 from keypose.features import compute_features
 from keypose.methods import spread as spread_module
 from keypose.methods.farthest import farthest
 from keypose.methods.spread import METHOD, spread
 from keypose.model import Features
+from reference import naive
 
 CASES = {
     "noise": lambda rng, n: rng.normal(size=(n, 3)),

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import OptionError
 from keypose.features import compute_features
 from keypose.methods.saliency import METHOD, StreamingSaliency, saliency
+from reference import naive
 
 CLIPS = ("02_07", "07_05", "09_01", "131_04", "135_07", "38_03", "49_02", "49_06", "86_01")
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive
 from keypose.errors import OptionError
 from keypose.features import compute_features
 from keypose.methods import synopsis as synopsis_module
 from keypose.methods.synopsis import METHOD, synopsis
 from keypose.model import Features
+from reference import naive
 
 CASES = {
     "noise": lambda rng, n: rng.normal(size=(n, 3)),

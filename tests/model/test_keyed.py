@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose import rotations as rot
 from keypose.errors import KeyposeError, ModelError, OptionError
-from keypose.model.curves import SpanPosition
+from keypose.model.keyed_motion import SpanPosition
 
 SKELETON = kp.Skeleton(("Hips", "Chest"), [-1, 0], [[0, 0, 0], [0, 5, 0]])
 KEYS = [0, 4, 10, 19]

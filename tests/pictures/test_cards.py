@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from svg_content import paths, points
 
 import keypose as kp
-from chromium import open_page
 from keypose.pictures.cards import keyed_card, ladder_card, score_card, selection_card, swings_card
+from support.chromium import open_page
+from support.svg_content import paths, points
 
 MOTION = kp.demo_motion(fps=30)[:300]
 SELECTION = kp.select(MOTION, "farthest", keys=9)

@@ -8,13 +8,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
 
 from keypose.errors import OptionError
 from keypose.pictures.chart import Axis, Band, Line, Mark, TopAxis, chart
-from keypose.pictures.chart.draw import DASHES, LineStyles
-from keypose.pictures.chart.labels import SAMPLE_PX
-from keypose.pictures.theme import SERIES, find_theme
+from keypose.pictures.chart.draw import DASHES, SAMPLE_PX, LineStyles
+from keypose.pictures.svg import SERIES, find_theme
+from support.svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
 
 LIGHT = find_theme("light")
 KEYS = np.arange(2, 61)

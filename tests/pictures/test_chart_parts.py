@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 
 from keypose.pictures.chart import Axis, Scale, build_scale
-from keypose.pictures.chart.labels import spread_positions
-from keypose.pictures.chart.strokes import MAX_ERROR_PX, simplify_points, thin_points
-from keypose.pictures.chart.ticks import format_tick, integer_ticks, linear_ticks, log_ticks
+from keypose.pictures.chart.draw import spread_positions
+from keypose.pictures.chart.scale import (
+    MAX_ERROR_PX,
+    format_tick,
+    integer_ticks,
+    linear_ticks,
+    log_ticks,
+    simplify_points,
+    thin_points,
+)
 
 RANGES = [(0, 1), (0, 100), (-3.7, 12.2), (0.001, 0.0023), (99.5, 100.5), (-1e-9, 1e-9), (2, 2e6), (1e14, 1e14 + 7)]
 

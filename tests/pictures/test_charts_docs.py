@@ -9,9 +9,8 @@ import pytest
 
 from keypose.pictures.error_curve import MAX_CLIFFS
 from keypose.pictures.heat import COLUMN_PX, SCALE_PERCENTILE
-from keypose.pictures.picture import Picture
-from keypose.pictures.timeline import MAX_DEFAULT_ROWS
-from keypose.pictures.timeline_bars import ANGLES
+from keypose.pictures.svg import Picture
+from keypose.pictures.timeline import ANGLES, MAX_DEFAULT_ROWS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "charts.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.S)

@@ -193,7 +193,7 @@ def test_a_notebook_shows_the_table(comparison):
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (400, "dark")])
 def test_the_page_opens_in_a_browser(browser, text, tmp_path: Path, width, scheme):
-    from chromium import open_page
+    from support.chromium import open_page
 
     file = tmp_path / "report.html"
     file.write_text(text)
@@ -211,7 +211,7 @@ def test_the_page_opens_in_a_browser(browser, text, tmp_path: Path, width, schem
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1200, 690])
 def test_wide_table_is_not_cut_on_screen_or_paper(browser, text, tmp_path: Path, width):
-    from chromium import open_page
+    from support.chromium import open_page
 
     file = tmp_path / "report.html"
     file.write_text(text)

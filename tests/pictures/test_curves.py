@@ -7,15 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
 
 import keypose as kp
 from keypose.errors import OptionError
 from keypose.features import compute_features
 from keypose.methods.saliency import saliency_counts
-from keypose.pictures.curve_saliency import compute_joint_saliency
-from keypose.pictures.curves import MAX_JOINTS, plot_curves
-from keypose.pictures.theme import find_theme
+from keypose.pictures.curves import MAX_JOINTS, compute_joint_saliency, plot_curves
+from keypose.pictures.svg import find_theme
+from support.svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
 
 MOTION = kp.demo_motion(fps=60)[:400]
 LIGHT = find_theme("light")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
 
 import keypose as kp
 from keypose.errors import OptionError
 from keypose.pictures.error_curve import plot_errors
-from keypose.pictures.theme import find_theme
+from keypose.pictures.svg import find_theme
+from support.svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
 
 LIGHT = find_theme("light")
 # a power law with a cliff at 9 keys

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motions import ANY_SKELETON, markers, motion
 
 import keypose as kp
 from keypose.kinematics import heights_above
-from keypose.pictures.figure import Body, build_body
-from keypose.pictures.figure.build import MAX_PARTS
-from keypose.pictures.figure.links import find_links
+from keypose.pictures.figure import MAX_PARTS, Body, build_body
+from keypose.pictures.figure.body import find_links
+from support.motions import ANY_SKELETON, markers, motion
 
 DEMO = kp.demo_motion(30)
 

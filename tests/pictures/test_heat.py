@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 import keypose as kp
 from keypose.errors import OptionError
 from keypose.metrics import position_errors_mm
 from keypose.pictures.heat import MAX_ROWS, bin_max, heat_map
-from keypose.pictures.theme import find_theme
+from keypose.pictures.svg import find_theme
+from support.svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 MOTION = kp.demo_motion(fps=30)
 

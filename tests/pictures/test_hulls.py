@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from figures import polygon
 
-from keypose.pictures.figure.hulls import ABSENT, hull_paths
+from keypose.pictures.figure.body import ABSENT, hull_paths
+from support.figures import polygon
 
 
 def naive_hull(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:

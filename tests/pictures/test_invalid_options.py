@@ -12,7 +12,7 @@ import pytest
 import keypose as kp
 from keypose.errors import OptionError
 from keypose.pictures.heat import heat_map
-from keypose.pictures.strip.choice import MAX_POSES
+from keypose.pictures.strip.scene import MAX_POSES
 
 NAN = float("nan")
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import figures
-from motions import ANY_SKELETON, motion
-from svg_content import assert_texts_fit, text_boxes
 
 import keypose as kp
-from chromium import open_page
+from keypose.pictures.cards import motion_card
 from keypose.pictures.figure import build_body
-from keypose.pictures.motion_card import motion_card
+from support.chromium import open_page
+from support.figures import figures
+from support.motions import ANY_SKELETON, motion
+from support.svg_content import assert_texts_fit, text_boxes
 
 
 def svg_of(html: str) -> str:

@@ -8,14 +8,12 @@ import re
 from pathlib import Path
 
 import pytest
-from html_pages import Page
 
-from chromium import open_page
 from keypose.errors import OptionError
 from keypose.pictures.page import Section, code, details, escape_text, facts, figure, notes, page, table
-from keypose.pictures.picture import Picture
-from keypose.pictures.svg import document
-from keypose.pictures.theme import find_theme
+from keypose.pictures.svg import Picture, document, find_theme
+from support.chromium import open_page
+from support.html_pages import Page
 
 EVIL = "</title></style></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\u202e\ud800"
 

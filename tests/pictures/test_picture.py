@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.pictures import svg
-from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.theme import THEMES, find_theme, mix, page_css
+from keypose.pictures.svg import THEMES, Picture, find_theme, mix, page_css, picture_path
 
 LIGHT = find_theme("light")
 
@@ -198,7 +197,7 @@ class TestSave:
 def test_pictures_do_not_load_what_only_png_needs():
     import subprocess
 
-    code = "import keypose.pictures.picture, sys; print([m for m in sys.modules if 'resvg' in m or 'font_source' in m])"
+    code = "import keypose.pictures.svg, sys; print([m for m in sys.modules if 'resvg' in m or 'font_source' in m])"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd()).stdout
         == "[]\n"

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from html_pages import Page
-from motions import markers
 
 import keypose as kp
-from keypose.curves.costs import compute_inbetween_costs
+from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import FileError, OptionError
 from keypose.metrics import position_errors_mm
 from keypose.pictures.figure import build_body
 from keypose.pictures.report import report
 from keypose.pictures.report.analysis import ClipAnalysis, analyse_motion
-from keypose.pictures.report.player_clip import build_player_clip
+from keypose.pictures.report.player import build_player_clip
 from keypose.pictures.report.sections import build_clip_report
 from keypose.pictures.report.settings import ReportSettings
+from support.html_pages import Page
+from support.motions import markers
 
 EVIL = "<script>alert(1)</script></script><img src=x onerror=alert(1)>\"'&\x00\x1b\u202e\ud800" + "x" * 10_000
 

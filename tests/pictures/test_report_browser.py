@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from chromium import WatchedPage, open_page
 from keypose.pictures.report import report
+from support.chromium import WatchedPage, open_page
 
 pytestmark = pytest.mark.browser
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"

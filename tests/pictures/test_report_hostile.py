@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from html_pages import Page
 
 import keypose as kp
 from keypose.metrics import position_errors_mm
+from keypose.pictures.page import format_shell_command
 from keypose.pictures.report.analysis import ClipAnalysis, analyse_motion
-from keypose.pictures.report.job import ReportJob, run_report_job
-from keypose.pictures.report.player_clip import build_player_clip
+from keypose.pictures.report.build import ReportJob, run_report_job
+from keypose.pictures.report.player import build_player_clip
 from keypose.pictures.report.settings import ReportSettings
-from keypose.pictures.shell_command import format_shell_command
+from support.html_pages import Page
 
 ENDS = "</script><script>alert(1)</script>"
 OPENS = "<!--<script>"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from html_pages import Page
 
 import keypose as kp
-from keypose.batch.load_options import ClipLoadOptions
+from keypose.batch.file_discovery import ClipLoadOptions
 from keypose.errors import FormatWarning
 from keypose.pictures.report.analysis import analyse_motion
-from keypose.pictures.report.job import ReportJob, run_report_job
+from keypose.pictures.report.build import ReportJob, run_report_job
 from keypose.pictures.report.settings import ReportSettings, Source, python_script, report_command, unbake_command
+from support.html_pages import Page
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figures import Figure, figures, shadows
-from motions import ANY_SKELETON, motion
-from svg_content import assert_texts_fit, parse_svg, text_boxes
 
 import keypose as kp
 from keypose.pictures.strip import LAYOUTS, strip
-from keypose.pictures.theme import TONES, find_theme
+from keypose.pictures.svg import TONES, find_theme
+from support.figures import Figure, figures, shadows
+from support.motions import ANY_SKELETON, motion
+from support.svg_content import assert_texts_fit, parse_svg, text_boxes
 
 DEMO = kp.demo_motion(30)
 EIGHT = kp.select(DEMO, "farthest", keys=8)

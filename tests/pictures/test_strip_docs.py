@@ -9,11 +9,11 @@ import pytest
 
 import keypose as kp
 from keypose.cli.app import run
-from keypose.pictures.figure.build import MAX_PARTS
+from keypose.pictures.figure import MAX_PARTS
 from keypose.pictures.figure.paint import MAX_SOLID_PARTS
 from keypose.pictures.strip import LAYOUTS
 from keypose.pictures.strip.canvas import HEIGHT_PX
-from keypose.pictures.strip.choice import MIN_KEY_OPACITY
+from keypose.pictures.strip.scene import MIN_KEY_OPACITY
 from keypose.pictures.view import ANGLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "strip.md").read_text()

@@ -7,14 +7,13 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from figures import Figure, figures, shadows
-from svg_content import assert_texts_fit, text_boxes
 
 import keypose as kp
 from keypose.pictures.figure import build_body
 from keypose.pictures.strip import LAYOUTS, strip
-from keypose.pictures.strip.captions import round_step
-from keypose.pictures.strip.layouts import expand_along_path
+from keypose.pictures.strip.canvas import expand_along_path, round_step
+from support.figures import Figure, figures, shadows
+from support.svg_content import assert_texts_fit, text_boxes
 
 DEMO = kp.demo_motion(30)
 EIGHT = kp.select(DEMO, "farthest", keys=8)

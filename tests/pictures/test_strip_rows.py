@@ -6,11 +6,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from figures import Figure, figures, shadows
-from svg_content import assert_texts_fit, paths, text_boxes
 
 import keypose as kp
 from keypose.pictures.strip import strip
+from keypose.pictures.svg import find_theme
+from support.figures import Figure, figures, shadows
+from support.svg_content import assert_texts_fit, paths, text_boxes
 
 DEMO = kp.demo_motion(30)
 TWELVE = np.linspace(0, DEMO.n_frames - 1, 12).astype(int)
@@ -38,7 +39,7 @@ def test_rows_go_below_each_other_and_nothing_overlaps(per_row: int, options: di
     assert all(end < start for end, start in zip(ends, starts[1:], strict=False))
     assert ends[-1] <= picture.height and min(starts) >= 0
     assert max(f.box[1, 0] for f in strip_figures) <= picture.width
-    floors = paths(picture.svg, fill=kp.pictures.theme.find_theme("light")["panel"])
+    floors = paths(picture.svg, fill=find_theme("light")["panel"])
     assert len(floors) == len(rows)
 
 

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 import keypose as kp
 from keypose.errors import OptionError, UnknownJoint
-from keypose.pictures.chart.time_axis import frame_scale
-from keypose.pictures.theme import find_theme
-from keypose.pictures.timeline import MAX_DEFAULT_ROWS, timeline
-from keypose.pictures.timeline_bars import ANGLES, draw_bars, find_shade
+from keypose.pictures.chart.axes import frame_scale
+from keypose.pictures.svg import find_theme
+from keypose.pictures.timeline import ANGLES, MAX_DEFAULT_ROWS, draw_bars, find_shade, timeline
 from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track
 from keypose.swings.timeline import Bar, Row
+from support.svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 MOTION = kp.demo_motion(fps=60)[:600]
 SWINGS = kp.swings(MOTION)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motions import motion
 
 import keypose as kp
 from keypose.pictures.view import ANGLES, VIEWS, build_view
+from support.motions import motion
 
 NAMES = ("Hips", "Spine", "LeftArm", "RightArm", "LeftUpLeg", "RightUpLeg")
 

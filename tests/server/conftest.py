@@ -9,9 +9,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import MAX_UPLOAD_BYTES, MAX_UPLOADS, LiveServer, start_server
 
 import keypose as kp
+from support.live_server import MAX_UPLOAD_BYTES, MAX_UPLOADS, LiveServer, start_server
 
 
 @pytest.fixture(scope="session")

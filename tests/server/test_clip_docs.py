@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
-from live_server import start_server
 
 import keypose as kp
 from keypose.server.error_responses import HTTP_STATUS
 from keypose.server.routes import ROUTERS
+from support.live_server import start_server
 
 DOCS = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 HEADING = re.compile(r"^### (GET|POST|PUT|PATCH|DELETE) `([^`?]+)`", re.MULTILINE)

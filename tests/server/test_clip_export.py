@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 import pytest
-from upload_requests import send
 
 import keypose as kp
 from keypose.cli.app import run
@@ -19,6 +18,7 @@ from keypose.errors import MissingExtra
 from keypose.formats import writable_suffixes
 from keypose.server.error_responses import error_details, http_status
 from keypose.swings.edit import SwingEdit
+from support.upload_requests import send
 
 FRAMES = [0, 30, 61, 90, 119]
 BLENDER = (".fbx", ".blend")  # compared in tests/blender

@@ -19,10 +19,10 @@ from typing import Any
 
 import httpx
 import pytest
-from live_server import is_alive, runs, until
 
 import keypose as kp
-from keypose.cli.serve_run import THREAD_VARIABLES
+from keypose.cli.serve import THREAD_VARIABLES
+from support.live_server import is_alive, runs, until
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from live_server import TIMEOUT_S, LiveServer, start_server
+
+from support.live_server import TIMEOUT_S, LiveServer, start_server
 
 PAGE = {"Accept": "text/html"}
 

@@ -12,12 +12,12 @@ from urllib.parse import unquote
 
 import httpx
 import pytest
-from live_server import MAX_UPLOAD_BYTES, LiveServer, until
-from upload_requests import bvh, send, uploaded_files
 
 import keypose as kp
-from acclaim_pair import ASF, amc
-from gltf_pair import gltf
+from support.acclaim_pair import ASF, amc
+from support.gltf_pair import gltf
+from support.live_server import MAX_UPLOAD_BYTES, LiveServer, until
+from support.upload_requests import bvh, send, uploaded_files
 
 
 def send_with_companions(client: httpx.Client, data: bytes, name: str, companions: dict[str, bytes]) -> httpx.Response:

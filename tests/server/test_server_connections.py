@@ -6,7 +6,6 @@ import asyncio
 import socket
 from typing import Any
 
-import event_loop
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
@@ -14,6 +13,7 @@ from uvicorn.server import ServerState
 from keypose.server import http_protocol
 from keypose.server.http_protocol import MAX_CONNECTIONS_PER_ADDRESS, TimedHttpProtocol, has_buffer_space
 from keypose.server.serve import open_socket
+from support import event_loop
 
 
 class FakeTransport(asyncio.Transport):

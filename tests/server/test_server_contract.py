@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from fastapi.routing import APIRoute
-from live_server import LiveServer
 
 from keypose.server.app import OPENAPI_PATH
 from keypose.server.middleware.headers import DEFAULT_HEADERS
 from keypose.server.routes import ROUTERS
+from support.live_server import LiveServer
 
 
 def _routes() -> list[tuple[str, str]]:

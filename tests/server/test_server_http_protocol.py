@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import MAX_UPLOAD_BYTES, TIMEOUT_S, LiveServer, start_server, until
+
+from support.live_server import MAX_UPLOAD_BYTES, TIMEOUT_S, LiveServer, start_server, until
 
 N_SLOW_CLIENTS = 200
 MAX_DELAY_S = TIMEOUT_S + 6.0  # on a busy machine

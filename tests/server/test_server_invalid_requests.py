@@ -9,9 +9,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import LiveServer, start_server
 
 import keypose as kp
+from support.live_server import LiveServer, start_server
 
 MANY_PARAMETERS = "&".join(["a"] * 1001)
 MAX_DELAY_S = 1.0  # on a busy machine; once it was over five seconds

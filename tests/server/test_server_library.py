@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from live_server import until
 
 import keypose as kp
+from support.live_server import until
 
 
 def test_library_info(client: httpx.Client) -> None:

@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-import event_loop
 import httpx
 import pytest
 from fastapi import FastAPI
-from live_server import LiveServer
 
 from keypose.server.routes import pages
 from keypose.server.static_files import StaticFiles
+from support import event_loop
+from support.live_server import LiveServer
 
 INDEX = b"<!doctype html><script type=module src=/assets/main-1a2b.js></script>"
 SCRIPT = b"console.log('keypose');" * 200

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import event_loop
 import pytest
 
 import keypose as kp
@@ -16,6 +15,7 @@ from keypose.server.error_responses import TaskError
 from keypose.server.rows import hit_row
 from keypose.server.workers.pool import Workers
 from keypose.server.workers.process import SEARCH_TASKS, UPLOAD_TASKS, Worker, WorkerConfig
+from support import event_loop
 
 GB = 1 << 30
 AUTOGROUP = Path("/proc/self/autogroup")

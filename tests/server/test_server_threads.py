@@ -7,12 +7,12 @@ import gc
 import time
 from typing import Any
 
-import event_loop
 import pytest
 
 from keypose.server.app_state import AppState
 from keypose.server.settings import Settings
 from keypose.server.temp_dirs import temp_dir
+from support import event_loop
 
 
 def test_cancelled_write_holds_its_thread(caplog: pytest.LogCaptureFixture) -> None:

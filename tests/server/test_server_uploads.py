@@ -14,8 +14,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import MAX_UPLOAD_BYTES, MAX_UPLOADS, LiveServer, until
-from upload_requests import bvh, send, uploaded_files
+
+from support.live_server import MAX_UPLOAD_BYTES, MAX_UPLOADS, LiveServer, until
+from support.upload_requests import bvh, send, uploaded_files
 
 
 def heavy(folder: Path) -> bytes:

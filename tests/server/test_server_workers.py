@@ -16,9 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import event_loop
 import pytest
-from live_server import is_alive, runs, until
 
 import keypose as kp
 from keypose.server.error_responses import TaskError, TooManyRequests, WorkerError, http_status
@@ -26,6 +24,8 @@ from keypose.server.workers import pool
 from keypose.server.workers.cache import SizedCache
 from keypose.server.workers.pool import AFFINITY_WAIT_S, Workers
 from keypose.server.workers.process import Worker, WorkerConfig
+from support import event_loop
+from support.live_server import is_alive, runs, until
 
 Body = Callable[[Workers], Coroutine[Any, Any, None]]
 GB = 1 << 30
@@ -35,7 +35,7 @@ ONE, TWO = "0" * 64, "1".rjust(8, "0") + "0" * 56  # with different home slots o
 @pytest.fixture(scope="module")
 def location(library_template: Path) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent))  # workers import the tasks
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))  # workers import the tasks
         yield str(library_template / "clips.db")
 
 
@@ -44,7 +44,9 @@ async def start_workers(
     location: str, n: int = 1, temp_dir: Path | None = None, **options: Any
 ) -> AsyncIterator[Workers]:
     """Start workers and stop them at the end."""
-    config = WorkerConfig(location, "sample_tasks", 2 * GB, temp_dir=None if temp_dir is None else str(temp_dir))
+    config = WorkerConfig(
+        location, "support.sample_tasks", 2 * GB, temp_dir=None if temp_dir is None else str(temp_dir)
+    )
     workers = Workers(config, n, **{"timeout_s": 20.0, **options})
     await workers.start()
     try:
@@ -207,7 +209,7 @@ def test_cancelled_long_work_is_killed(location: str) -> None:
 
 def test_start_failure(tmp_path: Path) -> None:
     async def run() -> None:
-        workers = Workers(WorkerConfig(str(tmp_path / "none.db"), "sample_tasks", GB), 1, timeout_s=5.0)
+        workers = Workers(WorkerConfig(str(tmp_path / "none.db"), "support.sample_tasks", GB), 1, timeout_s=5.0)
         await workers.start()
         try:
             with pytest.raises(WorkerError, match="exit code 1"):
@@ -222,7 +224,7 @@ def test_worker_exits_with_server(location: str) -> None:
     """Even during a task."""
 
     async def run() -> int:
-        worker = await Worker.start(WorkerConfig(location, "sample_tasks", GB))
+        worker = await Worker.start(WorkerConfig(location, "support.sample_tasks", GB))
         request_task = asyncio.create_task(worker.request({"task": "sleep", "payload": {"s": 60}}))
         await asyncio.sleep(0.2)
         assert worker._process.stdin is not None
@@ -260,7 +262,9 @@ def test_worker_is_killed_with_children_and_files(location: str, tmp_path: Path,
 
 def test_children_of_worker_exit_with_server(location: str, tmp_path: Path) -> None:
     async def run() -> None:
-        worker = await Worker.start(WorkerConfig(location, "sample_tasks", GB, temp_dir=str(tmp_path / "temporary")))
+        worker = await Worker.start(
+            WorkerConfig(location, "support.sample_tasks", GB, temp_dir=str(tmp_path / "temporary"))
+        )
         payload = {"pid": str(tmp_path / "pid"), "then": "sleep", "s": 60}
         request_task = asyncio.create_task(worker.request({"task": "start", "payload": payload}))
         async with asyncio.timeout(20.0):

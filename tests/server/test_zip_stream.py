@@ -8,15 +8,15 @@ import zipfile
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
-import event_loop
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keypose.errors import OptionError
 from keypose.library.records import Clip
-from keypose.server.routes.zip_stream import MANIFEST, stream_zip
-from keypose.server.workers.http_headers import content_disposition, etag
+from keypose.server.routes.export import MANIFEST, stream_zip
+from keypose.server.workers.clip_worker import content_disposition, etag
+from support import event_loop
 
 
 def clip(digit: str, name: str) -> Clip:

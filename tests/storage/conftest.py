@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
-import raw_codec
+
+from support import raw_codec
 
 
 @pytest.fixture

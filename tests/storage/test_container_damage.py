@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from checksum_repair import update_checksums
-from headers import read_back, tiny_motion
 from hypothesis import HealthCheck, settings
 
 import keypose as kp
 from keypose.formats.kps import _keys_text
 from keypose.storage import encode_kps, encode_kps_swings
 from keypose.storage.container import VERSION
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from support.checksum_repair import update_checksums
+from support.headers import read_back, tiny_motion
 
 pytestmark = pytest.mark.usefixtures("raw")
 relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))

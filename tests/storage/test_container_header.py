@@ -9,18 +9,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from headers import assert_same_bits, assert_same_header, build_file, build_header, clip_headers, read_back
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_storage
 from keypose.storage.container import CHECKSUM_BYTES, HEADER_CHECKSUM_BYTES
 from keypose.storage.groups import CodedFrames, CodingError, group_bounds, group_count, group_frames
 from keypose.storage.header import clip_header as clip_code
-from keypose.storage.header import cmu, texts
-from keypose.storage.header import common_names as header_names
+from keypose.storage.header import cmu
+from keypose.storage.header import names as header_names
 from keypose.storage.header.coder import Decoder, Encoder
+from keypose.storage.header.names import SAMPLE
+from reference import naive_storage
+from support.headers import assert_same_bits, assert_same_header, build_file, build_header, clip_headers, read_back
 
 relaxed = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 
@@ -67,7 +68,7 @@ def test_reference_reader_agrees(header):
 
 
 def test_the_page_has_the_lists_of_the_code():
-    assert naive_storage.SAMPLE.split() == texts.SAMPLE.split()
+    assert naive_storage.SAMPLE.split() == SAMPLE.split()
     assert naive_storage.NAMES.strip() == header_names.SKELETONS.strip()
     assert [naive_storage.GUESSES.split(), naive_storage.MINUS_ZEROS.split(), naive_storage.EITHER_ZEROS.split()] == [
         cmu.GUESSES.split(), cmu.MINUS_ZEROS.split(), cmu.EITHER_ZEROS.split(),

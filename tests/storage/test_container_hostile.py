@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import random
-import sys
 import tracemalloc
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
-from checksum_repair import update_checksums
-from headers import read_back, tiny_motion
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fuzz.mutate import damage as mutated
 
 import keypose as kp
 from keypose.storage import encode_kps
 from keypose.storage.container import MAGIC, VERSION
 from keypose.storage.header.clip_header import code_header as code_clip
 from keypose.storage.header.coder import Decoder, Encoder
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.fuzz.mutate import damage as mutated
+from support.checksum_repair import update_checksums
+from support.headers import read_back, tiny_motion
 
 pytestmark = pytest.mark.usefixtures("raw")
 relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))

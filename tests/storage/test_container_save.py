@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive_storage
-from keypose.batch.atomic_target import atomic_target
+from keypose.batch.plan import atomic_target
 from keypose.formats import FORMATS, readable_suffixes, writable_suffixes
 from keypose.formats.kps import FORMAT
 from keypose.storage import encode_kps
 from keypose.storage.blocks import deflate_text, inflate_text
 from keypose.swings.codec import pack, unpack
+from reference import naive_storage
 
 pytestmark = pytest.mark.usefixtures("raw")
 MOTION = kp.demo_motion(fps=20)[:70]

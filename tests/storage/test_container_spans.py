@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import raw_codec
-from headers import build_file, build_header, read_back
 
 import keypose as kp
 from keypose.model import Motion, Skeleton
 from keypose.storage import encode_kps
 from keypose.storage.container import FIRST_READ_BYTES
 from keypose.storage.groups import CodedFrames, group_count
+from support import raw_codec
+from support.headers import build_file, build_header, read_back
 
 pytestmark = pytest.mark.usefixtures("raw")
 MOTION = kp.demo_motion(fps=20)[:148]  # 6 groups of 20 frames and a last one of 28

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_storage_error as twin
 from keypose.errors import OptionError
 from keypose.model import Skeleton
 from keypose.rotations import exp, multiply
 from keypose.storage import error
 from keypose.storage.error import END_SITE, LargestError, frame_errors_mm, largest_error, tolerance_mm_per_unit
+from reference import naive_storage_error as twin
 
 
 @pytest.fixture(scope="module")

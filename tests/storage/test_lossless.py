@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lossless_motions import arbitrary_motions, assert_round_trip, build_skeleton, coded_size, decode_all
 
 import keypose as kp
-import naive_storage_lossless as naive
 from keypose import _core
 from keypose.model import Pose
 from keypose.storage.groups import LOSSLESS, group_bounds
 from keypose.storage.lossless import LosslessDecoder, encode_lossless
 from keypose.storage.lossless.layout import channel_layout
+from reference import naive_storage_lossless as naive
+from support.lossless_motions import arbitrary_motions, assert_round_trip, build_skeleton, coded_size, decode_all
 
 relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 SIX = ("Xposition", "Yposition", "Zposition", "Zrotation", "Yrotation", "Xrotation")

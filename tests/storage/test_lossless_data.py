@@ -7,11 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-from lossless_motions import assert_round_trip
 
 import keypose as kp
 from keypose.storage import encode_kps
 from keypose.storage.lossless import encode_lossless
+from support.lossless_motions import assert_round_trip
 
 pytestmark = pytest.mark.one_python
 

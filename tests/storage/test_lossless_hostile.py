@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lossless_motions import build_skeleton
 from test_lossless import from_angles, walking
 
 from keypose import _core
 from keypose.arrays import MAX_MAGNITUDE
 from keypose.storage.groups import CodingError
 from keypose.storage.lossless import LosslessDecoder, encode_lossless
+from support.lossless_motions import build_skeleton
 
 relaxed = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 MOTION = from_angles(walking(45))

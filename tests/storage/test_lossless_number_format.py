@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lossless_motions import EDGE_VALUES
 
 from keypose import _core
-from keypose.storage.lossless.number_format import (
+from keypose.storage.lossless.layout import (
     DECIMAL,
     DOUBLE,
     SCALED,
@@ -18,8 +17,9 @@ from keypose.storage.lossless.number_format import (
     choose_number_formats,
     same_bits,
 )
-from keypose.storage.lossless.prediction_errors import decimal_ranks, quarter_log2
-from naive_storage_lossless import decimal_rank, number_of_rank, to_float
+from keypose.storage.lossless.predictors import decimal_ranks, quarter_log2
+from reference.naive_storage_lossless import decimal_rank, number_of_rank, to_float
+from support.lossless_motions import EDGE_VALUES
 
 relaxed = settings(deadline=None, max_examples=60)
 

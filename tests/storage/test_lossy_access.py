@@ -11,15 +11,15 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import lossy_motions
 import numpy as np
 import pytest
-from lossy_shapes import animate, build_skeleton, chain
 
 import keypose as kp
 from keypose.storage import encode_kps
 from keypose.storage.codec import LossyDecoder, encode
 from keypose.storage.groups import group_bounds
+from support import lossy_motions
+from support.lossy_shapes import animate, build_skeleton, chain
 
 MOTIONS = ("three roots", "spins", "23.976 fps", "all places move", "1 fps", "1000 fps", "markers")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-import naive_storage_error as naive
 from keypose.storage import encode_kps
 from keypose.storage.error import largest_error, tolerance_mm_per_unit
+from reference import naive_storage_error as naive
 
 pytestmark = pytest.mark.one_python
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import lossy_motions
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from lossy_shapes import animate, chain
 
 import keypose as kp
 from keypose.rotations import exp
@@ -18,6 +16,8 @@ from keypose.storage import encode_kps
 from keypose.storage.codec import encode
 from keypose.storage.error import largest_error
 from keypose.storage.groups import WITHIN_TOLERANCE
+from support import lossy_motions
+from support.lossy_shapes import animate, chain
 
 pytestmark = pytest.mark.one_python
 FACTS = ("name", "fps", "up", "metres_per_unit", "first_frame", "n_frames")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lossy_clips import clips, exotic_motion, sections
 
 import keypose as kp
 from keypose.storage.codec import LossyDecoder, encode
 from keypose.storage.error import tolerance_mm_per_unit
 from keypose.storage.groups import CodedFrames, CodingError, group_bounds
-from naive_storage_error import largest_error
+from reference.naive_storage_error import largest_error
+from support.lossy_clips import clips, exotic_motion, sections
 
 pytestmark = pytest.mark.one_python
 

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from headers import build_header
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lossy_shapes import animate, build_skeleton, chain
+from tests.fuzz.mutate import damage
 
 import keypose as kp
 from keypose.model import Motion, Skeleton
@@ -24,9 +23,8 @@ from keypose.storage.codec import LossyDecoder, encode
 from keypose.storage.container import build_file
 from keypose.storage.groups import CodedFrames, CodingError, group_count
 from keypose.storage.lossy.plan import JointPlan, Plan, RotationKind
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.fuzz.mutate import damage
+from support.headers import build_header
+from support.lossy_shapes import animate, build_skeleton, chain
 
 pytestmark = pytest.mark.one_python
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from lossy_clips import LARGEST_RESIDUAL, CodedClip, clips, sections
 
 import keypose as kp
-import naive_range_coder as coder
-import naive_storage_gains
-import naive_storage_lossy as naive
 from keypose import _core
-from naive import forward
+from reference import naive_range_coder as coder
+from reference import naive_storage_gains
+from reference import naive_storage_lossy as naive
+from reference.naive import forward
+from support.lossy_clips import LARGEST_RESIDUAL, CodedClip, clips, sections
 
 pytestmark = pytest.mark.one_python
 

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lossy_clips import CodedClip, clips, exotic_motion, residuals, sections
 
 import keypose as kp
-import naive_storage_lossy as naive
-import naive_turns
 from keypose.storage.codec import LossyDecoder, encode
 from keypose.storage.groups import CodedFrames, CodingError, group_bounds
-from keypose.storage.lossy.bone_axes import compute_bone_axes
-from keypose.storage.lossy.grid import dequantize_quaternion
+from keypose.storage.lossy.plan import compute_bone_axes, dequantize_quaternion
+from reference import naive_storage_lossy as naive
+from reference import naive_turns
+from support.lossy_clips import CodedClip, clips, exotic_motion, residuals, sections
 
 relaxed = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 

@@ -10,8 +10,7 @@ import pytest
 import keypose as kp
 from keypose.formats.kps import _keys_text
 from keypose.storage import encode_kps, encode_kps_keys
-from keypose.storage.blocks import deflate_text
-from keypose.storage.detail import DETAIL_IN_FRAMES_NOTE
+from keypose.storage.blocks import DETAIL_IN_FRAMES_NOTE, deflate_text
 from keypose.storage.tolerance_note import add_tolerance_note
 
 MOTION = replace(kp.demo_motion(fps=20)[:70], notes=("what was noticed",))

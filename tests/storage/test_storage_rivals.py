@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-import keypose as kp
-from keypose.storage.error import largest_error
-
-sys.path.append(str(Path(__file__).parents[2]))  # benchmarks/ lies beside the package
 from benchmarks.storage import acl_like, fitted_keys
 from benchmarks.storage.bits import BitReader, pack_bits
 from benchmarks.storage.figure import largest_error_mm
+
+import keypose as kp
+from keypose.storage.error import largest_error
 
 TOLERANCES_MM = (0.1, 1.0, 5.0)
 

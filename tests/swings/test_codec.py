@@ -10,14 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_swings_codec as naive
 from keypose.rotations import IDENTITY, angle_between, exp, from_euler, multiply
 from keypose.swings import Path, Settings
-from keypose.swings.block import header, varint
-from keypose.swings.block.rotation_coding import ACCURACY_RAD, count_numbers, decode_rotations, encode_rotations
-from keypose.swings.codec import pack, unpack
-from keypose.swings.size import SECTIONS
-from stored_swings import CASES, OFFSETS, random_swings, skeleton
+from keypose.swings.block import byte_io, header
+from keypose.swings.block.tracks import ACCURACY_RAD, count_numbers, decode_rotations, encode_rotations
+from keypose.swings.codec import SECTIONS, pack, unpack
+from reference import naive_swings_codec as naive
+from support.stored_swings import CASES, OFFSETS, random_swings, skeleton
 
 FLOAT32_STEP = 2.0**-23  # relative rounding error of 32-bit numbers
 AMC = ("01_01", "02_01", "07_05", "09_06", "131_04", "14_24")
@@ -165,17 +164,17 @@ def test_half_turns_are_restored():
 @relaxed
 def test_varints(values):
     data = b"".join(map(naive.encode_varint, values))
-    assert varint.encode(np.array(values, np.int64)) == data == b"".join(map(varint.encode_one, values))
+    assert byte_io.encode(np.array(values, np.int64)) == data == b"".join(map(byte_io.encode_one, values))
     padded = np.frombuffer(data + b"\x85\x01\x02", np.uint8)
-    decoded, n_bytes = varint.decode(padded, len(values))
+    decoded, n_bytes = byte_io.decode(padded, len(values))
     assert decoded.tolist() == values and n_bytes == len(data)
-    short, _ = varint.decode(np.frombuffer(data[:-1], np.uint8), len(values))
+    short, _ = byte_io.decode(np.frombuffer(data[:-1], np.uint8), len(values))
     assert short.tolist() == values[: len(short)] and (len(short) < len(values) or not values)
 
 
 @given(st.integers(-(2**53), 2**53))
 def test_signs(value):
-    assert varint.decode_sign(varint.encode_sign(value)) == value
+    assert byte_io.decode_sign(byte_io.encode_sign(value)) == value
 
 
 # The documentation

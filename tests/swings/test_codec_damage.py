@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import random
-import sys
 import tracemalloc
 import zlib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fuzz.mutate import damage
 
 import keypose as kp
 from keypose.rotations import IDENTITY
 from keypose.swings import Settings
 from keypose.swings.block import header
 from keypose.swings.codec import MAGIC, pack, unpack
-from stored_swings import CASES, random_swings
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.fuzz.mutate import damage
+from support.stored_swings import CASES, random_swings
 
 relaxed = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 SMALL = replace(random_swings(11, 30), contacts=kp.FootContacts(("left",), np.arange(30)[:, None] % 9 > 4))

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_swings_keys as naive
 from keypose import _core
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
 from keypose.swings.fallback import SWING_COST, KeyFitter, add_keys
+from reference import naive_swings_keys as naive
 
 ROUNDING_DEG = 1e-8
 

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_swings_find
 from keypose.errors import OptionError, UnknownJoint
 from keypose.swings import Swing, Swings, Track, swings
+from reference import naive_swings_find
 
 DEMO = swings(kp.demo_motion(fps=60))
 JOINTS = st.sampled_from(("all", "right_leg", ("arms", "head"), "hips", ["left_thigh", "right_thigh"]))

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
-import naive_swings as naive
 from keypose import _core
 from keypose.rotations import exp, multiply, normalise
 from keypose.swings import Settings
 from keypose.swings.segment import segment_motion
+from reference import naive_swings as naive
 
 RULES = [
     (10, 10, 8, 0.003, 0.4, False),

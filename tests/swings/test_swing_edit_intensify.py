@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from swing_edit_cases import ARM, OTHER, X, Z, assert_same_rotation, edit, rotation_at
 
-import naive_swings_edit as twin
 from keypose.errors import OptionError
 from keypose.swings import KeyedSpan, Track
 from keypose.swings.edit import SwingEdit
-from keypose.swings.means import mean_rotation, span_mean_rotations
+from keypose.swings.fallback import mean_rotation, span_mean_rotations
+from reference import naive_swings_edit as twin
+from support.swing_edit_cases import ARM, OTHER, X, Z, assert_same_rotation, edit, rotation_at
 
 
 def test_intensify_scales_all_that_a_joint_does_about_its_mean():

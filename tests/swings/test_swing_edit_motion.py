@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive_swings_edit as twin
 from keypose.errors import OptionError
 from keypose.rotations import angle_between
 from keypose.swings import swings
 from keypose.swings.edit import SwingEdit
+from reference import naive_swings_edit as twin
 
 OPERATIONS = {
     "scale": lambda e, kick: e.scale(kick, 1.3),

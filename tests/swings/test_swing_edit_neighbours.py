@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive_swings_edit as twin
 from keypose.errors import KeyposeError, OptionError
 from keypose.rotations import angle_between
 from keypose.swings import KeyedSpan, Swing, Swings
 from keypose.swings.edit import SwingEdit
 from keypose.swings.edit.pieces import nearest_branch
-from keypose.swings.edit.speed_limits import measure_speed_limits
+from keypose.swings.edit.time_map import measure_speed_limits
+from reference import naive_swings_edit as twin
 
 ABOUT = st.sampled_from(("start", "middle", "end"))
 AXES = st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda axis: np.linalg.norm(axis) > 0.1)

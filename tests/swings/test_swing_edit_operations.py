@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from swing_edit_cases import ARM, OTHER, ROW, X, Y, Z, assert_same_rotation, edit, rotation_at
 
-import naive_swings_edit as twin
 from keypose.errors import OptionError, UnknownJoint
 from keypose.rotations import angle_between, exp, multiply, rotate
 from keypose.swings import Swing
+from reference import naive_swings_edit as twin
+from support.swing_edit_cases import ARM, OTHER, ROW, X, Y, Z, assert_same_rotation, edit, rotation_at
 
 
 @pytest.mark.parametrize("factor", (0.0, 0.5, 1.4, -1.0))

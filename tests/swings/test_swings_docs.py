@@ -12,8 +12,8 @@ from rich.console import Console
 import keypose as kp
 from keypose.batch.swings import SwingsJob, SwingsLoader, find_clip_swings
 from keypose.cli import swings_view
+from keypose.swings.codec import Size
 from keypose.swings.edit import SwingChange, SwingEdit
-from keypose.swings.size import Size
 
 PAGE = (Path(__file__).parents[2] / "docs" / "swings.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.S)

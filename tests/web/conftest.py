@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clip_page import CLIP
-from web_pages import CUTS, OpenPage, ServerInfo, cut, open_tab, serve_copy
 
 import keypose as kp
+from support.clip_page import CLIP
+from support.web_pages import CUTS, OpenPage, ServerInfo, cut, open_tab, serve_copy
 
 PAGES = Path(kp.__file__).parent / "server" / "static" / "index.html"
 _AXE = Path(__file__).resolve().parents[2] / "tools" / "axe.sh"

@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from clip_page import (
+
+from support.clip_page import (
     CLIP,
     call_api,
     drag,
@@ -24,8 +25,8 @@ from clip_page import (
     wait_query,
     wait_ready,
 )
-from clip_scores import wait_polished
-from web_pages import OpenPage, ServerInfo, expect, poll, wait_until
+from support.clip_scores import wait_polished
+from support.web_pages import OpenPage, ServerInfo, expect, poll, wait_until
 
 pytestmark = pytest.mark.browser
 

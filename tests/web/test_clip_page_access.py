@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from clip_page import (
+
+from support.clip_page import (
     call_api,
     page_errors,
     read_keys,
@@ -18,7 +19,7 @@ from clip_page import (
     wait_query,
     wait_ready,
 )
-from web_pages import OpenPage, expect, poll, run_command, serious_violations, wait_until
+from support.web_pages import OpenPage, expect, poll, run_command, serious_violations, wait_until
 
 pytestmark = pytest.mark.browser
 

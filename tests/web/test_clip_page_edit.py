@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from clip_page import (
+
+from support.clip_page import (
     call_api,
     drag,
     page_errors,
@@ -21,7 +22,7 @@ from clip_page import (
     wait_ready,
     wait_rendered,
 )
-from web_pages import OpenPage, expect, poll, wait_until
+from support.web_pages import OpenPage, expect, poll, wait_until
 
 pytestmark = pytest.mark.browser
 

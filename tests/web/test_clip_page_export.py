@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clip_page import (
+
+import keypose as kp
+from support.clip_page import (
     call_api,
     page_errors,
     read_frame,
@@ -18,10 +20,8 @@ from clip_page import (
     wait_query,
     wait_ready,
 )
-from clip_scores import fetch_polished_score, format_mm
-from web_pages import OpenPage, ServerInfo, expect, wait_until
-
-import keypose as kp
+from support.clip_scores import fetch_polished_score, format_mm
+from support.web_pages import OpenPage, ServerInfo, expect, wait_until
 
 pytestmark = pytest.mark.browser
 IS_MEASURED = "(document.querySelector('.compare-table tbody')?.textContent ?? '…').includes('…') === false"

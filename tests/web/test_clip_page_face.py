@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from clip_page import page_errors, take_picture, wait_ready
-from web_pages import OpenPage
+
+from support.clip_page import page_errors, take_picture, wait_ready
+from support.web_pages import OpenPage
 
 pytestmark = pytest.mark.browser
 

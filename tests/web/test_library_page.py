@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from web_pages import CUTS, OpenPage, ServerInfo, expect, wait_until
+
+from support.web_pages import CUTS, OpenPage, ServerInfo, expect, wait_until
 
 pytestmark = pytest.mark.browser
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_pages import CUTS, OpenPage, expect, open_tab, run_command, run_server, serious_violations, wait_until
 
 import keypose as kp
+from support.web_pages import CUTS, OpenPage, expect, open_tab, run_command, run_server, serious_violations, wait_until
 
 pytestmark = pytest.mark.browser
 

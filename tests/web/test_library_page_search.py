@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from web_pages import OpenPage, expect, wait_until
+
+from support.web_pages import OpenPage, expect, wait_until
 
 pytestmark = pytest.mark.browser
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_pages import CUTS, OpenPage, ServerInfo, expect, serve_copy
 
 import keypose as kp
+from support.web_pages import CUTS, OpenPage, ServerInfo, expect, serve_copy
 
 pytestmark = pytest.mark.browser
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_pages import OpenPage, ServerInfo, cut, expect, serve_copy
 
 import keypose as kp
-from acclaim_pair import ASF, amc
-from gltf_pair import gltf
+from support.acclaim_pair import ASF, amc
+from support.gltf_pair import gltf
+from support.web_pages import OpenPage, ServerInfo, cut, expect, serve_copy
 
 pytestmark = pytest.mark.browser
 

@@ -25,11 +25,10 @@ and the same for ``right_``; a limb without a side in the file has no prefix. Ea
 joint. Other recognised joints (faces, twist bones, end joints, controls) get a body part made from their own name, such
 as ``left_forearm_twist``.
 
-``vocabulary.py`` has the words, ``names.py`` parses one name, ``recognition.py`` resolves ambiguous names by the
+``names.py`` has the words and parses one name, ``recognition.py`` resolves ambiguous names by the
 hierarchy, ``body_parts.py`` has the result.
 """
 
-from keypose.anatomy.body_parts import Anatomy
-from keypose.anatomy.recognition import recognise
+from keypose.anatomy.body_parts import Anatomy, recognise
 
 __all__ = ["Anatomy", "recognise"]

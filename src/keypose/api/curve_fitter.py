@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keypose.arrays import Ints
-from keypose.curves.channels import ROTATION_KINDS, RotationKind, build_channels
-from keypose.curves.costs import compute_inbetween_costs
-from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation, build_keyed_motion
-from keypose.curves.polish import Polisher
+from keypose.curves.cubic_fit import ROTATION_KINDS, RotationKind, build_channels, compute_inbetween_costs
+from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation, Polisher, build_keyed_motion
 from keypose.errors import OptionError
 from keypose.methods.salient import MAX_THREADS, available_cores
 from keypose.metrics import position_errors_mm

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from keypose import kinematics
 from keypose.arrays import Bools, Floats
+from keypose.curves.cubic_fit import FrameSpans, interpolate_poses, locate_frames
 from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.curves.linear import FrameSpans, interpolate_poses, locate_frames
 from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.metrics import distances, position_errors_mm
 from keypose.model import Ladder, Motion, Selection

@@ -1,4 +1,4 @@
-"""Convert a motion and options to the input of a method: features or edge costs."""
+"""Convert a motion and options (joints, ranges, pins, contacts) to the input of a method: features or edge costs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from keypose.curves.costs import compute_inbetween_costs
+from keypose.arrays import runs
+from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import OptionError
-from keypose.features import JointNames, build_array_features, compute_features
+from keypose.features import JointNames, body_root, build_array_features, compute_features
+from keypose.kinematics import heights_above
 from keypose.methods import METHODS, Method
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion
-from keypose.validation import check_number
+from keypose.validation import check_int, check_number
 
 Source: TypeAlias = Motion | Features | EdgeCosts | InbetweenCosts | ArrayLike
 
@@ -132,3 +135,84 @@ def _reject_options(options: Mapping[str, object], reason: str) -> None:
     for name, value in options.items():
         if value is not None:
             raise OptionError(f"{name}= {reason}")
+
+
+FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
+
+
+def parse_frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
+    """Return start and stop of a range given as in a slice."""
+    if frames is None:
+        return 0, n_frames
+    pair = (frames.start, frames.stop) if isinstance(frames, slice) and frames.step in (None, 1) else frames
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
+    ends = [None if end is None else check_int("frames", end) for end in pair]
+    first, last, _ = slice(*ends).indices(n_frames)
+    if first >= last:
+        raise OptionError(f"frames {pair[0]}:{pair[1]} hold no frame: the motion has {n_frames} (0 to {n_frames - 1})")
+    return first, last
+
+
+def parse_frame_options(
+    motion: object, options: Mapping[str, Any], start: int, stop: int
+) -> dict[str, tuple[int, ...]]:
+    """Return pins and excluded frames, converted from frames of the whole motion to frames of the range."""
+    frame_sets = {
+        name: {
+            frame
+            for item in _items(name, options[name])
+            for frame in _parse_frame_item(motion, name, item, start, stop)
+        }
+        for name in ("pins", "excluded")
+        if name in options
+    }
+    both = frame_sets.get("pins", set()) & frame_sets.get("excluded", set())
+    if both:
+        raise OptionError(f"frame {min(both)} is both pinned and excluded")
+    return {name: tuple(sorted(frame - start for frame in frames)) for name, frames in frame_sets.items()}
+
+
+def _items(name: str, value: Any) -> Iterable[Any]:
+    if isinstance(value, str | int | np.integer):
+        return (value,)
+    try:
+        return tuple(value)
+    except TypeError:
+        raise OptionError(f"{name}={value!r}, expected frames such as (30, 88)") from None
+
+
+def _parse_frame_item(motion: object, name: str, item: Any, start: int, stop: int) -> Iterable[int]:
+    if name == "pins" and isinstance(item, str):
+        if item != "contacts":
+            raise OptionError(f"pins: {item!r}, expected frames or the word 'contacts'")
+        if not isinstance(motion, Motion):
+            raise OptionError("pins='contacts' needs a Motion: a plain array has no feet")
+        return [frame for frame in contact_frames(motion) if start <= frame < stop]
+    frame = check_int(name, item)
+    if not start <= frame < stop:
+        raise OptionError(f"{name}: frame {frame}, expected {start} to {stop - 1}")
+    return [frame]
+
+
+MIN_FLIGHT_S = 0.1
+
+
+def contact_frames(motion: Motion) -> tuple[int, ...]:
+    """Return the first and last frame of each foot contact, and the frame of each flight in which the hips are highest.
+
+    In a flight no foot touches the ground for at least 0.1 s between two contacts; shorter ones are ignored, as in a
+    walk one foot often leaves a frame or two before the contact of the other is detected.
+    """
+    contacts = motion.foot_contacts()
+    if not contacts.feet:
+        raise OptionError(f"{motion.name}: no foot is recognised, so pins='contacts' has nothing to pin")
+    frames: set[int] = set()
+    for foot in contacts.in_contact.T:
+        for start, stop in runs(foot):
+            frames |= {start, stop - 1}
+    heights = heights_above(motion.world_positions()[:, body_root(motion.skeleton)], motion.up)
+    for start, stop in runs(np.logical_not(contacts.in_contact.any(axis=1))):
+        if start > 0 and stop < motion.n_frames and stop - start >= MIN_FLIGHT_S * motion.fps:
+            frames.add(start + int(np.argmax(heights[start:stop])))
+    return tuple(sorted(frames))

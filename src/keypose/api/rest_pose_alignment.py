@@ -15,7 +15,7 @@ import numpy as np
 from keypose import kinematics
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
-from keypose.formats.figure.bind_pose import bind_pose
+from keypose.formats.figure import bind_pose
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY, angle_between, conjugate, from_matrix, multiply
 

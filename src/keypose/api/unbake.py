@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from keypose.api.curve_fitter import CurveFitter, CurveOptions, build_curve_options
-from keypose.api.frames import parse_frame_options
 from keypose.api.key_count import check_tolerance_mm, select_automatically
+from keypose.api.method_input import parse_frame_options
 from keypose.api.select import build_error_measure, check_key_count_options, ladder, selection_with_keys
 from keypose.arrays import Ints, freeze_ints
-from keypose.curves.channels import RotationKind
+from keypose.curves.cubic_fit import RotationKind
 from keypose.curves.keyed_motion import Interpolation, add_residual
 from keypose.errors import ModelError, OptionError
 from keypose.methods.salient import default_gap_frames

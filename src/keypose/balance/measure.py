@@ -1,17 +1,20 @@
-"""Measure balance: centre of mass, its velocity, and its margin to the support of the feet."""
+"""Measure the balance of a motion, and detect whether an edit tips a figure over."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keypose.anatomy.body_parts import SIDES
-from keypose.arrays import Floats
-from keypose.balance.body import centre_of_mass, check_body, segment_ends
-from keypose.balance.result import Balance
-from keypose.balance.support import ground_axes, margins, support_hulls
+from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, runs
+from keypose.balance.body import centre_of_mass, check_body, ground_axes, margins, segment_ends, support_hulls
 from keypose.errors import OptionError
-from keypose.kinematics import heights_above
+from keypose.kinematics import Up, heights_above, up_axis
 from keypose.model import FootContacts, Motion
+from keypose.model.motion import check_source_frames
+from keypose.validation import check_int, check_number
 
 GRAVITY_M_PER_S2 = 9.81
 VELOCITY_S = 0.05  # on both sides of a frame: faster changes (a sudden swing of an arm) are no falls
@@ -20,7 +23,7 @@ VELOCITY_S = 0.05  # on both sides of a frame: faster changes (a sudden swing of
 def balance(motion: Motion, *, contacts: FootContacts | None = None) -> Balance:
     """Return the centre of mass of a figure in every frame, and its margin to the support of the feet.
 
-    Masses are those of people (``segments.py``), so arms and legs must be recognised. ``contacts``: intended contacts
+    Masses are those of people (``body.py``), so arms and legs must be recognised. ``contacts``: intended contacts
     of the feet; None: detect them in the motion.
     """
     if not isinstance(motion, Motion):
@@ -80,3 +83,131 @@ def _check_contacts(motion: Motion, contacts: FootContacts) -> FootContacts:
         raise OptionError(f"contacts of {', '.join(contacts.feet) or 'no foot'}, {contacts.in_contact.shape}, expected "
                           f"{motion.n_frames} frames of {', '.join(known_feet)}")  # fmt: skip
     return contacts
+
+
+@dataclass(frozen=True, eq=False)
+class Balance(Frozen):
+    """The centre of mass and the support of the feet, per frame. Millimetres are on a figure of 1.7 m.
+
+    Margins are distances on the ground to the border of the support: positive inside, negative outside, NaN in flight.
+    The extrapolated centre of mass (Hof 2005) is the centre of mass ahead by its velocity over sqrt(g / leg length): a
+    figure that moves can be stopped while that point is over its feet.
+    """
+
+    name: str
+    fps: float
+    up: Up
+    centre_of_mass: Floats  # (T, 3) in the world, file units
+    velocity: Floats  # (T, 3) of it, file units per second
+    extrapolated_centre_of_mass: Floats  # (T, 3)
+    margin_mm: Floats  # (T,) of the centre of mass
+    extrapolated_margin_mm: Floats  # (T,)
+    supported: Bools  # (T,) whether any foot stands
+    hulls: Floats  # (T, N, 2) corners of the support on the ground axes; ``support`` returns them in the world
+    n_corners: Ints  # (T,) number of valid corners of each hull
+    ground_axes: tuple[int, int]  # indices of the two horizontal axes
+    floor: float  # height of the ground, file units
+
+    def __post_init__(self) -> None:
+        for name in ("centre_of_mass", "velocity", "extrapolated_centre_of_mass", "margin_mm",
+                     "extrapolated_margin_mm", "supported", "hulls", "n_corners"):  # fmt: skip
+            self._set_field(name, freeze(getattr(self, name)))
+
+    @property
+    def n_frames(self) -> int:
+        """The number of frames."""
+        return len(self.centre_of_mass)
+
+    def __len__(self) -> int:
+        return self.n_frames
+
+    def __repr__(self) -> str:
+        n_inside = np.count_nonzero(self.margin_mm[self.supported] >= 0)
+        return (f"Balance({self.name!r}, {self.n_frames} frames, {np.count_nonzero(self.supported)} supported, "
+                f"{n_inside} with the centre of mass over the feet)")  # fmt: skip
+
+    def support(self, frame: int) -> Floats:
+        """Return the corners (K, 3) of the support polygon in one frame, in the world; K is 0 in flight."""
+        at = check_int("frame", frame, min_value=0)
+        if at >= self.n_frames:
+            raise OptionError(f"frame={at}, expected 0 to {self.n_frames - 1}")
+        count = int(self.n_corners[at])
+        polygon = np.empty((count, 3))
+        polygon[:, list(self.ground_axes)] = self.hulls[at, :count]
+        axis, sign = up_axis(self.up)
+        polygon[:, axis] = sign * self.floor
+        return freeze(polygon)
+
+
+MIN_DURATION_S = 0.1  # minimum duration of a tip
+WORSE_MM = 50.0  # how much farther outside than ever around that time before the edit
+AROUND_S = 0.5  # on both sides: about one step of a walk, a fall that the next foot stops
+
+
+@dataclass(frozen=True)
+class Tip:
+    """A span of frames in which an edited figure falls over. Frames are those of the edited motion."""
+
+    start: int  # the first frame
+    end: int  # the last one
+    worst: int  # the frame in which the centre of mass is farthest outside
+    before_mm: float  # its margin there before the edit: positive inside the feet, negative outside
+    after_mm: float  # and after it
+    fps: float
+
+    def __str__(self) -> str:
+        return (f"tips over from {self.start / self.fps:.2f} to {self.end / self.fps:.2f} s: the centre of mass is "
+                f"{_format_margin(self.after_mm)} the feet, {_format_margin(self.before_mm)} before")  # fmt: skip
+
+
+def tips_over(
+    before: Balance,
+    after: Balance,
+    *,
+    source: ArrayLike | None = None,
+    min_duration_s: float = MIN_DURATION_S,
+    worse_mm: float = WORSE_MM,
+) -> tuple[Tip, ...]:
+    """Return the spans of at least ``min_duration_s`` in which the edited figure, but not the unedited one, tips over.
+
+    It stands on a foot, its centre of mass and the extrapolated one are both outside the support, and the nearer of the
+    two is more than ``worse_mm`` farther outside than at any time within ``AROUND_S`` in the unedited motion: walking,
+    running and jumping figures are outside normally. ``source``: for a retimed clip, the frame of ``before`` (may be
+    fractional) of each frame of ``after``. Frames that were in flight before the edit are ignored.
+    """
+    for value in (before, after):
+        if not isinstance(value, Balance):
+            raise OptionError(f"{type(value).__name__}, expected a Balance, as kp.balance gives it")
+    min_duration_s, worse_mm = (
+        check_number("min_duration_s", min_duration_s, min_value=0.0),
+        check_number("worse_mm", worse_mm, min_value=0.0),
+    )
+    at = check_source_frames(source, before.n_frames, after.n_frames)
+    rows = np.arange(after.n_frames) if at is None else np.floor(at + 0.5).astype(int)
+    normal_margin = _min_around(_best_margin(before), max(1, round(AROUND_S * before.fps)))[rows]
+    best = _best_margin(after)
+    with np.errstate(invalid="ignore"):
+        is_tipping: Bools = after.supported & before.supported[rows] & (best < 0) & (best < normal_margin - worse_mm)
+    spans = []
+    for start, stop in runs(is_tipping):
+        if (stop - start) / after.fps >= min_duration_s * (1 - 1e-9):
+            worst = start + int(np.argmin(after.margin_mm[start:stop]))
+            margins = float(before.margin_mm[rows[worst]]), float(after.margin_mm[worst])
+            spans.append(Tip(start, stop - 1, worst, *margins, after.fps))
+    return tuple(spans)
+
+
+def _best_margin(balance: Balance) -> Floats:
+    """Return the larger margin (T,) of the centre of mass and the extrapolated one; NaN in flight."""
+    return np.maximum(balance.margin_mm, balance.extrapolated_margin_mm)
+
+
+def _min_around(margins: Floats, reach: int) -> Floats:
+    """Return the minimum of ``margins`` (T,) within ``reach`` frames, (T,), ignoring NaN."""
+    filled = np.where(np.isnan(margins), np.inf, margins)
+    padded = np.pad(filled, reach, constant_values=np.inf)
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).min(axis=1))
+
+
+def _format_margin(margin_mm: float) -> str:
+    return f"{abs(margin_mm):.0f} mm {'inside' if margin_mm >= 0 else 'outside'}"

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, astuple, dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
+import keypose
 from keypose.api.compare import CompareOptions, Comparison, Row
 from keypose.api.compare.clip import OnProgress, compute_digest, measure_motion
-from keypose.api.compare.row_specs import is_complete
-from keypose.api.compare.settings import REMOVED_PERCENT, build_compare_options
-from keypose.api.frames import FrameRange
-from keypose.batch.compare_cache import CompareCache
-from keypose.batch.load_options import ClipLoadOptions
+from keypose.api.compare.settings import REMOVED_PERCENT, build_compare_options, is_complete
+from keypose.api.compare.tables import COLUMN_TYPES, parse_row
+from keypose.api.method_input import FrameRange
+from keypose.batch.convert import make_folder
+from keypose.batch.file_discovery import ClipLoadOptions
 from keypose.batch.pool import Failure, default_jobs, map_clips
-from keypose.errors import FileError, KeyposeError, OptionError
-from keypose.formats.base import warn_caller
+from keypose.errors import FileError, FormatError, KeyposeError, ModelError, OptionError
+from keypose.formats import Limits
+from keypose.formats.base import read_bytes, warn_caller, write_atomically
 from keypose.model import Motion
 from keypose.validation import check_int, format_value
 
@@ -153,3 +159,52 @@ def _build_error(path: Path, failure: Failure | None) -> Exception:
         return RuntimeError(f"{path}: {failure.kind}: {failure.message}\n{failure.traceback}")
     starts_with_path = failure.message.startswith(str(path))
     return KeyposeError(failure.message if starts_with_path else f"{path}: {failure.message}")
+
+
+LAYOUT = 1  # version of these files and of the meaning of their figures
+SUFFIX = ".clip.json.gz"
+
+
+@dataclass(frozen=True)
+class CompareCache:
+    """A folder of finished clips. Damaged entries, and those of other settings or versions, count as missing."""
+
+    folder: Path
+
+    def build_key(self, digest: str, settings: CompareOptions) -> str:
+        """Return the hash of everything that the figures depend on: frames, settings, program version."""
+        parts = (LAYOUT, keypose.__version__, list(COLUMN_TYPES), digest, asdict(settings))
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def load_rows(self, key: str) -> tuple[Row, ...] | None:
+        """Return the rows cached under ``key``; None if they are missing or damaged."""
+        try:
+            document = json.loads(read_bytes(self._path(key), Limits()))
+            values = document["rows"]
+            if document["checksum"] != _checksum(key, values):
+                return None
+            return tuple(parse_row(dict(zip(COLUMN_TYPES, row, strict=True))) for row in values) or None
+        except (FileError, FormatError, ModelError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def save_rows(self, key: str, rows: tuple[Row, ...]) -> None:
+        """Cache the rows of a clip, atomically."""
+        make_folder(self.folder)
+        values = [list(astuple(row)) for row in rows]
+        document = {"checksum": _checksum(key, values), "rows": values}
+        write_atomically(self._path(key), gzip.compress(json.dumps(document, allow_nan=False).encode(), 6, mtime=0))
+
+    def prune(self, keys: Collection[str]) -> None:
+        """Remove cache files of earlier runs whose key is not in ``keys``; other files stay."""
+        current_names = {self._path(key).name for key in keys}
+        with suppress(OSError):
+            for file in self.folder.glob(f"{'[0-9a-f]' * 64}{SUFFIX}"):
+                if file.name not in current_names:
+                    file.unlink(missing_ok=True)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}{SUFFIX}"
+
+
+def _checksum(key: str, values: list[list[Any]]) -> str:
+    return hashlib.sha256((key + json.dumps(values)).encode()).hexdigest()

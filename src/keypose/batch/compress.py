@@ -6,17 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from keypose.batch.atomic_target import atomic_target, drop_pose_notes
-from keypose.batch.bvh_numbers import check_channel_table, load_channel_table
-from keypose.batch.companion_files import CompanionFile, Companions, load_companions, load_frameless
 from keypose.batch.convert import make_folder
-from keypose.batch.load_options import ClipLoadOptions
-from keypose.batch.roundtrip_check import check_companions, check_motion
-from keypose.batch.storage_info import RAW_BYTES, drop_tolerance_notes, is_kps_file, parse_source_tolerance_mm
+from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.plan import atomic_target, drop_pose_notes
+from keypose.batch.stored_file import (
+    RAW_BYTES,
+    CompanionFile,
+    Companions,
+    check_channel_table,
+    check_companions,
+    check_motion,
+    drop_tolerance_notes,
+    is_kps_file,
+    load_channel_table,
+    load_companions,
+    load_frameless,
+    parse_source_tolerance_mm,
+)
 from keypose.formats import save
-from keypose.formats.base import SaveOptions
-from keypose.formats.files import write_atomically
-from keypose.formats.keys_json.write import write_keyed
+from keypose.formats.base import SaveOptions, write_atomically
+from keypose.formats.keys_json import write_keyed
 from keypose.model import KeyedMotion, Motion
 from keypose.storage import encode_kps, open_kps
 from keypose.storage.blocks import deflate_text

@@ -1,15 +1,22 @@
-"""Expand names of files, folders and patterns to motion files."""
+"""Expand names of files, folders and patterns to motion files, with the options to load them; suggest existing
+names for mistyped ones.
+"""
 
 from __future__ import annotations
 
+import difflib
 import glob
+import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from keypose.errors import FileError
-from keypose.formats import readable_suffixes
+from keypose.errors import FileError, OptionError
+from keypose.formats import Limits, load, readable_suffixes
+from keypose.model import Motion
 
 SKELETON_SUFFIXES = (".asf", ".asf.gz")
 SKELETON_USER_SUFFIXES = (".amc", ".amc.gz")
@@ -167,3 +174,81 @@ def stem(name: str) -> str:
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
     return Path(name).stem
+
+
+MIN_SIMILARITY = 0.7  # ratio of difflib; 1 is equal
+MAX_NAMES = 5_000  # read from a folder
+
+
+def suggest_name(typed_name: str, choices: Iterable[str]) -> str:
+    """Return ``; did you mean .glb?``, or an empty text if no choice is similar."""
+    by_lower = {name.lower(): name for name in choices}
+    matches = difflib.get_close_matches(typed_name.lower(), by_lower, n=1, cutoff=MIN_SIMILARITY)
+    return f"; did you mean {by_lower[matches[0]]}?" if matches else ""
+
+
+def suggest_file(path: Path) -> Path | None:
+    """Return the motion file or folder beside ``path`` with the most similar name; None if there is none.
+
+    Names with other digits are other takes, not typing errors.
+    """
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [e.name for e in itertools.islice(entries, MAX_NAMES) if _is_candidate(e)]
+    except (OSError, ValueError):
+        return None
+    by_suffix = sorted(
+        names, key=lambda name: (name.lower().endswith(path.suffix.lower()), name)
+    )  # the same suffix wins
+    same_digits = {_comparable_stem(name): name for name in by_suffix if _stem_digits(name) == _stem_digits(path.name)}
+    matches = difflib.get_close_matches(_comparable_stem(path.name), same_digits, n=1, cutoff=MIN_SIMILARITY)
+    return path.with_name(same_digits[matches[0]]) if matches and same_digits[matches[0]] != path.name else None
+
+
+def _is_candidate(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith("."):
+        return False
+    return entry.is_dir() or (entry.name.lower().endswith(readable_suffixes()) and Path(entry.path).exists())
+
+
+def _comparable_stem(name: str) -> str:
+    """Return the text to compare: equal suffixes would make any two short names similar."""
+    return name.lower().split(".")[0]
+
+
+def _stem_digits(name: str) -> str:
+    return "".join(re.findall("[0-9]", name.split(".")[0]))
+
+
+@dataclass(frozen=True)
+class ClipLoadOptions:
+    """The keywords of ``load``."""
+
+    reference_pose: Literal["auto", "keep", "drop"] = "auto"
+    asf: Path | None = None
+    gaps: Literal["fill", "refuse"] = "fill"
+    animation: str | int | None = None
+    fps: float | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def load(self, path: Path) -> Motion:
+        """Load the motion in ``path`` with these options."""
+        return load(
+            path,
+            reference_pose=self.reference_pose,
+            asf=self.asf,
+            gaps=self.gaps,
+            animation=self.animation,
+            fps=self.fps,
+            limits=self.limits,
+        )
+
+
+def resolve_frame_range(frame_range: tuple[int | None, int | None] | None, n_frames: int) -> tuple[int, int]:
+    """Return start and stop of a range given as in a slice; None: the whole clip. An empty range is an OptionError."""
+    ends = (None, None) if frame_range is None else frame_range
+    start, stop, _ = slice(*ends).indices(n_frames)
+    if start >= stop:
+        text = ":".join("" if end is None else str(end) for end in ends)
+        raise OptionError(f"--range {text} holds no frame: the clip has {n_frames} (0 to {n_frames - 1})")
+    return start, stop

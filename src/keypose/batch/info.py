@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from keypose.batch.load_options import ClipLoadOptions
-from keypose.batch.storage_info import StorageInfo, is_kps_file, load_longest_intact_span, load_storage_info
+from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.stored_file import StorageInfo, is_kps_file, load_longest_intact_span, load_storage_info
 from keypose.errors import FileError
 from keypose.formats import FORMATS
-from keypose.formats.base import SNIFF_BYTES
-from keypose.formats.files import GZIP_MAGIC
+from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES
 from keypose.model import Motion, Skeleton
 
 

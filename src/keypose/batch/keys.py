@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keypose.api.selection_report import CountSource, select_with_report
-from keypose.batch.load_options import ClipLoadOptions, resolve_frame_range
+from keypose.api.select import CountSource, select_with_report
+from keypose.batch.file_discovery import ClipLoadOptions, resolve_frame_range
 
 
 @dataclass(frozen=True)

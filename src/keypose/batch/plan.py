@@ -1,17 +1,20 @@
-"""Choose the target file of each clip before anything is written."""
+"""Choose the target file of each clip before anything is written, and replace target files atomically."""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
+import stat
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipFile, stem
-from keypose.batch.suggestions import suggest_name
-from keypose.errors import FileError, OptionError
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipFile, stem, suggest_name
+from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import readable_suffixes, writable_suffixes
 
 ExistingPolicy = Literal["refuse", "overwrite", "skip"]
@@ -131,3 +134,50 @@ def _canonical_path(path: Path) -> str:
 def _portable_path(path: Path) -> str:
     """Return the same text also for paths that macOS or Windows treat as one: by case and Unicode composition."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", _canonical_path(path)).casefold())
+
+
+POSE_NOTE = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
+
+
+def drop_pose_notes(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes without those about a separate reference pose: the stored file holds that pose too."""
+    return tuple(note for note in notes if not POSE_NOTE.fullmatch(note))
+
+
+@contextmanager
+def atomic_target(target: Path) -> Iterator[Path]:
+    """Yield a hidden temporary file beside ``target`` that replaces it at the end, unless an exception is raised.
+
+    A symbolic link stays a link; an existing file keeps its permissions. An existing target that is not a regular file
+    (a pipe, a device, a folder, a link to itself) is never replaced. Errors name the target.
+    """
+    real_target = Path(os.path.realpath(target))
+    _check_replaceable(target, real_target)
+    suffix = real_target.name[len(stem(real_target.name)) :]  # it decides the format
+    temp_file = real_target.with_name(f".{secrets.token_hex(6)}{suffix}")
+    try:
+        yield temp_file
+        if real_target.exists():
+            temp_file.chmod(stat.S_IMODE(real_target.stat().st_mode))
+        temp_file.replace(real_target)
+    except FormatError as error:
+        if error.path != str(temp_file):
+            raise
+        raise FormatError(target, error.problem, line=error.line, byte=error.byte) from None
+    except FileError as error:
+        raise FileError(str(error).replace(str(temp_file), str(target))) from None
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written ({error.strerror})") from None
+    finally:
+        with suppress(OSError):
+            temp_file.unlink(missing_ok=True)
+
+
+def _check_replaceable(target: Path, real_target: Path) -> None:
+    try:
+        mode = real_target.lstat().st_mode
+    except (OSError, ValueError):  # no such file, or writing it will raise the error
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a link to itself" if stat.S_ISLNK(mode) else "not a regular file"
+        raise FileError(f"{target}: is {kind}, and is not replaced")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from keypose.api.rebake import rebake
-from keypose.api.timing import Timing, build_timing_map
+from keypose.api.rebake import Timing, build_timing_map, rebake
+from keypose.arrays import Floats
 from keypose.batch.convert import make_folder
+from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipFile, ClipLoadOptions, stem
 from keypose.batch.info import detect_format_name
-from keypose.batch.load_options import ClipLoadOptions
-from keypose.batch.pose_match import match_poses
-from keypose.batch.rebake_plan import DetailSources, is_same_clip_name
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import FORMATS, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import position_errors_mm
-from keypose.model import KeyedMotion, Motion
+from keypose.model import KeyedMotion, Motion, Skeleton
 
 ResolvedTiming = Literal["keys", "frames", "own"]
 SAME_ROTATION_RAD = 1e-6
@@ -161,3 +161,143 @@ def _warn_if_unrelated(job: RebakeJob, edited: KeyedMotion | Motion, original: K
             f"{job.source}: was it made from {path}? Of {pose_match.n_keys} key poses there, {pose_match.n_matches} "
             f"are still the same here; --from names the .keys.json of the edit"
         )
+
+
+DETAIL_SUFFIXES = (*KEYS_SUFFIXES, ".blend")  # formats that may contain the detail
+
+
+@dataclass(frozen=True)
+class DetailSources:
+    """Where the detail of an edit may come from: a named file, else the edit itself, else the keys beside it."""
+
+    explicit: Path | None = None
+    companion: Path | None = None  # None if it does not exist
+    expected: Path | None = None  # the path searched first
+
+
+def find_detail_sources(file: ClipFile, from_path: Path | None) -> DetailSources:
+    """Return the detail sources of an edit; ``from_path`` is one file for all edits, or a folder with one per edit."""
+    if from_path is not None and not from_path.is_dir():
+        return DetailSources(from_path)
+    if from_path is not None:
+        candidates = _candidate_keys_files(from_path / file.relative)
+        return DetailSources(
+            next((path for path in candidates if path.is_file()), candidates[0]), expected=candidates[0]
+        )
+    if file.path.name.lower().endswith(KEYS_SUFFIXES):  # it would be its own companion
+        return DetailSources()
+    candidates = _candidate_keys_files(file.path)
+    return DetailSources(None, next((path for path in candidates if path.is_file()), None), candidates[0])
+
+
+def _candidate_keys_files(path: Path) -> list[Path]:
+    """Return the paths that the keys of a file may have: those of ``unbake``, and those of ``save`` for BVH files."""
+    names = (stem(path.name), path.name.removesuffix(".gz"))
+    return [path.with_name(name + suffix) for name in names for suffix in KEYS_SUFFIXES]
+
+
+def may_have_detail(path: Path) -> bool:
+    """Return whether a file of this name may contain its own detail."""
+    return path.name.lower().endswith(DETAIL_SUFFIXES)
+
+
+def is_same_clip_name(source: Path, original: Path) -> bool:
+    """Return whether an edit and its keys have the same name, ignoring suffixes."""
+    name = stem(original.name)
+    return name.lower() in (stem(source.name).lower(), source.name.lower())
+
+
+def find_detail_conflict(rebakes: Sequence[tuple[Path, Path, DetailSources]]) -> Path | None:
+    """Return the first target that would replace a file whose detail is needed, of (edit, target, sources) triples."""
+    protected = set()
+    for source, _, sources in rebakes:
+        own_file = source if sources.explicit is None and may_have_detail(source) else None
+        protected |= {
+            os.path.realpath(path) for path in (sources.explicit, sources.companion, own_file) if path is not None
+        }
+    return next((target for _, target, _ in rebakes if os.path.realpath(target) in protected), None)
+
+
+MATCH_DEG = 2.0  # maximum median difference of the angles of a pose
+MIN_RANGE_DEG = 5.0  # angles that vary less are ignored: most fingers are stiff in every capture
+MIN_ANGLES, MIN_KEYS = 3, 2  # fewer are not compared
+MIN_BONE_RATIO = 1e-6  # relative to the longest bone
+
+
+@dataclass(frozen=True)
+class PoseMatch:
+    """How many key poses the original has, and how many of them are in the edit."""
+
+    n_keys: int
+    n_matches: int
+
+
+def match_poses(edited: KeyedMotion | Motion, original: KeyedMotion) -> PoseMatch | None:
+    """Compare poses at the keys of the original; None if there are too few shared bones or keys.
+
+    With the same number of keys, the n-th keys are compared; otherwise poses at the same time.
+    """
+    names = set(edited.skeleton.names) & set(original.skeleton.names)
+    edited_bends, original_bends = (_find_bends(motion.skeleton, names) for motion in (edited, original))
+    shared_bends = sorted(edited_bends.keys() & original_bends.keys())
+    edited_frames, original_frames = _corresponding_frames(edited, original)
+    if len(shared_bends) < MIN_ANGLES or len(original_frames) < MIN_KEYS:
+        return None
+    edited_angles = _angles_deg(_positions_at(edited, edited_frames), [edited_bends[bend] for bend in shared_bends])
+    original_angles = _angles_deg(
+        _positions_at(original, original_frames), [original_bends[bend] for bend in shared_bends]
+    )
+    is_finite = np.isfinite(edited_angles).all(axis=0) & np.isfinite(original_angles).all(axis=0)
+    is_moving = is_finite & (np.ptp(np.where(is_finite, original_angles, 0.0), axis=0) > MIN_RANGE_DEG)
+    if is_moving.sum() < MIN_ANGLES:
+        return None
+    errors_deg = np.median(np.abs(edited_angles - original_angles)[:, is_moving], axis=1)
+    return PoseMatch(len(original_frames), int((errors_deg <= MATCH_DEG).sum()))
+
+
+def _corresponding_frames(edited: KeyedMotion | Motion, original: KeyedMotion) -> tuple[Floats, Floats]:
+    """Return frames of the edit and the corresponding frames of the original."""
+    keys = original.keys.astype(np.float64)
+    if isinstance(edited, KeyedMotion) and edited.n_keys == original.n_keys:
+        return edited.keys.astype(np.float64), keys
+    edited_frames = keys * (edited.fps / original.fps)
+    is_inside = edited_frames <= edited.n_frames - 1
+    return edited_frames[is_inside], keys[is_inside]
+
+
+def _positions_at(motion: KeyedMotion | Motion, frames: Floats) -> Floats:
+    """Return world positions (N, J, 3) at fractional frames, interpolated linearly if the motion is dense."""
+    if isinstance(motion, KeyedMotion):
+        return motion.sample(frames=frames).world_positions()
+    before = np.floor(frames).astype(np.intp)
+    after = np.minimum(before + 1, motion.n_frames - 1)
+    world, fraction = motion.world_positions(), (frames - before)[:, None, None]
+    return np.asarray(world[before] + fraction * (world[after] - world[before]))
+
+
+def _find_bends(skeleton: Skeleton, names: set[str]) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    """Return (base, middle, tip) joints by their names: each named joint with its next two named ancestors."""
+
+    def find_ancestor(joint: int) -> int:
+        joint = int(skeleton.parents[joint])
+        while joint >= 0 and skeleton.names[joint] not in names:
+            joint = int(skeleton.parents[joint])
+        return joint
+
+    bends = {}
+    for tip, name in enumerate(skeleton.names):
+        middle = find_ancestor(tip) if name in names else -1
+        base = find_ancestor(middle) if middle >= 0 else -1
+        if base >= 0:
+            bends[skeleton.names[base], skeleton.names[middle], name] = (base, middle, tip)
+    return bends
+
+
+def _angles_deg(positions: Floats, bends: list[tuple[int, int, int]]) -> Floats:
+    """Return the angles (N, B) between neighbouring bones; NaN where a bone has no length."""
+    base, middle, tip = np.array(bends).T
+    lower, upper = positions[:, middle] - positions[:, base], positions[:, tip] - positions[:, middle]
+    lengths = np.linalg.norm(lower, axis=2), np.linalg.norm(upper, axis=2)
+    max_length = max(float(length.max()) for length in lengths)
+    products = np.where(np.minimum(*lengths) > MIN_BONE_RATIO * max_length, lengths[0] * lengths[1], np.nan)
+    return np.asarray(np.rad2deg(np.arccos(np.clip(np.sum(lower * upper, axis=2) / products, -1.0, 1.0))))

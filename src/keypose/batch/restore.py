@@ -5,21 +5,28 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from keypose.batch.atomic_target import atomic_target, drop_pose_notes
-from keypose.batch.bvh_numbers import save_channel_table
-from keypose.batch.convert import make_folder
-from keypose.batch.damage_report import describe_damage
+import numpy as np
+
+from keypose.arrays import Floats, freeze
+from keypose.batch.convert import find_format, keeps_keys, make_folder
 from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES
-from keypose.batch.format_capabilities import find_format, keeps_keys
-from keypose.batch.joint_channels import snap_to_channels
-from keypose.batch.storage_info import drop_tolerance_notes, parse_source_tolerance_mm
+from keypose.batch.plan import atomic_target, drop_pose_notes
+from keypose.batch.stored_file import (
+    describe_damage,
+    drop_tolerance_notes,
+    parse_source_tolerance_mm,
+    save_channel_table,
+)
 from keypose.errors import FileError, FormatError, LimitError, OptionError
 from keypose.formats import Limits, save
 from keypose.model import KeyedMotion, Motion
+from keypose.model.skeleton import POSITION_CHANNELS
+from keypose.rotations import from_euler, to_euler
 from keypose.storage import StoredMotion, open_kps
+from keypose.storage.error import ARM_MM, tolerance_mm_per_unit
 from keypose.swings import Swings
 
 CHANNEL_FORMAT = "BVH"  # the format with channels per joint
@@ -183,3 +190,44 @@ def _omission_notes(
     ):
         notes.append("the reference pose (T-pose) that was kept apart is not written")
     return notes
+
+
+def snap_to_channels(motion: Motion, tolerance_mm: float) -> Motion:
+    """Return ``motion`` without movement outside of its joints' channels, where that is within the tolerance."""
+    translations = _snap_translations(motion, tolerance_mm / tolerance_mm_per_unit(motion))
+    rotations = _snap_rotations(motion, tolerance_mm / ARM_MM)
+    if translations is None and rotations is None:
+        return motion
+    return replace(
+        motion,
+        translations=motion.translations if translations is None else freeze(translations),
+        rotations=motion.rotations if rotations is None else freeze(rotations),
+    )
+
+
+def _snap_translations(motion: Motion, tolerance: float) -> Floats | None:
+    """Return translations equal to the offset along axes without a position channel; None if nothing changes."""
+    skeleton = motion.skeleton
+    is_fixed = np.array(
+        [[channel not in channels for channel in POSITION_CHANNELS] for channels in skeleton.channels]
+    )  # (J, 3)
+    max_offsets = np.abs(motion.translations - skeleton.offsets).max(axis=0)
+    is_snapped = is_fixed & (max_offsets > 0) & (max_offsets <= tolerance)
+    return np.where(is_snapped, skeleton.offsets, motion.translations) if is_snapped.any() else None
+
+
+def _snap_rotations(motion: Motion, tolerance_rad: float) -> Floats | None:
+    """Return rotations about the axes of each joint's rotation channels only; None if nothing changes."""
+    rotations: Floats | None = None
+    for j, (channels, order) in enumerate(zip(motion.skeleton.channels, motion.skeleton.rotation_orders, strict=True)):
+        missing = [f"{axis}rotation" not in channels for axis in order]
+        if not any(missing):
+            continue
+        angles = to_euler(motion.rotations[:, j], order)
+        max_angle = np.abs(angles[:, missing]).max()
+        if not 0 < max_angle <= tolerance_rad:
+            continue
+        angles[:, missing] = 0.0
+        rotations = motion.rotations.copy() if rotations is None else rotations
+        rotations[:, j] = from_euler(angles, order)
+    return rotations

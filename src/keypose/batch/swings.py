@@ -11,14 +11,13 @@ import numpy as np
 
 from keypose.api.swings import Sweep, sweep, swings_within
 from keypose.batch.convert import resample
-from keypose.batch.file_discovery import SWINGS_SUFFIXES
-from keypose.batch.load_options import ClipLoadOptions, resolve_frame_range
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipLoadOptions, resolve_frame_range
 from keypose.errors import OptionError
 from keypose.formats import load_swings
 from keypose.metrics import score
 from keypose.model import Motion
 from keypose.swings import Swing, Swings, swings
-from keypose.swings.size import Size
+from keypose.swings.codec import Size
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keypose.batch.bvh_numbers import check_channel_table, load_channel_table
-from keypose.batch.damage_report import describe_damage
-from keypose.batch.load_options import ClipLoadOptions
-from keypose.batch.roundtrip_check import check_motion, compute_largest_error
-from keypose.batch.storage_info import StorageInfo, build_storage_info, is_kps_file
+from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.stored_file import (
+    StorageInfo,
+    build_storage_info,
+    check_channel_table,
+    check_motion,
+    compute_largest_error,
+    describe_damage,
+    is_kps_file,
+    load_channel_table,
+)
 from keypose.errors import FormatError
 from keypose.storage import StoredMotion, open_kps
 from keypose.storage.error import LargestError

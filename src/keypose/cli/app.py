@@ -20,9 +20,10 @@ from typing import cast
 from cyclopts import CycloptsError
 
 import keypose
-from keypose.cli import argv, message_options, output
+from keypose.cli import message_options, output
 from keypose.cli.commands import build_app, find_command
-from keypose.cli.exit_codes import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
+from keypose.cli.options import set_argv
+from keypose.cli.output import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
 from keypose.errors import FileError, KeyposeError
 
 app = build_app()
@@ -54,7 +55,7 @@ def _run(tokens: Sequence[str]) -> int:
     """Run a command and print its errors; errors of the output itself are left to ``run``."""
     try:
         _check_current_folder(tokens)
-        argv.set_argv(tokens)
+        set_argv(tokens)
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:

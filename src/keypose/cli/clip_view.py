@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from keypose.batch.info import ClipInfo, JointInfo
-from keypose.cli import columns
-from keypose.cli.columns import Column
-from keypose.cli.output import escape_unprintable
-from keypose.cli.storage_rows import stored_rows
+from keypose.batch.stored_file import RAW_BYTES, StorageInfo
+from keypose.cli import output
+from keypose.cli.output import Column, escape_unprintable
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
 MAX_NAMES = 8  # unrecognised joints that are listed
@@ -73,7 +74,7 @@ def build_table(clips: Sequence[ClipInfo], width: int) -> Group:
         Column("height", [_short_height(clip) for clip in clips], right_aligned=True),
         Column("known", [_recognised_share(clip) for clip in clips], right_aligned=True),
     ]
-    visible_columns = columns.drop_optional_columns(
+    visible_columns = output.drop_optional_columns(
         names, others[1:] if one_format else others, width, ("known", "up", "height")
     )
     legend = "joints + end sites"
@@ -82,7 +83,7 @@ def build_table(clips: Sequence[ClipInfo], width: int) -> Group:
     total = f"{len(clips)} clips, {sum(clip.frames for clip in clips)} frames, "
     total += format_duration(sum(clip.duration_s for clip in clips))
     return Group(
-        _title(title), columns.build_table(names, visible_columns, width), Text(legend, style="dim"), Text(total)
+        _title(title), output.build_table(names, visible_columns, width), Text(legend, style="dim"), Text(total)
     )
 
 
@@ -108,9 +109,9 @@ def joint_table(clip: ClipInfo, width: int) -> Table | Group:
     first = Column("joint", names)
     required = [Column("part", body_parts), Column("moves", moves), Column("turns", rotations)]
     for offset_columns in _offset_columns(offsets):
-        if columns.name_width([*required, *offset_columns], width) >= first.width:
+        if output.name_width([*required, *offset_columns], width) >= first.width:
             break
-    grid = columns.build_table(first, [*required, *offset_columns], width, styles)
+    grid = output.build_table(first, [*required, *offset_columns], width, styles)
     return Group(grid, Text(f"and {n_hidden} more rows; --json has all")) if n_hidden else grid
 
 
@@ -217,3 +218,69 @@ def common_folder(paths: Sequence[str]) -> str:
         return os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120 - text, not a file
     except ValueError:  # some absolute, some not, or on several drives
         return ""
+
+
+RAW_SIZE_TEXT = f"{RAW_BYTES} bytes for each joint and frame"
+MAX_DAMAGE = 4  # damaged groups listed
+MAX_BLOCK_NAMES = 4
+
+
+class StoredAccuracy(Protocol):
+    """How accurate stored frames are."""
+
+    @property
+    def lossless(self) -> bool:
+        """Return whether all numbers are exact."""
+
+    @property
+    def tolerance_mm(self) -> float | None:
+        """Return the maximum error; None: lossless, or no frames."""
+
+    @property
+    def source_tolerance_mm(self) -> float | None:
+        """Return the maximum error of the compressed source; None if the source was not compressed."""
+
+
+def format_accuracy(stored: StoredAccuracy) -> str:
+    """Return the accuracy as text; errors of files compressed twice add up."""
+    before = stored.source_tolerance_mm
+    if stored.lossless:
+        return "every number as it was" if before is None else f"every number, of what was within {before:g} mm"
+    if stored.tolerance_mm is None:
+        return "as its keys or swings play"
+    return f"within {stored.tolerance_mm + (before or 0.0):g} mm"
+
+
+def _source_suffix(stored: StoredAccuracy) -> str:
+    """Return the two errors of a file compressed twice as text; empty otherwise."""
+    before, own = stored.source_tolerance_mm, stored.tolerance_mm
+    if before is None or own is None:
+        return ""
+    return f" of the original: {own:g} mm, of what was itself within {before:g} mm"
+
+
+def format_paths(paths: Sequence[Path]) -> str:
+    """Return the first paths and the number of others as text."""
+    more = len(paths) - MAX_BLOCK_NAMES
+    return ", ".join(map(str, paths[:MAX_BLOCK_NAMES])) + (f" and {more} more" if more > 0 else "")
+
+
+def format_contents(keys: int | None, swings: int | None) -> str:
+    """Return the keys and swings in a file as text; empty if none."""
+    return " and ".join(f"{n} {kind}" for kind, n in (("keys", keys), ("swings", swings)) if n is not None)
+
+
+def stored_rows(stored: StorageInfo) -> list[tuple[str, str]]:
+    """Return rows for accuracy, ratio, groups, contents and damage."""
+    rows = [
+        ("kept", format_accuracy(stored) + _source_suffix(stored)),
+        ("groups", f"{stored.n_groups} of about {stored.group_s:.3g} s, each readable alone"),
+    ]
+    if stored.ratio is not None:
+        rows.insert(1, ("smaller", f"{stored.ratio:.3g} times than {RAW_SIZE_TEXT}"))
+    if contents := format_contents(stored.keys, stored.swings):
+        rows.append(("with", contents))
+    rows += [("damaged", str(each)) for each in stored.damage[:MAX_DAMAGE]]
+    if len(stored.damage) > MAX_DAMAGE:
+        rows.append(("", f"and {len(stored.damage) - MAX_DAMAGE} more groups; --json has all"))
+    return rows

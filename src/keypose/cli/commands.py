@@ -93,17 +93,17 @@ FILE_COMMANDS = (
     ),
     Command(
         "compress",
-        "keypose.cli.storage_compress:compress",
+        "keypose.cli.compress:compress",
         "IN... OUT",
         "Compress motion files within a given error.",
     ),
     Command(
         "restore",
-        "keypose.cli.storage_restore:restore",
+        "keypose.cli.restore:restore",
         "IN... OUT",
         "Restore compressed motion into any format.",
     ),
-    Command("verify", "keypose.cli.storage_verify:verify", "FILES...", "Verify that compressed files are undamaged."),
+    Command("verify", "keypose.cli.verify:verify", "FILES...", "Verify that compressed files are undamaged."),
 )
 OTHER_COMMANDS = (
     Command(

@@ -80,9 +80,9 @@ def curves(
       keypose curves walk.bvh thigh.svg --joints left_thigh --method saliency
       keypose curves walk.bvh walk.svg --mark 0,30,88 --no-saliency
     """
-    from keypose.cli import picture_jobs as jobs
-    from keypose.cli.exit_codes import UsageError
-    from keypose.cli.option_parsers import parse_joints
+    from keypose.cli import picture_options as jobs
+    from keypose.cli.options import parse_joints
+    from keypose.cli.output import UsageError
     from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
     marked_frames = parse_marked_frames(mark, key_options)

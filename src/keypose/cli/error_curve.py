@@ -57,8 +57,8 @@ def error_curve(
       keypose error-curve walk.bvh walk.png --cost inbetween --max-keys 60
       keypose error-curve walk.bvh hands.svg --joints hands --keys 12
     """
-    from keypose.cli import picture_jobs as jobs
-    from keypose.cli.option_parsers import drop_unset, parse_joints
+    from keypose.cli import picture_options as jobs
+    from keypose.cli.options import drop_unset, parse_joints
     from keypose.cli.picture_options import check_picture_path, run_picture_job
 
     select_options = key_options.select_options() | drop_unset({"joints": parse_joints(joints)})

@@ -78,7 +78,7 @@ def _yes_or_dash(value: bool) -> str:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.batch.format_capabilities import keeps_keys
+    from keypose.batch.convert import keeps_keys
     from keypose.formats import FORMATS
 
     missing_by_extra = _missing_packages()

@@ -47,9 +47,9 @@ def info(
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.info import InfoJob, describe_clip
     from keypose.cli import messages, output
-    from keypose.cli.exit_codes import FAILED, UsageError
     from keypose.cli.options import parse_load_options, resolve_jobs
-    from keypose.cli.progress import ProgressBar
+    from keypose.cli.output import FAILED, UsageError
+    from keypose.cli.runner import ProgressBar
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
+from keypose.batch import Outcome
+from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
+from keypose.cli import messages, output
+from keypose.cli import plot as plots
+from keypose.cli.clip_view import format_duration
 from keypose.cli.key_options import (
     Exclude,
     Joints,
@@ -21,6 +32,9 @@ from keypose.cli.key_options import (
     Weight,
 )
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
+from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable
+from keypose.cli.runner import collect_results, print_results, run_read_jobs
+from keypose.errors import FileError
 
 
 def keys(
@@ -98,18 +112,28 @@ def keys(
     """
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.keys import KeysJob
-    from keypose.cli import keys_run, option_parsers
-    from keypose.cli.exit_codes import UsageError
-    from keypose.cli.options import parse_load_options, parse_range, resolve_jobs
+    from keypose.cli.options import (
+        check_key_count,
+        drop_unset,
+        find_method,
+        parse_frames,
+        parse_joints,
+        parse_load_options,
+        parse_method_options,
+        parse_range,
+        parse_weights,
+        resolve_jobs,
+    )
+    from keypose.cli.output import UsageError
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    option_parsers.check_key_count(keys, tolerance_mm, auto=auto)
-    options = option_parsers.parse_method_options(
-        option_parsers.find_method(method),
+    check_key_count(keys, tolerance_mm, auto=auto)
+    options = parse_method_options(
+        find_method(method),
         {
-            "pins": option_parsers.parse_frames("--pin", pin, contacts=True),
-            "excluded": option_parsers.parse_frames("--exclude", exclude),
+            "pins": parse_frames("--pin", pin, contacts=True),
+            "excluded": parse_frames("--exclude", exclude),
             "objective": objective,
             "cost": cost,
             "interpolation": interpolation,
@@ -122,11 +146,11 @@ def keys(
         },
         set_,
     )
-    options |= option_parsers.drop_unset(
+    options |= drop_unset(
         {
             "max_keys": max_keys,
-            "joints": option_parsers.parse_joints(joints),
-            "weights": option_parsers.parse_weights(weight),
+            "joints": parse_joints(joints),
+            "weights": parse_weights(weight),
             "features": features,
             "smoothing_s": smoothing_s,
         }
@@ -138,6 +162,230 @@ def keys(
         KeysJob(file.path, load_options, method, keys, tolerance_mm, auto, frames, options) for file in inputs.files
     ]
     is_single_file = len(files) == 1 and [str(job.path) for job in work] == [str(Path(files[0]))]
-    return keys_run.run(
+    return run(
         work, inputs.problems, resolve_jobs(jobs, len(work)), json=json, plot=not no_plot, is_single_file=is_single_file
     )
+
+
+def run(
+    work: Sequence[KeysJob],
+    problems: Sequence[FileError],
+    jobs: int,
+    *,
+    json: bool,
+    plot: bool,
+    is_single_file: bool,
+) -> int:
+    """Choose the keys of all clips and print them; return the exit code."""
+    outcomes = run_read_jobs("Choosing", select_clip_keys, work, jobs, json=json)
+    return print_results(
+        work,
+        outcomes,
+        problems,
+        lambda: [_document(work[o.index], o) for o in outcomes],
+        lambda: _print_clips(collect_results(work, outcomes), plot=plot),
+        json=json,
+        is_single_file=is_single_file,
+    )
+
+
+def _print_clips(clips: Sequence[tuple[KeysJob, KeysResult]], *, plot: bool) -> None:
+    out = output.stdout_console()
+    for n, (job, clip) in enumerate(clips):
+        if n:
+            output.print_line("")
+        plain, is_last = not out.encoding.startswith("utf"), n == len(clips) - 1
+        output.print_renderable(build_view(clip, job, out.width, legend=is_last, plot=plot, plain=plain))
+
+
+def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
+    """Return the keys of one clip, or its failure, as a JSON document."""
+    clip = outcome.value
+    if clip is None:
+        assert outcome.failure is not None
+        return {"file": str(job.path), **messages.failure_document(outcome.failure), "warnings": list(outcome.warnings)}
+    budget = {"keys": job.keys, "tolerance_mm": job.tolerance_mm, "auto": job.auto or None}
+    return {
+        "file": clip.path,
+        "method": clip.method,
+        "options": {name: value for name, value in budget.items() if value is not None} | dict(job.options),
+        "chosen_by": clip.count_source,
+        "n_frames": clip.n_frames,
+        "fps": clip.fps,
+        "first_frame": clip.first_frame,
+        "range": [clip.start, clip.stop],
+        "frames": list(clip.frames),
+        "times_s": [frame / clip.fps for frame in clip.frames],
+        "order": None if clip.order is None else list(clip.order),
+        "cost": clip.cost,
+        "curve": [{"keys": keys, "cost": cost} for keys, cost in zip(clip.counts, clip.costs, strict=True)],
+        "cliffs": list(clip.cliffs),
+        "error": None if clip.error is None else asdict(clip.error),
+        "span_cost": clip.span_costs,
+        "span_mm": clip.span_mm,
+        "without_mm": clip.without_mm,
+        "notes": list(clip.notes),
+        "warnings": list(outcome.warnings),
+    }
+
+
+MAX_ROWS = 2_000
+CURVE_FACTOR = 3  # the curve is plotted up to this multiple of the number of keys,
+MIN_CURVE_KEYS = 30  # and at least up to this number
+MAX_CLIFFS = 8
+OPTIONAL_HEADINGS = ("source", "cost", "rank", "without mm")  # dropped in this order on a narrow terminal
+LEGENDS = {
+    "source": "source: the frame's number in the file",
+    "rank": "rank: in which order the method took the keys; where it takes none, by the error without the key",
+    "cost": "cost: what was left to do then; where the method takes none in order, of the span up to the next key",
+    "off mm": "off: largest error of {kind} in-betweens up to the next key",
+    "without mm": "without: that error if the key is left out",
+}
+
+
+def build_view(clip: KeysResult, job: KeysJob, width: int, *, legend: bool, plot: bool, plain: bool) -> Group:
+    """Return table, summary, errors and plot of one clip."""
+    columns = _fit_columns(clip, width)
+    renderables: list[RenderableType] = [
+        Text(escape_unprintable(clip.path), style="bold", overflow="fold"),
+        _table(columns),
+    ]
+    if len(clip.frames) > MAX_ROWS:
+        renderables.append(Text(f"and {len(clip.frames) - MAX_ROWS} more keys; --json has all"))
+    kind = _inbetween_kind(job)
+    if legend:
+        renderables += [Text(line.format(kind=kind), style="dim") for line in _legend(columns)]
+    renderables += [Text(""), Text(_summary(clip, job)), Text(_error_line(clip, kind))]
+    if plot:
+        renderables += _error_curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
+    return Group(*renderables)
+
+
+def _fit_columns(clip: KeysResult, width: int) -> list[Column]:
+    columns = [column for column in _columns(clip) if column.cells]
+    for heading in OPTIONAL_HEADINGS:
+        if sum(column.width + COLUMN_GAP for column in columns) <= width:
+            break
+        columns = [column for column in columns if column.heading != heading]
+    return columns
+
+
+def _table(columns: Sequence[Column]) -> Table:
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in columns:
+        style = "cyan" if column.heading == "frame" else None
+        grid.add_column(column.heading, no_wrap=True, justify="right", style=style)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        grid.add_row(*map(Text, cells))
+    return grid
+
+
+def _columns(clip: KeysResult) -> list[Column]:
+    """Return all columns; those that do not apply to the clip or its method have no cells."""
+    frames = clip.frames[:MAX_ROWS]
+    rank = {frame: place for place, frame in enumerate(_frames_by_rank(clip), 1)}
+    return [
+        Column("key", [str(n) for n in range(1, len(frames) + 1)]),
+        Column("frame", [str(frame) for frame in frames]),
+        Column("source", [str(frame + clip.first_frame) for frame in frames] if clip.first_frame else []),
+        Column("time s", [f"{frame / clip.fps:.3f}" for frame in frames]),
+        Column("rank", [str(rank[frame]) for frame in frames] if rank else []),
+        Column("cost", _cost_cells(clip, frames, rank)),
+        Column("off mm", _format_mm_cells(clip.span_mm or (), last_is_empty=clip.frames[-1] == clip.stop - 1)),
+        Column("without mm", _format_mm_cells(clip.without_mm or ())),
+    ]
+
+
+def _cost_cells(clip: KeysResult, frames: Sequence[int], rank: Mapping[int, int]) -> list[str]:
+    """Return the cost of each key: the remaining cost when the method added it, or the cost of the span after it."""
+    if clip.order is not None:
+        cost = dict(zip(clip.counts, clip.costs, strict=True))
+        return [_format_cost(cost.get(rank[frame])) for frame in frames]
+    if clip.span_costs is None:
+        return []
+    return [_format_cost(cost) for cost in (*clip.span_costs, None)][: len(frames)]
+
+
+def _frames_by_rank(clip: KeysResult) -> Sequence[int]:
+    """Return the keys by importance: in the method's order, else by the error without each; empty if unknown."""
+    if clip.order is not None:
+        return clip.order
+    worth = dict(zip(clip.frames, clip.without_mm or (), strict=False))
+    return sorted(worth, key=lambda frame: (-worth[frame], frame))
+
+
+def _legend(columns: Sequence[Column]) -> list[str]:
+    """Return an explanation of each heading."""
+    return [LEGENDS[column.heading] for column in columns if column.heading in LEGENDS]
+
+
+def _summary(clip: KeysResult, job: KeysJob) -> str:
+    keys, frames = len(clip.frames), clip.stop - clip.start
+    part = f" ({clip.start} to {clip.stop - 1} of {clip.n_frames})" if frames < clip.n_frames else ""
+    selection_note = {
+        "keys": "",
+        "tolerance": f"; the fewest within {job.tolerance_mm:g} mm" if job.tolerance_mm is not None else "",
+        "auto": "; where the error curve says to stop" + ("" if job.auto else " (--keys or --tolerance-mm: another)"),
+        "own": f"; {clip.method}'s own number (--keys or --tolerance-mm: another)",
+    }[clip.count_source]
+    counts = f"{_pluralise(keys, 'key')} of {_pluralise(frames, 'frame')}{part}"
+    return (
+        f"{counts}, compression {100 * (1 - keys / frames):.1f} %, by {clip.method}; "
+        f"{format_duration(frames / clip.fps)} at {clip.fps:.6g} fps{selection_note}"
+    )
+
+
+def _inbetween_kind(job: KeysJob) -> str:
+    """Return which in-betweens errors refer to: "straight", or "fitted" if the keys were chosen by fitted curves."""
+    by_curves = job.options.get("cost") == "inbetween" and job.options.get("interpolation", "bezier") == "bezier"
+    return "fitted" if by_curves else "straight"
+
+
+def _error_line(clip: KeysResult, kind: str) -> str:
+    if clip.error is None:
+        return "no error in mm: the figure has no height"
+    error = clip.error
+    return (
+        f"{kind} in-betweens are off by {_format_mm(error.mean_mm)} mm on average, "
+        f"95 % within {_format_mm(error.p95_mm)} mm, "
+        f"{_format_mm(error.max_mm)} mm at most (on a figure of 1.7 m)"
+    )
+
+
+def _error_curve(clip: KeysResult, width: int, signs: plots.Symbols) -> list[RenderableType]:
+    """Return a plot of the error curve around the selected number of keys."""
+    chosen = len(clip.frames)
+    last = max(CURVE_FACTOR * chosen, MIN_CURVE_KEYS)
+    points = [(count, cost) for count, cost in zip(clip.counts, clip.costs, strict=True) if count <= last]
+    counts, costs = [count for count, _ in points], [cost for _, cost in points]
+    plot = plots.plot_curve(counts, costs, chosen, clip.cliffs, width, signs)
+    if plot is None:
+        return []
+    legend = Text.assemble(
+        (signs.chosen, "bold green"), f" {_pluralise(chosen, 'key')}: cost {_format_cost(clip.cost)}"
+    )
+    cliffs = [str(keys) for keys in clip.cliffs if keys <= counts[-1]][:MAX_CLIFFS]
+    if cliffs:
+        legend.append("   ").append(signs.cliff, "cyan").append(f" cliffs, strongest first: {', '.join(cliffs)} keys")
+    return [Text(""), Text("cost against number of keys, on a logarithmic scale"), plot, legend]
+
+
+def _pluralise(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _format_mm_cells(values: Sequence[float], *, last_is_empty: bool = False) -> list[str]:
+    """Format millimetres with equal decimals; ``last_is_empty`` prints a dash for the last key."""
+    decimals = 1 if max(values, default=0.0) >= 10 else 2
+    cells = [f"{value:.{decimals}f}" for value in values]
+    if cells and last_is_empty:
+        cells[-1] = "-"
+    return cells[:MAX_ROWS]
+
+
+def _format_mm(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def _format_cost(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

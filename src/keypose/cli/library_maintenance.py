@@ -6,10 +6,23 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.exit_codes import UsageError
-from keypose.cli.library_options import Blobs, LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
+from keypose.cli import library_edit, output
+from keypose.cli.clip_view import format_duration
+from keypose.cli.library_options import (
+    Blobs,
+    LibraryOption,
+    LibraryProgressBar,
+    MaxDuration,
+    MinDuration,
+    Tags,
+    WordsOption,
+)
+from keypose.cli.messages import MessageSummary
 from keypose.cli.options import Jobs, Json
-from keypose.cli.output_options import Quiet
+from keypose.cli.output import UsageError
+from keypose.cli.runner import Quiet
+from keypose.library.library import Library
+from keypose.library.records import RebuildProgress
 
 
 def verify(
@@ -38,12 +51,12 @@ def verify(
       keypose library verify --fix
       keypose library verify --library archive.db --json > verified.json
     """
-    from keypose.cli import library_run
+    from keypose.cli import library_edit
     from keypose.cli.library_options import open_library
 
     with open_library(library) as opened_library:
         faults = opened_library.verify(fix=fix, drop_orphans=drop_orphans)
-        return library_run.report_faults(opened_library, faults, "sound", json=json)
+        return library_edit.report_faults(opened_library, faults, "sound", json=json)
 
 
 def rebuild(
@@ -60,13 +73,12 @@ def rebuild(
       keypose library rebuild
       keypose library rebuild --library archive.db --jobs 4
     """
-    from keypose.cli import library_rebuild_run
     from keypose.cli.library_options import has_blob_folder, open_library
 
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs {jobs}: expected at least 1")
     with open_library(library, blobs, create=blobs is not None or has_blob_folder(library)) as opened_library:
-        return library_rebuild_run.run(opened_library, jobs, json=json, quiet=quiet)
+        return run(opened_library, jobs, json=json, quiet=quiet)
 
 
 def export(
@@ -93,9 +105,9 @@ def export(
       keypose library export out/ 02_01 02_02
       keypose library export walks/ --tag walk --words slow
     """
-    from keypose.cli import library_run
+    from keypose.cli import library_edit
     from keypose.cli.library_options import check_seconds, find_clips, open_library
-    from keypose.cli.option_parsers import parse_names
+    from keypose.cli.options import parse_names
 
     if not folder:
         raise UsageError("an empty name, expected a folder; . is the current one")
@@ -115,5 +127,24 @@ def export(
             )
         )
         if not selected_clips and not json:
-            library_run.print_unknown_tags(opened_library, tags)
-        return library_run.export_clips(opened_library, folder, selected_clips, json=json)
+            library_edit.print_unknown_tags(opened_library, tags)
+        return library_edit.export_clips(opened_library, folder, selected_clips, json=json)
+
+
+def run(library: Library, jobs: int | None, *, json: bool, quiet: bool) -> int:
+    """Rebuild the library and print faults; return the exit code."""
+    summary = MessageSummary()
+    warnings: list[str] | None = [] if json else None
+    with LibraryProgressBar("Reading", quiet=quiet or json) as bar:
+
+        def on_progress(progress: RebuildProgress) -> None:
+            for text in progress.warnings:
+                message = summary.add(text.split(": ", 1)[0], text)
+                if warnings is not None:
+                    warnings.append(message)
+            bar.update(progress.total, progress.done, f"{format_duration(progress.remaining_s)} left", progress.name)
+
+        faults = library.rebuild(jobs=jobs, on_progress=on_progress)
+    if not quiet and not json:
+        summary.print(output.print_warning)
+    return library_edit.report_faults(library, faults, "made anew", json=json, quiet=quiet, warnings=warnings)

@@ -6,15 +6,20 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Self
 
 from cyclopts import Group, Parameter
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as RichProgress
 
-from keypose.cli.exit_codes import UsageError
+from keypose.cli import output
+from keypose.cli.output import UsageError
 
 if TYPE_CHECKING:
     from keypose.library.library import Library
     from keypose.library.records import Clip
+
 
 LIBRARY_VARIABLE = "KEYPOSE_LIBRARY"
 DEFAULT_LIBRARY = "clips.db"
@@ -99,8 +104,7 @@ def _check_location(location: str) -> None:
 
 def check_files_exist(names: Sequence[str]) -> None:
     """Raise FileError if none of the files to add exists, so that no library is created for nothing."""
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.suggestions import suggest_file
+    from keypose.batch.file_discovery import discover_clips, suggest_file
     from keypose.errors import FileError
 
     inputs = discover_clips(names)
@@ -114,7 +118,7 @@ def check_files_exist(names: Sequence[str]) -> None:
 
 def has_blob_folder(library: str | None) -> bool:
     """Return whether the blob folder of a library exists, even if its database is lost."""
-    from keypose.library.blobs.location import DEFAULT_SUFFIX
+    from keypose.library.blobs.folder import DEFAULT_SUFFIX
 
     location = resolve_location(library)
     return "://" not in location and Path(location + DEFAULT_SUFFIX).is_dir()
@@ -156,3 +160,37 @@ def check_page_path(path: Path | None, *, overwrite: bool) -> Path | None:
     if os.path.lexists(target) and not overwrite:
         raise FileError(f"{target}: exists already; --overwrite replaces it")
     return target
+
+
+MAX_NAME_COLUMNS = 30
+
+
+class LibraryProgressBar:
+    """A progress bar with rate and the name of the last clip."""
+
+    def __init__(self, verb: str, *, quiet: bool) -> None:
+        self._bar = RichProgress(
+            TextColumn(verb, markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}", markup=False, style="dim"),
+            TextColumn("{task.fields[name]}", markup=False, style="cyan"),
+            console=output.stderr_console(),
+            transient=True,
+            disable=quiet or not output.stderr_console().is_terminal,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task("", total=None, rate="", name="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def update(self, total: int, done: int, rate: str, name: str) -> None:
+        """Set the progress."""
+        short_name = output.escape_unprintable(name)[:MAX_NAME_COLUMNS]
+        self._bar.update(self._task, total=total, completed=done, rate=rate, name=short_name)

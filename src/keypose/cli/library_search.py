@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import re
+import warnings
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from types import TracebackType
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.exit_codes import UsageError
+from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.cli import library_edit, library_inspect, messages, output
+from keypose.cli.clip_view import format_bytes
 from keypose.cli.library_options import LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
+from keypose.cli.message_options import translate_keywords
+from keypose.cli.messages import truncate_texts
 from keypose.cli.options import Animation, Asf, Gaps, Json, ReadFps, ReferencePose
+from keypose.cli.output import UsageError
+from keypose.errors import FileError, FormatWarning, OptionError
+from keypose.library.library import Library
+from keypose.library.records import Clip
+from keypose.library.results_page import MAX_HITS
+from keypose.library.search.hits import Hit
+from keypose.model import Motion
 
 MATCH_GROUP, RESULT_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -96,19 +114,17 @@ def search(
       keypose library search kick.bvh --pose 42 --html results.html --open
       keypose library search --words "kick left"
     """
-    from keypose.cli import library_search_run as run
     from keypose.cli.library_options import check_count, check_page_path, check_seconds, open_library
-    from keypose.cli.option_parsers import parse_names
-    from keypose.cli.options import parse_load_options
+    from keypose.cli.options import parse_load_options, parse_names
 
     if len(query) > 1:
         raise UsageError(
             f"{len(query)} queries ({', '.join(query[:4])}), expected one; a name with blanks wants "
             f"quotes, and words go with --words"
         )
-    options = run.SearchOptions(
+    options = SearchOptions(
         query=query[0] if query else None,
-        part=run.parse_part(part),
+        part=parse_part(part),
         pose=pose,
         joints=parse_names("--joints", joints),
         mirrored=not no_mirror,
@@ -122,12 +138,287 @@ def search(
         limit=limit,
     )
     check_count("--limit", limit)
-    run.check_options(options)
+    check_options(options)
     if open_ and html is None:
         raise UsageError("--open is for a page: expected --html too, such as --html results.html")
     page = check_page_path(html, overwrite=overwrite)
     if page is not None:
-        run.check_page(options)
+        check_page(options)
     load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, ())
     with open_library(library) as opened_library:
-        return run.run(opened_library, options, load_options, page, open_page=open_, json=json)
+        return run(opened_library, options, load_options, page, open_page=open_, json=json)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """The options of the command."""
+
+    query: str | None
+    part: tuple[int | None, int | None] | None
+    pose: int | None
+    joints: tuple[str, ...]
+    mirrored: bool
+    ranker: Literal["descriptors", "swings"]
+    multiple: bool
+    deduplicate: bool
+    words: str | None
+    tags: tuple[str, ...]
+    min_duration_s: float | None
+    max_duration_s: float | None
+    limit: int
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """Return the filters as keywords of Library methods."""
+        return {
+            "words": self.words,
+            "tags": self.tags,
+            "min_duration_s": self.min_duration_s,
+            "max_duration_s": self.max_duration_s,
+        }
+
+
+@dataclass(frozen=True)
+class LoadedQuery:
+    """The query: a clip of the library, or a motion read from a file."""
+
+    name: str
+    motion_or_hash: str | Motion  # the hash of a clip, or a motion
+    n_frames: int
+    span: tuple[int, int] | None = None  # first frame, and the one after the last; None: all frames
+    frame: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the whole motion is searched for."""
+        return self.span is None and self.frame is None
+
+    @property
+    def title(self) -> str:
+        """Return a short title of the query."""
+        if self.frame is not None:
+            return f"{self.name}, the pose at frame {self.frame}"
+        if self.span is not None:
+            return f"{self.name}, frames {self.span[0]}:{self.span[1]}"
+        return self.name
+
+
+def parse_part(text: str | None) -> tuple[int | None, int | None] | None:
+    """Parse ``30:90`` into the start and end of a slice."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,9})?:([0-9]{1,9})?", text)
+    if not match:
+        raise UsageError(f"--part {text}: expected START:END in frames, such as 30:90, 30: or :90")
+    start, end = (None if part is None else int(part) for part in match.groups())
+    return start, end
+
+
+def check_options(options: SearchOptions) -> None:
+    """Raise UsageError if options contradict each other."""
+    if options.part is not None and options.pose is not None:
+        raise UsageError("--part and --pose cannot both be meant")
+    if options.multiple and options.part is None and options.pose is None:
+        raise UsageError("--multiple is for --part and --pose, expected one of them, such as --part 30:90")
+    if options.ranker != "descriptors" and (options.part is not None or options.pose is not None):
+        raise UsageError(f"--ranker {options.ranker} compares whole clips, expected neither --part nor --pose")
+    if options.query == "":
+        raise UsageError("an empty query, expected a motion file or a clip of the library")
+    if options.query is not None:
+        return
+    motion_options = {
+        "--part": options.part is not None,
+        "--pose": options.pose is not None,
+        "--joints": bool(options.joints),
+        "--no-mirror": not options.mirrored,
+        "--ranker": options.ranker != "descriptors",
+        "--no-deduplicate": not options.deduplicate,
+    }
+    for option, is_set in motion_options.items():
+        if is_set:
+            raise UsageError(f"{option} is about a motion, expected a query: a motion file or a clip of the library")
+    if not (options.words or options.tags or options.min_duration_s is not None or options.max_duration_s is not None):
+        raise UsageError("nothing to search for, expected a motion file, a clip of the library, or --words")
+
+
+def check_page(options: SearchOptions) -> None:
+    """Raise UsageError if the limit is too large for a page."""
+    if options.limit > MAX_HITS:
+        raise UsageError(f"--limit {options.limit} with --html: expected at most {MAX_HITS}")
+
+
+def run(
+    library: Library,
+    options: SearchOptions,
+    load_options: ClipLoadOptions,
+    page: Path | None,
+    *,
+    open_page: bool,
+    json: bool,
+) -> int:
+    """Search, print the hits and write the page; return the exit code."""
+    with WarningCapture(library, options.query or "") as capture:
+        query = None if options.query is None else _load_query(library, options.query, options, load_options)
+        hits = () if query is None else _search(library, options, query)
+        clips = library.clips(**options.filters, limit=options.limit) if query is None else [hit.clip for hit in hits]
+        size = None
+        if page is not None:
+            from keypose.cli.library_search_page import write_page
+
+            size = write_page(page, library, options, query, clips, hits)
+        if json:
+            document = _document(library.location, query, clips, hits, page)
+    if json:
+        output.print_json(document | {"warnings": capture.texts})
+    else:
+        capture.print()
+        if query is not None and isinstance(query.motion_or_hash, Motion):
+            notes = [translate_keywords(note) for note in query.motion_or_hash.notes]
+            messages.print_notes([(Path(query.name), messages.drop_repeated_notes(notes, capture.texts))])
+        _print_hits(library, options, clips, hits)
+        if page is not None and size is not None:
+            output.print_line(f"{page}: {len(clips):,} hit{'' if len(clips) == 1 else 's'}, {format_bytes(size)}")
+    if open_page and page is not None:
+        webbrowser.open(page.resolve().as_uri())
+    return 0
+
+
+def _load_query(library: Library, name: str, options: SearchOptions, load_options: ClipLoadOptions) -> LoadedQuery:
+    """Load the query: an existing file, or else a clip of the library."""
+    path = Path(name)
+    if os.path.isfile(name):  # noqa: PTH113 - Path raises for long names
+        motion = load_options.load(path)
+        query = LoadedQuery(path.name, motion, motion.n_frames)
+    else:
+        try:
+            clip = library.clip(name)
+        except OptionError as error:
+            if os.path.isdir(name):  # noqa: PTH112 - as above
+                raise FileError(f"{name}: is a folder, expected a motion file or a clip of the library") from None
+            message, *hint = str(error).split("; did you mean", 1)
+            more = ", nor is there such a file" if message.startswith("no clip") else ""
+            raise OptionError("; did you mean".join((message + more, *hint))) from None
+        query = LoadedQuery(clip.name, clip.hash, clip.n_frames)
+    if options.part is not None:
+        return LoadedQuery(
+            query.name, query.motion_or_hash, query.n_frames, span=_resolve_span(options.part, query.n_frames)
+        )
+    if options.pose is not None and not 0 <= options.pose < query.n_frames:
+        raise OptionError(f"--pose {options.pose}, expected a frame from 0 to {query.n_frames - 1}")
+    return LoadedQuery(query.name, query.motion_or_hash, query.n_frames, frame=options.pose)
+
+
+def _resolve_span(part: tuple[int | None, int | None], n_frames: int) -> tuple[int, int]:
+    start, end = part[0] or 0, n_frames if part[1] is None else part[1]
+    if not 0 <= start < end <= n_frames:
+        raise OptionError(f"--part {start}:{end}, expected frames within 0:{n_frames}, the first before the last")
+    return start, end
+
+
+def _search(library: Library, options: SearchOptions, query: LoadedQuery) -> tuple[Hit, ...]:
+    keywords = options.filters | {
+        "limit": options.limit,
+        "mirrored": options.mirrored,
+        "joints": options.joints or None,
+        "deduplicate": options.deduplicate,
+    }
+    if query.span is not None:
+        return library.search_part(query.motion_or_hash, *query.span, multiple=options.multiple, **keywords)
+    if query.frame is not None:
+        return library.search_pose(query.motion_or_hash, query.frame, multiple=options.multiple, **keywords)
+    return library.search(query.motion_or_hash, ranker=options.ranker, **keywords)
+
+
+def _print_hits(library: Library, options: SearchOptions, clips: Sequence[Clip], hits: Sequence[Hit]) -> None:
+    if not clips:
+        output.print_line(f"nothing found in {library.location}")
+        library_edit.print_unknown_tags(library, options.tags)
+    elif options.query is None:
+        output.print_renderable(library_inspect.clip_table(clips, output.stdout_console().width))
+        count = library.count(**options.filters) if len(clips) == options.limit else len(clips)
+        if count > len(clips):
+            output.print_note(f"the first {len(clips)} of {count:,} are shown; --limit shows more")
+    else:
+        output.print_renderable(library_inspect.hit_table(hits, output.stdout_console().width))
+
+
+def _document(
+    location: str, query: LoadedQuery | None, clips: Sequence[Clip], hits: Sequence[Hit], page: Path | None
+) -> dict[str, Any]:
+    query_document = (
+        None
+        if query is None
+        else {
+            "name": query.name,
+            "hash": query.motion_or_hash if isinstance(query.motion_or_hash, str) else None,
+            "n_frames": query.n_frames,
+            "part": query.span,
+            "pose": query.frame,
+        }
+    )
+    hit_documents = [_hit_document(hit) for hit in hits] or [
+        {"score": None, "clip": library_edit.clip_document(c)} for c in clips
+    ]
+    return {
+        "library": location,
+        "query": query_document,
+        "hits": hit_documents,
+        "page": None if page is None else str(page),
+    }
+
+
+def _hit_document(hit: Hit) -> dict[str, Any]:
+    return {
+        **{name: getattr(hit, name) for name in ("score", "start", "end", "start_s", "end_s")},
+        "query_start_s": hit.query_start_s,
+        "query_end_s": hit.query_end_s,
+        "mirrored": hit.mirrored,
+        "duplicates": [
+            {"name": name, "hash": of} for name, of in zip(hit.duplicates, hit.duplicate_hashes, strict=True)
+        ],
+        "explanation": hit.explanation,
+        "joint_distance_cm": hit.details.joint_distance_cm,
+        "spans": [span._asdict() for span in hit.details.spans],
+        "swings": [swing._asdict() for swing in hit.details.swings],
+        "clip": library_edit.clip_document(hit.clip),
+    }
+
+
+class WarningCapture:
+    """A context manager that collects warnings of readers instead of letting Python print them."""
+
+    def __init__(self, library: Library, path: str = "") -> None:
+        self._path = path  # of the query file, if any
+        self._blob_prefix = os.fspath(library._store.blobs.placeholder_path("")) + os.sep
+        self._catch_warnings = warnings.catch_warnings(record=True)
+        self._records: list[warnings.WarningMessage] = []
+
+    def __enter__(self) -> WarningCapture:
+        records = self._catch_warnings.__enter__()
+        assert records is not None
+        self._records = records
+        warnings.simplefilter("always", FormatWarning)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._catch_warnings.__exit__(kind, error, at)
+        for record in self._records:
+            if not issubclass(record.category, FormatWarning):
+                warnings.showwarning(record.message, record.category, record.filename, record.lineno)
+        if error is not None:
+            self.print()
+
+    @property
+    def texts(self) -> list[str]:
+        """Return each warning once; clips of the library are named without the path of their blob."""
+        format_warnings = (str(each.message) for each in self._records if issubclass(each.category, FormatWarning))
+        return list(
+            dict.fromkeys(
+                translate_keywords(text.removeprefix(self._blob_prefix), self._path) for text in format_warnings
+            )
+        )
+
+    def print(self) -> None:
+        """Print at most MAX_TEXTS ``warning:`` lines."""
+        for text in truncate_texts(self.texts):
+            output.print_warning(text)

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from keypose.api.select import select
-from keypose.cli import argv, output
-from keypose.cli.library_search_run import LoadedQuery, SearchOptions
+from keypose.cli import output
+from keypose.cli.library_search import LoadedQuery, SearchOptions
+from keypose.cli.options import command_line
 from keypose.errors import FileError, FormatError, OptionError
-from keypose.formats.files import write_atomically
+from keypose.formats.base import write_atomically
 from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.library.results_page import MAX_STRIPS, PageHit, PageQuery, results_page
 from keypose.library.search.hits import Hit
 from keypose.model import Motion
-from keypose.pictures.picture import Picture
 from keypose.pictures.strip import strip
+from keypose.pictures.svg import Picture
 
 MAX_KEYS = 8
 STRIP_PX, SPAN_PX = 150.0, 110.0
@@ -37,7 +38,7 @@ def write_page(
         library=library.location,
         strip=None if query is None else _query_strip(library, query),
         facts=_facts(options),
-        command=argv.command_line(),
+        command=command_line(),
     )
     is_span_search = query is not None and not query.is_whole
     page_hits = [

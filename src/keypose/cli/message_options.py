@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from keypose.cli.option_parsers import METHOD_FLAGS
+from keypose.cli.options import METHOD_FLAGS
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _START = r"(?<![\w/\\.=-])"  # not within a name

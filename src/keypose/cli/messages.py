@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keypose.batch import Failure, Outcome
-from keypose.batch.suggestions import suggest_file, suggest_name
+from keypose.batch.file_discovery import suggest_file, suggest_name
 from keypose.cli import message_options, output
-from keypose.cli.exit_codes import FAILED
+from keypose.cli.message_options import translate_keywords
+from keypose.cli.output import FAILED
 from keypose.errors import KeyposeError
 
-if TYPE_CHECKING:  # each command loads only its own
+if TYPE_CHECKING:
     from keypose.batch.compare import CompareResult
     from keypose.batch.compress import CompressResult
     from keypose.batch.convert import ConvertResult
@@ -27,7 +28,8 @@ if TYPE_CHECKING:  # each command loads only its own
     from keypose.batch.unbake import UnbakeResult
     from keypose.batch.verify import VerifyResult
     from keypose.cli.picture_options import DrawnPicture
-    from keypose.pictures.report.job import ReportJobResult
+    from keypose.pictures.report.build import ReportJobResult
+
 
 MAX_TEXTS = 20  # warnings or notes printed per clip
 NO_SUCH_FILE = ": no such file"
@@ -152,3 +154,60 @@ def print_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
         path, note = occurrences[0]
         text = note if len({other for _, other in occurrences}) == 1 else kind
         output.print_note(f"{path}: {note}" if len(occurrences) == 1 else f"{len(occurrences)} clips: {text}")
+
+
+_NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[0-9]+(?:\.[0-9]+)?")  # parts that differ from file to file
+
+
+@dataclass
+class _MessageKind:
+    """Messages that differ only in names and numbers."""
+
+    first_path: str  # first file
+    text: str
+    last_path: str  # file
+    n_files: int = 1
+    all_same: bool = True
+    plural_text: str = ""  # text for several files
+
+
+class MessageSummary:
+    """Warnings or notes of many files, grouped by kind; memory is bounded."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, _MessageKind] = {}
+        self._n_hidden = 0
+
+    def add(self, path: str, text: str) -> str:
+        """Add one message about a file, which may start with its path; return it with options for keywords."""
+        translated = translate_keywords(text, path)
+        message = translated.removeprefix(path).removeprefix(": ")
+        plural_text = next((many for pattern, many in NOTE_KINDS if pattern.fullmatch(message)), "")
+        key = plural_text or _NAMES_AND_NUMBERS.sub("#", message)
+        kind = self._kinds.get(key)
+        if kind is not None:
+            kind.n_files += kind.last_path != path
+            kind.last_path = path
+            kind.all_same &= kind.text == message
+        elif len(self._kinds) < MAX_TEXTS:
+            self._kinds[key] = _MessageKind(path, message, path, plural_text=plural_text)
+        else:
+            self._n_hidden += 1
+        return translated
+
+    def print(self, print_line: Callable[[str], None]) -> None:
+        """Print a line for each kind."""
+        for kind in self._kinds.values():
+            print_line(_line(kind))
+        if self._n_hidden:
+            print_line(f"and {self._n_hidden:,} more; --json has all")
+
+
+def _line(kind: _MessageKind) -> str:
+    first_message = f"{kind.first_path}{kind.text}" if kind.text.startswith(":") else f"{kind.first_path}: {kind.text}"
+    if kind.n_files == 1:
+        return first_message
+    if kind.all_same or kind.plural_text:
+        return f"{kind.n_files:,} files: {kind.text if kind.all_same else kind.plural_text}"
+    more = kind.n_files - 1
+    return f"{first_message} (and the like in {more:,} more {'file' if more == 1 else 'files'})"

@@ -51,7 +51,7 @@ def _format_default(value: Any) -> str:
 
 def _rows() -> list[dict[str, Any]]:
     from keypose.api.select import methods as known
-    from keypose.cli.option_parsers import option_flag
+    from keypose.cli.options import option_flag
 
     return [
         {

@@ -1,8 +1,4 @@
-"""Print to stdout and stderr; text from files is escaped.
-
-Names and messages may come from hostile files. They never reach rich as markup, and characters that a
-terminal would act on (escapes, line ends, direction marks) are printed as escape codes.
-"""
+"""Print to stdout and stderr: lines, tables that fit the terminal, JSON; exit codes."""
 
 from __future__ import annotations
 
@@ -11,15 +7,22 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from types import TracebackType
+from typing import IO, Any
 
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
-from keypose.cli.exit_codes import OutputError
+from keypose.cli import INTERRUPTED
+from keypose.errors import FileError
 
 HELP_COLUMNS = 80
 CHUNK_CHARS = 1000  # at most 4000 bytes; pipes accept 4096 bytes atomically (PIPE_BUF on Linux)
@@ -174,3 +177,129 @@ def discard_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
         sys.stdout = io.StringIO()
+
+
+PREFERRED_NAME_WIDTH = 24  # optional columns are dropped until names have this width
+MIN_NAME_WIDTH = 8  # on any terminal
+COLUMN_GAP = 2  # blanks between two columns, and one at either side
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: a heading and cells without unprintable characters."""
+
+    heading: str
+    cells: Sequence[str]
+    right_aligned: bool = False  # for numbers
+
+    @property
+    def width(self) -> int:
+        """Return the width of the widest cell."""
+        return max(map(cell_len, (self.heading, *self.cells)))
+
+
+def name_width(columns: Sequence[Column], width: int) -> int:
+    """Return the width left for a column of names beside ``columns`` on a terminal of ``width``."""
+    return width - 2 - sum(column.width + COLUMN_GAP for column in columns)
+
+
+def drop_optional_columns(
+    names: Column, columns: Sequence[Column], width: int, optional_headings: Sequence[str]
+) -> list[Column]:
+    """Drop columns with ``optional_headings``, in that order, until names have room; return the rest."""
+    remaining = list(columns)
+    for heading in optional_headings:
+        if name_width(remaining, width) >= min(names.width, PREFERRED_NAME_WIDTH):
+            break
+        remaining = [column for column in remaining if column.heading != heading]
+    return remaining
+
+
+def build_table(names: Column, columns: Sequence[Column], width: int, styles: Sequence[str | None] = ()) -> Table:
+    """Return a table of ``names`` (shortened to fit) and ``columns``; ``styles`` has one style per row."""
+    width_of_names = max(MIN_NAME_WIDTH, min(names.width, name_width(columns, width)))
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column(names.heading, no_wrap=True, style="cyan", min_width=width_of_names)
+    for column in columns:
+        grid.add_column(column.heading, no_wrap=True, justify="right" if column.right_aligned else "left")
+    for row, name in enumerate(names.cells):
+        cells = (Text(shorten(name, width_of_names)), *(Text(column.cells[row]) for column in columns))
+        grid.add_row(*cells, style=styles[row] if styles else None)
+    return grid
+
+
+def shorten(text: str, width: int) -> str:
+    """Replace the middle of ``text`` by an ellipsis if it is too wide; keep more of the end, where names differ."""
+    if cell_len(text) <= width:
+        return text
+    before = (width - 1) // 3
+    return _truncate(text, before) + ELLIPSIS + _truncate(text[::-1], width - 1 - before)[::-1]
+
+
+def _truncate(text: str, width: int) -> str:
+    """Return the start of ``text`` that fits into ``width`` columns; some characters take two."""
+    end = 0
+    while end < len(text) and cell_len(text[: end + 1]) <= width:
+        end += 1
+    return text[:end]
+
+
+class JsonSpool:
+    """Named lists that can be filled in any order and are printed one after another."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._files = ExitStack()
+        self._lists: dict[str, IO[str]] = {
+            name: self._files.enter_context(tempfile.TemporaryFile("w+", encoding="ascii"))  # noqa: SIM115 - __exit__
+            for name in names
+        }
+
+    def __enter__(self) -> JsonSpool:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._files.close()
+
+    def append(self, name: str, item: Mapping[str, Any]) -> None:
+        """Append one item to the list ``name``."""
+        self._lists[name].write(json.dumps(item) + "\n")
+
+    def lines(self, first: Mapping[str, Any], last: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the lines of one JSON object: fields of ``first``, the lists (an item per line), fields of ``last``."""
+        yield "{"
+        yield from (f"  {json.dumps(name)}: {json.dumps(value)}," for name, value in first.items())
+        for name, file in self._lists.items():
+            yield from _list_lines(name, file)
+        for n, (name, value) in enumerate(last.items(), 1):
+            yield f"  {json.dumps(name)}: {json.dumps(value)}{',' if n < len(last) else ''}"
+        yield "}"
+
+
+def _list_lines(name: str, file: IO[str]) -> Iterator[str]:
+    file.seek(0)
+    pending = ""
+    yield f"  {json.dumps(name)}: ["
+    for line in file:
+        if pending:
+            yield f"    {pending},"
+        pending = line.rstrip()
+    if pending:
+        yield f"    {pending}"
+    yield "  ],"
+
+
+__all__ = ["BROKEN_PIPE", "BUG", "FAILED", "INTERRUPTED", "USAGE", "OutputError", "UsageError"]
+
+FAILED = 1
+USAGE = 2
+BUG = 70
+BROKEN_PIPE = 141
+
+
+class OutputError(FileError):
+    """Output cannot be written: the disk is full, or stdout is closed."""
+
+
+class UsageError(Exception):
+    """The command line is invalid."""

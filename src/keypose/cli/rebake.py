@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Literal
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
+from rich.console import Group
+from rich.text import Text
 
-from keypose.cli.exit_codes import UsageError
+from keypose.batch import Outcome
+from keypose.batch.plan import Target
+from keypose.batch.rebake import RebakeJob, RebakeResult, rebake_clip
+from keypose.cli import messages, output
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
 from keypose.cli.options import Animation, Jobs, Json, LimitOption, ReadFps, ReferencePose
-from keypose.cli.output_options import Overwrite, Quiet, SkipExisting, TargetFormat
+from keypose.cli.output import Column, UsageError, escape_unprintable
+from keypose.cli.runner import Overwrite, Quiet, RunResult, SkipExisting, TargetFormat, run_write_jobs
+from keypose.cli.unbake import format_mm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from keypose.batch.rebake import DetailSources
 
-    from keypose.batch.rebake_plan import DetailSources
 
 MAX_RESIDUAL = 10.0  # a larger number is probably meant in percent
 
@@ -76,11 +87,9 @@ def rebake(
     from pathlib import Path
 
     from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.rebake import RebakeJob
-    from keypose.batch.rebake_plan import find_detail_conflict, find_detail_sources
-    from keypose.cli import rebake_run
+    from keypose.batch.rebake import RebakeJob, find_detail_conflict, find_detail_sources
     from keypose.cli.options import parse_load_options, resolve_jobs
-    from keypose.cli.output_options import build_plan, parse_existing_policy
+    from keypose.cli.runner import build_plan, parse_existing_policy
 
     if len(paths) < 2 or not all(paths):
         raise UsageError("expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json")
@@ -103,9 +112,7 @@ def rebake(
         RebakeJob(t.source, t.target, sources[t.source], residual_share, timing, load_options) for t in plan.targets
     ]
     is_single_file = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
-    return rebake_run.run(
-        work, plan.skipped, resolve_jobs(jobs, len(work)), is_single_file=is_single_file, json=json, quiet=quiet
-    )
+    return run(work, plan.skipped, resolve_jobs(jobs, len(work)), is_single_file=is_single_file, json=json, quiet=quiet)
 
 
 def parse_residual(text: str) -> float:
@@ -128,7 +135,7 @@ def parse_residual(text: str) -> float:
 
 def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
     """Raise UsageError if no edit has detail; if only some lack it, those fail individually."""
-    from keypose.batch.rebake_plan import may_have_detail
+    from keypose.batch.rebake import may_have_detail
 
     if any(s.explicit or s.companion or may_have_detail(source) for source, s in edits):
         return
@@ -142,3 +149,175 @@ def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
         f"what were these {len(edits)} files made from? Expected --from FOLDER with the NAME.keys.json of "
         f"each, which unbake wrote (there is no {sources.expected}, nor any other)"
     )
+
+
+OPTIONAL_HEADINGS = ("written", "frames", "before", "mean mm")  # dropped in this order on a narrow terminal
+TIMING_NOTE = re.compile(r"rebake: (?:(\d+) keys? w(?:as|ere) moved in time|the edit brings its own detail)")
+LEGEND = "mm: how far the detail moves joints, on a figure of 1.7 m"
+
+
+def run(
+    work: Sequence[RebakeJob], skipped: Sequence[Target], jobs: int, *, is_single_file: bool, json: bool, quiet: bool
+) -> int:
+    """Rebake all files and print results; return the exit code. ``is_single_file``: one file to one file."""
+    run_result = run_write_jobs(
+        "Rebaking", rebake_clip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
+    if json:
+        output.print_json(_single_document(run_result) if is_single_file else run_result.document("rebaked", _document))
+    elif not quiet:
+        _print_summary(run_result)
+    if (
+        not is_single_file
+        or run_result.interrupted
+        or not run_result.outcomes
+        or run_result.outcomes[0].failure is None
+    ):
+        return run_result.finish(json=json)
+    (job,), failure = run_result.work, run_result.outcomes[0].failure
+    return messages.report_failures([(_failed_path(job, failure.message), failure)], quiet=json)
+
+
+def _failed_path(job: RebakeJob, message: str) -> Path:
+    """Return the file that an error message starts with, else the edited file."""
+    files = (job.detail_sources.explicit, job.detail_sources.companion)
+    return next((path for path in files if path is not None and message.startswith(str(path))), job.source)
+
+
+def _print_summary(run_result: RunResult[RebakeJob, RebakeResult]) -> None:
+    run_result.print_notes(_notes_without_timing)
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        output.print_renderable(build_block(*results[0], run_result.seconds))
+        return
+    if results:
+        output.print_renderable(build_table(results, output.stdout_console().width))
+    phrases = run_result.count_phrases("rebaked")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))
+    if results:
+        output.print_line(
+            f"{_residual_percent(results[0][0])} of the detail put back{_source_suffix(results)}; "
+            f"written to {common_folder([str(job.target) for job, _ in results]) or '.'}: "
+            f"{format_bytes(sum(result.bytes for _, result in results))}"
+        )
+
+
+def _notes_without_timing(result: RebakeResult) -> list[str]:
+    """Return the notes without the one on timing, which is printed separately."""
+    return [note for note in result.notes if not TIMING_NOTE.match(note)]
+
+
+def build_block(job: RebakeJob, result: RebakeResult, seconds: float) -> Group:
+    """Return the result of one edit as text."""
+    before = "" if result.original_keys is None else f", before the edit {result.original_keys}"
+    edit = "read frame by frame" if result.keys is None else f"{result.keys} keys{before}"
+    if result.original == str(job.source):
+        detail = f"{_residual_percent(job)} of that which {job.source} itself brings along"
+    else:
+        detail = f"{_residual_percent(job)} of that in {result.original}"
+    rows = [
+        (
+            "edit",
+            f"{edit}; {result.frames} frames, {format_duration(result.frames / result.fps)} at {result.fps:.6g} fps",
+        ),
+        ("detail", detail),
+    ]
+    if result.mean_mm is not None and result.max_mm is not None:
+        displacement = (
+            f"moves joints by {format_mm(result.mean_mm)} mm on average, {format_mm(result.max_mm)} mm at most"
+        )
+        rows.append(("", f"{displacement} (on a figure of 1.7 m)"))
+    rows.append(("timing", _timing_text(job, result)))
+    rows.append(("written", f"{job.target} ({format_bytes(result.bytes)}) in {seconds:.2f} s"))
+    return labelled_rows(str(job.source), rows)
+
+
+def _timing_text(job: RebakeJob, result: RebakeResult) -> str:
+    """Return how detail was timed, and why."""
+    if job.timing != "auto":
+        return f"by {result.timing}, as asked"
+    if result.timing == "own":
+        return "as the edit itself keeps it: moved with its keys"
+    if result.timing == "keys":
+        n_moved = next((match[1] for note in result.notes if (match := TIMING_NOTE.match(note))), "some")
+        return f"by keys: {n_moved} {'was' if n_moved == '1' else 'were'} moved, and detail went along"
+    if result.keys is None:
+        return "by frames: the edit has no keys of its own that could have been moved"
+    if result.original_keys in (None, result.keys):
+        return "by frames: no key was moved"
+    return f"by frames: {result.keys} keys now, {result.original_keys} before, and none of these is seen to be moved"
+
+
+def build_table(results: Sequence[tuple[RebakeJob, RebakeResult]], width: int) -> Group:
+    """Return a table of edits, one row each."""
+    clips = [clip for _, clip in results]
+    sources, targets = (
+        _relative_paths([str(getattr(job, side)) for job, _ in results]) for side in ("source", "target")
+    )
+    names = Column("clip", [escape_unprintable(name) for name in sources])
+    others = [
+        Column("frames", [str(clip.frames) for clip in clips], right_aligned=True),
+        Column("keys", [_format_count(clip.keys) for clip in clips], right_aligned=True),
+        Column("before", [_format_count(clip.original_keys) for clip in clips], right_aligned=True),
+        Column("timing", [clip.timing for clip in clips]),
+        Column("mean mm", [_format_figure(clip.mean_mm) for clip in clips], right_aligned=True),
+        Column("max mm", [_format_figure(clip.max_mm) for clip in clips], right_aligned=True),
+        Column("written", [escape_unprintable(name) for name in targets]),
+    ]
+    visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
+    return Group(output.build_table(names, visible_columns, width), Text(LEGEND, style="dim"))
+
+
+def _relative_paths(paths: Sequence[str]) -> list[str]:
+    folder = common_folder(paths)
+    return [os.path.relpath(path, folder) if folder else path for path in paths]
+
+
+def _format_count(keys: int | None) -> str:
+    return "-" if keys is None else str(keys)
+
+
+def _format_figure(value: float | None) -> str:
+    return "-" if value is None else format_mm(value)
+
+
+def _residual_percent(job: RebakeJob) -> str:
+    return f"{100 * job.residual:g} %"
+
+
+def _source_suffix(results: Sequence[tuple[RebakeJob, RebakeResult]]) -> str:
+    """Return the file or folder of the detail as the end of a sentence; empty if edits contain their own."""
+    if any(result.original == str(job.source) for job, result in results):
+        return ""
+    files = sorted({result.original for _, result in results})
+    return f", from {files[0]}" if len(files) == 1 else f", from {common_folder(files) or '.'}"
+
+
+def _single_document(run_result: RunResult[RebakeJob, RebakeResult]) -> dict[str, Any]:
+    """Return the only result, or its failure, as a JSON document."""
+    if run_result.skipped:
+        return {
+            "source": str(run_result.skipped[0].source),
+            "target": str(run_result.skipped[0].target),
+            "skipped": True,
+        }
+    if not run_result.outcomes:
+        return {"error": "interrupted", "error_kind": "KeyboardInterrupt"}
+    job, outcome = run_result.work[0], run_result.outcomes[0]
+    files = {"source": str(job.source), "target": str(job.target)}
+    return files | _outcome_document(job, outcome) | {"warnings": outcome.warnings}
+
+
+def _outcome_document(job: RebakeJob, outcome: Outcome[RebakeResult]) -> dict[str, Any]:
+    if outcome.failure is not None:
+        file = job.detail_sources.explicit or job.detail_sources.companion
+        return {"from": None if file is None else str(file)} | messages.failure_document(outcome.failure)
+    assert outcome.value is not None
+    return _document(job, outcome.value) | {"seconds": outcome.seconds}
+
+
+def _document(job: RebakeJob, result: RebakeResult) -> dict[str, Any]:
+    """Return one edit as JSON fields."""
+    fields = asdict(result)
+    return {"from": fields.pop("original"), "residual": job.residual, "requested_timing": job.timing, **fields}

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import os
+import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.curve_options import (
+from keypose.batch.file_discovery import ClipFiles, stem
+from keypose.cli import clip_view, messages, output
+from keypose.cli.key_options import (
     Auto,
+    Exclude,
     Interpolation,
+    Joints,
     JumpPenalty,
     Keys,
-    Polish,
-    PolishWeight,
-    Rotation,
-    SharedTangents,
-    ToleranceMm,
-)
-from keypose.cli.exit_codes import UsageError
-from keypose.cli.key_options import (
-    Exclude,
-    Joints,
     Loop,
     MaxGap,
     Measure,
     MinGap,
     Objective,
     Pin,
+    Polish,
+    PolishWeight,
+    Rotation,
     Set,
+    SharedTangents,
     Threads,
+    ToleranceMm,
     Weight,
 )
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
-from keypose.cli.output_options import Quiet
+from keypose.cli.output import UsageError
+from keypose.cli.runner import Quiet, RunResult, run_write_jobs
+from keypose.errors import FileError, OptionError
+from keypose.formats.base import write_atomically
+from keypose.pictures.report.build import ReportJob, ReportJobResult, page_path, render_report_page, run_report_job
 
 PAGE_GROUP, COUNT_GROUP, KEYS_GROUP, CURVES_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -128,11 +134,9 @@ def report(
 
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
-    from keypose.cli import report_run
-    from keypose.cli.curve_options import parse_curve_options, parse_key_options
-    from keypose.cli.option_parsers import check_key_count
-    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
-    from keypose.pictures.report.job import ReportJob
+    from keypose.cli.key_options import parse_curve_options, parse_key_options
+    from keypose.cli.options import check_fps, check_key_count, parse_load_options, parse_range, resolve_jobs
+    from keypose.pictures.report.build import ReportJob
 
     if not paths:
         raise UsageError("expected what to report on: keypose report FILES...")
@@ -170,7 +174,7 @@ def report(
     inputs = discover_clips(paths)
     if inputs.problems:
         raise inputs.problems[0]
-    target = report_run.check_page_path(output, inputs, overwrite=overwrite)
+    target = check_page_path(output, inputs, overwrite=overwrite)
     workers = resolve_jobs(
         jobs, CLIPS_PER_WORKER * len(inputs.files)
     )  # starting a worker takes less time than one clip
@@ -193,4 +197,72 @@ def report(
         )
         for n, file in enumerate(inputs.files, 1)
     ]
-    return report_run.run(work, target, title, workers, open_page=open_, json=json, quiet=quiet)
+    return run(work, target, title, workers, open_page=open_, json=json, quiet=quiet)
+
+
+def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: bool) -> Path:
+    """Return the path of the page, checked before any work is done."""
+    default_name = f"{stem(inputs.files[0].path.name)}.html" if len(inputs.files) == 1 else "report.html"
+    target = page_path(default_name if output_path is None else output_path)
+    if any(os.path.realpath(target) == os.path.realpath(file.path) for file in inputs.files):
+        raise OptionError(f"{target}: is to be read, expected another name for the page")
+    if target.is_dir():
+        raise FileError(f"{target}: is a folder, expected the name of a page")
+    if not target.parent.is_dir():
+        raise FileError(f"{target.parent}: no such folder")
+    if os.path.lexists(target) and not overwrite:
+        raise FileError(f"{target}: exists already; --overwrite replaces it")
+    return target
+
+
+def run(
+    work: Sequence[ReportJob], target: Path, title: str | None, jobs: int, *, open_page: bool, json: bool, quiet: bool
+) -> int:
+    """Write the page for all readable files and print a summary; return the exit code."""
+    run_result = run_write_jobs(
+        "Reporting", run_report_job, work, (), jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
+    size = None
+    if run_result.results and not run_result.interrupted:
+        page = render_report_page([result.clip_report for _, result in run_result.results], title).encode()
+        write_atomically(target, page)
+        size = len(page)
+    if json:
+        output.print_json(
+            {"report": None if size is None else str(target), "bytes": size} | run_result.document("clips", _document)
+        )
+    elif not quiet:
+        _print_summary(run_result, target, size)
+    if open_page and size is not None:
+        webbrowser.open(target.resolve().as_uri())
+    return run_result.finish(json=json)
+
+
+def _print_summary(run_result: RunResult[ReportJob, ReportJobResult], target: Path, size: int | None) -> None:
+    run_result.print_notes(lambda result: result.notes)
+    if size is None:
+        return
+    takes = [clip.clip_report for _, clip in run_result.results]
+    keys, frames = sum(take.n_keys for take in takes), sum(take.n_frames for take in takes)
+    motion_count = "1 motion" if len(takes) == 1 else f"{len(takes)} of {len(run_result.work)} motions"
+    mean_errors = [take.mean_mm for take in takes if take.mean_mm is not None]
+    error = f", mean error {sum(mean_errors) / len(mean_errors):.2f} mm" if mean_errors else ""
+    output.print_line(
+        f"{target}: {motion_count}, {keys:,} keys of {frames:,} frames{error}, {clip_view.format_bytes(size)}, "
+        f"in {run_result.seconds:.2f} s"
+    )
+
+
+def _document(job: ReportJob, result: ReportJobResult) -> dict[str, Any]:
+    take = result.clip_report
+    return {
+        "id": job.id,
+        "name": take.section.title,
+        "n_frames": take.n_frames,
+        "fps": take.fps,
+        "n_keys": take.n_keys,
+        "mean_mm": take.mean_mm,
+        "max_mm": take.max_mm,
+        "worst_joint": take.worst_joint,
+        "notes": result.notes,
+    }

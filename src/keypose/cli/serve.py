@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+import webbrowser
+from collections.abc import Iterator
+from getpass import getpass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.library_options import Blobs, LibraryOption
+from keypose.cli import output
+from keypose.cli.library_options import Blobs, LibraryOption, resolve_location
 from keypose.cli.options import Json
+from keypose.cli.output import UsageError
+from keypose.errors import FileError, MissingExtra, OptionError
+
+if TYPE_CHECKING:
+    from keypose.server.settings import Password, Settings
+
 
 NETWORK_GROUP = Parameter(group=Group("Network", sort_key=2))
 
@@ -51,8 +64,123 @@ def serve(
       keypose serve --demo
       keypose serve --host 0.0.0.0 --password-file secret.txt
     """
-    from keypose.cli.serve_run import run_server
 
     return run_server(
         library, blobs, demo=demo, open_page=open, host=host, port=port, password_file=password_file, json=json
     )
+
+
+PASSWORD_VARIABLE = "KEYPOSE_PASSWORD"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def run_server(
+    library: str | None,
+    blobs: str | None,
+    *,
+    demo: bool,
+    open_page: bool,
+    host: str,
+    port: int | None,
+    password_file: Path | None,
+    json: bool,
+) -> int:
+    """Serve until stopped; return the exit code."""
+    for name in THREAD_VARIABLES:  # many requests share the cores; these are read when numpy is imported
+        os.environ.setdefault(name, "1")
+    try:
+        from keypose.server.serve import configure_logging, exit_soon, open_socket, serve
+        from keypose.server.settings import PORT, Settings
+    except ImportError as error:
+        raise MissingExtra("the web app needs: pip install 'keypose[serve]'") from error
+    if demo and (library is not None or blobs is not None):
+        raise UsageError("--demo makes a library of its own, expected no --library and no --blobs with it")
+    if port is not None and not 0 <= port < 1 << 16:
+        raise UsageError(f"--port {port}: expected a number from 0 to 65535")
+    password = _read_password(host, password_file)
+    with _prepare_library(library, blobs, demo=demo) as location:
+        listening_socket = open_socket(host, PORT if port is None else port, try_next_ports=port is None)
+        settings = Settings(location, host=host, port=listening_socket.getsockname()[1], password=password)
+        configure_logging()
+        serve(
+            settings,
+            listening_socket,
+            on_start=lambda: _print_address(settings, open_page=open_page, json=json),
+            on_stop=exit_soon,
+        )
+    return 0
+
+
+@contextlib.contextmanager
+def _prepare_library(library: str | None, blobs: str | None, *, demo: bool) -> Iterator[str]:
+    """Yield the location of the library, created if it does not exist."""
+    from keypose.library.library import Library
+
+    if not demo:
+        location = resolve_location(library)
+        with Library(location, blobs=blobs):
+            pass
+        yield location
+        return
+    from keypose.server.serve import add_demo_clips
+    from keypose.server.temp_dirs import temp_dir
+
+    with temp_dir("keypose-demo-") as folder:
+        location = str(folder.path / "demo.db")
+        with Library(location) as demo_library:
+            add_demo_clips(demo_library)
+        yield location
+
+
+def _read_password(host: str, file: Path | None) -> Password | None:
+    """Return the password for other machines; None if none is needed."""
+    from keypose.server.settings import LOOPBACK, Password
+
+    text = os.environ.pop(PASSWORD_VARIABLE, None)  # not inherited by other processes
+    if file is not None:
+        text = _read_first_line(file)
+    if text is None:
+        if host in LOOPBACK:
+            return None
+        if not sys.stdin.isatty():
+            raise UsageError(
+                f"--host {host}: other machines need a password, expected --password-file or {PASSWORD_VARIABLE}"
+            )
+        text = getpass("A password for other machines: ")
+        if getpass("Again: ") != text:
+            raise OptionError("the two passwords differ, expected the same twice")
+    return Password.create(text)
+
+
+def _read_first_line(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            return lines.readline(2000).rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{file}: the password cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _print_address(settings: Settings, *, open_page: bool, json: bool) -> None:
+    """Print the address when the server has started."""
+    if json:
+        output.print_json(
+            {
+                "url": settings.url,
+                "library": settings.library,
+                "host": settings.host,
+                "port": settings.port,
+                "token": settings.token,
+                "pid": os.getpid(),
+            }
+        )
+    else:
+        output.print_line(f"Keypose is at {settings.url}")
+        if not settings.is_local:
+            output.print_line(f"other machines reach port {settings.port} of {settings.host} with the password")
+            output.print_warning(
+                "what goes over the network is not encrypted: use a tunnel, or a network that you trust"
+            )
+        output.print_line("Ctrl-C ends it")
+    output.flush()
+    if open_page:
+        webbrowser.open(settings.url)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from keypose.batch import Outcome
 from keypose.batch.compress import CompressJob, CompressResult, compress_clip
-from keypose.batch.plan import Target
+from keypose.batch.file_discovery import ClipFile, ClipFiles, discover_clips, stem
+from keypose.batch.plan import ExistingPolicy, Plan, Target, looks_like_file, plan_file, plan_folder
 from keypose.batch.restore import RestoreJob, RestoreResult, restore_clip
 from keypose.cli import messages, output, storage_view
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration
-from keypose.cli.storage_outputs import difference_messages, read_existing
-from keypose.cli.storage_rows import format_accuracy
-from keypose.cli.write_runner import RunResult, run_write_jobs
+from keypose.cli.clip_view import common_folder, format_accuracy, format_bytes, format_duration, format_paths
+from keypose.cli.output import UsageError
+from keypose.cli.runner import RunResult, run_write_jobs
+from keypose.errors import FileError, KeyposeError
+from keypose.storage import open_kps
 
 
 def compress(
@@ -178,3 +182,131 @@ def _print_restored(run_result: RunResult[RestoreJob, RestoreResult]) -> None:
 def _restored_document(job: RestoreJob, result: RestoreResult) -> dict[str, Any]:
     """Return one file as JSON fields."""
     return asdict(result)
+
+
+SUFFIX = ".kps"
+
+
+def is_kps(path: Path) -> bool:
+    """Return whether the name is that of a compressed file."""
+    return path.name.lower().endswith(SUFFIX)
+
+
+def select_uncompressed(inputs: ClipFiles, names: Sequence[str]) -> ClipFiles:
+    """Return the inputs to compress; compressed ones only if named explicitly."""
+    return _filter_inputs(
+        inputs, names, lambda path: not is_kps(path), "no motion files that are not compressed already"
+    )
+
+
+def select_compressed(inputs: ClipFiles, names: Sequence[str]) -> ClipFiles:
+    """Return the inputs to restore: .kps files of folders, and all files named explicitly."""
+    return _filter_inputs(inputs, names, is_kps, f"no names that end in {SUFFIX}, as keypose compress writes them")
+
+
+def _filter_inputs(
+    inputs: ClipFiles, names: Sequence[str], predicate: Callable[[Path], bool], problem: str
+) -> ClipFiles:
+    named_paths = {str(Path(name)) for name in names if name}
+    files = tuple(file for file in inputs.files if predicate(file.path) or str(file.path) in named_paths)
+    if inputs.files and not files:
+        return replace(inputs, files=(), problems=(*inputs.problems, FileError(f"{names[0]}: {problem}")))
+    return replace(inputs, files=files)
+
+
+def plan_compressed(inputs: ClipFiles, names: Sequence[str], out: str, existing_policy: ExistingPolicy) -> Plan:
+    """Plan the output of each file: ``NAME.kps``, or a folder."""
+    target = Path(out)
+    has_slash = out.endswith(("/", "\\"))
+    is_single_file = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
+    if is_single_file and not has_slash and not os.path.isdir(out):  # noqa: PTH112 - Path raises for long names
+        if not is_kps(target):
+            raise UsageError(
+                f"{out}: expected a name that ends in {SUFFIX}, such as {stem(target.name)}{SUFFIX}; {out}/ is a folder"
+            )
+        return plan_file(inputs.files[0], target, existing_policy)
+    if os.path.isfile(out):  # noqa: PTH113
+        raise UsageError(
+            f"the last name, {out}, is an existing file; where should the results go? "
+            f"Expected a folder there, such as: keypose compress IN... out/"
+        )
+    if looks_like_file(target) and not has_slash:
+        raise UsageError(f"{out} is the name of a file, but is to be a folder: {out}/ makes it one")
+    return plan_folder(inputs.files, target, SUFFIX, existing_policy)
+
+
+def find_originals(files: Sequence[ClipFile], against: Path) -> list[Path]:
+    """Return the original of each compressed file: ``against``, or the file of the same stem in that folder.
+
+    A missing original gets a path that does not exist, and fails when it is read.
+    """
+    if not against.is_dir():
+        return [against] * len(files)
+    paths = _paths_by_stem(against)
+    return [paths.get(_relative_stem(file), against / f"{_relative_stem(file)}.bvh") for file in files]
+
+
+def find_uncompressed(files: Sequence[ClipFile], against: Path) -> list[Path]:
+    """Return the originals in a folder that have no compressed file of the same stem."""
+    stems = {_relative_stem(file) for file in files}
+    return [path for place, path in _paths_by_stem(against).items() if place not in stems]
+
+
+def _paths_by_stem(folder: Path) -> dict[Path, Path]:
+    return {_relative_stem(file): file.path for file in discover_clips([str(folder)]).files if not is_kps(file.path)}
+
+
+def _relative_stem(file: ClipFile) -> Path:
+    """Return the path of a file relative to its folder, without suffix."""
+    return file.relative.with_name(stem(file.relative.name))
+
+
+LOSSLESS = "lossless"
+
+
+@dataclass(frozen=True)
+class ExistingFile:
+    """A compressed file that exists already."""
+
+    path: Path
+    tolerance_mm: float | None
+    lossless: bool
+    difference: str  # from the requested tolerance; empty: none
+
+    def document(self) -> dict[str, Any]:
+        """Return JSON fields."""
+        return {"tolerance_mm": self.tolerance_mm, "lossless": self.lossless, "matches_options": not self.difference}
+
+
+def read_existing(target: Target, tolerance_mm: float | None) -> ExistingFile:
+    """Read the header of an existing file; ``tolerance_mm`` is the requested tolerance, None: lossless."""
+    try:
+        with open_kps(target.target) as stored:
+            found_tolerance_mm, lossless, has_frames = stored.tolerance_mm, stored.lossless, stored.has_frames
+    except (KeyposeError, OSError):
+        return ExistingFile(target.target, None, lossless=False, difference="not to be read")
+    # a file is also lossless if exact numbers take no more bytes than the tolerance would
+    matches = not has_frames or lossless or found_tolerance_mm == tolerance_mm
+    return ExistingFile(
+        target.target,
+        found_tolerance_mm,
+        lossless,
+        "" if matches else f"{_format_tolerance(found_tolerance_mm)}, not {_format_tolerance(tolerance_mm)}",
+    )
+
+
+def _format_tolerance(tolerance_mm: float | None) -> str:
+    return LOSSLESS if tolerance_mm is None else f"within {tolerance_mm:g} mm"
+
+
+def difference_messages(files: Iterable[ExistingFile]) -> list[str]:
+    """Return a sentence for each difference between skipped files and the requested tolerance."""
+    paths_by_difference: dict[str, list[Path]] = {}
+    for each in files:
+        if each.difference:
+            paths_by_difference.setdefault(each.difference, []).append(each.path)
+    return [
+        f"{len(paths)} of those left out {'is' if len(paths) == 1 else 'are'} {unlike}: {format_paths(paths)}; "
+        f"--overwrite instead of --skip-existing makes {'it' if len(paths) == 1 else 'them'} anew"
+        for unlike, paths in paths_by_difference.items()
+    ]

@@ -11,11 +11,16 @@ from rich.console import Group
 from rich.text import Text
 
 from keypose.batch.compress import CompressJob, CompressResult
-from keypose.cli import columns
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
-from keypose.cli.columns import Column
-from keypose.cli.output import escape_unprintable
-from keypose.cli.storage_rows import RAW_SIZE_TEXT, format_contents
+from keypose.cli import output
+from keypose.cli.clip_view import (
+    RAW_SIZE_TEXT,
+    common_folder,
+    format_bytes,
+    format_contents,
+    format_duration,
+    labelled_rows,
+)
+from keypose.cli.output import Column, escape_unprintable
 from keypose.storage.error import LargestError
 
 OPTIONAL_HEADINGS = ("written", "with", "joints", "before", "length")  # dropped in this order on a narrow terminal
@@ -91,8 +96,8 @@ def build_table(results: Sequence[tuple[CompressJob, CompressResult]], width: in
     ]
     if not any(_contents(clip) for clip in clips):
         others = [column for column in others if column.heading != "with"]
-    visible_columns = columns.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
-    return Group(columns.build_table(names, visible_columns, width), Text(LEGEND, style="dim"))
+    visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
+    return Group(output.build_table(names, visible_columns, width), Text(LEGEND, style="dim"))
 
 
 def summary_lines(results: Sequence[tuple[CompressJob, CompressResult]], seconds: float) -> list[str]:

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from keypose.api.select import ladder, select
+from keypose.batch.convert import make_folder
+from keypose.batch.file_discovery import ClipFiles, ClipLoadOptions, resolve_frame_range
+from keypose.batch.plan import ExistingPolicy, Plan, Target
+from keypose.cli import messages, output, runner
 from keypose.cli.key_options import Joints
 from keypose.cli.options import Jobs
-from keypose.cli.output_options import Overwrite, SkipExisting
+from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
     KEYS_GROUP,
     PICTURE_GROUP,
+    DrawnPicture,
     Json,
+    KeyOptions,
     Mark,
     Quiet,
     SourceOptions,
     StripKeyOptions,
     Theme,
+    option_errors_as_usage,
+    picture_document,
+    png_size,
 )
+from keypose.cli.runner import Overwrite, RunResult, SkipExisting, run_write_jobs
+from keypose.methods import METHODS
+from keypose.model import Motion, Selection
+from keypose.pictures.strip import strip as pictures_strip
+from keypose.pictures.strip.canvas import SizeOptions, check_rows
+from keypose.pictures.strip.scene import DEFAULT_KEYS, MAX_POSES
+from keypose.pictures.svg import MAX_SCALE, MIN_SCALE, SUFFIXES, picture_path
+from keypose.pictures.view import VIEWS, build_view
+from keypose.validation import check_int, check_number
 
 DEFAULT_KEY_OPTIONS = StripKeyOptions()
 DEFAULT_SOURCE = SourceOptions()
@@ -103,20 +127,18 @@ def strip(
       keypose strip takes/ pictures/ --size-px 320x90
     """
     from keypose.batch.file_discovery import discover_clips
-    from keypose.cli import strip_run
-    from keypose.cli.option_parsers import parse_joints
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.output_options import parse_existing_policy, split_paths
+    from keypose.cli.options import parse_joints, resolve_jobs
     from keypose.cli.picture_options import parse_marked_frames
+    from keypose.cli.runner import parse_existing_policy, split_paths
 
     names, out = split_paths(paths, "strip")
     existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
     marked_frames = parse_marked_frames(mark, key_options)
-    select_options = strip_run.parse_select_options(key_options, parse_joints(joints), marked_frames)
+    select_options = parse_select_options(key_options, parse_joints(joints), marked_frames)
     style = {
         "layout": layout,
         "per_row": per_row,
-        "view": strip_run.parse_view(view),
+        "view": parse_view(view),
         "ghosts": ghosts,
         "rank": rank,
         "captions": not no_captions,
@@ -124,18 +146,139 @@ def strip(
         "theme": theme,
         "height_px": height_px,
         "width_px": width_px,
-        "size_px": strip_run.parse_size(size_px),
+        "size_px": parse_size(size_px),
         "background": not no_background,
         "scale": scale,
     }
-    strip_run.check_style(style)
+    check_style(style)
     load_options, frames = source.load_options(), source.frame_range()
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
-    plan = strip_run.build_plan(inputs, names, out, to, existing_policy)
+    plan = build_plan(inputs, names, out, to, existing_policy)
     work = [
-        strip_run.StripJob(t.source, t.target, load_options, frames, style, marked_frames, select_options)
-        for t in plan.targets
+        StripJob(t.source, t.target, load_options, frames, style, marked_frames, select_options) for t in plan.targets
     ]
-    return strip_run.run(work, plan.skipped, resolve_jobs(jobs, len(work)), json=json, quiet=quiet)
+    return run(work, plan.skipped, resolve_jobs(jobs, len(work)), json=json, quiet=quiet)
+
+
+DEFAULT_METHOD = "farthest"
+
+
+@dataclass(frozen=True)
+class StripJob:
+    """Draw a strip of one file."""
+
+    source: Path
+    target: Path
+    load_options: ClipLoadOptions
+    frames: tuple[int | None, int | None] | None  # start and end as in a slice
+    style: Mapping[str, Any]  # keywords of ``strip``
+    marked_frames: tuple[int, ...]  # used instead of ``select_options`` if not empty
+    select_options: Mapping[str, Any]  # keywords of ``select``, including the method
+
+
+def parse_select_options(
+    key_options: KeyOptions, joints: str | Sequence[str], marked_frames: Sequence[int]
+) -> dict[str, Any]:
+    """Return the keywords of ``select``; the default method is ``farthest``, which chooses the most different poses."""
+    if joints and marked_frames:
+        raise UsageError("--mark says which frames are shown, and --joints how to choose some: expected one")
+    options = replace(key_options, method=key_options.method or DEFAULT_METHOD).select_options()
+    return options | ({"joints": joints} if joints else {})
+
+
+def parse_view(text: str) -> str | float:
+    """Parse the name of a view, or degrees."""
+    if text in VIEWS:
+        return text
+    if re.fullmatch(r"[+-]?[0-9]{1,6}(\.[0-9]*)?", text):
+        return float(text)
+    raise UsageError(f"--view {text}: expected one of {', '.join(VIEWS)}, or degrees from the front to the left")
+
+
+def parse_size(text: str | None) -> tuple[float, float] | None:
+    """Parse ``320x90`` into width and height."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,6}) ?[x×] ?([0-9]{1,6})", text.strip())
+    if not match:
+        raise UsageError(f"--size-px {text}: expected WIDTHxHEIGHT, such as 320x90")
+    return float(match[1]), float(match[2])
+
+
+def check_style(style: Mapping[str, Any]) -> None:
+    """Raise UsageError for invalid sizes and numbers before any work is done."""
+    with option_errors_as_usage():
+        check_rows(style["per_row"], style["layout"])
+        SizeOptions.parse(style["height_px"], style["width_px"], style["size_px"])
+        check_int("ghosts", style["ghosts"], min_value=0, max_value=MAX_POSES)
+        if style["scale"] is not None:
+            check_number("scale", style["scale"], min_value=MIN_SCALE, max_value=MAX_SCALE)
+
+
+def build_plan(
+    inputs: ClipFiles, names: Sequence[str], out: str, to: str | None, existing_policy: ExistingPolicy
+) -> Plan:
+    """Plan the output of each file: one picture, or a folder."""
+    is_single_file = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
+    is_folder = out.endswith(("/", "\\")) or os.path.isdir(out)  # noqa: PTH112 - Path raises for long names
+    if is_single_file and to is None and not is_folder:
+        picture_path(out)
+    elif not is_folder and Path(out).suffix.lower() in SUFFIXES:
+        raise UsageError(f"{out} is one picture, expected a folder for more of them: {out}/ makes it one")
+    else:
+        to = to or "png"
+    return runner.build_plan(inputs, names, out, to, existing_policy, "strip", SUFFIXES)
+
+
+def draw_strip(job: StripJob) -> DrawnPicture:
+    """Read one file, choose its keys and draw them."""
+    motion = job.load_options.load(job.source)
+    span = resolve_frame_range(job.frames, motion.n_frames)
+    keys = job.marked_frames or _select_keys(motion, span, job.select_options)
+    make_folder(job.target.parent)
+    picture = pictures_strip(motion, keys, job.target, **job.style)
+    key_frames = sorted(set(keys))
+    figures = {
+        "layout": job.style["layout"],
+        "view": job.style["view"],
+        "view_degrees": round(build_view(motion, job.style["view"]).degrees, 1),
+        "method": None if job.marked_frames else job.select_options["method"],
+        "n_frames": motion.n_frames,
+        "fps": motion.fps,
+        "frames": key_frames,
+        "times_s": [frame / motion.fps for frame in key_frames],
+    }
+    pixels = png_size(job.target)
+    return DrawnPicture(picture.width, picture.height, picture.alt_text, figures, motion.notes, pixels)
+
+
+def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[str, Any]) -> Selection:
+    """Return the keys; without a number of keys, use the method's own number or the default of strips."""
+    if {"keys", "tolerance_mm", "auto"} & set(select_options) or METHODS[select_options["method"]].has_own_count:
+        return select(motion, frames=span, **select_options)
+    selection_ladder = ladder(motion, frames=span, **({"max_keys": DEFAULT_KEYS} | dict(select_options)))
+    return selection_ladder.at(int(selection_ladder.counts[-1]))  # fewer if poses are identical
+
+
+def run(work: Sequence[StripJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+    """Draw all strips and print results; return the exit code."""
+    run_result = run_write_jobs(
+        "Drawing", draw_strip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
+    if json:
+        output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))
+    elif not quiet:
+        _print_summary(run_result)
+    return run_result.finish(json=json)
+
+
+def _print_summary(run_result: RunResult[StripJob, DrawnPicture]) -> None:
+    run_result.print_notes(lambda picture: picture.notes)
+    if len(run_result.work) == 1 and run_result.results:
+        job, picture = run_result.results[0]
+        output.print_line(f"{job.target}: {picture.size}. {picture.description}")
+    phrases = run_result.count_phrases("drawn")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))

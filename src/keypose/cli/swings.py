@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
-from keypose.cli.output_options import Overwrite, Quiet, SkipExisting, TargetFormat
+from keypose.batch.plan import Target
+from keypose.batch.swing_edit import SwingEditJob, SwingEditResult, edit_clip_swings
+from keypose.batch.swings import SwingsJob, SwingsResult, find_clip_swings
+from keypose.cli import messages, output, swings_view
+from keypose.cli.clip_view import common_folder, format_bytes
+from keypose.cli.options import (
+    Animation,
+    Asf,
+    Gaps,
+    Jobs,
+    Json,
+    LimitOption,
+    Range,
+    ReadFps,
+    ReferencePose,
+    option_order,
+    parse_names,
+)
+from keypose.cli.output import UsageError
+from keypose.cli.runner import (
+    Overwrite,
+    Quiet,
+    RunResult,
+    SkipExisting,
+    TargetFormat,
+    collect_results,
+    print_results,
+    run_read_jobs,
+    run_write_jobs,
+)
+from keypose.errors import FileError
+
+if TYPE_CHECKING:
+    from keypose.batch.swing_edit import EditStep, SwingEditJob
+
 
 FIND_GROUP, ACCURACY_GROUP, FILTER_GROUP, EDIT_GROUP, READ_GROUP, WRITE_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -199,15 +234,13 @@ def swings(
     from keypose.batch.pool import CLIPS_PER_WORKER
     from keypose.batch.swing_edit import SwingEditJob
     from keypose.batch.swings import SwingsJob, SwingsLoader
-    from keypose.cli import swings_options, swings_run
-    from keypose.cli.exit_codes import UsageError
-    from keypose.cli.option_parsers import parse_names
-    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
-    from keypose.cli.output_options import build_plan, parse_existing_policy
+    from keypose.cli.options import check_fps, parse_load_options, parse_names, parse_range, resolve_jobs
+    from keypose.cli.output import UsageError
+    from keypose.cli.runner import build_plan, parse_existing_policy
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    options = swings_options.drop_unset(
+    options = drop_unset(
         {
             "threshold": threshold,
             "metric": metric,
@@ -215,13 +248,13 @@ def swings(
             "window_s": window_s,
             "min_duration_s": min_duration_s,
             "rest_rad_per_s": rest_rad_per_s,
-            "left_out": swings_options.parse_left_out(left_out),
+            "left_out": parse_left_out(left_out),
             "fallback": fallback,
             "fallback_deg": fallback_deg,
             "translation_mm": translation_mm,
         }
     )
-    filters = swings_options.drop_unset(
+    filters = drop_unset(
         {
             "index": index,
             "at_s": at_s,
@@ -233,7 +266,7 @@ def swings(
             "narrower_deg": narrower_deg,
         }
     )
-    steps = swings_options.parse_steps(
+    steps = parse_steps(
         {
             "--scale": scale,
             "--intensify": intensify,
@@ -245,19 +278,19 @@ def swings(
             "--mirror-copy": mirror_copy,
         }
     )
-    swings_options.check_modes(
+    check_modes(
         sweep=sweep,
         bounds={"--max-deg": max_deg, "--max-mm": max_mm},
         options=options,
         others={
             "--level": level != 1,
             "--joints": joints,
-            **{swings_options.option_flag(name): True for name in filters},
+            **{option_flag(name): True for name in filters},
         },
     )
-    swings_options.check_edits(steps, filters, output)
-    swings_options.check_detail(steps, no_detail=no_detail)
-    swings_options.check_output_options(
+    check_edits(steps, filters, output)
+    check_detail(steps, no_detail=no_detail)
+    check_output_options(
         output,
         view_options={"--sweep": sweep, "--joints": joints},
         write_options={
@@ -270,7 +303,7 @@ def swings(
     )
     load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
     finding = SwingsLoader(load_options, parse_range(range_), check_fps(fps, "--fps"), options, max_deg, max_mm)
-    share = swings_options.check_level(level)
+    share = check_level(level)
     inputs = discover_clips(files)
     if output is None:
         joint_names = parse_names("--joints", joints) if joints else ("all",)
@@ -280,7 +313,7 @@ def swings(
         # starting a worker takes less time than trying many thresholds on a clip
         is_slow = sweep or max_deg is not None or max_mm is not None
         workers = resolve_jobs(jobs, len(work) * (CLIPS_PER_WORKER if is_slow else 1))
-        return swings_run.show_swings(work, inputs.problems, workers, json=json, is_single_file=is_single_file)
+        return show_swings(work, inputs.problems, workers, json=json, is_single_file=is_single_file)
     existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
     if inputs.problems:
         raise inputs.problems[0]
@@ -288,5 +321,212 @@ def swings(
     play_jobs = [
         SwingEditJob(t.source, t.target, finding, share, steps, filters, keep_feet, not no_detail) for t in plan.targets
     ]
-    swings_options.check_level_of_edits(play_jobs)
-    return swings_run.write_motions(play_jobs, plan.skipped, resolve_jobs(jobs, len(play_jobs)), json=json, quiet=quiet)
+    check_level_of_edits(play_jobs)
+    return write_motions(play_jobs, plan.skipped, resolve_jobs(jobs, len(play_jobs)), json=json, quiet=quiet)
+
+
+def show_swings(
+    work: Sequence[SwingsJob], problems: Sequence[FileError], jobs: int, *, json: bool, is_single_file: bool
+) -> int:
+    """Find the swings of all clips and print them; return the exit code."""
+    outcomes = run_read_jobs("Finding", find_clip_swings, work, jobs, json=json)
+    return print_results(
+        work,
+        outcomes,
+        problems,
+        lambda: [swings_view.clip_document(work[o.index], o) for o in outcomes],
+        lambda: _print_clips(collect_results(work, outcomes), is_single_file=is_single_file),
+        lambda: swings_view.mean_sweep_documents([o.value for o in outcomes if o.value is not None]),
+        json=json,
+        is_single_file=is_single_file,
+    )
+
+
+def _print_clips(clips: Sequence[tuple[SwingsJob, SwingsResult]], *, is_single_file: bool) -> None:
+    out = output.stdout_console()
+    if clips and not is_single_file and not any(clip.matches is not None for _, clip in clips):
+        build_overview = swings_view.build_sweep_tables if clips[0][1].sweep is not None else swings_view.build_table
+        output.print_renderable(build_overview([clip for _, clip in clips], out.width))
+        return
+    for n, (job, clip) in enumerate(clips):
+        if n:
+            output.print_line("")
+        output.print_renderable(swings_view.build_view(clip, job, out.width, plain=not out.encoding.startswith("utf")))
+
+
+def write_motions(
+    work: Sequence[SwingEditJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool
+) -> int:
+    """Play or edit all clips and write them; return the exit code."""
+    run_result = run_write_jobs(
+        "Playing", edit_clip_swings, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
+    if json:
+        output.print_json(run_result.document("written", swings_view.written_document))
+    elif not quiet:
+        run_result.print_notes(lambda result: result.notes)
+        _print_written(run_result)
+    return run_result.finish(json=json)
+
+
+def _print_written(run_result: RunResult[SwingEditJob, SwingEditResult]) -> None:
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        output.print_renderable(swings_view.written_block(*results[0], run_result.seconds))
+        return
+    if results:
+        output.print_renderable(swings_view.written_table(results, output.stdout_console().width))
+    phrases = run_result.count_phrases("written")
+    if results:
+        folder = common_folder([str(job.target) for job, _ in results]) or "."
+        phrases.append(f"to {folder}: {format_bytes(sum(result.bytes for _, result in results))}")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))
+
+
+# Each edit and its value besides joints; edits are applied in command line order.
+EDITS = {
+    "--scale": "FACTOR",
+    "--intensify": "FACTOR",
+    "--set-angle": "DEGREES",
+    "--shift": "SECONDS",
+    "--lengthen": "FACTOR",
+    "--retime": "FACTOR",
+    "--delete": None,
+    "--mirror-copy": None,
+}
+EXAMPLES = {"FACTOR": "right_leg=1.3", "DEGREES": "head=20", "SECONDS": "left_arm=-0.1"}
+# Edits of whole joints instead of single swings, with the filters that they accept.
+JOINT_EDITS: dict[str, tuple[str, ...]] = {"--intensify": (), "--retime": ("from_s", "to_s")}
+
+
+def parse_steps(texts_by_option: Mapping[str, Sequence[str]]) -> tuple[EditStep, ...]:
+    """Return the edits in command line order; ``texts_by_option`` has the values of each option."""
+    from keypose.batch.swing_edit import EditStep
+
+    remaining = {option: list(texts) for option, texts in texts_by_option.items()}
+    counts = {option: len(texts) for option, texts in remaining.items() if texts}
+    order = option_order(EDITS)
+    if {option: order.count(option) for option in order} != counts:  # not called from a command line
+        order = [option for option, count in counts.items() for _ in range(count)]
+    steps = []
+    for option in order:
+        text = remaining[option].pop(0)
+        joints, amount = _parse_edit(option, text)
+        steps.append(EditStep(option[2:].replace("-", "_"), joints, amount, f"{option} {text}"))
+    return tuple(steps)
+
+
+def _parse_edit(option: str, text: str) -> tuple[tuple[str, ...], float | None]:
+    """Parse ``right_leg,head=1.3`` into joints and a number."""
+    amount_name = EDITS[option]
+    if amount_name is None:
+        return parse_names(option, [text]), None
+    names, equals, number = text.rpartition("=")
+    try:
+        amount = float(number)
+    except ValueError:
+        amount = math.nan
+    if option == "--retime" and not equals:
+        names = "all"
+    if not names or not math.isfinite(amount):
+        alone = ", or FACTOR alone for all joints" if option == "--retime" else ""
+        raise UsageError(f"{option} {text}: expected JOINTS={amount_name}, such as {EXAMPLES[amount_name]}{alone}")
+    return parse_names(option, [names]), amount
+
+
+def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str | None) -> None:
+    """Raise UsageError if an edit has no output, or filters are given without an edit that accepts them."""
+    if out == "":
+        raise UsageError("-o is empty, expected a file or a folder; . is the current folder")
+    if steps and out is None:
+        raise UsageError(f"{steps[0].text}: where should the edited motion go? Expected -o OUT, such as -o edited.bvh")
+    if not filters or out is None:
+        return
+    if not steps:
+        option = option_flag(next(iter(filters)))
+        raise UsageError(
+            f"{option} says which swings an edit means: expected one, such as --scale right_leg=1.3; "
+            f"without -o the swings that fit are listed"
+        )
+    for step in steps:
+        option = step.text.split()[0]
+        unused = [name for name in filters if name not in JOINT_EDITS.get(option, filters)]
+        if unused:
+            raise UsageError(
+                f"{step.text}: takes all that a joint does, but {option_flag(unused[0])} means some swings; "
+                f"expected {_alternative(option)}, such as --scale or --lengthen"
+            )
+
+
+def _alternative(option: str) -> str:
+    times = " and ".join(option_flag(name) for name in JOINT_EDITS[option])
+    return f"no more than {times}, or another edit" if times else "another edit"
+
+
+def check_modes(
+    *, sweep: bool, bounds: Mapping[str, float | None], options: Mapping[str, Any], others: Mapping[str, Any]
+) -> None:
+    """Raise UsageError for options that contradict each other. ``others`` are options that a sweep ignores."""
+    given_bounds = {option: value for option, value in bounds.items() if value is not None}
+    for option, value in given_bounds.items():
+        if not 0 < value < math.inf:
+            raise UsageError(f"{option} {value:g}: expected a number above 0")
+    modes = [*(["--sweep"] if sweep else []), *given_bounds]
+    if not modes:
+        return
+    automatic = ["threshold"] if sweep else ["threshold", "fallback", "fallback_deg"]
+    unused = [*modes[1:], *(option_flag(name) for name in automatic if name in options)]
+    unused += [option for option, is_set in others.items() if is_set] if sweep else []
+    if unused:
+        reason = "it shows all thresholds" if sweep else "it finds by itself what keeps within the bound"
+        raise UsageError(f"{modes[0]} and {unused[0]} cannot both be meant: {reason}")
+
+
+def check_output_options(out: str | None, *, view_options: Mapping[str, Any], write_options: Mapping[str, Any]) -> None:
+    """Raise UsageError for write options without an output, and for view options with one."""
+    for option, is_set in (view_options if out is not None else write_options).items():
+        if is_set and out is None:
+            raise UsageError(f"{option} is about what is written: expected -o OUT with it")
+        if is_set:
+            raise UsageError(f"{option} is about what is shown, and with -o a file is written: expected one of the two")
+
+
+def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def parse_left_out(texts: Sequence[str]) -> tuple[str, ...] | None:
+    """Parse ``hands,head`` into names and ``none`` into an empty tuple; None if the option is not given."""
+    if not texts:
+        return None
+    names = parse_names("--left-out", texts)
+    return () if names == ("none",) else names
+
+
+def check_level(level: float) -> float:
+    """Return ``level``; raise UsageError if it is not from 0 to 1."""
+    if not 0 <= level <= 1:
+        raise UsageError(f"--level {level:g}: expected a share from 0 to 1")
+    return level
+
+
+def option_flag(keyword: str) -> str:
+    """Return the option of a keyword of ``find`` or ``swings``."""
+    return f"--{keyword.replace('_', '-')}"
+
+
+def check_detail(steps: Sequence[Any], *, no_detail: bool) -> None:
+    """Raise UsageError if --no-detail is given without an edit."""
+    if no_detail and not steps:
+        raise UsageError("--no-detail says what is edited, but there is no edit, as --scale right_leg=1.3")
+
+
+def check_level_of_edits(play_jobs: Iterable[SwingEditJob]) -> None:
+    """Raise UsageError if --level is given for an edit on top of a whole capture."""
+    for job in play_jobs:
+        if job.level != 1 and job.over_capture:
+            raise UsageError(
+                f"--level plays fewer swings, but edits go on top of the whole capture {job.source}: add --no-detail"
+            )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from keypose.api.swings import MeanRow, SweepRow, mean_sweep
+from keypose.batch import Outcome
 from keypose.batch.swing_edit import EditReport, SwingEditJob, SwingEditResult
-from keypose.batch.swings import SwingScore, SwingsJob, SwingsResult
-from keypose.cli import columns, swings_table
+from keypose.batch.swings import JointSwingStats, SwingScore, SwingsJob, SwingsResult
+from keypose.cli import messages, output, swings_table
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
-from keypose.cli.columns import Column
-from keypose.cli.output import escape_unprintable
-from keypose.cli.unbake_view import format_mm
-from keypose.swings.size import Size
+from keypose.cli.output import Column, escape_unprintable
+from keypose.cli.unbake import format_mm
+from keypose.swings import Swing, Swings
+from keypose.swings.codec import Size
 
 ALL_JOINTS = ("all",)
 OPTIONAL_WRITTEN_HEADINGS = ("written", "frames", "mean mm")
@@ -93,7 +96,7 @@ def build_table(clips: Sequence[SwingsResult], width: int) -> Group:
         Column("stored", [format_bytes(clip.size.total) for clip in clips], right_aligned=True),
         Column("of raw", [f"{100 * clip.size.ratio:.0f} %" for clip in clips], right_aligned=True),
     ]
-    visible_columns = columns.drop_optional_columns(first, others, width, OPTIONAL_CLIP_HEADINGS)
+    visible_columns = output.drop_optional_columns(first, others, width, OPTIONAL_CLIP_HEADINGS)
     stored_bytes, raw = sum(clip.size.total for clip in clips), sum(clip.size.raw_bytes for clip in clips)
     total = (
         f"{len(clips)} clips, {sum(clip.n_swings for clip in clips)} swings, {format_bytes(stored_bytes)} stored, "
@@ -101,7 +104,7 @@ def build_table(clips: Sequence[SwingsResult], width: int) -> Group:
     )
     errors = [clip.error_deg for clip in clips if clip.error_deg is not None]
     error_note = f"; off by {format_mm(float(np.mean(errors)))} degrees on average" if errors else ""
-    return Group(columns.build_table(first, visible_columns, width), Text(total + error_note))
+    return Group(output.build_table(first, visible_columns, width), Text(total + error_note))
 
 
 def build_sweep_tables(clips: Sequence[SwingsResult], width: int) -> Group:
@@ -118,7 +121,7 @@ def build_sweep_tables(clips: Sequence[SwingsResult], width: int) -> Group:
     raw_bytes = float(np.mean([clip.size.raw_bytes for clip in clips]))
     title = Text(f"mean of {pluralise(len(clips), 'clip')}", style="bold")
     means = sweep_table(mean_sweep(clip_sweeps), raw_bytes, width)
-    return Group(columns.build_table(names, others, width), Text(""), title, means)
+    return Group(output.build_table(names, others, width), Text(""), title, means)
 
 
 def sweep_table(rows: Sequence[SweepRow | MeanRow], raw_bytes: float, width: int) -> Group:
@@ -138,7 +141,7 @@ def sweep_table(rows: Sequence[SweepRow | MeanRow], raw_bytes: float, width: int
     ]
     styles = ["bold" if row is best_row else "" for row in rows]
     legend = Text(f"nearest to the capture at {best_row.threshold:g}", style="dim")
-    return Group(columns.build_table(first, others, width, styles), legend)
+    return Group(output.build_table(first, others, width, styles), legend)
 
 
 def _method_text(clip: SwingsResult, job: SwingsJob) -> str:
@@ -218,9 +221,9 @@ def written_table(results: Sequence[tuple[SwingEditJob, SwingEditResult]], width
         Column("size", [format_bytes(clip.bytes) for clip in clips], right_aligned=True),
         Column("written", _relative_paths([str(job.target) for job, _ in results])),
     ]
-    visible_columns = columns.drop_optional_columns(names, others, width, OPTIONAL_WRITTEN_HEADINGS)
+    visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_WRITTEN_HEADINGS)
     legend = [Text("feet: how far holding them moved an ankle at most, on a figure of 1.7 m", style="dim")]
-    return Group(columns.build_table(names, visible_columns, width), *(legend if has_edits else []))
+    return Group(output.build_table(names, visible_columns, width), *(legend if has_edits else []))
 
 
 def _feet_text(result: SwingEditResult) -> str:
@@ -235,3 +238,87 @@ def _relative_paths(paths: Sequence[str]) -> list[str]:
     """Return the paths relative to their common folder."""
     folder = common_folder(paths)
     return [escape_unprintable(os.path.relpath(path, folder) if folder else path) for path in paths]
+
+
+def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, Any]:
+    """Return the swings of one clip, or its failure, as a JSON document."""
+    clip = outcome.value
+    if clip is None:
+        assert outcome.failure is not None
+        return {"file": str(job.path), **messages.failure_document(outcome.failure), "warnings": list(outcome.warnings)}
+    assert clip.swings is not None
+    document: dict[str, Any] = {
+        "file": clip.path,
+        "settings": dict(clip.settings),
+        "max_deg": job.loader.max_deg,
+        "max_mm": job.loader.max_mm,
+        "level": job.level,
+        "n_frames": clip.n_frames,
+        "fps": clip.fps,
+        "duration_s": clip.n_frames / clip.fps,
+        "first_frame": clip.swings.first_frame,
+        "n_swings": clip.n_swings,
+        "n_keys": clip.n_keys,
+        "error_deg": clip.error_deg,
+        "error_per_angle_deg": clip.error_per_angle_deg,
+        "score": None if clip.score is None else asdict(clip.score),
+        "size": size_document(clip.size),
+        "joints": [_joint_document(clip.swings, joint) for joint in clip.joints],
+        "paths": [{"joint": path.joint, "frames": path.keys.tolist()} for path in clip.swings.paths],
+        "contacts": [asdict(standing) for standing in clip.swings.timeline().contacts],
+        "notes": list(clip.notes),
+        "warnings": list(outcome.warnings),
+    }
+    if clip.matches is not None:
+        matches = [{"joint": swing.joint, "index": n, **_swing_document(swing, clip.fps)} for n, swing in clip.matches]
+        document["matches"] = matches
+    if clip.sweep is not None:
+        document["sweep"] = [asdict(row) for row in clip.sweep]
+    return document
+
+
+def mean_sweep_documents(clips: Sequence[SwingsResult]) -> list[dict[str, Any]]:
+    """Return the means of several sweeps as one document, printed after those of the clips; empty without sweeps."""
+    swept = [clip.sweep for clip in clips if clip.sweep is not None]
+    return [{"clips": len(swept), "mean": [asdict(row) for row in mean_sweep(swept)]}] if swept else []
+
+
+def written_document(job: SwingEditJob, result: SwingEditResult) -> dict[str, Any]:
+    """Return the result of one written clip as JSON fields."""
+    fields = asdict(result)
+    return {**fields, "level": job.level}
+
+
+def size_document(size: Size) -> dict[str, Any]:
+    """Return bytes by purpose, their sum and the ratio to all frames."""
+    return {**asdict(size), "total": size.total, "ratio": size.ratio}
+
+
+def _joint_document(swings: Swings, joint: JointSwingStats) -> dict[str, Any]:
+    """Return swings, rests and keys of one joint; joints stored frame by frame have no keys here."""
+    track, fps = swings.track(joint.joint), swings.fps
+    keyed = () if joint.left_out else track.keyed
+    return {
+        **asdict(joint),
+        "swings": [_swing_document(swing, fps) for swing in track.swings],
+        "rests": [
+            _span_document(rest.start, rest.end, fps) | {"rotation": rest.rotation.tolist()} for rest in track.rests
+        ],
+        "keys": [
+            _span_document(span.start, span.end, fps)
+            | {"frames": span.frames.tolist(), "rotations": span.rotations.tolist()}
+            for span in keyed
+        ],
+    }
+
+
+def _swing_document(swing: Swing, fps: float) -> dict[str, Any]:
+    return _span_document(swing.start, swing.end, fps) | {
+        "angle_deg": swing.angle_deg,
+        "axis": swing.axis.tolist(),
+        "start_rotation": swing.start_rotation.tolist(),
+    }
+
+
+def _span_document(start: int, end: int, fps: float) -> dict[str, Any]:
+    return {"start": start, "end": end, "start_s": start / fps, "end_s": end / fps}

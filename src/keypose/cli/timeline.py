@@ -80,14 +80,14 @@ def timeline(
       keypose timeline kick.swings.json kick.svg
     """
     from keypose.batch.swings import SwingsLoader
-    from keypose.cli import picture_jobs as jobs
-    from keypose.cli import swings_options
-    from keypose.cli.option_parsers import parse_joints
+    from keypose.cli import picture_options as jobs
+    from keypose.cli import swings
+    from keypose.cli.options import parse_joints
     from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
-    options = swings_options.drop_unset({"threshold": threshold})
+    options = swings.drop_unset({"threshold": threshold})
     bounds = {"--max-deg": max_deg, "--max-mm": max_mm}
-    swings_options.check_modes(sweep=False, bounds=bounds, options=options, others={})
+    swings.check_modes(sweep=False, bounds=bounds, options=options, others={})
     marked_frames = parse_marked_frames(mark, key_options)
     select_options = key_options.select_options() if key_options.is_set else None
     style = {

@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
+from rich import console
+from rich.console import RenderableType
+from rich.text import Text
 
-from keypose.cli.curve_options import (
+from keypose.batch.file_discovery import KEYS_SUFFIXES
+from keypose.batch.plan import Target
+from keypose.batch.unbake import UnbakeJob, UnbakeResult, UnbakeScore, unbake_clip
+from keypose.cli import messages, output
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
+from keypose.cli.key_options import (
     Auto,
+    Exclude,
     Interpolation,
+    Joints,
     JumpPenalty,
     Keys,
-    Polish,
-    PolishWeight,
-    Rotation,
-    SharedTangents,
-    ToleranceMm,
-)
-from keypose.cli.key_options import (
-    Exclude,
-    Joints,
     Loop,
     MaxGap,
     Measure,
     MinGap,
     Objective,
     Pin,
+    Polish,
+    PolishWeight,
+    Rotation,
     Set,
+    SharedTangents,
     Threads,
+    ToleranceMm,
     Weight,
 )
 from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
-from keypose.cli.output_options import Overwrite, Quiet, SkipExisting, TargetFormat
+from keypose.cli.output import Column, escape_unprintable
+from keypose.cli.runner import Overwrite, Quiet, RunResult, SkipExisting, TargetFormat, run_write_jobs
 
 COUNT_GROUP, KEYS_GROUP, CURVES_GROUP, READ_GROUP, WRITE_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -127,13 +140,10 @@ def unbake(
 
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
-    from keypose.batch.unbake import UnbakeJob
-    from keypose.batch.unbake_plan import check_keys_files, keys_file_for
-    from keypose.cli import unbake_run
-    from keypose.cli.curve_options import parse_curve_options, parse_key_options
-    from keypose.cli.option_parsers import check_key_count
-    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
-    from keypose.cli.output_options import build_plan, parse_existing_policy, split_paths
+    from keypose.batch.unbake import UnbakeJob, check_keys_files, keys_file_for
+    from keypose.cli.key_options import parse_curve_options, parse_key_options
+    from keypose.cli.options import check_fps, check_key_count, parse_load_options, parse_range, resolve_jobs
+    from keypose.cli.runner import build_plan, parse_existing_policy, split_paths
 
     names, out = split_paths(paths, "unbake")
     existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
@@ -191,4 +201,246 @@ def unbake(
         )
         for t in plan.targets
     ]
-    return unbake_run.run(work, plan.skipped, workers, json=json, quiet=quiet)
+    return run(work, plan.skipped, workers, json=json, quiet=quiet)
+
+
+def run(work: Sequence[UnbakeJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+    """Unbake all files and print results; return the exit code."""
+    run_result = run_write_jobs(
+        "Unbaking", unbake_clip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
+    )
+    if json:
+        output.print_json(run_result.document("unbaked", _document))
+    elif not quiet:
+        _print_summary(run_result)
+    return run_result.finish(json=json)
+
+
+def _print_summary(run_result: RunResult[UnbakeJob, UnbakeResult]) -> None:
+    run_result.print_notes(lambda result: result.notes)
+    results = run_result.results
+    if len(run_result.work) == 1 and results:
+        output.print_renderable(build_block(*results[0], run_result.seconds))
+        return
+    if results:
+        output.print_renderable(build_table(results, output.stdout_console().width))
+    phrases = run_result.count_phrases("unbaked")
+    if phrases and run_result.is_batch:
+        output.print_line(", ".join(phrases))
+    if results:
+        for line in summary_lines(results):
+            output.print_line(line)
+
+
+def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
+    """Return one clip as JSON fields."""
+    budget = {"keys": job.keys, "tolerance_mm": job.tolerance_mm, "auto": job.auto or None}
+    options = budget | dict(job.select_options) | dict(job.curve_options)
+    return {
+        "keys_file": None if job.keys_file is None else str(job.keys_file),
+        "method": job.method,
+        "options": {name: value for name, value in options.items() if value is not None},
+        "n_frames": result.n_frames,
+        "fps": result.fps,
+        "frames": result.keys,
+        "times_s": [frame / result.fps for frame in result.keys],
+        "extremes": result.extremes,
+        "removed_percent": 100 * (1 - len(result.keys) / result.n_frames),
+        "score": None if result.score is None else asdict(result.score),
+        "keeps_keys": result.keeps_keys,
+        "has_residual": result.has_residual,
+        "bytes": result.bytes,
+        "keys_file_bytes": result.keys_file_bytes,
+        "notes": result.notes,
+    }
+
+
+MAX_FRAMES = 24  # key frames listed
+OPTIONAL_HEADINGS = ("written", "mean deg", "max deg", "frames", "slide")  # dropped in this order on a narrow terminal
+SLIDE_LEGEND = "slide: how far standing feet slide, against the capture"
+POP_DEG = 90.0  # with enough keys, no fitted curve has such an error
+POP_NOTE = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
+
+
+def build_block(job: UnbakeJob, result: UnbakeResult, seconds: float) -> console.Group:
+    """Return the result of one clip as text: keys, errors, files and next steps."""
+    rows = [("keys", _keys_text(job, result)), ("at", _key_frames_text(job, result)), *score_rows(result.score)]
+    for n, text in enumerate(_file_lines(job, result)):
+        rows.append(("" if n else "written", text))
+    rows.append(("time", f"{seconds:.2f} s"))
+    renderables: list[RenderableType] = [labelled_rows(str(job.source), rows)]
+    return console.Group(*renderables, *(Text(line) for line in _next_steps(job, result)))
+
+
+def build_table(results: Sequence[tuple[UnbakeJob, UnbakeResult]], width: int) -> console.Group:
+    """Return a table of clips, one row each."""
+    sources, targets = (
+        _relative_paths([str(getattr(job, side)) for job, _ in results]) for side in ("source", "target")
+    )
+    clips = [clip for _, clip in results]
+    scores = [clip.score for clip in clips]
+    names = Column("clip", [escape_unprintable(name) for name in sources[1]])
+    others = [
+        Column("frames", [str(clip.n_frames) for clip in clips], right_aligned=True),
+        Column("keys", [str(len(clip.keys)) for clip in clips], right_aligned=True),
+        Column("removed", [f"{_removed_percent(clip):.1f} %" for clip in clips], right_aligned=True),
+        Column("mean mm", _score_cells(scores, "mean_mm", 2), right_aligned=True),
+        Column("max mm", _score_cells(scores, "max_mm", 1), right_aligned=True),
+        Column("mean deg", _score_cells(scores, "mean_deg", 2), right_aligned=True),
+        Column("max deg", _score_cells(scores, "max_deg", 1), right_aligned=True),
+        Column("slide", [_slide_ratio(c) for c in scores], right_aligned=True),
+        Column("written", [escape_unprintable(name) for name in targets[1]]),
+    ]
+    visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
+    renderables: list[RenderableType] = [output.build_table(names, visible_columns, width)]
+    if any(column.heading == "slide" for column in visible_columns):
+        renderables.append(Text(SLIDE_LEGEND, style="dim"))
+    if any(column.heading == "max deg" for column in visible_columns) and any(c.max_deg > POP_DEG for c in scores if c):
+        renderables.append(Text(f"max deg above {POP_DEG:.0f}: {POP_NOTE}", style="dim"))
+    return console.Group(*renderables)
+
+
+def summary_lines(results: Sequence[tuple[UnbakeJob, UnbakeResult]]) -> list[str]:
+    """Return lines with totals, errors and the output folder of many clips."""
+    clips = [clip for _, clip in results]
+    frames, keys = sum(clip.n_frames for clip in clips), sum(len(clip.keys) for clip in clips)
+    lines = [f"{keys} keys of {frames} frames, {100 * (1 - keys / frames):.1f} % removed"]
+    scores = [(clip.score, job.source) for job, clip in results if clip.score is not None]
+    if scores:
+        worst, source = max(scores, key=lambda each: each[0].max_mm)
+        mean = median(each.mean_mm for each, _ in scores)
+        lines.append(
+            f"off by {format_mm(mean)} mm on average in the median clip, by {format_mm(worst.max_mm)} mm at most: "
+            f"{source}, "
+            f"{worst.worst_joint} in frame {worst.worst_frame} (on a figure of 1.7 m)"
+        )
+    folder = _relative_paths([str(job.target) for job, _ in results])[0] or "."
+    size = format_bytes(sum(clip.bytes + (clip.keys_file_bytes or 0) for clip in clips))
+    beside = ", with the lossless NAME.keys.json for rebake beside each" if results[0][0].keys_file is not None else ""
+    lines.append(f"written to {folder}: {size}{beside}")
+    return lines
+
+
+def format_mm(value: float) -> str:
+    """Return millimetres or degrees with about three digits."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _keys_text(job: UnbakeJob, result: UnbakeResult) -> str:
+    keys = f"{len(result.keys)} of {result.n_frames} frames, {_removed_percent(result):.1f} % removed"
+    if job.tolerance_mm is not None:
+        count_note = f"; the fewest within {job.tolerance_mm:g} mm"
+    elif job.keys is not None:
+        count_note = ""
+    elif job.auto:
+        count_note = "; where the error curve says to stop"
+    else:
+        count_note = "; as many as it takes (--keys or --tolerance-mm: another number)"
+    return f"{keys} ({format_duration(result.n_frames / result.fps)} at {result.fps:.6g} fps){count_note}"
+
+
+def _key_frames_text(job: UnbakeJob, result: UnbakeResult) -> str:
+    more = len(result.keys) - MAX_FRAMES
+    return (
+        "frames "
+        + " ".join(map(str, result.keys[:MAX_FRAMES]))
+        + (f" and {more} more; --json has all" if more > 0 else "")
+        + ("; Blender counts from 1: frame 0 is its frame 1" if job.target.suffix.lower() == ".blend" else "")
+    )
+
+
+def score_rows(score: UnbakeScore | None) -> list[tuple[str, str]]:
+    """Return the error of keys and curves against the capture as labelled rows."""
+    if score is None:
+        return [("off", "not known in mm: the figure has no height")]
+    rows = [
+        (
+            "off",
+            f"{format_mm(score.mean_mm)} mm on average, 95 % within {format_mm(score.p95_mm)} mm, "
+            f"{format_mm(score.max_mm)} mm at most: "
+            f"{score.worst_joint} in frame {score.worst_frame} (on a figure of 1.7 m)",
+        ),
+        (
+            "turns",
+            f"{format_mm(score.mean_deg)} degrees off on average, {format_mm(score.max_deg)} at most: "
+            f"{score.worst_rotation_joint} in frame {score.worst_rotation_frame}",
+        ),
+    ]
+    if score.max_deg > POP_DEG:
+        rows.append(("", POP_NOTE))
+    if score.foot_slide_mm is not None and score.original_foot_slide_mm is not None:
+        rows.append(
+            (
+                "feet",
+                f"slide {format_mm(score.foot_slide_mm)} mm where they stand, "
+                f"in the capture {format_mm(score.original_foot_slide_mm)} mm",
+            )
+        )
+    return rows
+
+
+def _file_lines(job: UnbakeJob, result: UnbakeResult) -> list[str]:
+    files = [f"{job.target} ({format_bytes(result.bytes)}): {_target_contents(job, result)}"]
+    if job.keys_file is not None and result.keys_file_bytes is not None:
+        files.append(f"{job.keys_file} ({format_bytes(result.keys_file_bytes)}): {_keys_file_contents(result)}")
+    return files
+
+
+def _target_contents(job: UnbakeJob, result: UnbakeResult) -> str:
+    name = str(job.target).lower()
+    if name.endswith(KEYS_SUFFIXES):
+        return _keys_file_contents(result)
+    if not result.keeps_keys:
+        return f"all {result.n_frames} frames, as this format gets no curves"
+    if name.endswith(".blend") and result.has_residual:
+        return "keys and curves; the armature's property residual shows the captured detail"
+    return "keys and curves"
+
+
+def _keys_file_contents(result: UnbakeResult) -> str:
+    return "keys, curves, and the captured detail for rebake" if result.has_residual else "keys and curves, no detail"
+
+
+def _next_steps(job: UnbakeJob, result: UnbakeResult) -> list[str]:
+    """Return the commands that put the captured detail back after an edit."""
+    keys_source = job.keys_file or job.target
+    name = str(job.target).lower()
+    if result.has_residual and name.endswith(".blend"):  # contains its own detail
+        return [
+            "next: open it in Blender, edit and save it, and put the captured detail back on top:",
+            f"  keypose rebake {_quote_path(job.target)} FINAL.glb",
+        ]
+    if not result.has_residual or not str(keys_source).lower().endswith(KEYS_SUFFIXES):
+        return []
+    lines = [
+        "next: edit the keys, export them, and put the captured detail back on top:",
+        f"  keypose rebake EDITED.glb FINAL.glb --from {_quote_path(keys_source)}",
+    ]
+    if name.endswith((".glb", ".gltf")):
+        blend = _quote_path(keys_source.with_name(keys_source.name.split(".keys.json")[0] + ".blend"))
+        lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend} instead")
+    return lines
+
+
+def _quote_path(path: Path) -> str:
+    return shlex.quote(escape_unprintable(str(path)))
+
+
+def _removed_percent(result: UnbakeResult) -> float:
+    return 100 * (1 - len(result.keys) / result.n_frames)
+
+
+def _score_cells(scores: Sequence[UnbakeScore | None], figure: str, decimals: int) -> list[str]:
+    return ["-" if c is None else f"{getattr(c, figure):.{decimals}f}" for c in scores]
+
+
+def _slide_ratio(score: UnbakeScore | None) -> str:
+    if score is None or score.foot_slide_mm is None or not score.original_foot_slide_mm:
+        return "-"
+    return f"x {score.foot_slide_mm / score.original_foot_slide_mm:.2f}"
+
+
+def _relative_paths(paths: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the common folder, empty if none, and the paths relative to it."""
+    folder = common_folder(paths)
+    return folder, [os.path.relpath(path, folder) if folder else path for path in paths]

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from keypose.api.curve_fitter import CurveFitter, build_curve_options
+from keypose.api.key_count import select_automatically
+from keypose.api.select import build_error_measure, ladder
 from keypose.api.unbake import parse_frames, unbake
+from keypose.arrays import Floats, runs
 from keypose.clip_edit.cache import LruCache
-from keypose.clip_edit.display_space import DisplaySpace, compute_display_space
-from keypose.clip_edit.face import Face, find_face
-from keypose.clip_edit.ladder_view import LadderView, compute_ladder_view
-from keypose.clip_edit.partial_score import PartialScore, compute_score
+from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_space, find_face
 from keypose.clip_edit.selection_spec import SelectionSpec, tolerance_specs
-from keypose.clip_edit.validators import check_frames
+from keypose.clip_edit.steps import check_frames
 from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation, add_residual
 from keypose.errors import OptionError
+from keypose.library.canonical import canonical_body
 from keypose.methods.salient import available_cores
-from keypose.model import KeyedMotion, Motion
+from keypose.metrics import Score, position_errors_mm, score
+from keypose.model import KeyedMotion, Ladder, Motion, Selection
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
-from keypose.validation import check_bool, check_choice, check_number
+from keypose.validation import check_bool, check_choice, check_int, check_number
 
 MAX_RESIDUAL = 2.0
 CACHE_SIZE = 24  # max ladders, curves and edits of one clip
@@ -160,3 +166,196 @@ class ClipEditor:
             options = build_curve_options(interpolation, "quaternion", False, 0.0, polish, None, available_cores())
             self._fitters[interpolation, polish] = CurveFitter(self.motion, options)
         return self._fitters[interpolation, polish]
+
+
+MM = "mm"
+UNITS = {"integrated": "squared units of the features, summed up"}  # by cost; FEATURE_UNITS otherwise
+FEATURE_UNITS = "units of the features"
+COMMON_OPTIONS = (
+    "joints",
+    "weights",
+    "smoothing_s",
+    "frames",
+    "pins",
+    "excluded",
+)  # keywords of every method, not options of one
+
+
+@dataclass(frozen=True, eq=False)
+class LadderView:
+    """A ladder, its automatic number of keys, and the options it was computed with."""
+
+    ladder: Ladder
+    auto: int  # number of keys at the knee of the cost curve
+    unit: str  # of the costs
+    options: Mapping[str, Any]  # of the method, defaults included
+
+
+def compute_ladder_view(motion: Motion, spec: SelectionSpec) -> LadderView:
+    """Return all selections of a spec: ``kp.ladder``, and the number of keys of ``kp.select(auto=True)``."""
+    options = spec.ladder_options(motion)
+    result = ladder(motion, spec.method, max_keys=spec.ladder_max_keys(motion), **options)
+    auto_selection = select_automatically(result, build_error_measure(motion, options))
+    method_options = {name: value for name, value in options.items() if name not in COMMON_OPTIONS}
+    return LadderView(result, len(auto_selection), _unit(options), method_options)
+
+
+def select_keys(motion: Motion, spec: SelectionSpec, keys: int) -> Selection:
+    """Return the selection of a spec with ``keys`` keys, or the largest one below that."""
+    view = compute_ladder_view(motion, replace(spec, max_keys=max(2, keys)))
+    counts = [count for count in view.ladder.counts.tolist() if count <= keys]
+    if not counts:
+        raise OptionError(f"{keys} keys, expected at least {view.ladder.counts[0]} here")
+    return view.ladder.at(counts[-1])
+
+
+def _unit(options: Mapping[str, Any]) -> str:
+    cost = options.get("cost", "chord")
+    return MM if cost == "inbetween" else UNITS.get(cost, FEATURE_UNITS)
+
+
+@dataclass(frozen=True, eq=False)
+class MethodResult:
+    """Keys of one method and curves through them."""
+
+    method: str
+    frames: tuple[int, ...]
+    curves: FittedCurves
+
+
+def compare_methods(editor: ClipEditor, methods: Iterable[str], keys: int) -> tuple[MethodResult, ...]:
+    """Return for each method its largest selection of up to ``keys`` keys, or else its smallest, with curves."""
+    check_int("keys", keys, min_value=2)
+    results = []
+    for method in methods:
+        ladder = editor.ladder_view(SelectionSpec(method=method)).ladder
+        counts = [count for count in ladder.counts.tolist() if count <= keys] or ladder.counts.tolist()[:1]
+        frames = tuple(ladder.at(counts[-1]).frames.tolist())
+        results.append(MethodResult(method, frames, editor.fit_curves(frames)))
+    return tuple(results)
+
+
+@dataclass(frozen=True, eq=False)
+class PartialScore:
+    """The measures of ``kp.score``, in mm on a figure of 1.7 m; None: not measured, or not defined."""
+
+    mean_mm: float
+    p95_mm: float
+    max_mm: float
+    worst_frame: int
+    worst_joint: str
+    per_joint_mm: Floats  # (J,) mean over frames
+    per_frame_mm: Floats  # (T,) mean over joints
+    mean_deg: float | None = None
+    max_deg: float | None = None
+    foot_slide_mm: float | None = None
+    original_foot_slide_mm: float | None = None
+    key_acceleration: float | None = None
+    stored_values: int | None = None
+    bytes: int | None = None
+
+    def header(self) -> dict[str, Any]:
+        """Return all fields but the arrays."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if not each.name.startswith("per_")}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays."""
+        return {"per_frame_mm": self.per_frame_mm, "per_joint_mm": self.per_joint_mm}
+
+
+def compute_score(
+    capture: Motion, dense: Motion, keyed: KeyedMotion | None, *, positions_only: bool = False
+) -> PartialScore | None:
+    """Return the error of ``dense`` against ``capture``; ``keyed`` are the curves it was sampled from, if unchanged.
+
+    None if it is not defined: the number of frames differs, or the figure has no height. ``positions_only`` leaves out
+    rotations, feet and keys.
+    """
+    if dense.n_frames != capture.n_frames or capture.height <= 0:
+        return None
+    if not positions_only:
+        return _from_score(score(capture, dense if keyed is None else keyed))
+    errors = position_errors_mm(capture, dense)
+    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
+    return PartialScore(
+        mean_mm=float(errors.mean()),
+        p95_mm=float(np.percentile(errors, 95.0)),
+        max_mm=float(errors.max()),
+        worst_frame=int(frame),
+        worst_joint=capture.skeleton.names[int(joint)],
+        per_joint_mm=errors.mean(axis=0),
+        per_frame_mm=errors.mean(axis=1),
+    )
+
+
+def _from_score(full_score: Score) -> PartialScore:
+    return PartialScore(**{each.name: getattr(full_score, each.name) for each in fields(PartialScore)})
+
+
+MAX_SWING_CELLS = 1 << 22  # joints x frames beyond which no swings are computed
+
+
+@dataclass(frozen=True)
+class SwingBar:
+    """One swing of a joint, with its index among the joint's swings."""
+
+    joint: str
+    index: int
+    start: int
+    end: int
+    angle_deg: float
+
+
+@dataclass(frozen=True)
+class JointDetails:
+    """One joint of a skeleton."""
+
+    name: str
+    parent: int  # -1: a root
+    body_part: str | None  # None: not recognised
+
+
+@dataclass(frozen=True)
+class MotionDetails:
+    """Joints, joint groups, contacts and swings of a motion."""
+
+    has_body: bool
+    joints: tuple[JointDetails, ...]
+    joint_groups: Mapping[str, tuple[int, ...]]
+    contacts: Mapping[str, tuple[tuple[int, int], ...]]  # first and last frame of each contact, by foot
+    swings: tuple[SwingBar, ...]
+
+
+def describe_motion(editor: ClipEditor) -> MotionDetails:
+    """Return the details of the clip of ``editor``; a figure without height has neither contacts nor swings."""
+    motion, skeleton = editor.motion, editor.motion.skeleton
+    anatomy = skeleton.anatomy
+    joints = zip(skeleton.names, skeleton.parents.tolist(), anatomy.body_parts, strict=True)
+    has_height = motion.height > 0
+    is_small = motion.n_frames * motion.n_joints <= MAX_SWING_CELLS
+    return MotionDetails(
+        has_body=canonical_body(motion[:1]) is not None,
+        joints=tuple(JointDetails(*each) for each in joints),
+        joint_groups=dict(anatomy.groups),
+        contacts=_contact_ranges(motion) if has_height else {},
+        swings=swing_bars(editor.swings()) if has_height and is_small else (),
+    )
+
+
+def swing_bars(swings: Swings) -> tuple[SwingBar, ...]:
+    """Return the swings of all joints, by joint and by time."""
+    return tuple(
+        SwingBar(track.joint, index, start, end, round(float(np.rad2deg(angle)), 3))
+        for track in swings.tracks
+        for index, (start, end, angle) in enumerate(
+            zip(track.starts.tolist(), track.ends.tolist(), track.angles.tolist(), strict=True)
+        )
+    )
+
+
+def _contact_ranges(motion: Motion) -> dict[str, tuple[tuple[int, int], ...]]:
+    contacts = motion.foot_contacts()
+    return {
+        foot: tuple((start, stop - 1) for start, stop in runs(contacts.in_contact[:, column]))
+        for column, foot in enumerate(contacts.feet)
+    }

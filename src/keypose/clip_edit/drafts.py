@@ -1,16 +1,33 @@
-"""Unsaved edits of one clip as data: the keys or swings they start from, and their steps."""
+"""Unsaved edits of one clip as data, and the clip after them. The result depends on clip and draft alone; cached
+states only save time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from keypose.clip_edit.key_steps import KeyStep, parse_key_step
-from keypose.clip_edit.swing_steps import SwingStep, parse_swing_step
-from keypose.clip_edit.validators import check_frames, check_mapping, check_sequence
+from keypose.clip_edit.cache import LruCache
+from keypose.clip_edit.clip_editor import ClipEditor, PartialScore, compute_score
+from keypose.clip_edit.display_data import DisplaySpace
+from keypose.clip_edit.steps import (
+    KeyStep,
+    Paste,
+    SwingStep,
+    check_frames,
+    check_mapping,
+    check_sequence,
+    parse_key_step,
+    parse_swing_step,
+)
+from keypose.curves.edit import edit
 from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation
 from keypose.errors import KeyposeError, OptionError
+from keypose.model import KeyedMotion, Motion
+from keypose.swings import Swings
+from keypose.swings.edit import SwingEdit
 from keypose.swings.settings import Settings
 from keypose.validation import check_choice, check_number, format_value
 
@@ -79,3 +96,151 @@ def _parse_steps(payload: Any, parse: Callable[[Any], Step]) -> tuple[Step, ...]
         except KeyposeError as error:
             raise OptionError(f"step {number}: {error}") from None
     return tuple(steps)
+
+
+MAX_STATES = 64  # cached per draft, for undo
+MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
+
+
+@dataclass(frozen=True, eq=False)
+class EditResult:
+    """A clip after an edit."""
+
+    motion: Motion  # with the share of the residual
+    keyed: KeyedMotion | None  # of a draft of keys
+    swings: Swings | None  # of a draft of swings
+    history: tuple[str, ...]  # the steps as Python calls
+    changed_frames: tuple[int, int] | None  # the first and the last frame that the last step may have changed
+    notes: tuple[str, ...]  # of the last step
+    reach_error_mm: float | None  # distance of a hand or foot from the target of the last step
+    score: PartialScore | None  # against the capture; None: the number of frames has changed
+
+
+@dataclass(frozen=True, eq=False)
+class KeysState:
+    """Keys after some steps."""
+
+    keyed: KeyedMotion
+    history: tuple[str, ...] = ()
+    changed_frames: tuple[int, int] | None = None
+    note: str = ""
+    reach_error: float | None = None  # file units
+
+
+def apply_draft(editor: ClipEditor, draft: Draft) -> EditResult:
+    """Return the clip of ``editor`` after all steps of ``draft``."""
+    return _apply_keys_draft(editor, draft) if isinstance(draft, KeysDraft) else _apply_swings_draft(editor, draft)
+
+
+# Keys
+
+
+def _apply_keys_draft(editor: ClipEditor, draft: KeysDraft) -> EditResult:
+    base = editor.fit_keys_with_residual(draft.frames, draft.interpolation)
+    states: LruCache = editor.cache.get_or_make(
+        ("key states", draft.frames, draft.interpolation), lambda: LruCache(MAX_STATES)
+    )
+    state = apply_steps(KeysState(base), draft.steps, editor.display_space, states)
+    motion = state.keyed.sample(draft.residual)
+    score = compute_score(editor.motion, motion, None, positions_only=True)
+    reach_error_mm = (
+        None
+        if state.reach_error is None or editor.motion.height <= 0
+        else state.reach_error * editor.motion.mm_per_unit
+    )
+    notes = (state.note,) if state.note else ()
+    return EditResult(motion, state.keyed, None, state.history, state.changed_frames, notes, reach_error_mm, score)
+
+
+def apply_steps(
+    start: KeysState, steps: tuple[KeyStep, ...], space: DisplaySpace, states: MutableMapping[Any, KeysState]
+) -> KeysState:
+    """Return ``start`` after ``steps``, continuing from the longest prefix of them that ``states`` holds."""
+    digests = _step_digests(steps)
+    n_cached = next((n for n in range(len(steps), 0, -1) if digests[n] in states), 0)
+    state = states[digests[n_cached]] if n_cached else start
+    for index in range(n_cached, len(steps)):
+        state = _apply_step(state, steps[index], index, space)
+        if index + MAX_STATES >= len(steps):  # undo returns to the last states
+            states[digests[index + 1]] = state
+    return state
+
+
+def _step_digests(steps: tuple[KeyStep, ...]) -> list[bytes]:
+    """Return a digest of each prefix of ``steps``, the empty one first."""
+    digests = [b""]
+    for step in steps:
+        digests.append(hashlib.sha256(digests[-1] + repr(step).encode("utf-8", "surrogatepass")).digest())
+    return digests
+
+
+def _apply_step(state: KeysState, step: KeyStep, index: int, space: DisplaySpace) -> KeysState:
+    editor = edit(state.keyed)
+    try:
+        change = step.apply(editor, space)
+    except KeyposeError as error:
+        raise OptionError(f"step {index + 1}, {step.op}: {error}") from None
+    call = editor.history[-1]
+    if isinstance(step, Paste):  # the pose itself has no short representation
+        call = f"paste({step.frame}, copy({step.from_frame}))"
+    reach_error = change.missed if step.op == "reach" else None
+    return KeysState(change.keyed, (*state.history, call), change.range, change.note, reach_error)
+
+
+# Swings
+
+
+@dataclass
+class SwingsSession:
+    """Swings under edit and the steps applied so far; other step lists are reached from there by undo and redo."""
+
+    edit: SwingEdit
+    applied: list[SwingStep] = field(default_factory=list)
+    undone: list[SwingStep] = field(default_factory=list)
+
+    def apply_steps(self, steps: tuple[SwingStep, ...]) -> SwingEdit:
+        """Return the edit after ``steps``; the shared prefix is not applied again."""
+        n_shared = 0
+        while n_shared < min(len(self.applied), len(steps)) and self.applied[n_shared] == steps[n_shared]:
+            n_shared += 1
+        while len(self.applied) > n_shared:
+            self.edit.undo()
+            self.undone.append(self.applied.pop())
+        for number, step in enumerate(steps[n_shared:], start=n_shared + 1):
+            self._apply_step(step, number)
+        return self.edit
+
+    def _apply_step(self, step: SwingStep, number: int) -> None:
+        if self.undone and self.undone[-1] == step:
+            self.edit.redo()
+            self.undone.pop()
+        else:
+            try:
+                step.apply(self.edit)
+            except KeyposeError as error:
+                raise OptionError(f"step {number}, {step.op}: {error}") from None
+            self.undone.clear()
+        self.applied.append(step)
+
+
+def _apply_swings_draft(editor: ClipEditor, draft: SwingsDraft) -> EditResult:
+    capture = editor.motion
+    session: SwingsSession = editor.cache.get_or_make(
+        ("swings session", draft.threshold), lambda: SwingsSession(editor.swings(draft.threshold).edit(capture))
+    )  # fmt: skip
+    swing_edit = session.apply_steps(draft.steps)
+    motion, last_change = swing_edit.play(), swing_edit.last_change
+    notes: tuple[str, ...] = (last_change.note,) if last_change is not None and last_change.note else ()
+    if draft.steps and capture.n_frames * capture.n_joints <= MAX_TIPPING_CELLS:
+        notes += swing_edit.find_tips(motion)
+    changed_frames = None if last_change is None or last_change.last < last_change.first else last_change.range
+    return EditResult(
+        motion,
+        None,
+        swing_edit.swings,
+        swing_edit.history,
+        changed_frames,
+        notes,
+        None,
+        compute_score(capture, motion, None, positions_only=True),
+    )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from keypose.clip_edit.clip_editor import ClipEditor
-from keypose.clip_edit.drafts import Draft, KeysDraft
-from keypose.clip_edit.edit_result import apply_draft
-from keypose.clip_edit.file_names import safe_stem
-from keypose.clip_edit.ladder_view import select_keys
+from keypose.clip_edit.clip_editor import ClipEditor, select_keys
+from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
 from keypose.clip_edit.selection_spec import SelectionSpec
-from keypose.clip_edit.validators import check_frames
+from keypose.clip_edit.steps import check_frames
 from keypose.curves.keyed_motion import Interpolation
 from keypose.errors import OptionError
 from keypose.formats import save, writable_suffixes
@@ -143,3 +142,33 @@ def _picture_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
         return lambda path: report(motion, path)
     keys = tuple(sorted({0, *frames, motion.n_frames - 1}))
     return lambda path: report(motion, path, keys=len(keys), pins=keys)
+
+
+MAX_LENGTH = 80  # characters
+_UNSAFE = re.compile(r"[^\w .()+,=@~-]+|[\x00-\x1f\x7f]+")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+DEFAULT_STEM = "clip"
+
+
+def safe_stem(name: str) -> str:
+    """Return ``name`` without anything that could be a path, hidden file, markup or device: "../a<b>" -> "_a_b_"."""
+    normalized = unicodedata.normalize("NFC", name.encode("utf-8", "replace").decode("utf-8", "replace"))
+    stem = _UNSAFE.sub("_", normalized)[:MAX_LENGTH].strip(" .").lstrip("~-")
+    if not stem.strip("_. "):
+        return DEFAULT_STEM
+    return f"{stem}_" if _RESERVED.fullmatch(stem) else stem
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return file names made unique, ignoring case: a second "walk.bvh" becomes "walk (2).bvh"."""
+    used: set[str] = set()
+    result = []
+    for name in names:
+        stem, dot, suffix = name.partition(".")
+        number, candidate = 1, name
+        while candidate.lower() in used:
+            number += 1
+            candidate = f"{stem} ({number}){dot}{suffix}"
+        used.add(candidate.lower())
+        result.append(candidate)
+    return tuple(result)

@@ -1,13 +1,22 @@
-"""Tangents of cubic curves: fitted to all frames by least squares, or those of the natural spline."""
+"""In-betweens of the values of a motion: cubic curves fitted to all frames or through natural splines, and
+linear ones.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from keypose.arrays import Floats, Ints
-from keypose.features.spline import curvatures
-from keypose.model import Curves
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from keypose.arrays import Bools, Floats, Ints, freeze, freeze_ints
+from keypose.errors import OptionError
+from keypose.features import JointNames, curvatures, joint_weights, resolve_joints
+from keypose.model import Curves, InbetweenCosts, Motion, Skeleton
+from keypose.rotations import ORDERS, align_signs, angle_between, normalise, slerp, to_euler, unwrap_euler
+from keypose.validation import check_choice
 
 RIDGE = 1e-9  # times the cubed gap, as the weight of a span; undetermined tangents become those of the chord
 
@@ -137,3 +146,157 @@ def _solve_tridiagonal(diagonal: Floats, off_diagonal: Floats, right: Floats) ->
     for i in range(len(d) - 2, -1, -1):
         x[i] = (x[i] - off_diagonal[i] * x[i + 1]) / d[i]
     return x
+
+
+Frames = NDArray[np.integer[Any]]
+
+
+class FrameSpans(NamedTuple):
+    """Positions of frames between keys; outside the keys the nearest one holds."""
+
+    before: Frames  # (N,) the key at or before each frame
+    after: Frames  # (N,) the next key
+    fraction: Floats  # (N,) of the span, 0 at a key
+
+
+def interpolate_linear(motion: Motion, keys: ArrayLike) -> Motion:
+    """Return ``motion`` rebuilt from its poses at ``keys`` (increasing frames); at the keys it is unchanged.
+
+    Before the first key and after the last one the nearest key pose holds.
+    """
+    frames = freeze_ints(keys, (None,), "keys")
+    if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames or (np.diff(frames) <= 0).any():
+        raise OptionError(f"keys {frames.tolist()[:12]}, expected increasing frames from 0 to {motion.n_frames - 1}")
+    translations, rotations = interpolate_poses(motion, locate_frames(frames, np.arange(motion.n_frames)))
+    return replace(motion, translations=freeze(translations), rotations=freeze(rotations))
+
+
+def locate_frames(keys: Ints, frames: Frames) -> FrameSpans:
+    """Return the positions of ``frames`` (N,) between increasing ``keys``."""
+    clipped_frames = np.clip(frames, keys[0], keys[-1])
+    span = np.searchsorted(keys, clipped_frames, side="right") - 1
+    before, after = keys[span], keys[np.minimum(span + 1, len(keys) - 1)]
+    return FrameSpans(before, after, (clipped_frames - before) / np.maximum(1, after - before))
+
+
+def interpolate_poses(motion: Motion, spans: FrameSpans) -> tuple[Floats, Floats]:
+    """Return local translations (N, J, 3) and rotations (N, J, 4); key poses and held ones are exact copies."""
+    translations, rotations = motion.translations[spans.before], motion.rotations[spans.before]
+    is_between = spans.fraction > 0
+    a, b, fraction = spans.before[is_between], spans.after[is_between], spans.fraction[is_between, None, None]
+    translations[is_between] = motion.translations[a] * (1 - fraction) + motion.translations[b] * fraction
+    rotations[is_between] = normalise(slerp(motion.rotations[a], motion.rotations[b], fraction))
+    return translations, rotations
+
+
+RotationKind: TypeAlias = Literal["quaternion", "euler"]
+ROTATION_KINDS: tuple[RotationKind, ...] = get_args(RotationKind)
+
+POP_RAD = np.pi / 2
+MAX_POP_S = 0.1
+
+
+@dataclass(frozen=True)
+class Channels:
+    """The values of every frame, continuous in each column."""
+
+    translations: Floats  # (T, J, 3)
+    rotations: Floats  # (T, J, 4) quaternions, or (T, J, 3) Euler angles in radians
+    rotation_orders: tuple[str, ...] | None
+
+
+def build_channels(motion: Motion, rotation_kind: RotationKind = "quaternion") -> Channels:
+    """Return the channels of a motion, with pops of leaf joints (thumbs, finger tips) removed."""
+    rotations = remove_pops(motion.rotations, leaf_joints(motion.skeleton), motion.fps)
+    if rotation_kind == "quaternion":
+        return Channels(motion.translations, align_signs(rotations), None)
+    orders, angles = choose_rotation_orders(rotations)
+    return Channels(motion.translations, angles, orders)
+
+
+def leaf_joints(skeleton: Skeleton) -> Bools:
+    """Return flags (J,) of the joints without children: their rotations move no other joint."""
+    flags = np.ones(skeleton.n_joints, bool)
+    flags[skeleton.parents[skeleton.parents >= 0]] = False
+    return flags
+
+
+def remove_pops(rotations: Floats, joints: Bools, fps: float) -> Floats:
+    """Return ``rotations`` (T, J, 4) with pops of the flagged ``joints`` (J,) replaced by the rotation before them.
+
+    A pop is a jump by over 90 degrees that returns within ``MAX_POP_S``.
+    """
+    max_frames = max(1, round(MAX_POP_S * fps))
+    steps = angle_between(rotations[:-1, joints], rotations[1:, joints]) > POP_RAD
+    if not steps.any():
+        return rotations
+    repaired = rotations.copy()
+    columns = np.flatnonzero(joints)
+    for column in np.flatnonzero(steps.any(axis=0)).tolist():
+        curve = repaired[:, columns[column]]
+        for jump in np.flatnonzero(steps[:, column]).tolist():
+            before, after = curve[jump], curve[jump + 1 : jump + 2 + max_frames]
+            is_back = angle_between(np.broadcast_to(before, after.shape), after) <= POP_RAD
+            if is_back.any():
+                curve[jump + 1 : jump + 1 + int(np.argmax(is_back))] = before
+    return repaired
+
+
+def choose_rotation_orders(rotations: Floats) -> tuple[tuple[str, ...], Floats]:
+    """Return for each joint the Euler order whose middle angle stays farthest from gimbal lock, and the angles.
+
+    The angles (T, J, 3) are in radians and unwrapped.
+    """
+    candidates = np.stack([to_euler(rotations, order) for order in ORDERS])  # (6, T, J, 3)
+    best = np.abs(candidates[..., 1]).max(axis=1).argmin(axis=0)  # (J,)
+    angles = np.stack([candidates[order, :, j] for j, order in enumerate(best.tolist())], axis=1)
+    return tuple(ORDERS[order] for order in best.tolist()), unwrap_euler(angles)
+
+
+def error_scale(motion: Motion) -> float:
+    """Return millimetres per unit on a figure of 1.7 m; 1 for one without height (errors are then in file units)."""
+    return motion.mm_per_unit if motion.height > 0 else 1.0
+
+
+LOCAL_INTERPOLATIONS = ("bezier", "linear")  # a span depends on its two keys alone
+
+
+def compute_inbetween_costs(
+    motion: Motion,
+    joints: JointNames = "all",
+    weights: Mapping[str, float] | None = None,
+    *,
+    interpolation: str = "bezier",
+    measure: str = "max",
+) -> InbetweenCosts:
+    """Return the costs of pairs of neighbouring keys, in mm on a figure of 1.7 m; in file units if it has no height.
+
+    ``joints`` are those whose errors count, ``weights`` multiply their squared errors.
+    """
+    if interpolation == "natural":
+        raise OptionError(
+            "interpolation='natural' has no cost of its own between two keys, since every key bends the whole spline: "
+            "choose keys by cost='inbetween' with interpolation='bezier' or 'linear', or by cost='chord'"
+        )
+    check_choice("interpolation", interpolation, LOCAL_INTERPOLATIONS)
+    check_choice("measure", measure, ("max", "mean"))
+    mm, channels = error_scale(motion), build_channels(motion)
+    return InbetweenCosts(
+        fps=motion.fps,
+        parents=motion.skeleton.parents,
+        translations=freeze(channels.translations * mm),
+        rotations=freeze(channels.rotations),
+        world_positions=freeze(motion.world_positions() * mm),
+        weights=freeze(_joint_weights(motion, joints, weights)),
+        is_straight=interpolation == "linear",
+        use_mean=measure == "mean",
+    )
+
+
+def _joint_weights(motion: Motion, joints: JointNames, weights: Mapping[str, float] | None) -> Floats:
+    factors = np.zeros(motion.n_joints)
+    indices = resolve_joints(motion.skeleton, joints)
+    factors[indices] = joint_weights(motion.skeleton, indices, {} if weights is None else weights)
+    if not factors.any():
+        raise OptionError(f"joints={joints!r} with these weights leave no joint that counts")
+    return factors

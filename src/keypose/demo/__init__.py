@@ -7,7 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from keypose.arrays import freeze
-from keypose.demo import figure
+from keypose.demo import rig
 from keypose.demo.footwork import DURATION_S
 from keypose.demo.performance import compute_controls
 from keypose.demo.rig import pose_figure
@@ -31,7 +31,7 @@ def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
         raise OptionError(f"seed={seed!r}, expected a whole number from 0 on")
     fps, seed = float(fps), int(seed)
     t = np.arange(int(DURATION_S * fps + 1e-6) + 1) / fps
-    skeleton = figure.skeleton()
+    skeleton = rig.skeleton()
     pelvis, joint_rotations = pose_figure(compute_controls(t), t, seed)
     translations = np.tile(skeleton.offsets, (len(t), 1, 1))
     translations[:, 0] = pelvis

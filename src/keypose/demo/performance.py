@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.demo.curves import interpolate_keys
 from keypose.demo.footwork import (
     ABSORB_S,
     BACK_S,
+    BEFORE_S,
     CHAMBER_S,
     CROUCH_S,
     DOWN_S,
@@ -31,9 +31,12 @@ from keypose.demo.footwork import (
     TURN_STEP_S,
     TURN_SWING_S,
     WALK_S,
+    Foot,
     footwork,
+    interpolate_keys,
+    offset_position,
+    sample_foot,
 )
-from keypose.demo.steps import BEFORE_S, Foot, offset_position, sample_foot
 
 GRAVITY_M_PER_S2 = 9.81
 STANDING_HEIGHT = 0.951  # height of the pelvis, knees not locked

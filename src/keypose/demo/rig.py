@@ -1,14 +1,15 @@
-"""Compute joint rotations from controls: foot roll, legs by inverse kinematics, spine, arms, head."""
+"""The skeleton of the demo, and its joint rotations from controls: foot roll, legs by inverse kinematics, spine,
+arms, head.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.demo import figure
-from keypose.demo.curves import sway
+from keypose.demo.footwork import Foot, sway
 from keypose.demo.performance import Body
-from keypose.demo.steps import Foot
+from keypose.model import Skeleton
 from keypose.rotations import conjugate, from_euler, from_matrix, multiply, rotate
 
 STRIDE_M = 0.58  # between the feet, at which hips and arms swing by these angles:
@@ -71,12 +72,12 @@ def _ankle(foot: Foot) -> tuple[Floats, Floats]:
     """Return ankle positions (T, 3) and world rotations (T, 4) of the foot: rolled about ball and heel, tilted."""
     ball, heel = np.deg2rad(foot.ball_roll), np.deg2rad(foot.heel_roll)
     # In the foot's vertical plane: first about the ball of the foot, then about the heel.
-    rise, back = figure.ANKLE_HEIGHT_M - figure.BALL_HEIGHT_M, figure.BALL_AHEAD_M
-    up = figure.BALL_HEIGHT_M + rise * np.cos(ball) + back * np.sin(ball)
-    along = figure.BALL_AHEAD_M + rise * np.sin(ball) - back * np.cos(ball) + figure.HEEL_BEHIND_M
+    rise, back = ANKLE_HEIGHT_M - BALL_HEIGHT_M, BALL_AHEAD_M
+    up = BALL_HEIGHT_M + rise * np.cos(ball) + back * np.sin(ball)
+    along = BALL_AHEAD_M + rise * np.sin(ball) - back * np.cos(ball) + HEEL_BEHIND_M
     up, along = (
         up * np.cos(heel) + along * np.sin(heel),
-        along * np.cos(heel) - up * np.sin(heel) - figure.HEEL_BEHIND_M,
+        along * np.cos(heel) - up * np.sin(heel) - HEEL_BEHIND_M,
     )
     h = np.deg2rad(foot.heading)
     position = np.stack((foot.x + along * np.sin(h), up + foot.lift, foot.z + along * np.cos(h)), axis=1)
@@ -84,7 +85,7 @@ def _ankle(foot: Foot) -> tuple[Floats, Floats]:
 
 
 def _hip(side: str, pelvis: Floats, pelvis_rotation: Floats) -> Floats:
-    offset = np.array(figure.HIP_M) * (1.0 if side == "Left" else -1.0, 1.0, 1.0)
+    offset = np.array(HIP_M) * (1.0 if side == "Left" else -1.0, 1.0, 1.0)
     return pelvis + rotate(pelvis_rotation, np.broadcast_to(offset, pelvis.shape))
 
 
@@ -93,7 +94,7 @@ def _lower_to_reach(pelvis: Floats, pelvis_rotation: Floats, body: Body) -> Floa
     heights = [pelvis[:, 1]]
     for side, foot in (("Left", body.left), ("Right", body.right)):
         x, up, z = (_ankle(foot)[0] - _hip(side, pelvis, pelvis_rotation)).T
-        leg = LEG_REACH * (figure.THIGH_M + figure.SHIN_M)
+        leg = LEG_REACH * (THIGH_M + SHIN_M)
         highest = pelvis[:, 1] + up + np.sqrt(np.maximum(leg**2 - x**2 - z**2, 0.0))
         heights.append(highest + IGNORED_LIMIT_M * (1.0 - body.gait))
     lowest = -SOFTNESS_M * np.logaddexp.reduce(-np.array(heights) / SOFTNESS_M, axis=0)
@@ -110,7 +111,7 @@ def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_rotation: Floats, pelvis_
     across = np.stack((np.cos(knee_heading), 0 * knee_heading, -np.sin(knee_heading)), axis=1)
     across -= np.sum(across * down, axis=1, keepdims=True) * down
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    a, b = figure.THIGH_M, figure.SHIN_M
+    a, b = THIGH_M, SHIN_M
     at_hip = np.arccos(np.clip((a**2 + length**2 - b**2) / (2 * a * length), -1.0, 1.0))
     at_knee = np.pi - np.arccos(np.clip((a**2 + b**2 - length**2) / (2 * a * b), -1.0, 1.0))
     ahead = np.cross(across, -down)
@@ -142,3 +143,63 @@ def _arm(side: str, controls: Floats, swing: Floats) -> dict[str, Floats]:
     }
     mirror = np.array((1.0, 1.0, -1.0, -1.0))
     return {side + name: turn if side == "Left" else turn * mirror for name, turn in joints.items()}
+
+
+THIGH_M = 0.42
+SHIN_M = 0.405
+HIP_M = (0.09, -0.055, 0.0)  # from the pelvis to the left hip joint
+ANKLE_HEIGHT_M = 0.075  # of a flat foot
+BALL_HEIGHT_M = 0.02  # of the toe joint, about which the foot rolls
+BALL_AHEAD_M = 0.125  # of the ankle
+HEEL_BEHIND_M = 0.05  # the ankle, on the floor
+
+# joint: (parent, offset from the parent in m). Limbs are the left ones; the right ones mirror them.
+_MIDDLE = {
+    "Hips": (None, (0.0, 0.955, 0.0)),
+    "Spine": ("Hips", (0.0, 0.09, -0.01)),
+    "Spine1": ("Spine", (0.0, 0.12, -0.01)),
+    "Spine2": ("Spine1", (0.0, 0.13, 0.0)),
+    "Neck": ("Spine2", (0.0, 0.155, 0.0)),
+    "Head": ("Neck", (0.0, 0.085, 0.015)),
+}
+_ARM = {
+    "Shoulder": ("Spine2", (0.03, 0.125, 0.01)),
+    "Arm": ("Shoulder", (0.14, -0.005, -0.015)),
+    "ForeArm": ("Arm", (0.275, 0.0, 0.0)),
+    "Hand": ("ForeArm", (0.245, 0.0, 0.0)),
+    "HandThumb1": ("Hand", (0.035, -0.01, 0.03)),
+    "HandMiddle1": ("Hand", (0.09, 0.0, 0.0)),
+}
+_LEG = {
+    "UpLeg": ("Hips", HIP_M),
+    "Leg": ("UpLeg", (0.0, -THIGH_M, 0.0)),
+    "Foot": ("Leg", (0.0, -SHIN_M, 0.0)),
+    "ToeBase": ("Foot", (0.0, BALL_HEIGHT_M - ANKLE_HEIGHT_M, BALL_AHEAD_M)),
+}
+_ENDS = {"Head": (0.0, 0.165, 0.0)}
+_LIMB_ENDS = {
+    "HandThumb1": (0.045, -0.01, 0.03),
+    "HandMiddle1": (0.085, 0.0, 0.0),
+    "ToeBase": (0.0, -0.02, 0.07),
+}
+
+
+def skeleton() -> Skeleton:
+    """Return the skeleton of 26 joints, parents first, with end sites on head, thumbs, fingers and toes."""
+    table = dict(_MIDDLE)
+    ends = dict(_ENDS)
+    for limb in (_ARM, _LEG):  # in this order: depth first, as in files
+        for side, sign in (("Left", 1.0), ("Right", -1.0)):
+            for name, (parent, (x, y, z)) in limb.items():
+                table[side + name] = (parent if parent in _MIDDLE else side + parent, (sign * x, y, z))
+                if name in _LIMB_ENDS:
+                    x, y, z = _LIMB_ENDS[name]
+                    ends[side + name] = (sign * x, y, z)
+    names = tuple(table)
+    return Skeleton(
+        names=names,
+        parents=np.array([-1 if parent is None else names.index(parent) for parent, _ in table.values()]),
+        offsets=np.array([offset for _, offset in table.values()]),
+        end_joints=np.array([names.index(name) for name in ends]),
+        end_offsets=np.array(list(ends.values())),
+    )

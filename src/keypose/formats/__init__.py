@@ -9,8 +9,17 @@ from typing import Literal
 
 from keypose.errors import FormatError, ModelError, OptionError
 from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, kps, swings_json, usd
-from keypose.formats.base import SNIFF_BYTES, Format, Limits, LoadOptions, SaveOptions, Source
-from keypose.formats.files import GZIP_MAGIC, read_bytes, write_atomically
+from keypose.formats.base import (
+    GZIP_MAGIC,
+    SNIFF_BYTES,
+    Format,
+    Limits,
+    LoadOptions,
+    SaveOptions,
+    Source,
+    read_bytes,
+    write_atomically,
+)
 from keypose.model import KeyedMotion, Motion
 from keypose.model.motion import MAX_FPS, MIN_FPS
 from keypose.storage.container import set_format_namer

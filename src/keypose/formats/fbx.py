@@ -14,14 +14,15 @@ from keypose.errors import ModelError
 from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
 from keypose.formats.blend.rig import build_rig
 from keypose.formats.blend.write import START_BYTES, build_scene
-from keypose.formats.figure.units import metres_per_unit
-from keypose.formats.keyed_motion import key_every_frame
-from keypose.formats.local_poses import find_reference_pose
-from keypose.formats.reference_pose import prepend_pose
+from keypose.formats.figure import metres_per_unit
+from keypose.formats.local_poses import find_reference_pose, key_every_frame
+from keypose.formats.orientation import prepend_pose
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
+    find_interpreter,
+    missing_message,
     normalise_rotations,
     note_animations,
     read_array,
@@ -31,7 +32,6 @@ from keypose.formats.subprocess_readers import (
     read_strings,
     write_in_subprocess,
 )
-from keypose.formats.subprocess_readers.blender import find_interpreter, missing_message
 from keypose.formats.subprocess_readers.joints import build_skeleton, compute_local_poses, read_parents
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose

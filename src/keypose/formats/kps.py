@@ -12,18 +12,16 @@ from typing import Any
 
 from keypose.errors import FormatError, ModelError, OptionError
 from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
-from keypose.formats.json_common.header import check_sampled_size
-from keypose.formats.json_common.layout import format_document
-from keypose.formats.keys_json.read import read_keyed as read_keys_json
-from keypose.formats.keys_json.write import build_document
-from keypose.formats.reference_pose import split_reference_pose
+from keypose.formats.json_common import check_sampled_size, format_document
+from keypose.formats.keys_json import build_document
+from keypose.formats.keys_json import read_keyed as read_keys_json
+from keypose.formats.orientation import split_reference_pose
 from keypose.limits import Limits
 from keypose.model import KeyedMotion, Motion
 from keypose.storage import StoredMotion, encode_kps, encode_kps_keys, encode_kps_swings, open_kps
-from keypose.storage.blocks import set_keys_reader
+from keypose.storage.blocks import remove_detail, set_keys_reader
 from keypose.storage.byte_source import ByteReader
 from keypose.storage.container import MAGIC
-from keypose.storage.detail import remove_detail
 from keypose.swings import Swings
 from keypose.validation import check_bool
 

@@ -1,22 +1,20 @@
-"""Convert joint transforms of 3D programs (translation, rotation, scale, moving parents) to local poses.
-
-A Motion has translations and rotations only. Scales and the transform of the whole figure are applied to the
-translations here: world positions of joints stay exactly those of the file.
-"""
+"""Convert poses and keys between Keypose and 3D programs, and for formats with fewer features."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from keypose import kinematics
-from keypose.arrays import Floats, Ints
-from keypose.formats.base import LoadOptions, Source
-from keypose.formats.reference_pose import frames_to_skip
+from keypose.arrays import Floats, Ints, freeze
+from keypose.curves.cubic_fit import Channels
+from keypose.curves.keyed_motion import build_keyed_motion
+from keypose.formats.base import LoadOptions, Source, warn_caller
+from keypose.formats.orientation import frames_to_skip
 from keypose.kinematics import Up
-from keypose.model import Pose, Skeleton
-from keypose.rotations import IDENTITY, conjugate, from_matrix, multiply, normalise, rotate, to_matrix
+from keypose.model import Curves, KeyedMotion, Motion, Pose, Skeleton
+from keypose.rotations import IDENTITY, align_signs, conjugate, from_matrix, multiply, normalise, rotate, to_matrix
 
 SCALE_TOLERANCE = 1e-3  # scales come in half precision
 
@@ -122,3 +120,107 @@ def find_reference_pose(
         return None, 0
     world, _ = kinematics.forward(skeleton.parents, rest.translations[None], rest.rotations[None])
     return (rest if kinematics.is_upright(world[0], up) else None), 0
+
+
+WARN_MM = 0.5  # on a figure of 1.7 m
+
+
+def key_every_frame(motion: Motion) -> KeyedMotion:
+    """Return a dense motion as a keyed one with a key on every frame."""
+    return KeyedMotion(
+        name=motion.name,
+        skeleton=motion.skeleton,
+        fps=motion.fps,
+        n_frames=motion.n_frames,
+        keys=np.arange(motion.n_frames, dtype=np.int32),
+        translations=Curves(motion.translations),
+        rotations=Curves(freeze(align_signs(motion.rotations))),
+        up=motion.up,
+        metres_per_unit=motion.metres_per_unit,
+        first_frame=motion.first_frame,
+        reference_pose=motion.reference_pose,
+        notes=motion.notes,
+    )
+
+
+def fit_quaternion_curves(keyed: KeyedMotion) -> KeyedMotion:
+    """Return the same keys with quaternion curves, fitted if ``keyed`` has Euler curves; without a residual.
+
+    Warn if the fitted curves deviate visibly.
+    """
+    if keyed.rotation_orders is None:
+        return replace(keyed, residual=None)
+    dense = keyed.sample()
+    refitted = build_keyed_motion(
+        dense,
+        keyed.keys,
+        channels=Channels(dense.translations, freeze(align_signs(dense.rotations)), None),
+    )
+    refitted = replace(refitted, extremes=keyed.extremes)
+    if keyed.is_cubic:
+        refitted = replace(refitted, translations=keyed.translations)
+    if dense.height > 0:
+        distances = np.linalg.norm(refitted.sample().world_positions() - dense.world_positions(), axis=-1)
+        max_mm = float(distances.max()) * dense.mm_per_unit
+        if max_mm > WARN_MM:
+            warn_caller(
+                f"{keyed.name}: the format has no Euler curves; quaternion curves through the same keys are up to "
+                f"{max_mm:.1f} mm away from them, on a figure of 1.7 m"
+            )
+    return refitted
+
+
+def prepend_key_pose(keyed: KeyedMotion, pose: Pose) -> KeyedMotion:
+    """Return ``keyed`` (quaternion curves) with ``pose`` as an extra first frame and key; without a residual."""
+    is_held = bool(keyed.keys[0] > 0)  # the first pose holds before the first key
+    sign = np.where(np.sum(pose.rotations * keyed.rotations.values[0], axis=-1, keepdims=True) < 0, -1.0, 1.0)
+
+    def curves(old: Curves, first: Floats) -> Curves:
+        values = np.concatenate((first[None], old.values[:1].repeat(is_held, axis=0), old.values))
+        if old.in_tangents is None or old.out_tangents is None:
+            return Curves(values)
+        zeros = np.zeros((1 + is_held, *first.shape))
+        in_tangents, out_tangents = np.concatenate((zeros, old.in_tangents)), np.concatenate((zeros, old.out_tangents))
+        in_tangents[1] = out_tangents[0] = values[1] - values[0]
+        if is_held:
+            in_tangents[2] = 0.0
+        return Curves(values, in_tangents, out_tangents)
+
+    return replace(
+        keyed,
+        n_frames=keyed.n_frames + 1,
+        keys=np.concatenate(([0, 1] if is_held else [0], keyed.keys + 1)),
+        translations=curves(keyed.translations, pose.translations),
+        rotations=curves(keyed.rotations, sign * pose.rotations),
+        extremes=np.concatenate(([True, False] if is_held else [True], keyed.extremes)),
+        first_frame=keyed.first_frame - 1,
+        residual=None,
+    )
+
+
+def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
+    """Return joint names with a number appended to repeated ones; warn about these."""
+    unique, renamed = number_duplicates(names)
+    if renamed:
+        others = f" and {len(renamed) - 5} others" if len(renamed) > 5 else ""
+        source.warn(f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}")
+    return unique
+
+
+def number_duplicates(names: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the names with a number appended to repeated ones, as Blender does it, and the new names."""
+    used: set[str] = set()
+    numbers: dict[str, int] = {}  # the last number used for each name, so that thousands of equal names stay fast
+    unique: list[str] = []
+    renamed: list[str] = []
+    for name in names:
+        candidate, number = name, numbers.get(name, 0)
+        while candidate in used:
+            number += 1
+            candidate = f"{name}.{number:03d}"
+        if candidate != name:
+            numbers[name] = number
+            renamed.append(candidate)
+        used.add(candidate)
+        unique.append(candidate)
+    return tuple(unique), renamed

@@ -1,18 +1,16 @@
 """A library of clips: storage, metadata, and search by example.
 
-``library.py`` is the public class. It inherits from ``library_editor.py`` (edits, trash, export, verification),
-``library_ingest.py`` (adding clips), ``library_reader.py`` (lists) and ``library_base.py`` (opening and closing).
-The work is done by modules: ``clip_insert.py`` and ``ingest/``, ``listing.py`` with ``filters.py``, ``trash.py``,
-``drafts.py``, ``clip_export.py``, ``verification.py``, ``rebuild_steps.py`` with ``reanalysis.py``. ``metadata.py``
-holds what people write about clips, ``load_options.py`` the options for reading files.
+``library.py`` is the public class, which delegates to the other modules: ``clip_insert.py`` and ``ingest/`` add clips,
+``listing.py`` lists them, ``metadata.py`` changes what people write about them, drafts and the trash,
+``clip_export.py`` writes their bytes, ``verification.py`` and ``rebuild.py`` check and repair the whole.
 
-``store.py`` joins a ``database.py`` with its blobs. ``tables.py`` defines the tables, ``schema_version.py`` creates
-them, ``library_info.py`` checks the row that describes the library; ``db/`` covers SQLite and PostgreSQL, ``blobs/``
-folders and object stores. ``rows.py``, ``analysis_reader.py`` and ``analysis_rows.py`` convert between rows and
-``records.py``, ``array_codec.py`` between arrays and bytes. ``text_normalization.py`` cleans names, tags and notes.
+``store.py`` joins a database with its blobs. ``tables.py`` defines the tables, ``library_info.py`` creates them and
+checks the row that describes the library; ``db/`` covers SQLite and PostgreSQL, ``blobs/`` folders and object stores.
+``rows.py`` and ``analysis_rows.py`` convert between rows and ``records.py``, ``array_codec.py`` between arrays and
+bytes. ``text_normalization.py`` cleans names, tags and notes.
 
-``source_file.py`` reads input files, ``clip_preparation.py`` turns them into clips, ``analysis.py`` computes everything
-that is stored about their frames. ``canonical.py`` makes bodies of all skeletons comparable; ``descriptors/`` computes
-vectors of whole clips, ``part_search/`` tracks for part search, ``rankers/`` tables of swings; ``search_vectors.py``
-selects the vectors that a database indexes. ``search/`` searches, ``results_page/`` renders results as HTML.
+``source_file.py`` reads input files with the options of ``load_options.py``; ``analysis.py`` turns them into clips and
+computes everything that is stored about their frames. ``canonical.py`` makes bodies of all skeletons comparable;
+``descriptors/`` computes vectors of whole clips, ``search_vectors.py`` selects those that a database indexes.
+``search/`` searches whole clips, parts and poses, ``results_page.py`` renders results as HTML.
 """

@@ -9,10 +9,10 @@ from os import PathLike
 from pathlib import Path
 
 from keypose.errors import FileError, KeyposeError, OptionError
-from keypose.formats.files import write_atomically
+from keypose.formats.base import write_atomically
 from keypose.library.records import Clip
+from keypose.library.rows import file_stem
 from keypose.library.store import Store
-from keypose.library.text_normalization import file_stem
 from keypose.validation import format_value
 
 HASH_DIGITS = 8  # appended to a name that several clips have

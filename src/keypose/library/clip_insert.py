@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 
-from keypose.errors import FileError, FormatError, LimitError
+from keypose.errors import FileError, FormatError, LimitError, OptionError
 from keypose.formats.base import LoadOptions
-from keypose.library.analysis_rows import write_analysis
-from keypose.library.blobs import sha256_hex
-from keypose.library.clip_preparation import PreparedClip, prepare_clip, read_source
-from keypose.library.extra import sa
-from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
-from keypose.library.metadata import ClipMetadata, adds_metadata, insert_tags, merge_metadata
-from keypose.library.records import Clip
-from keypose.library.rows import delete_unused_blob_row, finalize_clip, find_clip, is_in_trash, load_clips, now_text
-from keypose.library.source_file import (
+from keypose.library.analysis import (
     KPS_SUFFIX,
     FileContent,
+    PreparedClip,
     SourceFile,
     apply_tolerance,
+    check_tolerance_mm,
     encode_motion,
+    prepare_clip,
     read_content,
+    read_source,
     unzip_content,
+)
+from keypose.library.analysis_rows import write_analysis
+from keypose.library.blobs import sha256_hex
+from keypose.library.extra import sa
+from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
+from keypose.library.metadata import (
+    ClipMetadata,
+    adds_metadata,
+    clean_fields,
+    default_name,
+    default_source,
+    insert_tags,
+    merge_metadata,
+)
+from keypose.library.records import Clip
+from keypose.library.rows import (
+    clean_name,
+    clean_tags,
+    delete_unused_blob_row,
+    file_stem,
+    finalize_clip,
+    find_clip,
+    is_in_trash,
+    load_clips,
+    now_text,
 )
 from keypose.library.store import Store
 from keypose.library.tables import blobs, clips
-from keypose.library.text_normalization import file_stem
 from keypose.model import Motion
 
 
@@ -39,6 +60,42 @@ class InsertResult:
     is_new: bool = False
     is_changed: bool = False  # existed, and got a new name, tag or field
     is_repaired: bool = False  # its lost, damaged or lossy bytes were replaced
+
+
+def add(
+    store: Store,
+    content: str | PathLike[str] | bytes | Motion,
+    name: str | None,
+    tags: Iterable[str],
+    source: str | None,
+    licence: str,
+    note: str,
+    tolerance_mm: float | None,
+    options: LoadOptions,
+) -> Clip:
+    """Add a file, the bytes of one (then with a name) or a motion."""
+    clean_tag_names, checked_tolerance_mm = clean_tags(tags), check_tolerance_mm(tolerance_mm)
+    if isinstance(content, Motion):
+        if options != DEFAULT_LOAD_OPTIONS:
+            raise OptionError("how to read a Motion, expected nothing: it was read already")
+        metadata = ClipMetadata(
+            clean_name(name or content.name or "clip"), clean_tag_names, clean_fields(source or "", licence, note)
+        )
+        return add_motion(store, content, metadata, checked_tolerance_mm)
+    if isinstance(content, bytes):
+        if name is None:
+            raise OptionError("name=None, expected a name, as bytes have none")
+        metadata = ClipMetadata(clean_name(name), clean_tag_names, clean_fields(source or "", licence, note))
+        return add_bytes(store, content, metadata, checked_tolerance_mm, options)
+    path, file_name = default_name(content)
+    fields = clean_fields(default_source(path) if source is None else source, licence, note)
+    if name is None:
+        metadata = ClipMetadata(
+            file_name, clean_tag_names, fields, "" if options.animation is None else str(options.animation)
+        )
+    else:
+        metadata = ClipMetadata(clean_name(name), clean_tag_names, fields)
+    return add_file(store, path, metadata, checked_tolerance_mm, options)
 
 
 def add_motion(store: Store, motion: Motion, metadata: ClipMetadata, tolerance_mm: float | None = None) -> Clip:

@@ -1,26 +1,41 @@
-"""The public class of a library of clips."""
+"""The public class of a library of clips. Its methods delegate to the modules of this package."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from os import PathLike
+from pathlib import Path
+from typing import Self, Unpack, overload
 
+from keypose.errors import OptionError
 from keypose.formats import Limits
-from keypose.library.analysis_reader import load_key_frames, load_strip, load_swing_table
-from keypose.library.filters import Filters
-from keypose.library.library_base import BUSY_S
-from keypose.library.library_editor import LibraryEditor
-from keypose.library.rankers.swing_table import SwingTable
-from keypose.library.rows import find_clip
+from keypose.library import clip_export, clip_insert, listing, metadata, verification
+from keypose.library.analysis_rows import load_key_frames, load_strip, load_swing_table
+from keypose.library.blobs import open_blobs
+from keypose.library.blobs.folder import check_owner
+from keypose.library.ingest import ReportCollector, ingest
+from keypose.library.ingest.run import OnProgress
+from keypose.library.listing import Filters
+from keypose.library.load_options import LoadKeywords, build_load_options
+from keypose.library.rebuild import OnRebuildProgress, rebuild_library
+from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport, Stats
+from keypose.library.rows import clip_exists, find_clip
 from keypose.library.search.hits import Hit
 from keypose.library.search.memory_index import MemoryIndex
-from keypose.library.search.search import compute_pose_vector, search, search_part, search_pose
-from keypose.library.search.source_factory import open_candidate_source
+from keypose.library.search.search import compute_pose_vector, open_candidate_source, search, search_part, search_pose
+from keypose.library.search.swing_overlap import SwingTable
+from keypose.library.store import Database, Store
 from keypose.model import Motion
-from keypose.pictures.picture import Picture, parse_size
+from keypose.pictures.svg import Picture, parse_size
+from keypose.validation import check_number, format_value
+
+BUSY_S = 30.0
 
 
-class Library(LibraryEditor):
+class Library:
     """A library of clips: a database in SQLite, ``clips.db``, and blobs in the folder ``clips.db.blobs`` beside it.
 
     Or in PostgreSQL, ``postgresql://user@host/database``, with ``blobs`` in a folder or at the URL of an object store.
@@ -46,8 +61,382 @@ class Library(LibraryEditor):
         busy_s: float = BUSY_S,
         limits: Limits | None = None,
     ) -> None:
-        super().__init__(location, blobs=blobs, create=create, busy_s=busy_s, limits=limits)
-        self._candidate_source = open_candidate_source(self._store.database.dialect)
+        database = Database(location, create=create, busy_s=check_number("busy_s", busy_s, min_value=0.0), blobs=blobs)
+        self.location = database.dialect.location
+        try:
+            allowed = limits or Limits()
+            self._store = Store(database, open_blobs(database.blob_location, database.dialect, allowed.bytes), allowed)
+            check_owner(self._store.blobs, database.identity, self.location)
+            self._candidate_source = open_candidate_source(database.dialect)
+        except BaseException:
+            database.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database; there are no pending writes."""
+        self._store.database.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.location!r})"
+
+    # Reading: clips in the trash are in no list
+
+    def __len__(self) -> int:
+        return listing.count_clips(self._store, Filters())
+
+    def __iter__(self) -> Iterator[Clip]:
+        return iter(self.clips())
+
+    def __contains__(self, clip: object) -> bool:
+        """Return whether there is a clip of this name or hash; for a ``Clip``, whether it still exists."""
+        with self._store.database.begin_read() as connection:
+            return clip_exists(connection, clip.hash if isinstance(clip, Clip) else clip)
+
+    def clip(self, clip: str) -> Clip:
+        """Return the clip of this name or hash; a clip in the trash is found by its full hash only."""
+        with self._store.database.begin_read() as connection:
+            return find_clip(connection, clip)[1]
+
+    def get(self, clip: str) -> Motion:
+        """Return the motion of a clip, read from its checked bytes."""
+        found_clip = self.clip(clip)
+        return replace(self._store.load_motion(found_clip), name=found_clip.name)
+
+    def original(self, clip: str) -> bytes:
+        """Return the stored bytes of a clip, checked."""
+        return self._store.read_bytes(self.clip(clip))
+
+    def clips(
+        self,
+        words: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
+        body_part: str | None = None,
+        sort: str = "name",
+        limit: int | None = None,
+        skip: int = 0,
+    ) -> tuple[Clip, ...]:
+        """Return clips sorted by ``"name"``, or ``"newest"``, ``"longest"`` or ``"shortest"`` first.
+
+        Sorted by name, clips whose name equals ``words`` come first.
+
+        ``words``: each is a prefix of a word in the names or tags; ``tags``: the clip has all of them; ``skeleton``:
+        the hash of its rig; ``body_part``: a limb that swings widely, such as ``"left_leg"``.
+        """
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        return listing.list_clips(self._store, filters, sort, limit, skip, words)
+
+    def clips_named(self, name: str) -> tuple[Clip, ...]:
+        """Return the clips of exactly this name: there may be several."""
+        return listing.find_by_name(self._store, name)
+
+    def count(
+        self,
+        words: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
+        body_part: str | None = None,
+    ) -> int:
+        """Return the number of clips that ``clips`` would return."""
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        return listing.count_clips(self._store, filters)
+
+    def facets(
+        self,
+        words: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
+        body_part: str | None = None,
+    ) -> Facets:
+        """Return counts of tags, durations and moving body parts of the clips that ``clips`` would return."""
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        return listing.facets(self._store, filters)
+
+    def tags(self) -> tuple[tuple[str, int], ...]:
+        """Return all tags with their numbers of clips, the most used first."""
+        with self._store.database.begin_read() as connection:
+            return listing.count_tags(connection, Filters().list_query(self._store.database.dialect))
+
+    def stats(self) -> Stats:
+        """Return totals of the library."""
+        return listing.stats(self._store)
+
+    def list_trash(self) -> tuple[tuple[Clip, datetime], ...]:
+        """Return the clips in the trash and when they were moved there (UTC), the latest first."""
+        return metadata.list_trash(self._store)
+
+    def draft(self, clip: str) -> Draft | None:
+        """Return the draft of a clip, or None."""
+        return metadata.load_draft(self._store, clip)
+
+    # Adding
+
+    @overload
+    def add(
+        self,
+        content: bytes | Motion,
+        *,
+        name: str | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        licence: str = "",
+        note: str = "",
+        tolerance_mm: float | None = None,
+        **load_options: Unpack[LoadKeywords],
+    ) -> Clip: ...
+
+    @overload
+    def add(  # type: ignore[overload-overlap]  # a text is a path, though texts could be gone through too
+        self,
+        content: str | PathLike[str],
+        *,
+        name: str | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        licence: str = "",
+        note: str = "",
+        tolerance_mm: float | None = None,
+        jobs: int | None = None,
+        engine: str | None = None,
+        on_progress: OnProgress | None = None,
+        tag_folders: bool = False,
+        **load_options: Unpack[LoadKeywords],
+    ) -> Clip | IngestReport: ...
+
+    @overload
+    def add(
+        self,
+        content: Iterable[str | PathLike[str]],
+        *,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        licence: str = "",
+        note: str = "",
+        tolerance_mm: float | None = None,
+        jobs: int | None = None,
+        engine: str | None = None,
+        on_progress: OnProgress | None = None,
+        tag_folders: bool = False,
+        **load_options: Unpack[LoadKeywords],
+    ) -> IngestReport: ...
+
+    def add(
+        self,
+        content: str | PathLike[str] | bytes | Motion | Iterable[str | PathLike[str]],
+        *,
+        name: str | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        licence: str = "",
+        note: str = "",
+        tolerance_mm: float | None = None,
+        jobs: int | None = None,
+        engine: str | None = None,
+        on_progress: OnProgress | None = None,
+        tag_folders: bool = False,
+        **load_options: Unpack[LoadKeywords],
+    ) -> Clip | IngestReport:
+        """Add a file, the bytes of one (then with a ``name``) or a motion, and return the clip.
+
+        The same content is one clip, gzipped or not: added again under another name, it gets that as a further name,
+        and its tags are extended; source, licence and note stay where they are set: ``describe`` changes them.
+        ``source`` is the path by default. Bytes are stored unchanged; a motion, and a file that needs others beside it
+        (AMC, some glTF), as lossless ``.kps``. ``tolerance_mm``: store as ``.kps`` within this tolerance, on a figure
+        of 1.7 m; adding the same content again without it stores the original bytes.
+
+        ``load_options`` are keywords of ``load``: ``reference_pose``, ``asf``, ``gaps``, ``animation``, ``fps``. A file
+        that reads differently with them becomes a separate clip, stored as lossless ``.kps``: another animation than
+        the first is named ``Fox: Walk``.
+
+        A folder, or several files and folders, are ingested by ``jobs`` processes (None: one per core) or by a Dask
+        cluster, ``engine="dask://host:8786"``; the result is a report of added and existing clips and of failures.
+        ``on_progress`` is called for each file once it is durable. An interrupted ingest continues when started again.
+        ``tag_folders``: names of the folders below the given one become tags.
+        """
+        if isinstance(content, Motion | bytes):
+            return clip_insert.add(
+                self._store,
+                content,
+                name,
+                tags,
+                source,
+                licence,
+                note,
+                tolerance_mm,
+                build_load_options(**load_options),
+            )
+        if isinstance(content, str | PathLike):
+            if not os.path.isdir(content):  # noqa: PTH112 - Path.is_dir raises for names that are too long
+                return clip_insert.add(
+                    self._store,
+                    content,
+                    name,
+                    tags,
+                    source,
+                    licence,
+                    note,
+                    tolerance_mm,
+                    build_load_options(**load_options),
+                )
+            content = (content,)
+        elif not isinstance(content, Iterable):
+            raise OptionError(f"{type(content).__name__} to add, expected a path, bytes or a Motion")
+        if name is not None:
+            raise OptionError(f"name={name!r} for many files, expected none: each is named after its file")
+        collector = ReportCollector(on_progress)
+        self.ingest(
+            content,
+            tags=tags,
+            source=source,
+            licence=licence,
+            note=note,
+            tolerance_mm=tolerance_mm,
+            jobs=jobs,
+            engine=engine,
+            on_progress=collector.add,
+            tag_folders=tag_folders,
+            **load_options,
+        )
+        return collector.report
+
+    def ingest(
+        self,
+        paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+        *,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        licence: str = "",
+        note: str = "",
+        tolerance_mm: float | None = None,
+        jobs: int | None = None,
+        engine: str | None = None,
+        on_progress: OnProgress | None = None,
+        tag_folders: bool = False,
+        **load_options: Unpack[LoadKeywords],
+    ) -> IngestCounts:
+        """Ingest like ``add`` with a folder or several files; clips are only passed to ``on_progress``, and counted.
+
+        So memory does not grow with the number of clips.
+        """
+        return ingest(
+            self._store,
+            (paths,) if isinstance(paths, str | PathLike) else paths,
+            tags=tags,
+            source=source,
+            licence=licence,
+            note=note,
+            tolerance_mm=tolerance_mm,
+            jobs=jobs,
+            engine=engine,
+            on_progress=on_progress,
+            tag_folders=tag_folders,
+            **load_options,
+        )
+
+    # Trash
+
+    def trash(self, *clips: str) -> tuple[Clip, ...]:
+        """Move clips to the trash, out of all lists and searches, until ``restore``: all or none.
+
+        Their bytes stay. Adding the same content again restores them, too.
+        """
+        return metadata.move_to_trash(self._store, clips)
+
+    def restore(self, *clips: str) -> tuple[Clip, ...]:
+        """Restore clips from the trash, by name or hash: all or none."""
+        return metadata.restore(self._store, clips)
+
+    def empty_trash(self, older_than_days: float = 30.0) -> tuple[Clip, ...]:
+        """Delete clips that have been in the trash for longer, with their bytes; return them."""
+        return metadata.empty_trash(self._store, older_than_days)
+
+    def remove(self, clip: str) -> Clip:
+        """Delete a clip and its bytes permanently; return its record."""
+        return metadata.delete_clip(self._store, clip)
+
+    # Metadata
+
+    def rename(self, clip: str, name: str) -> Clip:
+        """Rename a clip; its old name still finds it."""
+        return metadata.rename(self._store, clip, name)
+
+    def describe(
+        self, clip: str, *, source: str | None = None, licence: str | None = None, note: str | None = None
+    ) -> Clip:
+        """Change the metadata of a clip; None leaves a field as it is, "" clears it."""
+        return metadata.describe(self._store, clip, {"source": source, "licence": licence, "note": note})
+
+    def tag(self, clip: str, *tag_names: str) -> Clip:
+        """Add tags to a clip; they are stored in lower case."""
+        return metadata.retag(self._store, [clip], tag_names, ())[0]
+
+    def untag(self, clip: str, *tag_names: str) -> Clip:
+        """Remove tags from a clip; missing tags are no error."""
+        return metadata.retag(self._store, [clip], (), tag_names)[0]
+
+    def retag(self, clips: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> tuple[Clip, ...]:
+        """Add and remove tags of several clips: all or none; return each clip once, in order."""
+        if isinstance(clips, str):
+            raise OptionError(f"clips={format_value(clips)}, expected several clips: [{format_value(clips)}]")
+        return metadata.retag(self._store, clips, add, remove)
+
+    # Drafts
+
+    def save_draft(self, clip: str, data: str, *, revision: int | None = None) -> Draft:
+        """Save the draft of a clip, text of at most 4 MiB, replacing the one that was read.
+
+        ``revision`` is that of the draft that was read, None if there was none; if it has changed since, Conflict is
+        raised and nothing is written.
+        """
+        return metadata.save_draft(self._store, clip, data, revision)
+
+    def delete_draft(self, clip: str) -> None:
+        """Delete the draft of a clip; no error if there is none."""
+        metadata.delete_draft(self._store, clip)
+
+    # The whole library
+
+    def export(self, folder: str | PathLike[str], clips: Iterable[Clip] | None = None) -> tuple[Path, ...]:
+        """Write the bytes of ``clips`` (None: all) as files named after them.
+
+        An existing file with the same bytes stays, one with other bytes is an error.
+        """
+        return clip_export.export(self._store, self.clips() if clips is None else clips, folder)
+
+    def verify(self, *, fix: bool = False, drop_orphans: bool = False) -> tuple[Fault, ...]:
+        """Check every row and all bytes, and return the faults; none: the library is intact.
+
+        ``fix`` removes temporary files of killed processes and rebuilds wrong or missing indexes. Damaged bytes are
+        repaired by adding their file again. Orphan blobs, such as those added after a backup of the database, stay:
+        ``rebuild`` inserts them as clips, and only ``drop_orphans`` removes them. Others may write in the meantime.
+        """
+        return tuple(verification.verify(self._store, self.location, fix=fix, drop_orphans=drop_orphans))
+
+    def rebuild(self, *, jobs: int | None = None, on_progress: OnRebuildProgress | None = None) -> tuple[Fault, ...]:
+        """Recompute everything that follows from the bytes, and return faults for those that cannot be read.
+
+        This also recovers a lost database: open a new one in its place; its clips are named by their hashes until their
+        files are added again. ``jobs`` processes read the clips (None: one per core); ``on_progress`` is called after
+        each.
+        """
+        return tuple(rebuild_library(self._store, jobs, on_progress))
+
+    # Search
 
     def search(
         self,

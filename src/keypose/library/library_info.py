@@ -1,4 +1,4 @@
-"""The row that describes the library, stored twice so that damage is detected."""
+"""Creation of the tables, their schema version, and the row that describes the library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from keypose.errors import FormatError
+from keypose.library import tables
+from keypose.library.db import Dialect
 from keypose.library.extra import sa
 from keypose.library.rows import now_text
 from keypose.library.tables import library_info, library_info_copy
@@ -57,3 +60,31 @@ def _is_timestamp(value: object) -> bool:
         return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
     except ValueError:
         return False
+
+
+SCHEMA_VERSION = 1
+
+
+def create_tables(connection: sa.Connection, dialect: Dialect, blob_location: str, identity: str) -> None:
+    """Create all tables and indexes of an empty database in the transaction of ``connection``."""
+    tables.metadata.create_all(connection, checkfirst=False)
+    values = {"created_at": now_text(), "blob_location": blob_location, "changes": 0}
+    connection.execute(sa.insert(tables.library_info).values(version=SCHEMA_VERSION, **values))
+    connection.execute(sa.insert(tables.library_info_copy).values(values))
+    connection.execute(sa.insert(tables.identity).values(identity=identity))
+    dialect.create_word_index(connection)
+    dialect.create_vector_index(connection)
+
+
+def load_version(connection: sa.Connection, location: str) -> int:
+    """Return the schema version of a database, 0 for an empty one; FormatError for any version but SCHEMA_VERSION."""
+    schema = connection.get_execution_options().get("schema_of_library")
+    if not sa.inspect(connection).has_table(tables.library_info.name, schema=schema):
+        return 0
+    versions = list(connection.scalars(sa.select(tables.library_info.c.version)))
+    if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
+        raise FormatError(location, f"the database is damaged: its versions are {versions[:3]}, expected one")
+    if versions[0] != SCHEMA_VERSION:
+        raise FormatError(location, f"a library of version {versions[0]}, made by another Keypose, expected version "
+                                    f"{SCHEMA_VERSION}")  # fmt: skip
+    return versions[0]

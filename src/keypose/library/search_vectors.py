@@ -6,7 +6,7 @@ import numpy as np
 
 from keypose.library.descriptors import Description, Windows
 from keypose.library.descriptors.description import Singles
-from keypose.library.part_search import PartTrack
+from keypose.library.search.part_gallery import PartTrack
 
 PART_WINDOWS, POSES = "parts", "poses"  # indexed beside the descriptors of whole clips
 WINDOW = 10  # samples of a track, one second: two means of five
@@ -30,7 +30,7 @@ def build_search_vectors(
 def part_windows(track: PartTrack, hop: int = HOP) -> Singles:
     """Return the windows (W, D) of a track, at least one; the last one ends with it.
 
-    Their squared distance is about twice one minus their similarity (``part_search/cross_correlation.py``): directions
+    Their squared distance is about twice one minus their similarity (``search/cross_correlation.py``): directions
     of length 1, and the logarithm of the amount of motion.
     """
     samples = track.vectors.astype(np.float32)

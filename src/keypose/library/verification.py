@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from keypose.errors import FileError, FormatError
 from keypose.library import library_info
-from keypose.library.analysis import ANALYSIS_VERSION
+from keypose.library.analysis import ANALYSIS_VERSION, unzip_content
 from keypose.library.analysis_rows import (
     compute_checksums,
     has_consistent_body_parts,
@@ -15,14 +15,12 @@ from keypose.library.analysis_rows import (
     load_versions,
 )
 from keypose.library.blobs.base import OWNER_FILE
-from keypose.library.blobs.owner import load_owner, write_identity
-from keypose.library.database import load_identity
+from keypose.library.blobs.folder import load_owner, write_identity
 from keypose.library.extra import sa
-from keypose.library.index_rebuild import load_search_vectors, rebuild_word_index
+from keypose.library.rebuild import load_search_vectors, rebuild_word_index
 from keypose.library.records import Clip, Fault
 from keypose.library.rows import load_clips, row_checksum, search_words
-from keypose.library.source_file import unzip_content
-from keypose.library.store import Store
+from keypose.library.store import Store, load_identity
 from keypose.library.tables import blobs, clips
 
 _ORPHAN_HINT = "adding their file again or rebuild() takes them in, verify(drop_orphans=True) removes them"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_or_copy
 from keypose.errors import ModelError, OptionError
 from keypose.kinematics import UPS, Up
-from keypose.model.curves import Curves, SpanPosition
 from keypose.model.motion import MAX_FPS, MIN_FPS, Motion, Pose, frames_at_rate
-from keypose.model.residual import Residual
 from keypose.model.skeleton import Skeleton
-from keypose.rotations import ORDERS, from_euler, normalise, slerp
+from keypose.rotations import ORDERS, exp, from_euler, multiply, normalise, rotate, slerp
 from keypose.validation import check_int, check_number
 
 
@@ -230,3 +228,145 @@ class KeyedMotion(Frozen):
             of_order = np.flatnonzero(orders == order)
             rotations[:, of_order] = from_euler(angles[:, of_order], order)
         return rotations
+
+
+@dataclass(frozen=True, eq=False)
+class Residual(Frozen):
+    """The detail of every frame: a rotation and a shift in each joint's own frame, so that both follow edits.
+
+    A pose ``q`` with a share ``w`` of it is ``q exp(w rotation)``, translated by ``w shift`` rotated by ``q``.
+    ``frames`` and ``sources`` map frames of the motion to frames of the detail, linear in between: moving a key in time
+    changes this mapping.
+    """
+
+    rotations: Floats  # (R, J, 3) rotation vectors in radians
+    shifts: Floats  # (R, J, 3) file units
+    frames: Floats | None = None  # (A,) increasing frames of the motion; None: the same as those of the detail
+    sources: Floats | None = None  # (A,) frames of the detail, never decreasing
+
+    def __post_init__(self) -> None:
+        rotations = freeze_floats(self.rotations, (None, None, 3), "residual rotations")
+        self._set_field("rotations", rotations)
+        self._set_field("shifts", freeze_floats(self.shifts, rotations.shape, "residual shifts"))
+        if not len(rotations):
+            raise ModelError("residual: no frames, expected at least one")
+        if (self.frames is None) != (self.sources is None):
+            raise ModelError("residual: frames and sources belong together")
+        if self.frames is not None and self.sources is not None:
+            frames = freeze_floats(self.frames, (None,), "residual frames")
+            sources = freeze_floats(self.sources, frames.shape, "residual sources")
+            if not len(frames) or (np.diff(frames) <= 0).any() or (np.diff(sources) < 0).any():
+                raise ModelError("residual: expected increasing frames with sources that do not decrease")
+            self._set_field("frames", frames)
+            self._set_field("sources", sources)
+
+    def __len__(self) -> int:
+        return len(self.rotations)
+
+    def __repr__(self) -> str:
+        timing = "" if self.frames is None else ", retimed"
+        return f"Residual({len(self)} frames, {self.rotations.shape[1]} joints{timing})"
+
+    def source_frames(self, frames: Floats) -> Floats:
+        """Return the frames of the detail for ``frames`` (N,) of the motion."""
+        if self.frames is None or self.sources is None:
+            return np.clip(frames, 0.0, len(self) - 1.0)
+        return np.clip(np.interp(frames, self.frames, self.sources), 0.0, len(self) - 1.0)
+
+    def retime(self, before: Floats, after: Floats) -> Residual:
+        """Return the residual of a motion whose frames ``before`` (A,) became increasing frames ``after`` (A,)."""
+        return replace(self, frames=freeze(np.array(after, np.float64)), sources=freeze(self.source_frames(before)))
+
+    def apply(self, translations: Floats, rotations: Floats, frames: Floats, share: float) -> tuple[Floats, Floats]:
+        """Return local poses (N, J, 3), (N, J, 4) of ``frames`` (N,) with a ``share`` of the detail added."""
+        source = self.source_frames(frames)
+        before = np.floor(source).astype(np.intp)
+        fraction = (source - before)[:, None, None]
+        after = np.minimum(before + 1, len(self) - 1)
+        detail_rotations = self.rotations[before] + fraction * (self.rotations[after] - self.rotations[before])
+        detail_shifts = self.shifts[before] + fraction * (self.shifts[after] - self.shifts[before])
+        shifted = translations + rotate(rotations, share * detail_shifts)
+        return shifted, normalise(multiply(rotations, exp(share * detail_rotations)))
+
+
+@dataclass(frozen=True, eq=False)
+class Curves(Frozen):
+    """Many curves over the same keys. With tangents each span is a cubic (a Bezier curve whose handles lie a third of
+    the span away from their keys); without, it is straight.
+    """
+
+    values: Floats  # (K, J, C)
+    in_tangents: Floats | None = None  # (K, J, C) slope per frame just before each key
+    out_tangents: Floats | None = None  # (K, J, C) slope per frame just after each key
+
+    def __post_init__(self) -> None:
+        values = freeze_floats(self.values, (None, None, None), "curve values")
+        self._set_field("values", values)
+        if (self.in_tangents is None) != (self.out_tangents is None):
+            raise ModelError("curves: slopes on one side of the keys only, expected both or none")
+        for name in ("in_tangents", "out_tangents"):
+            if getattr(self, name) is not None:
+                self._set_field(name, freeze_floats(getattr(self, name), values.shape, name))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        keys, joints, channels = self.values.shape
+        return f"Curves({keys} keys, {joints} joints x {channels}, {'cubic' if self.is_cubic else 'straight'})"
+
+    @property
+    def is_cubic(self) -> bool:
+        """Whether there are tangents."""
+        return self.in_tangents is not None
+
+    @property
+    def n_channels(self) -> int:
+        """Numbers per joint and key."""
+        return int(self.values.shape[2])
+
+    def still_joints(self) -> NDArray[np.bool_]:
+        """Return flags (J,) of the joints that never change."""
+        still = (self.values == self.values[:1]).all(axis=(0, 2))
+        for tangents in (self.in_tangents, self.out_tangents):
+            if tangents is not None:
+                still &= (tangents == 0).all(axis=(0, 2))
+        return np.asarray(still)
+
+    def with_values(self, values: Floats) -> Curves:
+        """Return curves with the same tangents and other values."""
+        return replace(self, values=values)
+
+    def at(self, position: SpanPosition) -> Floats:
+        """Return the values (N, J, C) at positions between the keys; exactly the stored values at a key."""
+        first = self.values[position.before]
+        s = position.fraction[:, None, None]
+        rise = self.values[position.after] - first
+        if self.in_tangents is None or self.out_tangents is None:
+            return np.asarray(first + s * rise)
+        gap = position.gap[:, None, None]
+        tangents = (
+            s
+            * (1 - s)
+            * ((1 - s) * gap * self.out_tangents[position.before] - s * gap * self.in_tangents[position.after])
+        )
+        return np.asarray(first + s * s * (3 - 2 * s) * rise + tangents)
+
+
+@dataclass(frozen=True)
+class SpanPosition:
+    """Positions of frames between keys; before the first and after the last key, that of the nearest key."""
+
+    before: NDArray[np.intp]  # (N,) index of the key at or before each frame
+    after: NDArray[np.intp]  # (N,) index of the next key
+    fraction: Floats  # (N,) 0 to 1 from the first to the second, 0 at a key
+    gap: Floats  # (N,) frames between the two
+
+    @staticmethod
+    def locate(keys: Ints, frames: Floats) -> SpanPosition:
+        """Return the positions of ``frames`` (N,), which may be fractional, between increasing ``keys`` (K,)."""
+        inside = np.clip(frames, keys[0], keys[-1])
+        before = np.searchsorted(keys, inside, side="right") - 1
+        after = np.minimum(before + 1, len(keys) - 1)
+        gap = np.maximum(1, keys[after] - keys[before]).astype(np.float64)
+        return SpanPosition(before, after, (inside - keys[before]) / gap, gap)

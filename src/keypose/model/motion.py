@@ -123,7 +123,7 @@ class Motion(Frozen):
                 f"{self.n_joints} joints, {self.duration_s:.2f} s)")  # fmt: skip
 
     def _repr_html_(self) -> str:
-        from keypose.pictures.motion_card import motion_card
+        from keypose.pictures.cards import motion_card
 
         return motion_card(self)
 

@@ -10,22 +10,42 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
 from keypose.features import JointNames, compute_features
-from keypose.methods.saliency.options import SIGMA_S
+from keypose.methods.saliency.curves import (
+    CUT_SIGMAS,
+    SIGMA_S,
+    build_options,
+    curve_saliency,
+    find_extrema,
+    frame_importance,
+)
 from keypose.model import Features, Motion
-from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_y, max_label_width, vertical_ticks
-from keypose.pictures.chart.chart import MAX_SIZE_PX, check_size
-from keypose.pictures.chart.draw import LineStyles, draw_legend_sample, draw_line
-from keypose.pictures.chart.elements import Axis, Line
-from keypose.pictures.chart.labels import SAMPLE_PX, lay_out_legend
-from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
-from keypose.pictures.chart.scale import Scale, build_scale
-from keypose.pictures.chart.strokes import line_path
-from keypose.pictures.chart.time_axis import TIME_PX, draw_key_lines, draw_time_axis, frame_scale
-from keypose.pictures.curve_saliency import JointSaliency, compute_joint_saliency
-from keypose.pictures.key_marks import Keys, key_frames
-from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.svg import document, fit_text, number, text_element, text_width
-from keypose.pictures.theme import Theme, find_theme
+from keypose.pictures.chart.axes import (
+    ROW_PX,
+    TEXT_PX,
+    TIME_PX,
+    Area,
+    draw_key_lines,
+    draw_time_axis,
+    draw_y,
+    frame_scale,
+    max_label_width,
+    vertical_ticks,
+)
+from keypose.pictures.chart.chart import EDGE_PX, MAX_SIZE_PX, TITLE_PX, check_size
+from keypose.pictures.chart.draw import SAMPLE_PX, LineStyles, draw_legend_sample, draw_line, lay_out_legend
+from keypose.pictures.chart.scale import Axis, Line, Scale, build_scale, line_path
+from keypose.pictures.joint_rows import Keys, key_frames
+from keypose.pictures.svg import (
+    Picture,
+    Theme,
+    document,
+    find_theme,
+    fit_text,
+    number,
+    picture_path,
+    text_element,
+    text_width,
+)
 from keypose.validation import check_bool, check_choice, check_number, check_text
 
 VALUES = ("auto", "euler", "positions")
@@ -283,3 +303,23 @@ def _describe(motion: Motion, panels: list[_Panel], n_keys: int) -> str:
         f"{p.joint} {p.values.min():.4g} to {p.values.max():.4g} {p.unit}" for p in panels[:DEFAULT_JOINTS]
     )
     return f"Motion curves of {motion.name}: {names} over {motion.duration_s:.2f} s{keys}. {ranges}."
+
+
+@dataclass(frozen=True)
+class JointSaliency:
+    """Saliency of one joint, the input of the method of Bulut & Capin."""
+
+    over_mean: Floats  # (T,) maximum of S / mean(S) over the curves; frames above 1 are candidates
+    frames: Ints  # (N,) extrema among the candidates, the most salient of each cluster
+    columns: Ints  # (N,) index of the curve of each extremum
+
+
+def compute_joint_saliency(features: Features, sigma_s: float) -> JointSaliency:
+    """Return the saliency of the curves (T, D) of one joint."""
+    options = build_options(features.fps, 1, sigma_s, CUT_SIGMAS, None, "joint", "one", "flat")
+    salience = curve_saliency(features.values, options)
+    mean = salience.mean(axis=0)
+    over_mean = frame_importance(salience, mean, options)
+    extrema, _ = find_extrema(features.values, salience, mean, over_mean, options)
+    chosen = extrema.select(options)
+    return JointSaliency(over_mean, chosen.frames.astype("int32"), chosen.columns.astype("int32"))

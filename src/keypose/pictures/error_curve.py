@@ -14,9 +14,8 @@ from keypose.errors import OptionError
 from keypose.model import Ladder, Selection
 from keypose.model.selection import NOISE
 from keypose.pictures.chart import Axis, Line, Mark, TopAxis, chart
-from keypose.pictures.chart.ticks import format_tick
-from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.theme import SERIES
+from keypose.pictures.chart.scale import format_tick
+from keypose.pictures.svg import SERIES, Picture, picture_path
 from keypose.validation import check_bool, check_int, check_text
 
 Ladders: TypeAlias = Ladder | Mapping[str, Ladder] | Sequence[Ladder]

@@ -12,17 +12,22 @@ from numpy.typing import ArrayLike
 from keypose.arrays import Floats, runs
 from keypose.errors import OptionError
 from keypose.model import Skeleton
-from keypose.pictures.chart.axes import TEXT_PX, Area
-from keypose.pictures.chart.chart import MAX_SIZE_PX, check_size
-from keypose.pictures.chart.layout import EDGE_PX, TITLE_PX
-from keypose.pictures.chart.scale import Scale
-from keypose.pictures.chart.ticks import format_tick, round_step
-from keypose.pictures.chart.time_axis import TIME_PX, draw_key_lines, draw_time_axis, frame_scale
-from keypose.pictures.joint_rows import Side, group_joints
-from keypose.pictures.key_marks import Keys, key_frames
-from keypose.pictures.picture import Picture, picture_path
-from keypose.pictures.svg import document, fit_text, number, text_element, text_width
-from keypose.pictures.theme import STEPS, Theme, find_theme
+from keypose.pictures.chart.axes import TEXT_PX, TIME_PX, Area, draw_key_lines, draw_time_axis, frame_scale
+from keypose.pictures.chart.chart import EDGE_PX, MAX_SIZE_PX, TITLE_PX, check_size
+from keypose.pictures.chart.scale import Scale, format_tick, round_step
+from keypose.pictures.joint_rows import Keys, Side, group_joints, key_frames
+from keypose.pictures.svg import (
+    STEPS,
+    Picture,
+    Theme,
+    document,
+    find_theme,
+    fit_text,
+    number,
+    picture_path,
+    text_element,
+    text_width,
+)
 from keypose.validation import check_number, check_text
 
 COLUMN_PX = 2.0  # width of a column, which shows the maximum of its frames

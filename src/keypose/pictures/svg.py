@@ -1,12 +1,23 @@
-"""SVG text helpers: numbers, text elements and the document. Text from files is always escaped and truncated."""
+"""SVG: colours by name, text helpers, the document, and ``Picture``, which can be saved, converted to PNG and
+displayed.
+"""
 
 from __future__ import annotations
 
+import base64
+import re
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Literal
 
-from keypose.pictures.theme import Theme
+from keypose.errors import MissingExtra, OptionError
+from keypose.formats.base import write_atomically
+from keypose.validation import check_number
 
 FONT = "'Source Sans 3','Source Sans Pro','Segoe UI',system-ui,sans-serif"
 MAX_TEXT_LENGTH = 200  # characters of text from files
@@ -84,3 +95,184 @@ def document(
         f'aria-label="{escape(clean(alt_text, 1000))}" font-family="{FONT}">'
         f"<title>{escape(clean(title))}</title>{background}{body}</svg>"
     )
+
+
+MAX_PIXELS = 1 << 26  # of a PNG: 256 MB during conversion
+MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels to a px
+SUFFIXES = (".svg", ".png")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG picture of ``width`` x ``height`` px. ``save`` writes ``.svg`` or ``.png``; notebooks display it."""
+
+    svg: str
+    width: float
+    height: float
+    alt_text: str  # description for screen readers
+
+    def __repr__(self) -> str:
+        return f"Picture({self.width:.0f} x {self.height:.0f} px: {self.alt_text})"
+
+    def _repr_html_(self) -> str:
+        data = base64.b64encode(self.svg.encode()).decode()
+        return (f'<img alt="{escape(self.alt_text)}" width="{self.width:.0f}" height="{self.height:.0f}" '
+                f'style="max-width:100%;height:auto" src="data:image/svg+xml;base64,{data}">')  # fmt: skip
+
+    def png(self, scale: float = 2.0) -> bytes:
+        """Return the picture as PNG with ``scale`` pixels per px; needs the extra ``png``."""
+        factor = check_number("scale", scale, min_value=MIN_SCALE, max_value=MAX_SCALE)
+        if self.width * self.height * factor * factor > MAX_PIXELS:
+            raise OptionError(f"a PNG of {self.width * factor:.0f} x {self.height * factor:.0f} pixels, "
+                              f"expected at most {MAX_PIXELS:,} in all: take a smaller scale")  # fmt: skip
+        try:
+            import font_source_sans_pro as fonts
+            import resvg_py
+        except ImportError:
+            raise MissingExtra("PNG pictures need: pip install 'keypose[png]' (SVG needs nothing)") from None
+        # Our own font first, so that pictures are equal on every machine; system fonts only for other scripts.
+        files = [fonts.SourceSansPro, fonts.SourceSansProSemibold]
+        pixels: bytes = resvg_py.svg_to_bytes(
+            svg_string=self.svg,
+            zoom=factor,
+            skip_system_fonts=not _needs_other_fonts(self.svg),
+            font_files=files,
+            sans_serif_family="Source Sans Pro",
+        )
+        return bytes(pixels)
+
+    def save(self, path: str | PathLike[str], *, scale: float = 2.0) -> Path:
+        """Write an ``.svg``, or a ``.png`` with ``scale`` pixels per px, atomically."""
+        target = picture_path(path)
+        write_atomically(target, self.svg.encode() if target.suffix.lower() == ".svg" else self.png(scale))
+        return target
+
+
+def parse_size(svg: str) -> tuple[float, float]:
+    """Return width and height in px of an SVG of ``svg.document``."""
+    match = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', svg)
+    if match is None:
+        raise OptionError(f"a picture that begins with {svg[:20]!r}, expected one of ours")
+    return float(match[1]), float(match[2])
+
+
+def picture_path(path: str | PathLike[str]) -> Path:
+    """Return ``path`` if it has a suffix of a picture format; call it before any work is done."""
+    target = Path(fspath(path))
+    if target.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"{target}: a picture is written as one of {', '.join(SUFFIXES)}")
+    return target
+
+
+def _needs_other_fonts(svg: str) -> bool:
+    return re.search(r"[^\u0000-\u024f\u2010-\u2026]", svg) is not None
+
+
+ThemeName = Literal["light", "dark", "page", "notebook"]
+TONES = 6  # of a body: 0 is the farthest
+STEPS = 9  # of a colour scale: heat maps, angles of swings
+SERIES = 10  # distinct colours of lines
+
+_BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
+_SHADE = "#10141c"  # mixed into the shaded side of limbs
+_HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
+_LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours by name, as SVG attributes take them: ``theme["ink"]``, ``theme["left3"]``, ``theme["heat8"]``."""
+
+    name: ThemeName
+    colours: Mapping[str, str]
+
+    def __getitem__(self, colour: str) -> str:
+        return self.colours[colour]
+
+
+def mix(colour: str, other: str, part: float) -> str:
+    """Return ``colour`` mixed with a share ``part`` (0 to 1) of ``other``, all ``#rrggbb``."""
+    ours, theirs = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (colour, other))
+    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(ours, theirs, strict=True))
+
+
+def find_theme(name: str) -> Theme:
+    """Return the theme ``name``."""
+    if not isinstance(name, str) or name not in THEMES:
+        raise OptionError(f"theme {name!r}, expected one of {', '.join(THEMES)}")
+    return THEMES[name]
+
+
+def page_css() -> str:
+    """Return CSS variables for pictures of theme ``page``: dark if the reader prefers or selects it, light in print."""
+    light, dark = (";".join(f"--kp-{name}:{value}" for name, value in THEMES[each].colours.items())
+                   for each in ("light", "dark"))  # fmt: skip
+    return (f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+            f"@media screen{{:root[data-theme=dark]{{{dark}}}}}")  # fmt: skip
+
+
+def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
+    """Return all colours by name; distant limbs fade to ``far``, near ones are lightened with ``lit``."""
+    plain = {
+        "paper": paper,
+        "panel": mix(paper, ink, 0.03),
+        "ink": ink,
+        "muted": mix(paper, ink, 0.62),
+        "grid": mix(paper, ink, 0.14),
+        "floor": mix(paper, ink, 0.3),
+        "shadow": "#0000002e" if paper > "#8" else "#0000008c",
+        "outline": mix(paper, ink, 0.85) if paper > "#8" else paper,
+        "stripe": mix(paper, "#ffffff", 0.9),
+        "key": "#e03131" if paper > "#8" else "#ff8787",
+        "cliff": "#0b7285" if paper > "#8" else "#66d9e8",
+        "contact": "#5c940d" if paper > "#8" else "#a9e34b",
+    }
+    for side, colour in _BODY.items():
+        for tone in range(TONES):
+            part = tone / (TONES - 1)
+            plain[f"{side}{tone}"] = mix(mix(colour, far, 0.42 * (1 - part)), lit, 0.12 * part)
+            plain[f"{side}_dark{tone}"] = mix(plain[f"{side}{tone}"], _SHADE, 0.38)
+    hot = _HOT if paper > "#8" else ("#862e9c", "#f76707", "#ffe066")
+    for step in range(STEPS):
+        plain[f"heat{step}"] = mix(_heat(hot, step), paper, _faint(step))
+    for number, colour in enumerate(_LINES):
+        plain[f"line{number}"] = colour if paper > "#8" else mix(colour, "#ffffff", 0.45)
+    return plain
+
+
+def _heat(hot: tuple[str, str, str], step: int) -> str:
+    part = step / (STEPS - 1)
+    return mix(hot[0], hot[1], 2 * part) if part <= 0.5 else mix(hot[1], hot[2], 2 * part - 1)
+
+
+def _faint(step: int) -> float:
+    """Return the share of paper colour in a step of the scale: only the first steps are faint."""
+    return 0.75 * max(0.0, 1 - 3 * step / (STEPS - 1))
+
+
+_LIGHT = _colours("#ffffff", "#1a1d21", far="#ffffff", lit="#ffffff")
+_DARK = _colours("#16181c", "#e9ecef", far="#16181c", lit="#ffffff")
+
+THEMES: Mapping[str, Theme] = {
+    "light": Theme("light", _LIGHT),
+    "dark": Theme("dark", _DARK),
+    "page": Theme("page", {name: f"var(--kp-{name})" for name in _LIGHT}),
+    "notebook": Theme(
+        "notebook",
+        {
+            **_colours("#ffffff", "#1a1d21", far="#868e96", lit="#ffffff"),
+            "paper": "none",
+            "ink": "currentColor",
+            "outline": "#495057",
+            "muted": "#868e96",
+            "grid": "#868e9655",
+            "floor": "#868e9699",
+            "panel": "#868e961a",
+            "key": "#f03e3e",
+            "cliff": "#1098ad",
+            "contact": "#74b816",
+            **{f"heat{step}": f"{_heat(_HOT, step)}{round(255 * (1 - _faint(step))):02x}" for step in range(STEPS)},
+            **{f"line{number}": mix(colour, "#ffffff", 0.25) for number, colour in enumerate(_LINES)},
+        },
+    ),
+}

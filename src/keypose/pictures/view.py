@@ -11,7 +11,7 @@ import numpy as np
 from keypose.arrays import Floats, Frozen
 from keypose.errors import OptionError
 from keypose.model import Motion
-from keypose.pictures.figure.sample import Sample, normalise, sample_motion
+from keypose.pictures.figure.paint import Sample, normalise, sample_motion
 from keypose.pictures.motion_cache import cache_per_motion
 from keypose.validation import check_number
 

@@ -18,10 +18,10 @@ import keypose
 from keypose.errors import KeyposeError
 from keypose.server.app_state import ClientDisconnected, open_app_state
 from keypose.server.error_responses import INTERNAL_ERROR_MESSAGE, error_details, error_response, http_status
+from keypose.server.middleware import add_middleware
 from keypose.server.middleware.error_pages import LingeringResponse, refuse, wants_html
-from keypose.server.middleware.stack import add_middleware
 from keypose.server.routes import ROUTERS
-from keypose.server.schema.base import ErrorResponse
+from keypose.server.schema import ErrorResponse
 from keypose.server.settings import Settings
 
 logger = logging.getLogger("keypose.server")

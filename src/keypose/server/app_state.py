@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import Depends, Request
+from starlette.responses import Response
 
 from keypose.errors import KeyposeError
 from keypose.library.library import Library
@@ -25,7 +26,7 @@ from keypose.server.static_files import FILES
 from keypose.server.temp_dirs import TempDir, temp_dir
 from keypose.server.workers.pool import Workers
 from keypose.server.workers.process import CLIP_TASKS, SEARCH_TASKS, UPLOAD_TASKS, WorkerConfig
-from keypose.server.workers.worker_context import find_clip
+from keypose.server.workers.worker_context import TaskResult, find_clip
 
 logger = logging.getLogger("keypose.server")
 
@@ -179,3 +180,32 @@ def _get_app_state(request: Request) -> AppState:
 
 
 AppStateDep = Annotated[AppState, Depends(_get_app_state)]
+
+
+async def run_task(
+    request: Request,
+    state: AppState,
+    task: str,
+    clip: str,
+    payload: dict[str, Any],
+    timeout_s: float | None = None,
+    *,
+    is_slow: bool = False,
+) -> Response:
+    """Return the response of a task about a clip, cancelled if the client disconnects. ``payload`` is JSON data."""
+    result = await run_until_disconnect(request, state.workers.run(task, clip, payload, timeout_s, is_slow=is_slow))
+    return build_response(request, result)
+
+
+def build_response(request: Request, result: TaskResult) -> Response:
+    """Return a task result as a response: 304 without a body if the client has it by its ETag."""
+    etag = next((value for name, value in result.headers.items() if name.lower() == "etag"), None)
+    if etag is not None and is_cached(request, etag):
+        return Response(status_code=304, headers=dict(result.headers))
+    return Response(result.body, media_type=result.media_type, headers=dict(result.headers))
+
+
+def is_cached(request: Request, etag: str) -> bool:
+    """Whether the client has the content with this ETag."""
+    etags = request.headers.get("if-none-match", "")
+    return etag in (each.strip().removeprefix("W/") for each in etags.split(","))

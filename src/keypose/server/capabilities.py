@@ -8,7 +8,7 @@ from functools import cache
 
 from keypose.anatomy import recognise
 from keypose.formats import FORMATS
-from keypose.formats.subprocess_readers.blender import INTERPRETER_VARIABLE
+from keypose.formats.subprocess_readers import INTERPRETER_VARIABLE
 from keypose.methods import METHODS
 from keypose.server.schema.clips import FormatRow, MethodRow
 

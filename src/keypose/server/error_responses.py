@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from keypose.errors import FormatError, KeyposeError
-from keypose.server.schema.base import ErrorDetails, ErrorResponse
+from keypose.server.schema import ErrorDetails, ErrorResponse
 
 INTERNAL_ERROR_MESSAGE = "a fault in Keypose itself; the log of the server says where"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -10,13 +11,16 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import uvicorn
 
+from keypose.demo import demo_motion, footwork
 from keypose.errors import OptionError
+from keypose.library.library import Library
+from keypose.model import Motion
 from keypose.server.app import make_app
 from keypose.server.http_protocol import KEEP_ALIVE_S, MAX_HEADER_BYTES, HeaderLimit, TimedHttpProtocol
-from keypose.server.memory import release_large_blocks
 from keypose.server.settings import Settings
 from keypose.server.temp_dirs import remove_all
 
@@ -142,3 +146,50 @@ def _is_relevant(record: logging.LogRecord) -> bool:
         return False
     message = record.getMessage()
     return not message.startswith(("Invalid HTTP request", "Unsupported upgrade", "Cancel ", "No supported WebSocket"))
+
+
+LARGE_BYTES = 1 << 20
+_M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
+
+
+def release_large_blocks() -> None:
+    """Make free() return blocks of 1 MiB and more to the system.
+
+    By default glibc raises that threshold to the largest block freed so far: then a few small blocks between large
+    ones keep all of them allocated.
+    """
+    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):  # other systems have no such call
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
+
+
+SOURCE = "keypose.demo_motion"
+LICENCE = "MIT, as Keypose"
+
+# Name: start and end in seconds, tags.
+_CUTS = {
+    "Walk along a curve": (footwork.WALK_S - 0.4, footwork.TURN_S, ("walk", "locomotion")),
+    "First steps": (footwork.WALK_S - 0.6, footwork.WALK_S + 4 * footwork.STEP_S, ("walk", "start")),
+    "Turn around": (footwork.TURN_S - 0.2, footwork.TURN_S + 2.2, ("turn",)),
+    "Jump forward": (footwork.CROUCH_S - 0.7, footwork.ABSORB_S + 0.7, ("jump",)),
+    "Landing": (footwork.TOUCH_S - 0.15, footwork.ABSORB_S + 0.7, ("jump", "landing")),
+    "Front kick": (footwork.BACK_S + 0.3, footwork.STAND_S + 0.3, ("kick", "fight")),
+    "Step back and kick": (footwork.BACK_S - 0.2, footwork.DOWN_S + 0.4, ("kick", "fight")),
+    "Whole performance": (0.0, footwork.DURATION_S, ("walk", "turn", "jump", "kick")),
+}
+
+
+def add_demo_clips(library: Library) -> None:
+    """Add the demo clips to a library."""
+    for motion, tags in demo_clips():
+        library.add(motion, tags=("demo", *tags), source=SOURCE, licence=LICENCE)
+
+
+def demo_clips() -> Iterator[tuple[Motion, tuple[str, ...]]]:
+    """Yield sections of the demo motion with their tags, at two frame rates and with a different sway."""
+    for suffix, fps, seed in (("", 120.0, 0), (", 60 fps", 60.0, 1)):
+        performance = demo_motion(fps, seed)
+        for name, (start_s, end_s, tags) in _CUTS.items():
+            cut = performance[round(start_s * fps) : min(round(end_s * fps) + 1, performance.n_frames)]
+            yield replace(cut, name=f"{name}{suffix}"), tags

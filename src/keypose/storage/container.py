@@ -15,7 +15,7 @@ from keypose.storage.byte_source import ByteReader
 from keypose.storage.groups import CodedFrames, CodingError, group_bounds
 from keypose.storage.header.clip_header import ClipHeader, code_header
 from keypose.storage.header.coder import Coder, Decoder, Encoder, LimitExceeded
-from keypose.swings.block.reader import escape_message
+from keypose.swings.block.byte_io import escape_message
 
 MAGIC = b"KPS"
 VERSION = 1

@@ -10,24 +10,127 @@ import numpy as np
 
 from keypose.arrays import freeze
 from keypose.errors import FormatError, LimitError, ModelError, OptionError
+from keypose.kinematics import Up
 from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits
-from keypose.model import KeyedMotion, Motion
-from keypose.storage.blocks import inflate_text, parse_keys
+from keypose.model import KeyedMotion, Motion, Pose, Skeleton
+from keypose.storage.blocks import inflate_text, is_detail_in_frames, parse_keys, restore_detail
 from keypose.storage.byte_source import ByteSource, open_source
 from keypose.storage.container import compute_checksum, read_contents
-from keypose.storage.damage import Damage, find_intact_spans, format_seconds, summarize_damage
-from keypose.storage.detail import is_detail_in_frames, restore_detail
-from keypose.storage.group_reader import GroupReader
-from keypose.storage.groups import group_frames
-from keypose.storage.header_fields import HeaderFields
+from keypose.storage.group_reader import Damage, GroupReader, find_intact_spans, format_seconds, summarize_damage
+from keypose.storage.groups import LOSSLESS, NO_FRAMES, group_frames
+from keypose.storage.header.clip_header import ClipHeader
 from keypose.storage.tolerance_note import add_tolerance_note
 from keypose.swings import Swings
-from keypose.swings.block.reader import escape_message
+from keypose.swings.block.byte_io import escape_message
 from keypose.swings.codec import unpack
 from keypose.validation import check_bool, check_int, check_number
 
 if TYPE_CHECKING:
     from keypose.storage.lossless import ChannelTable
+
+
+class HeaderFields:
+    """The fields of a file's header."""
+
+    def __init__(self, header: ClipHeader, n_bytes: int) -> None:
+        self._header = header
+        self._n_bytes = n_bytes
+
+    @property
+    def name(self) -> str:
+        """Return the name of the clip."""
+        return self._header.name
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """Return the skeleton of the original file."""
+        return self._header.skeleton
+
+    @property
+    def fps(self) -> float:
+        """Return the frames per second."""
+        return self._header.fps
+
+    @property
+    def n_frames(self) -> int:
+        """Return the number of frames."""
+        return self._header.n_frames
+
+    @property
+    def n_joints(self) -> int:
+        """Return the number of joints, without end sites."""
+        return self._header.skeleton.n_joints
+
+    @property
+    def duration_s(self) -> float:
+        """Return the seconds from the first frame to the end of the last one."""
+        return self.n_frames / self.fps
+
+    @property
+    def up(self) -> Up:
+        """Return the up axis."""
+        return self._header.up
+
+    @property
+    def metres_per_unit(self) -> float | None:
+        """Return the metres per file unit; None: unknown."""
+        return self._header.metres_per_unit
+
+    @property
+    def first_frame(self) -> int:
+        """Return the number of frame 0 in the source."""
+        return self._header.first_frame
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes of the reader of the original."""
+        return self._header.notes
+
+    @property
+    def reference_pose(self) -> Pose | None:
+        """Return the reference pose, which is not part of the movement; None: there is none."""
+        return self._header.reference_pose
+
+    @property
+    def tolerance_mm(self) -> float | None:
+        """Return the error bound in mm on a figure of 1.7 m; None: lossless, or no stored frames."""
+        return self._header.tolerance_mm
+
+    @property
+    def lossless(self) -> bool:
+        """Return whether every number is restored exactly."""
+        return self._header.kind == LOSSLESS
+
+    @property
+    def has_frames(self) -> bool:
+        """Return whether frames are stored; if not, they are played from the stored keys or swings."""
+        return self._header.kind != NO_FRAMES
+
+    @property
+    def has_keys(self) -> bool:
+        """Return whether the file has keys."""
+        return self._header.keys_bytes is not None
+
+    @property
+    def has_swings(self) -> bool:
+        """Return whether the file has swings."""
+        return self._header.swings_bytes is not None
+
+    @property
+    def n_groups(self) -> int:
+        """Return the number of groups of frames, each of which is decoded separately."""
+        return self._header.n_groups
+
+    @property
+    def group_s(self) -> float:
+        """Return the seconds per group; the last one has 0.5 to 1.5 times as many."""
+        return group_frames(self.fps) / self.fps
+
+    @property
+    def n_bytes(self) -> int:
+        """Return the size of the complete file in bytes."""
+        return self._n_bytes
+
 
 FRAME_ROUNDING = 1e-3  # of a frame: rounding error of a time that denotes a frame
 BYTES_PER_JOINT = 80  # memory per joint and frame of the result; groups are copied into it one by one

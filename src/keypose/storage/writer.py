@@ -12,7 +12,7 @@ from keypose.storage.container import build_file
 from keypose.storage.groups import NO_FRAMES, WITHIN_TOLERANCE, CodedFrames, CodingError
 from keypose.storage.header.clip_header import ClipHeader
 from keypose.swings import Swings
-from keypose.swings.block.reader import escape_message
+from keypose.swings.block.byte_io import escape_message
 from keypose.swings.codec import pack
 from keypose.validation import check_number
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.curves.edit.euler import nearest_angles
+from keypose.curves.edit.directions import nearest_angles
 from keypose.errors import OptionError
 from keypose.model import Motion
 from keypose.swings.model import Swings

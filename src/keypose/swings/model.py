@@ -14,15 +14,14 @@ from keypose.errors import ModelError
 from keypose.kinematics import UPS, Up
 from keypose.model import FootContacts, Motion, Pose, Skeleton
 from keypose.model.motion import MAX_FPS, MIN_FPS, frames_at_rate
-from keypose.swings.path import Path
 from keypose.swings.settings import DEFAULT_SETTINGS, Settings
-from keypose.swings.swing import Swing, check_items
+from keypose.swings.swing import Path, Swing, check_items
 from keypose.swings.track import Track
 from keypose.validation import check_int, check_number
 
 if TYPE_CHECKING:
+    from keypose.swings.codec import Size
     from keypose.swings.edit import SwingEdit
-    from keypose.swings.size import Size
     from keypose.swings.timeline import Timeline
 
 MAX_FRAMES = (1 << 31) - 1  # frame numbers are 32-bit
@@ -226,7 +225,7 @@ class Swings(Frozen):
 
     def size(self) -> Size:
         """Return the packed size in bytes by section, and its ratio to the raw motion."""
-        from keypose.swings.size import measure_size
+        from keypose.swings.codec import measure_size
 
         return measure_size(self)
 

@@ -18,12 +18,10 @@ from keypose import _core
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion, Skeleton
-from keypose.swings.fallback import add_keys
-from keypose.swings.means import mean_rotation, span_mean_rotations
+from keypose.swings.fallback import add_keys, mean_rotation, span_mean_rotations
 from keypose.swings.model import Swings
-from keypose.swings.path import Path, fit_path
 from keypose.swings.settings import Fallback, Metric, Settings
-from keypose.swings.swing import KeyedSpan
+from keypose.swings.swing import KeyedSpan, Path, fit_path
 from keypose.swings.track import Track
 
 Spans = tuple[Ints, Ints, Ints]  # joints, starts, ends

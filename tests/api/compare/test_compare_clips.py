@@ -17,8 +17,7 @@ import pytest
 import keypose as kp
 from keypose.api.compare import CompareOptions
 from keypose.batch import compare as compare_module
-from keypose.batch.compare import CompareJob, compare, compare_clip
-from keypose.batch.compare_cache import SUFFIX, CompareCache
+from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, compare, compare_clip
 
 QUICK = CompareOptions(("uniform",), (), (80.0,), ("linear",), curves=False)
 SETTINGS = {"removed_percent": 80.0, "inbetweens": "linear", "curves": False}

@@ -9,7 +9,7 @@ import pytest
 
 import keypose as kp
 from keypose.api.compare import COMPARED_METHODS, REFERENCES
-from keypose.api.compare.rows import COLUMN_TYPES
+from keypose.api.compare.tables import COLUMN_TYPES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "compare.md").read_text()
 

@@ -12,9 +12,8 @@ import pytest
 
 import keypose as kp
 from keypose.api.compare import CompareOptions, Comparison, Row
-from keypose.api.compare.rows import COLUMN_TYPES
-from keypose.batch.compare import CompareJob, compare, compare_clip
-from keypose.batch.compare_cache import SUFFIX, CompareCache
+from keypose.api.compare.tables import COLUMN_TYPES
+from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, compare, compare_clip
 from keypose.pictures.report import report
 
 SETTINGS = CompareOptions(("uniform", "farthest"), ("pca",), (80.0, 90.0), ("linear", "fitted"), curves=False)

@@ -11,9 +11,8 @@ import pytest
 
 import keypose as kp
 from keypose.api.compare import COMPARED_METHODS, REFERENCES, CompareOptions, Comparison, Row, compare_motion
-from keypose.api.compare.budgets import build_budgets, count_keys
 from keypose.api.compare.clip import compute_digest
-from keypose.api.compare.settings import build_compare_options
+from keypose.api.compare.settings import build_budgets, build_compare_options, count_keys
 
 
 def compare_one(rows: Comparison | tuple[Row, ...], method: str, inbetweens: str, percent: float) -> Row:

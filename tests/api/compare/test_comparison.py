@@ -13,8 +13,7 @@ import pytest
 import keypose as kp
 from keypose.api.compare import Comparison, Row
 from keypose.api.compare.comparison import find_best
-from keypose.api.compare.rows import COLUMN_TYPES
-from keypose.api.compare.tables import format_number
+from keypose.api.compare.tables import COLUMN_TYPES, format_number
 
 EVIL = "=cmd|'calc'!A1,\"quoted\"\n<script>alert(1)</script>\x1b[31m\u202e\ud800"
 

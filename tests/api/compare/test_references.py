@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-import naive_inbetween as twin
-from keypose.api.compare import columns as columns_room
-from keypose.api.compare import per_curve
-from keypose.api.compare.columns import Columns
-from keypose.api.compare.per_curve import PerCurve
-from keypose.api.compare.principal import PrincipalPoses
+from keypose.api.compare import references
+from keypose.api.compare import references as columns_room
+from keypose.api.compare.references import Columns, PerCurve, PrincipalPoses
+from reference import naive_inbetween as twin
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +67,7 @@ def test_a_key_on_every_frame_reproduces_the_clip(motion, columns, reduced):
 
 def test_keys_that_cost_nothing_are_removed():
     t = np.arange(40.0)
-    path = per_curve.remove_keys(0.01 * (t - 11) ** 3 - t)
+    path = references.remove_keys(0.01 * (t - 11) ** 3 - t)
     assert len(path.frames) == 38 and path.costs.max() < 1e-9 < path.flat
     assert sorted(path.frames.tolist()) == list(range(1, 39))
 
@@ -81,8 +79,8 @@ def test_spans_are_fitted_like_those_of_poses(gap):
     left = [
         curve[t] - twin.hermite((t - 3) / gap, gap, curve[3], curve[3 + gap], start, end) for t in range(4, 3 + gap)
     ]
-    assert per_curve.span_error(curve, 3, 3 + gap) == pytest.approx(np.abs(left).max(), abs=1e-12)
-    rebuilt = per_curve.rebuild_curve(curve, np.array([0, 3, 3 + gap, 19]))
+    assert references.span_error(curve, 3, 3 + gap) == pytest.approx(np.abs(left).max(), abs=1e-12)
+    rebuilt = references.rebuild_curve(curve, np.array([0, 3, 3 + gap, 19]))
     np.testing.assert_allclose(curve[4 : 3 + gap] - rebuilt[4 : 3 + gap], left, atol=1e-12)
 
 
@@ -105,7 +103,7 @@ def slow_keys(curve: np.ndarray, tolerance: float) -> list[int]:
 
 def test_reduction_agrees_with_the_reference():
     curve = np.random.default_rng(5).normal(size=25).cumsum()
-    path = per_curve.remove_keys(curve)
+    path = references.remove_keys(curve)
     for tolerance in (0.05, 0.3, 1.0):
         # both stop at the first removal that costs more than the tolerance
         count = int(np.searchsorted(np.maximum.accumulate(path.costs), tolerance, side="right"))

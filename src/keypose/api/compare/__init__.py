@@ -2,8 +2,8 @@
 
 from keypose.api.compare.clip import compare_motion
 from keypose.api.compare.comparison import Comparison, MedianRow
-from keypose.api.compare.rows import Row
 from keypose.api.compare.settings import COMPARED_METHODS, REFERENCES, ComparedMethod, CompareOptions
+from keypose.api.compare.tables import Row
 
 __all__ = [
     "COMPARED_METHODS",

@@ -12,20 +12,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.api.compare.budgets import Budget, build_budgets, percent_removed
-from keypose.api.compare.columns import Columns
-from keypose.api.compare.per_curve import PerCurve
-from keypose.api.compare.principal import PrincipalPoses
-from keypose.api.compare.rows import OWN, Row
+from keypose.api.compare.references import Columns, PerCurve, PrincipalPoses
 from keypose.api.compare.settings import (
     BY_INBETWEEN,
     COMPARED_METHODS,
     PCA,
     PER_CURVE,
     REFERENCES,
+    Budget,
     ComparedMethod,
     CompareOptions,
+    build_budgets,
+    percent_removed,
 )
+from keypose.api.compare.tables import OWN, Row
 from keypose.api.select import ladder
 from keypose.api.unbake import unbake
 from keypose.curves.keyed_motion import build_keyed_motion

@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import median
 
 from keypose.api.compare import tables
-from keypose.api.compare.rows import MEASURED_COLUMNS, ClipIdentity, Row
 from keypose.api.compare.settings import CompareOptions
+from keypose.api.compare.tables import MEASURED_COLUMNS, ClipIdentity, Row
 from keypose.errors import ModelError
 
 

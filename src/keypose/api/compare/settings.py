@@ -1,14 +1,17 @@
-"""Options of a comparison: methods, in-betweens and budgets."""
+"""Options of a comparison: methods, in-betweens and budgets; and the rows that follow from them."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from keypose.api.frames import FrameRange, parse_frame_range
+import numpy as np
+
+from keypose.api.compare.tables import OWN, Row
+from keypose.api.method_input import FrameRange, parse_frame_range
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Motion
@@ -152,3 +155,76 @@ def _as_tuple(name: str, value: Any, kind: type | tuple[type, ...]) -> tuple[Any
         return tuple(value)
     except TypeError:
         raise OptionError(f"{name}={value!r}, expected several") from None
+
+
+CURVE_POINTS = 12
+MAX_CURVE_KEYS = 1000  # more keys add little to the curve and take long to select
+
+
+class Budget(NamedTuple):
+    """A number of keys, and the percentage of frames that it removes."""
+
+    series: str  # "table" or "curve"
+    removed_percent: float
+    keys: int
+
+
+def build_budgets(n_frames: int, removed_percent: Sequence[float], *, curves: bool) -> tuple[Budget, ...]:
+    """Return the budgets of the table in order, then the others of the curve, from few keys to many."""
+    table = [Budget("table", percent, count_keys(n_frames, percent)) for percent in removed_percent]
+    table_counts = {budget.keys for budget in table}
+    grid = [keys for keys in curve_keys(n_frames) if keys not in table_counts] if curves else []
+    return (*table, *(Budget("curve", percent_removed(n_frames, keys), keys) for keys in grid))
+
+
+def count_keys(n_frames: int, removed_percent: float) -> int:
+    """Return how many keys remain when this percentage of frames is removed: at least two, if there are two frames."""
+    return min(n_frames, max(2, round(n_frames * (1 - removed_percent / 100))))
+
+
+def percent_removed(n_frames: int, keys: int) -> float:
+    """Return the percentage of frames that are not keys."""
+    return 100.0 * (n_frames - keys) / n_frames
+
+
+def curve_keys(n_frames: int) -> list[int]:
+    """Return numbers of keys from 1 % to 25 % of the frames, evenly spaced on a logarithmic scale.
+
+    With more keys, fitted curves pass through nearly every frame.
+    """
+    min_keys = max(2, n_frames // 100)
+    max_keys = max(min_keys, min(n_frames // 4, MAX_CURVE_KEYS))
+    counts = np.geomspace(min_keys, max_keys, CURVE_POINTS).round().astype(int)
+    return sorted({min(keys, n_frames) for keys in counts.tolist()})
+
+
+class RowSpec(NamedTuple):
+    """The method, in-betweens and budget of one row."""
+
+    method: str
+    kind: str
+    inbetweens: str
+    series: str
+    target_removed_percent: float
+    target_keys: int
+
+
+def build_row_specs(n_frames: int, settings: CompareOptions) -> Iterator[RowSpec]:
+    """Return the expected rows of a clip with this many frames."""
+    budgets = build_budgets(n_frames, settings.removed_percent, curves=settings.curves)
+    for name in settings.methods:
+        for budget in budgets:
+            for inbetweens in settings.inbetweens:
+                yield RowSpec(name, COMPARED_METHODS[name].kind, inbetweens, *budget)
+    for name in settings.references:
+        for budget in budgets:
+            yield RowSpec(name, REFERENCES[name].kind, OWN, *budget)
+
+
+def is_complete(rows: Sequence[Row], motion: Motion, digest: str, settings: CompareOptions) -> bool:
+    """Return whether ``rows`` are exactly the expected rows of a motion; ``digest`` is the motion's."""
+    clip = (digest, motion.n_frames, motion.fps, motion.n_joints)
+    specs = [tuple(getattr(row, name) for name in RowSpec._fields) for row in rows]
+    return specs == list(build_row_specs(motion.n_frames, settings)) and all(
+        (row.sha256, row.frames, row.fps, row.joints) == clip for row in rows
+    )

@@ -1,11 +1,24 @@
-"""Directions in space, safe for zero and opposite vectors."""
+"""Directions in space, Euler angles and quaternion curves, safe for degenerate values."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats
-from keypose.rotations import conjugate, exp, from_matrix, multiply
+from keypose.arrays import Bools, Floats, Ints
+from keypose.model import Curves, SpanPosition
+from keypose.rotations import (
+    AXES,
+    angle_between,
+    conjugate,
+    exp,
+    from_euler,
+    from_matrix,
+    multiply,
+    rotate,
+    to_euler,
+    unwrap_euler,
+)
 
 SAME_SINE = 1e-9  # of the angle between two directions that are the same or opposite
 
@@ -58,3 +71,136 @@ def rotation_between(start: tuple[Floats, Floats], goal: tuple[Floats, Floats]) 
 def _orthonormal_frame(along: Floats, beside: Floats) -> Floats:
     y = first_nonzero_direction(orthogonal_part(beside, along), any_orthogonal(along))
     return from_matrix(np.stack((along, y, np.cross(along, y)), axis=-1))
+
+
+LOCK_COSINE = 1e-6  # of the middle angle: below it only a sum of the outer angles is determined
+WEAK_COSINE = 0.05  # below it tangents are damped, since the outer angles would spin ever faster
+
+
+def quaternion_tangents(angles: Floats, tangents: Floats, order: str) -> Floats:
+    """Return the tangents (..., 4) of the quaternion of ``angles`` (..., 3) with ``tangents`` (..., 3)."""
+    spin = np.einsum("...ij,...j->...i", _angular_velocity_matrix(angles, order), tangents)
+    return np.asarray(0.5 * multiply(from_euler(angles, order), _pure_quaternion(spin)))
+
+
+def angle_tangents(angles: Floats, quaternion_tangent: Floats, order: str) -> Floats:
+    """Return the tangents (..., 3) of ``angles`` (..., 3) whose quaternion has ``quaternion_tangent`` (..., 4).
+
+    Near gimbal lock, where no finite tangents exist, those of damped least squares.
+    """
+    spin = 2.0 * multiply(conjugate(from_euler(angles, order)), quaternion_tangent)[..., 1:]
+    m = _angular_velocity_matrix(angles, order)
+    weak = 1.0 - np.minimum(1.0, np.abs(np.cos(angles[..., 1])) / WEAK_COSINE) ** 2
+    damped = np.swapaxes(m, -1, -2) @ m + (WEAK_COSINE**2 * weak)[..., None, None] * np.eye(3)
+    tangents = np.linalg.solve(damped, np.swapaxes(m, -1, -2) @ spin[..., None])
+    return np.asarray(tangents[..., 0])
+
+
+def nearest_angles(q: Floats, order: str, near: Floats) -> Floats:
+    """Return the Euler angles (N, 3) of ``q`` (N, 4) that are nearest to ``near`` (N, 3)."""
+    angles: Floats = unwrap_euler(np.stack((near, to_euler(q, order))))[1]
+    for n in np.flatnonzero(np.abs(np.cos(angles[:, 1])) < LOCK_COSINE).tolist():
+        angles[n] = _nearest_at_lock(q[n], order, angles[n], near[n])
+    return angles
+
+
+def _nearest_at_lock(q: Floats, order: str, angles: Floats, near: Floats) -> Floats:
+    """Return ``angles`` (3,) at gimbal lock, the sum of the outer two divided so that they are nearest to ``near``."""
+    best = angles
+    for sign in (1.0, -1.0):
+        along = np.array((1.0, 0.0, sign))
+        candidate = angles + along * ((near - angles) @ along) / 2.0
+        same_turn = angle_between(from_euler(candidate, order), q) < 1e-5
+        if same_turn and np.linalg.norm(candidate - near) < np.linalg.norm(best - near):
+            best = candidate
+    return best
+
+
+def _angular_velocity_matrix(angles: Floats, order: str) -> Floats:
+    """Return M (..., 3, 3), which maps tangents of the angles to the angular velocity in the joint's own frame."""
+    first, middle, last = (np.eye(3)[AXES.index(axis)] for axis in order)
+    after_middle = conjugate(from_euler(angles[..., 2:], order[2]))
+    after_first = multiply(after_middle, conjugate(from_euler(angles[..., 1:2], order[1])))
+    shape = (*angles.shape[:-1], 3)
+    columns = (
+        rotate(after_first, np.broadcast_to(first, shape)),
+        rotate(after_middle, np.broadcast_to(middle, shape)),
+        np.broadcast_to(last, shape),
+    )
+    return np.stack(columns, axis=-1)
+
+
+def _pure_quaternion(v: Floats) -> Floats:
+    return np.concatenate((np.zeros((*v.shape[:-1], 1)), v), axis=-1)
+
+
+# A cubic between unit quaternions is normalised when it is sampled; where it is shorter than this, the rotation would
+# be too fast.
+MIN_LENGTH = 0.3
+SAMPLES_PER_SPAN = 33  # at which its length is measured
+
+
+def make_continuous(
+    old: Curves, new: Curves, keys: Ints, changed_keys: NDArray[np.intp], joints: NDArray[np.intp]
+) -> Curves:
+    """Return quaternion curves ``new``, made continuous at ``changed_keys`` (n,) of ``joints`` (m,).
+
+    Elsewhere they equal ``old``. A changed key takes the sign with which rotations to its neighbours go the shorter
+    way, if they did so before the edit; a spin of more than half a turn between two keys is preserved. Other keys keep
+    their signs, since samples beside the edit must not change. A span that would come too near to zero gets the
+    tangents of a rotation at constant speed.
+    """
+    values = new.values.copy()
+    signs = np.ones((*values.shape[:2], 1))
+    for k in changed_keys.tolist():
+        score = np.zeros(len(joints))
+        for neighbour in (k - 1, k + 1):
+            if 0 <= neighbour < len(values):
+                was_short = _dot_products(old.values, old.values, k, neighbour, joints) >= 0
+                new_dots, same_sign = (
+                    _dot_products(values, values, k, neighbour, joints),
+                    _dot_products(values, old.values, k, k, joints),
+                )
+                score += np.where(was_short, new_dots, same_sign)
+        flipped_joints = joints[score < 0]
+        signs[k, flipped_joints] = -1.0
+        values[k, flipped_joints] *= -1.0
+    if new.in_tangents is None or new.out_tangents is None or old.in_tangents is None:
+        return Curves(values)
+    in_tangents, out_tangents = new.in_tangents * signs, new.out_tangents * signs
+    spans = np.unique(np.concatenate((changed_keys - 1, changed_keys)))
+    for a in spans[(spans >= 0) & (spans < len(values) - 1)].tolist():
+        candidate = Curves(values, in_tangents, out_tangents)
+        length = min_length(candidate, keys, a)[joints]
+        short_joints = joints[(length < MIN_LENGTH) & (length < min_length(old, keys, a)[joints] - 1e-9)]
+        if len(short_joints):
+            tangents = _even_rotation_tangents(
+                values[a, short_joints], values[a + 1, short_joints], out_tangents[a, short_joints]
+            )
+            gap = float(keys[a + 1] - keys[a])
+            out_tangents[a, short_joints], in_tangents[a + 1, short_joints] = tangents[0] / gap, tangents[1] / gap
+    return Curves(values, in_tangents, out_tangents)
+
+
+def min_length(curves: Curves, keys: Ints, span: int) -> Floats:
+    """Return the smallest length (J,) of the cubics of one span before normalisation."""
+    frames = np.linspace(float(keys[span]), float(keys[span + 1]), SAMPLES_PER_SPAN)
+    return np.asarray(np.linalg.norm(curves.at(SpanPosition.locate(keys, frames)), axis=-1).min(axis=0))
+
+
+def _dot_products(a: Floats, b: Floats, k: int, other_key: int, joints: NDArray[np.intp]) -> Floats:
+    return np.asarray(np.einsum("jc,jc->j", a[k, joints], b[other_key, joints]))
+
+
+def _even_rotation_tangents(first: Floats, last: Floats, tangent: Floats) -> tuple[Floats, Floats]:
+    """Return the start and end tangents over a whole span (m, 4) of even rotations from ``first`` to ``last``.
+
+    Opposite quaternions do not determine the axis: then the direction of ``tangent`` is used, if it is not zero.
+    """
+    cosine = np.clip(np.einsum("jc,jc->j", first, last), -1.0, 1.0)[:, None]
+    about_x = multiply(first, np.broadcast_to((0.0, 1.0, 0.0, 0.0), first.shape))
+    perpendicular = first_nonzero_direction(
+        last - cosine * first, orthogonal_part(tangent, first), about_x, min_length=1e-6
+    )
+    angle = np.arccos(cosine)
+    return angle * perpendicular, angle * (cosine * perpendicular - np.sin(angle) * first)

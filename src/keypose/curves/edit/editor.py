@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.curves.edit.change import Change
-from keypose.curves.edit.delete import delete_key
 from keypose.curves.edit.feet import keep_feet as restore_feet
-from keypose.curves.edit.insert import insert_key
+from keypose.curves.edit.keys import delete_key, insert_key, move_key
 from keypose.curves.edit.mirror import mirror, mirror_pose
-from keypose.curves.edit.poses import paste
+from keypose.curves.edit.poses import Space, paste, rotate_joint, shift
 from keypose.curves.edit.reach import reach
-from keypose.curves.edit.retime import move_key
-from keypose.curves.edit.rotate import Space, rotate_joint
-from keypose.curves.edit.shift import shift
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Pose
 from keypose.validation import check_bool

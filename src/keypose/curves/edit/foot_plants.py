@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.arrays import Bools, Floats, Ints, freeze
-from keypose.curves.edit.feet import restore_leg
-from keypose.curves.edit.limbs import Limb, find_limbs, find_motion_hinge
-from keypose.curves.edit.stance import FADE_S, Stance, build_stance
+from keypose.curves.edit.feet import FADE_S, Stance, build_stance, restore_leg
+from keypose.curves.edit.reach import Limb, find_limbs, find_motion_hinge
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion
 from keypose.model.motion import check_source_frames

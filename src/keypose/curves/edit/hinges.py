@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from keypose.arrays import Bools, Floats, freeze
 from keypose.curves.edit.directions import orthogonal_part, unit_vectors
-from keypose.curves.edit.limbs import BENT_SINE, Limb, find_limbs
+from keypose.curves.edit.reach import BENT_SINE, Limb, find_limbs
 from keypose.errors import OptionError
 from keypose.model import Motion, Skeleton
 from keypose.model.motion import check_source_frames

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.curves.edit.arguments import find_key
-from keypose.curves.edit.change import Change
+from keypose.curves.edit.change import Change, find_key
 from keypose.curves.edit.directions import any_orthogonal, unit_vectors
 from keypose.curves.edit.poses import WorldPose, base_joints, key_pose, paste, world_pose
 from keypose.errors import OptionError

@@ -21,12 +21,18 @@ from keypose import _core
 from keypose.arrays import Floats, freeze
 from keypose.errors import FileError, OptionError
 from keypose.formats.acclaim.amc import AmcFrames, read_frames
-from keypose.formats.acclaim.asf import AcclaimSkeleton, read_skeleton
-from keypose.formats.acclaim.asf_text import BOM, ROTATIONS, STRETCH, TRANSLATIONS
-from keypose.formats.base import SNIFF_BYTES, Format, LoadOptions, Source, printable_text
-from keypose.formats.files import GZIP_MAGIC, gunzip, read_bytes
-from keypose.formats.orientation import find_up
-from keypose.formats.reference_pose import frames_to_skip
+from keypose.formats.acclaim.asf import BOM, ROTATIONS, STRETCH, TRANSLATIONS, AcclaimSkeleton, read_skeleton
+from keypose.formats.base import (
+    GZIP_MAGIC,
+    SNIFF_BYTES,
+    Format,
+    LoadOptions,
+    Source,
+    gunzip,
+    printable_text,
+    read_bytes,
+)
+from keypose.formats.orientation import find_up, frames_to_skip
 from keypose.model import Motion, Pose
 from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
 

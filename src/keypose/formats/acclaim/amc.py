@@ -17,8 +17,7 @@ import numpy as np
 from keypose import _core
 from keypose.arrays import Floats
 from keypose.errors import FormatError
-from keypose.formats.acclaim.asf import AcclaimSkeleton
-from keypose.formats.acclaim.asf_text import BOM, NUMBER, warn_unknown
+from keypose.formats.acclaim.asf import BOM, NUMBER, AcclaimSkeleton, warn_unknown
 from keypose.formats.base import Source
 
 _FRAME_DIGITS = 9

@@ -16,7 +16,7 @@ from keypose.formats import keys_json
 from keypose.formats.base import LoadOptions, Source
 from keypose.formats.blend.rig import rotation_to_z_up
 from keypose.formats.blend.write import VERSION
-from keypose.formats.figure.bind_pose import world_pose
+from keypose.formats.figure import world_pose
 from keypose.formats.json_document import parse_json
 from keypose.formats.subprocess_readers import Arrays, Facts, normalise_rotations, read_array
 from keypose.model import KeyedMotion, Pose

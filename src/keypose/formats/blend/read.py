@@ -13,20 +13,20 @@ from keypose.errors import ModelError
 from keypose.formats.base import LoadOptions, Source
 from keypose.formats.blend.keypose_data import MAX_FRAME, KeyposeData, find_keypose_data
 from keypose.formats.blend.write import START_BYTES
-from keypose.formats.local_poses import find_reference_pose
-from keypose.formats.names import unique_names
-from keypose.formats.reference_pose import frames_to_skip
+from keypose.formats.local_poses import find_reference_pose, unique_names
+from keypose.formats.orientation import frames_to_skip
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
+    find_interpreter,
+    missing_message,
     normalise_rotations,
     read_array,
     read_in_subprocess,
     read_positive,
     read_strings,
 )
-from keypose.formats.subprocess_readers.blender import find_interpreter, missing_message
 from keypose.formats.subprocess_readers.joints import build_skeleton, compute_local_poses, read_parents
 from keypose.model import Motion, Pose
 

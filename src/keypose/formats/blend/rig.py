@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.formats.figure.bind_pose import bind_pose, world_pose
-from keypose.formats.figure.mesh import SIDES, Figure, build_figure
+from keypose.formats.figure import SIDES, Figure, bind_pose, build_figure, world_pose
 from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.formats.subprocess_readers import Arrays
 from keypose.kinematics import Up

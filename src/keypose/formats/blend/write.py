@@ -15,13 +15,19 @@ from keypose.errors import OptionError
 from keypose.formats import keys_json
 from keypose.formats.base import SaveOptions
 from keypose.formats.blend.rig import Rig, build_rig
-from keypose.formats.figure.units import metres_per_unit
-from keypose.formats.keyed_motion import key_every_frame
-from keypose.formats.reference_pose import prepend_pose
-from keypose.formats.subprocess_readers import Arrays, ExternalLibrary, Facts, write_in_subprocess
-from keypose.formats.subprocess_readers.blender import find_interpreter, missing_message
+from keypose.formats.figure import metres_per_unit
+from keypose.formats.local_poses import key_every_frame
+from keypose.formats.orientation import prepend_pose
+from keypose.formats.subprocess_readers import (
+    Arrays,
+    ExternalLibrary,
+    Facts,
+    find_interpreter,
+    missing_message,
+    write_in_subprocess,
+)
 from keypose.model import Curves, KeyedMotion, Motion
-from keypose.model.curves import SpanPosition
+from keypose.model.keyed_motion import SpanPosition
 from keypose.rotations import AXES, align_signs, conjugate, multiply, normalise, rotate, to_euler, unwrap_euler
 
 FIRST_FRAME = 1  # Blender's frame number of frame 0

@@ -18,9 +18,8 @@ from keypose import _core
 from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
 from keypose.formats.base import Format, LoadOptions, Source
 from keypose.formats.bvh.write import write
-from keypose.formats.names import unique_names
-from keypose.formats.orientation import find_up
-from keypose.formats.reference_pose import frames_to_skip
+from keypose.formats.local_poses import unique_names
+from keypose.formats.orientation import find_up, frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.motion import MAX_FPS, MIN_FPS
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CHANNELS

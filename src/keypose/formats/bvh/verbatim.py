@@ -9,9 +9,8 @@ from pathlib import Path
 from keypose import _core
 from keypose.errors import OptionError
 from keypose.formats import bvh
-from keypose.formats.base import SNIFF_BYTES, Limits, Source
+from keypose.formats.base import SNIFF_BYTES, Limits, Source, read_bytes
 from keypose.formats.bvh.write import hierarchy_lines
-from keypose.formats.files import read_bytes
 from keypose.model import Motion
 from keypose.storage.lossless import ChannelTable
 

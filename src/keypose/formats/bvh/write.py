@@ -10,9 +10,8 @@ import numpy as np
 from keypose import _core
 from keypose.arrays import Floats
 from keypose.formats.base import SaveOptions, warn_caller
-from keypose.formats.names import number_duplicates
-from keypose.formats.orientation import find_up, rotate_to_y_up
-from keypose.formats.reference_pose import prepend_pose
+from keypose.formats.local_poses import number_duplicates
+from keypose.formats.orientation import find_up, prepend_pose, rotate_to_y_up
 from keypose.model import Motion
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES

@@ -17,9 +17,8 @@ from keypose.errors import OptionError
 from keypose.formats.base import Format, LoadOptions, Source
 from keypose.formats.c3d.contents import Contents, looks_like_c3d
 from keypose.formats.c3d.data import find_layout, read_points, read_segments
-from keypose.formats.names import unique_names
-from keypose.formats.orientation import find_up
-from keypose.formats.reference_pose import frames_to_skip
+from keypose.formats.local_poses import unique_names
+from keypose.formats.orientation import find_up, frames_to_skip
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS

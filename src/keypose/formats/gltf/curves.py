@@ -1,18 +1,24 @@
-"""Write the keys of a motion as the channels of a glTF animation."""
+"""Write the keys of a motion as the channels of a glTF animation, Y up and in metres, and encode the file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import base64
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats, Ints
+from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Ints
 from keypose.errors import OptionError
-from keypose.formats.gltf.buffer import Buffer, float32, valid_text
+from keypose.formats.gltf.container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
+from keypose.formats.orientation import ROTATION_TO_Y_UP
+from keypose.kinematics import Up
 from keypose.model import Motion, Pose
-from keypose.rotations import align_signs
+from keypose.rotations import align_signs, to_matrix
 
 Floats32 = NDArray[np.float32]
 _XYZW = (1, 2, 3, 0)
@@ -132,3 +138,159 @@ def _build_properties(motion: Motion, keys: Keys) -> tuple[_Property, _Property]
         _Property("rotation", by_joint(motion.rotations[..., _XYZW]), rotation_tangents),
         _Property("translation", by_joint(motion.translations), translation_tangents),
     )
+
+
+MIN_M = 1e-25  # the dimensions of a smaller figure would be 0 in 32 bits
+
+
+def convert_to_metres(motion: Motion, metres_per_unit: float) -> Motion:
+    """Return the motion with Y up and in metres."""
+    s, pose = motion.skeleton, motion.reference_pose
+    vectors = [s.offsets, s.end_offsets, motion.translations, *([] if pose is None else [pose.translations])]
+    largest = max(float(np.abs(array).max(initial=0.0)) for array in vectors) * metres_per_unit
+    if not (largest == 0.0 or MIN_M <= largest <= MAX_MAGNITUDE):
+        raise OptionError(f"{motion.name}: its largest number is {largest:g} in metres, expected "
+                          f"{MIN_M:g} to {MAX_MAGNITUDE:g}, which fit into glTF's 32 bits")  # fmt: skip
+    basis = _y_up_matrix(motion.up)
+    offsets, end_offsets, translations, *pose_translations = (array @ basis.T * metres_per_unit for array in vectors)
+    return replace(
+        motion,
+        skeleton=replace(s, offsets=offsets, end_offsets=end_offsets),
+        translations=translations,
+        rotations=_rotate_basis(motion.rotations, basis),
+        up="Y",
+        metres_per_unit=1.0,
+        reference_pose=None if pose is None else Pose(pose_translations[0], _rotate_basis(pose.rotations, basis)),
+    )
+
+
+def convert_tangents_to_metres(keys: Keys, up: Up, metres_per_unit: float) -> Keys:
+    """Return keys with tangents converted like the poses in ``convert_to_metres``, by the same linear map."""
+    basis = _y_up_matrix(up)
+    return replace(
+        keys,
+        translation_tangents=tuple(tangents @ basis.T * metres_per_unit for tangents in keys.translation_tangents),
+        rotation_tangents=tuple(_rotate_basis(tangents, basis) for tangents in keys.rotation_tangents),
+    )
+
+
+def convert_to_own_unit(
+    translations: Floats, rotations: Floats, up: Up, metres_per_unit: float
+) -> tuple[Floats, Floats]:
+    """Return glTF poses, translations (..., 3) and rotations (..., 4), in the motion's own axes and unit.
+
+    Also converts the tangents of curves.
+    """
+    basis = _y_up_matrix(up).T
+    with np.errstate(over="ignore"):  # an extreme unit: the Motion will refuse the numbers
+        return translations @ basis.T / metres_per_unit, _rotate_basis(rotations, basis)
+
+
+def move_roots(translations: Floats, roots: Sequence[int], offset: Floats) -> Floats:
+    """Return translations (..., J, 3) with the roots moved by ``offset`` (3,)."""
+    result = translations.copy()
+    result[..., list(roots), :] += offset
+    return result
+
+
+def _y_up_matrix(up: Up) -> Floats:
+    """Return the matrix (3, 3) that brings ``up`` to Y: all 0, 1 and -1, so that it rounds nothing."""
+    return np.rint(to_matrix(np.array(ROTATION_TO_Y_UP[up])))
+
+
+def _rotate_basis(rotations: Floats, basis: Floats) -> Floats:
+    """Return rotations (..., 4) in another basis: the same angle about the rotated axis."""
+    return np.concatenate((rotations[..., :1], rotations[..., 1:] @ basis.T), axis=-1)
+
+
+MAX_GLB_BYTES = (1 << 32) - 1  # the size of a GLB is a 32-bit number
+_COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
+_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+
+
+@dataclass
+class Buffer:
+    """The buffer of a file under construction, with its views and accessors."""
+
+    chunks: list[bytes] = field(default_factory=list)
+    size: int = 0
+    views: list[dict[str, Any]] = field(default_factory=list)
+    accessors: list[dict[str, Any]] = field(default_factory=list)
+
+    def view(self, array: NDArray[Any], target: int | None = None) -> int:
+        """Append an array and return the index of its view."""
+        data = array.tobytes()
+        entry = {"buffer": 0, "byteOffset": self.size, "byteLength": len(data)}
+        self.views.append(entry | ({"target": target} if target else {}))
+        data += bytes(-len(data) % 4)
+        self.chunks.append(data)
+        self.size += len(data)
+        return len(self.views) - 1
+
+    def accessor(
+        self, array: NDArray[Any], view: int, start: int = 0, *, bounds: bool = False, normalised: bool = False
+    ) -> int:
+        """Add an accessor of an array (count, width) at byte ``start`` of a view and return its index."""
+        entry: dict[str, Any] = {
+            "bufferView": view,
+            "byteOffset": start,
+            "componentType": _COMPONENTS[array.dtype.str[1:]],
+            "count": len(array),
+            "type": _TYPES[array.shape[1]],
+        }
+        if normalised:
+            entry["normalized"] = True
+        if bounds:
+            entry |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
+        self.accessors.append(entry)
+        return len(self.accessors) - 1
+
+    def add(self, array: NDArray[Any], target: int | None = None, **flags: bool) -> int:
+        """Append an array with a view and an accessor of its own; return the index of the accessor."""
+        return self.accessor(array, self.view(array, target), **flags)
+
+    def glb(self, document: dict[str, Any], name: str) -> bytes:
+        """Return the content of a GLB; ``name`` is that of the motion, for errors."""
+        text = _json(document | {"buffers": [{"byteLength": self.size}]})
+        text += b" " * (-len(text) % 4)
+        total = 12 + 8 + len(text) + 8 + self.size
+        if total > MAX_GLB_BYTES:
+            raise OptionError(f"{name}: {total} bytes, expected at most the {MAX_GLB_BYTES} of a GLB: "
+                              f"save it in parts, or as .bvh")  # fmt: skip
+        head = GLB_MAGIC + struct.pack("<IIII", 2, total, len(text), JSON_CHUNK)
+        return b"".join((head, text, struct.pack("<II", self.size, BINARY_CHUNK), *self.chunks))
+
+    def gltf(self, document: dict[str, Any]) -> bytes:
+        """Return the content of a glTF file with the buffer as a data URI."""
+        uri = "data:application/octet-stream;base64," + base64.b64encode(b"".join(self.chunks)).decode()
+        return _json(document | {"buffers": [{"byteLength": self.size, "uri": uri}]}) + b"\n"
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def float32(values: Floats, name: str) -> NDArray[np.float32]:
+    """Return float32 values; raise OptionError with the name of the motion if one is too large."""
+    with np.errstate(over="ignore"):
+        narrow = values.astype("<f4")
+    if not np.isfinite(narrow).all():
+        raise OptionError(f"{name}: numbers as large as {np.abs(values).max():g} do not fit into glTF's 32 bits")
+    return narrow
+
+
+def rounded_numbers(values: Floats, name: str) -> list[float]:
+    """Return values rounded to 32 bits, as the shortest numbers that round to them."""
+    return [float(str(value)) for value in float32(values, name)]
+
+
+def valid_text(name: str) -> str:
+    """Return a name as valid Unicode: escaped bytes of another encoding are decoded as Latin-1."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        try:
+            return name.encode("utf-8", "surrogateescape").decode("latin-1")
+        except UnicodeEncodeError:  # a lone surrogate that is no escaped byte
+            return name.encode("utf-8", "replace").decode()
+    return name

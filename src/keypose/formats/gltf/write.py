@@ -20,15 +20,21 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.formats.base import SaveOptions
-from keypose.formats.figure.bind_pose import bind_pose, world_pose
-from keypose.formats.figure.mesh import Figure, build_figure
-from keypose.formats.figure.units import metres_per_unit
-from keypose.formats.gltf.axes import convert_tangents_to_metres, convert_to_metres, move_roots
-from keypose.formats.gltf.buffer import Buffer, float32, rounded_numbers, valid_text
-from keypose.formats.gltf.curves import Keys, build_animation
+from keypose.formats.figure import Figure, bind_pose, build_figure, metres_per_unit, world_pose
+from keypose.formats.gltf.curves import (
+    Buffer,
+    Keys,
+    build_animation,
+    convert_tangents_to_metres,
+    convert_to_metres,
+    float32,
+    move_roots,
+    rounded_numbers,
+    valid_text,
+)
 from keypose.formats.gltf.extras import KEY, build_extras, build_key_extras
-from keypose.formats.keyed_motion import fit_quaternion_curves, prepend_key_pose
-from keypose.formats.reference_pose import prepend_pose
+from keypose.formats.local_poses import fit_quaternion_curves, prepend_key_pose
+from keypose.formats.orientation import prepend_pose
 from keypose.model import Curves, KeyedMotion, Motion, Pose
 from keypose.rotations import to_matrix
 

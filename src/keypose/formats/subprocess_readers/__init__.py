@@ -8,10 +8,12 @@ Writing works the same way: arrays and facts in, the bytes of a file out.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -257,3 +259,21 @@ def note_animations(source: Source, facts: Facts) -> None:
     if read_count(facts, "n_animations") > 1:
         source.note(f"{facts['n_animations']} animations ({', '.join(read_strings(source, facts, 'animations'))}); "
                     f"{facts.get('chosen')} is read, choose with animation=...")  # fmt: skip
+
+
+INTERPRETER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"
+
+
+def missing_message(action: str, extra: str) -> str:
+    """Return the error text: ``action`` ("reading FBX") needs Blender, which an ``extra`` of this package installs."""
+    install = f"pip install 'keypose[{extra}]' (Python 3.11)"
+    return f"{action} needs: {install} or {INTERPRETER_VARIABLE}=a Python that can import bpy"
+
+
+def find_interpreter(message: str) -> str:
+    """Return a Python that has Blender's module: this one or the one of KEYPOSE_BLENDER_PYTHON; else MissingExtra."""
+    if importlib.util.find_spec("bpy") is not None:
+        return sys.executable
+    if path := os.environ.get(INTERPRETER_VARIABLE):
+        return path
+    raise MissingExtra(message)

@@ -16,8 +16,7 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.errors import MissingExtra, ModelError
 from keypose.formats.base import Format, LoadOptions, Source
-from keypose.formats.local_poses import LocalPoses, decompose, find_reference_pose, remove_scales
-from keypose.formats.names import unique_names
+from keypose.formats.local_poses import LocalPoses, decompose, find_reference_pose, remove_scales, unique_names
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
@@ -29,8 +28,7 @@ from keypose.formats.subprocess_readers import (
     read_positive,
     read_strings,
 )
-from keypose.formats.usd.keypose_data import KeyposeData, read_keypose_data
-from keypose.formats.usd.write import write, write_keyed
+from keypose.formats.usd.write import KeyposeData, read_keypose_data, write, write_keyed
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY

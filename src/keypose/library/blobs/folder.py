@@ -1,27 +1,38 @@
-"""Blobs as files in a folder."""
+"""Blobs as files in a folder, and the location of the blobs of a library."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+import secrets
 import stat
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-from keypose.errors import FileError, FormatError
+from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import Limits
-from keypose.formats.files import write_atomically
+from keypose.formats.base import write_atomically
 from keypose.library.blobs.base import (
     LEFTOVER_AFTER_S,
     OWNER_FILE,
+    Blobs,
     check_content,
     check_hash,
     is_blob_path,
     is_leftover,
+    is_library_name,
     sha256_hex,
 )
+
+if TYPE_CHECKING:
+    from keypose.library.db import Dialect
+
 
 _OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -209,3 +220,128 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+DEFAULT_LOCATION = ""  # as recorded in the database: beside it
+DEFAULT_SUFFIX = ".blobs"
+MAX_LOCATION_CHARS = 4000
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # no database stores these; file names that are not UTF-8 contain them
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://[^\x00-\x20]*")
+
+
+def choose_location(requested: str | PathLike[str] | None, recorded: str | None, dialect: Dialect) -> str:
+    """Return the location to record for a new library (``recorded`` None), else the recorded one.
+
+    A ``requested`` location that differs from the recorded one is an OptionError.
+    """
+    location = None if requested is None else normalize_location(requested)
+    if recorded is None:
+        if location is None and dialect.path is None:
+            raise OptionError("blobs=None for a new library in a server, expected a folder or a URL for the bytes of "
+                              "its clips, that all who use it can reach")  # fmt: skip
+        return DEFAULT_LOCATION if location is None or location == _default_path(dialect.path) else location
+    if location is not None and location not in (
+        recorded,
+        _default_path(dialect.path) if recorded == DEFAULT_LOCATION else recorded,
+    ):
+        raise OptionError(f"blobs={location!r}, expected {recorded or _default_path(dialect.path)!r}, where the bytes "
+                          "of this library are, or nothing")  # fmt: skip
+    return recorded
+
+
+def normalize_location(location: str | PathLike[str]) -> str:
+    """Return a path or URL as it is recorded: paths are absolute, URLs have no credentials."""
+    text = os.fspath(location) if isinstance(location, str | PathLike) else ""
+    if not isinstance(text, str) or not text or _UNSTORABLE.search(text) or len(text) > MAX_LOCATION_CHARS:
+        raise OptionError(f"blobs={str(location)[:80]!a}, expected a folder or a URL like s3://bucket/clips")
+    if "://" not in text:
+        return os.path.abspath(text)  # noqa: PTH100  # links stay as they are
+    if "::" in text or not _URL.fullmatch(text):
+        raise OptionError("blobs is a URL that cannot be read, expected one like s3://bucket/clips")
+    url_parts = urlsplit(text)
+    if url_parts.password or "@" in url_parts.netloc or url_parts.query:
+        raise OptionError("blobs is a URL with a user, a password or options, expected them in the environment or in "
+                          "the settings of the store: the URL is kept in the database")  # fmt: skip
+    if url_parts.scheme in ("file", "local"):
+        return os.path.abspath(unquote(url_parts.path))  # noqa: PTH100
+    return text.rstrip("/") if url_parts.netloc or url_parts.path.strip("/") else text
+
+
+def open_blobs(location: str, dialect: Dialect, max_bytes: int = Limits().bytes) -> Blobs:
+    """Return the blobs at a recorded location."""
+    if location == DEFAULT_LOCATION:
+        if dialect.path is None:
+            raise FormatError(dialect.location, "does not say where the bytes of its clips are")
+        return FolderBlobs(Path(_default_path(dialect.path)), max_bytes)
+    if "://" not in location:
+        if not Path(location).is_absolute():
+            raise FormatError(dialect.location, f"its bytes are in {location[:80]!r}, expected a full path or a URL")
+        return FolderBlobs(Path(location), max_bytes)
+    from keypose.library.blobs.object_store import FsspecBlobs
+
+    return FsspecBlobs(normalize_location(location), max_bytes)
+
+
+def _default_path(path: Path | None) -> str:
+    """Return the path beside the database file, with links resolved; "" without a file."""
+    return "" if path is None else os.path.realpath(path) + DEFAULT_SUFFIX
+
+
+_TEMPLATE = "The bytes here belong to the Keypose library {identity}.\n"
+_PATTERN = re.compile(_TEMPLATE.format(identity="([0-9a-f]{32})").encode())
+
+
+def is_identity(value: object) -> bool:
+    """Return whether ``value`` has the form of a library identity."""
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
+
+
+def load_owner(blobs: Blobs) -> str | None:
+    """Return the identity of the library that owns the blobs; None if the owner file is missing or unreadable."""
+    try:
+        content = blobs.read_owner()
+    except FormatError:  # not a regular file
+        return None
+    match = None if content is None else _PATTERN.fullmatch(content)
+    return None if match is None else match[1].decode()
+
+
+def choose_identity(blobs: Blobs, *, is_default_location: bool) -> str:
+    """Return the identity of a new library with its blobs at a location; OptionError if the location is taken.
+
+    The folder beside a database belongs to the database of that name, so a new database takes over its identity.
+    """
+    owner = load_owner(blobs)
+    if owner is not None:
+        if is_default_location:
+            return owner
+        raise OptionError(f"blobs={str(blobs)!r} are those of another library, expected a place of its own; if the "
+                          f"database of that one is lost, remove the file {OWNER_FILE} there first, and rebuild() "
+                          "takes its clips in")  # fmt: skip
+    foreign_names = [name for name in blobs.top_level_names() or () if not is_library_name(name) or name == OWNER_FILE]
+    if foreign_names:
+        raise OptionError(f"blobs={str(blobs)!r} holds other things ({foreign_names[0][:80]!r}), expected a place that "
+                          "is empty or not there")  # fmt: skip
+    blobs.create()
+    return secrets.token_hex(16)
+
+
+def write_identity(blobs: Blobs, identity: str) -> None:
+    """Record the owner at the location of the blobs."""
+    blobs.write_owner(_TEMPLATE.format(identity=identity).encode())
+
+
+def check_owner(blobs: Blobs, identity: str | None, location: str) -> None:
+    """Raise FormatError if the blobs belong to another library; record the owner if none is recorded.
+
+    A location that is unreachable or read-only is no error: clips can be listed without their blobs.
+    """
+    with contextlib.suppress(FileError):
+        owner = load_owner(blobs)
+        if identity is None or owner == identity:
+            return
+        if owner is not None:
+            raise FormatError(location, f"the bytes at {blobs} are those of another library ({OWNER_FILE} there says "
+                                        "so), expected its own")  # fmt: skip
+        if blobs.top_level_names() is not None:
+            write_identity(blobs, identity)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from keypose.errors import FileError, FormatError
-from keypose.library.db.postgres_address import Address
-from keypose.library.db.postgres_extra import psycopg
+from keypose.errors import FileError, FormatError, MissingExtra, OptionError
 from keypose.library.extra import sa
 from keypose.library.tables import library_info as marker
+
+try:
+    import psycopg
+    from sqlalchemy.dialects.postgresql import insert as postgres_insert
+except ImportError:
+    raise MissingExtra("a library in PostgreSQL needs: pip install 'keypose[postgres]'") from None
+
+__all__ = ["Address", "Server", "postgres_insert", "prepare_server", "psycopg"]
 
 MIN_SERVER = 15
 MIN_PGVECTOR = (0, 7)  # halfvec
@@ -95,3 +103,49 @@ def _find_extension(cursor: psycopg.Cursor[Any]) -> Server | None:
     )
     row = cursor.fetchone()
     return None if row is None else Server(str(row[0]), tuple(int(part) for part in str(row[1]).split(".")))
+
+
+SCHEMA = "keypose"
+CONNECT_S = 10  # connection timeout
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A server, a database on it, and the schema of the library."""
+
+    url: sa.URL = field(repr=False)
+    schema: str
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Parse ``postgresql://user:password@host:port/database``.
+
+        ``?schema=films`` selects another schema than ``keypose``.
+
+        All other options are passed to libpq: ``?sslmode=verify-full``.
+        """
+        try:
+            url = sa.make_url(text)
+        except (sa.exc.ArgumentError, ValueError):
+            raise OptionError("a URL that cannot be read, expected postgresql://user@host:port/database") from None
+        if not url.database:
+            raise OptionError("a URL without a database, expected postgresql://user@host:port/database")
+        schema = url.query.get("schema", SCHEMA)
+        if not isinstance(schema, str) or not _NAME.fullmatch(schema) or schema.startswith("pg_"):
+            raise OptionError(f"schema={schema!r}, expected small letters, digits and _, at most 63, not pg_...")
+        return cls(url.difference_update_query(["schema"]).set(drivername="postgresql+psycopg"), schema)
+
+    @property
+    def connect_args(self) -> dict[str, int]:
+        """Defaults for libpq options that the URL lacks."""
+        return {} if "connect_timeout" in self.url.query else {"connect_timeout": CONNECT_S}
+
+    def __str__(self) -> str:
+        """Return the URL without the password and without options, which may contain one."""
+        display_url = self.url.set(drivername="postgresql", query={})
+        display_url = sa.URL.create(
+            "postgresql", display_url.username, None, display_url.host, display_url.port, display_url.database
+        )
+        suffix = "" if self.schema == SCHEMA else f"?schema={self.schema}"
+        return display_url.render_as_string() + suffix

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from keypose.errors import FormatError
 from keypose.library.db.base import Vectors
-from keypose.library.db.postgres_extra import psycopg
-from keypose.library.db.postgres_setup import Server
+from keypose.library.db.postgres_setup import Server, psycopg
 from keypose.library.extra import sa
 
 # Measured by benchmarks/vectors on a million windows.

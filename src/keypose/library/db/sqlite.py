@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from keypose.errors import FileError, FormatError, KeyposeError, OptionError
-from keypose.library.db import sqlite_word_index
 from keypose.library.db.base import Vectors
 from keypose.library.extra import sa, sqlite_insert
 from keypose.library.tables import increment_changes, indexes, library_info
@@ -121,7 +120,7 @@ class SqliteDialect:
 
     def create_word_index(self, connection: sa.Connection) -> None:
         """Create an FTS5 table."""
-        sqlite_word_index.create_word_index(connection)
+        create_word_index(connection)
 
     def index_words(self, connection: sa.Connection, clip_id: int, words: tuple[str, ...]) -> None:
         """Write one row per clip."""
@@ -170,7 +169,7 @@ class SqliteDialect:
 
     def find_word_problems(self, connection: sa.Connection) -> Iterator[str]:
         """Check the word index against its own text."""
-        return sqlite_word_index.find_word_problems(connection)
+        return find_word_problems(connection)
 
     @contextmanager
     def raw_text(self, connection: sa.Connection) -> Iterator[None]:
@@ -215,3 +214,58 @@ def _text_or_bytes(data: bytes) -> str | bytes:
         return data.decode()
     except UnicodeDecodeError:
         return data
+
+
+_FTS5 = "USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')"
+_SHADOWS = ("data", "idx", "content", "docsize", "config")  # suffixes of the internal tables of FTS5
+_NOT_DAMAGE = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOMEM,
+)
+
+
+def create_word_index(connection: sa.Connection) -> None:
+    """Create an empty index. Words have no diacritics (``text_normalization.py``), so all databases agree."""
+    try:
+        connection.execute(sa.text("DROP TABLE IF EXISTS words"))
+    except sa.exc.DBAPIError as error:
+        if not _is_damage(error):
+            raise
+        _reset_tables(connection)
+        connection.execute(sa.text("DROP TABLE words"))
+    for shadow in _SHADOWS:
+        connection.execute(sa.text(f"DROP TABLE IF EXISTS words_{shadow}"))
+    connection.execute(sa.text(f"CREATE VIRTUAL TABLE words {_FTS5}"))
+
+
+def _reset_tables(connection: sa.Connection) -> None:
+    """Give a broken index the shadow tables of an empty one, as FTS5 cannot drop a table that it cannot open."""
+    connection.execute(sa.text(f"CREATE VIRTUAL TABLE words_as_made {_FTS5}"))
+    for shadow in _SHADOWS:
+        definition = sa.text("SELECT sql FROM sqlite_master WHERE name = :name").bindparams(
+            name=f"words_as_made_{shadow}"
+        )
+        statement = str(connection.execute(definition).scalar_one()).replace("words_as_made", "words")
+        connection.execute(sa.text(f"DROP TABLE IF EXISTS words_{shadow}"))
+        connection.execute(sa.text(statement))
+        connection.execute(sa.text(f"INSERT INTO words_{shadow} SELECT * FROM words_as_made_{shadow}"))
+    connection.execute(sa.text("DROP TABLE words_as_made"))
+
+
+def find_word_problems(connection: sa.Connection) -> Iterator[str]:
+    """Check the index against its own text."""
+    try:
+        connection.execute(sa.text("INSERT INTO words (words) VALUES ('integrity-check')"))
+    except sa.exc.DBAPIError as error:
+        if not _is_damage(error):
+            raise
+        yield f"the index of words is damaged ({error.orig})"
+
+
+def _is_damage(error: sa.exc.DBAPIError) -> bool:
+    return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF not in _NOT_DAMAGE

@@ -10,7 +10,7 @@ import numpy as np
 
 from keypose._core import nearest_windows
 from keypose.arrays import Bools, Floats, Frozen, Ints
-from keypose.library.descriptors.covariance import KINDS
+from keypose.library.descriptors.clip_vector import KINDS
 from keypose.library.descriptors.description import Description, Singles, Windows
 from keypose.library.incremental_index import ClipBounds, GrowableArray, Indices
 

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from keypose.batch import Outcome
+from keypose.batch import Outcome, default_jobs, map_clips
+from keypose.batch.dask_map import SCHEMES, map_on_dask
 from keypose.batch.worker import run_item
-from keypose.errors import KeyposeError
+from keypose.errors import KeyposeError, OptionError
 from keypose.formats.base import LoadOptions
-from keypose.library.analysis import ANALYSIS_VERSION
+from keypose.library.analysis import (
+    ANALYSIS_VERSION,
+    MULTI_FILE_SUFFIXES,
+    FileContent,
+    PreparedClip,
+    PrepareJob,
+    SourceFile,
+    read_content,
+    read_source,
+    run_prepare_job,
+)
 from keypose.library.clip_insert import InsertResult, find_existing, has_intact_bytes, insert_clips, restore_bytes
-from keypose.library.clip_preparation import PreparedClip, PrepareJob, read_source
-from keypose.library.ingest.engine import Engine
-from keypose.library.ingest.file_metadata import IngestMetadata, InputFile, drop_repeated_notes
 from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
-from keypose.library.metadata import ClipMetadata
-from keypose.library.records import IngestCounts, IngestProgress
-from keypose.library.source_file import MULTI_FILE_SUFFIXES, FileContent, SourceFile, read_content
+from keypose.library.metadata import ClipMetadata, default_name, default_source
+from keypose.library.records import Clip, IngestCounts, IngestFailure, IngestProgress, IngestReport
+from keypose.library.rows import clean_tags
 from keypose.library.store import Store
+from keypose.validation import check_int, check_text
 
 MAX_BATCH_CLIPS = 8  # per transaction
 MAX_BATCH_BYTES = 64 << 20  # per transaction
@@ -269,3 +278,140 @@ def _failure_message(outcome: Outcome[Any], path: Path, worker_path: str = "") -
     if outcome.failure.is_bug:
         message = f"{outcome.failure.kind}: {message}"
     return message if os.fspath(path) in message else f"{path}: {message}"
+
+
+@dataclass(eq=False)
+class ReportCollector:
+    """Collects progress and forwards it."""
+
+    on_progress: OnProgress | None = None
+    added: list[Clip] = field(default_factory=list)
+    existing: list[Clip] = field(default_factory=list)
+    failures: list[IngestFailure] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, progress: IngestProgress) -> None:
+        """Add the progress of one file."""
+        if progress.clip is None:
+            self.failures.append(IngestFailure(progress.path, progress.message))
+        else:
+            (self.added if progress.is_new else self.existing).append(progress.clip)
+        self.warnings.extend(progress.warnings)
+        self.notes.extend(f"{progress.path}: {note}" for note in progress.notes)
+        if self.on_progress is not None:
+            self.on_progress(progress)
+
+    @property
+    def report(self) -> IngestReport:
+        """The report of all files so far."""
+        return IngestReport(
+            tuple(self.added), tuple(self.existing), tuple(self.failures), tuple(self.warnings), tuple(self.notes)
+        )
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# There are many small clips: each process uses one thread.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True)
+class Engine:
+    """``jobs`` processes of this machine, or the cluster at ``address``."""
+
+    jobs: int | None
+    address: str | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether workers may lack access to our files."""
+        return self.address is not None
+
+    def prepare_clips(self, jobs: Iterable[PrepareJob], n_files: int) -> Generator[Outcome[PreparedClip]]:
+        """Yield the outcome of each job as it completes."""
+        return self.map(run_prepare_job, jobs, n_files)
+
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], n_items: int
+    ) -> Generator[Outcome[Result]]:
+        """Yield the outcome of ``function`` for each of ``items`` as it completes."""
+        if self.address is not None:
+            yield from map_on_dask(function, items, self.address)
+            return
+        with _limit_threads():
+            yield from map_clips(function, items, self.jobs or default_jobs(n_items))
+
+
+def choose_engine(jobs: int | None, engine: str | None) -> Engine:
+    """Return the engine: None is this machine, ``dask://host:8786`` a cluster (also ``tcp://``, ``tls://``)."""
+    count = None if jobs is None else check_int("jobs", jobs, min_value=1)
+    if engine is None:
+        return Engine(count)
+    if not check_text("engine", engine).startswith(SCHEMES):
+        raise OptionError(f"engine={engine!r}, expected the address of a Dask scheduler: dask://host:8786")
+    if count is not None:
+        raise OptionError(f"jobs={jobs} and engine={engine!r}: a cluster has as many workers as it has")
+    return Engine(None, engine)
+
+
+@contextmanager
+def _limit_threads() -> Iterator[None]:
+    """Limit processes started within the context to one thread; settings of the user stay."""
+    added = {name: value for name, value in _ONE_THREAD.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+MAX_TEXT_CHARS = 60  # of a field in a note
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file to ingest, and its path relative to the folder or pattern that matched it."""
+
+    path: Path
+    relative: Path
+
+
+@dataclass(frozen=True)
+class IngestMetadata:
+    """The metadata common to all files of an ingest, normalized."""
+
+    tags: tuple[str, ...]
+    fields: Mapping[str, str]  # source, if given, licence, note
+    tag_folders: bool = False  # names of the folders below the given one become tags
+    animation: str = ""
+
+    def build_metadata(self, file: InputFile) -> ClipMetadata:
+        """Return the metadata of one file: its name and source come from the path."""
+        _, name = default_name(file.path)
+        folders = [part for part in file.relative.parent.parts if part.strip(" .")] if self.tag_folders else []
+        return ClipMetadata(
+            name,
+            clean_tags((*self.tags, *folders)),
+            {"source": default_source(file.path), **self.fields},
+            self.animation,
+        )
+
+    def unchanged_field_notes(self, clip: Clip) -> list[str]:
+        """Return a note for each field of an existing clip that keeps its other value."""
+        return [
+            f"its {field} stays {_shorten(getattr(clip, field))!r}: describe(...) changes it"
+            for field, text in self.fields.items()
+            if text and getattr(clip, field) != text
+        ]
+
+
+def drop_repeated_notes(notes: Sequence[str], warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes that are not also warnings."""
+    return tuple(note for note in notes if not any(warning.endswith(note) for warning in warnings))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]}..."

@@ -14,8 +14,8 @@ from keypose.arrays import Bools, Floats, Frozen
 from keypose.library.descriptors import Description, Gallery
 from keypose.library.descriptors.description import Singles
 from keypose.library.extra import sa
-from keypose.library.part_search import PartGallery, PartTrack
-from keypose.library.rankers.swing_table import SwingTable
+from keypose.library.search.part_gallery import PartGallery, PartTrack
+from keypose.library.search.swing_overlap import SwingTable
 
 ClipIds = NDArray[np.int64]  # column clips.id
 ClipQuery = sa.Select[Any] | sa.TextualSelect | None  # for the ids that may be found; None: all

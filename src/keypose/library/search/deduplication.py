@@ -14,8 +14,8 @@ import numpy as np
 
 from keypose._core import nearest_match
 from keypose.arrays import Floats
-from keypose.features.spline import curvatures
-from keypose.library.part_search import PartTrack
+from keypose.features import curvatures
+from keypose.library.search.part_gallery import PartTrack
 
 MAX_CUT_SAMPLES = 6  # of 0.1 s, that a copy may lack at both ends together
 MIN_SAMPLES = 6  # of tracks that are aligned; shorter ones must be equal as they are

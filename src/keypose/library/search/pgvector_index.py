@@ -14,8 +14,6 @@ from keypose.library.db.postgres_vectors import NearestQuery, VectorIndex
 from keypose.library.descriptors import Description, build_galleries
 from keypose.library.descriptors.description import Singles
 from keypose.library.extra import sa
-from keypose.library.part_search import PartGallery, PartTrack
-from keypose.library.rankers.swing_table import SwingTable
 from keypose.library.search.candidate_source import (
     ClipCandidates,
     ClipIds,
@@ -24,7 +22,9 @@ from keypose.library.search.candidate_source import (
     PoseMatch,
     select_spaced,
 )
-from keypose.library.search.table_reader import TableReader
+from keypose.library.search.memory_index import TableReader
+from keypose.library.search.part_gallery import PartGallery, PartTrack
+from keypose.library.search.swing_overlap import SwingTable
 from keypose.library.tables import clips
 
 MAX_QUERY_WINDOWS = 6  # of a part that are searched for, evenly distributed

@@ -1,22 +1,23 @@
-"""Search by pose."""
+"""Search by pose, in an index of all stored poses."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from keypose.arrays import Floats
+from keypose.arrays import Bools, Floats, Frozen, Ints
 from keypose.library.canonical import FPS, JOINTS, PARTNERS
-from keypose.library.descriptors.description import Singles
+from keypose.library.descriptors.description import Singles, Windows
 from keypose.library.extra import sa
-from keypose.library.search.body_parts import pose_scales
-from keypose.library.search.candidate_source import CandidateSource, ClipQuery, PoseMatch
-from keypose.library.search.hit_builder import Candidate
-from keypose.library.search.hits import SpanPair
-from keypose.library.search.query import Query
+from keypose.library.incremental_index import ClipBounds, GrowableArray, Indices
+from keypose.library.search.candidate_source import CandidateSource, ClipIds, ClipQuery, PoseMatch, select_spaced
+from keypose.library.search.hits import Candidate, SpanPair
+from keypose.library.search.query import Query, pose_scales
 
 HALF_SCORE_CM = 10.0  # rms distance of joints with score 0.5
 MIN_GAP_S = 1.0  # between poses of one clip
@@ -105,3 +106,132 @@ class PoseRanker:
             if all(abs(candidate.start_s - other) >= self._min_gap_s for other in other_starts):
                 merged.append(candidate)
         return merged
+
+
+INITIAL_ROWS = 256  # examined first; four times as many if they are not enough
+
+
+@dataclass(frozen=True, eq=False)
+class PoseIndex(Frozen):
+    """The poses of C clips, N in all, one clip after another."""
+
+    vectors: Singles  # (N, D)
+    squares: Singles  # (N,) squared norms of vectors
+    times_s: Floats  # (N,)
+    bounds: Ints  # (C + 1,) first row of each clip, and the end
+
+    @classmethod
+    def build(cls, clips: Sequence[Windows]) -> PoseIndex | None:
+        """Return the index of these clips, each with at least one pose; None without clips."""
+        builder = IncrementalPoseIndex()
+        if clips:
+            builder.add(clips)
+        return builder.snapshot()
+
+    @cached_property
+    def clip_indices(self) -> Ints:
+        """(N,) the clip of each pose."""
+        return np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+
+    def nearest(
+        self,
+        clip_ids: ClipIds,
+        variants: Sequence[Singles],
+        scales: Floats,
+        is_allowed: Bools | None,
+        limit: int,
+        min_gap_s: float,
+    ) -> tuple[PoseMatch, ...]:
+        """Return matches as ``CandidateSource.nearest_poses`` does; ``clip_ids`` (C,) are the ids of the clips."""
+        squares = self._approximate_squares(np.asarray(variants), scales)  # (W, N)
+        nearest_squares = squares.min(axis=0)
+        if is_allowed is not None:
+            nearest_squares[~is_allowed[self.clip_indices]] = math.inf
+        if math.isinf(min_gap_s):
+            return tuple(
+                self._exact_matches(clip_ids, variants, scales, self._nearest_per_clip(nearest_squares, limit))
+            )[:limit]
+        n = len(nearest_squares)
+        size = max(INITIAL_ROWS, 4 * limit)
+        while True:
+            rows = np.argpartition(nearest_squares, size)[:size] if size < n else np.arange(n)
+            rows = rows[np.isfinite(nearest_squares[rows])]
+            poses = select_spaced(self._exact_matches(clip_ids, variants, scales, rows), limit, min_gap_s)
+            if len(poses) == limit or size >= n:
+                return poses
+            size *= 4
+
+    def _approximate_squares(self, variants: Singles, scales: Floats) -> Singles:
+        """Return squared distances (W, N) in single precision, for selection."""
+        used = np.flatnonzero(scales)
+        weights = (scales[used] ** 2).astype(np.float32)
+        own_vectors = self.vectors if len(used) == len(scales) else self.vectors[:, used]
+        query_vectors = variants[:, used]
+        own_squares = (
+            self.squares
+            if (scales == 1.0).all()
+            else np.einsum("nd,nd,d->n", own_vectors, own_vectors, weights, optimize=False)
+        )
+        squares: Singles = (
+            own_squares - 2.0 * (query_vectors * weights) @ own_vectors.T + (query_vectors**2 @ weights)[:, None]
+        )
+        return squares
+
+    def _nearest_per_clip(self, nearest_squares: Singles, limit: int) -> NDArray[np.intp]:
+        """Return the row of the nearest pose of each of the nearest clips; some more, as distances are approximate."""
+        firsts, ends = self.bounds[:-1], self.bounds[1:]
+        clip_minima = np.minimum.reduceat(nearest_squares, firsts)
+        size = min(len(clip_minima), 2 * limit + 8)
+        clips = np.argpartition(clip_minima, size - 1)[:size]
+        rows = [firsts[c] + int(np.argmin(nearest_squares[firsts[c] : ends[c]])) for c in clips.tolist()]
+        candidates = np.array(rows, np.intp)
+        return np.asarray(candidates[np.isfinite(nearest_squares[candidates])])
+
+    def _exact_matches(
+        self, clip_ids: ClipIds, variants: Sequence[Singles], scales: Floats, rows: NDArray[np.intp]
+    ) -> Iterator[PoseMatch]:
+        """Yield the poses of these rows with exact distances, nearest first."""
+        differences = (self.vectors[rows] - np.asarray(variants)[:, None]) * scales
+        distances = np.sqrt((differences**2).sum(axis=2))  # (W, rows)
+        variant = distances.argmin(axis=0)
+        nearest = distances.min(axis=0)
+        row_clip_ids, times = clip_ids[self.clip_indices[rows]], self.times_s[rows]
+        for k in np.lexsort((times, row_clip_ids, nearest)).tolist():
+            row = int(rows[k])
+            yield PoseMatch(
+                int(row_clip_ids[k]), float(times[k]), float(nearest[k]), int(variant[k]), self.vectors[row]
+            )
+
+
+class IncrementalPoseIndex:
+    """A pose index that clips can be added to."""
+
+    def __init__(self) -> None:
+        self._vectors: GrowableArray[np.float32] | None = None
+        self._squares = GrowableArray(np.empty(0, np.float32))
+        self._times_s = GrowableArray(np.empty(0))
+        self._clips = ClipBounds()
+
+    def add(self, clips: Sequence[Windows]) -> None:
+        """Append clips, at least one, each with at least one pose."""
+        vectors = np.concatenate([each.vectors for each in clips])
+        if self._vectors is None:
+            self._vectors = GrowableArray(vectors[:0])
+        self._vectors.add(vectors)
+        self._squares.add(np.einsum("nd,nd->n", vectors, vectors))
+        self._times_s.add(np.concatenate([each.starts_s for each in clips]))
+        self._clips.add([len(each) for each in clips])
+
+    def keep(self, indices: Indices) -> None:
+        """Keep only the clips at these indices."""
+        rows = self._clips.keep(indices)
+        if self._vectors is not None:
+            self._vectors.keep(rows)
+        self._squares.keep(rows)
+        self._times_s.keep(rows)
+
+    def snapshot(self) -> PoseIndex | None:
+        """Return the index of the current clips; None without clips."""
+        if self._vectors is None or not len(self._vectors):
+            return None
+        return PoseIndex(self._vectors.view, self._squares.view, self._times_s.view, self._clips.bounds)

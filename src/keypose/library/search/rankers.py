@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from itertools import islice
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from keypose.arrays import Bools, Floats
 from keypose.errors import OptionError
-from keypose.library.descriptors import Description
-from keypose.library.descriptors.gallery_ranking import DEFAULT_KEEP
+from keypose.library.descriptors import Description, Gallery
+from keypose.library.descriptors.gallery_ranking import DEFAULT_KEEP, RANKING_DESCRIPTORS, rank_clips
 from keypose.library.extra import sa
-from keypose.library.part_search import PartTrack
-from keypose.library.rankers.swing_overlap import overlap, overlap_scores
-from keypose.library.rankers.swing_table import SwingTable
-from keypose.library.search.body_parts import select_swing_parts, track_groups
 from keypose.library.search.candidate_source import CandidateSource, ClipQuery
-from keypose.library.search.clip_scores import score_clips, self_distance
-from keypose.library.search.hit_builder import Candidate
-from keypose.library.search.matching_spans import MatchingSpans, find_matching_spans
-from keypose.library.search.query import Query
+from keypose.library.search.hits import Candidate, MatchingSpans, find_matching_spans
+from keypose.library.search.part_gallery import PartTrack
+from keypose.library.search.query import Query, select_swing_parts, track_groups
+from keypose.library.search.swing_overlap import SwingTable, overlap, overlap_scores
 
 EXTRA_CANDIDATES = 6  # beyond ``limit``, for deduplication; more are requested if necessary
 
@@ -201,3 +199,55 @@ class SwingRanker:
         if not table.present.any():
             raise OptionError(self.query.no_body_message())
         return table if self.joints is None else table.restrict(select_swing_parts(self.joints))
+
+
+ROUNDING_SHARE = 1e-3  # of the distance from the query to unrelated clips: less is rounding
+
+
+class RankedClip(NamedTuple):
+    """One clip of a gallery."""
+
+    clip_index: int  # in the gallery
+    score: float
+    variant: int  # 1: the mirror image is nearer
+
+
+def score_clips(
+    variants: Sequence[Description],
+    self_distance: float,
+    galleries: Mapping[str, Gallery],
+    is_allowed: Bools | None,
+    limit: int,
+    keep: int = DEFAULT_KEEP,
+) -> list[RankedClip]:
+    """Return the ``limit`` nearest clips, nearest first; ties: not mirrored first, then in gallery order.
+
+    The clip vector preselects ``keep`` of all, or of those with ``is_allowed``; all ranking descriptors order these.
+
+    ``variants`` is the query, and perhaps its mirror image, ``self_distance`` the query's distance from itself. The
+    score is 1 for the query itself and 0 for the distance of unrelated clips, linear in between. It depends on query
+    and clip alone.
+    """
+    if not galleries:
+        return []
+    min_distance = (1.0 - ROUNDING_SHARE) * self_distance  # no clip is nearer than the query itself
+    ranking_galleries = {name: galleries[name] for name in RANKING_DESCRIPTORS}
+    ranking = rank_clips(variants, ranking_galleries, is_allowed=is_allowed, keep=keep, min_distance=min_distance)
+    scores = distance_scores(min_distance, ranking.distances)
+    rows = zip(ranking.clips.tolist(), scores.tolist(), ranking.variant_indices.tolist(), strict=True)
+    return [RankedClip(*row) for row in islice(rows, limit)]
+
+
+def self_distance(query: Description) -> float:
+    """Return the distance of the query from itself, which is below 0, the distance of unrelated clips."""
+    means_and_spreads = [query.all[name].background_distance for name in RANKING_DESCRIPTORS]
+    return -2.0 * sum(mean / spread for mean, spread in means_and_spreads)
+
+
+def distance_scores(self_distance: float, distances: Floats) -> Floats:
+    """Return the scores of distances (C,) for a query with this self distance."""
+    return (
+        np.clip(distances / self_distance, 0.0, 1.0)
+        if self_distance < 0.0
+        else (distances <= self_distance).astype(np.float64)
+    )

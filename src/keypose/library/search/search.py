@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from keypose.library.db import Dialect
 from keypose.library.extra import sa
-from keypose.library.filters import Filters
-from keypose.library.search.body_parts import parse_joint_names
+from keypose.library.listing import Filters
 from keypose.library.search.candidate_source import CandidateSource
 from keypose.library.search.deduplication import group_duplicates
-from keypose.library.search.hit_builder import Candidate, build_hits
-from keypose.library.search.hits import Hit
+from keypose.library.search.hits import Candidate, Hit, build_hits
+from keypose.library.search.memory_index import MemoryIndex, TableReader
 from keypose.library.search.pose_search import PoseRanker
-from keypose.library.search.query import Query, parse_frame_range, parse_pose_vector, parse_query
+from keypose.library.search.query import Query, parse_frame_range, parse_joint_names, parse_pose_vector, parse_query
 from keypose.library.search.rankers import DescriptorRanker, Ranker, SwingRanker, TrackRanker, n_candidates
 from keypose.library.store import Store
 from keypose.model import Motion
@@ -187,3 +187,14 @@ def _deduplicate(
     )
     duplicates = {clip_id: group for clip_id, group in groups.items() if group}
     return [each for each in candidates if each.clip_id in groups][:limit], duplicates
+
+
+def open_candidate_source(dialect: Dialect) -> CandidateSource:
+    """Return the vector index of the database if it has one, else an index in memory."""
+    if not dialect.has_vector_index:
+        return MemoryIndex(TableReader())
+    from keypose.library.db.postgres import PostgresDialect  # needs an extra
+    from keypose.library.search.pgvector_index import PgVectorIndex
+
+    assert isinstance(dialect, PostgresDialect)
+    return PgVectorIndex(TableReader(), dialect.vectors)

@@ -29,14 +29,16 @@ keys of each curve do not depend on its scale.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from keypose.arrays import Bools, Floats
 from keypose.methods.base import Method, resolve_max_keys
-from keypose.methods.refine.fixed_frames import RefineOptions
-from keypose.methods.refine.joint import find_joint_keys
-from keypose.methods.refine.order import rank_frames
-from keypose.methods.refine.table import RefineRow, RefineTable, build_table
+from keypose.methods.refine.curve import JointKeys, RefineOptions, find_joint_keys
 from keypose.model import Features, Ladder
 from keypose.validation import check_number
 
@@ -135,3 +137,149 @@ METHOD = Method(
     },
     has_own_count=True,
 )
+
+
+class RefineRow(NamedTuple):
+    """The row of one joint."""
+
+    joint: str
+    frames: int
+    keys_per_axis: tuple[int, ...]  # the paper's H/P/B; the axes in the order of the features
+    overlap: int  # the union over the axes: the paper's "Lap"
+    keys: int  # after reduction: the paper's "Del"
+
+    @property
+    def removed_ratio(self) -> float:
+        """The share of the frames that are no keys, 0 to 1: the paper's "Ratio"."""
+        return 1 - self.keys / self.frames
+
+
+@dataclass(frozen=True, repr=False)
+class RefineTable:
+    """The paper's table of one motion; ``print`` formats it."""
+
+    rows: tuple[RefineRow, ...]
+
+    @property
+    def mean_keys_per_axis(self) -> tuple[float, ...]:
+        """The mean over the joints that have such an axis."""
+        axes = max(len(row.keys_per_axis) for row in self.rows)
+        counts_by_axis = (
+            [row.keys_per_axis[a] for row in self.rows if a < len(row.keys_per_axis)] for a in range(axes)
+        )
+        return tuple(float(np.mean(counts)) for counts in counts_by_axis)
+
+    @property
+    def mean_overlap(self) -> float:
+        """The mean number of keys before reduction."""
+        return float(np.mean([row.overlap for row in self.rows]))
+
+    @property
+    def mean_keys(self) -> float:
+        """The mean number of keys after reduction."""
+        return float(np.mean([row.keys for row in self.rows]))
+
+    @property
+    def mean_overlap_ratio(self) -> float:
+        """The mean share of the frames, 0 to 1, that are keys before reduction."""
+        return float(np.mean([row.overlap / row.frames for row in self.rows]))
+
+    @property
+    def mean_removed_ratio(self) -> float:
+        """The mean share of the frames, 0 to 1, that are no keys."""
+        return float(np.mean([row.removed_ratio for row in self.rows]))
+
+    def __repr__(self) -> str:
+        lines = [("joint", "frames", "keys per axis", "overlap", "keys", "removed")]
+        for row in self.rows:
+            axes = "/".join(map(str, row.keys_per_axis))
+            lines.append(
+                (row.joint, str(row.frames), axes, str(row.overlap), str(row.keys), f"{row.removed_ratio:.1%}")
+            )
+        axes = "/".join(f"{mean:.1f}" for mean in self.mean_keys_per_axis)
+        means = (f"{self.mean_overlap:.1f}", f"{self.mean_keys:.1f}", f"{self.mean_removed_ratio:.1%}")
+        lines.append(("mean", "", axes, *means))
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join([name.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(cells, widths[1:], strict=True))])
+            for name, *cells in lines
+        )
+
+
+def build_table(joints: Sequence[JointKeys]) -> RefineTable:
+    """Return the table of ``joints``."""
+    return RefineTable(
+        tuple(
+            RefineRow(
+                joint.joint,
+                len(joint.keys),
+                tuple(np.count_nonzero(joint.axis_keys, axis=1).tolist()),
+                int(np.count_nonzero(joint.overlap)),
+                int(np.count_nonzero(joint.keys)),
+            )
+            for joint in joints
+        )
+    )
+
+
+class Ranking(NamedTuple):
+    """Frames by importance, and their distances."""
+
+    order: NDArray[np.intp]  # first, last, then the others
+    distances: Floats  # of each frame in that order, from the straight line when it was taken
+
+
+def rank_frames(values: Floats, keys: Bools) -> Ranking:
+    """Rank all frames of ``values`` (T, D), with the keys (T,), which include first and last, before all others.
+
+    From coarse to fine: in every span between neighbouring frames taken so far, take the key farthest from the straight
+    line between its ends (on the curve with the largest distance; ties: the earliest), until none is left; then the
+    other frames in the same way. Importance is that distance, but never above that of the span's ends. To bound the
+    time, a span is halved if all distances are 0 and after ``2 log2 T`` rounds: O(T D log T) always.
+    """
+    frames = len(values)
+    curves = np.ascontiguousarray(values.T)
+    distances, importance, level = np.zeros(frames), np.zeros(frames), np.zeros(frames, np.intp)
+    is_taken = np.zeros(frames, bool)
+    is_taken[[0, -1]] = True
+    importance[[0, -1]] = np.inf
+    last_level = 0
+    for candidates in (keys, np.ones(frames, bool)):
+        halve_from = last_level + 2 * frames.bit_length()
+        while True:
+            remaining = np.flatnonzero(candidates & ~is_taken)
+            if not len(remaining):
+                break
+            last_level += 1
+            taken_frames = np.flatnonzero(is_taken)
+            span = np.cumsum(is_taken)[remaining] - 1
+            distance = _distances_from_line(curves, remaining, taken_frames[span], taken_frames[span + 1])
+            first = np.flatnonzero(np.diff(span, prepend=-1))
+            count = np.diff(first, append=len(remaining))
+            worst = np.maximum.reduceat(distance, first)
+            highest = np.flatnonzero(distance == np.repeat(worst, count))
+            chosen = highest[np.diff(span[highest], prepend=-1) > 0]
+            is_halved = (worst == 0) | (last_level > halve_from)
+            chosen[is_halved] = (first + count // 2)[is_halved]
+            new = remaining[chosen]
+            ends = span[chosen]
+            distances[new] = distance[chosen]
+            importance[new] = np.minimum(
+                distances[new], np.minimum(importance[taken_frames[ends]], importance[taken_frames[ends + 1]])
+            )
+            level[new] = last_level
+            is_taken[new] = True
+    order = np.lexsort((np.arange(frames), level, -importance, ~keys))
+    return Ranking(order, distances[order])
+
+
+def _distances_from_line(
+    curves: Floats, frames: NDArray[np.intp], left: NDArray[np.intp], right: NDArray[np.intp]
+) -> Floats:
+    """Return the largest distance over all curves (D, T) of each frame from the line between ``left`` and ``right``."""
+    fraction = (frames - left) / (right - left)
+    distances = np.zeros(len(frames))
+    for curve in curves:
+        start = curve[left]
+        np.maximum(distances, np.abs(curve[frames] - start - fraction * (curve[right] - start)), out=distances)
+    return distances

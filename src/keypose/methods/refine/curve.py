@@ -1,13 +1,16 @@
-"""Keys of single curves: refinement until a natural spline through the keys follows the curve."""
+"""Keys of single curves and joints: straight sections and fixed frames first, then refinement by natural splines."""
 
 from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Bools, Floats
-from keypose.features.spline import curvatures, evaluate_spline
-from keypose.methods.refine.fixed_frames import RefineOptions, find_fixed_frames
+from keypose.features import curvatures, evaluate_spline
+from keypose.model import Features
 
 CONSTANT_RATIO = 1e-9  # relative to the largest number: a curve with a smaller range is constant
 BLOCK_VALUES = 1 << 18  # fit in a processor's cache
@@ -71,3 +74,182 @@ def _find_new_keys(curves: Floats, keys: Bools, straight: Bools, options: Refine
     worst[~is_off] = np.inf
     worst_frames = np.flatnonzero(error == np.repeat(worst, np.diff(first, append=len(frames))))
     return frames[worst_frames[np.diff(span[worst_frames], prepend=-1) > 0]]
+
+
+@dataclass(frozen=True)
+class RefineOptions:
+    """Checked options; ratios of a curve's amplitude, ``threshold`` of a span's range, times in frames."""
+
+    threshold: float
+    min_error: float
+    straight_range: float
+    straight_frames: int
+    prominence: float
+    jump: float
+
+
+def find_fixed_frames(curves: Floats, options: RefineOptions) -> tuple[Bools, Bools]:
+    """Return flags (C, n) of the fixed frames of each curve and of the frames strictly inside straight sections."""
+    fixed, straight = np.zeros(curves.shape, bool), np.zeros(curves.shape, bool)
+    for curve, first, last in find_straight_sections(curves, options.straight_range, options.straight_frames):
+        straight[curve, first + 1 : last] = True
+        fixed[curve, [first, first + 1, last - 1, last]] = True
+    frames = find_extrema(curves, options.prominence)
+    fixed.reshape(-1)[frames[~straight.reshape(-1)[frames]]] = True
+    fixed |= find_jumps(curves, options.jump)
+    fixed[:, [0, -1]] = True
+    return fixed, straight
+
+
+def find_straight_sections(curves: Floats, max_range: float, min_frames: int) -> list[tuple[int, int, int]]:
+    """Return (curve, first, last) of each longest section, from the left, whose range is below ``max_range``."""
+    frames = curves.shape[1]
+    if min_frames > frames:
+        return []
+    high, low = _reduce_windows(curves, min_frames, np.maximum), _reduce_windows(curves, min_frames, np.minimum)
+    is_start = high - low < max_range
+    sections = []
+    for curve in np.flatnonzero(is_start.any(axis=1)).tolist():
+        starts, values = np.flatnonzero(is_start[curve]).tolist(), curves[curve].tolist()
+        at = 0
+        while at < len(starts):
+            first = starts[at]
+            highest, lowest = float(high[curve, first]), float(low[curve, first])
+            end = first + min_frames
+            while end < frames:
+                value = values[end]
+                highest, lowest = max(highest, value), min(lowest, value)
+                if highest - lowest >= max_range:
+                    break
+                end += 1
+            sections.append((curve, first, end - 1))
+            at = bisect_left(starts, end, at)
+    return sections
+
+
+def _reduce_windows(curves: Floats, frames: int, reduction: np.ufunc) -> Floats:
+    """Return the maximum (or minimum) over windows of ``frames`` frames, by doubling the window."""
+    window, covered = curves, 1
+    while covered < frames:
+        step = min(covered, frames - covered)
+        window = reduction(window[:, :-step], window[:, step:])
+        covered += step
+    return window
+
+
+def find_extrema(curves: Floats, min_prominence: float) -> NDArray[np.intp]:
+    """Return flat indices of inner local extrema with at least ``min_prominence``; for a plateau its middle.
+
+    The prominence of a maximum is its height over the higher of the two lowest points between it and the next
+    higher value, or the curve's end, on either side.
+    """
+    flat, frames = curves.reshape(-1), curves.shape[1]
+    new_curve = np.arange(len(flat)) % frames == 0
+    first = np.flatnonzero(new_curve | np.concatenate(([True], flat[1:] != flat[:-1])))  # runs of equal values
+    last = np.concatenate((first[1:], [len(flat)])) - 1
+    is_end = new_curve[first] | (last % frames == frames - 1)
+    is_rising = np.concatenate(([True], flat[first[1:]] > flat[first[:-1]]))
+    is_extremum = ~is_end & (is_rising != np.concatenate((is_rising[1:], [True])))
+    runs = np.flatnonzero(is_extremum | is_end)  # between them a curve is monotone
+    runs = runs[_drop_ripples(flat[first[runs]], is_end[runs], min_prominence)]
+    value, starts_curve = flat[first[runs]], new_curve[first[runs]]
+    prominence = np.where(is_rising[runs], _prominences(value, starts_curve), _prominences(-value, starts_curve))
+    stands_out = is_extremum[runs] & (prominence >= min_prominence)
+    prominent = runs[stands_out]
+    middle: NDArray[np.intp] = (first[prominent] + last[prominent]) // 2
+    return middle
+
+
+def _drop_ripples(values: Floats, is_end: Bools, min_prominence: float) -> NDArray[np.intp]:
+    """Return the indices of extreme ``values`` without small ripples: removes most noise with whole-array operations.
+
+    A step smaller than the steps before and after it joins two extrema whose prominence is that step; removing both
+    does not change the others. Ripples that tie are left for the exact computation.
+    """
+    indices = np.arange(len(values))
+    while len(indices) > 3:
+        step = np.abs(np.diff(values[indices]))
+        inner = ~is_end[indices]
+        is_ripple = (step[1:-1] < min_prominence) & (step[1:-1] < step[:-2]) & (step[1:-1] < step[2:])
+        ripples = np.flatnonzero(is_ripple & inner[1:-2] & inner[2:-1]) + 1
+        if not len(ripples):
+            break
+        is_left = np.ones(len(indices), bool)
+        is_left[ripples], is_left[ripples + 1] = False, False
+        indices = indices[is_left]
+    return indices
+
+
+def _prominences(values: Floats, starts_curve: Bools) -> Floats:
+    """Return the prominence of each value as a maximum, where it is one."""
+    ends_curve = np.concatenate((starts_curve[1:], [True]))
+    before = _lowest_since_higher(values.tolist(), starts_curve.tolist())
+    after = _lowest_since_higher(values[::-1].tolist(), ends_curve[::-1].tolist())[::-1]
+    return values - np.maximum(before, after)
+
+
+def _lowest_since_higher(values: list[float], starts_curve: list[bool]) -> list[float]:
+    """Return for each value the lowest since the last strictly higher one of its curve, by a stack in linear time."""
+    lowest: list[float] = []
+    higher: list[float] = []
+    lows: list[float] = []
+    for value, starts in zip(values, starts_curve, strict=True):
+        if starts:
+            higher.clear()
+            lows.clear()
+        low = value
+        while higher and higher[-1] <= value:
+            higher.pop()
+            low = min(low, lows.pop())
+        higher.append(value)
+        lows.append(low)
+        lowest.append(low)
+    return lowest
+
+
+def find_jumps(curves: Floats, min_jump: float) -> Bools:
+    """Return flags of frames that differ by more than ``min_jump`` from both neighbours, and of these neighbours."""
+    is_jump = np.zeros(curves.shape, bool)
+    is_large = np.abs(np.diff(curves, axis=1)) > min_jump
+    is_peak = is_large[:, :-1] & is_large[:, 1:]
+    for shift in range(3):
+        is_jump[:, shift : shift + is_peak.shape[1]] |= is_peak
+    return is_jump
+
+
+@dataclass(frozen=True, eq=False)
+class JointKeys:
+    """The keys of one joint, step by step."""
+
+    joint: str
+    axis_keys: Bools  # (A, T) keys of each of its curves
+    fixed: Bools  # (T,) fixed on any axis
+    overlap: Bools  # (T,) the union over the axes
+    keys: Bools  # (T,) after reduction
+
+
+def find_joint_keys(features: Features, options: RefineOptions) -> tuple[JointKeys, ...]:
+    """Return the keys of every joint, in the order of the features."""
+    keys, fixed = find_curve_keys(features.values, options)
+    joints = []
+    for joint, columns in features.joints.items():
+        axes = keys[list(columns)]
+        overlap: Bools = np.logical_or.reduce(axes)
+        joint_fixed: Bools = np.logical_or.reduce(fixed[list(columns)])
+        joints.append(JointKeys(joint, axes, joint_fixed, overlap, reduce_keys(overlap, joint_fixed)))
+    return tuple(joints)
+
+
+def reduce_keys(keys: Bools, fixed: Bools) -> Bools:
+    """Return the keys (T,) that remain when those on adjacent frames are thinned; fixed ones always remain.
+
+    Rule 1: a run of adjacent keys that are not fixed becomes its centre, rounded down. Rule 2: of three adjacent
+    keys the middle one is removed if it is not fixed. After rule 1 no two such keys are adjacent, so all are removed at
+    once.
+    """
+    loose = np.concatenate(([False], keys & ~fixed, [False]))
+    edges = np.flatnonzero(loose[1:] != loose[:-1])
+    result = keys & fixed
+    result[(edges[::2] + edges[1::2] - 1) // 2] = True
+    result[1:-1] &= ~(result[:-2] & result[2:]) | fixed[1:-1]
+    return result

@@ -32,9 +32,18 @@ from typing import NamedTuple
 import numpy as np
 
 from keypose.methods.base import Method, resolve_max_keys
-from keypose.methods.saliency.curves import Extrema, curve_saliency, find_extrema, frame_importance
-from keypose.methods.saliency.keys import order_keys
-from keypose.methods.saliency.options import CUT_SIGMAS, OPTIONS_HELP, SIGMA_S, SaliencyOptions, build_options
+from keypose.methods.saliency.curves import (
+    CUT_SIGMAS,
+    OPTIONS_HELP,
+    SIGMA_S,
+    Extrema,
+    SaliencyOptions,
+    build_options,
+    curve_saliency,
+    find_extrema,
+    frame_importance,
+    order_keys,
+)
 from keypose.methods.saliency.streaming import StreamingSaliency
 from keypose.model import Features, Ladder
 

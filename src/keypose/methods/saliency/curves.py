@@ -1,14 +1,82 @@
-"""Saliency of curves, and extrema in salient clusters."""
+"""Saliency of curves, extrema in salient clusters, and their order as keys; options of both methods."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose.arrays import Bools, Floats
 from keypose.features import gaussian_filter
-from keypose.methods.saliency.options import SaliencyOptions
+from keypose.validation import check_choice, check_number
+
+FRAME_S = 1 / 120  # the paper's clips have 120 fps; its numbers of frames are used as times
+SIGMA_S = 7 * FRAME_S
+CUT_SIGMAS = 2.0
+MIN_GAP_S = {"joint": 10 * FRAME_S, "body": 20 * FRAME_S}
+MAX_FRAMES = 1e9  # more than any take has
+
+OPTIONS_HELP = {
+    "sigma_s": "sigma of the finer Gaussian in seconds; the coarser one has twice as much",
+    "cut_sigmas": "both Gaussians are cut at so many of their own sigmas",
+    "min_gap_s": "minimum time between two keys in seconds; default 10/120 for one joint, 20/120 for several",
+    "rank": "importance of a frame: joint (largest S/mean of a curve), body (root of the sum of S squared) or auto",
+    "keys_per_cluster": "keys of a cluster on one curve: one (the most salient extremum) or all (every extremum)",
+    "extremes": "flat (a top that holds its value for a few frames counts, as its last frame) or strict (it does not)",
+}
+
+
+@dataclass(frozen=True)
+class SaliencyOptions:
+    """Checked options of one take, in frames."""
+
+    sigma_frames: float
+    cut_sigmas: float
+    min_gap_frames: int  # minimum distance of two keys
+    rank: str  # "joint" or "body"
+    keys_per_cluster: str  # "one" or "all"
+    extremes: str  # "flat" or "strict"
+
+    @property
+    def reach(self) -> int:
+        """Frames of the coarser window on either side."""
+        return int(min(2 * self.cut_sigmas * self.sigma_frames, MAX_FRAMES) + 1e-9)
+
+
+def build_options(
+    fps: float,
+    n_joints: int,
+    sigma_s: float,
+    cut_sigmas: float,
+    min_gap_s: float | None,
+    rank: str,
+    keys_per_cluster: str,
+    extremes: str,
+) -> SaliencyOptions:
+    """Return the checked options in frames. Sigma is at least so large that the finer window has three frames."""
+    cut = check_number("cut_sigmas", cut_sigmas, above=0)
+    sigma = check_number("sigma_s", sigma_s, above=0) * fps
+    rank_kind = check_choice("rank", rank, ("auto", "joint", "body"))
+    if rank_kind == "auto":
+        rank_kind = "joint" if n_joints == 1 else "body"
+    gap_s = MIN_GAP_S[rank_kind] if min_gap_s is None else check_number("min_gap_s", min_gap_s, min_value=0)
+    return SaliencyOptions(
+        sigma_frames=min(max(sigma, 1 / cut), MAX_FRAMES),
+        cut_sigmas=cut,
+        min_gap_frames=seconds_to_frames(gap_s, fps),
+        rank=rank_kind,
+        keys_per_cluster=check_choice("keys_per_cluster", keys_per_cluster, ("one", "all")),
+        extremes=check_choice("extremes", extremes, ("flat", "strict")),
+    )
+
+
+def seconds_to_frames(seconds: float, fps: float) -> int:
+    """Return the smallest number of frames, at least one, that last ``seconds``."""
+    return max(1, math.ceil(min(seconds * fps, MAX_FRAMES) - 1e-9))
+
 
 ROUNDING_RATIO = 64 * np.finfo(float).eps  # relative to the largest number: smaller differences are rounding
 
@@ -121,3 +189,54 @@ def frame_importance(saliency: Floats, mean: Floats, options: SaliencyOptions) -
     if options.rank == "joint":
         return np.asarray((saliency / np.where(mean > 0, mean, 1.0)).max(axis=1))
     return np.asarray(np.sqrt(np.einsum("td,td->t", saliency, saliency)))
+
+
+Frames = NDArray[np.int64]
+
+
+def order_keys(candidates: Frames, importance: Floats, gap: int, limit: int) -> tuple[Frames, int]:
+    """Return at most ``limit`` frames in the order of acceptance, and the method's own number of keys.
+
+    First and last frame; then candidates, most important first, at least ``gap`` frames from every accepted one; these
+    are the method's own keys. Then any frame in the same way, with half the gap, a quarter and so on down to one.
+    O(T log T).
+    """
+    n = len(importance)
+    gap = min(gap, n)
+    keys = [0, n - 1] if n > 1 else [0]
+    by_importance = np.argsort(-importance, kind="stable")
+    is_candidate = np.zeros(n, bool)
+    is_candidate[candidates] = True
+    _accept(by_importance[is_candidate[by_importance]], keys, gap, n, n)
+    natural = len(keys)
+    while len(keys) < min(limit, n):
+        _accept(by_importance, keys, gap, limit, n)
+        gap = max(1, gap // 2)
+    return np.array(keys[:limit]), natural
+
+
+def _accept(frames: Frames, keys: list[int], gap: int, limit: int, n: int) -> None:
+    """Append ``frames`` that are at least ``gap`` from every key to ``keys``, in order, up to ``limit`` keys."""
+    is_near = _is_near(np.array(keys), gap, n)
+    frames = frames[~is_near[frames]]
+    if gap == 1:
+        keys.extend(frames.tolist()[: limit - len(keys)])
+        return
+    margin = bytes(gap)
+    # frame f is at f + gap, so that no window is out of range
+    is_taken = bytearray(margin + is_near.tobytes() + margin)
+    window = b"\x01" * (2 * gap - 1)
+    for frame in frames.tolist():
+        if len(keys) >= limit:
+            return
+        if not is_taken[frame + gap]:
+            keys.append(frame)
+            is_taken[frame + 1 : frame + 2 * gap] = window
+
+
+def _is_near(keys: Frames, gap: int, n: int) -> Bools:
+    """Return flags (n,) of the frames that are less than ``gap`` from a key."""
+    edges = np.zeros(n + 1, np.int64)
+    np.add.at(edges, np.maximum(keys - gap + 1, 0), 1)
+    np.add.at(edges, np.minimum(keys + gap, n), -1)
+    return np.asarray(np.cumsum(edges[:-1]) > 0)

@@ -9,8 +9,18 @@ from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, freeze_floats
 from keypose.errors import ModelError, OptionError
-from keypose.methods.saliency.curves import BlockState, Extrema, find_extrema, frame_importance, range_saliency
-from keypose.methods.saliency.options import CUT_SIGMAS, FRAME_S, SIGMA_S, build_options, seconds_to_frames
+from keypose.methods.saliency.curves import (
+    CUT_SIGMAS,
+    FRAME_S,
+    SIGMA_S,
+    BlockState,
+    Extrema,
+    build_options,
+    find_extrema,
+    frame_importance,
+    range_saliency,
+    seconds_to_frames,
+)
 from keypose.model import Column
 from keypose.validation import check_int, check_number
 

@@ -2,7 +2,6 @@
 
 from keypose.pictures.chart.axes import Area
 from keypose.pictures.chart.chart import chart
-from keypose.pictures.chart.elements import Axis, Band, Line, Mark, TopAxis
-from keypose.pictures.chart.scale import Scale, build_scale
+from keypose.pictures.chart.scale import Axis, Band, Line, Mark, Scale, TopAxis, build_scale
 
 __all__ = ["Area", "Axis", "Band", "Line", "Mark", "Scale", "TopAxis", "build_scale", "chart"]

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.api.compare import Comparison, Row
-from keypose.api.compare.rows import ClipIdentity
+from keypose.api.compare.tables import ClipIdentity
 from keypose.arrays import Floats
 from keypose.pictures.chart import Axis, Line, chart
-from keypose.pictures.picture import Picture
-from keypose.pictures.theme import SERIES
+from keypose.pictures.svg import SERIES, Picture
 
 N_GRID_POINTS = 24  # points of a median curve
 WIDTH_PX, HEIGHT_PX = 860.0, 440.0

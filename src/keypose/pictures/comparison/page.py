@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
 from itertools import islice
 
 import keypose
-from keypose.api.compare import COMPARED_METHODS, REFERENCES, Comparison
-from keypose.pictures.comparison import tables
+from keypose.api.compare import COMPARED_METHODS, REFERENCES, Comparison, MedianRow
+from keypose.api.compare.comparison import find_best
+from keypose.api.compare.tables import format_number
 from keypose.pictures.comparison.curves import MEASURES, plot_error_curves, plot_value_curves
 from keypose.pictures.page import Section, code, details, escape_text, facts, figure, notes, page
+from keypose.pictures.svg import clean
 
 MAX_CLIPS = 200  # with own tables in the page; the CSV table has all clips
 STYLE = """.compared .best,.compared th,.compared td{white-space:nowrap}
@@ -94,10 +97,10 @@ def _failures_section(failures: Sequence[tuple[str, str]]) -> Section:
 
 
 def _errors_section(comparison: Comparison) -> Section:
-    marks = (f"<p class=quiet>{tables.BEST_MARK} least of those with exactly as many keys. References have no keys: "
-             f"they get as many stored values as keys with fitted curves. {tables.FEWER_KEYS_MARK} some clips have "
+    marks = (f"<p class=quiet>{BEST_MARK} least of those with exactly as many keys. References have no keys: "
+             f"they get as many stored values as keys with fitted curves. {FEWER_KEYS_MARK} some clips have "
              f"fewer keys than requested.</p>\n")  # fmt: skip
-    return Section("errors", "Errors", tables.errors_table(comparison) + marks)
+    return Section("errors", "Errors", errors_table(comparison) + marks)
 
 
 def _curve_sections(comparison: Comparison) -> list[Section]:
@@ -140,7 +143,7 @@ def _caption(comparison: Comparison, label: str) -> str:
 
 
 def _all_measures_section(comparison: Comparison) -> Section:
-    tables_html = [tables.budget_table(comparison, percent) for percent in comparison.removed_percent]
+    tables_html = [budget_table(comparison, percent) for percent in comparison.removed_percent]
     note = "<p class=quiet>Acceleration at keys is measured against the original's: far above 1 the motion jerks.</p>\n"
     return Section("figures", "Every figure", "".join(tables_html) + note)
 
@@ -148,7 +151,7 @@ def _all_measures_section(comparison: Comparison) -> Section:
 def _times_section(comparison: Comparison) -> Section:
     intro = ("<p>Keys are chosen once for all budgets, on one core. With several clips at a time on few cores "
             "all take longer.</p>\n")  # fmt: skip
-    return Section("time", "Time", intro + tables.time_table(comparison))
+    return Section("time", "Time", intro + time_table(comparison))
 
 
 def _clips_section(comparison: Comparison) -> Section:
@@ -157,9 +160,7 @@ def _clips_section(comparison: Comparison) -> Section:
         first = clip_comparison.rows[0]
         summary = f"{clip.name}: {first.frames:,} frames at {first.fps:g} fps, {first.joints:,} joints"
         blocks.append(
-            details(
-                summary, facts([("file", clip.source)] if clip.source else []) + tables.errors_table(clip_comparison)
-            )
+            details(summary, facts([("file", clip.source)] if clip.source else []) + errors_table(clip_comparison))
         )
     more = len(comparison.clips) - MAX_CLIPS
     omission = f"<p>And {more:,} more clips: the table of rows has all.</p>\n" if more > 0 else ""
@@ -203,3 +204,143 @@ def _python_call(comparison: Comparison) -> str:
 
 def _format_sources(sources: Sequence[str]) -> str:
     return repr(list(sources)) if len(sources) <= 12 else f"{list(sources[:12])!r}  # and {len(sources) - 12} more"
+
+
+Measure = Callable[[MedianRow], float | None]
+BEST_MARK = "\N{BLACK STAR}"
+FEWER_KEYS_MARK = "\N{ASTERISK}"
+
+
+COLUMNS: Sequence[tuple[str, Measure]] = (
+    ("mean mm", lambda each: each.mean_mm),
+    ("95 % within mm", lambda each: each.p95_mm),
+    ("max mm", lambda each: each.max_mm),
+    ("mean °", lambda each: each.mean_deg),
+    ("max °", lambda each: each.max_deg),
+    ("foot slide mm", lambda each: each.foot_slide_mm),
+    ("acceleration at keys", lambda each: each.key_acceleration),
+    ("stored values", lambda each: each.stored_values),
+    ("% of all", lambda each: each.stored_percent),
+    ("choosing ms", lambda each: each.selection_ms),
+    ("fitting ms", lambda each: each.fitting_ms),
+)
+COLUMNS_WITHOUT_BEST = (
+    "acceleration at keys",
+    "stored values",
+    "% of all",
+    "foot slide mm",
+    "choosing ms",
+    "fitting ms",
+)
+
+
+def errors_table(comparison: Comparison) -> str:
+    """Return a table of mean and largest error by method pair and budget."""
+    percents = comparison.removed_percent
+    medians = {(median.method, median.inbetweens, median.removed_percent): median for median in comparison.medians()}
+    best = {
+        (percent, column): find_best(
+            [
+                medians[(*method_pair, percent)]
+                for method_pair in comparison.method_pairs
+                if (*method_pair, percent) in medians
+            ],
+            measure,
+        )
+        for percent in percents
+        for column, measure in _ERRORS
+    }
+    top = "".join(f'<th scope="colgroup" colspan="2" class="number">{percent:g} % removed</th>' for percent in percents)
+    names = "".join(f'<th scope="col" class="number">{name}</th>' for _ in percents for name, _ in _ERRORS)
+    rows = []
+    for pair in comparison.method_pairs:
+        cells = []
+        for percent in percents:
+            median_row = medians.get((*pair, percent))
+            cells += [_cell(median_row, of, best[percent, name]) for name, of in _ERRORS]
+        rows.append(_row(pair, cells))
+    return _table(
+        f"median over {len(comparison.clips)} clips" if len(comparison.clips) > 1 else "one clip",
+        f'<tr><th rowspan="2" scope="col">method</th><th rowspan="2" scope="col">in-betweens</th>{top}</tr>'
+        f"<tr>{names}</tr>",
+        rows,
+    )
+
+
+def budget_table(comparison: Comparison, percent: float) -> str:
+    """Return a table of all measures by method pair at one budget."""
+    medians = [median for median in comparison.medians() if median.removed_percent == percent]
+    best = {name: None if name in COLUMNS_WITHOUT_BEST else find_best(medians, measure) for name, measure in COLUMNS}
+    heads = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name, _ in COLUMNS)
+    rows = [
+        _row((each.method, each.inbetweens), [_cell(each, of, best[name]) for name, of in COLUMNS]) for each in medians
+    ]
+    original = next((each.original_foot_slide_mm for each in medians if each.original_foot_slide_mm is not None), None)
+    slide = "" if original is None else f"; feet of the original slide by {format_number(original)} mm"
+    head = f'<tr><th scope="col">method</th><th scope="col">in-betweens</th>{heads}</tr>'
+    return _table(f"{percent:g} % of the frames removed{slide}", head, rows, "compared figures")
+
+
+def time_table(comparison: Comparison) -> str:
+    """Return a table of seconds on one core: selecting keys for all budgets, fitting those of one."""
+    medians: dict[tuple[str, str], list[MedianRow]] = {}
+    for median in comparison.medians():
+        medians.setdefault((median.method, median.inbetweens), []).append(median)
+    rows = []
+    for method_pair, rows_of_pair in medians.items():
+        rows.append(
+            _row(
+                method_pair,
+                [
+                    _mean_seconds_cell(each.selection_s for each in rows_of_pair),
+                    _mean_seconds_cell(each.fitting_s for each in rows_of_pair),
+                ],
+            )
+        )
+    head = (
+        '<tr><th scope="col">method</th><th scope="col">in-betweens</th>'
+        '<th scope="col" class="number">choosing, s</th><th scope="col" class="number">fitting, s</th></tr>'
+    )
+    return _table("seconds for one clip: the median over clips, the mean over budgets", head, rows)
+
+
+def _mean_seconds_cell(budget_values: Iterable[float | None]) -> str:
+    """Return a cell with the mean over budgets."""
+    values = [value for value in budget_values if value is not None]
+    return f'<td class="number">{f"{sum(values) / len(values):.3f}" if values else "–"}</td>'
+
+
+_ERRORS: Sequence[tuple[str, Measure]] = (COLUMNS[0], COLUMNS[2])
+
+
+def _cell(median: MedianRow | None, measure: Measure, best: MedianRow | None) -> str:
+    value = None if median is None else measure(median)
+    if median is None or value is None:
+        return '<td class="number"><span aria-label="none">–</span></td>'
+    fewer_mark = (
+        f'<span title="some clips have fewer keys">{FEWER_KEYS_MARK}</span>' if median.n_exact < median.n_clips else ""
+    )
+    if median is best:
+        best_mark = f'<span title="best">{BEST_MARK}</span>'
+        return f'<td class="number best"><strong>{format_number(value)}</strong> {best_mark}{fewer_mark}</td>'
+    return f'<td class="number">{format_number(value)}{fewer_mark}</td>'
+
+
+def _row(method_pair: tuple[str, str], cells: Sequence[str]) -> str:
+    return f'<tr><th scope="row">{_escape(method_pair[0])}</th><td>{_escape(method_pair[1])}</td>{"".join(cells)}</tr>'
+
+
+def _table(caption: str, head: str, rows: Sequence[str], css_class: str = "compared") -> str:
+    return (f'<div class="wide"><table class="{css_class}"><caption>{_escape(caption)}</caption><thead>{head}</thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div>\n")  # fmt: skip
+
+
+def _escape(text: str) -> str:
+    return escape(clean(text))
+
+
+def comparison_card(comparison: Comparison) -> str:
+    """Return HTML with medians of mean and largest error: no script, no external resources."""
+    return (f'<div style="font:13px/1.5 system-ui,sans-serif">{errors_table(comparison)}'
+            f'<div style="opacity:0.65">mm on a figure of 1.7 m; {BEST_MARK} least of those with exactly '
+            f"as many keys</div></div>")  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.pictures.figure.body import Kind, Part, Side
-from keypose.pictures.figure.sample import Sample, normalise
+from keypose.pictures.figure.paint import Sample, normalise
 
 SIDES: tuple[Side, ...] = ("left", "right")
 

@@ -10,7 +10,7 @@ from keypose.api.select import ladder
 from keypose.api.unbake import select_automatic_keys, unbake
 from keypose.arrays import Floats, Frozen, Ints
 from keypose.batch.unbake import DEFAULT_METHOD, find_worst_rotation, unbake_with_method
-from keypose.curves.costs import compute_inbetween_costs
+from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import OptionError
 from keypose.metrics import Score, position_errors_mm, score
 from keypose.model import KeyedMotion, Ladder, Motion

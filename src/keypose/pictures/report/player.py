@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keypose.arrays import Floats, Ints
+from keypose.kinematics import REFERENCE_HEIGHT_MM, up_axis
 from keypose.model import KeyedMotion, Motion
+from keypose.pictures.figure import Body, build_body
+from keypose.pictures.figure.body import build_solids
+from keypose.pictures.figure.paint import DASHES, DEPTH_RANGE, LIGHT, LIT_RADIUS, STRIPE, uses_strokes
 from keypose.pictures.page import escape_text, read_package_text
-from keypose.pictures.report.player_clip import PlayerClip
-from keypose.pictures.svg import number
+from keypose.pictures.svg import clean, number
+from keypose.pictures.view import build_view
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0)
 SHORTCUTS = (
@@ -98,3 +111,147 @@ def _render_help() -> str:
         " ".join(f"<kbd>{escape_text(key)}</kbd>" for key in keys.split(" ")) + f" {action}"
         for keys, action in SHORTCUTS
     )
+
+
+MAX_FPS = 60.0
+MAX_NUMBERS = 1_500_000  # coordinates of both figures: 4 MB in the page
+MAX_ERROR_FRAMES = 200_000  # frames with stored errors
+MIN_FRAMES = 2
+INT16_MAX = 32_767
+SMOOTHING_S = 0.5  # window of the smoothed camera path
+SIDES = ("left", "middle", "right")
+
+
+@dataclass(frozen=True)
+class PlayerClip:
+    """JSON for the player, safe within a script element, and what it leaves out."""
+
+    text: str
+    n_stored_frames: int
+    step: int  # motion frames between two stored frames
+    rounding_mm: float  # maximum rounding error along an axis
+    n_omitted_parts: int  # body parts that are not drawn
+
+
+def build_player_clip(motion: Motion, keyed: KeyedMotion, rebuilt: Motion, errors_mm: Floats | None) -> PlayerClip:
+    """Build the data of the player; ``errors_mm`` (T, J) are joint errors of ``rebuilt``, or None."""
+    body = build_body(motion)
+    used_points = np.unique([point for part in body.parts for point in part.points])
+    step = _frame_step(motion, len(used_points))
+    frames = _stored_frames(motion.n_frames, step, keyed.keys)
+    mm_per_unit = REFERENCE_HEIGHT_MM / (motion.height if motion.height > 0 else body.size)
+    points = _points_in_view(motion, rebuilt, body, frames, used_points, mm_per_unit)  # (F, 2, P, 3)
+    path = _smooth_path(points[:, 0].mean(axis=1), motion.fps / step)
+    relative_points = points - path[:, None, None]
+    unit = max(float(np.abs(relative_points).max()), 1e-9) / INT16_MAX
+    low, high = points.min(axis=(0, 1, 2)), points.max(axis=(0, 1, 2))
+    radius = max(radius for part in body.parts for radius in part.radii) * mm_per_unit
+    half_height = (high[1] - low[1]) / 2 + radius
+    reach = float(np.percentile(np.linalg.norm(relative_points[..., [0, 2]], axis=-1).max(axis=(1, 2)), 98)) + radius
+    payload = {
+        "n_frames": motion.n_frames,
+        "fps": motion.fps,
+        "stored_frames": _encode_base64(frames.astype("<u4")),
+        "unit": unit,
+        "keys": keyed.keys.tolist(),
+        "parts": _body_parts(body, used_points, mm_per_unit),
+        "shading": {
+            "light": LIGHT.tolist(),
+            "lit": LIT_RADIUS,
+            "stripe": STRIPE,
+            "depth": DEPTH_RANGE * body.size * mm_per_unit,
+            "dashed": uses_strokes(build_solids(body)),
+            "dashes": DASHES,
+        },
+        "floor": float(np.percentile(points[:, 0, :, 1].min(axis=1), 5)),
+        "middle": [float((low[0] + high[0]) / 2), float((low[1] + high[1]) / 2), float((low[2] + high[2]) / 2)],
+        "close_view": [reach, half_height],
+        "full_view": [max(float(np.hypot(*(high - low)[[0, 2]])) / 2 + radius, reach), half_height],
+        "positions": _encode_base64(np.rint(relative_points / unit).astype("<i2")),
+        "path": _encode_base64(path.astype("<f4")),
+        **_errors(motion, errors_mm),
+    }
+    return PlayerClip(_encode_json(payload), len(frames), step, unit / 2, body.n_omitted)
+
+
+def _frame_step(motion: Motion, n_points: int) -> int:
+    """Return the number of motion frames between two stored frames."""
+    max_frames = max(MIN_FRAMES, MAX_NUMBERS // (6 * n_points))
+    return max(1, round(motion.fps / MAX_FPS), math.ceil((motion.n_frames - 1) / (max_frames - 1)))
+
+
+def _stored_frames(n_frames: int, step: int, keys: Ints) -> Ints:
+    """Return every ``step``-th frame, the last frame and all keys, so that keys are exact."""
+    frames = np.append(np.arange(0, n_frames, step), n_frames - 1)
+    return np.unique(np.concatenate((frames, keys))).astype(np.int32)
+
+
+def _points_in_view(
+    motion: Motion, rebuilt: Motion, body: Body, frames: Ints, used_points: Ints, mm_per_unit: float
+) -> Floats:
+    """Return points (F, 2, P, 3) of both motions in mm: right in the best view, up, and towards the viewer.
+
+    Coordinates are relative to the centre of the first pose, so that a distant figure keeps its precision.
+    """
+    view = build_view(motion, "best")
+    axis, sign = up_axis(motion.up)
+    upward = sign * np.eye(3)[axis]
+    axes = np.stack((view.right, upward, np.cross(view.right, upward)))
+    world_points = np.stack([body.points_at(each, frames)[:, used_points] for each in (motion, rebuilt)], axis=1)
+    view_points: Floats = (world_points - world_points[0, 0].mean(axis=0)) @ axes.T * mm_per_unit
+    return view_points
+
+
+def _smooth_path(centres: Floats, fps: float) -> Floats:
+    """Return the smoothed path of the body's centre (F, 3), for a steady camera."""
+    reach = min(round(SMOOTHING_S * fps / 2), (len(centres) - 1) // 2)
+    if reach < 1:
+        return centres
+    padded_centres = np.concatenate((centres[:1].repeat(reach, 0), centres, centres[-1:].repeat(reach, 0)))
+    sums = np.cumsum(np.concatenate((np.zeros((1, 3)), padded_centres)), axis=0)
+    smooth: Floats = (sums[2 * reach + 1 :] - sums[: -2 * reach - 1]) / (2 * reach + 1)
+    return smooth
+
+
+def _body_parts(body: Body, used_points: Ints, mm_per_unit: float) -> list[dict[str, object]]:
+    indices = {point: index for index, point in enumerate(used_points.tolist())}
+    solids = build_solids(body)
+    return [
+        {
+            "points": [indices[point] for point in part.points],
+            "radii": [round(radius * mm_per_unit, 2) for radius in part.radii],
+            "side": SIDES.index(part.side),
+            "bias": round(bias * body.size * mm_per_unit, 2),
+            "striped": is_striped,
+        }
+        for part, bias, (_, is_striped) in zip(body.parts, solids.bias.tolist(), solids.styles, strict=True)
+    ]
+
+
+def _errors(motion: Motion, errors_mm: Floats | None) -> dict[str, object]:
+    """Return mean and largest error of frames in units of ``error_unit``, and the joint of the largest."""
+    if errors_mm is None:
+        return {"errors": "", "worst_joints": "", "joint_names": []}
+    step = math.ceil(len(errors_mm) / MAX_ERROR_FRAMES)
+    errors = errors_mm[::step]
+    worst = errors.argmax(axis=1)
+    joints, joint_indices = np.unique(worst, return_inverse=True)
+    frame_errors = np.stack((errors.mean(axis=1), errors.max(axis=1)), axis=1)
+    unit = max(float(frame_errors.max()), 1e-9) / (2 * INT16_MAX)
+    return {
+        "errors": _encode_base64(np.rint(frame_errors / unit).astype("<u2")),
+        "error_unit": unit,
+        "error_step": step,
+        "worst_joints": _encode_base64(joint_indices.astype("<u2")),
+        "joint_names": [clean(motion.skeleton.names[joint], 60) for joint in joints.tolist()],
+    }
+
+
+def _encode_base64(numbers: NDArray[np.generic]) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers).tobytes()).decode()
+
+
+def _encode_json(payload: dict[str, object]) -> str:
+    """Return JSON that cannot end a script element."""
+    text = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

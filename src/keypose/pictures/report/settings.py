@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from keypose.api.compare.clip import compute_digest
-from keypose.batch.file_discovery import KEYS_SUFFIXES
-from keypose.batch.load_options import ClipLoadOptions
+from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipLoadOptions
 from keypose.batch.unbake import DEFAULT_METHOD
 from keypose.limits import Limits
 from keypose.model import Motion
-from keypose.pictures.shell_command import format_shell_command
+from keypose.pictures.page import format_shell_command
 
 # Command line flags of options of ``unbake``; other options of a method use --set.
 FLAGS = {

@@ -1,6 +1,6 @@
 """Strips: the key poses of a motion in one picture."""
 
 from keypose.pictures.strip.build import strip
-from keypose.pictures.strip.layouts import LAYOUTS, Layout
+from keypose.pictures.strip.canvas import LAYOUTS, Layout
 
 __all__ = ["LAYOUTS", "Layout", "strip"]

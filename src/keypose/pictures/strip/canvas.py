@@ -1,14 +1,18 @@
-"""Size of a strip, and the mapping from heights of the figure to px."""
+"""Size of a strip, its layouts, captions, time axis and floor."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
-from keypose.arrays import Floats, Frozen
+import numpy as np
+
+from keypose.arrays import Floats, Frozen, Ints
 from keypose.errors import OptionError
-from keypose.validation import check_number
+from keypose.pictures.svg import Theme, number, text_element, text_width
+from keypose.validation import check_int, check_number
 
 HEIGHT_PX = 180.0
 MARGIN_PX = 10.0
@@ -152,3 +156,221 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
         text_scale,
         offsets,
     )
+
+
+Layout = Literal["side", "time", "path", "expanded", "in-place"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+GAP = 0.07  # heights between neighbours that must not touch
+MIN_TIME_GAP_SHARE = 0.5  # of the distance at which neighbours touch, in layout "time"
+MAX_TIME_STRETCH = 1.8  # maximum width of layout "time" relative to poses side by side
+DRIFT = 0.5  # heights added to the last pose relative to the first when sorting by position
+
+
+def check_rows(per_row: int | None, layout: Layout) -> None:
+    """Raise OptionError if ``per_row`` is invalid for ``layout``."""
+    if per_row is not None and check_int("per_row", per_row, min_value=1) and layout != "side":
+        raise OptionError(f'per_row={per_row} with layout={layout!r}, expected it with "side": only poses side by side '
+                          f"have rows")  # fmt: skip
+
+
+def side_by_side(boxes: Floats, min_width: float) -> Floats:
+    """Return offsets (F,) to the right that put boxes (F, 2, 2) side by side, each at least ``min_width`` wide."""
+    lows, highs = boxes[:, 0, 0], boxes[:, 1, 0]
+    spare = np.maximum(0.0, min_width - (highs - lows)) / 2
+    widths = highs - lows + 2 * spare + GAP
+    starts = np.concatenate(([0.0], np.cumsum(widths)[:-1]))
+    offsets: Floats = starts + spare - lows
+    return offsets
+
+
+def in_rows(boxes: Floats, rows: Ints, min_width: float) -> Floats:
+    """Return offsets (F,) to the right of boxes side by side, for each of ``rows`` (F,) from the left."""
+    offsets = np.empty(len(boxes))
+    for row in range(int(rows.max()) + 1):
+        own = rows == row
+        offsets[own] = side_by_side(boxes[own], min_width)
+    return offsets
+
+
+def row_floors(low: Floats, high: Floats, between: float) -> Floats:
+    """Return the floor heights (R,) of rows that reach from ``low`` to ``high`` (R,) around them, the first at 0."""
+    steps = high[1:] - low[:-1] + between
+    return -np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def by_time(boxes: Floats, times: Floats, min_width: float) -> Floats:
+    """Return offsets (F,) in proportion to ``times``; poses close in time may overlap partly."""
+    if len(times) < 2:
+        return -boxes[:, 0, 0]
+    middles = boxes[:, :, 0].mean(axis=1)
+    halves = np.maximum(boxes[:, 1, 0] - boxes[:, 0, 0], min_width) / 2
+    min_distances = MIN_TIME_GAP_SHARE * (halves[1:] + halves[:-1] + GAP)
+    side_offsets = side_by_side(boxes, min_width)
+    rate = float((min_distances / np.diff(times)).max())
+    max_length = MAX_TIME_STRETCH * float(side_offsets[-1] - side_offsets[0] + GAP)
+    rate = min(rate, max_length / float(times[-1] - times[0]))
+    offsets: Floats = (times - times[0]) * rate - middles
+    return offsets
+
+
+def expand_along_path(boxes: Floats, x: Floats) -> Floats:
+    """Return the offsets (F,) nearest to positions ``x`` at which no boxes overlap.
+
+    Poses keep the order of their positions; those at one position the order of time. The offsets minimise the
+    sum of squared shifts.
+    """
+    order = np.argsort(x + DRIFT * np.linspace(0.0, 1.0, len(x)), kind="stable")
+    lows, highs = boxes[order, 0, 0], boxes[order, 1, 0]
+    min_offsets = np.concatenate(([0.0], np.cumsum(highs[:-1] - lows[1:] + GAP)))
+    offsets = np.empty(len(x))
+    offsets[order] = _isotonic_fit(x[order] - min_offsets) + min_offsets
+    return offsets
+
+
+def _isotonic_fit(values: Floats) -> Floats:
+    """Return the least-squares non-decreasing fit by pooling adjacent violators."""
+    pools: list[tuple[float, int]] = []
+    for value in values.tolist():
+        mean, count = value, 1
+        while pools and pools[-1][0] >= mean:
+            before, many = pools.pop()
+            mean, count = (before * many + mean * count) / (many + count), many + count
+        pools.append((mean, count))
+    return np.repeat([mean for mean, _ in pools], [count for _, count in pools])
+
+
+FRAME_PX, TIME_PX = 11.5, 10.0
+CAPTION_GAP_PX = 4.0  # between two captions
+LINE_PX = 12.5
+TICK_GAP_PX = 70.0
+
+
+def draw_captions(
+    positions: Sequence[tuple[float, float]], frames: Sequence[int], fps: float, canvas: Canvas, theme: Theme,
+    *, times: bool = True,
+) -> str:  # fmt: skip
+    """Draw frame and time at ``positions`` (x, y px of the first line); captions that would overlap are omitted."""
+    occupied: list[tuple[float, float, float]] = []
+    elements = []
+    for (x, y), frame in zip(positions, frames, strict=True):
+        lines = [str(frame), *([format_seconds(frame / fps)] if times else [])]
+        half = _caption_width(lines, canvas.text_scale) / 2
+        x = min(max(x, half + 2), canvas.width - half - 2)
+        min_distance, line_height = CAPTION_GAP_PX + half, 2 * LINE_PX * canvas.text_scale
+        if 2 * half + 4 > canvas.width:
+            continue
+        if any(abs(x - other) < min_distance + wide and abs(y - line) < line_height for other, line, wide in occupied):
+            continue
+        occupied.append((x, y, half))
+        elements.append(_draw_lines(x, y, lines, canvas.text_scale, theme))
+    return "".join(elements)
+
+
+def draw_range_caption(frames: Sequence[int], fps: float, x: float, y: float, canvas: Canvas, theme: Theme) -> str:
+    """Draw the range of frames and times below poses at one place; empty if it does not fit."""
+    first, last = frames[0], frames[-1]
+    lines = [str(first), format_seconds(first / fps)]
+    if last > first:
+        lines = [f"{first} – {last}", f"{first / fps:.2f} – {format_seconds(last / fps)}"]
+    half = _caption_width(lines, canvas.text_scale) / 2
+    x = min(max(x, half + 2), canvas.width - half - 2)
+    return _draw_lines(x, y, lines, canvas.text_scale, theme) if 2 * half + 4 <= canvas.width else ""
+
+
+def draw_time_ticks(
+    first_s: float, last_s: float, time_to_x: tuple[float, float], y: float, canvas: Canvas, theme: Theme
+) -> str:
+    """Draw a time axis at ``y``: x is time_to_x[0] + time_to_x[1] * seconds."""
+    x_at_zero, px_per_second = time_to_x
+    step = round_step(TICK_GAP_PX * canvas.text_scale / px_per_second)
+    line = f"M{number(x_at_zero + px_per_second * first_s)} {number(y)}H{number(x_at_zero + px_per_second * last_s)}"
+    elements = []
+    for n in range(math.ceil(first_s / step - 1e-9), math.floor(last_s / step + 1e-9) + 1):
+        x = x_at_zero + px_per_second * n * step
+        line += f"M{number(x)} {number(y)}v4"
+        text = f"{n * step:.10g} s"
+        half = text_width(text, canvas.text_scale * TIME_PX) / 2
+        middle = min(max(x, half + 2), canvas.width - half - 2)
+        elements.append(
+            text_element(
+                middle, y + 15 * canvas.text_scale, text, canvas.text_scale * TIME_PX, theme["muted"], anchor="middle"
+            )
+        )
+    return f'<path d="{line}" stroke="{theme["floor"]}" fill="none"/>' + "".join(elements)
+
+
+def _caption_width(lines: Sequence[str], text_scale: float) -> float:
+    return max(text_width(line, text_scale * (FRAME_PX, TIME_PX)[n], bold=not n) for n, line in enumerate(lines))
+
+
+def _draw_lines(x: float, y: float, lines: Sequence[str], text_scale: float, theme: Theme) -> str:
+    return "".join(
+        text_element(
+            x,
+            y + text_scale * LINE_PX * n,
+            line,
+            text_scale * (FRAME_PX, TIME_PX)[n],
+            theme[("ink", "muted")[n]],
+            anchor="middle",
+            bold=not n,
+        )
+        for n, line in enumerate(lines)
+    )
+
+
+def round_step(min_step: float) -> float:
+    """Return the smallest of 1, 2, 5, 10, ... (times a power of ten) that is at least ``min_step``."""
+    power = 10.0 ** math.floor(math.log10(min_step)) if 0 < min_step < math.inf else 1.0
+    return next(factor * power for factor in (1, 2, 5, 10, 20) if factor * power >= min_step * (1 - 1e-9))
+
+
+def format_seconds(time_s: float) -> str:
+    """Return a time as short text: 1.25 s, 125.0 s, 1.25e+04 s."""
+    return f"{time_s:.2f} s" if time_s < 100 else f"{time_s:.1f} s" if time_s < 10_000 else f"{time_s:.3g} s"
+
+
+DEPTH_BEHIND, DEPTH_IN_FRONT = 0.075, 0.06  # of the plane around the feet, in heights
+GRID_STEP = 0.5  # heights between lines
+MAX_LINES = 60
+
+
+def draw_plane(height: float, canvas: Canvas, theme: Theme) -> str:
+    """Draw the floor at ``height`` for poses side by side."""
+    top, bottom = canvas.y(height + DEPTH_BEHIND), canvas.y(height - DEPTH_IN_FRONT)
+    return (f'<path d="M0 {number(top)}h{number(canvas.width)}V{number(bottom)}H0z" fill="{theme["panel"]}"/>'
+            f'<path d="M0 {number(top)}h{number(canvas.width)}" stroke="{theme["grid"]}"/>')  # fmt: skip
+
+
+def draw_grid(corners: Floats, sine: float, canvas: Canvas, theme: Theme) -> str:
+    """Draw a grid on the floor between corners (2, 2): min and max right and towards, in heights."""
+    (x0, z0), (x1, z1) = corners.tolist()
+    step = GRID_STEP * max(1.0, np.ceil(max(x1 - x0, z1 - z0) / GRID_STEP / MAX_LINES))
+    xs, zs = (np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step for low, high in ((x0, x1), (z0, z1)))
+    left, right, back, front = canvas.x(xs[0]), canvas.x(xs[-1]), canvas.y(-sine * zs[0]), canvas.y(-sine * zs[-1])
+    lines = "".join(f"M{number(canvas.x(x))} {number(back)}V{number(front)}" for x in xs.tolist())
+    lines += "".join(f"M{number(left)} {number(canvas.y(-sine * z))}H{number(right)}" for z in zs.tolist())
+    return f'<path d="{lines}" stroke="{theme["grid"]}" fill="none"/>'
+
+
+def draw_path(points: Floats, sine: float, canvas: Canvas, theme: Theme) -> str:
+    """Draw the path of the figure on the floor, points (N, 2) right and towards, with an arrow at its end."""
+    px = canvas.scale * points * (1.0, sine) + (canvas.left, canvas.floor)
+    step_lengths = np.linalg.norm(np.diff(px, axis=0), axis=1)
+    if len(px) < 2 or step_lengths.sum() < 6.0:
+        return ""
+    distinct_px = px[np.concatenate(([True], step_lengths > 0.05))]
+    line = "L".join(f"{number(x)} {number(y)}" for x, y in distinct_px.tolist())
+    return (f'<path d="M{line}" fill="none" stroke="{theme["floor"]}" stroke-width="1.5" stroke-linejoin="round" '
+            f'stroke-linecap="round"/>{_draw_arrow(distinct_px, theme)}')  # fmt: skip
+
+
+def _draw_arrow(px: Floats, theme: Theme) -> str:
+    far = np.linalg.norm(px - px[-1], axis=1) > 6.0
+    if not far.any():
+        return ""
+    ahead = px[-1] - px[np.flatnonzero(far)[-1]]
+    ahead = ahead / float(np.linalg.norm(ahead))
+    aside = np.array((-ahead[1], ahead[0]))
+    tip, a, b = px[-1] + 5 * ahead, px[-1] - 3 * ahead + 3.5 * aside, px[-1] - 3 * ahead - 3.5 * aside
+    corners = "L".join(f"{number(x)} {number(y)}" for x, y in (tip.tolist(), a.tolist(), b.tolist()))
+    return f'<path d="M{corners}z" fill="{theme["floor"]}"/>'

@@ -6,13 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keypose.arrays import Floats, Frozen, Ints
-from keypose.model import Motion
-from keypose.pictures.strip.choice import PoseChoice
-from keypose.pictures.strip.floor import DEPTH_BEHIND, DEPTH_IN_FRONT
-from keypose.pictures.strip.layouts import Layout, by_time, expand_along_path, in_rows, row_floors
-from keypose.pictures.strip.projection import ProjectedPoses, floor_path, project_poses, shadow_boxes
+from keypose.api.select import ladder
+from keypose.arrays import Bools, Floats, Frozen, Ints
+from keypose.errors import OptionError
+from keypose.kinematics import heights_above
+from keypose.model import Motion, Selection
+from keypose.pictures.figure import build_body
+from keypose.pictures.figure.body import Solids, build_solids
+from keypose.pictures.figure.paint import SLANT, sample_motion
+from keypose.pictures.joint_rows import Keys, key_frames
+from keypose.pictures.motion_cache import cache_per_motion
+from keypose.pictures.strip.canvas import (
+    DEPTH_BEHIND,
+    DEPTH_IN_FRONT,
+    Layout,
+    by_time,
+    expand_along_path,
+    in_rows,
+    row_floors,
+)
 from keypose.pictures.view import ELEVATION, View, build_view
+from keypose.validation import check_int
 
 PATH_ELEVATION = 22.0  # degrees; higher, so that the path is visible
 MIN_IN_PLACE_OPACITY = 0.25  # of the first pose in layout "in-place"
@@ -136,3 +150,145 @@ def build_scene(
         opacity[keys] = np.geomspace(MIN_IN_PLACE_OPACITY, 1.0, int(keys.sum())) if keys.sum() > 1 else 1.0
     rows = (np.cumsum(choice.is_key) - 1) // (per_row or len(choice.frames))
     return Scene(motion, choice, layout, camera, poses, shadow_boxes(poses, sine), path, opacity, rows)
+
+
+DEFAULT_KEYS = 8  # without a selection
+MAX_POSES = 300
+GHOST_OPACITY = 0.15  # below that of any key
+MIN_KEY_OPACITY = 0.45  # of the least important key
+
+
+@dataclass(frozen=True, eq=False)
+class PoseChoice(Frozen):
+    """Frames of keys and ghosts in order of time."""
+
+    frames: Ints  # (F,) increasing
+    is_key: Bools  # (F,)
+    opacity: Floats  # (F,)
+
+    @property
+    def keys(self) -> Ints:
+        """The frames of the keys."""
+        keys: Ints = self.frames[self.is_key]
+        return keys
+
+
+def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> PoseChoice:
+    """Return the poses of ``selection`` with ``ghosts`` between each two, ranked by opacity if ``rank``."""
+    check_int("ghosts", ghosts, min_value=0, max_value=MAX_POSES)
+    if selection is None:
+        farthest_ladder = ladder(motion, "farthest", max_keys=DEFAULT_KEYS)
+        selection = farthest_ladder.at(int(farthest_ladder.counts[-1]))  # fewer if poses are equal
+    keys = key_frames(selection, motion.n_frames)
+    if not len(keys):
+        raise OptionError("no keys, expected at least one frame")
+    key_opacity = _rank_opacity(keys, selection) if rank else np.ones(len(keys))
+    ghost_frames = _ghost_frames(keys[:MAX_POSES], ghosts)
+    frames = np.concatenate((keys, ghost_frames))
+    if len(frames) > MAX_POSES:
+        and_ghosts = f" and {len(ghost_frames)} ghosts" * (len(keys) <= MAX_POSES and len(ghost_frames) > 0)
+        raise OptionError(f"{len(keys):,} keys{and_ghosts}, expected at most {MAX_POSES} poses in a strip")
+    order = np.argsort(frames, kind="stable")
+    opacity = np.concatenate((key_opacity, np.full(len(ghost_frames), GHOST_OPACITY)))
+    return PoseChoice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])
+
+
+def _rank_opacity(keys: Ints, selection: Keys) -> Floats:
+    """Return opacities (K,) by importance, 1 for the most important key."""
+    order = selection.order if isinstance(selection, Selection) else None
+    if order is None:
+        raise OptionError('rank=True, expected a selection of a method that ranks its keys, such as "farthest"')
+    rank = np.empty(len(keys))
+    rank[np.searchsorted(keys, order)] = np.arange(len(keys))
+    opacity: Floats = 1.0 - (1.0 - MIN_KEY_OPACITY) * rank / max(1, len(keys) - 1)
+    return opacity
+
+
+def _ghost_frames(keys: Ints, ghosts: int) -> Ints:
+    """Return up to ``ghosts`` frames between each two keys."""
+    steps = np.arange(1, ghosts + 1) / (ghosts + 1)
+    frames = np.rint(keys[:-1, None] + np.diff(keys)[:, None] * steps).astype(np.int32)
+    return np.setdiff1d(frames, keys)
+
+
+FLOOR_PERCENT = 20.0  # of poses reach lower, so that a dipping toe does not lower the floor
+N_PATH_POINTS = 160
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPoses(Frozen):
+    """Poses at ``frames``, each above its own origin: right, up, towards the viewer, in heights.
+
+    ``anchors`` are their positions on the floor, right and towards the viewer, from where the motion begins.
+    """
+
+    solids: Solids  # in heights
+    frames: Ints  # (F,)
+    projected: Floats  # (F, P, 3)
+    flat: Floats  # (F, P, 2) on the floor: right, towards
+    heights: Floats  # (F, P) above the floor
+    boxes: Floats  # (F, 2, 2) min and max x, y of the figures
+    anchors: Floats  # (F, 2)
+
+
+def project_poses(motion: Motion, view: View, frames: Ints) -> ProjectedPoses:
+    """Project the poses at ``frames``."""
+    body, floor = build_body(motion), floor_height(motion)
+    points = body.points_at(motion, frames)
+    upward, level_towards = _level_axes(view)
+    solids = build_solids(body)
+    anchors = _anchors(points, motion)
+    centred = (points - anchors[:, None]) / body.size
+    flat = np.stack((centred @ view.right, centred @ level_towards), axis=-1)
+    heights = (points @ upward - floor) / body.size
+    tilt = np.array((level_towards @ view.towards, upward @ view.towards))  # cosine and sine of the elevation
+    y = heights * tilt[0] - flat[..., 1] * tilt[1]
+    near = heights * tilt[1] + flat[..., 1] * tilt[0]
+    projected = np.stack((flat[..., 0], y, near), axis=-1)
+    ground = _on_floor(anchors - _origin(motion), view) / body.size
+    return ProjectedPoses(solids, frames, projected, flat, heights, solids.boxes(projected), ground)
+
+
+@cache_per_motion
+def floor_height(motion: Motion) -> float:
+    """Return the floor height of the motion in file units, where its low poses touch."""
+    body, sample = build_body(motion), sample_motion(motion)
+    heights = heights_above(body.add_carried_points(sample.world, sample.rotations), motion.up) / body.size
+    return body.size * float(np.percentile(build_solids(body).lowest(heights), FLOOR_PERCENT))
+
+
+def floor_path(motion: Motion, view: View, first: int, last: int) -> tuple[Floats, Floats]:
+    """Return frames (N,) from ``first`` to ``last`` and positions of the figure on the floor (N, 2), in heights."""
+    body = build_body(motion)
+    frames = np.unique(np.linspace(first, last, N_PATH_POINTS).round().astype(int))
+    anchors = _anchors(body.points_at(motion, frames), motion)
+    return frames.astype(float), _on_floor(anchors - _origin(motion), view) / body.size
+
+
+def shadow_boxes(poses: ProjectedPoses, sine: float) -> Floats:
+    """Return min and max x, y (F, 2, 2) of the shadows, y up, for an elevation of ``sine``."""
+    on_floor = np.stack((poses.flat[..., 0] + SLANT * poses.heights, -poses.flat[..., 1]), axis=-1)
+    return poses.solids.boxes(on_floor) * (1.0, sine)
+
+
+def _level_axes(view: View) -> tuple[Floats, Floats]:
+    """Return the up direction and the level direction towards the viewer."""
+    tilt = np.radians(view.elevation)
+    return (np.cos(tilt) * view.up + np.sin(tilt) * view.towards, np.cos(tilt) * view.towards - np.sin(tilt) * view.up)
+
+
+def _on_floor(points: Floats, view: View) -> Floats:
+    """Return points (N, 3) as right and towards the viewer (N, 2)."""
+    return np.stack((points @ view.right, points @ _level_axes(view)[1]), axis=-1)
+
+
+def _origin(motion: Motion) -> Floats:
+    """Return a point (3,) of the motion as origin, since a file may place the motion far away."""
+    first: Floats = sample_motion(motion).world[0].mean(axis=0)
+    return first
+
+
+def _anchors(points: Floats, motion: Motion) -> Floats:
+    """Return the position of each pose (F, 3): its hips, else the mean of its points."""
+    body_parts = motion.skeleton.anatomy.body_parts
+    return points[:, body_parts.index("hips")] if "hips" in body_parts else points.mean(axis=1)

@@ -7,3 +7,24 @@
 ``BodyLimits``       rejects bodies that are too large or too slow
 ``Auth``             rejects requests without session or token
 """
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp
+
+from keypose.server.middleware.auth import Auth
+from keypose.server.middleware.error_pages import ErrorMiddleware
+from keypose.server.middleware.headers import BodyLimit, BodyLimits, Headers, HostCheck, OriginCheck
+from keypose.server.settings import Settings
+
+UPLOADS_PATH = "/api/uploads"
+UPLOAD_TIMEOUT_S = 3600.0
+
+
+def add_middleware(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """Return ``app`` wrapped in all middleware."""
+    inner: ASGIApp = Auth(app, settings)
+    inner = BodyLimits(inner, {UPLOADS_PATH: BodyLimit(settings.max_upload_bytes, UPLOAD_TIMEOUT_S)})
+    inner = OriginCheck(inner)
+    inner = HostCheck(inner, settings)
+    return Headers(ErrorMiddleware(inner))

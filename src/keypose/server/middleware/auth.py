@@ -1,19 +1,32 @@
-"""Authentication by token or password, then by a session cookie."""
+"""Authentication by token or password, then by a session cookie; the login page; attempts are throttled."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import hmac
+import math
+import secrets
+import time
+from collections import OrderedDict, deque
 from html import escape
 from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlencode
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from keypose.server.middleware.error_pages import get_header, refuse
-from keypose.server.middleware.login import LOGIN_PATH, Login
-from keypose.server.middleware.sessions import Sessions
-from keypose.server.middleware.urls import current_url, query_parameters
-from keypose.server.settings import Settings
+from keypose.server.middleware.error_pages import (
+    current_url,
+    get_header,
+    html_page,
+    local_url,
+    query_parameters,
+    refuse,
+)
+from keypose.server.settings import Password, Settings
 
 TOKEN_PARAMETER = "token"  # in the query of a URL
 
@@ -83,3 +96,154 @@ class Auth:
             )
             body = ""
         return refuse(scope, 401, "Unauthorized", "Who are you?", message, headers=headers, body=body)
+
+
+LOGIN_PATH = "/login"
+BACK_PARAMETER = "back"  # in the query: the URL to redirect to
+MAX_FORM_BYTES = 16 << 10
+CLIENT_CLOSED_REQUEST = 499  # not read by anybody
+# With no-referrer a browser would not send the origin of the form.
+HEADERS = {"Referrer-Policy": "same-origin"}
+
+
+class Login:
+    """Show the form, check the password and throttle attempts."""
+
+    def __init__(self, password: Password, sessions: Sessions) -> None:
+        self.password = password
+        self.sessions = sessions
+        self.throttle = LoginThrottle()
+        self._lock = asyncio.Lock()  # scrypt takes memory: one at a time
+
+    def login_query(self, address: str) -> str:
+        """Return the query of a login that redirects to ``address``."""
+        return urlencode({BACK_PARAMETER: address})
+
+    async def respond(self, scope: Scope, receive: Receive) -> Response:
+        """Return the form, or the response to it."""
+        back = local_url(dict(query_parameters(scope)).get(BACK_PARAMETER, "/"))
+        if scope["method"] in ("GET", "HEAD"):
+            return _login_form(200, back)
+        if scope["method"] != "POST":
+            return html_page(
+                405, "Not so", "<p>This page is looked at, or its form is sent.</p>", {"Allow": "GET, POST"}
+            )
+        return await self._check_password(Request(scope, receive), back)
+
+    async def _check_password(self, request: Request, back: str) -> Response:
+        address = request.client.host if request.client else ""
+        try:
+            password = await _read_password(request)  # before taking the lock: it may arrive slowly
+        except ClientDisconnect:
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        async with self._lock:
+            wait_s = math.ceil(self.throttle.wait_s(address))
+            if wait_s > 0:
+                message = f"Too many wrong passwords. Try again in {wait_s} seconds."
+                return _login_form(429, back, message, {"Retry-After": str(wait_s)})
+            if not await run_in_threadpool(self.password.matches, password):
+                self.throttle.record_failure(address)
+                return _login_form(403, back, "That is not the password.")
+        self.throttle.record_success(address)
+        headers = {"Set-Cookie": self.sessions.set_cookie_header(self.sessions.start())}
+        return RedirectResponse(back, 303, headers=headers)
+
+
+async def _read_password(request: Request) -> str:
+    """Return the password of the form; "" if the form is invalid."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_FORM_BYTES:
+            return ""
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10)
+    except ValueError:
+        return ""
+    return fields.get("password", [""])[0]
+
+
+def _login_form(status: int, back: str, message: str = "", headers: dict[str, str] | None = None) -> Response:
+    alert = f'<p role="alert">{escape(message)}</p>' if message else ""
+    body = (
+        f'{alert}<form method="post" action="{LOGIN_PATH}?{escape(urlencode({BACK_PARAMETER: back}))}">'
+        '<label for="password">Password</label>'
+        '<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>'
+        "<button>Open</button></form>"
+    )
+    return html_page(status, "Open this Keypose", body, {**HEADERS, **(headers or {})})
+
+
+MAX_PER_ADDRESS = 5  # failures from one address ...
+MAX_TOTAL = 50  # ... and from all together ...
+WINDOW_S = 60.0  # ... within this time
+MAX_ADDRESSES = 1000
+
+
+class LoginThrottle:
+    """Failed attempts of the last minute, by address."""
+
+    def __init__(self) -> None:
+        self._failures: dict[str, deque[float]] = {}
+
+    def wait_s(self, address: str) -> float:
+        """Return how long an address has to wait until its next attempt; 0: not at all."""
+        now = time.monotonic()
+        self._drop_old(now)
+        address_times = self._failures.get(address, deque())
+        all_times = sorted(when for times in self._failures.values() for when in times)
+        limits = ((list(address_times), MAX_PER_ADDRESS), (all_times, MAX_TOTAL))
+        waits = [times[-limit] + WINDOW_S - now for times, limit in limits if len(times) >= limit]
+        return max(waits, default=0.0)
+
+    def record_failure(self, address: str) -> None:
+        """Count a failed attempt."""
+        self._failures.setdefault(address, deque()).append(time.monotonic())
+        while len(self._failures) > MAX_ADDRESSES:
+            self._failures.pop(next(iter(self._failures)))
+
+    def record_success(self, address: str) -> None:
+        """Reset the failures of an address."""
+        self._failures.pop(address, None)
+
+    def _drop_old(self, now: float) -> None:
+        for address, times in list(self._failures.items()):
+            while times and times[0] <= now - WINDOW_S:
+                times.popleft()
+            if not times:
+                del self._failures[address]
+
+
+MAX_SESSIONS = 1000  # beyond that the oldest ends
+
+
+class Sessions:
+    """Sessions of one server; they end with it."""
+
+    def __init__(self, port: int) -> None:
+        self.cookie = f"keypose_{port}"  # browsers share cookies between ports, so the name differs
+        self._digests: OrderedDict[bytes, None] = OrderedDict()
+
+    def start(self) -> str:
+        """Start a session and return the value of its cookie."""
+        value = secrets.token_urlsafe(32)
+        self._digests[_digest_session(value)] = None
+        while len(self._digests) > MAX_SESSIONS:
+            self._digests.popitem(last=False)
+        return value
+
+    def is_valid(self, value: str) -> bool:
+        """Whether a session has this value. Digests are compared, so that timing discloses nothing about the value."""
+        return _digest_session(value) in self._digests
+
+    def end(self, value: str) -> None:
+        """End a session."""
+        self._digests.pop(_digest_session(value), None)
+
+    def set_cookie_header(self, value: str) -> str:
+        """Return the Set-Cookie header of a session."""
+        return f"{self.cookie}={value}; Path=/; HttpOnly; SameSite=Strict"
+
+
+def _digest_session(value: str) -> bytes:
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()

@@ -10,12 +10,15 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import logging
 from html import escape
+from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from keypose.server.error_responses import error_response
+from keypose.server.error_responses import INTERNAL_ERROR_MESSAGE, error_response
 
 CLOSE = {"Connection": "close"}
 LINGER_S = 2.0
@@ -98,3 +101,71 @@ def get_header(scope: Scope, name: str) -> str:
     """Return a header of a request; "" if it is missing."""
     key_bytes = name.encode()
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == key_bytes), "")
+
+
+logger = logging.getLogger("keypose.server")
+
+
+class ErrorMiddleware:
+    """Respond to uncaught exceptions; a response that has begun is aborted, so that the client sees it as broken."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and handle its exceptions."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        has_started, is_complete = False, False
+
+        async def send_and_track(message: Message) -> None:
+            nonlocal has_started, is_complete
+            has_started = True
+            await send(message)
+            is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+        try:
+            await self.app(scope, receive, send_and_track)
+        except HTTPException as error:  # raised by the middleware
+            payload = error_response("RequestError", str(error.detail)).model_dump()
+            response_type = LingeringResponse if error.status_code == 413 else JSONResponse
+            await response_type(payload, error.status_code, headers=error.headers)(scope, receive, send)
+        except Exception:
+            logger.exception("%s %r failed", scope["method"], scope["path"])
+            if is_complete:
+                return
+            if has_started:
+                raise
+            await JSONResponse(error_response("InternalError", INTERNAL_ERROR_MESSAGE).model_dump(), 500)(
+                scope, receive, send
+            )
+
+
+MAX_PARAMETERS = 1000
+_SAFE = "/-._~!$&'()*+,;=:@%"
+
+
+def current_url(scope: Scope, *, without: str | None = None) -> str:
+    """Return path and query of a request, without one of its parameters.
+
+    Always on this server: browsers take ``//elsewhere`` and ``/\\elsewhere`` for another host.
+    """
+    path = "/" + quote(scope["path"].replace("\\", "/").lstrip("/"), safe=_SAFE.replace("%", ""))
+    pairs = query_parameters(scope)
+    query = urlencode([(name, value) for name, value in pairs if name != without])
+    return f"{path}?{query}" if query else path
+
+
+def local_url(address: str) -> str:
+    """Return ``address`` if it is on this server, else "/"."""
+    is_local = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return quote(address, safe=_SAFE + "?#") if is_local and "\\" not in address else "/"
+
+
+def query_parameters(scope: Scope) -> list[tuple[str, str]]:
+    """Return the query parameters in order; none if there are more than MAX_PARAMETERS."""
+    try:
+        return parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        return []

@@ -1,9 +1,21 @@
-"""Security headers of every response."""
+"""Limits on requests (Host, Origin, size and time of the body), and security headers of every response."""
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from keypose.server.middleware.error_pages import CLOSE, current_url, get_header, refuse
+from keypose.server.settings import Settings
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
@@ -42,3 +54,170 @@ class Headers:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+ANY_ADDRESS = ("0.0.0.0", "::", "")
+
+
+class HostCheck:
+    """Reject requests for other hosts than the address that the server listens on, and localhost."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app = app
+        names = {"localhost", "127.0.0.1", "[::1]"}
+        if settings.host not in ANY_ADDRESS:
+            names.add(f"[{settings.host}]" if ":" in settings.host else settings.host.lower())
+        self.port = settings.port
+        self.hosts = {f"{name}:{settings.port}" for name in names}
+        self.accepts_any_address = settings.host in ANY_ADDRESS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass requests for our own host on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] != "http":  # there are no WebSockets
+            await send({"type": "websocket.close", "code": 1008})
+        elif self._is_own_host(get_header(scope, "host").lower()):
+            await self.app(scope, receive, send)
+        else:
+            message = "Keypose answers only under the address that it was started with."
+            response = refuse(scope, 421, "WrongHost", "Another address", message, headers=CLOSE)
+            await response(scope, receive, send)
+
+    def _is_own_host(self, host: str) -> bool:
+        """Whether the host is ours. Listening on all addresses, any IP address is: rebinding needs a name."""
+        if host in self.hosts:
+            return True
+        name, _, port = host.rpartition(":")
+        if not self.accepts_any_address or port != str(self.port):
+            return False
+        try:
+            ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+        except ValueError:
+            return False
+        return True
+
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+class OriginCheck:
+    """Reject requests of other sites, and changes without an origin.
+
+    Programs send ``Authorization`` instead, which no foreign page can.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass requests with a valid origin on."""
+        response = None if scope["type"] != "http" else _check_origin(scope)
+        await (response or self.app)(scope, receive, send)
+
+
+def _check_origin(scope: Scope) -> Response | None:
+    origin, site = get_header(scope, "origin"), get_header(scope, "sec-fetch-site")
+    if origin and origin != f"{scope['scheme']}://{get_header(scope, 'host')}":
+        return _refuse_foreign(scope)
+    if site in ("cross-site", "same-site"):
+        is_link = get_header(scope, "sec-fetch-mode") == "navigate" and scope["method"] == "GET" and not origin
+        return _refuse_link(scope) if is_link else _refuse_foreign(scope)
+    if scope["method"] not in SAFE_METHODS and not origin and not _has_bearer_token(scope):
+        message = "A change must say which page it comes from (Origin), or bring the token (Authorization: Bearer)."
+        return refuse(scope, 403, "ForeignOrigin", "Not from here", message, headers=CLOSE)
+    return None
+
+
+def _has_bearer_token(scope: Scope) -> bool:
+    return get_header(scope, "authorization").lower().startswith("bearer ")
+
+
+def _refuse_foreign(scope: Scope) -> Response:
+    message = "This request comes from another site, which may not use your Keypose."
+    return refuse(scope, 403, "ForeignOrigin", "Not from here", message, headers=CLOSE)
+
+
+def _refuse_link(scope: Scope) -> Response:
+    """Return a page for somebody who followed a link on another site: the user may continue."""
+    message = "You followed a link from another site to your Keypose. Nothing was done."
+    body = f'<p><a href="{escape(current_url(scope))}">Go to the page</a></p>'
+    return refuse(scope, 403, "ForeignOrigin", "From another site", message, body=body)
+
+
+JSON_BYTES = 2 << 20
+IDLE_S = 15.0  # between two chunks
+MIN_BYTES_PER_S = 1000.0
+RATE_GRACE_S = 10.0  # before the minimum rate applies
+
+
+@dataclass(frozen=True)
+class BodyLimit:
+    """Maximum size and duration of a body."""
+
+    max_bytes: int = JSON_BYTES
+    timeout_s: float = 60.0
+
+
+class BodyLimits:
+    """Reject bodies that are too large (413) or too slow (408); then the connection closes."""
+
+    def __init__(self, app: ASGIApp, limits_by_path: Mapping[str, BodyLimit]) -> None:
+        self.app = app
+        self.limits_by_path = limits_by_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with a limited body."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        limit = self.limits_by_path.get(scope["path"], BodyLimit())
+        await self.app(scope, _LimitedBody(scope, receive, limit).receive, send)
+
+
+class _LimitedBody:
+    """The body of one request as it is received."""
+
+    def __init__(self, scope: Scope, receive: Receive, limit: BodyLimit) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._content_length = _parse_length(get_header(scope, "content-length"))
+        self._n_received = 0
+        self._start_time = time.monotonic()
+        self._is_complete = False
+
+    async def receive(self) -> Message:
+        if self._is_complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(min(IDLE_S, self._remaining_s())):
+                message = await self._receive()
+        except TimeoutError:
+            self._is_complete = True  # the error response may still read the rest
+            raise _too_slow() from None
+        if message["type"] == "http.request":
+            self._n_received += len(message.get("body", b""))
+            self._is_complete = not message.get("more_body", False)
+            if max(self._n_received, self._content_length) > self._limit.max_bytes:
+                self._is_complete = True
+                raise _too_large(self._limit)
+        return message
+
+    def _remaining_s(self) -> float:
+        """Return the time until the rate falls below the minimum, or the timeout."""
+        elapsed = time.monotonic() - self._start_time
+        by_rate = RATE_GRACE_S + self._n_received / MIN_BYTES_PER_S
+        return max(0.0, min(by_rate, self._limit.timeout_s) - elapsed)
+
+
+def _parse_length(text: str) -> int:
+    return int(text) if text.isdecimal() and text.isascii() else 0
+
+
+def _too_large(limit: BodyLimit) -> HTTPException:
+    max_size = f"{limit.max_bytes >> 20} MB" if limit.max_bytes >= 1 << 20 else f"{limit.max_bytes} bytes"
+    return HTTPException(413, f"the request is too large, expected at most {max_size}", headers=CLOSE)
+
+
+def _too_slow() -> HTTPException:
+    return HTTPException(408, "the request comes too slowly", headers=CLOSE)

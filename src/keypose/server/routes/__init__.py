@@ -1,17 +1,6 @@
 """Routes: parse, call and serialise."""
 
-from keypose.server.routes import (
-    clip_details,
-    clip_export,
-    clip_json,
-    clip_keys,
-    drafts,
-    library,
-    pages,
-    search,
-    strips,
-    uploads,
-)
+from keypose.server.routes import clips, drafts, export, library, pages, search, strips, uploads
 
 # The pages come last: they match any other path.
 ROUTERS = (
@@ -21,9 +10,9 @@ ROUTERS = (
     search.page,
     strips.router,
     uploads.router,
-    clip_details.router,
-    clip_keys.keys_router,
-    clip_export.router,
-    clip_json.json_router,
+    clips.router,
+    clips.keys_router,
+    export.router,
+    clips.json_router,
     pages.router,
 )

@@ -12,7 +12,7 @@ from keypose.errors import OptionError
 from keypose.library.library import Library
 from keypose.library.records import Draft
 from keypose.server.app_state import AppStateDep
-from keypose.server.schema.base import ClipHash
+from keypose.server.schema import ClipHash
 from keypose.server.schema.keys import DraftRequest, DraftResponse
 from keypose.server.workers.worker_context import find_clip
 

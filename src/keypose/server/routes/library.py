@@ -11,7 +11,7 @@ from keypose.library.library import Library
 from keypose.server.app_state import AppStateDep
 from keypose.server.capabilities import format_rows, joint_groups, method_rows
 from keypose.server.rows import clip_row, clip_rows, facet_counts, tag_counts
-from keypose.server.schema.base import MAX_CLIPS, ClipHash, Seconds, Text
+from keypose.server.schema import MAX_CLIPS, ClipHash, Seconds, Text
 from keypose.server.schema.clips import (
     ClipList,
     ClipPage,

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from keypose.server.dispatch import is_cached
+from keypose.server.app_state import is_cached
 from keypose.server.middleware.error_pages import html_page
 from keypose.server.routes.library import get_clips
-from keypose.server.schema.base import ClipHash
+from keypose.server.schema import ClipHash
 from keypose.server.static_files import FILES, StaticFile
 
 logger = logging.getLogger("keypose.server")

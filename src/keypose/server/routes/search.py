@@ -9,8 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from keypose.errors import OptionError
-from keypose.server.app_state import AppState, AppStateDep, run_until_disconnect
-from keypose.server.dispatch import build_response
+from keypose.server.app_state import AppState, AppStateDep, build_response, run_until_disconnect
 from keypose.server.schema.clips import SearchRequest, SearchResponse
 from keypose.server.workers.worker_context import TaskResult
 

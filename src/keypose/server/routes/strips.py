@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from keypose.server.app_state import AppStateDep
-from keypose.server.dispatch import build_response, run_task
-from keypose.server.routes.clip_responses import EDIT_TIMEOUT_S
-from keypose.server.schema.base import ClipHash
+from keypose.library.library import Library
+from keypose.library.results_page import sanitize_svg
+from keypose.pictures.svg import find_theme
+from keypose.server.app_state import AppStateDep, build_response, run_task
+from keypose.server.error_responses import StripNotFound
+from keypose.server.routes.clips import EDIT_TIMEOUT_S
+from keypose.server.schema import ClipHash
 from keypose.server.schema.keys import StripRequest
-from keypose.server.strips import stored_strip
-from keypose.server.workers.worker_context import TaskResult
+from keypose.server.workers.worker_context import TaskResult, find_clip
 
 router = APIRouter(tags=["strips"])
 
@@ -90,3 +93,18 @@ def _strip_payload(
         "layout": layout,
         "height_px": height_px,
     }
+
+
+_COLOUR = re.compile(r"var\(--kp-([a-z0-9_]+)\)")
+
+
+def stored_strip(library: Library, digest: str, theme: str) -> bytes:
+    """Return the strip of a clip as SVG: shapes and text only, whatever the database holds."""
+    colours = find_theme(theme).colours
+    find_clip(library, digest)
+    picture = library.strip(digest)
+    svg = None if picture is None else sanitize_svg(picture.svg)
+    if svg is None:
+        raise StripNotFound
+    coloured = _COLOUR.sub(lambda match: colours.get(match[1], "none"), svg)
+    return coloured.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1).encode()

@@ -14,11 +14,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from keypose.errors import OptionError
-from keypose.library.text_normalization import clean_tags
+from keypose.library.rows import clean_tags
 from keypose.server.app_state import AppState, AppStateDep, run_until_disconnect
 from keypose.server.error_responses import DiskFull, TooManyRequests
 from keypose.server.rows import clip_row
-from keypose.server.schema.base import Text
+from keypose.server.schema import Text
 from keypose.server.schema.clips import UploadResponse
 from keypose.server.workers.upload_worker import base_name, clean_file_name
 

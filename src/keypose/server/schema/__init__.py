@@ -1,1 +1,86 @@
 """Request and response types of the API. The TypeScript types are generated from these."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+MAX_CLIPS = 200  # in one response
+MAX_SKIP = 900  # hits of a search on earlier pages
+MAX_NAMES = 1000  # of joints in one request
+MAX_TEXT = 1000  # characters
+MAX_FIELDS = 100  # of one object
+MAX_DEPTH = 4  # of nested lists and objects in untyped data
+MAX_INTEGER = 1 << 53  # JSON numbers are exact up to here
+
+ClipHash = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="sha256 of the clip's content")]
+Frame = Annotated[int, Field(ge=0, le=(1 << 31) - 1)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+
+def check_few_entries(value: Any) -> Any:
+    """Reject an object with too many fields before each of them is validated."""
+    if isinstance(value, dict) and len(value) > MAX_NAMES:
+        raise ValueError(f"{len(value)} entries, expected at most {MAX_NAMES}")
+    return value
+
+
+def check_plain(value: Any) -> Any:
+    """Reject untyped data that is too deep or too long, or holds numbers that are not finite."""
+    pending, n_values = [(value, 0)], 0
+    while pending:
+        item, depth = pending.pop()
+        n_values += 1
+        if depth > MAX_DEPTH or n_values > MAX_NAMES:
+            raise ValueError(f"too much in it, expected at most {MAX_NAMES} values, {MAX_DEPTH} in each other")
+        if isinstance(item, dict):
+            pending += [(each, depth + 1) for each in item.values()]
+        elif isinstance(item, list):
+            pending += [(each, depth + 1) for each in item]
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise ValueError(f"{item}, expected a finite number")
+        elif isinstance(item, int) and abs(item) > MAX_INTEGER:
+            raise ValueError("a number beyond all bounds, expected a smaller one")
+    return value
+
+
+FewEntries = BeforeValidator(check_few_entries)
+PlainData = BeforeValidator(check_plain)
+
+
+class RequestModel(BaseModel):
+    """A request: unknown fields are rejected."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_field_count(cls, value: Any) -> Any:
+        if isinstance(value, dict) and len(value) > MAX_FIELDS:
+            raise ValueError(f"{len(value)} fields, expected those that are described")
+        return value
+
+
+class ResponseModel(BaseModel):
+    """A response."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+class ErrorDetails(ResponseModel):
+    """Code, message and hint of an error."""
+
+    code: str = Field(description="The name of the error class in Python.")
+    message: str
+    line: int | None = Field(None, description="Line of the file, from 1.")
+    hint: str | None = Field(None, description="What to do about it.")
+
+
+class ErrorResponse(ResponseModel):
+    """Body of every error response."""
+
+    error: ErrorDetails

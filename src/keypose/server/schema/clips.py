@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from keypose.server.schema.base import MAX_CLIPS, MAX_SKIP, ClipHash, Finite, RequestModel, ResponseModel, Text
+from keypose.server.schema import MAX_CLIPS, MAX_SKIP, ClipHash, Finite, RequestModel, ResponseModel, Text
 
 Sort = Literal["name", "newest", "longest", "shortest"]
 

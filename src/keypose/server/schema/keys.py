@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from keypose.server.schema.base import (
+from keypose.server.schema import (
     MAX_NAMES,
     ClipHash,
     FewEntries,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 import time
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
+import keypose
 from keypose.clip_edit import (
     ExportOptions,
     FrameData,
@@ -21,15 +26,12 @@ from keypose.clip_edit import (
     pack_arrays,
     parse_draft,
 )
-from keypose.clip_edit.array_packet import MEDIA_TYPE
-from keypose.clip_edit.ladder_view import LadderView
-from keypose.clip_edit.motion_details import swing_bars
+from keypose.clip_edit.clip_editor import LadderView, swing_bars
+from keypose.clip_edit.display_data import MEDIA_TYPE
 from keypose.pictures.strip import strip
 from keypose.server.schema.clips import ClipDetails, ClipRow
 from keypose.server.schema.keys import Cliff, Comparison, LadderResponse, MethodComparison, Score, SelectionResponse
-from keypose.server.workers.clip_editors import get_editor
-from keypose.server.workers.http_headers import REVALIDATE, content_disposition, etag
-from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
+from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext, get_editor
 
 PNG_SCALE = 2.0
 
@@ -208,3 +210,21 @@ TASKS: dict[str, Task] = {
     "comparison": compare,
     "export": export,
 }
+
+
+# For responses that depend on clip and request alone: clients revalidate them by their ETag.
+REVALIDATE = {"Cache-Control": "private, no-cache"}
+
+_NOT_PLAIN = re.compile(r"[^ !#-\[\]-~]")  # characters that a quoted file name cannot hold
+
+
+def etag(task: str, payload: Mapping[str, Any], *extra: str) -> str:
+    """Return the ETag of a response that depends on the request and the version of Keypose alone."""
+    text = json.dumps([task, payload, extra, keypose.__version__], sort_keys=True)
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def content_disposition(name: str) -> str:
+    """Return the Content-Disposition header for a download under ``name``."""
+    plain = _NOT_PLAIN.sub("_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

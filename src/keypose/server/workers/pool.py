@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keypose.server.error_responses import TaskError, TooManyRequests, WorkerError
-from keypose.server.schema.base import ErrorDetails
-from keypose.server.workers.process import Worker, WorkerConfig
-from keypose.server.workers.wire import Header
+from keypose.server.schema import ErrorDetails
+from keypose.server.workers.process import Header, Worker, WorkerConfig
 from keypose.server.workers.worker_context import TaskResult
 
 logger = logging.getLogger("keypose.server")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 import signal
+import struct
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
-from keypose.batch.processes import describe_exit
+from keypose.batch.pool import describe_exit
 from keypose.server.error_responses import WorkerError
 from keypose.server.temp_dirs import make_private_dir
-from keypose.server.workers import wire
-from keypose.server.workers.wire import Header
 
 CLIP_TASKS, UPLOAD_TASKS = "keypose.server.workers.clip_worker", "keypose.server.workers.upload_worker"
 SEARCH_TASKS = "keypose.server.workers.search_worker"
@@ -97,10 +98,10 @@ class Worker:
             with contextlib.suppress(OSError):  # the task reports it, if it matters
                 make_private_dir(self._temp_dir)
         try:
-            self._process.stdin.write(wire.pack_header(header))
+            self._process.stdin.write(pack_header(header))
             await self._process.stdin.drain()
-            return await wire.read_async(self._process.stdout)
-        except (OSError, EOFError, wire.WireError):
+            return await read_async(self._process.stdout)
+        except (OSError, EOFError, WireError):
             with contextlib.suppress(TimeoutError):  # to get its exit code
                 async with asyncio.timeout(EXIT_S):
                     await self._process.wait()
@@ -141,3 +142,63 @@ async def _remove_dir(path: Path | None) -> None:
         await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
         if path.exists():
             await asyncio.sleep(CLEAR_S)
+
+
+_LENGTHS = struct.Struct("<IQ")
+MAX_HEADER_BYTES = 64 << 20
+MAX_BODY_BYTES = 4 << 30
+
+Header = dict[str, Any]
+
+
+class WireError(Exception):
+    """Invalid message."""
+
+
+def pack_header(header: Header, body: bytes = b"") -> bytes:
+    """Return lengths and header of a message; the body follows."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return _LENGTHS.pack(len(text), len(body)) + text
+
+
+def write(stream: BinaryIO, header: Header, body: bytes = b"") -> None:
+    """Send a message and flush."""
+    stream.write(pack_header(header, body))
+    stream.write(body)
+    stream.flush()
+
+
+def read(stream: BinaryIO) -> tuple[Header, bytes]:
+    """Return the next message; EOFError at the end of the stream."""
+    text, body = _parse_lengths(_read_exactly(stream, _LENGTHS.size))
+    return _parse_header(_read_exactly(stream, text)), _read_exactly(stream, body)
+
+
+async def read_async(stream: asyncio.StreamReader) -> tuple[Header, bytes]:
+    """Return the next message without blocking the event loop."""
+    text, body = _parse_lengths(await stream.readexactly(_LENGTHS.size))
+    return _parse_header(await stream.readexactly(text)), await stream.readexactly(body)
+
+
+def _read_exactly(stream: BinaryIO, count: int) -> bytes:
+    data = stream.read(count)
+    if len(data) < count:
+        raise EOFError
+    return data
+
+
+def _parse_lengths(lengths: bytes) -> tuple[int, int]:
+    text, body = _LENGTHS.unpack(lengths)
+    if text > MAX_HEADER_BYTES or body > MAX_BODY_BYTES:
+        raise WireError(f"a message of {text} and {body} bytes")
+    return text, body
+
+
+def _parse_header(text: bytes) -> Header:
+    try:
+        header = json.loads(text)
+    except ValueError:
+        raise WireError("a message whose head is no JSON") from None
+    if not isinstance(header, dict):
+        raise WireError("a message whose head is no object")
+    return header

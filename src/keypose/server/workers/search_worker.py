@@ -11,7 +11,7 @@ from keypose.errors import KeyposeError, OptionError
 from keypose.library.library import Library
 from keypose.library.search.hits import Hit
 from keypose.server.rows import hit_row
-from keypose.server.schema.base import MAX_CLIPS, MAX_SKIP
+from keypose.server.schema import MAX_CLIPS, MAX_SKIP
 from keypose.server.schema.clips import SearchRequest, SearchResponse
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
 

@@ -21,11 +21,11 @@ from keypose.formats import recognise_format
 from keypose.formats.acclaim import AMC, ASF
 from keypose.formats.base import Format, LoadOptions, Source
 from keypose.formats.gltf.container import MISSING_FILE_HINT
-from keypose.library.source_file import FileContent, encode_motion, unzip_content
-from keypose.library.text_normalization import clean_name, file_stem
+from keypose.library.analysis import FileContent, encode_motion, unzip_content
+from keypose.library.rows import clean_name, file_stem
 from keypose.model import Motion
 from keypose.server.error_responses import ClipNotFound, TaskError
-from keypose.server.schema.base import ErrorDetails
+from keypose.server.schema import ErrorDetails
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
 
 _FOLDERS = re.compile(r"[/\\]+")

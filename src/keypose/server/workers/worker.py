@@ -16,9 +16,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from keypose.server.memory import release_large_blocks
-from keypose.server.workers import wire
-from keypose.server.workers.wire import Header
+from keypose.server.serve import release_large_blocks
+from keypose.server.workers import process
+from keypose.server.workers.process import Header
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which kills its workers
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of libraries must not mix with replies
-    config, _ = wire.read(requests)
+    config, _ = process.read(requests)
     tasks: SimpleQueue[Header] = SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests, tasks), daemon=True).start()
     try:
@@ -35,7 +35,7 @@ def main() -> None:
         traceback.print_exc()
         os._exit(1)
     release_large_blocks()
-    wire.write(replies, {"ready": os.getpid()})
+    process.write(replies, {"ready": os.getpid()})
     if hasattr(task_module, "prepare"):
         task_module.prepare(context)
     while True:
@@ -44,9 +44,9 @@ def main() -> None:
 
 def _read_requests(requests: BinaryIO, tasks: SimpleQueue[Header]) -> None:
     """Queue requests, in a thread: a busy worker exits at once when the server has ended."""
-    with contextlib.suppress(EOFError, OSError, wire.WireError):
+    with contextlib.suppress(EOFError, OSError, process.WireError):
         while True:
-            tasks.put(wire.read(requests)[0])
+            tasks.put(process.read(requests)[0])
     _exit()
 
 
@@ -95,7 +95,7 @@ def _run_task(replies: BinaryIO, context: Any, table: Any, request: Header) -> N
     try:
         result = table[request["task"]](context, request["payload"])
         header = {"media_type": result.media_type, "headers": dict(result.headers)}
-        wire.write(replies, header, result.body)
+        process.write(replies, header, result.body)
         context.trim()
         return
     except BrokenPipeError:
@@ -107,7 +107,7 @@ def _run_task(replies: BinaryIO, context: Any, table: Any, request: Header) -> N
     except Exception as error:
         details = error_details(error)
         trace = traceback.format_exc() if details.code in ("InternalError", "FileError") else ""
-    wire.write(replies, {"error": details.model_dump(), "traceback": trace})
+    process.write(replies, {"error": details.model_dump(), "traceback": trace})
 
 
 if __name__ == "__main__":

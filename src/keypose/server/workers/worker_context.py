@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from keypose.clip_edit import ClipEditor
 from keypose.errors import OptionError
 from keypose.formats import Limits
 from keypose.library.library import Library
@@ -86,3 +87,12 @@ def find_clip(library: Library, digest: str) -> Clip:
     if clip.hash != digest:
         raise ClipNotFound(digest)
     return clip
+
+
+def get_editor(context: WorkerContext, digest: str) -> ClipEditor:
+    """Return the editor of a clip from the cache, or a new one if the motion has changed."""
+    motion = context.motion(digest)
+    editor: ClipEditor = context.cache.get_or_make(digest, lambda: ClipEditor(motion))
+    if editor.motion is not motion:
+        editor = context.cache[digest] = ClipEditor(motion)
+    return editor

@@ -11,10 +11,9 @@ from keypose.model import Pose, Skeleton
 from keypose.model.motion import MAX_FPS, MIN_FPS
 from keypose.storage.groups import LOSSLESS, NO_FRAMES, WITHIN_TOLERANCE, CodingError, group_count
 from keypose.storage.header.coder import EVEN_START, Coder, LimitExceeded
+from keypose.storage.header.names import code_text, initial_letter_models
 from keypose.storage.header.numbers import code_decimals, code_number
-from keypose.storage.header.poses import code_pose
-from keypose.storage.header.skeletons import code_skeleton
-from keypose.storage.header.texts import code_text, initial_letter_models
+from keypose.storage.header.skeletons import code_pose, code_skeleton
 
 COMMON_TOLERANCES_MM = (1.0, 0.1, 5.0, 0.5, 2.0, 10.0, 0.01)  # most frequent first
 COMMON_FPS = (30.0, 60.0, 120.0, 24.0, 25.0, 50.0, 100.0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from keypose.model import Skeleton
 from keypose.storage.header.coder import EVEN_START, ONE, BitModel, Coder
-from keypose.storage.header.common_names import common_names
+from keypose.storage.header.names import common_names
 from keypose.storage.header.numbers import scale_to_integer
 
 N_JOINTS = 31

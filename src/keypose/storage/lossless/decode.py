@@ -9,11 +9,9 @@ from keypose.arrays import MAX_MAGNITUDE, Floats
 from keypose.errors import ModelError
 from keypose.model import Pose, Skeleton
 from keypose.storage.groups import CodingError, group_count, group_frames
-from keypose.storage.lossless.channel_table import MAX_FRAME_TIME_LENGTH, ChannelTable
-from keypose.storage.lossless.integer_stream import IntegerReader, NumberKind
-from keypose.storage.lossless.layout import Layout
-from keypose.storage.lossless.number_format import Integers, NumberFormat
-from keypose.storage.lossless.plan import Column, kernel_plan
+from keypose.storage.lossless.angle_recovery import MAX_FRAME_TIME_LENGTH, ChannelTable
+from keypose.storage.lossless.layout import Integers, Layout, NumberFormat
+from keypose.storage.lossless.plan import Column, IntegerReader, NumberKind, kernel_plan
 
 
 class LosslessDecoder:

@@ -13,13 +13,10 @@ from keypose.model import Motion, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS
 from keypose.rotations import AXES
 from keypose.storage.groups import LOSSLESS, CodedFrames, group_bounds
-from keypose.storage.lossless.angle_recovery import recover_angles
-from keypose.storage.lossless.channel_table import ChannelTable
+from keypose.storage.lossless.angle_recovery import ChannelTable, recover_angles
 from keypose.storage.lossless.fit import fit_columns, order_columns
-from keypose.storage.lossless.integer_stream import NumberKind
-from keypose.storage.lossless.layout import Layout
-from keypose.storage.lossless.number_format import choose_number_formats, same_bits
-from keypose.storage.lossless.plan import Column, kernel_plan
+from keypose.storage.lossless.layout import Layout, choose_number_formats, same_bits
+from keypose.storage.lossless.plan import Column, NumberKind, kernel_plan
 
 
 def encode_lossless(motion: Motion, channels: ChannelTable | None = None) -> CodedFrames:

@@ -7,11 +7,23 @@ from dataclasses import replace
 import numpy as np
 
 from keypose.arrays import Bools
-from keypose.storage.lossless.lag_predictor import ALL_LAGS, TRIAL_LAGS, LagFit, add_helpers, fit_fixed_lags, fit_lags
-from keypose.storage.lossless.number_format import DECIMAL, Integers, NumberFormat
+from keypose.storage.lossless.layout import DECIMAL, Integers, NumberFormat
 from keypose.storage.lossless.plan import MIDDLE_BITS, Column, Predictor, full_turn
-from keypose.storage.lossless.polynomial import PolynomialFit, fit_polynomials, normalize_input
-from keypose.storage.lossless.prediction_errors import FitFrames, choose_fit_frames, decimal_ranks, quarter_log2
+from keypose.storage.lossless.predictors import (
+    ALL_LAGS,
+    TRIAL_LAGS,
+    FitFrames,
+    LagFit,
+    PolynomialFit,
+    add_helpers,
+    choose_fit_frames,
+    decimal_ranks,
+    fit_fixed_lags,
+    fit_lags,
+    fit_polynomials,
+    normalize_input,
+    quarter_log2,
+)
 
 MAX_FIT_FRAMES = 3000  # approximately
 MAX_NARROW = 1 << 51  # below it, numbers are predicted with weights and polynomials

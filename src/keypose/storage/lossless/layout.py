@@ -1,4 +1,4 @@
-"""The columns that are stored: the numbers of a skeleton's poses that can change."""
+"""The columns that are stored, and the exact conversion between their doubles and integers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose import _core
 from keypose.arrays import Floats, Ints
@@ -102,3 +103,111 @@ def channel_layout(skeleton: Skeleton) -> Layout:
     """Return the layout in which every column is a channel of the skeleton."""
     moving = [tuple(channel in own for channel in POSITION_CHANNELS) for own in skeleton.channels]
     return Layout(skeleton, tuple((x, y, z) for x, y, z in moving), (False,) * skeleton.n_joints)
+
+
+Integers = NDArray[np.int64]
+
+DECIMAL, SINGLE, DOUBLE, SCALED = range(4)  # decimals, float32 bits, float64 bits, multiples of a scale
+MAX_DECIMALS = 22  # powers of ten up to here are exact doubles
+MAX_INTEGER = 1 << 51  # below it, doubles distinguish neighbouring decimals
+MAX_MULTIPLE = 1 << 31
+MAX_SCALES = 4  # tried
+_POWERS_OF_TEN = np.array([float(f"1e{d}") for d in range(MAX_DECIMALS + 1)])
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """A monotonic conversion of one column's doubles to integers.
+
+    ``signed_zeros``: the column contains -0.0, so negative decimals or multiples are one less to leave -1 for it.
+    """
+
+    kind: int
+    decimals: int = 0
+    scale: float = 1.0  # the numbers are multiples of it
+    signed_zeros: bool = False
+
+    def to_integers(self, values: Floats) -> Integers:
+        """Return the integers of ``values``."""
+        if self.kind in (DECIMAL, SCALED):
+            scaled = values * _POWERS_OF_TEN[self.decimals] if self.kind == DECIMAL else values / self.scale
+            integers: Integers = np.rint(scaled).astype(np.int64)
+            return integers - np.signbit(values) if self.signed_zeros else integers
+        bits = values.astype(np.float32).view(np.int32) if self.kind == SINGLE else values.view(np.int64)
+        ordered = np.where(bits < 0, ~(bits & np.iinfo(bits.dtype).max), bits)
+        return ordered.astype(np.int64)
+
+    def to_floats(self, integers: Integers) -> Floats:
+        """Return the doubles of ``integers``."""
+        if self.kind in (DECIMAL, SCALED):
+            scaled = (integers + (integers < 0) if self.signed_zeros else integers).astype(np.float64)
+            with np.errstate(over="ignore"):  # only from invalid data
+                values = scaled / _POWERS_OF_TEN[self.decimals] if self.kind == DECIMAL else scaled * self.scale
+            return np.copysign(values, np.where(integers < 0, -1.0, 1.0)) if self.signed_zeros else values
+        ordered = integers.astype(np.int32) if self.kind == SINGLE else integers
+        bits = np.where(ordered < 0, ~ordered | np.iinfo(ordered.dtype).min, ordered)
+        with np.errstate(invalid="ignore"):  # signalling NaNs only come from invalid data
+            return bits.view(np.float32).astype(np.float64) if self.kind == SINGLE else bits.view(np.float64)
+
+
+def same_bits(a: Floats, b: Floats) -> NDArray[np.bool_]:
+    """Return where two arrays of doubles agree in every bit."""
+    return np.asarray(np.ascontiguousarray(a).view(np.int64) == np.ascontiguousarray(b).view(np.int64))
+
+
+def choose_number_formats(columns: Floats) -> list[NumberFormat]:
+    """Return the simplest exact format of each of ``columns`` (C, N)."""
+    formats: dict[int, NumberFormat] = {}
+    remaining = np.arange(len(columns))
+    for decimals in range(MAX_DECIMALS + 1):
+        for c in remaining[_are_decimal(columns[remaining], decimals)].tolist():
+            formats[c] = NumberFormat(DECIMAL, decimals, signed_zeros=_has_negative_zero(columns[c]))
+        remaining = np.array([c for c in remaining.tolist() if c not in formats], int)
+        if not len(remaining):
+            break
+    not_single = [c for c in remaining.tolist() if not _is_exact(NumberFormat(SINGLE), columns[c])]
+    scales = _common_scales(columns[not_single])
+    for c in remaining.tolist():
+        scaled_formats = [
+            NumberFormat(SCALED, scale=scale, signed_zeros=_has_negative_zero(columns[c])) for scale in scales
+        ]
+        candidates = scaled_formats if c in not_single else [NumberFormat(SINGLE)]
+        formats[c] = next(
+            (candidate for candidate in candidates if _is_exact(candidate, columns[c])), NumberFormat(DOUBLE)
+        )
+    return [formats[c] for c in range(len(columns))]
+
+
+def _is_exact(number_format: NumberFormat, column: Floats) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(same_bits(number_format.to_floats(number_format.to_integers(column)), column).all())
+
+
+def _has_negative_zero(column: Floats) -> bool:
+    return bool(np.signbit(column[column == 0]).any())
+
+
+def _common_scales(columns: Floats) -> list[float]:
+    """Return scales of which columns (C, N) may be multiples, as in C3D files; the most common first."""
+    votes: dict[float, int] = {}
+    for column in columns:
+        sizes = np.unique(np.abs(column))
+        steps = np.diff(sizes)
+        min_step = float(steps.min()) if len(steps) else 0.0
+        if not 0 < float(sizes[-1]) < MAX_MULTIPLE * min_step:
+            continue
+        scale = float(sizes[-1] / np.rint(sizes[-1] / min_step))
+        votes[scale] = votes.get(scale, 0) + 1
+    return sorted(votes, key=lambda scale: -votes[scale])[:MAX_SCALES]
+
+
+def _are_decimal(columns: Floats, decimals: int) -> NDArray[np.bool_]:
+    """Return which of the columns (C, N) are exact with that number of decimals."""
+    fit = np.ones(len(columns), bool)
+    for start in range(0, columns.shape[1], 1024):  # few frames are enough to exclude most columns
+        block = columns[fit, start : start + 1024]
+        scaled = block * _POWERS_OF_TEN[decimals]
+        fit[fit] = ((np.abs(scaled) < MAX_INTEGER) & (np.rint(scaled) / _POWERS_OF_TEN[decimals] == block)).all(axis=1)
+        if not fit.any():
+            break
+    return fit

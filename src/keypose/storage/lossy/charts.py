@@ -8,10 +8,16 @@ from keypose.arrays import Floats
 from keypose.kinematics import up_axis
 from keypose.model import Motion
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, rotate
-from keypose.storage.lossy.bone_axes import compute_bone_axes
-from keypose.storage.lossy.grid import dequantize_direction, dequantize_quaternion, quantize
-from keypose.storage.lossy.plan import COARSE_BITS, JointPlan, RotationKind
-from keypose.swings.block.rotation_coding import angles_about, fit_two_axes
+from keypose.storage.lossy.plan import (
+    COARSE_BITS,
+    JointPlan,
+    RotationKind,
+    compute_bone_axes,
+    dequantize_direction,
+    dequantize_quaternion,
+    quantize,
+)
+from keypose.swings.block.tracks import angles_about, fit_two_axes
 
 NEGLIGIBLE_RATIO = 0.02  # of the tolerance, that a simpler chart may cost
 MIN_BONE_MM, EXTRA_ARM_MM, CHAIN_RATIO = 30.0, 200.0, 0.5  # estimate of the lever arm of a rotation

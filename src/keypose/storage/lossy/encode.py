@@ -16,8 +16,7 @@ from keypose.storage.error import errors_mm, tolerance_mm_per_unit
 from keypose.storage.groups import WITHIN_TOLERANCE, CodedFrames, group_bounds
 from keypose.storage.lossless import encode_lossless
 from keypose.storage.lossy.charts import choose_charts, fine_bits
-from keypose.storage.lossy.decode import LossyDecoder
-from keypose.storage.lossy.plan import CENTRE_UNITS, MAX_CENTRE, MAX_STEP, N_LEVELS, Plan
+from keypose.storage.lossy.plan import CENTRE_UNITS, MAX_CENTRE, MAX_STEP, N_LEVELS, LossyDecoder, Plan
 
 POSE_LEVEL = 9
 INITIAL_GRAIN = 8

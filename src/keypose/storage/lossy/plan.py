@@ -1,20 +1,18 @@
-"""The parameters that the decoder needs before any frame: the chart of each joint, and the steps of its tracks."""
+"""The parameters that the decoder needs before any frame, and the decoder."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
 from enum import IntEnum
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats
 from keypose.model import Skeleton
-from keypose.storage.groups import CodingError
-from keypose.storage.lossy.bone_axes import compute_bone_axes
-from keypose.storage.lossy.grid import MAX_BITS, dequantize_direction, dequantize_quaternion
+from keypose.storage.groups import CodingError, group_bounds
 
 N_LEVELS = 11  # eight bisections, the last frame of the clip, the first of a group, frames in order
 COARSE_BITS = 8  # of the base of a free rotation, which need not be precise
@@ -256,3 +254,96 @@ def _read_quantized(reader: _CheckedReader, n_values: int, bits: int, *, coarse:
     limit = 1 << ((COARSE_BITS if coarse else bits) - 1)
     kind = NumberKind.COARSE if coarse else NumberKind.FINE
     return (largest, *(reader.read(kind, -limit, limit) for _ in range(n_values)))
+
+
+class LossyDecoder:
+    """Decodes the groups of one clip, in any order."""
+
+    def __init__(self, skeleton: Skeleton, fps: float, n_frames: int, parameters: bytes) -> None:
+        """``parameters`` are the bytes shared by all groups. Raises ``CodingError`` if they are invalid."""
+        self._bounds = group_bounds(n_frames, fps)
+        try:
+            self._kernel = Plan.from_bytes(parameters, skeleton.n_joints).build_kernel(skeleton)
+        except (ValueError, OverflowError) as error:
+            raise CodingError(str(error)) from None
+
+    def decode_group(self, g: int, pose: bytes, body: bytes, next_pose: bytes | None) -> tuple[Floats, Floats]:
+        """Return translations (n, J, 3) and rotations (n, J, 4) of group ``g``; ``next_pose``: of the next group."""
+        start, stop = self._bounds[g]
+        try:
+            first = self._kernel.decode_pose(pose)
+            next_numbers = None if next_pose is None else self._kernel.decode_pose(next_pose)
+            return self._kernel.poses(self._kernel.decode_body(stop - start, body, first, next_numbers))
+        except (ValueError, RuntimeError) as error:
+            raise CodingError(str(error)) from None
+
+
+MAX_BITS = 40
+ROOT_HALF = 0.7071067811865476  # upper bound of all components but the largest, rounded
+
+
+def quantize(values: Floats, bits: int) -> tuple[int, ...]:
+    """Quantize a unit quaternion (4,) or direction (3,): the index of the omitted component, then the others.
+
+    The largest component is omitted. It is made positive, which does not change the rotation of a quaternion; a
+    direction has its sign as the last number.
+    """
+    largest = int(np.argmax(np.abs(values)))
+    negative = bool(values[largest] < 0)
+    others = np.delete(-values if negative else values, largest)
+    numbers = np.rint(others / ROOT_HALF * (1 << (bits - 1))).astype(int).tolist()
+    return (largest, *numbers, *((int(negative),) if len(values) == 3 else ()))
+
+
+def dequantize_quaternion(numbers: tuple[int, ...], bits: int) -> Floats:
+    """Return the unit quaternion wxyz of its quantized numbers."""
+    return _restore_unit_vector(numbers[0], numbers[1:], bits)
+
+
+def dequantize_direction(numbers: tuple[int, ...], bits: int) -> Floats:
+    """Return the unit vector of its quantized numbers."""
+    vector = _restore_unit_vector(numbers[0], numbers[1:-1], bits)
+    return -vector if numbers[-1] else vector
+
+
+def _restore_unit_vector(largest: int, numbers: tuple[int, ...], bits: int) -> Floats:
+    scale = ROOT_HALF / (1 << (bits - 1))
+    others = [n * scale for n in numbers]
+    rest = 1.0 - _sum_of_squares(others)
+    if not 0 <= largest <= len(others) or rest <= 0.0:
+        raise CodingError("a turn that is none")
+    others.insert(largest, sqrt(rest))
+    return np.array(others)
+
+
+def _sum_of_squares(values: list[float]) -> float:
+    """Return the sum of squares, rounded after each addition: ``sum`` rounds differently from Python 3.12 on."""
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
+def compute_bone_axes(skeleton: Skeleton) -> Floats:
+    """Return three orthogonal axes for each joint (J, 3, 3), the first along its longest bone.
+
+    Computed with scalar sums, products, quotients and square roots only, so that every machine gets the same bits.
+    """
+    axes = np.tile(np.eye(3), (skeleton.n_joints, 1, 1))
+    max_squares = np.zeros(skeleton.n_joints)
+    parents = skeleton.parents.tolist() + skeleton.end_joints.tolist()
+    for joint, offset in zip(parents, skeleton.offsets.tolist() + skeleton.end_offsets.tolist(), strict=True):
+        x, y, z = offset
+        square = x * x + y * y + z * z
+        if joint < 0 or square <= max_squares[joint] or not 1e-200 < square < 1e200:
+            continue
+        max_squares[joint] = square
+        length = sqrt(square)
+        x, y, z = x / length, y / length, z / length
+        smallest = min(range(3), key=lambda axis: abs((x, y, z)[axis]))
+        # across = bone x axis, normalised; third = bone x across
+        across = ((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0))[smallest]
+        norm = sqrt(across[0] * across[0] + across[1] * across[1] + across[2] * across[2])
+        a, b, c = across[0] / norm, across[1] / norm, across[2] / norm
+        axes[joint] = (x, y, z), (a, b, c), (y * c - z * b, z * a - x * c, x * b - y * a)
+    return axes

@@ -12,9 +12,7 @@ from keypose.kinematics import UPS
 from keypose.model import FootContacts, Pose, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import ORDERS, log
-from keypose.swings.block.reader import MAX_FRAME, Reader
-from keypose.swings.block.varint import decode_sign, encode_sign
-from keypose.swings.block.writer import Writer
+from keypose.swings.block.byte_io import MAX_FRAME, Reader, Writer, decode_sign, encode_sign
 from keypose.swings.model import Swings
 from keypose.swings.settings import FALLBACKS, METRICS, Settings, check_setting
 

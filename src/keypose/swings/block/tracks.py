@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose.arrays import Floats, Ints
 from keypose.model import Curves
-from keypose.rotations import log
-from keypose.swings.block import rotation_coding
-from keypose.swings.block.reader import Reader
-from keypose.swings.block.writer import Writer
-from keypose.swings.path import Path
-from keypose.swings.swing import KeyedSpan
+from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise, rotate, to_matrix
+from keypose.swings.block.byte_io import Reader, Writer
+from keypose.swings.swing import KeyedSpan, Path
 from keypose.swings.track import Track
 
 SWINGS, RESTS, RESTS_ARE_MEAN, KEYS = 1, 2, 4, 8  # flags of a track
@@ -37,7 +35,7 @@ def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
         with out.section("left_out" if left_out else "keys"):
             out.write_varint(len(track.keyed))
             for span in track.keyed:
-                angles, numbers = rotation_coding.encode_rotations(span.rotations)
+                angles, numbers = encode_rotations(span.rotations)
                 _write_keys(out, span.frames, angles)
                 out.write_floats(numbers)
 
@@ -89,13 +87,13 @@ def _read_spans(block: Reader, joint: str, n_frames: int, min_bytes: int) -> tup
 
 
 def _read_keyed_span(block: Reader, joint: str, n_frames: int) -> KeyedSpan:
-    frames, form = _read_keys(block, joint, n_frames, EVERY_FRAME | rotation_coding.FREE)
+    frames, form = _read_keys(block, joint, n_frames, EVERY_FRAME | FREE)
     label, angles = f"keys of {joint}", form & 3
-    if angles == rotation_coding.FREE:
+    if angles == FREE:
         return KeyedSpan(frames, block.read_rotations(len(frames), label))
-    numbers = block.read_floats(1, rotation_coding.count_numbers(angles, len(frames)), label)[0]
+    numbers = block.read_floats(1, count_numbers(angles, len(frames)), label)[0]
     block.decode_rotations(numbers[None, :3], label)
-    return KeyedSpan(frames, rotation_coding.decode_rotations(angles, numbers, len(frames)))
+    return KeyedSpan(frames, decode_rotations(angles, numbers, len(frames)))
 
 
 def write_path(out: Writer, path: Path) -> None:
@@ -146,3 +144,82 @@ def _read_keys(block: Reader, joint: str, n_frames: int, allowed_bits: int) -> t
     if frames[-1] >= n_frames:
         raise block.error(f"{joint}: a key outside the clip, expected frames 0 to {n_frames - 1}", at)
     return frames.astype(np.int32), form
+
+
+Floats32 = NDArray[np.float32]
+
+ACCURACY_RAD = 1e-6  # of restored rotations
+FREE = 3  # the number of angles of a rotation that is not bound to axes
+MAX_SAMPLES = 512  # from which axes are found; all rotations are checked
+
+
+def count_numbers(angles: int, keys: int) -> int:
+    """Return the number of stored numbers: a fixed rotation, axes, and angles for each key."""
+    return 3 * keys if angles == FREE else 3 + 3 * angles + angles * keys
+
+
+def encode_rotations(rotations: Floats) -> tuple[int, Floats32]:
+    """Return the number of angles (0 to 3) of rotations (K, 4), and the fewest numbers that restore them."""
+    keys = len(rotations)
+    for angles, find in enumerate((_fit_constant, _fit_one_axis, fit_two_axes)):
+        if count_numbers(angles, keys) < count_numbers(FREE, keys) or not angles:
+            numbers: Floats32 = find(rotations).astype(np.float32)
+            if (
+                angle_between(decode_rotations(angles, numbers.astype(np.float64), keys), rotations).max()
+                <= ACCURACY_RAD
+            ):
+                return angles, numbers
+    return FREE, log(rotations).astype(np.float32).ravel()
+
+
+def decode_rotations(angles: int, numbers: Floats, keys: int) -> Floats:
+    """Return the rotations (K, 4) of coded numbers."""
+    if angles == FREE:
+        return exp(numbers.reshape(keys, 3))
+    base, axes = exp(numbers[:3]), numbers[3 : 3 + 3 * angles].reshape(angles, 3)
+    if angles == 0:
+        return np.tile(base, (keys, 1))
+    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
+    axes = axes / np.where(lengths > 0, lengths, 1.0)
+    key_angles = numbers[3 + 3 * angles :].reshape(keys, angles)
+    after = exp(key_angles[:, -1:] * axes[-1])
+    if angles == 1:
+        return normalise(multiply(base, after))
+    return normalise(multiply(exp(key_angles[:, :1] * axes[0]), multiply(base, after)))
+
+
+def _fit_constant(rotations: Floats) -> Floats:
+    return log(rotations[0])
+
+
+def _fit_one_axis(rotations: Floats) -> Floats:
+    """Return base, axis, angles: ``R = B exp(a v)``."""
+    rotation_vectors = log(multiply(conjugate(rotations[:1]), rotations))
+    axis = np.linalg.svd(sample_rows(rotation_vectors), full_matrices=False)[2][0]
+    return np.concatenate((log(rotations[0]), axis, rotation_vectors @ axis))
+
+
+def fit_two_axes(rotations: Floats) -> Floats:
+    """Return base, two axes, pairs of angles: ``R = exp(a u) B exp(b v)``."""
+    matrices = to_matrix(sample_rows(rotations)).reshape(-1, 9)
+    null = np.linalg.svd(np.column_stack((matrices, np.ones(len(matrices)))), full_matrices=False)[2][
+        -1
+    ]  # 10 rows or more
+    u, _, v = np.linalg.svd(null[:9].reshape(3, 3))
+    first, second = u[:, 0], v[0]
+    base = rotations[0]
+    rotated = rotate(rotations, np.broadcast_to(second, (len(rotations), 3)))
+    back = rotate(conjugate(rotations), np.broadcast_to(first, (len(rotations), 3)))
+    pairs = np.stack((angles_about(first, rotated[:1], rotated), angles_about(second, back, back[:1])), axis=1)
+    return np.concatenate((log(base), first, second, pairs.ravel()))
+
+
+def angles_about(axis: Floats, before: Floats, after: Floats) -> Floats:
+    """Return angles (K,) about ``axis`` from ``before`` to ``after``, (K, 3) or one for all."""
+    ahead, side = before - (before @ axis)[:, None] * axis, np.cross(axis, before)
+    return np.asarray(np.arctan2(np.sum(after * side, axis=1), np.sum(after * ahead, axis=1)))
+
+
+def sample_rows(rows: Floats) -> Floats:
+    """Return up to ``MAX_SAMPLES`` evenly spaced rows."""
+    return np.asarray(rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_SAMPLES)).astype(int)])

@@ -1,19 +1,22 @@
-"""The result of an operation on swings: the swings after it, and the frames that may play differently."""
+"""The target and the result of an operation on swings, and its description for the history."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from keypose.balance import balance, tips_over
 from keypose.curves.edit.foot_plants import PlantResult
+from keypose.errors import OptionError
 from keypose.model import Motion
-from keypose.swings.edit.balance import find_tips
 from keypose.swings.edit.baseline import Baseline
-from keypose.swings.edit.feet import hold_feet
+from keypose.swings.edit.feet import edited_contacts, hold_feet
 from keypose.swings.model import Swings
+from keypose.swings.swing import Swing
 from keypose.swings.track import Track
 
 MAX_TIP_SAMPLES = 60_000  # frames x joints: for longer clips repr() does not compute tips
@@ -87,3 +90,101 @@ def build_change(swings: Swings, tracks: Mapping[int, Track], note: str = "") ->
         max(int(changed_frames[j][-1]) for j in changed_joints),
     )
     return SwingChange(swings.replace_tracks(new_tracks), first, last, changed_joints, note)
+
+
+SwingTargets: TypeAlias = Swing | str | Sequence[Swing | str]
+
+MAX_LISTED = 6
+
+
+def resolve_targets(swings: Swings, targets: SwingTargets) -> Mapping[int, tuple[int, ...]]:
+    """Return the target swings by joint, at least one in total. A swing is identified by joint, start and end."""
+    items = (targets,) if isinstance(targets, Swing | str) else targets
+    if not isinstance(items, tuple | list):
+        raise OptionError(f"{targets!r}, expected a swing, several swings, or names of joints, body parts or groups")
+    if not items:
+        raise OptionError("no swing is given, expected at least one")
+    indices: dict[int, set[int]] = {}
+    for item in items:
+        if isinstance(item, Swing):
+            j, index = find_swing_index(swings, item)
+            indices.setdefault(j, set()).add(index)
+            continue
+        if not isinstance(item, str):
+            raise OptionError(f"{item!r}, expected a swing or the name of a joint, body part or group")
+        for j in swings.skeleton.joints(item):
+            if swings.tracks[j].n_swings:
+                indices.setdefault(j, set()).update(range(swings.tracks[j].n_swings))
+    if not indices:
+        names = ", ".join(repr(name) for name in items)
+        raise OptionError(f"{names}: no swing at all; joints with swings are {_format_joints_with_swings(swings)}")
+    return {j: tuple(sorted(indices[j])) for j in sorted(indices)}
+
+
+def find_swing_index(swings: Swings, swing: Swing) -> tuple[int, int]:
+    """Return the joint of a swing, and its current index among the swings of the joint."""
+    j = swings.skeleton.joint(swing.joint)
+    track = swings.tracks[j]
+    for index, ends in enumerate(zip(track.starts.tolist(), track.ends.tolist(), strict=True)):
+        if ends == (swing.start, swing.end):
+            return j, index
+    near = sorted(track.swings, key=lambda own: abs(own.start - swing.start) + abs(own.end - swing.end))[:MAX_LISTED]
+    frames = ", ".join(
+        f"{track_swing.start} to {track_swing.end}" for track_swing in sorted(near, key=lambda own: own.start)
+    )
+    suffix = "" if len(near) == track.n_swings else " (nearest)"
+    hint = f"its swings are now at frames {frames}{suffix}" if near else "it has no swing now"
+    raise OptionError(f"no swing of {swing.joint!r} at frames {swing.start} to {swing.end}; {hint}")
+
+
+def resolve_one(swings: Swings, targets: SwingTargets) -> tuple[int, int]:
+    """Return the joint and index of a single target swing."""
+    matches = [(j, index) for j, some in resolve_targets(swings, targets).items() for index in some]
+    if len(matches) != 1:
+        raise OptionError(f"{len(matches)} swings are meant, expected one, as swings['right_thigh'][0]")
+    return matches[0]
+
+
+def _format_joints_with_swings(swings: Swings) -> str:
+    names = [track.joint for track in swings.tracks if track.n_swings]
+    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "") if names else "none"
+
+
+def format_operation(
+    swings: Swings, operation: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+) -> str:
+    """Return an operation as a call; options at their defaults are omitted, a swing is ``swings['RightLeg'][2]``."""
+    defaults = operation.__kwdefaults__ or {}
+    keywords = [
+        f"{name}={_format_value(swings, v)}" for name, v in options.items() if not _is_default(v, defaults.get(name))
+    ]
+    return f"{operation.__name__}({', '.join([*(_format_value(swings, value) for value in arguments), *keywords])})"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(np.all(value == default))
+
+
+def _format_value(swings: Swings, value: Any) -> str:
+    if isinstance(value, Swing):
+        j, index = find_swing_index(swings, value)
+        return f"swings[{swings.skeleton.names[j]!r}][{index}]"
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple | list):
+        return f"({', '.join(_format_value(swings, item) for item in value)}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def find_tips(baseline: Baseline, swings: Swings, motion: Motion) -> tuple[str, ...]:
+    """Return descriptions of when ``motion`` tips over and the unedited one did not; empty without known masses.
+
+    Foot contacts are those before all edits, moved with the legs.
+    """
+    old_balance = baseline.original.balance
+    if old_balance is None:
+        return ()
+    new_balance = balance(motion, contacts=edited_contacts(baseline, swings))
+    return tuple(str(tip) for tip in tips_over(old_balance, new_balance, source=baseline.source))

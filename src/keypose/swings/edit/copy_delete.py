@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from keypose.arrays import Floats
+from keypose.curves.edit.mirror import find_symmetry
 from keypose.errors import OptionError
-from keypose.swings.edit.apply_edit import apply_rows
+from keypose.rotations import conjugate, rotate
+from keypose.swings.edit.apply_edit import apply_rows, cut_piece
 from keypose.swings.edit.baseline import Baseline
-from keypose.swings.edit.change import SwingChange
-from keypose.swings.edit.mirror import mirror_rotation_vector
-from keypose.swings.edit.overlap import cut_piece
+from keypose.swings.edit.change import SwingChange, SwingTargets, resolve_one, resolve_targets
 from keypose.swings.edit.pieces import Piece, build_swing_piece, split_track, swing_indices
-from keypose.swings.edit.targets import SwingTargets, resolve_one, resolve_targets
 from keypose.swings.model import Swings
 from keypose.swings.track import Track
 from keypose.validation import check_bool, check_number
@@ -97,3 +97,15 @@ def _clear_frames(track: Track, old_row: Sequence[Piece], start: int, end: int, 
 
 def _cut_new_piece(track: Track, piece: Piece, start: int, end: int) -> Piece:
     return dataclasses.replace(cut_piece(track, piece, start, end), old_index=-1)
+
+
+def mirror_rotation_vector(swings: Swings, source: int, target: int, rotation_vector: Floats) -> Floats:
+    """Return the rotation vector (3,) of joint ``target``, in its own frame, that mirrors that of joint ``source``.
+
+    Rotations are compared in the rest pose, whatever axes the joints have. Mirroring keeps the part of an axis along
+    the mirror's normal and negates the part across it: it is reflected, and the rotation reverses.
+    """
+    symmetry = find_symmetry(swings.name, swings.skeleton, swings.reference_pose)
+    world_vector = rotate(symmetry.world.rotations[source], rotation_vector)
+    image = 2.0 * (world_vector @ symmetry.normal) * symmetry.normal - world_vector
+    return rotate(conjugate(symmetry.world.rotations[target]), image)

@@ -12,17 +12,13 @@ from keypose.curves.edit.foot_plants import PlantResult
 from keypose.curves.edit.hinges import HingeResult
 from keypose.errors import OptionError
 from keypose.model import Motion
-from keypose.swings.edit.angle_axis import Point, scale, set_angle, set_axis, turn_axis
-from keypose.swings.edit.balance import find_tips
+from keypose.swings.edit.angle_axis import Joints, Point, intensify, scale, set_angle, set_axis, turn_axis
 from keypose.swings.edit.baseline import Baseline, affected_frames
-from keypose.swings.edit.change import SwingChange
+from keypose.swings.edit.change import SwingChange, SwingTargets, find_tips, format_operation
 from keypose.swings.edit.copy_delete import copy, delete
 from keypose.swings.edit.feet import edited_contacts, hold_feet, moves_feet
-from keypose.swings.edit.history import format_operation
-from keypose.swings.edit.intensify import Joints, intensify
 from keypose.swings.edit.retime import Keep as RetimeKeep
 from keypose.swings.edit.retime import retime
-from keypose.swings.edit.targets import SwingTargets
 from keypose.swings.edit.timing import Keep, lengthen, shift, shorten
 from keypose.swings.error import check_same_clip
 from keypose.swings.model import Swings

@@ -10,17 +10,14 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model.motion import MAX_POSES
 from keypose.swings.edit.angle_axis import rotate_piece_about, swing_vector
-from keypose.swings.edit.apply_edit import apply_rows
-from keypose.swings.edit.baseline import Baseline
-from keypose.swings.edit.change import SwingChange
-from keypose.swings.edit.overlap import MIN_FRAMES
+from keypose.swings.edit.apply_edit import MIN_FRAMES, apply_rows
+from keypose.swings.edit.baseline import Baseline, retime_swings
+from keypose.swings.edit.change import SwingChange, resolve_targets
 from keypose.swings.edit.pieces import Piece, build_course, split_track, swing_indices
-from keypose.swings.edit.retime_clip import retime_swings
-from keypose.swings.edit.targets import resolve_targets
 from keypose.swings.edit.time_map import TimeMap
 from keypose.swings.edit.timing import anchored_frames
 from keypose.swings.model import Swings
-from keypose.swings.path import Path
+from keypose.swings.swing import Path
 from keypose.swings.track import Track
 from keypose.validation import check_choice, check_number
 

@@ -1,14 +1,16 @@
-"""Time before and after an edit."""
+"""Time and speeds before and after an edit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints, freeze_floats
-from keypose.swings.edit.pieces import Piece
+from keypose.swings.edit.pieces import Piece, build_course, split_track
+from keypose.swings.model import Swings
 
 MAX_SPEEDUP = 2.0  # of a capture between swings: faster would jump
 
@@ -64,3 +66,23 @@ def build_warp(old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) ->
     ahead = source_times - MAX_SPEEDUP * frames  # the nearest curves below and above that are slow enough; their mean
     below, above = np.minimum.accumulate(ahead), np.maximum.accumulate(ahead[::-1])[::-1]
     return np.asarray((below + above) / 2.0 + MAX_SPEEDUP * frames)
+
+
+class SpeedLimits(NamedTuple):
+    """Limits of each joint, in radians per frame. A joint that is never faster than rest has those of the clip."""
+
+    hard: Floats  # (J,) the largest step from frame to frame, which no seam may exceed
+    soft: Floats  # (J,) the same without seams: the limit of an adapted seam, unless it was faster before
+
+
+def measure_speed_limits(swings: Swings) -> SpeedLimits:
+    """Return the speed limits for edits of these swings."""
+    hard, soft = np.zeros(swings.n_joints), np.zeros(swings.n_joints)
+    for j, track in enumerate(swings.tracks):
+        course = build_course(split_track(track))
+        steps = course.steps()
+        hard[j], soft[j] = steps.max(initial=0.0), steps[~course.is_bridge].max(initial=0.0)
+    is_still = hard < swings.settings.rest_rad_per_s / swings.fps
+    clip_hard, clip_soft = hard.max(), soft.max()
+    hard[is_still], soft[is_still] = clip_hard, clip_soft
+    return SpeedLimits(hard, soft)

@@ -1,0 +1,135 @@
+"""``keypose compress``: compress motion files within a given error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.output import UsageError
+from keypose.cli.runner import Overwrite, Quiet, SkipExisting
+
+DEFAULT_TOLERANCE_MM = 1.0
+
+
+def compress(
+    *paths: Annotated[
+        str,
+        Parameter(
+            name="IN OUT",
+            help="Input (files, folders, patterns in quotes), and last the output: NAME.kps for one file, "
+            "a folder for more.",
+        ),
+    ],
+    tolerance_mm: Annotated[
+        float | None,
+        Parameter(help="Maximum error of any point, in mm on a figure of 1.7 m. Default: 1."),
+    ] = None,
+    lossless: Annotated[bool, Parameter(negative="", help="Store the exact numbers of the file.")] = False,
+    keyed: Annotated[
+        Path | None,
+        Parameter(
+            help="Keys to store in the file: a .keys.json, or a folder with one for each clip. Default: those "
+            "beside the clip."
+        ),
+    ] = None,
+    swings: Annotated[
+        Path | None,
+        Parameter(
+            help="Swings to store in the file: a .swings.json, or a folder with one for each clip. Default: those "
+            "beside the clip."
+        ),
+    ] = None,
+    no_keys: Annotated[
+        bool, Parameter(negative="", help="Do not store the keys and swings found beside a clip.")
+    ] = False,
+    verify: Annotated[
+        bool,
+        Parameter(
+            negative="--no-verify",
+            help="Read each file back and compare it before it replaces the output. Default.",
+        ),
+    ] = True,
+    reference_pose: ReferencePose = "auto",
+    asf: Asf = None,
+    gaps: Gaps = "fill",
+    animation: Animation = None,
+    read_fps: ReadFps = None,
+    overwrite: Overwrite = False,
+    skip_existing: SkipExisting = False,
+    limit: LimitOption = (),
+    jobs: Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Compress motion files within a given error.
+
+    The error of joints, end sites and points 3 cm from a joint is at most
+    --tolerance-mm in every frame. Names, rate, axes, channels and end sites are
+    stored, so that keypose restore writes a file of the same structure, and so
+    are keys and swings found beside a clip. Each file is read back and compared
+    before it replaces the output. Sub-folders are preserved; failures are listed
+    at the end, and the exit code is 1.
+
+    For example:
+      keypose compress walk.bvh walk.kps
+      keypose compress walk.bvh walk.kps --tolerance-mm 0.1
+      keypose compress walk.bvh walk.kps --lossless
+      keypose compress takes/ archive/
+      keypose compress takes/ archive/ --skip-existing --jobs 4
+    """
+    from keypose.batch.compress import CompressJob
+    from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, discover_clips
+    from keypose.batch.pool import CLIPS_PER_WORKER
+    from keypose.batch.stored_file import find_companion
+    from keypose.cli import storage_run
+    from keypose.cli.options import parse_load_options, resolve_jobs
+    from keypose.cli.runner import parse_existing_policy, split_paths
+    from keypose.cli.storage_run import plan_compressed, select_uncompressed
+
+    names, out = split_paths(paths, "compress")
+    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
+    if no_keys and (keyed or swings):
+        raise UsageError(f"--no-keys and {'--keyed' if keyed else '--swings'} cannot both be meant")
+    tolerance = resolve_tolerance(tolerance_mm, lossless=lossless)
+    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    inputs = select_uncompressed(discover_clips(names), names)
+    if inputs.problems:
+        raise inputs.problems[0]
+    plan = plan_compressed(inputs, names, out, existing_policy)
+    files = {file.path: file for file in inputs.files}
+    if len(files) > 1:
+        for option, option_path in (("--keyed", keyed), ("--swings", swings)):
+            if option_path is not None and not option_path.is_dir():
+                raise UsageError(
+                    f"{option} {option_path}: one file for {len(files)} clips, expected a folder with one for each"
+                )
+    work = [
+        CompressJob(
+            t.source,
+            t.target,
+            load_options,
+            tolerance,
+            None if no_keys else find_companion(files[t.source], keyed, KEYS_SUFFIXES),
+            None if no_keys else find_companion(files[t.source], swings, SWINGS_SUFFIXES),
+            verify,
+        )
+        for t in plan.targets
+    ]
+    workers = resolve_jobs(jobs, CLIPS_PER_WORKER * len(work))  # starting a worker takes less time than one clip
+    return storage_run.compress(work, plan.skipped, tolerance, workers, json=json, quiet=quiet)
+
+
+def resolve_tolerance(tolerance_mm: float | None, *, lossless: bool) -> float | None:
+    """Return the tolerance in mm, checked; None: lossless."""
+    if lossless and tolerance_mm is not None:
+        raise UsageError("--lossless and --tolerance-mm cannot both be meant")
+    if tolerance_mm is not None:
+        from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
+
+        if not MIN_TOLERANCE_MM <= tolerance_mm <= MAX_TOLERANCE_MM:
+            possible = f"{MIN_TOLERANCE_MM:g} to {MAX_TOLERANCE_MM:g}"
+            raise UsageError(f"--tolerance-mm {tolerance_mm:g}: expected {possible}; --lossless keeps every number")
+    return None if lossless else DEFAULT_TOLERANCE_MM if tolerance_mm is None else tolerance_mm

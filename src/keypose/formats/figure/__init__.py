@@ -1,1 +1,0 @@
-"""A mesh for the skeleton, for formats whose viewers show only meshes."""

@@ -1,0 +1,129 @@
+"""One clip: details and frames, keys, curves and edits, the data of its pages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from keypose.clip_edit.display_data import MEDIA_TYPE
+from keypose.errors import OptionError
+from keypose.methods import METHODS
+from keypose.server.app_state import AppStateDep, is_cached, run_task
+from keypose.server.schema import ClipHash
+from keypose.server.schema.clips import ClipDetails
+from keypose.server.schema.keys import (
+    CurvesHeader,
+    CurvesRequest,
+    EditHeader,
+    EditRequest,
+    FramesHeader,
+    LadderResponse,
+    SelectionRequest,
+    SelectionResponse,
+    SelectionSpec,
+)
+from keypose.server.workers.clip_worker import REVALIDATE, etag
+
+# After which a worker is killed.
+VIEW_TIMEOUT_S = 30.0
+SELECT_TIMEOUT_S = 120.0
+EDIT_TIMEOUT_S = 60.0
+EXPORT_TIMEOUT_S = 180.0
+
+ARRAYS: dict[int | str, dict[str, Any]] = {200: {"description": "A packet of arrays with this header."}}
+FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}, "description": "The file."}}
+ZIP: dict[int | str, dict[str, Any]] = {200: {"content": {"application/zip": {}}, "description": "The files."}}
+
+
+class Arrays(Response):
+    """A packet of arrays."""
+
+    media_type = MEDIA_TYPE
+
+
+router = APIRouter(tags=["clip"])
+
+Fps = Annotated[
+    float | None, Query(gt=0.0, le=1000.0, allow_inf_nan=False, description="Approximate frames per second.")
+]
+MaxFrames = Annotated[int | None, Query(ge=1, le=10_000_000, description="Maximum number of frames.")]
+
+
+@router.get("/api/clips/{clip}", response_model=ClipDetails)
+async def get_clip(request: Request, state: AppStateDep, clip: ClipHash) -> Response:
+    """Return the details of a clip."""
+    return await run_task(request, state, "details", clip, {"clip": clip}, VIEW_TIMEOUT_S)
+
+
+@router.get("/api/clips/{clip}/frames", response_model=FramesHeader, response_class=Arrays, responses=ARRAYS)
+async def get_frames(
+    request: Request, state: AppStateDep, clip: ClipHash, fps: Fps = None, max_frames: MaxFrames = None
+) -> Response:
+    """Return the positions of joints and end sites as arrays."""
+    payload = {"clip": clip, "fps": fps, "max_frames": max_frames}
+    etag_value = etag("frames", payload)
+    if is_cached(request, etag_value):  # without a worker
+        await state.get_clip(clip)
+        return Response(status_code=304, headers={"ETag": etag_value, **REVALIDATE})
+    return await run_task(request, state, "frames", clip, payload, VIEW_TIMEOUT_S)
+
+
+json_router = APIRouter(include_in_schema=False)
+
+Methods = Annotated[str | None, Query(pattern="^[a-z]{1,20}(,[a-z]{1,20}){0,19}$", description="Separated by commas.")]
+Keys = Annotated[int | None, Query(ge=2, le=20_000)]
+
+json_router.add_api_route("/clips/{clip}.json", get_clip)
+
+
+@json_router.get("/compare/{clip}.json")
+async def get_comparison(
+    request: Request, state: AppStateDep, clip: ClipHash, methods: Methods = None, keys: Keys = None
+) -> Response:
+    """Compare methods on one clip with the same number of keys: their keys, and the scores of curves through them."""
+    names = list(METHODS) if methods is None else methods.split(",")
+    for name in names:
+        if name not in METHODS:
+            raise OptionError(f"method {name!r}, expected some of {', '.join(METHODS)}")
+    payload = {"clip": clip, "methods": names, "keys": keys}
+    return await run_task(request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
+
+
+keys_router = APIRouter(tags=["keys"])
+
+
+@keys_router.post("/api/clips/{clip}/ladder", response_model=LadderResponse)
+async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionSpec) -> Response:
+    """Return the selections for every number of keys."""
+    spec = body.model_dump(mode="json", exclude_unset=True)
+    return await run_task(request, state, "ladder", clip, {"clip": clip, "spec": spec}, SELECT_TIMEOUT_S)
+
+
+@keys_router.post("/api/clips/{clip}/selection", response_model=SelectionResponse)
+async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
+    """Return the fewest keys whose curves stay within a tolerance."""
+    spec = body.spec.model_dump(mode="json", exclude_unset=True)
+    options = {"tolerance_mm": body.tolerance_mm, "interpolation": body.interpolation}
+    payload = {"clip": clip, "spec": spec, **options}
+    return await run_task(request, state, "selection", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
+
+
+@keys_router.post(
+    "/api/clips/{clip}/curves", response_model=CurvesHeader, response_class=Arrays, responses=ARRAYS
+)  # fmt: skip
+async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body: CurvesRequest) -> Response:
+    """Return curves through keys, with their score, as arrays."""
+    payload = {"clip": clip, **body.model_dump(mode="json")}
+    return await run_task(request, state, "curves", clip, payload, EDIT_TIMEOUT_S, is_slow=True)
+
+
+@keys_router.post(
+    "/api/clips/{clip}/edit", response_model=EditHeader, response_class=Arrays, responses=ARRAYS
+)  # fmt: skip
+async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: EditRequest) -> Response:
+    """Return the clip after the steps of a draft, as arrays."""
+    draft = body.draft.model_dump(mode="json", exclude_unset=True)
+    payload = {"clip": clip, "draft": draft, "stride": body.stride}
+    return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S)

@@ -1,0 +1,119 @@
+"""Export: one clip as a file, several as a streamed zip."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+import keypose
+from keypose.clip_edit import safe_stem
+from keypose.clip_edit.export import unique_names
+from keypose.errors import KeyposeError
+from keypose.library.records import Clip
+from keypose.server.app_state import AppStateDep, run_task, run_until_disconnect
+from keypose.server.error_responses import error_details
+from keypose.server.routes.clips import EXPORT_TIMEOUT_S, FILE, ZIP
+from keypose.server.schema import ClipHash
+from keypose.server.schema.keys import BatchExportRequest, ExportRequest
+from keypose.server.workers.clip_worker import content_disposition
+
+router = APIRouter(tags=["export"])
+
+ZIP_NAME = "keypose.zip"
+
+
+@router.post("/api/clips/{clip}/export", response_class=Response, responses=FILE)
+async def export_clip(request: Request, state: AppStateDep, clip: ClipHash, body: ExportRequest) -> Response:
+    """Return a clip, its keys or an edit of it as a file."""
+    options = body.model_dump(mode="json", exclude={"draft"})
+    if body.draft is not None:
+        options["draft"] = body.draft.model_dump(mode="json", exclude_unset=True)
+    return await run_task(request, state, "export", clip, {"clip": clip, **options}, EXPORT_TIMEOUT_S)
+
+
+@router.post("/api/export", response_class=StreamingResponse, responses=ZIP)
+async def export_clips(request: Request, state: AppStateDep, body: BatchExportRequest) -> Response:
+    """Return several clips as a zip with a manifest."""
+    options = body.model_dump(mode="json", exclude={"clips"}, exclude_none=True)
+    clips = [await state.get_clip(digest) for digest in dict.fromkeys(body.clips)]
+
+    async def export(digest: str) -> bytes:
+        result = await state.workers.run("export", digest, {"clip": digest, **options}, EXPORT_TIMEOUT_S)
+        return result.body
+
+    # The first clip is exported before anything is sent: an invalid request gets an error, not a broken zip.
+    first = await run_until_disconnect(request, export(clips[0].hash))
+    headers = {"Content-Disposition": content_disposition(ZIP_NAME)}
+    return StreamingResponse(
+        stream_zip(clips, body.format, first, export), media_type="application/zip", headers=headers
+    )
+
+
+MANIFEST = "manifest.json"
+COMPRESSED_SUFFIXES = (".kps", ".glb", ".png", ".usdc", ".blend", ".fbx")  # not worth compressing again
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same clips give the same bytes
+
+
+class Sink(io.RawIOBase):
+    """Write-only file without seek, whose content is taken out as it grows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._buffer = bytearray()
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Append ``data``."""
+        self._buffer += data
+        return len(data)
+
+    def take(self) -> bytes:
+        """Return and clear what was written since the last call."""
+        data = bytes(self._buffer)
+        self._buffer.clear()
+        return data
+
+
+async def stream_zip(
+    clips: Sequence[Clip], suffix: str, first: bytes, export: Callable[[str], Awaitable[bytes]]
+) -> AsyncIterator[bytes]:
+    """Yield the bytes of a zip with a file for each clip and a manifest; ``first`` is the content of the first file.
+
+    A clip that cannot be exported is left out, and the manifest holds its error.
+    """
+    sink = Sink()
+    names = unique_names(safe_stem(clip.name) + suffix for clip in clips)
+    entries: list[dict[str, Any]] = []
+    with zipfile.ZipFile(sink, "w") as archive:
+        for index, (clip, name) in enumerate(zip(clips, names, strict=True)):
+            row: dict[str, Any] = {"hash": clip.hash, "name": clip.name}
+            try:
+                data = first if index == 0 else await export(clip.hash)
+            except KeyposeError as error:
+                entries.append({**row, "file": None, "error": error_details(error).model_dump()})
+                continue
+            await asyncio.to_thread(_add_file, archive, name, data, is_compressed=suffix.endswith(COMPRESSED_SUFFIXES))
+            entries.append({**row, "file": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+            yield sink.take()
+        manifest = {"keypose": keypose.__version__, "format": suffix, "clips": entries}
+        text = json.dumps(manifest, indent=2, ensure_ascii=True).encode()
+        _add_file(archive, MANIFEST, text, is_compressed=False)
+    yield sink.take()
+
+
+def _add_file(archive: zipfile.ZipFile, name: str, data: bytes, *, is_compressed: bool) -> None:
+    entry = zipfile.ZipInfo(name, FIXED_DATE)
+    entry.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, data)

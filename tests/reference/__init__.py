@@ -1,0 +1,1 @@
+"""Slow, obvious implementations that fast ones are compared with."""

@@ -1,0 +1,55 @@
+"""The slow twin of polish: the same sum of squares, numeric derivatives, dense least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reference import naive
+from reference.naive_inbetween import hermite
+
+
+def residuals(motion, channels, i: int, j: int, tangents: np.ndarray, lever_mm: float, weights) -> np.ndarray:
+    """Return the residuals: weighted errors of joints in mm, and of quaternions as of a point ``lever_mm`` away.
+
+    ``tangents`` (2, J, 7): out of i and into j, of the quaternion and of the translation in mm.
+    """
+    mm, joints, gap = motion.mm_per_unit, motion.n_joints, j - i
+    carries = [joint in motion.skeleton.parents for joint in range(joints)]
+    terms = []
+    for t in range(i + 1, j):
+        local_t, local_q = np.zeros((1, joints, 3)), np.zeros((1, joints, 4))
+        for joint in range(joints):
+            for c in range(4):
+                curve = channels.rotations[:, joint, c]
+                local_q[0, joint, c] = hermite((t - i) / gap, gap, curve[i], curve[j], *tangents[:, joint, c])
+            for c in range(3):
+                curve = channels.translations[:, joint, c] * mm
+                local_t[0, joint, c] = hermite((t - i) / gap, gap, curve[i], curve[j], *tangents[:, joint, 4 + c])
+            if carries[joint]:
+                terms.append(2 * lever_mm * (local_q[0, joint] - channels.rotations[t, joint]))
+            local_q[0, joint] /= np.linalg.norm(local_q[0, joint])
+        world = naive.forward(motion.skeleton.parents, local_t, local_q)[0][0]
+        offsets = world - mm * motion.world_positions()[t]
+        terms.append((np.sqrt(weights)[:, None] * offsets).ravel())
+    return np.concatenate(terms)
+
+
+def polish(motion, channels, i: int, j: int, tangents: np.ndarray, lever_mm: float, weights, rounds: int) -> np.ndarray:
+    """Gauss-Newton with a step length that is halved until it helps."""
+    carries = np.isin(np.arange(motion.n_joints), motion.skeleton.parents)
+    moves = np.ptp(motion.translations, axis=0).any(axis=1)
+    for _ in range(rounds):
+        current = residuals(motion, channels, i, j, tangents, lever_mm, weights)
+        columns = []
+        for at in np.ndindex(tangents.shape):
+            shifted = tangents.copy()
+            if carries[at[1]] if at[2] < 4 else moves[at[1]]:
+                shifted[at] += 1e-6
+            columns.append((residuals(motion, channels, i, j, shifted, lever_mm, weights) - current) / 1e-6)
+        step = np.linalg.lstsq(np.array(columns).T, -current, rcond=1e-9)[0].reshape(tangents.shape)
+        for length in (1.0, 0.5, 0.25, 0.125):
+            candidate = tangents + length * step
+            if np.sum(residuals(motion, channels, i, j, candidate, lever_mm, weights) ** 2) < np.sum(current**2):
+                tangents = candidate
+                break
+    return tangents

@@ -1,0 +1,1 @@
+"""Helpers of tests: motions, files, servers and browsers."""
