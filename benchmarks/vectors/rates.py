@@ -1,6 +1,6 @@
 """Rows and bytes that a second of real motion adds to a library, for all clips of cmu30 and cmu30-more.
 
-.venv/bin/python -m benchmarks.vectors.rates       # prints the sentences of docs/ten-thousand-hours.md
+.venv/bin/python -m benchmarks.vectors.rates       # prints the figures of docs/ten-thousand-hours.md
 """
 
 from __future__ import annotations

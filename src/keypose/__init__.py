@@ -28,8 +28,7 @@ if TYPE_CHECKING:
         OptionError,
         UnknownJoint,
     )
-    from keypose.formats import Limits, load, load_keyed, load_swings, save
-    from keypose.formats.kps import open_kps
+    from keypose.formats import Limits, load, load_keyed, load_swings, open_kps, save
     from keypose.library.library import Library
     from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport
     from keypose.library.search.hits import Hit
@@ -160,8 +159,7 @@ if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept e
             "OptionError",
             "UnknownJoint",
         ),
-        "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "save"),
-        "keypose.formats.kps": ("open_kps",),
+        "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "open_kps", "save"),
         "keypose.curves.edit": ("Change", "Edit", "edit"),
         "keypose.library.library": ("Library",),
         "keypose.library.records": ("Clip", "Draft", "Facets", "Fault", "IngestCounts", "IngestReport"),

@@ -28,21 +28,21 @@ def freeze_floats(values: ArrayLike, shape: tuple[int | None, ...], name: str) -
     """
     try:
         if np.iscomplexobj(values) or _is_masked(values):
-            raise ModelError(f"{name}: complex or masked numbers, expected plain ones")
+            raise ModelError("complex or masked numbers", option=name, expected="plain ones")
         if np.asarray(values).dtype.kind not in NUMERIC_KINDS:
-            raise ModelError(f"{name}: not numbers ({np.asarray(values).dtype})")
+            raise ModelError(f"not numbers ({np.asarray(values).dtype})", option=name)
         with np.errstate(over="ignore"):
             array = np.asarray(values, dtype=np.float64)
     except ModelError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{name}: not numbers ({error})") from None
+        raise ModelError(f"not numbers ({error})", option=name) from None
     _check_shape(array, shape, name)
     if array.size and not (array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE):  # nor NaN
         is_valid = np.abs(array) <= MAX_MAGNITUDE
         index = tuple(int(i) for i in np.argwhere(~is_valid)[0])
         expected = f"finite numbers up to {MAX_MAGNITUDE:g}"
-        raise ModelError(f"{name}: {array[index]:g} at index {index}, expected {expected}")
+        raise ModelError(f"{array[index]:g} at index {index}", option=name, expected=expected)
     return freeze_or_copy(array)
 
 
@@ -56,11 +56,11 @@ def freeze_ints(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
     try:
         raw = np.asarray(values)
     except ValueError as error:
-        raise ModelError(f"{name}: not numbers ({error})") from None
+        raise ModelError(f"not numbers ({error})", option=name) from None
     if raw.size and not np.issubdtype(raw.dtype, np.integer):
-        raise ModelError(f"{name}: {raw.dtype} numbers, expected integers")
+        raise ModelError(f"{raw.dtype} numbers", option=name, expected="integers")
     if raw.size and (raw.min() < -(2**31) or raw.max() >= 2**31):
-        raise ModelError(f"{name}: numbers beyond 32 bits")
+        raise ModelError("numbers beyond 32 bits", option=name)
     array = raw.astype(np.int32)
     _check_shape(array, shape, name)
     return freeze_or_copy(array)
@@ -105,7 +105,7 @@ def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], name: str) 
     )
     if not fits:
         expected = ", ".join("any" if n is None else str(n) for n in shape)
-        raise ModelError(f"{name}: shape {array.shape}, expected ({expected})")
+        raise ModelError(f"shape {array.shape}", option=name, expected=f"({expected})")
 
 
 class Frozen:

@@ -12,26 +12,194 @@
 
     FormatWarning          (UserWarning)   a file was repaired while reading; the message says how
 
-Catching ``KeyposeError`` catches every error that bad input can cause.
+Catching ``KeyposeError`` catches every error that bad input can cause. Errors carry fields (``MessageFields``); their
+text is composed from these, here for Python users and in ``cli`` and ``server`` for others. No code reads the text.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from os import PathLike, fspath
+from typing import Any, ClassVar, Literal, Self
+
+MAX_VALUE_CHARACTERS = 60  # of a value in a message
+MAX_CHOICES = 40  # names listed in a message
+Audience = Literal["python", "command"]
 
 
-class KeyposeError(Exception):
+class _Unset:
+    """The type of ``UNSET``."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __reduce__(self) -> str:
+        return "UNSET"
+
+
+UNSET = _Unset()  # no value was given; None is a value
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A hint for which users of Python and of the command line do different things."""
+
+    python: str
+    command: str
+
+
+@dataclass(frozen=True)
+class _FormattedValue:
+    """The text of a value that was not sent to another process."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def format_value(value: Any) -> str:
+    """Return ``value`` as text for a message: its repr, or the name of its type where that is long.
+
+    The beginning of a long text is returned, as that tells more than ``str``.
+    """
+    if isinstance(value, str) and len(value) > MAX_VALUE_CHARACTERS:
+        return f"{value[:MAX_VALUE_CHARACTERS]!r}..."
+    try:
+        text = repr(float(value) if isinstance(value, float) else value)  # not np.float64(0.5)
+    except ValueError:  # an int of thousands of digits
+        text = ""
+    return text if 0 < len(text) < MAX_VALUE_CHARACTERS else type(value).__name__
+
+
+def format_keyword(option: str, value: Any) -> str:
+    """Return an option as a Python user writes it, ``max_keys=0``; without a value ``max_keys``."""
+    return option if value is UNSET else f"{option}={format_value(value)}"
+
+
+class MessageFields(Exception):  # noqa: N818 - the base of errors and of warnings
+    """The fields of an error or warning; all are None (``value``: UNSET) where they do not apply."""
+
+    code: str = "error"  # a stable word for programs
+    problem: str  # without path, option and hint; empty if ``expected`` is enough
+    path: str | None  # the file
+    line: int | None  # in the file, 1-based
+    byte: int | None  # offset in the file
+    subject: str | None  # what the error is about if that is no file: a motion's name, a step of an edit
+    option: str | None  # the keyword of the Python function
+    value: Any  # the value as given
+    expected: str | Hint | None
+    hint: str | Hint | None  # what to do
+
+    FIELDS: ClassVar = ("code", "problem", "path", "line", "byte", "subject", "option", "value", "expected", "hint")
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        code: str | None = None,
+        path: str | PathLike[str] | None = None,
+        line: int | None = None,
+        byte: int | None = None,
+        subject: str | None = None,
+        option: str | None = None,
+        value: Any = UNSET,
+        expected: str | Hint | None = None,
+        hint: str | Hint | None = None,
+    ) -> None:
+        super().__init__(problem)  # before the fields: ImportError sets ``path`` too
+        self.code = type(self).code if code is None else code
+        self.problem = problem
+        self.path = None if path is None else fspath(path)
+        self.line = line
+        self.byte = byte
+        self.subject = subject
+        self.option = option
+        self.value = value
+        self.expected = expected
+        self.hint = hint
+        self.args = (compose_message(self),)
+
+    def __str__(self) -> str:
+        return compose_message(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {**vars(self), **{name: getattr(self, name) for name in self.FIELDS}}
+        if not isinstance(self.value, str | int | float | None | _Unset | _FormattedValue):
+            state["value"] = _FormattedValue(format_value(self.value))
+        return _rebuild, (type(self), str(self), state)
+
+    @classmethod
+    def from_error(cls, error: MessageFields, *, subject: str | None = None) -> Self:
+        """Return an error of this class with the fields of another one; ``subject`` is put before its subject."""
+        fields = {name: getattr(error, name) for name in cls.FIELDS}
+        subjects = [text for text in (subject, error.subject) if text is not None]
+        return cls(**fields | {"subject": ": ".join(subjects) or None})
+
+    def with_fields(self, **fields: Any) -> Self:
+        """Return a copy with some fields changed: ``error.with_fields(path=name)``."""
+        copy: Self = _rebuild(type(self), "", {name: getattr(self, name) for name in self.FIELDS} | vars(self) | fields)
+        copy.args = (str(copy),)
+        return copy
+
+
+def _rebuild(kind: type[Any], message: str, state: dict[str, Any]) -> Any:
+    error: Any = kind.__new__(kind, message)
+    error.args = (message,)
+    for name, value in state.items():
+        setattr(error, name, value)
+    return error
+
+
+def compose_message(
+    fields: MessageFields,
+    audience: Audience = "python",
+    format_option: Callable[[str, Any], str] = format_keyword,
+) -> str:
+    """Return the message of an error or warning: where, what was found, what was expected, what to do.
+
+    ``walk.bvh:41: 5 channels, expected 3 or 6``; ``max_keys=0, expected at least 1``. ``format_option`` formats an
+    option and its value (or UNSET).
+    """
+    location = ""
+    if fields.path is not None:
+        line_or_byte = fields.line if fields.line is not None else fields.byte
+        separator = ":" if fields.line is not None else ": byte "
+        location = f"{fields.path}{'' if line_or_byte is None else f'{separator}{line_or_byte}'}: "
+    if fields.subject is not None:
+        location += f"{fields.subject}: "
+    text = fields.problem
+    if fields.option is not None:
+        option = format_option(fields.option, fields.value)
+        text = option if not text else f"{option}: {text}" if fields.value is UNSET else f"{option} {text}"
+    if fields.expected is not None:
+        text += f"{', ' if text else ''}expected {choose_text(fields.expected, audience)}"
+    if fields.hint is not None:
+        text += f"; {choose_text(fields.hint, audience)}"
+    return location + text
+
+
+def choose_text(text: str | Hint, audience: Audience) -> str:
+    """Return the form of a hint for these users."""
+    return text if isinstance(text, str) else text.python if audience == "python" else text.command
+
+
+class KeyposeError(MessageFields):
     """Base class of all errors of this package."""
 
 
 class Conflict(KeyposeError):  # noqa: N818 - reads better without "Error"
     """The object was changed by somebody else in the meantime; the message describes its current state."""
 
+    code = "conflict"
+
 
 class FileError(KeyposeError, OSError):
     """A file cannot be opened, read or written."""
+
+    code = "file"
 
 
 class FormatError(KeyposeError, ValueError):
@@ -41,49 +209,45 @@ class FormatError(KeyposeError, ValueError):
     ``walk.bvh:41: 5 channels, expected 3 or 6``.
     """
 
-    def __init__(
-        self,
-        path: str | PathLike[str],
-        problem: str,
-        *,
-        line: int | None = None,
-        byte: int | None = None,
-    ) -> None:
-        self.path = fspath(path)
-        self.problem = problem
-        self.line = line
-        self.byte = byte
-        location = f":{line}" if line is not None else f": byte {byte}" if byte is not None else ""
-        super().__init__(f"{self.path}{location}: {problem}")
+    code = "format"
+    path: str
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild_format_error, (type(self), self.path, self.problem, self.line, self.byte)
-
-
-def _rebuild_format_error(
-    kind: type[FormatError], path: str, problem: str, line: int | None, byte: int | None
-) -> FormatError:
-    return kind(path, problem, line=line, byte=byte)
+    def __init__(self, path: str | PathLike[str], problem: str = "", **fields: Any) -> None:
+        super().__init__(problem, path=path, **fields)
 
 
 class LimitError(FormatError):
     """A file needs more joints, frames or memory than the limits allow."""
 
+    code = "limit"
+
 
 class MissingExtra(KeyposeError, ImportError):  # noqa: N818
-    """An optional dependency is not installed; the message contains the install command."""
+    """An optional dependency is not installed; ``install_hint`` says how to install it."""
+
+    code = "missing_extra"
+
+    def __init__(self, problem: str, install_hint: str | None = None, **fields: Any) -> None:
+        self.install_hint = install_hint
+        super().__init__(problem if install_hint is None else f"{problem}: {install_hint}", **fields)
 
 
 class ModelError(KeyposeError, ValueError):
     """An instance was built from inconsistent arrays."""
 
+    code = "model"
+
 
 class OptionError(KeyposeError, ValueError):
     """An argument is invalid; the message states the valid values."""
 
+    code = "option"
+
 
 class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
     """No joint or body part has that name; the message suggests the closest names."""
+
+    code = "joint"
 
     def __init__(self, name: str, choices: Iterable[str]) -> None:
         self.name = name
@@ -93,12 +257,12 @@ class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
             original_names[low] for low in difflib.get_close_matches(name.lower(), original_names, n=3, cutoff=0.6)
         ]
         suggestion_text = f"did you mean {' or '.join(map(repr, suggestions))}? " if suggestions else ""
-        hint = f"{suggestion_text}known: {', '.join(self.choices[:40])}{', ...' if len(self.choices) > 40 else ''}"
-        super().__init__(f"no joint or body part {name!r}; {hint}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.name, self.choices)
+        more = ", ..." if len(self.choices) > MAX_CHOICES else ""
+        hint = f"{suggestion_text}known: {', '.join(self.choices[:MAX_CHOICES])}{more}"
+        super().__init__(f"no joint or body part {name!r}", value=name, hint=hint)
 
 
-class FormatWarning(UserWarning):
+class FormatWarning(MessageFields, UserWarning):
     """A file was repaired while reading; the message says how."""
+
+    code = "repaired"

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keypose.arrays import Bools, Floats, Ints, freeze, freeze_floats
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.kinematics import up_axis
 from keypose.model import Column, Features, Motion, Skeleton
 from keypose.validation import check_choice, check_number
@@ -42,6 +42,14 @@ MAX_WEIGHT = 1e12
 MAX_SMOOTHING_S = 3600.0
 ROOT_WEIGHT = 5.0  # of the height of the hips in "root_matched": Tanuwijaya & Ohno
 JointNames: TypeAlias = str | Iterable[str]
+ROOT_HEIGHT_ONLY = ("root_matched", "unmatched")
+
+MAX_DIRECT_TAPS = 64  # up to here direct convolution is faster than an FFT
+BLOCK_FRAMES = 2048  # a block of a few dozen columns fits in a core's cache
+
+# Off-diagonal entries are at most half of the diagonal, and each cyclic reduction at least squares that ratio: after
+# six it is below 2^-64, less than the precision of a double. So the work is linear in the length.
+REDUCTIONS = 6
 
 
 def _world(motion: Motion, joints: Ints) -> Floats:
@@ -79,7 +87,6 @@ FEATURE_KINDS: Mapping[str, Callable[[Motion, Ints], Floats]] = {
     "parent_relative": _parent_relative,
     "euler": _euler,
 }
-ROOT_HEIGHT_ONLY = ("root_matched", "unmatched")
 
 
 def compute_features(
@@ -98,7 +105,11 @@ def compute_features(
     root_weight = {body_root(motion.skeleton): ROOT_WEIGHT} if kind == "root_matched" else {}
     values = FEATURE_KINDS[kind](motion, indices)
     if kind == "euler" and not np.ptp(motion.rotations, axis=0).any() and np.ptp(motion.translations, axis=0).any():
-        raise OptionError(f"{motion.name}: no joint turns, only positions move (markers?): choose features='world'")
+        raise OptionError(
+            "no joint turns, only positions move (markers?)",
+            subject=motion.name,
+            hint=Hint("choose features='world'", "choose --features world"),
+        )
     factors = np.sqrt(joint_weights(motion.skeleton, indices, {} if weights is None else weights, root_weight))
     columns = [Column(motion.skeleton.names[j], c) for j in indices for c in _channels(motion.skeleton, kind, j)]
     values = (values * factors[:, None]).reshape(motion.n_frames, -1)
@@ -145,7 +156,7 @@ def resolve_joints(skeleton: Skeleton, names: JointNames) -> Ints:
         return np.array(sorted(group) or range(skeleton.n_joints), np.int32)
     name_list = names if isinstance(names, str) else list(names) if isinstance(names, Iterable) else []
     if not name_list:
-        raise OptionError(f"joints={names!r}, expected names of joints, body parts or groups, at least one")
+        raise OptionError(option="joints", value=names, expected="names of joints, body parts or groups, at least one")
     return np.array(skeleton.joints(name_list), np.int32)
 
 
@@ -160,17 +171,23 @@ def joint_weights(
 ) -> Floats:
     """Return the weight of each of ``joints``; if two names mean the same joint, the later one counts."""
     if not isinstance(weights, Mapping):
-        raise OptionError(f"weights={weights!r}, expected a mapping such as {{'hands': 3.0}}")
+        raise OptionError(option="weights", value=weights, expected="a mapping such as {'hands': 3.0}")
     weight_of = dict(default_weights or {})
     for name, weight in weights.items():
         if not isinstance(name, str):
-            raise OptionError(f"weights: {name!r}, expected names of joints, body parts or groups")
-        check_number(f"weight {name}", weight, min_value=0, max_value=MAX_WEIGHT)
+            raise OptionError(f"{name!r}", option="weights", expected="names of joints, body parts or groups")
+        try:
+            check_number("weights", weight, min_value=0, max_value=MAX_WEIGHT)
+        except OptionError as error:
+            raise error.with_fields(value={name: weight}) from None
         indices = skeleton.joints(name)
         if weight and not set(indices) & set(joints.tolist()):
             used = ", ".join(skeleton.names[j] for j in joints[:12])
             raise OptionError(
-                f"weight {name}={weight:g} has no effect: the joints in use are {used}; name more in joints="
+                f"has no effect: the joints in use are {used}",
+                option="weights",
+                value={name: weight},
+                hint=Hint("name more in joints=", "name more with --joints"),
             )
         weight_of.update(dict.fromkeys(indices, float(weight)))
     return np.array([weight_of.get(j, 1.0) for j in joints.tolist()])
@@ -179,10 +196,6 @@ def joint_weights(
 def _smooth(values: Floats, smoothing_s: float, fps: float) -> Floats:
     sigma = check_number("smoothing_s", smoothing_s, min_value=0, max_value=MAX_SMOOTHING_S) * fps
     return gaussian_filter(values, sigma) if sigma else values
-
-
-MAX_DIRECT_TAPS = 64  # up to here direct convolution is faster than an FFT
-BLOCK_FRAMES = 2048  # a block of a few dozen columns fits in a core's cache
 
 
 def gaussian_filter(values: Floats, sigma_frames: float, cut_sigmas: float = 4.0) -> Floats:
@@ -215,11 +228,6 @@ def _convolve(values: Floats, taps: Floats) -> Floats:
     length = 1 << (frames + 2 * reach - 1).bit_length()
     spectrum = np.fft.rfft(values, length, axis=0) * np.fft.rfft(taps, length)[:, None]
     return np.fft.irfft(spectrum, length, axis=0)[reach : reach + frames]
-
-
-# Off-diagonal entries are at most half of the diagonal, and each cyclic reduction at least squares that ratio: after
-# six it is below 2^-64, less than the precision of a double. So the work is linear in the length.
-REDUCTIONS = 6
 
 
 def natural_spline(keys: Floats, values: Floats, at: Floats) -> Floats:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keypose.errors import Hint
+
 MOTION_BYTES_PER_JOINT = 200  # per joint and frame: 56 in the motion, the rest while reading
 SMALL_MOTION_BYTES = 512 << 20  # always allowed, however small the file: a few keys can make a long motion
 
@@ -21,3 +23,11 @@ class Limits:
     frames: int = 5_000_000  # 11 hours at 120 fps
     bytes: int = 4 << 30  # of the file, after decompression
     expansion: int = 100  # memory of the motion per byte of the file
+
+
+def limit_hint(limit: str) -> Hint:
+    """Return the hint how to raise the limit of this name."""
+    return Hint(
+        python=f"if the file is sound, raise it: limits=Limits({limit}=...)",
+        command=f"if the file is sound, raise it: --limit {limit}=NUMBER",
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from keypose.rotations import angle_between
 BYTES_PER_VALUE = 4  # a float32, as most formats store
 MIN_BONE_RATIO = 0.01  # of the longest bone: shorter bones do not tell the unit of a figure
 LENGTH_TOLERANCE = 1e-3  # relative difference of equal lengths
+ARRAYS = ("per_frame_mm", "per_joint_mm")  # fields of a score
+POSITION_FIGURES = ("mean_mm", "p95_mm", "max_mm", "worst_frame", "worst_joint")  # that ``score_positions`` computes
 MIN_ACCELERATION_MM = 1e-6  # per frame squared: a ratio to smaller ones means nothing
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Score(Frozen):
     """Errors of a motion against its original, and how many numbers it stores. End sites do not count.
+
+    None: not defined for this motion, or not computed; ``score`` computes all measures.
 
     Distances are of joints in the world; angles are between local rotations. Foot slide is the mean horizontal distance
     of a foot from its position at the middle of each contact of the original, over the frames of contact; of ankle and
@@ -32,32 +37,49 @@ class Score(Frozen):
     mean_mm: float
     p95_mm: float
     max_mm: float
-    mean_deg: float
-    max_deg: float
-    foot_slide_mm: float | None  # None: no foot is recognised, or none ever stands
-    original_foot_slide_mm: float | None
     worst_frame: int  # frame of the largest distance
     worst_joint: str  # joint of the largest distance
-    per_joint_mm: Floats  # (J,) mean over frames
-    per_frame_mm: Floats  # (T,) mean over joints
-    key_acceleration: float | None  # None: no inner keys, or no acceleration of the original there
-    stored_values: int
-    bytes: int
+    mean_deg: float | None = None
+    max_deg: float | None = None
+    worst_rotation_frame: int | None = None  # frame of the largest angle
+    worst_rotation_joint: str | None = None  # joint of the largest angle
+    foot_slide_mm: float | None = None  # also None: no foot is recognised, or none ever stands
+    original_foot_slide_mm: float | None = None
+    key_acceleration: float | None = None  # also None: no inner keys, or no acceleration of the original there
+    stored_values: int | None = None
+    bytes: int | None = None
+    per_joint_mm: Floats | None = None  # (J,) mean over frames
+    per_frame_mm: Floats | None = None  # (T,) mean over joints
 
     def __post_init__(self) -> None:
-        for field in ("per_joint_mm", "per_frame_mm"):
-            self._set_field(field, freeze_floats(getattr(self, field), (None,), field))
+        for name in ARRAYS:
+            if (values := getattr(self, name)) is not None:
+                self._set_field(name, freeze_floats(values, (None,), name))
+
+    def figures(self) -> dict[str, Any]:
+        """Return all fields but the arrays."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ARRAYS}
+
+    def arrays(self) -> dict[str, Floats]:
+        """Return the arrays that were computed."""
+        return {name: values for name in ARRAYS if (values := getattr(self, name)) is not None}
+
+    def without_arrays(self) -> Self:
+        """Return the figures alone, as results of many clips have them."""
+        return replace(self, per_frame_mm=None, per_joint_mm=None)
 
     def __repr__(self) -> str:
         pieces = [
             f"mean {self.mean_mm:.3g} mm, 95 % within {self.p95_mm:.3g} mm, max {self.max_mm:.3g} mm",
-            f"turns mean {round(self.mean_deg, 6):.3g}, max {round(self.max_deg, 6):.3g} degrees",
         ]
+        if self.mean_deg is not None and self.max_deg is not None:
+            pieces.append(f"turns mean {round(self.mean_deg, 6):.3g}, max {round(self.max_deg, 6):.3g} degrees")
         if self.foot_slide_mm is not None:
             pieces.append(f"feet slide {self.foot_slide_mm:.3g} mm, originally {self.original_foot_slide_mm:.3g}")
         if self.key_acceleration is not None:
             pieces.append(f"{self.key_acceleration:.3g} times the acceleration at keys")
-        pieces.append(f"{self.stored_values:,} values, {self.bytes:,} bytes")
+        if self.stored_values is not None:
+            pieces.append(f"{self.stored_values:,} values, {self.bytes:,} bytes")
         return f"Score({'; '.join(pieces)})"
 
     def _repr_html_(self) -> str:
@@ -72,29 +94,45 @@ def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
     A keyed motion is sampled without its residual; the keys of a selection are interpolated linearly.
     """
     if not isinstance(original, Motion):
-        raise OptionError(f"{type(original).__name__}, expected a Motion as the original")
+        raise OptionError(type(original).__name__, expected="a Motion as the original")
     rebuilt, keys, n_values = _rebuild(original, other)
     check_comparable(original, rebuilt)
     rebuilt = match_units(original, rebuilt)
-    errors = position_errors_mm(original, rebuilt)
-    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
-    degrees = np.rad2deg(angle_between(original.rotations, rebuilt.rotations))
+    radians = angle_between(original.rotations, rebuilt.rotations)
+    degrees = np.rad2deg(radians)
+    frame, joint = np.unravel_index(int(radians.argmax()), radians.shape)
     slide, original_slide = _foot_slides_mm(original, rebuilt)
+    return replace(
+        score_positions(original, rebuilt),
+        mean_deg=float(degrees.mean()),
+        max_deg=float(degrees.max()),
+        worst_rotation_frame=int(frame),
+        worst_rotation_joint=original.skeleton.names[int(joint)],
+        foot_slide_mm=slide,
+        original_foot_slide_mm=original_slide,
+        key_acceleration=None if keys is None else _acceleration_ratio(original, rebuilt, keys),
+        stored_values=n_values,
+        bytes=BYTES_PER_VALUE * n_values,
+    )
+
+
+def count_stored_values(original: Motion, other: Motion | KeyedMotion | Selection) -> int:
+    """Return how many numbers ``other`` stores, as ``Score.stored_values``."""
+    return _rebuild(original, other)[2]
+
+
+def score_positions(original: Motion, other: Motion) -> Score:
+    """Return the errors of the positions of joints alone, which are quicker to compute than all measures."""
+    errors = position_errors_mm(original, other)
+    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
     return Score(
         mean_mm=float(errors.mean()),
         p95_mm=float(np.percentile(errors, 95.0)),
         max_mm=float(errors.max()),
-        mean_deg=float(degrees.mean()),
-        max_deg=float(degrees.max()),
-        foot_slide_mm=slide,
-        original_foot_slide_mm=original_slide,
         worst_frame=int(frame),
         worst_joint=original.skeleton.names[int(joint)],
         per_joint_mm=freeze(errors.mean(axis=0)),
         per_frame_mm=freeze(errors.mean(axis=1)),
-        key_acceleration=None if keys is None else _acceleration_ratio(original, rebuilt, keys),
-        stored_values=n_values,
-        bytes=BYTES_PER_VALUE * n_values,
     )
 
 
@@ -150,8 +188,9 @@ def _rebuild(original: Motion, other: Motion | KeyedMotion | Selection) -> tuple
         n_moving, n_still = _count_pose_values(original.translations[other.frames], original.rotations[other.frames])
         return rebuilt, other.frames, len(other.frames) * (1 + n_moving) + n_still
     if not isinstance(other, Motion):
-        raise OptionError(f"{type(other).__name__}, expected a Motion, a KeyedMotion or a Selection to compare "
-                          f"{original.name!r} with")  # fmt: skip
+        raise OptionError(
+            type(other).__name__, expected=f"a Motion, a KeyedMotion or a Selection to compare {original.name!r} with"
+        )
     n_moving, n_still = _count_pose_values(other.translations, other.rotations)
     return other, None, other.n_frames * n_moving + n_still
 

@@ -1,7 +1,9 @@
-"""Checks of arguments; each error names the option, its value and what was expected."""
+"""Checks of arguments and texts; each error names the option, its value and what was expected."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from operator import index
 from typing import Any
 
@@ -9,16 +11,8 @@ import numpy as np
 
 from keypose.errors import OptionError
 
-MAX_VALUE_CHARACTERS = 60  # of a value in a message
-
-
-def format_value(value: Any) -> str:
-    """Return ``value`` as text for a message: its repr, or the name of its type where that is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # an int of thousands of digits
-        text = ""
-    return text if 0 < len(text) < MAX_VALUE_CHARACTERS else type(value).__name__
+MAX_LINE_LENGTH = 200  # characters of text from files
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def check_int(name: str, value: Any, *, min_value: int | None = None, max_value: int | None = None) -> int:
@@ -29,11 +23,11 @@ def check_int(name: str, value: Any, *, min_value: int | None = None, max_value:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool):
-        raise OptionError(f"{name}={format_value(value)}, expected a whole number{bound}")
+        raise OptionError(option=name, value=value, expected=f"a whole number{bound}")
     if min_value is not None and number < min_value:
-        raise OptionError(f"{name}={format_value(number)}, expected at least {min_value}")
+        raise OptionError(option=name, value=number, expected=f"at least {min_value}")
     if max_value is not None and number > max_value:
-        raise OptionError(f"{name}={format_value(number)}, expected at most {max_value}")
+        raise OptionError(option=name, value=number, expected=f"at most {max_value}")
     return number
 
 
@@ -54,9 +48,8 @@ def check_number(
         and (max_value is None or result <= max_value)
     )
     if not is_inside:
-        raise OptionError(
-            f"{name}={format_value(value)}, expected a number{_format_bounds(above, min_value, max_value)}"
-        )
+        expected = f"a number{_format_bounds(above, min_value, max_value)}"
+        raise OptionError(option=name, value=value, expected=expected)
     return result
 
 
@@ -77,19 +70,31 @@ def _format_bounds(above: float | None, min_value: float | None, max_value: floa
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return ``value`` if it is one of ``choices``. Raise OptionError otherwise."""
     if not isinstance(value, str) or value not in choices:
-        raise OptionError(f"{name}={value!r}, expected one of {', '.join(choices)}")
+        raise OptionError(option=name, value=value, expected=f"one of {', '.join(choices)}")
     return value
 
 
 def check_text(name: str, value: Any) -> str:
     """Return ``value`` if it is a str. Raise OptionError otherwise."""
     if not isinstance(value, str):
-        raise OptionError(f"{name}={format_value(value)}, expected text")
+        raise OptionError(option=name, value=value, expected="text")
     return value
 
 
 def check_bool(name: str, value: Any) -> bool:
     """Return ``value`` as a bool. Raise OptionError if it is not a bool."""
     if not isinstance(value, bool | np.bool_):
-        raise OptionError(f"{name}={value!r}, expected True or False")
+        raise OptionError(option=name, value=value, expected="True or False")
     return bool(value)
+
+
+def clean_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:
+    """Return one line of at most ``max_length`` characters, without control characters and surrogates; not escaped."""
+    cut = text[: max_length + 1]
+    line = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else c for c in cut)
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+
+
+def is_sha256(text: str) -> bool:
+    """Return whether ``text`` has the form of a sha256 in hexadecimal digits."""
+    return bool(_SHA256.fullmatch(text))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose import FormatWarning, UnknownJoint
 from keypose.anatomy import Anatomy, recognise
+from support.errors import raises
 from support.skeletons import EXPORTERS, parse
 
 CMU, _PARENTS, _ = parse(EXPORTERS["CMU in MotionBuilder names"])
@@ -149,9 +150,9 @@ def test_the_next_best_vertical(line: str, pair: tuple[tuple[int, ...], ...] | N
 
 
 def test_unknown_names_raise_and_suggest(cmu: Anatomy) -> None:
-    with pytest.raises(UnknownJoint, match=r"'left_elbo'.*did you mean 'left_elbow'"):
+    with raises(UnknownJoint, value="left_elbo"):
         cmu.joint("left_elbo")
-    with pytest.raises(UnknownJoint, match=r"did you mean 'hands'"):
+    with raises(UnknownJoint, value="handz"):
         cmu.joints("handz")
     for group in ("hands", "", "left_index2"):  # a group is not one joint
         with pytest.raises(UnknownJoint):

@@ -15,6 +15,7 @@ from keypose.curves import interpolate_linear
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Ladder
+from support.errors import raises
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_a_tolerance_that_cannot_be_met(motion):
     with pytest.raises(OptionError, match="no selection of 2 to 4 keys stays within 1 mm; with 4 keys it is"):
         kp.select(motion, tolerance_mm=1.0, max_keys=4)
     for wrong in (-1.0, float("nan"), float("inf"), "five", None.__class__):
-        with pytest.raises(OptionError, match="tolerance_mm"):
+        with raises(OptionError, option="tolerance_mm"):
             kp.select(motion, tolerance_mm=wrong)
     flat = dataclasses.replace(motion, translations=np.zeros_like(motion.translations))
     flat = dataclasses.replace(
@@ -213,5 +214,5 @@ def test_without_feet_there_are_no_contacts():
     markers = kp.Motion(
         "markers", skeleton, 30, np.random.default_rng(0).normal(size=(40, 2, 3)), np.tile([1.0, 0, 0, 0], (40, 2, 1))
     )
-    with pytest.raises(OptionError, match="no foot is recognised"):
+    with raises(OptionError, option="pins", value="contacts"):
         kp.ladder(markers, pins="contacts")

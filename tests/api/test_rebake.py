@@ -13,6 +13,7 @@ from keypose.api.rebake import rebake
 from keypose.errors import OptionError
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between, conjugate, exp, from_euler, multiply, rotate
+from support.errors import raises
 
 KEYS = [0, 14, 30, 47, 60, 89]
 
@@ -139,7 +140,7 @@ def test_with_another_number_of_keys_time_is_the_same_in_both(motion, keyed):
     np.testing.assert_array_equal(
         rebake(fewer, keyed, 1.0).rotations, rebake(fewer, keyed, 1.0, timing="frames").rotations
     )
-    with pytest.raises(OptionError, match=r"as many keys in the edit \(4\) as in the original \(6\)"):
+    with raises(OptionError, option="timing", value="keys"):
         rebake(fewer, keyed, timing="keys")
 
 
@@ -264,13 +265,13 @@ def test_rebake_rejects_wrong_arguments(motion, keyed):
         rebake(keyed, motion)
     with pytest.raises(OptionError, match="str, expected the edited KeyedMotion or Motion"):
         rebake("walk.glb", keyed)
-    with pytest.raises(OptionError, match="residual='all', expected a number"):
+    with raises(OptionError, option="residual", value="all"):
         rebake(keyed, keyed, "all")
-    with pytest.raises(OptionError, match="residual=nan"):
+    with raises(OptionError, option="residual"):
         rebake(keyed, keyed, float("nan"))
-    with pytest.raises(OptionError, match="timing='never', expected one of auto, keys, frames"):
+    with raises(OptionError, option="timing", value="never"):
         rebake(keyed, keyed, timing="never")
-    with pytest.raises(OptionError, match="timing='keys' needs a KeyedMotion"):
+    with raises(OptionError, option="timing", value="keys"):
         rebake(motion, keyed, timing="keys")
     names = tuple(f"bone {j}" for j in range(motion.n_joints))
     stranger = replace(motion, skeleton=replace(motion.skeleton, names=names))

@@ -14,6 +14,7 @@ from keypose.errors import KeyposeError, ModelError, OptionError, UnknownJoint
 from keypose.features import compute_features
 from keypose.methods import METHODS
 from reference import naive
+from support.errors import raises
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +72,9 @@ def test_unknown_methods_and_options(motion):
         kp.ladder(motion, "farthest", pins=[3])
     with pytest.raises(OptionError, match="salient has no option 'objectiv'; did you mean 'objective'"):
         kp.ladder(motion, objectiv="sum")
-    with pytest.raises(UnknownJoint, match="did you mean 'left_hand'"):
+    with raises(UnknownJoint, value="left_hnd"):
         kp.ladder(motion, joints=["left_hnd"])
-    with pytest.raises(OptionError, match="expected one of world, root_matched"):
+    with raises(OptionError, option="features", value="local"):
         kp.ladder(motion, features="local")
 
 
@@ -90,7 +91,7 @@ def test_arguments_other_than_motions_are_rejected():
     ):
         with pytest.raises(KeyposeError):
             kp.ladder(wrong)
-    with pytest.raises(ModelError, match="nan at index"):
+    with raises(ModelError, option="array of frames and columns"):
         kp.ladder([[1.0, np.nan], [2.0, 3.0]])
 
 
@@ -108,7 +109,7 @@ def test_features_and_edge_costs_in_place_of_a_motion(motion):
     assert len(kp.select(edges, keys=7)) == 7
     with pytest.raises(OptionError, match="farthest needs a motion or an array; edge costs are for salient"):
         kp.ladder(edges, "farthest")
-    with pytest.raises(OptionError, match="smoothing_s= is for motions and plain arrays"):
+    with raises(OptionError, option="smoothing_s"):
         kp.ladder(method_input, smoothing_s=0.1)
 
 
@@ -117,9 +118,9 @@ def test_options_that_need_a_motion():
     for option in ({"joints": "hands"}, {"weights": {"hands": 2}}, {"features": "world"}, {"pins": "contacts"}):
         with pytest.raises(OptionError, match="needs a Motion"):
             kp.ladder(values, **option)
-    with pytest.raises(OptionError, match="tolerance_mm= needs a Motion"):
+    with raises(OptionError, option="tolerance_mm", value=5.0):
         kp.select(values, tolerance_mm=5)
-    with pytest.raises(OptionError, match="fps= is for plain arrays"):
+    with raises(OptionError, option="fps"):
         kp.ladder(kp.demo_motion(fps=30), fps=30)
 
 
@@ -136,18 +137,18 @@ def test_key_count_options_exclude_each_other(motion):
         OptionError, match=r"salient's own number of keys does not exist \(only synopsis, saliency, refine have one\)"
     ):
         kp.select(motion)
-    with pytest.raises(OptionError, match=r"100000 keys, but salient has selections of 2 to"):
+    with raises(OptionError, option="keys", value=100000):
         kp.select(motion, keys=100_000)
     for wrong in (0, -1, 1):
-        with pytest.raises(OptionError, match=f"{wrong} keys?, but salient needs at least 2 here"):
+        with raises(OptionError, option="keys"):
             kp.select(motion, keys=wrong)
-    with pytest.raises(OptionError, match="12 keys, but salient has selections of 2 to 7 keys here"):
+    with raises(OptionError, option="keys", value=12):
         kp.select(motion, keys=12, min_gap_frames=60)
-    with pytest.raises(OptionError, match="keys=30 is more than max_keys=20"):
+    with raises(OptionError, option="keys", value=30):
         kp.select(motion, keys=30, max_keys=20)
     with pytest.raises(OptionError, match="no option 'key'; did you mean 'keys'"):
         kp.select(motion, key=12)
-    with pytest.raises(OptionError, match="whole number"):
+    with raises(OptionError, option="keys", value=2.5):
         kp.select(motion, keys=2.5)
 
 
@@ -162,7 +163,7 @@ def test_pins_in_frames_of_the_whole_motion(motion):
     selection = kp.select(motion, keys=9, frames=(50, 200), pins=[60, 177], excluded=[100])
     assert {50, 60, 177, 199} <= set(selection) and 100 not in selection
     assert 90 in kp.select(motion, keys=6, pins=90)
-    with pytest.raises(OptionError, match="pins: frame 20, expected 50 to 199"):
+    with raises(OptionError, option="pins"):
         kp.ladder(motion, frames=(50, 200), pins=[20])
 
 
@@ -176,7 +177,7 @@ def test_invalid_pins_are_rejected(motion):
     }.items():
         with pytest.raises(OptionError, match=message):
             kp.ladder(motion, pins=wrong)
-    with pytest.raises(OptionError, match="whole number"):
+    with raises(OptionError, option="excluded", value="contacts"):
         kp.ladder(motion, excluded=["contacts"])
     assert 90 in kp.select(motion, keys=5, pins=np.array([90]))
 
@@ -197,7 +198,7 @@ def test_breakdowns_arguments(motion):
     with pytest.raises(OptionError, match="has no option 'pins'"):
         kp.breakdowns(motion, [30], pins=[40])
     for wrong in ([1.7], 5.5, None, "hips", [float("nan")], kp.ladder(motion, "uniform", max_keys=5)):
-        with pytest.raises(OptionError, match="pins"):
+        with raises(OptionError, option="pins"):
             kp.breakdowns(motion, wrong)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import keypose as kp
 from keypose.rotations import exp
+from support.errors import raises
 
 SKELETON = kp.Skeleton(("Hips", "Chest", "Head"), [-1, 0, 1], [[0, 0, 0], [0, 9, 0], [0, 6, 1]])
 
@@ -119,7 +120,7 @@ def test_extremes_are_slow_poses_unless_given():
     assert keyed.extremes[0] and keyed.extremes[-1] and 2 < keyed.extremes.sum() < 20
     with_extremes = kp.unbake(motion, keys=20, extremes=keyed.keys[[0, 3, 19]])
     assert np.flatnonzero(with_extremes.extremes).tolist() == [0, 3, 19]
-    with pytest.raises(kp.OptionError, match="is no key"):
+    with raises(kp.OptionError, option="extremes"):
         kp.unbake(motion, (0, 20, 239), extremes=(7,))
 
 
@@ -214,18 +215,18 @@ def test_a_pop_of_a_thumb_is_held_over_and_comes_back_with_the_residual():
         ({"keys": 999}, "has only 240 frames"),
         ({"keys": 9, "method": "farthest"}, "choose by another method first"),
         ({"keys": 9, "smoothing_s": 0.1}, "unbake has no option 'smoothing_s'"),
-        ({"keys": 5, "auto": True}, "give one of"),
+        ({"keys": 5, "auto": True}, "expected one of keys="),
         ({"tolerance_mm": -1}, "tolerance_mm=-1"),
         ({"keys": 9, "interpolation": "bouncy"}, "expected one of bezier, natural, linear"),
         ({"keys": 9, "rotation": "matrix"}, "expected one of quaternion, euler"),
         ({"keys": 9, "polish": True, "rotation": "euler"}, "polish=True needs"),
-        ({"keys": 9, "polish": False, "polish_weights": {"feet": 2}}, "which is off here"),
-        ({"keys": 9, "shared_tangents": True, "interpolation": "natural"}, "is for interpolation='bezier'"),
+        ({"keys": 9, "polish": False, "polish_weights": {"feet": 2}}, "curves are not polished"),
+        ({"keys": 9, "shared_tangents": True, "interpolation": "natural"}, "only interpolation bezier"),
         ({"keys": 9, "joints": "wings"}, "wings"),
         ({"keys": 9, "frames": (0, 50)}, r"unbake m\[100:400\]"),
         ({"keys": 9, "colour": 3}, "no option 'colour'"),
         ({"keys": 9, "max_keys": "x"}, "max_keys='x', expected a whole number"),
-        ({"keys": 9, "polish": True, "jump_penalty": 0.01}, "free slopes"),
+        ({"keys": 9, "polish": True, "jump_penalty": 0.01}, "free tangents"),
         ({"selection": (0, 5), "keys": 3}, "without keys="),
         ({"selection": (0, 240)}, "0 to 239"),
         ({"selection": ()}, "at least one"),
@@ -243,5 +244,5 @@ def test_impossible_requests(options, problem):
 def test_only_motions_are_unbaked():
     with pytest.raises(kp.OptionError, match="expected a Motion"):
         kp.unbake(np.zeros((4, 3)), keys=2)
-    with pytest.raises(kp.OptionError, match="keys of 240 frames, the motion has 100"):
+    with raises(kp.OptionError, option="selection"):
         kp.unbake(clip(100), kp.select(clip(), keys=5))

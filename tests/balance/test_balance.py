@@ -22,6 +22,7 @@ from keypose.kinematics import UPS, heights_above, up_axis
 from keypose.rotations import exp, multiply, rotate
 from reference import naive_balance as twin
 from support.balance_cases import demo, real
+from support.errors import raises
 
 # Winter's body segment lengths, relative to the height of a person.
 LEG_OF_STATURE, ANKLE_OF_STATURE = 0.491, 0.039
@@ -264,7 +265,7 @@ def test_result_is_read_only_and_pickles():
     for array in (result.centre_of_mass, result.margin_mm, result.supported, result.hulls, result.support(0)):
         assert not array.flags.writeable
     for frame in (-1, 50, 1.5):
-        with pytest.raises(OptionError, match="frame="):
+        with raises(OptionError, option="frame"):
             result.support(frame)
 
 
@@ -309,7 +310,7 @@ def test_arguments_of_another_type_are_rejected():
         with pytest.raises(kp.OptionError, match=r"expected a Motion, as kp\.load gives it"):
             kp.balance(wrong)
     for wrong in (5, "left", np.ones((20, 2), bool)):
-        with pytest.raises(kp.OptionError, match=r"contacts: .*expected FootContacts"):
+        with raises(kp.OptionError, option="contacts"):
             kp.balance(motion, contacts=wrong)
     with pytest.raises(kp.OptionError, match="Motion, expected a Balance"):
         kp.tips_over(kp.balance(motion), motion)

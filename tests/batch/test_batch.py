@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from keypose.batch import Outcome, default_jobs, map_clips, pool
-from keypose.errors import OptionError
+from keypose.errors import KeyposeError, OptionError
 from support import batch_jobs as jobs
 
 TESTS = Path(__file__).parents[1]
@@ -172,10 +172,9 @@ import sys
 sys.path.insert(0, {here!r})
 from support import batch_jobs
 from keypose.batch import map_clips
-if __name__ == "__main__":
-    print("starting", flush=True)
-    for outcome in map_clips(batch_jobs.sleep_with_cleanup, [{folder!r}] * 5, 2):
-        print(outcome)
+print("starting", flush=True)
+for outcome in map_clips(batch_jobs.sleep_with_cleanup, [{folder!r}] * 5, 2):
+    print(outcome)
 """
 
 
@@ -201,7 +200,7 @@ def test_interrupt_stops_parent_and_workers(tmp_path: Path, to_all: bool) -> Non
 def test_interrupt_during_worker_start_prints_one_traceback(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(here=str(TESTS), folder=str(tmp_path)))
-    for delay_s in (0.02, 0.05, 0.08, 0.11):  # a spawned interpreter needs about 0.15 s until it runs our code
+    for delay_s in (0.02, 0.05, 0.08, 0.11):  # a new interpreter needs about 0.15 s until it runs our code
         parent = subprocess.Popen(
             [sys.executable, script],
             stdout=subprocess.PIPE,
@@ -234,13 +233,11 @@ def test_workers_exit_when_parent_is_killed(tmp_path: Path) -> None:
     wait_for(lambda: not any(is_alive(pid) for pid in pids))
 
 
-def test_script_without_main_guard_gets_a_clear_error(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT.replace('if __name__ == "__main__"', "if True").format(here=str(TESTS), folder="."))
-    process = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
-    assert process.returncode == 1
-    assert "KeyposeError: worker processes cannot start" in process.stderr
-    assert "if __name__ == '__main__':" in process.stderr
+def test_workers_that_cannot_start_raise(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if Path(folder) != TESTS])  # of ``support``
+    with pytest.raises(KeyposeError, match=r"worker processes cannot start \(ended with exit code 1\)"):
+        run_sorted(jobs.square, [1, 2, 3])
+    assert "ModuleNotFoundError: No module named 'support'" in capfd.readouterr().err
 
 
 def test_unpicklable_function_is_rejected() -> None:

@@ -65,9 +65,11 @@ def test_another_rate(exported, random_motion):
 
 
 def test_takes_by_name_and_number(exported):
-    with pytest.raises(kp.OptionError, match="animation='dance', but there is 'wandering") as error:
+    with pytest.raises(
+        kp.OptionError, match="animation='dance', expected a name or a number from 0 of: 'wandering"
+    ) as error:
         kp.load(exported, animation="dance")
-    names = re.findall("'([^']*)'", str(error.value).split("there is")[1])
+    names = re.findall("'([^']*)'", str(error.value).split("from 0 of:")[1])
     assert len(names) == 2
     takes = [kp.load(exported, animation=which, reference_pose="keep") for which in (0, 1, *names)]
     assert all("2 animations" in take.notes[0] for take in takes)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats.figure import metres_per_unit
+from keypose.formats.orientation import metres_per_unit
 from keypose.rotations import angle_between
 
 pytestmark = pytest.mark.blender

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats.figure import metres_per_unit
+from keypose.formats.orientation import metres_per_unit
 from keypose.rotations import conjugate, exp, multiply, rotate
 
 pytestmark = [pytest.mark.blender, pytest.mark.data]

@@ -36,7 +36,8 @@ def app_of(command: str) -> App:
 def options_of(command: str) -> list[tuple[str, str]]:
     """Return the help text of every option and argument of a command, by each of its names."""
     arguments = app_of(command).assemble_argument_collection(parse_docstring=True)
-    return [(name, argument.parameter.help or "") for argument in arguments for name in argument.names]
+    own = [argument for argument in arguments if argument.parse and not argument.children]  # not groups of options
+    return [(name, argument.parameter.help or "") for argument in own for name in argument.names]
 
 
 def test_the_commands_are_there() -> None:

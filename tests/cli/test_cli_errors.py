@@ -40,7 +40,7 @@ def test_an_error_is_a_json_document_too(keypose, arguments: list[str], code: in
     text, result = keypose(*arguments), keypose(*arguments, "--json")
     assert (text.code, result.code, text.out) == (code, code, "")
     document = json.loads(result.out)
-    assert list(document) == ["error", "error_kind"]
+    assert list(document) == ["error", "error_kind", "error_fields"]
     assert text.err.splitlines()[0] == f"error: {document['error']}"
     assert document["error_kind"] == kind
     assert result.err == (text.err if code == 2 else "")  # a wrong command line is also printed on stderr
@@ -51,7 +51,12 @@ def test_info_has_a_list_whatever_happens(keypose, monkeypatch: pytest.MonkeyPat
     assert [document.get("error_kind") for document in payload] == [None, "FileError", "FileError"]
     result = keypose("info", "walk.bvh", "--jobs", "0", "--json")
     assert result.code == 2
-    assert json.loads(result.out) == [{"error": "--jobs 0: expected at least 1", "error_kind": "UsageError"}]
+    usage_error = {
+        "error": "--jobs 0: expected at least 1",
+        "error_kind": "UsageError",
+        "error_fields": {"code": "usage"},
+    }
+    assert json.loads(result.out) == [usage_error]
     for error, code in ((ZeroDivisionError("oh no"), 70), (KeyboardInterrupt(), 130)):
 
         def broken(*arguments: object, error: BaseException = error) -> None:

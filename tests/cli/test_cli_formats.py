@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -28,15 +30,19 @@ def test_formats_are_those_of_the_table(keypose) -> None:
     assert all(row["name"] in text for row in rows)
 
 
+def hide_modules(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let these modules look as if they were not installed."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in names else real(name))
+
+
+def test_extras_are_declared() -> None:
+    declared = metadata("keypose").get_all("Provides-Extra") or []
+    assert {format_.extra.name for format_ in FORMATS if format_.extra is not None} <= set(declared)
+
+
 def test_missing_extra_prints_install_command(keypose, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.metadata
-
-    real = importlib.metadata.distribution
-
-    def only_keypose(name: str) -> importlib.metadata.Distribution:
-        return real(name if name == "keypose" else "no such package")
-
-    monkeypatch.setattr(importlib.metadata, "distribution", only_keypose)
+    hide_modules(monkeypatch, "bpy", "pxr")
     monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
     assert not any(row["installed"] for row in json.loads(keypose("formats", "--json").out) if row["extra"])
     assert "pip install 'keypose[usd]'" in keypose("formats").out
@@ -49,7 +55,7 @@ def test_blender_may_be_in_another_python(
     python = tmp_path / "python"  # answers like a Python with or without the module
     python.write_text(f'#!/bin/sh\n{sys.executable} "$@"; exit {0 if has_it else 1}\n')
     python.chmod(0o755)
-    monkeypatch.setattr("keypose.cli.formats._is_installed", lambda package: package != "bpy")
+    hide_modules(monkeypatch, "bpy")
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", str(python))
     rows = {row["name"]: row for row in json.loads(keypose("formats", "--json").out)}
     for name in ("FBX", "Blender"):
@@ -63,7 +69,7 @@ def test_blender_may_be_in_another_python(
 
 
 def test_install_commands_are_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keypose.cli.formats._is_installed", lambda package: False)
+    hide_modules(monkeypatch, "bpy", "pxr")
     monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
     console = Console(width=80, highlight=False, force_terminal=True, color_system=None)
     monkeypatch.setattr("keypose.cli.output.stdout_console", lambda: console)

@@ -111,13 +111,13 @@ def test_docs_name_every_json_field(keypose, walk: Path) -> None:
 
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     for arguments, options, message in (
-        (["--auto"], {"auto": True}, "; where the error curve says to stop\n"),
-        ([], {"auto": True}, "; where the error curve says to stop (--keys or --tolerance-mm: another)\n"),
+        (["--auto"], {"auto": True}, "; number from the error curve\n"),
+        ([], {"auto": True}, "; number from the error curve (change it with --keys or --tolerance-mm)\n"),
         (["--tolerance-mm", 80], {"tolerance_mm": 80.0}, "; the fewest within 80 mm\n"),
         (
             ["--method", "saliency"],
             {"method": "saliency"},
-            "; saliency's own number (--keys or --tolerance-mm: another)\n",
+            "; saliency's own number (change it with --keys or --tolerance-mm)\n",
         ),
         (["--method", "saliency", "--keys", 5], {"method": "saliency", "keys": 5}, " at 20 fps\n"),
     ):
@@ -180,7 +180,7 @@ def test_every_option_of_every_method_can_be_given(keypose, walk: Path, method) 
         result = keypose("keys", walk, "--method", method.name, "--keys", 20, "--json", *arguments)
         payload = document(result)
         if name == "loop":
-            assert "--loop, but the last pose is" in payload["error"]
+            assert "--loop needs a last pose like the first" in payload["error"]
         else:
             assert result.code == 0, payload
             assert name in payload["options"]
@@ -203,7 +203,7 @@ def test_source_frame_number_is_printed(keypose, walk: Path) -> None:
     assert "source" not in keypose("keys", walk, "--keys", 4).out
     result = keypose("keys", walk, "--keys", 4, "--reference-pose", "drop")
     assert all(int(row["source"]) == int(row["frame"]) + 1 for row in rows(result.out))
-    assert "source: the frame's number in the file" in result.out
+    assert "source: number of the frame in the file" in result.out
     assert result.err.startswith(f"note: {walk}: ")
 
 
@@ -220,7 +220,7 @@ def test_several_files(keypose, clip, walk: Path, tmp_path: Path) -> None:
         assert payload[-1]["error_kind"] == "FormatError"
         assert len(payload[0]["frames"]) == 5
     payload = document(keypose("keys", bad, "--keys", 5, "--json"))
-    assert list(payload) == ["file", "error", "error_kind", "warnings"]
+    assert list(payload) == ["file", "error", "error_kind", "error_fields", "warnings"]
     result = keypose("keys", walk, tmp_path / "none*", "--keys", 5, "--json")
     assert [document.get("error_kind") for document in json.loads(result.out)] == [None, "FileError"]
     assert result.code == 1
@@ -368,4 +368,4 @@ def test_real_clips(keypose, data_dir: Path) -> None:
     assert len(document(keypose("keys", markers, "--keys", 6, "--json"))["frames"]) == 6
     result = keypose("keys", markers, "--keys", 6, "--pin", "contacts")
     assert result.code == 1
-    assert "no foot is recognised, so --pin contacts has nothing to pin" in result.err
+    assert "--pin contacts has nothing to pin: no foot is recognised" in result.err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-from keypose.cli.message_options import translate_keywords
+from keypose.cli.error_text import render_error
 from keypose.cli.options import option_flag
 
 OPTIONS = sorted({name for method in kp.methods() for name in method.options})
@@ -59,8 +59,8 @@ def test_a_wrong_command_line(keypose, walk: Path, arguments: list[str], message
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--keys", "99999"], ": 99999 keys, but salient has selections of 2 to "),
-        (["--keys", "1"], ": 1 key, but salient needs at least 2 here"),
+        (["--keys", "99999"], ": --keys 99999 is too many: salient has selections of 2 to "),
+        (["--keys", "1"], ": --keys 1 is too few: salient needs at least 2 here"),
         (["--range", "99999:"], ": --range 99999: holds no frame: the clip has "),
         (["--range", "9:5"], ": --range 9:5 holds no frame"),
         (["--pin", "99999"], ": --pin: frame 99999, expected 0 to "),
@@ -70,17 +70,17 @@ def test_a_wrong_command_line(keypose, walk: Path, arguments: list[str], message
         (["--joints", "hnads"], ": no joint or body part 'hnads'; did you mean 'hands' or "),
         (["--weight", "hnads=2"], "did you mean 'hands' or "),
         (["--weight", "hands=-1"], ": --weight hands=-1.0, expected a number from 0"),
-        (["--joints", "head", "--weight", "hands=2"], "name more in --joints"),
+        (["--joints", "head", "--weight", "hands=2"], "name more with --joints"),
         (["--min-gap-frames", "0"], ": --min-gap-frames 0, expected at least 1"),
         (["--max-gap-frames", "0"], ": --max-gap-frames 0, expected at least 1"),
         (["--max-keys", "0"], ": --max-keys 0, expected at least 2"),
         (["--threads", "0"], ": --threads 0, expected at least 1"),
         (["--smoothing-s", "-1"], ": --smoothing-s -1.0, expected a number from 0 to 3600"),
-        (["--loop"], ": --loop, but the last pose is "),
-        (["--loop"], "expected the same; --features root_matched ignores where the figure stands"),
-        (["--method", "saliency", "--set", "sigma_s=x"], ": --set sigma_s='x', expected a number above 0"),
-        (["--method", "saliency", "--set", "rank=x"], ": --set rank='x', expected one of auto, joint, body"),
-        (["--set", "top_only=true"], ": --set top_only is for --cost inbetween"),
+        (["--loop"], ": --loop needs a last pose like the first"),
+        (["--loop"], "; --features root_matched ignores where the figure stands"),
+        (["--method", "saliency", "--set", "sigma_s=x"], ": --set sigma_s=x, expected a number above 0"),
+        (["--method", "saliency", "--set", "rank=x"], ": --set rank=x, expected one of auto, joint, body"),
+        (["--set", "top_only=true"], ": --set top_only=true is for cost inbetween"),
         (["--tolerance-mm", "0.001", "--max-keys", "4"], ": no selection of 2 to 4 keys stays within 0.001 mm"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -106,11 +106,11 @@ def test_a_file_that_is_not_there(keypose, walk: Path) -> None:
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_messages_name_options(name: str) -> None:
-    assert translate_keywords(f"{name}=0.5, expected more") in (
+    error = kp.OptionError(option=name, value=0.5, expected="more")
+    assert render_error(error) in (
         f"{option_flag(name)} 0.5, expected more",
         f"{option_flag(name)}=0.5, expected more",
     )
-    assert translate_keywords("to allow it: limits=Limits(joints=...)") == "to allow it: --limit joints=NUMBER"
 
 
 @pytest.mark.parametrize(("option", "method"), [("objective", "salient"), ("cost", "salient"), ("features", "uniform")])

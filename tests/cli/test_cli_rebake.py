@@ -14,6 +14,7 @@ import keypose as kp
 from keypose.api.rebake import rebake
 from keypose.arrays import freeze
 from keypose.batch import rebake as batch
+from keypose.errors import Hint
 from keypose.metrics import position_errors_mm
 from keypose.rotations import from_euler, multiply
 
@@ -129,7 +130,8 @@ def test_keys_that_stand_nowhere_are_read_frame_by_frame(
 ) -> None:
     def load_keyed(path: Path, **options: object) -> kp.KeyedMotion:
         if path == edit:
-            raise kp.FormatError(path, "its keys stand on no common frame rate; fps= states one")
+            hint = Hint(python="fps= states one", command="--read-fps states one")
+            raise kp.FormatError(path, "its keys stand on no common frame rate", hint=hint)
         return kp.load_keyed(path)
 
     monkeypatch.setattr(batch, "load_keyed", load_keyed)
@@ -184,7 +186,7 @@ def test_existing_files_need_overwrite(keypose, keys_file: Path, edit: Path, tmp
         (["EDIT", "x.bvh", "--from", "none.keys.json"], 1, "error: none.keys.json: no such file"),
         (["EDIT", "x.bvh", "--from", "WALK"], 1, "error: WALK: BVH has no keys apart from its frames"),
         (["EDIT", "x.bvh", "--from", "EDIT"], 1, "no residual was kept, so there is nothing to put back"),
-        (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, "--timing keys needs an edit whose file keeps keys"),
+        (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, "--timing keys needs an edit with keys, expected an edit whose file keeps keys"),
         (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 2, "--residual nan: expected a number, such as 0.7 or 70%"),
         (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "much"], 2, "--residual much: expected a number"),
         (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "70"], 2, "70 times the detail, expected at most 10; 1 is all of it; did you mean 70%?"),

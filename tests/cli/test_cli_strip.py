@@ -39,8 +39,8 @@ def test_an_exact_size_is_that_of_the_file(keypose, kick: Path, tmp_path: Path) 
 
 def test_its_help_names_its_own_method(keypose) -> None:
     text = " ".join(re.sub(r"[│╭╰─╮╯]", " ", keypose("strip", "--help").out).split())
-    assert "Default: farthest." in text
-    assert "Default: salient" not in text
+    assert "[default: farthest]" in text
+    assert "[default: salient]" not in text
 
 
 def test_rows(keypose, kick: Path, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Pat
         (("a.svg", "--method", "farthst"), 2, "did you mean farthest?"),
         (("a.svg", "--cost", "chord"), 2, "--cost is no option of farthest, but of salient"),
         (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, "--rank, expected a --method that ranks its keys"),
-        (("a.svg", "--layout", "time", "--per-row", 3), 2, "--per-row 3 with --layout time, expected it with"),
+        (("a.svg", "--layout", "time", "--per-row", 3), 2, "--per-row 3 with layout time, expected it with"),
         (("a.svg", "--per-row", 0), 2, "--per-row 0, expected"),
         (("a.svg", "--mark", "100000"), 1, "keys: frame 100000, expected 0 to"),
         (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "cannot both be meant"),

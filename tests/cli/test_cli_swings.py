@@ -14,7 +14,7 @@ import keypose as kp
 from keypose.api.swings import sweep, swings_within
 from keypose.batch import pool
 from keypose.batch.swing_edit import EditReport, SwingEditResult
-from keypose.batch.swings import JointSwingStats, SwingScore
+from keypose.batch.swings import JointSwingStats
 from keypose.cli import swings
 from keypose.cli.unbake import format_mm
 from keypose.swings import Settings
@@ -96,9 +96,9 @@ def test_settings_match_the_api(keypose, kick: Path, capture: kp.Motion) -> None
 
 def test_the_defaults_that_are_stated(keypose) -> None:
     defaults, text = Settings(), " ".join(keypose("swings", "--help").out.replace("│", " ").split())
-    assert f"within a swing, in radians. Default: {defaults.threshold:g}." in text
-    assert f"of a joint's rotation. Default: {defaults.fallback_deg:g}." in text
-    assert f"on a figure of 1.7 m. Default: {defaults.translation_mm:g}." in text
+    assert f"within a swing, in radians. [default: {defaults.threshold:g}]" in text
+    assert f"of a joint's rotation. [default: {defaults.fallback_deg:g}]" in text
+    assert f"on a figure of 1.7 m. [default: {defaults.translation_mm:g}]" in text
     assert f"{defaults.fallback_deg:g} degrees by default" in SECTION
     assert (defaults.smoothing_s, defaults.window_s, defaults.min_duration_s) == pytest.approx((1 / 6, 1 / 3, 8 / 60))
     assert defaults.rest_rad_per_s == pytest.approx(0.18)
@@ -166,7 +166,7 @@ def test_docs_name_every_json_field(keypose, kick: Path, tmp_path: Path) -> None
     assert set(swept["sweep"][0]) <= matches
     json_payload = json.loads(keypose("swings", kick, kick, "--range", "40:60", "--sweep", "--json", "-j", 1).out)
     assert set(json_payload[-1]) | set(json_payload[-1]["mean"][0]) <= matches
-    for part in (JointSwingStats, SwingScore, Size, EditReport, SwingEditResult):
+    for part in (JointSwingStats, Size, EditReport, SwingEditResult):
         assert {field.name for field in fields(part)} <= matches, part
     written = document(keypose("swings", kick, "--scale", "arms=1.1", "-o", tmp_path / "a.bvh", "--json"))
     assert set(written) | set(written["written"][0]) <= matches

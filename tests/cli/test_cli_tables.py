@@ -112,7 +112,7 @@ def test_notes_that_differ_by_a_name_are_one(keypose, tmp_path: Path) -> None:
     result = keypose("info", tmp_path)
     assert result.err.splitlines() == [
         "note: 3 clips: skeleton found beside them",
-        "note: 3 clips: the file does not state its frame rate; 120 fps is assumed (--read-fps sets another)",
+        "note: 3 clips: the file does not state its frame rate; 120 fps is assumed (the option fps sets another)",
     ]
     result = keypose("info", tmp_path, "--asf", tmp_path / "arm.asf")
     assert result.err.splitlines()[0] == "note: 3 clips: skeleton from arm.asf"

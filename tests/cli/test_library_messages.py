@@ -74,9 +74,9 @@ def test_many_kinds_are_cut_and_counted() -> None:
     for n in range(30):
         summary.add(f"{n}.amc", f"{n}.amc: {'x' * n} is odd")
         summary.add(f"{n}.amc", f"skeleton from {n}.asf")
-        summary.add(f"{n}.amc", "the same of all; fps=... sets it")
+        summary.add(f"{n}.amc", "the same of all")
     summary.print(lines.append)
-    assert lines[:3] == ["0.amc:  is odd", "30 files: skeleton found beside them", "30 files: the same of all; --read-fps sets it"]  # fmt: skip
+    assert lines[:3] == ["0.amc:  is odd", "30 files: skeleton found beside them", "30 files: the same of all"]  # fmt: skip
     assert len(lines) == 21 and lines[-1] == "and 12 more; --json has all"
 
 
@@ -116,7 +116,7 @@ def test_metadata_changes_persist(keypose: Callable, filled_library: Path) -> No
     walk = Path("takes/walk.bvh")
     keypose("library", "add", walk, "--licence", "CC0")
     result = keypose("library", "add", walk, "--licence", "CC-BY")
-    assert result.err == "note: takes/walk.bvh: its licence stays 'CC0': keypose library describe changes it\n"
+    assert result.err == "note: takes/walk.bvh: its licence stays 'CC0'; describe changes it\n"
     result = keypose("library", "describe", "walk", "short", "--licence", "CC-BY", "--source", "", "--note", "good")
     assert (result.code, result.out) == (0, "walk: licence CC-BY, note good\nshort: licence CC-BY, note good\n")
     (clip,) = json.loads(keypose("library", "describe", "walk", "--licence", "", "--note", "", "--json").out)["clips"]

@@ -126,7 +126,7 @@ def test_every_format_can_be_exported() -> None:
         ({"format": ".bvh", "frames": (0,), "keys": 4}, "several of frames, keys and draft"),
         ({"format": ".bvh", "tolerance_mm": 1.0}, "tolerance_mm with .bvh, expected it with .kps alone"),
         ({"format": ".bvh", "lossless": True}, "lossless with .bvh, expected it with .kps alone"),
-        ({"format": ".kps", "lossless": True, "tolerance_mm": 1.0}, "a file keeps one or the other"),
+        ({"format": ".kps", "lossless": True, "tolerance_mm": 1.0}, "a file has one or the other"),
         ({"format": ".bvh", "keys": 1}, "keys=1, expected at least 2"),
         ({"format": ".swings.json", "draft": keys_draft()}, "a draft of keys as .swings.json"),
     ],

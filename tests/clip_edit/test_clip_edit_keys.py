@@ -19,6 +19,7 @@ from keypose.clip_edit import (
 )
 from keypose.errors import OptionError
 from keypose.metrics import position_errors_mm
+from support.errors import raises
 
 SPECS: dict[str, Any] = {
     "a range": {"first_frame": 20, "last_frame": 90},
@@ -182,9 +183,9 @@ def test_results_are_cached(editor: ClipEditor) -> None:
 
 
 def test_invalid_keys_and_residual(editor: ClipEditor) -> None:
-    with pytest.raises(OptionError, match="expected at least one of 0 to 119"):
+    with raises(OptionError, option="frames"):
         editor.fit_curves((0, 120))
-    with pytest.raises(OptionError, match="residual=3"):
+    with raises(OptionError, option="residual", value=3):
         editor.fit_curves((0, 119), residual=3)
 
 

@@ -146,5 +146,5 @@ def test_a_loop_is_cut_at_the_best_frame():
     cheap = kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=6, limit_mm=ladder.costs[5])
     assert cheap.counts.tolist() == [n for n in ladder.counts.tolist() if ladder.costs[n] <= ladder.costs[5]]
     assert kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=5, top_only=True).counts[-1] == 5
-    with pytest.raises(kp.OptionError, match="the last pose is"):
+    with pytest.raises(kp.OptionError, match="needs a last pose like the first"):
         kp.ladder(motion[:20], "salient", cost="inbetween", loop=True)

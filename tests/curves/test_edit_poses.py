@@ -14,6 +14,7 @@ from keypose.errors import KeyposeError, OptionError, UnknownJoint
 from keypose.rotations import ORDERS, angle_between, conjugate, exp, from_euler, multiply, rotate
 from reference import naive_edit as twin
 from support.edit_cases import KEYS, KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, walk
+from support.errors import raises
 
 ANGLES = st.lists(st.floats(-np.pi, np.pi), min_size=3, max_size=3).map(np.array)
 
@@ -190,12 +191,12 @@ def test_rotate_rejects_bad_options(options, message):
 
 def test_unknown_joints_and_keys_list_the_choices():
     e = edit(demo_keyed())
-    with pytest.raises(UnknownJoint, match="left_hand"):
+    with raises(UnknownJoint, value="left_hnad"):
         e.rotate(40, "left_hnad", axis=(1, 0, 0), degrees=3)
     for frame in (41, -1, 500):
         with pytest.raises(OptionError, match=r"no key at frame .*nearest are at"):
             e.rotate(frame, "left_hand", axis=(1, 0, 0), degrees=3)
-    with pytest.raises(OptionError, match="whole number"):
+    with raises(OptionError, option="frame", value=40.0):
         e.rotate(40.0, "left_hand", axis=(1, 0, 0), degrees=3)
 
 

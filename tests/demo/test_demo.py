@@ -12,6 +12,7 @@ import keypose as kp
 from keypose.demo import demo_motion, footwork
 from keypose.demo.footwork import interpolate_keys
 from keypose.rotations import angle_between, log, rotate, to_euler
+from support.errors import raises
 
 FPS = 120.0
 
@@ -96,7 +97,7 @@ class TestSampling:
 
     @pytest.mark.parametrize("seed", [-1, 0.5, np.nan, np.inf, "x", None, [1]])
     def test_an_invalid_seed_is_rejected(self, seed):
-        with pytest.raises(kp.OptionError, match="seed"):
+        with raises(kp.OptionError, option="seed"):
             demo_motion(seed=seed)
 
     def test_takes_less_than_a_tenth_of_a_second(self):

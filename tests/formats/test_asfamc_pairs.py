@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.errors import FileError, FormatError
+from keypose.errors import FileError, FormatError, Hint
 from support.acclaim import AMC, ASF, swap, write
+from support.errors import raises
 
 
 def write_skeletons(folder: Path, *names: str) -> None:
@@ -41,11 +42,12 @@ def test_the_skeleton_in_the_same_folder(tmp_path, motion, files, expected):
 
 def test_missing_skeleton_error_names_the_asf_option(tmp_path):
     (tmp_path / "02_01.amc").write_text(AMC)
-    with pytest.raises(FormatError, match=r"02_01\.amc: no skeleton: expected 02_01\.asf or 02\.asf.*"
-                                          r"found none; give it with asf=.*--asf"):  # fmt: skip
+    hint = Hint(python="give it with asf=...", command="give it with --asf FILE")
+    with raises(FormatError, path=str(tmp_path / "02_01.amc"), hint=hint) as error:
         kp.load(tmp_path / "02_01.amc")
+    assert re.search(r"expected 02_01\.asf or 02\.asf.*found none; give it with asf=", str(error.value))
     write_skeletons(tmp_path, "a.asf", "b.asf")
-    with pytest.raises(FormatError, match=r"found 2 others; give it with asf="):
+    with raises(FormatError, path=str(tmp_path / "02_01.amc"), hint=hint):
         kp.load(tmp_path / "02_01.amc")
     assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "b.asf").n_frames == 3
 

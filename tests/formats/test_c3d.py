@@ -7,6 +7,7 @@ from keypose.errors import FormatError, FormatWarning, OptionError
 from keypose.formats import load
 from keypose.formats.c3d import FORMAT
 from support.c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
+from support.errors import raises
 
 
 @pytest.mark.parametrize("processor", [INTEL, DEC, MIPS])
@@ -175,11 +176,11 @@ def test_segments_become_rotating_roots(processor):
 
 def test_points_and_segments_in_one_file_are_chosen_by_name():
     file = C3D(walk(9), segments=rotating_segments(9, 2)[0])
-    assert read(file).n_joints == 3 and "animation='rotations'" in read(file).notes[0]
+    assert read(file).n_joints == 3 and "animation 'rotations'" in read(file).notes[0]
     assert read(file, animation="rotations").skeleton.names == ("segment_001", "segment_002")
     assert read(file, animation=0).n_joints == 3
     for wrong in ("walk", 2, -1):
-        with pytest.raises(OptionError, match="expected one of 'points', 'rotations'"):
+        with raises(OptionError, code="unknown_animation", option="animation", value=wrong):
             read(file, animation=wrong)
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from keypose.errors import FormatError, FormatWarning, KeyposeError, LimitError
 from keypose.formats import Limits
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import Source
 from keypose.formats.c3d import FORMAT
+from keypose.options import LoadOptions
 from support.c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
 
 

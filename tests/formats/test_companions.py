@@ -10,7 +10,8 @@ import pytest
 
 import keypose as kp
 from keypose.formats import recognise_format
-from keypose.formats.base import Limits, LoadOptions, Source
+from keypose.formats.base import Limits, Source
+from keypose.options import LoadOptions
 from support.acclaim_pair import ASF, amc
 from support.gltf_pair import gltf
 

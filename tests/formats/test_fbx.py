@@ -14,6 +14,7 @@ import pytest
 
 import keypose as kp
 from keypose.formats import subprocess_readers
+from support.errors import raises
 
 HEAD = b"Kaydara FBX Binary  \x00\x1a\x00" + bytes(100)
 
@@ -158,7 +159,7 @@ def test_a_child_process_that_hangs(read_with, monkeypatch):
 
 
 def test_an_unknown_animation(read_with):
-    with pytest.raises(kp.OptionError, match="animation='run', but there is 'walk'"):
+    with raises(kp.OptionError, code="unknown_animation", value="run", expected="a name or a number from 0 of: 'walk'"):
         read_with("answer({'available_animations': ['walk']})", animation="run")
 
 

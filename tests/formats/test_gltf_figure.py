@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats.figure import metres_per_unit
+from keypose.formats.orientation import metres_per_unit
 from support.gltf_motions import CASES, figure
 from support.gltf_scene import ReferenceEvaluator
 

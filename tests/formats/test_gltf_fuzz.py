@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.formats import gltf
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import Source
+from keypose.options import LoadOptions
 from support.gltf_scene import Scene, glb_of
 
 _MEMBERS = st.recursive(

@@ -10,6 +10,7 @@ import pytest
 import keypose as kp
 from keypose.kinematics import UPS
 from keypose.rotations import rotate
+from support.errors import raises
 from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
@@ -221,7 +222,8 @@ class TestOtherFiles:
         assert any("2 animations" in note for note in load(tmp_path, text).notes)
         for which in ("Kick", 1, "/Root/Kick"):
             assert load(tmp_path, text, animation=which).n_frames == 3
-        with pytest.raises(kp.OptionError, match="animation='Jump', but there is 'Wave', 'Kick'"):
+        expected = "a name or a number from 0 of: 'Wave', 'Kick'"
+        with raises(kp.OptionError, code="unknown_animation", value="Jump", expected=expected):
             load(tmp_path, text, animation="Jump")
         with pytest.raises(kp.OptionError, match="animation=2"):
             load(tmp_path, text, animation=2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats import subprocess_readers, usd
+from keypose.formats import subprocess_readers
 from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
@@ -164,7 +164,7 @@ def "Root" (
             kp.load(tmp_path / "x.usdz")
 
     def test_without_openusd(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(usd.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setattr("keypose.formats.base.importlib.util.find_spec", lambda name: None)
         with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[usd\]'"):
             load(tmp_path, usda())
         monkeypatch.setitem(sys.modules, "pxr", None)

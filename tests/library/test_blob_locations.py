@@ -69,7 +69,7 @@ def test_blobs_added_after_a_backup_are_recovered_by_rebuild(tmp_path: Path, wal
     shutil.move(tmp_path / "backup.db", tmp_path / "clips.db")
     with Library(tmp_path / "clips.db") as library:
         (fault,) = library.verify(fix=True)
-        assert fault.kind == "orphan blob" and not fault.fixed and "rebuild() takes them in" in fault.message
+        assert fault.kind == "orphan blob" and not fault.fixed and "rebuild() takes them in" in str(fault)
         assert library.rebuild() == () and library.verify() == ()
         assert library.clip(newer.hash).n_frames == 5
         library.remove(newer.hash)

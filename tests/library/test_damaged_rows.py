@@ -115,7 +115,7 @@ def test_a_row_with_damaged_bytes_is_deleted_and_reported(folder: Path) -> None:
 def test_a_damaged_change_counter_is_reported(folder: Path) -> None:
     damage(folder, "UPDATE keypose_library_info SET changes = 'abc'")
     with Library(folder / "clips.db") as library:
-        with pytest.raises(FormatError, match=r"'abc' changes, expected a number: rebuild\(\) makes it sound"):
+        with pytest.raises(FormatError, match=r"'abc' changes, expected a number; rebuild\(\) makes it sound"):
             library.search("take_0")
         assert library.rebuild() == () and library.verify() == () and library.search("take_0")
 

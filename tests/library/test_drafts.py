@@ -41,12 +41,10 @@ def test_a_draft_is_saved_changed_and_deleted(library: Library) -> None:
 
 def test_saving_over_an_unseen_revision_is_a_conflict(library: Library) -> None:
     library.save_draft("walk", "mine", revision=None)
-    with pytest.raises(
-        Conflict, match=r"walk: revision 1 of its draft, expected no draft: somebody else has changed it"
-    ):
+    with pytest.raises(Conflict, match=r"walk: the draft was changed in the meantime: revision 1, expected no draft"):
         library.save_draft("walk", "theirs", revision=None)
     library.save_draft("walk", "mine again", revision=1)
-    with pytest.raises(Conflict, match="revision 2 of its draft, expected revision 1 of its draft"):
+    with pytest.raises(Conflict, match="revision 2, expected revision 1"):
         library.save_draft("walk", "theirs", revision=1)
     library.delete_draft("walk")
     with pytest.raises(Conflict, match="no draft, expected revision 2"):

@@ -128,7 +128,7 @@ def test_a_format_without_its_package_is_no_damage(tmp_path: Path, monkeypatch: 
         library.add(replace(kp.demo_motion(fps=10)[:12], name="walk"))
 
         def fail(*_: object) -> None:
-            raise kp.errors.MissingExtra("reading USD needs: pip install 'keypose[usd]'")
+            raise kp.errors.MissingExtra("reading USD needs", "pip install 'keypose[usd]'")
 
         monkeypatch.setattr("keypose.library.rebuild.analyse", fail)
         (fault,) = library.rebuild(jobs=1)

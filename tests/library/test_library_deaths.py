@@ -93,22 +93,20 @@ def _check_ingested(library: Library, lines: list[str], files: list[str]) -> Non
 def test_a_parallel_ingest_survives_killed_processes(tmp_path: Path, many_files: list[str], victim: str) -> None:
     """A killed worker loses its current file; workers of a killed parent end too."""
     program = """
-        import multiprocessing, os, signal, sys
+        import os, signal, sys
+        from pathlib import Path
         from keypose.library.library import Library
-        if __name__ == "__main__":
-            database, whom, *files = sys.argv[1:]
-            def tell(progress):
-                workers = multiprocessing.active_children()
-                if progress.added == 1:
-                    print("workers", *(worker.pid for worker in workers), flush=True)
-                    os.kill(os.getpid() if whom == "the parent" else workers[0].pid, signal.SIGKILL)
-                print("failed" if progress.clip is None else progress.clip.hash, flush=True)
-            with Library(database) as library:
-                library.add(files, jobs=2, on_progress=tell)
+        database, victim, *files = sys.argv[1:]
+        def on_progress(progress):
+            if progress.added == 1:
+                workers = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+                print("workers", *workers, flush=True)
+                os.kill(os.getpid() if victim == "the parent" else int(workers[0]), signal.SIGKILL)
+            print("failed" if progress.clip is None else progress.clip.hash, flush=True)
+        with Library(database) as library:
+            library.add(files, jobs=2, on_progress=on_progress)
         """
-    script = tmp_path / "ingest.py"  # workers import it again
-    script.write_text(textwrap.dedent(program))
-    command = [sys.executable, script, tmp_path / "clips.db", victim, *many_files]
+    command = [sys.executable, "-c", textwrap.dedent(program), tmp_path / "clips.db", victim, *many_files]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=180)
     workers, *reported = ran.stdout.splitlines()
     added = [line for line in reported if line != "failed"]

@@ -337,7 +337,7 @@ def test_a_folder_in_place_of_a_blob_stays_and_is_reported(folder: Path) -> None
     (place / "somebody's").write_text("kept")
     with Library(folder / "clips.db") as library:
         (fault, stranger) = library.verify(fix=True)
-        assert fault.kind == "damaged blob" and "is a folder, expected a file: move it away; adding" in fault.message
+        assert fault.kind == "damaged blob" and "is a folder, expected a file: move it away; adding" in str(fault)
         assert "somebody's" in stranger.subject and (place / "somebody's").read_text() == "kept"
         place.rename(folder / "away")
         assert library.add([folder]).failures == () and library.verify() == ()
@@ -350,7 +350,7 @@ def test_blobs_of_a_lost_database_are_never_removed(folder: Path) -> None:
     with Library(folder / "clips.db") as library:
         faults = library.verify(fix=True)
         assert len(faults) == N_CLIPS and not any(fault.fixed for fault in faults)
-        assert "rebuild() takes them in" in faults[0].message and len(blob_files(folder)) == N_CLIPS
+        assert "rebuild() takes them in" in str(faults[0]) and len(blob_files(folder)) == N_CLIPS
 
 
 @pytest.mark.parametrize("content", [None, b"not a database" * 100])

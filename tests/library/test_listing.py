@@ -132,7 +132,7 @@ def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
     assert {hit.clip.skeleton for hit in library.search("walk", skeleton=rig)} == {rig}
     assert library.search_part("walk", 0, 30, skeleton="none") == () == library.search_pose("walk", 3, skeleton="none")
     for wrong, expected_text in (
-        ({"min_duration_s": 3.0, "max_duration_s": 2.0}, "min_duration_s=3, expected at most max_duration_s=2"),
+        ({"min_duration_s": 3.0, "max_duration_s": 2.0}, "min_duration_s=3.0, expected at most max_duration_s=2"),
         ({"min_duration_s": -1.0}, "expected a number of at least 0"),
         ({"skeleton": 3}, "skeleton=3, expected text"),
         ({"words": "..."}, "expected at least one word"),

@@ -91,7 +91,7 @@ def test_trashed_clips_are_found_by_full_hash_only(library: Library) -> None:
     assert library.original(trashed.hash) and library.strip(trashed.hash) is not None
     for name in ("kick", trashed.hash[:10]):
         with pytest.raises(
-            OptionError, match=rf"is in the trash, expected .*: restore\('{trashed.hash[:12]}'\) brings"
+            OptionError, match=rf"is in the trash, expected .*; restore\('{trashed.hash[:12]}'\) brings"
         ):
             library.clip(name)
     assert library.search(trashed.hash, limit=1)[0].name != "kick"  # usable as a query

@@ -53,7 +53,7 @@ def test_damaged_library_info_is_detected_and_repaired_by_rebuild(folder: Path, 
         connection.execute(MARKS[mark])
     with Library(folder / "clips.db") as library:
         assert {fault.kind for fault in library.verify()} == {"database"}
-        assert "rebuild() makes it sound" in library.verify()[0].message
+        assert "rebuild() makes it sound" in str(library.verify()[0])
         assert library.rebuild() == () and library.verify() == ()
         library.tag("take_0", "more")
         assert library.verify() == ()
@@ -69,7 +69,7 @@ def test_missing_indexes_are_detected_and_recreated(folder: Path, mend: str) -> 
     with Library(folder / "clips.db") as library:
         faults = library.verify()
         assert {fault.kind for fault in faults} == {"database"} and len(faults) == len(missing)
-        assert "the index ix_" in faults[0].message and "verify(fix=True) makes it again" in faults[0].message
+        assert "the index ix_" in faults[0].message and "verify(fix=True) makes it again" in str(faults[0])
         if mend == "fix":
             assert all(fault.fixed for fault in library.verify(fix=True))
         else:

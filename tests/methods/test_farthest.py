@@ -12,6 +12,7 @@ from keypose.methods import farthest as farthest_module
 from keypose.methods.farthest import METHOD, FarthestSearch, farthest
 from keypose.model import Features
 from reference import naive
+from support.errors import raises
 
 CASES = {
     "noise": lambda rng, n: rng.normal(size=(n, 6)),
@@ -100,7 +101,7 @@ def test_search_before_its_first_key_and_after_its_last():
     assert search.radius == 3.0  # from the mean
     with pytest.raises(OptionError, match=r"no keys yet.*more\(\)"):
         search.ladder()
-    with pytest.raises(OptionError, match="n=0, expected at least 1"):
+    with raises(OptionError, option="n", value=0):
         search.more(0)
     assert search.more(10) == (0, 2, 1)
     assert search.radius == 0

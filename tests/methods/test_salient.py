@@ -12,6 +12,7 @@ from keypose.errors import ModelError, OptionError
 from keypose.methods.salient import check_memory, salient
 from keypose.model import EdgeCosts, Features
 from reference import naive
+from support.errors import raises
 
 RNG = np.random.default_rng
 
@@ -123,7 +124,7 @@ def test_impossible_constraints_are_explained():
         salient(walk, 10, min_gap_frames=30, pins=[10])
     with pytest.raises(OptionError, match="frame 7 is both pinned and excluded"):
         salient(walk, pins=[7], excluded=[7])
-    with pytest.raises(OptionError, match="pins: frame 50, expected 0 to 49"):
+    with raises(OptionError, option="pins"):
         salient(walk, pins=[50])
     with pytest.raises(OptionError, match="first and the last frame are always keys"):
         salient(walk, excluded=[0])
@@ -141,9 +142,7 @@ def test_impossible_constraints_are_explained():
 
 
 def test_more_pins_than_keys():
-    with pytest.raises(
-        OptionError, match="3 pins and gaps of at most 49 frames need at least 5 keys of 50 frames, and max_keys is 4"
-    ):
+    with raises(OptionError, option="max_keys", value=4):
         salient(random_walk(50), 4, pins=[10, 20, 30])
     assert salient(random_walk(50), pins=range(1, 49)).counts.tolist() == [50]
 
@@ -237,12 +236,12 @@ def test_the_two_ends_of_a_loop_are_one_pose():
         salient(curve, loop=True, pins=[0], excluded=[20])
     nearly = around(20, 1)
     nearly[-1] += 0.01
-    with pytest.raises(OptionError, match="last pose"):
+    with raises(OptionError, option="loop", value=True):
         salient(features(nearly), loop=True)
 
 
 def test_an_open_clip_is_no_loop():
-    with pytest.raises(OptionError, match=r"last pose is .* from the first.*root_matched"):
+    with raises(OptionError, option="loop", value=True):
         salient(random_walk(50), loop=True)
 
 

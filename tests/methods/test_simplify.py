@@ -12,6 +12,7 @@ from keypose.features import compute_features
 from keypose.methods.simplify import METHOD, simplify
 from keypose.model import Features
 from reference import naive
+from support.errors import raises
 from support.point_cases import CASES, make_points
 
 
@@ -94,7 +95,7 @@ def test_budget(demo):
     assert some.frames.tolist() == ladder.frames[:7].tolist()
     assert some.cost_values.tolist() == ladder.cost_values[:6].tolist()
     for wrong in (0, -3, 2.5, "7"):
-        with pytest.raises(kp.OptionError, match="max_keys"):
+        with raises(kp.OptionError, option="max_keys"):
             simplify(demo, wrong)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import keypose as kp
 from keypose import rotations as rot
+from support.errors import raises
 
 
 def small_skeleton() -> kp.Skeleton:
@@ -156,7 +157,7 @@ def test_joints_by_their_own_name_and_by_anatomy():
     assert m.joint("LeftLeg") == 3 == m.joint("left_shin")
     assert m.joints(["LeftLeg", "Hips"]) == (0, 3)
     assert set(m.joints("left_leg")) >= {2, 3}
-    with pytest.raises(kp.UnknownJoint, match="LeftLeg"):
+    with raises(kp.UnknownJoint, value="LeftLegg"):
         m.joint("LeftLegg")
 
 
@@ -206,7 +207,7 @@ def test_nearly_unit_rotations_are_normalised_and_others_rejected():
     scaled = replace(m, rotations=m.rotations * 1.0005)
     np.testing.assert_allclose(np.linalg.norm(scaled.rotations, axis=-1), 1, atol=1e-15)
     assert replace(m, name="x").rotations is m.rotations
-    with pytest.raises(kp.ModelError, match="unit quaternion"):
+    with raises(kp.ModelError, option="motion rotations"):
         replace(m, rotations=m.rotations * 1.1)
 
 
@@ -293,9 +294,9 @@ def test_one_pose_at_a_time():
 def test_names_in_another_case_and_invalid_names():
     m = small_motion()
     assert m.joint("leftleg") == 3 and m.joints(["HIPS"]) == (0,)
-    with pytest.raises(kp.UnknownJoint, match="known: Hips, Spine"):
+    with raises(kp.UnknownJoint, value="qqq"):
         m.joint("qqq")
-    with pytest.raises(kp.UnknownJoint, match="did you mean 'LeftLeg'"):
+    with raises(kp.UnknownJoint, value="LeftLeeg"):
         m.joints(["LeftLeeg"])
     with pytest.raises(kp.OptionError, match="no joint name"):
         m.joint(3)

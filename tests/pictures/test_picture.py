@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose.pictures import svg
 from keypose.pictures.svg import THEMES, Picture, find_theme, mix, page_css, picture_path
+from keypose.validation import MAX_LINE_LENGTH, clean_line
+from support.errors import raises
 
 LIGHT = find_theme("light")
 
@@ -97,18 +99,18 @@ class TestText:
     @given(st.text(max_size=300))
     def test_any_text_is_escaped(self, text):
         parsed_text = ET.fromstring(svg.text_element(1, 2, text, 10, "#000")).text or ""
-        assert parsed_text == svg.clean(text) and len(parsed_text) <= svg.MAX_TEXT_LENGTH
+        assert parsed_text == clean_line(text) and len(parsed_text) <= MAX_LINE_LENGTH
         ET.fromstring(svg.document(svg.text_element(0, 9, text, 9, "red"), 9, 9, LIGHT, title=text, alt_text=text))
 
     def test_control_characters_and_long_names(self):
-        assert svg.clean("a\x00b\nc\ud800d") == "a b c d"
-        assert svg.clean("x" * 10_000) == "x" * 199 + "…"
+        assert clean_line("a\x00b\nc\ud800d") == "a b c d"
+        assert clean_line("x" * 10_000) == "x" * 199 + "…"
 
     @given(st.text(max_size=60), st.floats(0, 200))
     def test_fit_text(self, text, width):
         cut = svg.fit_text(text, width, 10.0)
         assert svg.text_width(cut, 10.0) <= width or cut == ""
-        assert cut == svg.clean(text) or cut.endswith("…") or cut == ""
+        assert cut == clean_line(text) or cut.endswith("…") or cut == ""
 
     def test_numbers_are_short(self):
         assert [svg.number(v) for v in (3.0, 2.54, -0.04, 1e6)] == ["3", "2.5", "-0", "1000000"]
@@ -172,7 +174,7 @@ class TestSave:
 
     @pytest.mark.parametrize("scale", [0, -1, float("nan"), "2", 1e9])
     def test_a_scale_is_a_sane_number(self, scale):
-        with pytest.raises(kp.OptionError, match="scale"):
+        with raises(kp.OptionError, option="scale"):
             picture().png(scale)
 
     def test_missing_extra_names_the_install_command(self, monkeypatch, tmp_path):

@@ -309,7 +309,7 @@ def test_a_comparison_gets_its_own_page(motion: kp.Motion, tmp_path: Path):
     [
         ([], {}, "expected a Motion"),
         (["walk.bvh"], {}, "expected a Motion"),
-        (None, {"keys": 3, "auto": True}, "not several"),
+        (None, {"keys": 3, "auto": True}, "several options say how many keys"),
         (None, {"method": "nothing"}, "method 'nothing'"),
         (None, {"method": "farthest", "tolerance_mm": 3.0}, "only salient"),
         (None, {"colour": 3}, "colour"),

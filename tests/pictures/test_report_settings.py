@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.batch.file_discovery import ClipLoadOptions
 from keypose.errors import FormatWarning
+from keypose.options import LoadOptions
 from keypose.pictures.report.analysis import analyse_motion
 from keypose.pictures.report.build import ReportJob, run_report_job
 from keypose.pictures.report.settings import ReportSettings, Source, python_script, report_command, unbake_command
@@ -59,7 +59,7 @@ def test_command_and_script_of_a_file_reproduce_the_result(motion: kp.Motion, tm
 
     file = tmp_path / "a walk's.bvh"
     kp.save(motion, file)
-    job = ReportJob(file, tmp_path / "r.html", "clip-1", ClipLoadOptions(reference_pose="keep"), (20, 180), 60.0, keys=6,
+    job = ReportJob(file, tmp_path / "r.html", "clip-1", LoadOptions(reference_pose="keep"), (20, 180), 60.0, keys=6,
                     key_options={"pins": (60,), "joints": ("hands", "feet")}, curve_options={"polish": False, "residual": False})  # fmt: skip
     html = run_report_job(job).clip_report.section.subsections[-1].body
     command, page, lines = [Page(each).find_all("pre")[0].text for each in re.findall(r"<pre>.*?</pre>", html, re.S)]
@@ -93,7 +93,7 @@ def test_python_only_options_have_no_command():
 
 
 def test_load_options_are_part_of_the_lines():
-    load_options = ClipLoadOptions("drop", Path("x.asf"), "refuse", 2, 24.0, kp.Limits(joints=5))
+    load_options = LoadOptions("drop", Path("x.asf"), "refuse", 2, 24.0, kp.Limits(joints=5))
     source = Source(Path("take.amc"), "0" * 64, (None, 9), None, {}, load_options)
     arguments = shlex.split(unbake_command(ReportSettings(), source, "take"))
     assert arguments[4:] == ["--range", ":9", "--reference-pose", "drop", "--asf", "x.asf", "--gaps", "refuse", "--animation", "2",

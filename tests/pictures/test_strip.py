@@ -13,6 +13,7 @@ import pytest
 import keypose as kp
 from keypose.pictures.strip import LAYOUTS, strip
 from keypose.pictures.svg import TONES, find_theme
+from support.errors import raises
 from support.figures import Figure, figures, shadows
 from support.motions import ANY_SKELETON, motion
 from support.svg_content import assert_texts_fit, parse_svg, text_boxes
@@ -151,7 +152,7 @@ def test_rank_sets_opacity() -> None:
     assert ranked_opacities == sorted(ranked_opacities, reverse=True)
     assert ranked_opacities[0] == 1.0
     assert 0.4 < ranked_opacities[-1] < 0.5
-    with pytest.raises(kp.OptionError, match=r"rank=True, expected a selection of a method that ranks"):
+    with raises(kp.OptionError, option="rank", value=True):
         strip(DEMO, [1, 2], rank=True)
 
 

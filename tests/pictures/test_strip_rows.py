@@ -10,6 +10,7 @@ import pytest
 import keypose as kp
 from keypose.pictures.strip import strip
 from keypose.pictures.svg import find_theme
+from support.errors import raises
 from support.figures import Figure, figures, shadows
 from support.svg_content import assert_texts_fit, paths, text_boxes
 
@@ -99,11 +100,11 @@ def test_alt_text_names_row_count() -> None:
 
 @pytest.mark.parametrize("layout", ["time", "path", "expanded", "in-place"])
 def test_only_poses_side_by_side_have_rows(layout: str) -> None:
-    with pytest.raises(kp.OptionError, match="per_row=4 with layout="):
+    with raises(kp.OptionError, option="per_row", value=4):
         strip(DEMO, TWELVE, per_row=4, layout=layout)
 
 
 def test_per_row_must_be_a_positive_integer() -> None:
     for wrong in (0, -1, 1.5, True):
-        with pytest.raises(kp.OptionError, match="per_row"):
+        with raises(kp.OptionError, option="per_row"):
             strip(DEMO, TWELVE, per_row=wrong)

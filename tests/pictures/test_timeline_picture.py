@@ -16,6 +16,7 @@ from keypose.pictures.svg import find_theme
 from keypose.pictures.timeline import ANGLES, MAX_DEFAULT_ROWS, draw_bars, find_shade, timeline
 from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track
 from keypose.swings.timeline import Bar, Row
+from support.errors import raises
 from support.svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 MOTION = kp.demo_motion(fps=60)[:600]
@@ -228,7 +229,7 @@ def test_it_is_saved_as_svg_and_png(tmp_path: Path) -> None:
 def test_invalid_arguments(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="Motion, expected Swings"):
         timeline(MOTION)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="keys: frame 600, expected 0 to 599"):
+    with raises(OptionError, option="keys"):
         timeline(SWINGS, keys=[3, 600])
     with pytest.raises(OptionError, match="keys of 10 frames, expected those of the 600"):
         timeline(SWINGS, keys=kp.Selection([0], 10, "x"))

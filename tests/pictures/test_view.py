@@ -9,6 +9,7 @@ import pytest
 
 import keypose as kp
 from keypose.pictures.view import ANGLES, VIEWS, build_view
+from support.errors import raises
 from support.motions import motion
 
 NAMES = ("Hips", "Spine", "LeftArm", "RightArm", "LeftUpLeg", "RightUpLeg")
@@ -108,5 +109,5 @@ def test_an_animal_is_seen_from_its_side(data_dir) -> None:
 
 @pytest.mark.parametrize("view", ["beside", "", None, float("nan"), float("inf"), True, (1, 2), "12"])
 def test_invalid_views(view: object) -> None:
-    with pytest.raises(kp.OptionError, match="view="):
+    with raises(kp.OptionError, option="view"):
         build_view(kp.demo_motion(10), view)  # type: ignore[arg-type]

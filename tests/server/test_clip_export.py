@@ -146,7 +146,7 @@ def test_kps_accuracy(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": ".kps", "lossless": True, "tolerance_mm": 1.0}, "a file keeps one or the other"),
+        ({"format": ".kps", "lossless": True, "tolerance_mm": 1.0}, "a file has one or the other"),
         ({"format": ".kps", "lossless": True, "frames": FRAMES}, "expected a Motion, as these are for frames"),
         ({"format": ".bvh", "lossless": True}, "lossless with .bvh, expected it with .kps alone"),
     ],

@@ -117,7 +117,7 @@ def test_slow_form_does_not_block_others(password_server: LiveServer) -> None:
 def test_invalid_form(password_server: LiveServer) -> None:
     with password_server.stranger(headers={"Origin": password_server.origin}) as browser:
         response = browser.post("/login", content="&".join(["password=open+sesame"] * 11))
-        assert response.status_code == 403 and "That is not the password" in response.text
+        assert response.status_code == 403 and "Wrong password" in response.text
         assert browser.post("/login", data={"password": "open sesame"}).status_code == 303
 
 

@@ -80,7 +80,7 @@ def test_gltf_without_buffer(client: httpx.Client, live: LiveServer) -> None:
     data, (buffer,) = gltf(short_walk(40), "walk.bin")
     without_buffer = get_error(send(client, data, "my walk.gltf"), live)
     assert (
-        "'walk.bin'" in without_buffer["message"] and "Choose the .gltf and its .bin together" in without_buffer["hint"]
+        "'walk.bin'" in without_buffer["message"] and "Select the .gltf and its .bin together" in without_buffer["hint"]
     )
     other = get_error(send_with_companions(client, data, "my walk.gltf", {"run.bin": buffer}), live)
     assert "'walk.bin': not among the files that came with it ('run.bin')" in other["message"]
@@ -177,7 +177,7 @@ def test_unneeded_companion(client: httpx.Client, live: LiveServer, tmp_path: Pa
     embedded = (tmp_path / "whole.gltf").read_bytes()
     for data, message in (
         (bvh(tmp_path, 2), "BVH needs no other file, expected it without 07.asf"),
-        (embedded, "asks for no other file, expected it without 07.asf"),
+        (embedded, "refers to no other file, expected it without 07.asf"),
         (ASF, "a skeleton without motion"),
         (b"nonsense", "starts with b'nonsense'"),
     ):

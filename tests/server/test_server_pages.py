@@ -117,5 +117,5 @@ def test_missing_pages(
 def test_not_found_page(client: httpx.Client) -> None:
     for path in ("/no/<script>", "/clips/abc", f"/clips/{'x' * 64}"):
         response = client.get(path, headers={"Accept": "text/html"})
-        assert response.status_code == 404 and "Not found" in response.text and "<script" not in response.text
+        assert response.status_code == 404 and "Page not found" in response.text and "<script" not in response.text
         assert 'href="/"' in response.text and "sha256-" in response.headers["content-security-policy"]

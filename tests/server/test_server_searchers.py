@@ -12,9 +12,9 @@ import pytest
 
 import keypose as kp
 from keypose.server.error_responses import TaskError
-from keypose.server.rows import hit_row
 from keypose.server.workers.pool import Workers
 from keypose.server.workers.process import SEARCH_TASKS, UPLOAD_TASKS, Worker, WorkerConfig
+from keypose.server.workers.search_worker import hit_row
 from support import event_loop
 
 GB = 1 << 30
@@ -59,7 +59,7 @@ def test_any_searcher_serves_any_clip(library_template: Path, walk: str) -> None
         try:
             results = await asyncio.gather(*(searchers.run("search", walk, search_payload(walk)) for _ in range(12)))
             assert len({json.dumps(json.loads(each.body)["hits"]) for each in results}) == 1
-            with pytest.raises(TaskError, match=r"no clip|no such"):
+            with pytest.raises(TaskError, match=r"not in the library|no such"):
                 await searchers.run("search", "0" * 64, search_payload("0" * 64))
         finally:
             await searchers.stop()

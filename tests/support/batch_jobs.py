@@ -1,4 +1,4 @@
-"""Functions that worker processes run in the tests, in a module because spawned processes import it by name."""
+"""Functions that worker processes run in the tests, in a module because workers import it by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERRORS: dict[str, KeyposeError] = {
     "FileError": FileError("a.bvh: no such file"),
     "FormatError": FormatError("a.bvh", "5 channels, expected 3 or 6", line=41),
     "LimitError": LimitError("a.bvh", "too many", byte=12),
-    "MissingExtra": MissingExtra("reading USD needs: pip install 'keypose[usd]'"),
+    "MissingExtra": MissingExtra("reading USD needs", "pip install 'keypose[usd]'"),
     "ModelError": ModelError("no joints"),
     "OptionError": OptionError("gaps='x'"),
     "UnknownJoint": UnknownJoint("hipz", ("hips", "chest")),

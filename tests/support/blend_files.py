@@ -11,7 +11,7 @@ import numpy as np
 
 import keypose as kp
 from keypose.curves.keyed_motion import add_residual
-from keypose.formats.figure import metres_per_unit
+from keypose.formats.orientation import metres_per_unit
 from keypose.model import Curves
 from keypose.rotations import multiply, rotate
 

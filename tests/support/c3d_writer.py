@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import Source
 from keypose.formats.c3d import FORMAT
 from keypose.model import Motion
+from keypose.options import LoadOptions
 from keypose.rotations import from_euler, to_matrix
 
 INTEL, DEC, MIPS = 84, 85, 86

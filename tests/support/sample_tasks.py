@@ -85,7 +85,7 @@ def fail(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
         "FormatError": FormatError("walk.bvh", "5 channels", line=41),
         "LibraryDamaged": FormatError("/secret/folder/clips.db", "the database is damaged"),
         "LimitError": LimitError("walk.bvh", "too many joints"),
-        "MissingExtra": MissingExtra("reading USD needs: pip install 'keypose[usd]'"),
+        "MissingExtra": MissingExtra("reading USD needs", "pip install 'keypose[usd]'"),
         "OptionError": OptionError("keys=0, expected more"),
         "UnknownJoint": UnknownJoint("hed", ["head"]),
         "bug": ZeroDivisionError("/secret/folder"),

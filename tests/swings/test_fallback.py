@@ -14,6 +14,7 @@ from keypose import _core
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
 from keypose.swings.fallback import SWING_COST, KeyFitter, add_keys
 from reference import naive_swings_keys as naive
+from support.errors import raises
 
 ROUNDING_DEG = 1e-8
 
@@ -220,11 +221,11 @@ def test_bad_arguments_are_rejected():
     motion = kp.demo_motion()[:100]
     swings = kp.swings(motion)
     for nonsense in (0, -1.0, float("nan"), "3"):
-        with pytest.raises(kp.OptionError, match="tolerance_deg"):
+        with raises(kp.OptionError, option="tolerance_deg"):
             add_keys(motion, swings, nonsense)
-    with pytest.raises(kp.OptionError, match="one for each of"):
+    with raises(kp.OptionError, option="per_joint"):
         add_keys(motion, swings, 1.0, [1.0, 2.0])
-    with pytest.raises(kp.OptionError, match="per_joint"):
+    with raises(kp.OptionError, option="per_joint['Spine']", value=0.0):
         add_keys(motion, swings, 1.0, {motion.skeleton.names[1]: 0.0})
     with pytest.raises(kp.UnknownJoint):
         add_keys(motion, swings, 1.0, {"left_wing": 1.0})

@@ -16,6 +16,7 @@ from keypose.rotations import exp, multiply, normalise
 from keypose.swings import Settings
 from keypose.swings.segment import segment_motion
 from reference import naive_swings as naive
+from support.errors import raises
 
 RULES = [
     (10, 10, 8, 0.003, 0.4, False),
@@ -210,7 +211,7 @@ def test_error_rejects_another_clip():
         swings.error(motion[:20])
     with pytest.raises(kp.OptionError, match="expected the Motion"):
         swings.error(swings)  # type: ignore[arg-type]
-    with pytest.raises(kp.OptionError, match="per='joint'"):
+    with raises(kp.OptionError, option="per", value="joint"):
         swings.error(motion, per="joint")  # type: ignore[arg-type]
     with pytest.raises(kp.OptionError, match="expected a Motion"):
         kp.swings(swings)  # type: ignore[arg-type]

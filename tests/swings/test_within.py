@@ -12,6 +12,7 @@ from keypose.api.swings import levers_mm, mean_sweep, sweep, swings_within
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between
 from keypose.swings.codec import pack, unpack
+from support.errors import raises
 
 CLIPS = ["swings/09_02", "49_06_cartwheel"]
 
@@ -136,17 +137,17 @@ def test_bad_arguments_are_rejected():
                 swings_within(motion, **{name: nonsense})
         with pytest.raises(kp.OptionError, match=f"{name}=.*larger bound"):
             swings_within(motion, **{name: 1e-16}, thresholds=(0.4,))
-        with pytest.raises(kp.OptionError, match="thresholds"):
+        with raises(kp.OptionError, option="thresholds"):
             swings_within(motion, **{name: 5.0}, thresholds=())
-        with pytest.raises(kp.OptionError, match="thresholds"):
+        with raises(kp.OptionError, option="thresholds", value=-1.0):
             swings_within(motion, **{name: 5.0}, thresholds=(0.4, -1.0))
-    with pytest.raises(kp.OptionError, match="less than max_mm"):
+    with raises(kp.OptionError, option="translation_mm", value=2.0):
         swings_within(motion, max_mm=2.0, translation_mm=2.0)
     with pytest.raises(kp.OptionError, match="expected a Motion"):
         swings_within(kp.swings(motion), max_deg=1.0)
-    with pytest.raises(kp.OptionError, match="fallback"):
+    with raises(kp.OptionError, option="fallback", value="splines"):
         sweep(motion, (0.4,), fallback="splines")
-    with pytest.raises(kp.OptionError, match="fallback_deg=0"):
+    with raises(kp.OptionError, option="fallback_deg", value=0.0):
         sweep(motion, (0.4,), fallback="keys", fallback_deg=0.0)
 
 
@@ -172,7 +173,7 @@ def test_one_threshold_may_stand_alone():
     assert pack(alone) == pack(from_array)
     for wrong in (None, "0.4", True, {0.4: 1}, object()):
         for of in (lambda some: sweep(motion, some), lambda some: swings_within(motion, max_deg=5, thresholds=some)):
-            with pytest.raises(kp.OptionError, match="thresholds="):
+            with raises(kp.OptionError, option="thresholds"):
                 of(wrong)
 
 

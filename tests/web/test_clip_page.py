@@ -63,7 +63,7 @@ def test_browsing_key_counts_loads_the_ladder_once(open_page: OpenPage, clip: st
         wait_until(page, "performance.getEntriesByName('keys-redrawn').length === 3")
         wait_until(page, "performance.getEntriesByName('strip-redrawn').length >= 1")
         wait_polished(page, clip, ladder["selections"][ladder["counts"].index(14)])
-        worst = page.locator(".score > div", has_text="worst")
+        worst = page.locator(".score > div", has_text="Largest")
         was = worst.inner_text()
         page.get_by_role("heading", name="In-betweens").click()
         page.get_by_text("Linear", exact=True).click()
@@ -282,10 +282,10 @@ def test_strip_marks_the_current_pose(open_page: OpenPage, clip: str) -> None:
         ("frame=9999", {"frame": "369"}, "the last frame is 369"),
         ("camera=NaN,0,1", {"camera": None}, "camera=NaN,0,1 is not valid"),
         ("camera=1,2", {"camera": None}, "camera=1,2 is not valid"),
-        ("range=300-9999", {"range": "300-369"}, "the range now ends at frame 369"),
-        ("pins=5,-3,4000", {"pins": "5"}, "some pins are outside the clip"),
-        ("trails=Nobody,Hips", {"trails": "Hips"}, "some trails are of joints that this clip does not have"),
-        ("weights=left_arm:2,wing:3", {"weights": "left_arm:2"}, "some weights are not valid"),
+        ("range=300-9999", {"range": "300-369"}, "the range went beyond the last frame, 369"),
+        ("pins=5,-3,4000", {"pins": "5"}, "some pinned frames are outside the clip"),
+        ("trails=Nobody,Hips", {"trails": "Hips"}, "some joints with trails do not exist in this clip"),
+        ("weights=left_arm:2,wing:3", {"weights": "left_arm:2"}, "some weights of body parts are not valid"),
         ("interpolation=none&speed=99", {"interpolation": None, "speed": None}, "interpolation=none is not valid"),
     ],
 )
@@ -294,7 +294,7 @@ def test_invalid_address_is_corrected(
 ) -> None:
     with open_page(f"/clips/{clip}?panel=keys&{query}") as tab:
         page = tab.page
-        toast = page.locator(".toast", has_text="The address was corrected")
+        toast = page.locator(".toast", has_text="The link was corrected")
         expect(toast).to_contain_text(reason)  # first: the toast disappears
         wait_ready(page)
         wait_query(page, **repaired)

@@ -141,7 +141,7 @@ def test_hand_is_dragged(open_page: OpenPage, clip: str) -> None:
         )
         page.get_by_role("button", name="Up by 2 centimetres").click()
         wait_steps(page, 2)
-        page.get_by_label("Drag a ball in the view, or move").select_option(label="hips (whole figure)")
+        page.get_by_label("Drag a handle in the view, or move by 2 cm").select_option(label="hips (whole body)")
         page.get_by_role("button", name="Down by 2 centimetres").click()
         wait_steps(page, 3)
         assert [step["op"] for step in applied_steps(page, clip)] == ["reach", "reach", "shift"]
@@ -152,7 +152,7 @@ def test_ik_handle_follows_the_selected_joint(open_page: OpenPage, clip: str) ->
     with open_page(f"/clips/{clip}?keys=9") as tab:
         page = tab.page
         start_edit(page)
-        handle = page.get_by_label("Drag a ball in the view, or move").locator("option:checked")
+        handle = page.get_by_label("Drag a handle in the view, or move by 2 cm").locator("option:checked")
         expect(handle).to_have_text("left hand")
         box = page.locator("canvas.stage").bounding_box()
         x, y = read_handles(page, clip)["RightFoot"]
@@ -163,7 +163,7 @@ def test_ik_handle_follows_the_selected_joint(open_page: OpenPage, clip: str) ->
         wait_steps(page, 1)
         (step,) = applied_steps(page, clip)
         assert (step["op"], step["joint"]) == ("reach", "RightFoot")
-        expect(page.locator(".history-step").first).to_have_text("Move right foot 2 cm at 0")
+        expect(page.locator(".history-step").first).to_have_text("Move right foot 2 cm at frame 0")
         page.get_by_label("Joint", exact=True).select_option(label="RightForeArm")
         expect(handle).to_have_text("right hand")  # of its limb
         page.get_by_label("Joint", exact=True).select_option(label="Head")
@@ -180,7 +180,7 @@ def test_detail_is_undone_and_saved_like_steps(open_page: OpenPage, clip: str) -
         wait_steps(page, 2)
         set_slider(page, "Captured detail", 70)
         wait_steps(page, 3)
-        history = ["Detail 70 %", "Mirror the pose at 0", "Detail 10 %", "9 keys"]
+        history = ["Captured detail 70 %", "Mirror pose at frame 0", "Captured detail 10 %", "Start: 9 keys"]
         rows, detail = page.locator(".history-step"), page.get_by_role("slider", name="Captured detail")
         for undone, value in enumerate(("70", "10", "10", "0")):
             expect(rows).to_have_text(history)
@@ -224,8 +224,8 @@ def test_keys_are_moved_added_removed_and_poses_mirrored(open_page: OpenPage, cl
         set_slider(page, "Captured detail", 100)
         set_slider(page, "Captured detail", 60)
         expect(page.locator(".history-step")).to_have_text(
-            ["Detail 60 %", f"Mirror the pose at {step['to']}", f"Key removed at {step['to'] + 1}",
-             f"Key added at {step['to'] + 1}", f"Key {key} to {step['to']}", "9 keys"])  # fmt: skip
+            ["Captured detail 60 %", f"Mirror pose at frame {step['to']}", f"Remove key at frame {step['to'] + 1}",
+             f"Add key at frame {step['to'] + 1}", f"Move key from frame {key} to {step['to']}", "Start: 9 keys"])  # fmt: skip
         wait_saved(page)
         assert call_api(page, f"/api/clips/{clip}/draft")["draft"]["residual"] == 0.6
         expect(page.get_by_role("list", name="Key marks").locator("li")).to_have_count(2)

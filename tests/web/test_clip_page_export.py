@@ -74,7 +74,7 @@ def test_lossless_export_of_a_capture(open_page: OpenPage, server: ServerInfo, c
         dialog.get_by_text("Capture", exact=True).click()
         dialog.get_by_label("Lossless").check()
         expect(dialog.get_by_label("Maximum error (mm)")).to_be_disabled()
-        expect(page.locator(".export-note")).to_contain_text("every number exactly preserved")
+        expect(page.locator(".export-note")).to_contain_text("Every number is stored exactly")
         with page.expect_download() as download:
             dialog.get_by_role("button", name="Download").click()
         download.value.save_as(tmp_path / "taken.kps")
@@ -113,7 +113,7 @@ def test_missing_extras_are_listed(open_page: OpenPage, clip: str) -> None:
         for each in missing:
             expect(dialog.locator(f"input[value='{each['suffix']}']")).to_be_disabled()
             expect(dialog.locator("label", has_text=each["suffix"])).to_contain_text(
-                f"needs: {each['install_command']}"
+                f"Not installed on the server: {each['install_command']}"
             )
         expect(dialog.locator("input[value='.glb']")).to_be_checked()
         assert page_errors(tab) == []
@@ -126,7 +126,7 @@ def test_dialog_describes_the_content_of_each_file(open_page: OpenPage, clip: st
         page.keyboard.press("e")
         dialog, note = page.get_by_role("dialog"), page.locator(".export-note")
         for suffix, text in ((".glb", "Just the keys with curves"), (".bvh", "Every frame, sampled from the curves"),
-                             (".keys.json", "The keys with their curves as text"), (".kps", "without any loss")):  # fmt: skip
+                             (".keys.json", "Just the keys with curves between them"), (".kps", "own compact format")):  # fmt: skip
             dialog.locator(f"input[value='{suffix}']").check()
             expect(note).to_contain_text(text)
         expect(dialog.get_by_label("Maximum error (mm)")).to_be_hidden()  # keys are kept as they are

@@ -62,7 +62,7 @@ def test_text_is_searched_while_typing(open_page: OpenPage) -> None:
         page.keyboard.type("kick")
         wait_cards(page, ["kick", "high kick", "all of it"])  # the last one by its tag
         page.wait_for_url("**/?text=kick")
-        page.get_by_role("button", name="Remove “kick”").click()
+        page.get_by_role("button", name="Remove filter “kick”").click()
         wait_cards(page, NAMES)
         expect(page.get_by_label("Search names and tags")).to_have_value("")
         page.get_by_label("Search names and tags").fill("nothing is called this")

@@ -74,12 +74,12 @@ def test_pose_is_found_and_the_search_can_be_changed(open_page: OpenPage, hashes
         start, end = _match_span(card)
         assert start == pytest.approx(310 / 370, abs=0.05) and end - start < 0.1
         expect(card.locator(".match-details span").first).not_to_be_empty()
-        page.get_by_role("heading", name="Poses like one in kick").wait_for()
+        page.get_by_role("heading", name="Poses like the one in kick").wait_for()
         expect(page.get_by_label("Compare").locator("[value=legs]")).to_be_attached()  # all of the head has come
         for name in ("all", "body", "major", "end_effectors"):  # nobody's words
             expect(page.get_by_label("Compare").locator(f"[value={name}]")).to_have_count(0)
         with page.expect_request("**/api/search") as request:
-            page.get_by_label("include mirrored").uncheck()
+            page.get_by_label("include mirrored motion").uncheck()
         assert request.value.post_data_json["mirrored"] is False
         page.wait_for_url("**mirrored=0")
         with page.expect_request("**/api/search") as request:
@@ -89,7 +89,7 @@ def test_pose_is_found_and_the_search_can_be_changed(open_page: OpenPage, hashes
         page.reload()
         page.wait_for_selector(".grid.hits .match-details")
         expect(page.get_by_label("Compare")).to_have_value("legs")
-        expect(page.get_by_label("include mirrored")).not_to_be_checked()
+        expect(page.get_by_label("include mirrored motion")).not_to_be_checked()
         assert tab.errors == []
 
 

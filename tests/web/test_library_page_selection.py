@@ -193,7 +193,7 @@ def test_trash_lists_and_restores_clips(open_page: OpenPage, server: ServerInfo)
         rows = page.locator(".trash-name")
         expect(rows).to_have_text(["walk", "turn", "jump", "kick"])  # the last one first
         facts = page.locator(".trash-row", has_text="jump").locator(".trash-details")
-        expect(facts).to_have_text("2.3 s · removed just now · 30 days left")
+        expect(facts).to_have_text("2.3 s · moved here just now · 30 days left")
         page.get_by_role("button", name="Restore jump").click()
         expect(rows).to_have_text(["walk", "turn", "kick"])
         page.get_by_role("checkbox", name="Select walk").click()

@@ -190,17 +190,17 @@ def test_missing_companion_is_reported(open_page: OpenPage, tmp_path: Path) -> N
     data, (content,) = gltf(cut("half", 90, 150), "half.bin")
     (tmp_path / "half.gltf").write_bytes(data)
     (tmp_path / "other.bin").write_bytes(content)
-    acclaim, scene = "Choose the .amc and its .asf together", "Choose the .gltf and its .bin together"
+    acclaim, scene = "Select the .amc and its .asf together", "Select the .gltf and its .bin together"
     with open_page() as tab:
         page = tab.page
         page.wait_for_selector(".card-name")
         page.set_input_files(".pick-files", [str(path) for path in sorted(tmp_path.iterdir()) if path.is_file()])
         expect(page.locator(".uploads-summary")).to_have_text("0 clips added, 4 failed")
         for name, message, hint in (
-            ("07_99.amc", "A motion without its skeleton", acclaim),
+            ("07_99.amc", "The motion has no skeleton", acclaim),
             ("09.asf", "A skeleton without motion", acclaim),
             ("half.gltf", "'half.bin': no such file", scene),
-            ("other.bin", "Data without the file that says what they are", scene),
+            ("other.bin", "The data of a .gltf file", scene),
         ):
             problem = page.locator(".upload[data-stage=failed]", has_text=name).first
             expect(problem.locator(".upload-error")).to_contain_text(message)

@@ -116,5 +116,5 @@ function mountNotFound(root: HTMLElement): Page {
   const back = h("a", { class: "button primary", href: "/" }, "Go to the library");
   const text = "The address may be incomplete, or the clip may no longer be in the library.";
   fill(root, emptyState({ icon: "compass", title: "Page not found", text, actions: [back] }));
-  return { title: "Not found", unmount: () => {} };
+  return { title: "Page not found", unmount: () => {} };
 }

@@ -25,8 +25,8 @@ and the same for ``right_``; a limb without a side in the file has no prefix. Ea
 joint. Other recognised joints (faces, twist bones, end joints, controls) get a body part made from their own name, such
 as ``left_forearm_twist``.
 
-``names.py`` has the words and parses one name, ``recognition.py`` resolves ambiguous names by the
-hierarchy, ``body_parts.py`` has the result.
+``names.py`` has the words and parses one name; ``body_parts.py`` resolves ambiguous names by the hierarchy, and has
+the result.
 """
 
 from keypose.anatomy.body_parts import Anatomy, recognise

@@ -61,6 +61,7 @@ _GROUPS = {
 }
 _MAJOR = ("hips", *(f"{side}_{segment}" for segment in ("forearm", "hand", "shin", "foot") for side in SIDES))
 _SIDE = re.compile(r"(?<![^ ])(?:left|right)(?![^_])")  # at the start, as a separate word
+_Fit = tuple[int, tuple[tuple[str, int], ...]]  # score of the words, and the joint of each segment
 
 
 def part_name(side: str, segment: str) -> str:
@@ -223,9 +224,6 @@ def _find_limb(
         if joint not in line_joints:
             likeliest = next(iter(meanings[labels[joint].key]))
             joint_of_part.setdefault(part_name(side, likeliest), joint)
-
-
-_Fit = tuple[int, tuple[tuple[str, int], ...]]  # score of the words, and the joint of each segment
 
 
 def _extend_fits(

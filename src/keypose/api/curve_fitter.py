@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keypose.arrays import Ints
-from keypose.curves.cubic_fit import ROTATION_KINDS, RotationKind, build_channels, compute_inbetween_costs
-from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation, Polisher, build_keyed_motion
+from keypose.curves.cubic_fit import ROTATION_KINDS, build_channels, compute_inbetween_costs
+from keypose.curves.keyed_motion import INTERPOLATIONS, Polisher, build_keyed_motion
 from keypose.errors import OptionError
 from keypose.methods.salient import MAX_THREADS, available_cores
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion
+from keypose.options import Interpolation, RotationKind
 from keypose.validation import check_bool, check_choice, check_int, check_number
 
 
@@ -106,12 +107,14 @@ def build_curve_options(
     if interpolation != "bezier":
         for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
             if is_given:
-                raise OptionError(f"{name}= is for interpolation='bezier', whose slopes are free")
+                raise OptionError("only interpolation bezier has free tangents", option=name)
     can = interpolation == "bezier" and rotation == "quaternion" and not shared and not penalty
     if polish is not None and check_bool("polish", polish) and not can:
-        raise OptionError("polish=True needs interpolation='bezier', rotation='quaternion' and free slopes")
+        raise OptionError(
+            "needs interpolation bezier, rotation quaternion and free tangents", option="polish", value=True
+        )
     if polish_weights is not None and (polish is False or not can):
-        raise OptionError("polish_weights= says how to polish, which is off here")
+        raise OptionError("curves are not polished here, so weights have no effect", option="polish_weights")
     cores = available_cores() if threads is None else min(check_int("threads", threads, min_value=1), MAX_THREADS)
     return CurveOptions(
         interpolation, rotation, shared, penalty, can if polish is None else polish, polish_weights, cores

@@ -30,6 +30,8 @@ COMMON_OPTIONS = {
     "frames": "only these frames, (start, stop)",
 }
 KEY_COUNT_OPTIONS = ("keys", "tolerance_mm", "auto")  # of select
+FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
+MIN_FLIGHT_S = 0.1
 
 
 class FeatureOptions(NamedTuple):
@@ -71,11 +73,11 @@ def count_frames(source: Source) -> int:
     """Return the number of frames."""
     if isinstance(source, str | bytes) or not hasattr(source, "__len__"):
         description = f"{source!r}" if isinstance(source, str | bytes) else type(source).__name__
-        raise OptionError(f"{description}, expected a Motion, as kp.load gives, or an array of frames and columns")
+        raise OptionError(f"{description}", expected="a Motion, as kp.load gives, or an array of frames and columns")
     try:
         return len(source)  # type: ignore[arg-type]
     except TypeError:  # a zero-dimensional array
-        raise OptionError("a single number, expected a Motion or an array of frames and columns") from None
+        raise OptionError("a single number", expected="a Motion or an array of frames and columns") from None
 
 
 def build_method_input(
@@ -127,17 +129,14 @@ def build_method_input(
             method_input = build_array_features(source, feature_options.fps, feature_options.smoothing_s)
     if isinstance(method_input, EdgeCosts | InbetweenCosts) and not method.takes_edge_costs:
         takers = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
-        raise OptionError(f"{method.name} needs a motion or an array; edge costs are for {takers}")
+        raise OptionError(f"{method.name} needs a motion or an array", hint=f"edge costs are for {takers}")
     return method_input if (start, stop) == (0, method_input.n_frames) else method_input[start:stop]
 
 
 def _reject_options(options: Mapping[str, object], reason: str) -> None:
     for name, value in options.items():
         if value is not None:
-            raise OptionError(f"{name}= {reason}")
-
-
-FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
+            raise OptionError(reason, option=name)
 
 
 def parse_frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
@@ -146,7 +145,7 @@ def parse_frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
         return 0, n_frames
     pair = (frames.start, frames.stop) if isinstance(frames, slice) and frames.step in (None, 1) else frames
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
+        raise OptionError(option="frames", value=frames, expected="a range (start, stop)")
     ends = [None if end is None else check_int("frames", end) for end in pair]
     first, last, _ = slice(*ends).indices(n_frames)
     if first >= last:
@@ -179,23 +178,20 @@ def _items(name: str, value: Any) -> Iterable[Any]:
     try:
         return tuple(value)
     except TypeError:
-        raise OptionError(f"{name}={value!r}, expected frames such as (30, 88)") from None
+        raise OptionError(option=name, value=value, expected="frames such as (30, 88)") from None
 
 
 def _parse_frame_item(motion: object, name: str, item: Any, start: int, stop: int) -> Iterable[int]:
     if name == "pins" and isinstance(item, str):
         if item != "contacts":
-            raise OptionError(f"pins: {item!r}, expected frames or the word 'contacts'")
+            raise OptionError(f"{item!r}", option="pins", expected="frames or the word 'contacts'")
         if not isinstance(motion, Motion):
-            raise OptionError("pins='contacts' needs a Motion: a plain array has no feet")
+            raise OptionError("needs a Motion: a plain array has no feet", option="pins", value="contacts")
         return [frame for frame in contact_frames(motion) if start <= frame < stop]
     frame = check_int(name, item)
     if not start <= frame < stop:
-        raise OptionError(f"{name}: frame {frame}, expected {start} to {stop - 1}")
+        raise OptionError(f"frame {frame}", option=name, expected=f"{start} to {stop - 1}")
     return [frame]
-
-
-MIN_FLIGHT_S = 0.1
 
 
 def contact_frames(motion: Motion) -> tuple[int, ...]:
@@ -206,7 +202,9 @@ def contact_frames(motion: Motion) -> tuple[int, ...]:
     """
     contacts = motion.foot_contacts()
     if not contacts.feet:
-        raise OptionError(f"{motion.name}: no foot is recognised, so pins='contacts' has nothing to pin")
+        raise OptionError(
+            "has nothing to pin: no foot is recognised", subject=motion.name, option="pins", value="contacts"
+        )
     frames: set[int] = set()
     for foot in contacts.in_contact.T:
         for start, stop in runs(foot):

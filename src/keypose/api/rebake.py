@@ -10,13 +10,20 @@ import numpy as np
 
 from keypose.api.rest_pose_alignment import align_rest_poses
 from keypose.arrays import Floats, Ints, freeze
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.model import KeyedMotion, Motion, Residual, Skeleton
 from keypose.model.motion import WHOLE_RATIO_TOLERANCE
 from keypose.rotations import angle_between, rotate
 from keypose.validation import check_choice, check_number
 
 MAX_LISTED_NAMES = 6
+
+Timing: TypeAlias = Literal["auto", "keys", "frames"]
+TIMINGS: tuple[Timing, ...] = get_args(Timing)
+
+SAME_ROTATION_RAD = np.deg2rad(2.0)  # rotations between two keys that differ by less count as equal
+FRAME_TOLERANCE = 1e-3  # frames
+KeyPair: TypeAlias = tuple[int, int]  # indices of a key in the edit and in the original
 
 
 def rebake(
@@ -34,13 +41,19 @@ def rebake(
     at its frames elsewhere. Notes of the result name the choice.
     """
     if not isinstance(edited, KeyedMotion | Motion):
-        raise OptionError(f"{type(edited).__name__}, expected the edited KeyedMotion or Motion")
+        raise OptionError(type(edited).__name__, expected="the edited KeyedMotion or Motion")
     if not isinstance(original_keyed, KeyedMotion):
-        raise OptionError(f"{type(original_keyed).__name__}, expected the KeyedMotion that was edited")
+        raise OptionError(type(original_keyed).__name__, expected="the KeyedMotion that was edited")
     captured = original_keyed.residual
     if captured is None:
-        raise OptionError(f"{original_keyed.name}: no residual was kept, so there is nothing to put back: use what "
-                          "kp.unbake gave, or a file that holds the residual")  # fmt: skip
+        raise OptionError(
+            "no residual was kept, so there is nothing to put back",
+            subject=original_keyed.name,
+            hint=Hint(
+                "use what kp.unbake gave, or a file that holds the residual",
+                "use what keypose unbake wrote, or a file that holds the residual",
+            ),
+        )
     share = check_number("residual", residual)
     check_choice("timing", timing, TIMINGS)
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
@@ -110,15 +123,6 @@ def _match_joints(edited: Skeleton, original: Skeleton) -> _JointPairs:
     return _JointPairs(edited_joints, original_joints)
 
 
-Timing: TypeAlias = Literal["auto", "keys", "frames"]
-TIMINGS: tuple[Timing, ...] = get_args(Timing)
-
-SAME_ROTATION_RAD = np.deg2rad(2.0)  # rotations between two keys that differ by less count as equal
-FRAME_TOLERANCE = 1e-3  # frames
-
-KeyPair: TypeAlias = tuple[int, int]  # indices of a key in the edit and in the original
-
-
 class TimingMap(NamedTuple):
     """The frame of the detail that each frame of an edit uses."""
 
@@ -151,10 +155,21 @@ def build_timing_map(
     pairs: list[KeyPair] = []
     if timing == "keys":
         if not isinstance(edited, KeyedMotion):
-            raise OptionError("timing='keys' needs a KeyedMotion, as kp.load_keyed gives; a Motion goes by frames")
+            raise OptionError(
+                "needs an edit with keys",
+                option="timing",
+                value="keys",
+                expected=Hint(
+                    "a KeyedMotion, as kp.load_keyed gives", "an edit whose file keeps keys: GLB, .keys.json"
+                ),
+            )
         if edited.n_keys != original.n_keys:
-            raise OptionError(f"timing='keys' needs as many keys in the edit ({edited.n_keys}) as in the original "
-                              f"({original.n_keys}); use timing='frames'")  # fmt: skip
+            raise OptionError(
+                f"needs as many keys in the edit ({edited.n_keys}) as in the original ({original.n_keys})",
+                option="timing",
+                value="keys",
+                hint=Hint("use timing='frames'", "use --timing frames"),
+            )
         pairs = [(k, k) for k in range(edited.n_keys)]
     elif timing == "auto" and isinstance(edited, KeyedMotion):
         pairs = match_keys(edited, original, rate)

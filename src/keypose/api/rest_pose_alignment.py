@@ -86,9 +86,13 @@ def align_rest_poses(edited: Motion, original: KeyedMotion, edited_joints: Ints,
     off = min((fit.bone_errors for fit in fits), key=lambda off: float(off.max()))
     worst = int(off.argmax())
     raise OptionError(
-        f"{edited.name}: at rest {edited.skeleton.names[edited_joints[bones.joints[worst]]]} lies elsewhere than in "
-        f"{original.name!r}, by {off[worst]:.1%} of the longest bone, so the detail does not fit; keep the bones' rest "
-        f"pose and export them with the body that is bound to them, or hand over the .blend file itself"
+        f"at rest {edited.skeleton.names[edited_joints[bones.joints[worst]]]} lies elsewhere than "
+        f"in {original.name!r}, by {off[worst]:.1%} of the longest bone, so the detail does not fit",
+        subject=edited.name,
+        hint=(
+            "keep the bones' rest pose and export them with the body that is bound to them, or hand "
+            "over the .blend file itself"
+        ),
     )
 
 

@@ -23,15 +23,18 @@ from keypose.api.method_input import (
 from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats
 from keypose.curves import interpolate_linear
 from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.features import JointNames
 from keypose.methods import METHODS, Methods
 from keypose.methods.farthest import FarthestSearch
 from keypose.methods.refine import RefineTable
-from keypose.methods.refine import refine_table as table_of
+from keypose.methods.refine import refine_table as compute_refine_table
 from keypose.metrics import distances
 from keypose.model import Features, Ladder, Motion, Selection
 from keypose.validation import check_bool, check_int
+
+Rebuild: TypeAlias = Callable[[Motion, Ints], Motion]
+CountSource: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
 
 
 def methods() -> Methods:
@@ -55,7 +58,9 @@ def ladder(
     """Return a selection for every number of keys, by one method; ``methods()`` lists them with their options.
 
     ``motion`` is a Motion, a plain array (T, D) with ``fps``, Features, or for ``salient`` EdgeCosts. ``joints`` takes
-    joint names, body parts or groups, ``weights`` a mapping from these; both default to those of the method.
+    joint names, body parts or groups, ``weights`` a mapping from these, and ``features`` the kind of features;
+    all default to those of the method. ``max_keys`` is the largest number of keys, ``smoothing_s`` the sigma of a
+    Gaussian filter.
     ``frames`` is a range (start, stop) like a slice; keys are frames of the whole motion. ``pins`` (of
     methods that have it) takes frames, ``"contacts"``, or both.
     """
@@ -90,13 +95,17 @@ def select(
 
     Give ``keys``, or ``tolerance_mm`` (the selection with fewest keys whose in-betweens leave no joint farther off, on
     a figure of 1.7 m; in-betweens are linear, or with ``cost="inbetween"`` of its ``interpolation``), or ``auto=True``
-    (by the shape of the error curve); with none of them the method's own count.
+    (by the shape of the error curve, up to ``max_keys``); with none of them the method's own count.
     """
     check_key_count_options(keys, tolerance_mm, auto=auto)
     if keys is not None:
         n_keys = check_int("keys", keys)
         if max_keys is not None and n_keys > check_int("max_keys", max_keys):
-            raise OptionError(f"keys={n_keys} is more than max_keys={max_keys}")
+            raise OptionError(
+                option="keys",
+                value=n_keys,
+                expected=Hint(f"at most max_keys={max_keys}", f"at most --max-keys {max_keys}"),
+            )
         if options.get("cost") == "inbetween":
             options.setdefault("top_only", True)
         return selection_with_keys(ladder(motion, method, max_keys=max(n_keys, 2), **options), n_keys)
@@ -108,7 +117,10 @@ def select(
     if key_ladder.natural is None:
         own = ", ".join(name for name, row in METHODS.items() if row.has_own_count)
         why = "is above max_keys" if METHODS[method].has_own_count else f"does not exist (only {own} have one)"
-        raise OptionError(f"{method}'s own number of keys {why}: give keys=, tolerance_mm= or auto=True")
+        raise OptionError(
+            f"{method}'s own number of keys {why}",
+            expected=Hint("keys=, tolerance_mm= or auto=True", "--keys, --tolerance-mm or --auto"),
+        )
     return key_ladder.at(key_ladder.natural)
 
 
@@ -161,13 +173,17 @@ def refine_table(
     check_options(row, options, (*FeatureOptions._fields, "frames"))
     start, stop = parse_frame_range(frames, count_frames(motion))
     feature_options = FeatureOptions(fps, features, joints, weights, smoothing_s)
-    return table_of(cast(Features, build_method_input(row, motion, feature_options, start, stop)), **options)
+    features_of_method = cast(Features, build_method_input(row, motion, feature_options, start, stop))
+    return compute_refine_table(features_of_method, **options)
 
 
 def check_key_count_options(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
     """Raise an OptionError if more than one option for the number of keys is given."""
     if sum([keys is not None, tolerance_mm is not None, check_bool("auto", auto)]) > 1:
-        raise OptionError("give one of keys=, tolerance_mm= and auto=True, not several")
+        raise OptionError(
+            "several options say how many keys",
+            expected=Hint("one of keys=, tolerance_mm= and auto=True", "one of --keys, --tolerance-mm and --auto"),
+        )
 
 
 def selection_with_keys(key_ladder: Ladder, keys: int) -> Selection:
@@ -178,9 +194,13 @@ def selection_with_keys(key_ladder: Ladder, keys: int) -> Selection:
     if keys < min_keys:
         why = "pins and gaps" if min_keys > 2 else "the first and the last frame"
         need = f"{key_ladder.method} needs at least {min_keys} here" + (f" for {why}" if min_keys > 1 else "")
-        raise OptionError(f"{keys} key{'s' * (keys != 1)}, but {need}")
+        raise OptionError(f"is too few: {need}", option="keys", value=keys)
     if keys > max_keys:
-        raise OptionError(f"{keys} keys, but {key_ladder.method} has selections of {min_keys} to {max_keys} keys here")
+        raise OptionError(
+            f"is too many: {key_ladder.method} has selections of {min_keys} to {max_keys} keys here",
+            option="keys",
+            value=keys,
+        )
     return key_ladder.at(keys)
 
 
@@ -202,10 +222,15 @@ def select_within(
 ) -> tuple[Ladder, Selection]:
     """Return the ladder, and its selection with fewest keys within the tolerance."""
     if not isinstance(motion, Motion):
-        raise OptionError("tolerance_mm= needs a Motion: a plain array has no millimetres; see ladder(...).costs")
+        raise OptionError(
+            "needs a Motion: a plain array has no millimetres",
+            option="tolerance_mm",
+            value=tolerance_mm,
+            hint="see ladder(...).costs",
+        )
     errors = build_error_measure(motion, options)
     if errors is None:
-        raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm")
+        raise OptionError("the figure has no height, so nothing can be stated in mm", subject=motion.name)
     key_ladder = ladder(motion, method, max_keys=max_keys, **options)
     selection = errors.first_within(key_ladder, tolerance_mm)
     if selection is None and max_keys is None and key_ladder.counts[-1] < errors.n_frames:
@@ -217,8 +242,8 @@ def select_within(
     if selection is None:
         max_count = int(key_ladder.counts[-1])
         raise OptionError(
-            f"no selection of {key_ladder.counts[0]} to {max_count} keys stays within {tolerance_mm:g} mm; "
-            f"with {max_count} keys it is {errors.max_error_mm(key_ladder.at(max_count)):.4g} mm"
+            f"no selection of {key_ladder.counts[0]} to {max_count} keys stays within {tolerance_mm:g} mm",
+            hint=f"with {max_count} keys it is {errors.max_error_mm(key_ladder.at(max_count)):.4g} mm",
         )
     return key_ladder, selection
 
@@ -229,10 +254,6 @@ def _full_ladder(motion: Motion, method: str, n_frames: int, options: Mapping[st
         return ladder(motion, method, max_keys=n_frames, **options)
     except OptionError:
         return default
-
-
-Rebuild: TypeAlias = Callable[[Motion, Ints], Motion]
-CountSource: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
 
 
 @dataclass(frozen=True, eq=False)

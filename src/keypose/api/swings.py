@@ -10,15 +10,16 @@ import numpy as np
 
 from keypose import kinematics
 from keypose.arrays import Floats
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.metrics import distances, position_errors_mm
 from keypose.model import Motion
+from keypose.options import Fallback, Metric, SwingBoundOptions, declared_options
 from keypose.rotations import angle_between
 from keypose.swings.codec import pack
 from keypose.swings.fallback import KeyFitter, add_keys
 from keypose.swings.model import Swings
 from keypose.swings.segment import build_tracks, swings
-from keypose.swings.settings import MAX_ANGLE_DEG, MAX_TRANSLATION_MM, Fallback, Metric, Settings, check_setting
+from keypose.swings.settings import Settings, check_setting
 from keypose.validation import check_choice, check_number
 
 BOUND_THRESHOLDS = (0.2, 0.4, 0.7, 1.0)  # tried for a bound; near 0 hardly anything is a swing
@@ -29,9 +30,13 @@ MAX_TOLERANCE_DEG = 30.0  # for any joint, however short its lever
 SAFETY_FACTOR = 0.9999  # share of a bound that is used, because 32-bit numbers in files round
 MIN_BOUND_USE = 0.95  # share of a bound in mm that is enough
 MAX_TRIES = 10  # to reach MIN_BOUND_USE
+FIGURES = ("error_deg", "n_swings", "n_keys", "bytes")
 
 
-class SwingOptions(TypedDict, total=False):
+BOUNDS = declared_options(SwingBoundOptions)
+
+
+class SwingKeywords(TypedDict, total=False):
     """The options of ``swings`` besides threshold and fallback."""
 
     metric: Metric
@@ -52,9 +57,6 @@ class SweepRow:
     n_swings: int
     n_keys: int  # without left-out joints
     bytes: int  # packed
-
-
-FIGURES = ("error_deg", "n_swings", "n_keys", "bytes")
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,9 @@ class Sweep:
 def mean_sweep(sweeps: Sequence[Sweep]) -> tuple[MeanRow, ...]:
     """Return the means over several sweeps of the same thresholds (Figure 18 of the thesis)."""
     if not sweeps:
-        raise OptionError("no sweep, expected at least one")
+        raise OptionError("no sweep", expected="at least one")
     if len({tuple(row.threshold for row in each) for each in sweeps}) > 1:
-        raise OptionError("sweeps of different thresholds, expected the same ones for a mean")
+        raise OptionError("sweeps of different thresholds", expected="the same ones for a mean")
     rows = zip(*sweeps, strict=True)
     return tuple(
         MeanRow(some[0].threshold, *(float(np.mean([getattr(row, figure) for row in some])) for figure in FIGURES))
@@ -105,7 +107,7 @@ def sweep(
     *,
     fallback: Fallback | None = None,
     fallback_deg: float = Settings.fallback_deg,
-    **options: Unpack[SwingOptions],
+    **options: Unpack[SwingKeywords],
 ) -> Sweep:
     """Return error and size of the swings at several thresholds. Options as for ``swings``."""
     fallback_keys = None if fallback is None else check_choice("fallback", fallback, ("keys",))
@@ -124,7 +126,7 @@ def swings_within(
     max_deg: float | None = None,
     max_mm: float | None = None,
     thresholds: float | Sequence[float] = BOUND_THRESHOLDS,
-    **options: Unpack[SwingOptions],
+    **options: Unpack[SwingKeywords],
 ) -> Swings:
     """Return the swings with the smallest stored size that stay within a bound in every frame.
 
@@ -134,21 +136,31 @@ def swings_within(
     ``thresholds``, and keyed where they exceed the bound. Other options as for ``swings``.
     """
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
+        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
     if (max_deg is None) == (max_mm is None):
-        raise OptionError("swings_within: expected one bound, max_deg= (of turns) or max_mm= (of places)")
+        raise OptionError(
+            expected=Hint(
+                "one bound: max_deg= (of rotations) or max_mm= (of positions)",
+                "one bound: --max-deg (of rotations) or --max-mm (of positions)",
+            )
+        )
     if max_deg is not None:
-        bound = check_number("max_deg", max_deg, above=0.0, max_value=MAX_ANGLE_DEG)
+        bound = check_number("max_deg", max_deg, **BOUNDS["max_deg"].bounds)
         best = _smallest(
             _fit_within_deg(motion, smallest, bound) for smallest in _swings_at_thresholds(motion, thresholds, options)
         )
-        bound_text = f"max_deg={bound:g}"
+        option = "max_deg"
     else:
-        bound = check_number("max_mm", max_mm, above=0.0, max_value=MAX_TRANSLATION_MM)
+        bound = check_number("max_mm", max_mm, **BOUNDS["max_mm"].bounds)
         best = _smallest(_fit_within_mm(motion, thresholds, options, bound))
-        bound_text = f"max_mm={bound:g}"
+        option = "max_mm"
     if best is None:
-        raise OptionError(f"{bound_text}: a key on every frame is still farther off, by rounding; give a larger bound")
+        raise OptionError(
+            "is exceeded even with a key on every frame, by rounding",
+            option=option,
+            value=bound,
+            hint="give a larger bound",
+        )
     return best
 
 
@@ -162,7 +174,7 @@ def _smallest(candidates: Iterator[Swings | None]) -> Swings | None:
 
 
 def _swings_at_thresholds(
-    motion: Motion, thresholds: float | Sequence[float], options: SwingOptions
+    motion: Motion, thresholds: float | Sequence[float], options: SwingKeywords
 ) -> Iterator[Swings]:
     """Return the swings at each threshold; what does not depend on it is computed once."""
     values = _parse_thresholds(thresholds)
@@ -179,13 +191,8 @@ def _parse_thresholds(thresholds: float | Sequence[float]) -> list[float]:
         return [check_setting("threshold", thresholds, option="thresholds")]
     values = [check_setting("threshold", value, option="thresholds") for value in thresholds]
     if not values:
-        raise OptionError("thresholds: none, expected at least one from 0 to pi")
+        raise OptionError("none", option="thresholds", expected="at least one from 0 to pi")
     return values
-
-
-def _with_fallback_settings(keyed: Swings, fallback_deg: float) -> Swings:
-    """Return keyed swings with the fallback in their settings."""
-    return replace(keyed, settings=replace(keyed.settings, fallback="keys", fallback_deg=fallback_deg))
 
 
 def _fit_within_deg(motion: Motion, bare_swings: Swings, bound: float) -> Swings | None:
@@ -194,14 +201,27 @@ def _fit_within_deg(motion: Motion, bare_swings: Swings, bound: float) -> Swings
     return keyed if errors_deg.max() <= bound else None
 
 
+def _with_fallback_settings(keyed: Swings, fallback_deg: float) -> Swings:
+    """Return keyed swings with the fallback in their settings."""
+    return replace(keyed, settings=replace(keyed.settings, fallback="keys", fallback_deg=fallback_deg))
+
+
 def _fit_within_mm(
-    motion: Motion, thresholds: float | Sequence[float], options: SwingOptions, bound: float
+    motion: Motion, thresholds: float | Sequence[float], options: SwingKeywords, bound: float
 ) -> Iterator[Swings | None]:
     """Return the swings that use up the bound at each threshold; tolerances share one scale, corrected for each."""
     if motion.height <= 0:
-        raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm: give max_deg=")
+        raise OptionError(
+            "the figure has no height, so nothing can be stated in mm",
+            subject=motion.name,
+            hint=Hint("give max_deg=", "give --max-deg"),
+        )
     if check_setting("translation_mm", options.get("translation_mm", 0.0)) >= bound:
-        raise OptionError(f"translation_mm={options['translation_mm']:g}, expected less than max_mm={bound:g}")
+        raise OptionError(
+            option="translation_mm",
+            value=options["translation_mm"],
+            expected=Hint(f"less than max_mm={bound:g}", f"less than --max-mm {bound:g}"),
+        )
     options = {"translation_mm": TRANSLATION_SHARE * bound, **options}
     levers = levers_mm(motion)
     scale = bound / 2

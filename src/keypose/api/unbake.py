@@ -13,11 +13,11 @@ from keypose.api.key_count import check_tolerance_mm, select_automatically
 from keypose.api.method_input import parse_frame_options
 from keypose.api.select import build_error_measure, check_key_count_options, ladder, selection_with_keys
 from keypose.arrays import Ints, freeze_ints
-from keypose.curves.cubic_fit import RotationKind
-from keypose.curves.keyed_motion import Interpolation, add_residual
-from keypose.errors import ModelError, OptionError
+from keypose.curves.keyed_motion import add_residual
+from keypose.errors import Hint, ModelError, OptionError
 from keypose.methods.salient import default_gap_frames
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
+from keypose.options import Interpolation, RotationKind
 from keypose.validation import check_bool, check_int
 
 METHOD = "salient"
@@ -70,7 +70,7 @@ def unbake(
     are breakdowns; by default the keys at which the body is slowest.
     """
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives")
+        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
     curve_options = build_curve_options(
         interpolation, rotation, shared_tangents, jump_penalty, polish, polish_weights, threads
     )
@@ -108,22 +108,24 @@ def parse_frames(selection: Selection | Sequence[int], motion: Motion, name: str
     """Return frames given as a selection or plainly: sorted, each once."""
     if isinstance(selection, Selection):
         if selection.n_frames != motion.n_frames:
-            raise OptionError(f"{name}: keys of {selection.n_frames} frames, the motion has {motion.n_frames}")
+            raise OptionError(f"keys of {selection.n_frames} frames, the motion has {motion.n_frames}", option=name)
         return selection.frames
     try:
         frames = freeze_ints(np.unique(np.asarray(selection)), (None,), name)
     except (ModelError, TypeError, ValueError):
-        raise OptionError(f"{name}={selection!r}, expected what kp.select gives, or frames like (0, 30, 88)") from None
+        raise OptionError(
+            option=name, value=selection, expected="what kp.select gives, or frames like (0, 30, 88)"
+        ) from None
     if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames:
         outside = frames.tolist()[:1] + frames.tolist()[-1:]
-        raise OptionError(f"{name}: frames {outside}, expected at least one of 0 to {motion.n_frames - 1}")
+        raise OptionError(f"frames {outside}", option=name, expected=f"at least one of 0 to {motion.n_frames - 1}")
     return frames
 
 
 def _mark_extremes(keys: Ints, extremes: Ints) -> Any:
     missing = np.setdiff1d(extremes, keys)
     if len(missing):
-        raise OptionError(f"extremes: frame {missing[0]} is no key; the keys are {keys.tolist()[:20]}")
+        raise OptionError(f"frame {missing[0]} is no key", option="extremes", hint=f"the keys are {keys.tolist()[:20]}")
     return np.isin(keys, extremes)
 
 
@@ -195,9 +197,15 @@ def _choose_keys(
     max_count = None if max_keys is None else check_int("max_keys", max_keys, min_value=1)
     n_keys = None if keys is None else check_int("keys", keys, min_value=1)
     if n_keys is not None and n_keys > motion.n_frames:
-        raise OptionError(f"keys={n_keys}, but {motion.name!r} has only {motion.n_frames} frames")
+        raise OptionError(
+            f"is too many: {motion.name!r} has only {motion.n_frames} frames", option="keys", value=n_keys
+        )
     if n_keys is not None and max_count is not None and n_keys > max_count:
-        raise OptionError(f"keys={n_keys} is more than max_keys={max_count}")
+        raise OptionError(
+            option="keys",
+            value=n_keys,
+            expected=Hint(f"at most max_keys={max_count}", f"at most --max-keys {max_count}"),
+        )
     result: tuple[Selection, Ladder] | None = None
     for gap, gap_options in _widening_gaps(motion, n_keys or max_count, options):
         try:
@@ -235,7 +243,11 @@ def _unbake_within(
 ) -> KeyedMotion:
     """Return the keyed motion with fewest keys whose final curves are within the tolerance."""
     if motion.height <= 0:
-        raise OptionError(f"{motion.name}: the figure has no height, so nothing can be stated in mm: give keys=")
+        raise OptionError(
+            "the figure has no height, so nothing can be stated in mm",
+            subject=motion.name,
+            hint=Hint("give keys=", "give --keys"),
+        )
     max_count = None if max_keys is None else check_int("max_keys", max_keys, min_value=1)
     best: KeyedMotion | None = None
     for gap, gap_options in _widening_gaps(motion, max_count, options):
@@ -277,7 +289,7 @@ def _fit_fewest_keys(
     assert key_ladder is not None
     min_error_mm = fitter.max_error_mm(fitter.fit(key_ladder.at(above).frames))
     raise OptionError(
-        f"no keys stay within {tolerance_mm:g} mm; with {above} keys the largest error is {min_error_mm:.4g} mm"
+        f"no keys stay within {tolerance_mm:g} mm", hint=f"with {above} keys the largest error is {min_error_mm:.4g} mm"
     )
 
 

@@ -20,6 +20,18 @@ _KNUCKLES = ("middle1", "index1", "fingers", "palm")
 BALL_AHEAD_MM = 130.0  # of the ankle, for a foot without toes
 _MIN_LENGTH_RATIO = 1e-6  # of the height: shorter bones have no direction
 
+# Skeletons have no ear canal: it is at this share of the way from the base of the neck to the top of the head (the
+# centre of mass of head and neck in Plagenhoef et al. 1983).
+EAR_ALONG = 0.55
+# A forearm or hand without an end continues the bone before it, with this ratio of lengths (Winter's body segment
+# lengths: upper arm 0.186, forearm 0.146, hand to the knuckles 0.054 of the height).
+FOREARM_OF_UPPER_ARM, HAND_OF_FOREARM = 0.785, 0.370
+
+# Of a foot, on a figure of 1.7 m.
+WIDTH_MM = 90.0
+HEEL_BEHIND_MM = 60.0  # the ankle
+TOES_AHEAD_MM = 60.0  # of the ball, if the skeleton has no tip
+
 
 class Ends(NamedTuple):
     """The two ends of a segment in the world, file units."""
@@ -44,10 +56,14 @@ def check_body(motion: Motion) -> None:
     if not body_parts & {"neck", "head"}:
         missing.append("neck or head")
     if missing:
-        raise OptionError(f"{motion.name}: the centre of mass cannot be known, no {', '.join(missing)} is recognised")
+        raise OptionError(
+            f"the centre of mass cannot be known, no {', '.join(missing)} is recognised", subject=motion.name
+        )
     if anatomy.vertical_pair() is None:
-        raise OptionError(f"{motion.name}: the centre of mass cannot be known, an animal with a tail "
-                          "has other masses than a person")  # fmt: skip
+        raise OptionError(
+            "the centre of mass cannot be known, an animal with a tail has other masses than a person",
+            subject=motion.name,
+        )
 
 
 def centre_of_mass(motion: Motion) -> Floats:
@@ -170,19 +186,6 @@ SEGMENTS = (
     Segment("shin", 0.0465, 0.433, True),
     Segment("foot", 0.0145, 0.5, True),  # from the ankle to the ball of the foot
 )
-
-# Skeletons have no ear canal: it is at this share of the way from the base of the neck to the top of the head (the
-# centre of mass of head and neck in Plagenhoef et al. 1983).
-EAR_ALONG = 0.55
-# A forearm or hand without an end continues the bone before it, with this ratio of lengths (Winter's body segment
-# lengths: upper arm 0.186, forearm 0.146, hand to the knuckles 0.054 of the height).
-FOREARM_OF_UPPER_ARM, HAND_OF_FOREARM = 0.785, 0.370
-
-
-# Of a foot, on a figure of 1.7 m.
-WIDTH_MM = 90.0
-HEEL_BEHIND_MM = 60.0  # the ankle
-TOES_AHEAD_MM = 60.0  # of the ball, if the skeleton has no tip
 
 
 def ground_axes(motion: Motion) -> list[int]:

@@ -19,6 +19,10 @@ from keypose.validation import check_int, check_number
 GRAVITY_M_PER_S2 = 9.81
 VELOCITY_S = 0.05  # on both sides of a frame: faster changes (a sudden swing of an arm) are no falls
 
+MIN_DURATION_S = 0.1  # minimum duration of a tip
+WORSE_MM = 50.0  # how much farther outside than ever around that time before the edit
+AROUND_S = 0.5  # on both sides: about one step of a walk, a fall that the next foot stops
+
 
 def balance(motion: Motion, *, contacts: FootContacts | None = None) -> Balance:
     """Return the centre of mass of a figure in every frame, and its margin to the support of the feet.
@@ -27,7 +31,7 @@ def balance(motion: Motion, *, contacts: FootContacts | None = None) -> Balance:
     of the feet; None: detect them in the motion.
     """
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
+        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
     check_body(motion)
     contacts = motion.foot_contacts() if contacts is None else _check_contacts(motion, contacts)
     centre = centre_of_mass(motion)
@@ -75,13 +79,16 @@ def leg_length(motion: Motion) -> float:
 
 def _check_contacts(motion: Motion, contacts: FootContacts) -> FootContacts:
     if not isinstance(contacts, FootContacts):
-        raise OptionError(f"contacts: {type(contacts).__name__}, expected FootContacts, as motion.foot_contacts() "
-                          f"gives them")  # fmt: skip
+        raise OptionError(
+            type(contacts).__name__, option="contacts", expected="FootContacts, as motion.foot_contacts() gives them"
+        )
     known_feet = tuple(motion.skeleton.anatomy.feet())
     unknown_feet = [foot for foot in contacts.feet if foot not in known_feet]
     if unknown_feet or contacts.in_contact.shape != (motion.n_frames, len(contacts.feet)):
-        raise OptionError(f"contacts of {', '.join(contacts.feet) or 'no foot'}, {contacts.in_contact.shape}, expected "
-                          f"{motion.n_frames} frames of {', '.join(known_feet)}")  # fmt: skip
+        raise OptionError(
+            f"contacts of {', '.join(contacts.feet) or 'no foot'}, {contacts.in_contact.shape}",
+            expected=f"{motion.n_frames} frames of {', '.join(known_feet)}",
+        )
     return contacts
 
 
@@ -130,18 +137,13 @@ class Balance(Frozen):
         """Return the corners (K, 3) of the support polygon in one frame, in the world; K is 0 in flight."""
         at = check_int("frame", frame, min_value=0)
         if at >= self.n_frames:
-            raise OptionError(f"frame={at}, expected 0 to {self.n_frames - 1}")
+            raise OptionError(option="frame", value=at, expected=f"0 to {self.n_frames - 1}")
         count = int(self.n_corners[at])
         polygon = np.empty((count, 3))
         polygon[:, list(self.ground_axes)] = self.hulls[at, :count]
         axis, sign = up_axis(self.up)
         polygon[:, axis] = sign * self.floor
         return freeze(polygon)
-
-
-MIN_DURATION_S = 0.1  # minimum duration of a tip
-WORSE_MM = 50.0  # how much farther outside than ever around that time before the edit
-AROUND_S = 0.5  # on both sides: about one step of a walk, a fall that the next foot stops
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ def tips_over(
     """
     for value in (before, after):
         if not isinstance(value, Balance):
-            raise OptionError(f"{type(value).__name__}, expected a Balance, as kp.balance gives it")
+            raise OptionError(type(value).__name__, expected="a Balance, as kp.balance gives it")
     min_duration_s, worse_mm = (
         check_number("min_duration_s", min_duration_s, min_value=0.0),
         check_number("worse_mm", worse_mm, min_value=0.0),

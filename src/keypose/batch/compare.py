@@ -19,17 +19,21 @@ from keypose.api.compare.clip import OnProgress, compute_digest, measure_motion
 from keypose.api.compare.settings import REMOVED_PERCENT, build_compare_options, is_complete
 from keypose.api.compare.tables import COLUMN_TYPES, parse_row
 from keypose.api.method_input import FrameRange
-from keypose.batch.convert import make_folder
-from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.file_discovery import load_clip
+from keypose.batch.plan import make_folder
 from keypose.batch.pool import Failure, default_jobs, map_clips
-from keypose.errors import FileError, FormatError, KeyposeError, ModelError, OptionError
+from keypose.errors import FileError, FormatError, FormatWarning, KeyposeError, ModelError, OptionError
 from keypose.formats import Limits
 from keypose.formats.base import read_bytes, warn_caller, write_atomically
 from keypose.model import Motion
-from keypose.validation import check_int, format_value
+from keypose.options import LoadOptions
+from keypose.validation import check_int
 
 CLIPS_PER_JOB = 4  # offsets CLIPS_PER_WORKER of ``default_jobs``: here a worker pays off for one clip
 Clip = Motion | str | PathLike[str]
+
+LAYOUT = 1  # version of these files and of the meaning of their figures
+SUFFIX = ".clip.json.gz"
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class CompareJob:
 
     clip: Path | Motion
     settings: CompareOptions = field(default_factory=CompareOptions)
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     cache: CompareCache | None = None
     target: Path = Path()  # the result file of all clips, if any
 
@@ -60,7 +64,7 @@ class CompareResult:
 
 def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> CompareResult:
     """Load, trim, resample and compare one clip, or return its cached rows; ``on_progress`` gets the finished share."""
-    motion = job.clip if isinstance(job.clip, Motion) else job.load_options.load(job.clip)
+    motion = job.clip if isinstance(job.clip, Motion) else load_clip(job.clip, job.load_options)
     source = "" if isinstance(job.clip, Motion) else str(job.clip)
     part = job.settings.trim(motion)
     notes = motion.notes
@@ -79,7 +83,8 @@ def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> Comp
     try:
         job.cache.save_rows(key, new_rows)
     except FileError as error:  # measuring is slow: return the rows without caching them
-        warn_caller(f"{job.source}: compared, but not kept for another run: {error}")
+        source_name = job.source.name if isinstance(job.source, Motion) else str(job.source)
+        warn_caller(FormatWarning(f"compared, but not kept for another run: {error}", subject=source_name))
     return CompareResult(new_rows, key, False, notes)
 
 
@@ -110,10 +115,9 @@ def compare(
     slower clips keep their own, see ``Comparison.slower_clips``. ``frames``: a range (start, stop) at the clip's own
     rate.
 
-    With ``jobs`` above 1 clips are compared in that many processes; a script must then start its work under
-    ``if __name__ == "__main__":``. ``cache_folder`` holds finished clips: an interrupted run resumes from there, and
-    unchanged clips are not measured again. ``on_clip`` is called with the number of finished clips and of all clips.
-    A clip that cannot be read or compared raises a KeyposeError.
+    With ``jobs`` above 1 clips are compared in that many processes. ``cache_folder`` holds finished clips: an
+    interrupted run resumes from there, and unchanged clips are not measured again. ``on_clip`` is called with the
+    number of finished clips and of all clips. A clip that cannot be read or compared raises a KeyposeError.
     """
     settings = build_compare_options(methods, removed_percent, inbetweens, curves=curves, fps=fps, frames=frames)
     clips = _parse_clips(motions)
@@ -126,7 +130,7 @@ def compare(
                 raise _build_error(compare_jobs[outcome.index].source, outcome.failure)
             results[outcome.index] = outcome.value
             for text in outcome.warnings:
-                warn_caller(text)
+                warn_caller(FormatWarning(text))
             if on_clip is not None:
                 on_clip(len(results), len(compare_jobs))
     return Comparison(tuple(row for index in range(len(compare_jobs)) for row in results[index].rows), settings)
@@ -135,20 +139,20 @@ def compare(
 def _parse_cache_folder(cache_folder: str | PathLike[str]) -> Path:
     folder = Path(cache_folder) if isinstance(cache_folder, str | os.PathLike) else None
     if folder is None or "\0" in str(folder):
-        raise OptionError(f"cache_folder={format_value(cache_folder)}, expected the name of a folder")
+        raise OptionError(option="cache_folder", value=cache_folder, expected="the name of a folder")
     return folder
 
 
 def _parse_clips(motions: Clip | Iterable[Clip]) -> list[Path | Motion]:
     clips = [motions] if isinstance(motions, Motion | str | os.PathLike) else motions
     if not isinstance(clips, Iterable):
-        raise OptionError(f"{type(clips).__name__}, expected Motions or paths of motion files")
+        raise OptionError(type(clips).__name__, expected="Motions or paths of motion files")
     clips = list(clips)
     if not clips:
-        raise OptionError("no motion, expected at least one Motion or path")
+        raise OptionError("no motion", expected="at least one Motion or path")
     for clip in clips:
         if not isinstance(clip, Motion | str | os.PathLike):
-            raise OptionError(f"{type(clip).__name__}, expected Motions or paths of motion files")
+            raise OptionError(type(clip).__name__, expected="Motions or paths of motion files")
     return [each if isinstance(each, Motion) else Path(fspath(each)) for each in clips]
 
 
@@ -159,10 +163,6 @@ def _build_error(path: Path, failure: Failure | None) -> Exception:
         return RuntimeError(f"{path}: {failure.kind}: {failure.message}\n{failure.traceback}")
     starts_with_path = failure.message.startswith(str(path))
     return KeyposeError(failure.message if starts_with_path else f"{path}: {failure.message}")
-
-
-LAYOUT = 1  # version of these files and of the meaning of their figures
-SUFFIX = ".clip.json.gz"
 
 
 @dataclass(frozen=True)

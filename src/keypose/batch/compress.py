@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from keypose.batch.convert import make_folder
-from keypose.batch.file_discovery import ClipLoadOptions
-from keypose.batch.plan import atomic_target, drop_pose_notes
+from keypose.batch.file_discovery import load_clip
+from keypose.batch.plan import atomic_target, drop_pose_notes, make_folder
 from keypose.batch.stored_file import (
     RAW_BYTES,
     CompanionFile,
@@ -23,11 +22,12 @@ from keypose.batch.stored_file import (
     load_frameless,
     parse_source_tolerance_mm,
 )
-from keypose.formats import save
+from keypose.formats import open_kps, save
 from keypose.formats.base import SaveOptions, write_atomically
 from keypose.formats.keys_json import write_keyed
 from keypose.model import KeyedMotion, Motion
-from keypose.storage import encode_kps, open_kps
+from keypose.options import LoadOptions
+from keypose.storage import encode_kps
 from keypose.storage.blocks import deflate_text
 from keypose.storage.error import LargestError
 from keypose.storage.lossless import ChannelTable
@@ -41,7 +41,7 @@ class CompressJob:
 
     source: Path
     target: Path
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     tolerance_mm: float | None = 1.0  # None: lossless
     keys: CompanionFile | None = None  # stored with the frames
     swings: CompanionFile | None = None
@@ -89,7 +89,7 @@ def compress_clip(job: CompressJob, progress: Callable[[float], None] | None = N
     frameless = load_frameless(job.source, job.load_options.limits)
     if frameless is not None:
         return _compress_frameless(job, frameless, source_bytes)
-    motion = job.load_options.load(job.source)
+    motion = load_clip(job.source, job.load_options)
     companions = load_companions(motion, job.source, job.keys, job.swings, job.load_options.limits)
     channels = None
     if job.tolerance_mm is None:
@@ -130,12 +130,6 @@ def _keys_json(keyed: KeyedMotion) -> bytes:
     return write_keyed(keyed, ".keys.json", SaveOptions())
 
 
-def _companion_bytes(companions: Companions) -> int:
-    """Return the size of keys and swings in the file."""
-    keys = 0 if companions.keyed is None else len(deflate_text(_keys_json(companions.keyed)))
-    return keys + (0 if companions.swings is None else len(pack(companions.swings)))
-
-
 def _compress_frameless(job: CompressJob, content: KeyedMotion | Swings, source_bytes: int) -> CompressResult:
     """Store keys or swings without frames."""
     companions = Companions(content, None) if isinstance(content, KeyedMotion) else Companions(None, content)
@@ -170,3 +164,9 @@ def _build_result(
         error=None,
         notes=(*drop_tolerance_notes(drop_pose_notes(content.notes)), *companions.notes),
     )
+
+
+def _companion_bytes(companions: Companions) -> int:
+    """Return the size of keys and swings in the file."""
+    keys = 0 if companions.keyed is None else len(deflate_text(_keys_json(companions.keyed)))
+    return keys + (0 if companions.swings is None else len(pack(companions.swings)))

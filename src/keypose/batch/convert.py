@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipLoadOptions, resolve_frame_range
-from keypose.errors import FileError, LimitError
-from keypose.formats import FORMATS, Format, Limits, kps, load_keyed, save
+from keypose.batch.file_discovery import KEYS_SUFFIXES, load_clip, resolve_frame_range
+from keypose.batch.plan import make_folder, target_format
+from keypose.errors import LimitError
+from keypose.formats import Limits, kps, load_keyed, open_kps, save
+from keypose.limits import limit_hint
 from keypose.model import KeyedMotion, Motion
-from keypose.model.motion import MAX_FPS
-from keypose.storage import open_kps
-
-KPS = kps.FORMAT.name
+from keypose.options import MAX_FPS, LoadOptions
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class ConvertJob:
 
     source: Path
     target: Path
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice, at the clip's own rate
     fps: float | None = None  # of the result
     write_reference_pose: bool = False  # as frame 0 again
@@ -44,7 +43,7 @@ def convert_clip(job: ConvertJob) -> ConvertResult:
     """Load, trim, resample and save one clip; missing folders of the target are created."""
     motion = _load(job)
     make_folder(job.target.parent)
-    is_kps = find_format(job.target).name == KPS
+    is_kps = target_format(job.target) is kps.FORMAT
     with_pose = job.write_reference_pose and motion.reference_pose is not None and not is_kps
     save(motion, job.target, reference_pose=with_pose)
     return ConvertResult(
@@ -66,9 +65,9 @@ def _load_tolerance_mm(path: Path) -> float | None:
 def _load(job: ConvertJob) -> Motion | KeyedMotion:
     """Return the clip to save; keys stay keys if the target format stores them and the job changes nothing."""
     is_changed = (job.frames, job.fps, job.load_options.fps) != (None, None, None) or job.write_reference_pose
-    if job.source.name.lower().endswith(KEYS_SUFFIXES) and keeps_keys(find_format(job.target)) and not is_changed:
+    if job.source.name.lower().endswith(KEYS_SUFFIXES) and target_format(job.target).keeps_keys and not is_changed:
         return load_keyed(job.source, limits=job.load_options.limits)
-    motion = job.load_options.load(job.source)
+    motion = load_clip(job.source, job.load_options)
     if job.frames is not None:
         motion = motion[slice(*resolve_frame_range(job.frames, motion.n_frames))]
     if job.fps is not None and job.fps != motion.fps:
@@ -82,32 +81,7 @@ def resample(motion: Motion, fps: float, source: Path, limits: Limits) -> Motion
     if fps <= MAX_FPS and n_frames > limits.frames:  # ``at_fps`` rejects higher rates
         raise LimitError(
             source,
-            f"{n_frames:.0f} frames at {fps:g} fps, more than the limit of {limits.frames}; "
-            f"to allow it: limits=Limits(frames=...)",
+            f"{n_frames:.0f} frames at {fps:g} fps, more than the limit of {limits.frames}",
+            hint=limit_hint("frames"),
         )
     return motion.at_fps(fps)
-
-
-def make_folder(folder: Path) -> None:
-    """Create a folder and its missing parents."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: the folder cannot be made ({error.strerror})") from None
-
-
-# Maximum displacement of a joint by a format's rounding, in mm on a figure of 1.7 m within 30 m of the origin; formats
-# that do not round are absent. glTF, USD, FBX and Blender store 32-bit numbers, BVH six decimals.
-ROUNDING_MM = {"BVH": 0.001, "glTF": 0.01, "GLB": 0.01, "USD": 0.01, "FBX": 0.02, "Blender": 0.02}
-KEYS_AS_NOTES = ("USD",)  # stores every frame, and which of them are keys as metadata
-
-
-def keeps_keys(format_: Format) -> bool:
-    """Return whether files of this format store keys and curves."""
-    return format_.write_keyed is not None and format_.name not in KEYS_AS_NOTES
-
-
-def find_format(path: Path) -> Format:
-    """Return the format in which a file of this name is written."""
-    name = path.name.lower().removesuffix(".gz")
-    return next(format_ for format_ in FORMATS if name.endswith(format_.suffixes))

@@ -63,7 +63,7 @@ def parse_scheduler_address(address: str) -> str:
     except ValueError:
         port = 0
     if not address.startswith(SCHEMES) or not url.hostname or not port or url.path not in ("", "/"):
-        raise OptionError(f"{address!r}, expected the address of a Dask scheduler: dask://host:{DEFAULT_PORT}")
+        raise OptionError(f"{address!r}", expected=f"the address of a Dask scheduler: dask://host:{DEFAULT_PORT}")
     host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
     return f"{'tcp' if url.scheme == 'dask' else url.scheme}://{host}:{port}"
 
@@ -72,7 +72,7 @@ def _connect(scheduler: str) -> Client:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
-        raise MissingExtra("a Dask cluster needs: pip install 'keypose[dask]'") from None
+        raise MissingExtra("a Dask cluster needs", "pip install 'keypose[dask]'") from None
     try:
         return distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, direct_to_workers=False)
     except (OSError, ValueError, TypeError) as error:  # an unknown host, a bad certificate

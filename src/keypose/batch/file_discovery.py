@@ -1,6 +1,4 @@
-"""Expand names of files, folders and patterns to motion files, with the options to load them; suggest existing
-names for mistyped ones.
-"""
+"""Find the motion files of names, folders and patterns; suggest existing names for mistyped ones."""
 
 from __future__ import annotations
 
@@ -10,18 +8,21 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
 
 from keypose.errors import FileError, OptionError
-from keypose.formats import Limits, load, readable_suffixes
+from keypose.formats import acclaim, keys_json, load, readable_suffixes, swings_json
 from keypose.model import Motion
+from keypose.options import LoadOptions
 
-SKELETON_SUFFIXES = (".asf", ".asf.gz")
-SKELETON_USER_SUFFIXES = (".amc", ".amc.gz")
-KEYS_SUFFIXES = (".keys.json", ".keys.json.gz")
-SWINGS_SUFFIXES = (".swings.json", ".swings.json.gz")
+SKELETON_SUFFIXES = acclaim.ASF.all_suffixes
+SKELETON_USER_SUFFIXES = acclaim.AMC.all_suffixes
+KEYS_SUFFIXES = keys_json.FORMAT.all_suffixes
+SWINGS_SUFFIXES = swings_json.FORMAT.all_suffixes
+
+MIN_SIMILARITY = 0.7  # ratio of difflib; 1 is equal
+MAX_NAMES = 5_000  # read from a folder
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def discover_clips(names: Sequence[str]) -> ClipFiles:
 def _expand_name(name: str, problems: list[FileError]) -> Iterator[ClipFile]:
     """Yield the files of one name; folders that cannot be listed are added to ``problems`` and skipped."""
     if not name:  # Path("") is the current folder
-        raise FileError("an empty name, expected a file, a folder or a pattern; . is the current folder")
+        raise FileError("an empty name", expected="a file, a folder or a pattern", hint=". is the current folder")
     path = Path(name)
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
         yield from _expand_folder(path, problems)
@@ -84,7 +85,7 @@ def _expand_pattern(pattern: str, problems: list[FileError]) -> Iterator[ClipFil
     for folder in folders:
         clip_files += _walk(folder, start, problems)
     if not clip_files:
-        raise FileError(f"{pattern}: no motion file matches")
+        raise FileError("no motion file matches", path=pattern)
     yield from clip_files
 
 
@@ -133,8 +134,11 @@ def _expand_folder(folder: Path, problems: list[FileError]) -> list[ClipFile]:
     n_problems = len(problems)
     files = list(_walk(folder, folder, problems))
     if not files and len(problems) == n_problems:
-        raise FileError(f"{folder}: no motion files in this folder, "
-                        f"expected names that end in {', '.join(readable_suffixes())}")  # fmt: skip
+        raise FileError(
+            "no motion files in this folder",
+            path=folder,
+            expected=f"names that end in {', '.join(readable_suffixes())}",
+        )
     return files
 
 
@@ -148,7 +152,7 @@ def _walk(folder: Path, start: Path, problems: list[FileError]) -> Iterator[Clip
 
 def _record_problem(problems: list[FileError]) -> Callable[[OSError], None]:
     """Return a callback that adds a folder that cannot be listed to ``problems``."""
-    return lambda error: problems.append(FileError(f"{error.filename}: cannot be listed ({error.strerror})"))
+    return lambda error: problems.append(FileError(f"cannot be listed ({error.strerror})", path=error.filename))
 
 
 def _filter_motion_files(names: Iterable[str]) -> list[str]:
@@ -174,10 +178,6 @@ def stem(name: str) -> str:
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
     return Path(name).stem
-
-
-MIN_SIMILARITY = 0.7  # ratio of difflib; 1 is equal
-MAX_NAMES = 5_000  # read from a folder
 
 
 def suggest_name(typed_name: str, choices: Iterable[str]) -> str:
@@ -220,28 +220,9 @@ def _stem_digits(name: str) -> str:
     return "".join(re.findall("[0-9]", name.split(".")[0]))
 
 
-@dataclass(frozen=True)
-class ClipLoadOptions:
-    """The keywords of ``load``."""
-
-    reference_pose: Literal["auto", "keep", "drop"] = "auto"
-    asf: Path | None = None
-    gaps: Literal["fill", "refuse"] = "fill"
-    animation: str | int | None = None
-    fps: float | None = None
-    limits: Limits = field(default_factory=Limits)
-
-    def load(self, path: Path) -> Motion:
-        """Load the motion in ``path`` with these options."""
-        return load(
-            path,
-            reference_pose=self.reference_pose,
-            asf=self.asf,
-            gaps=self.gaps,
-            animation=self.animation,
-            fps=self.fps,
-            limits=self.limits,
-        )
+def load_clip(path: Path, options: LoadOptions) -> Motion:
+    """Load the motion in ``path``."""
+    return load(path, **{each.name: getattr(options, each.name) for each in fields(LoadOptions)})
 
 
 def resolve_frame_range(frame_range: tuple[int | None, int | None] | None, n_frames: int) -> tuple[int, int]:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.file_discovery import load_clip
 from keypose.batch.stored_file import StorageInfo, is_kps_file, load_longest_intact_span, load_storage_info
 from keypose.errors import FileError
 from keypose.formats import FORMATS
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES
 from keypose.model import Motion, Skeleton
+from keypose.options import LoadOptions
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class InfoJob:
     """A file, and how to read it."""
 
     path: Path
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     tree: bool = False  # describe every joint too
 
 
@@ -73,7 +74,7 @@ def describe_clip(job: InfoJob) -> ClipInfo:
     """Load one file and describe it."""
     if is_kps_file(job.path):
         return _describe_kps(job)
-    motion = job.load_options.load(job.path)
+    motion = load_clip(job.path, job.load_options)
     with np.errstate(over="ignore", invalid="ignore"):  # absurd offsets may overflow the height
         return describe(motion, job.path, tree=job.tree)
 
@@ -82,7 +83,7 @@ def _describe_kps(job: InfoJob) -> ClipInfo:
     """Describe a .kps file by its header, which also works if groups are damaged."""
     storage = load_storage_info(job.path, job.load_options.limits)
     if not storage.damage:
-        return replace(describe(job.load_options.load(job.path), job.path, tree=job.tree), stored=storage)
+        return replace(describe(load_clip(job.path, job.load_options), job.path, tree=job.tree), stored=storage)
     info = describe(load_longest_intact_span(job.path, job.load_options.limits), job.path, tree=job.tree)
     return replace(info, frames=storage.n_frames, duration_s=storage.n_frames / info.fps, stored=storage)
 
@@ -151,5 +152,5 @@ def detect_format_name(path: Path) -> str:
             with gzip.open(path) as unzipped:
                 head = unzipped.read(SNIFF_BYTES)
     except (OSError, EOFError) as error:
-        raise FileError(f"{path}: cannot be read ({error})") from None
+        raise FileError(f"cannot be read ({error})", path=path) from None
     return next((format_.name for format_ in FORMATS if format_.sniff(head)), "unknown")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from keypose.api.select import CountSource, select_with_report
-from keypose.batch.file_discovery import ClipLoadOptions, resolve_frame_range
+from keypose.batch.file_discovery import load_clip, resolve_frame_range
+from keypose.options import LoadOptions
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class KeysJob:
     """A file, how to read it, and which keys to select."""
 
     path: Path
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     method: str = "salient"
     keys: int | None = None
     tolerance_mm: float | None = None
@@ -62,7 +63,7 @@ class KeysResult:
 
 def select_clip_keys(job: KeysJob) -> KeysResult:
     """Load one file and select its keys."""
-    motion = job.load_options.load(job.path)
+    motion = load_clip(job.path, job.load_options)
     start, stop = resolve_frame_range(job.frames, motion.n_frames)
     report = select_with_report(
         motion,

@@ -13,11 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipFile, stem, suggest_name
+from keypose.batch.file_discovery import (
+    SWINGS_SUFFIXES,
+    ClipFile,
+    stem,
+    suggest_name,
+)
 from keypose.errors import FileError, FormatError, OptionError
-from keypose.formats import readable_suffixes, writable_suffixes
+from keypose.formats import Format, find_format, readable_suffixes, writable_suffixes
 
 ExistingPolicy = Literal["refuse", "overwrite", "skip"]
+POSE_NOTE = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
 
 
 @dataclass(frozen=True)
@@ -40,12 +46,15 @@ def plan_file(file: ClipFile, target: Path, existing: ExistingPolicy, extra_suff
     """Plan one clip to one file; its suffix must be that of a motion format or one of ``extra_suffixes``."""
     suffixes = writable_suffixes() + extra_suffixes
     if not target.suffix:
-        raise OptionError(f"{target} has no suffix, expected one of {', '.join(suffixes)}; "
-                          f"a folder is made where --to says the format of the files in it")  # fmt: skip
+        raise OptionError(
+            f"{target} has no suffix",
+            expected=f"one of {', '.join(suffixes)}",
+            hint="a folder is made where --to says the format of the files in it",
+        )
     if not target.name.lower().endswith(suffixes):
         longest_first = sorted(readable_suffixes(), key=len, reverse=True)
         suffix = next((s for s in longest_first if target.name.lower().endswith(s)), target.suffix.lower())
-        raise OptionError(f"{target}: {_unwritable_message(suffix, suffixes)}")
+        raise OptionError(_unwritable_message(suffix, suffixes), path=target)
     return _build_plan([Target(file.path, target)], existing)
 
 
@@ -58,7 +67,7 @@ def plan_folder(
     if suffix not in suffixes:
         raise OptionError(f"--to {suffix[1:]}: {_unwritable_message(suffix, suffixes)}")
     if os.path.lexists(folder) and not folder.is_dir():
-        raise FileError(f"{folder}: is a file, expected a folder for the converted clips")
+        raise FileError("is a file", path=folder, expected="a folder for the converted clips")
     outside = next((file for file in files if ".." in file.relative.parts), None)
     if outside is not None:
         outside_folder = folder / outside.relative.parent
@@ -96,15 +105,18 @@ def _build_plan(targets: list[Target], existing: ExistingPolicy) -> Plan:
         if other is not t:
             raise OptionError(_collision_message(other, t))
         if sources.get(path, t.source) != t.source:
-            raise OptionError(f"{t.source} would become {t.target}, which is to be converted too; "
-                              f"--skip-existing leaves both as they are")  # fmt: skip
+            raise OptionError(
+                f"{t.source} would become {t.target}, which is to be converted too",
+                hint="--skip-existing leaves both as they are",
+            )
     in_place = [t for t in in_place if _portable_path(t.target) not in target_by_path]
     existing_targets = [t for t in targets if os.path.lexists(t.target)]
     if existing == "refuse" and existing_targets:
         more = f" (and {len(existing_targets) - 1} more)" if len(existing_targets) > 1 else ""
         raise FileError(
-            f"{existing_targets[0].target}: exists already{more}; "
-            f"--overwrite replaces it, --skip-existing leaves it out"
+            f"exists already{more}",
+            path=existing_targets[0].target,
+            hint="--overwrite replaces it, --skip-existing leaves it out",
         )
     if existing == "skip" and (existing_targets or in_place):
         return Plan(tuple(_remove(targets, existing_targets)), (*existing_targets, *in_place))
@@ -136,9 +148,6 @@ def _portable_path(path: Path) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", _canonical_path(path)).casefold())
 
 
-POSE_NOTE = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
-
-
 def drop_pose_notes(notes: Iterable[str]) -> tuple[str, ...]:
     """Return the notes without those about a separate reference pose: the stored file holds that pose too."""
     return tuple(note for note in notes if not POSE_NOTE.fullmatch(note))
@@ -163,11 +172,13 @@ def atomic_target(target: Path) -> Iterator[Path]:
     except FormatError as error:
         if error.path != str(temp_file):
             raise
-        raise FormatError(target, error.problem, line=error.line, byte=error.byte) from None
+        raise error.with_fields(path=str(target)) from None
     except FileError as error:
-        raise FileError(str(error).replace(str(temp_file), str(target))) from None
+        if error.path != str(temp_file):
+            raise
+        raise error.with_fields(path=str(target)) from None
     except OSError as error:
-        raise FileError(f"{target}: cannot be written ({error.strerror})") from None
+        raise FileError(f"cannot be written ({error.strerror})", path=target) from None
     finally:
         with suppress(OSError):
             temp_file.unlink(missing_ok=True)
@@ -180,4 +191,19 @@ def _check_replaceable(target: Path, real_target: Path) -> None:
         return
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a link to itself" if stat.S_ISLNK(mode) else "not a regular file"
-        raise FileError(f"{target}: is {kind}, and is not replaced")
+        raise FileError(f"is {kind}, and is not replaced", path=target)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its missing parents."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder cannot be made ({error.strerror})", path=folder) from None
+
+
+def target_format(path: Path) -> Format:
+    """Return the format in which a file of this name is written; the plan has checked the suffix."""
+    format_ = find_format(path)
+    assert format_ is not None, path
+    return format_

@@ -3,25 +3,33 @@
 Not a ``ProcessPoolExecutor``: that cannot tell which item a dead worker had, and when one worker dies it ends all of
 them and loses their items. Here every worker has its own pipe and one item at a time. So a dead worker costs only its
 item, no item is queued before a worker is free, and a worker whose parent is gone sees its pipe close and exits.
+Workers do not import the main module of their parent, as those of ``multiprocessing`` do: see ``_start_worker``.
 """
 
 from __future__ import annotations
 
+import atexit
+import io
 import itertools
-import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from typing import Any, Generic, TypeVar
+from multiprocessing import process, spawn
+from multiprocessing.connection import Pipe, wait
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from keypose.batch.worker import Failure, Outcome, build_failure, run_item, serve
+from keypose.batch.worker import Failure, Outcome, build_failure, run_item
 from keypose.errors import KeyposeError, OptionError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from subprocess import Popen
 
 __all__ = ["Failure", "Outcome", "default_jobs", "map_clips"]
 
@@ -31,8 +39,6 @@ Result = TypeVar("Result")
 CLIPS_PER_WORKER = 4  # starting a worker takes about as long as reading this many clips
 STOP_S = 2.0  # time for a worker to clean up before it is killed
 MAX_FAILED_STARTS = 3  # in a row, before the map raises
-
-_SPAWN = multiprocessing.get_context("spawn")
 
 
 def default_jobs(n_clips: int) -> int:
@@ -55,17 +61,18 @@ def map_clips(
     it is processed. One job or one item runs in this process. If the system allows fewer processes or open files
     than ``jobs`` need, the map uses fewer workers.
 
-    Function and items must be picklable, so the function must be defined at the top level of an importable module.
+    Function and items must be picklable, and the function must be defined at the top level of a module that can be
+    imported from ``sys.path``: a function of the main script raises an OptionError if it would run in other processes.
     To stop early, close the iterator (``contextlib.closing``): no worker outlives it.
     """
     if jobs < 1:
-        raise OptionError(f"{jobs} jobs, expected at least 1")
+        raise OptionError(f"{jobs} jobs", expected="at least 1")
     numbered_items = enumerate(items)
     first_items = list(itertools.islice(numbered_items, 2))
     queue = itertools.chain(first_items, numbered_items)
     if jobs == 1 or len(first_items) < 2:
         return _map_in_process(function, queue, on_start)
-    return _Pool(function, queue, jobs, on_start).outcomes()
+    return _Pool(function, _pickle_function(function), queue, jobs, on_start).outcomes()
 
 
 def _map_in_process(
@@ -79,11 +86,40 @@ def _map_in_process(
         yield run_item(function, index, item)
 
 
+def _pickle_function(function: Callable[..., Any]) -> bytes:
+    try:
+        return _pickle(function)
+    except OptionError:
+        raise
+    except Exception as error:  # whatever pickling may raise
+        raise OptionError(
+            f"{function!r} cannot be sent to other processes ({error})", expected="a function at the top of a module"
+        ) from None
+
+
+def _pickle(value: object) -> bytes:
+    buffer = io.BytesIO()
+    _Pickler(buffer).dump(value)
+    return buffer.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Refuses what a worker cannot unpickle, because it does not import the main script."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
+            raise OptionError(
+                f"{value.__qualname__} is defined in the main script, which worker processes do not import",
+                expected="it in a module of its own, or jobs=1",
+            )
+        return NotImplemented
+
+
 @dataclass(eq=False)
 class _Worker:
     """A worker process, the parent's end of its pipe, and the index of its current item (None: idle or starting)."""
 
-    process: SpawnProcess
+    process: Popen[bytes]
     pipe: Connection[Any, Any]
     is_ready: bool = False
     item_index: int | None = None
@@ -93,6 +129,7 @@ class _Worker:
 @dataclass(eq=False)
 class _Pool(Generic[Item, Result]):
     function: Callable[[Item], Result]
+    pickled_function: bytes
     queue: Iterator[tuple[int, Item]]
     n_workers: int
     on_start: Callable[[int], None] | None
@@ -101,13 +138,18 @@ class _Pool(Generic[Item, Result]):
     n_failed_starts: int = 0
 
     def outcomes(self) -> Generator[Outcome[Result]]:
+        atexit.register(self._stop)  # of an iterator that was not closed
         try:
             while True:
                 while len(self.workers) < self.n_workers and self._has_more(n_waiting=self._count_idle()):
                     try:
-                        self.workers.append(self._start_worker())
+                        with block_interrupts():  # no worker is lost between its start and its entry in the list
+                            self.workers.append(self._start_worker())
                     except OSError:
                         self._reduce_workers()
+                        continue
+                    with suppress(OSError):  # it died: the next wait() sees its pipe closed
+                        self.workers[-1].pipe.send_bytes(self.pickled_function)
                 if self.workers:
                     yield from self._next_outcomes()
                 elif self.waiting_items:  # no worker can be started
@@ -118,7 +160,23 @@ class _Pool(Generic[Item, Result]):
                 else:
                     return
         finally:
-            _stop_all(self.workers)
+            self._stop()
+            atexit.unregister(self._stop)
+
+    def _stop(self) -> None:
+        """End all workers: terminate them first, so that they remove unfinished files, then kill them."""
+        try:
+            for worker in self.workers:
+                worker.process.terminate()
+            deadline = time.monotonic() + STOP_S
+            for worker in self.workers:
+                _wait_or_kill(worker, deadline)
+        finally:  # also after a second Ctrl-C
+            for worker in self.workers:
+                worker.process.kill()
+                worker.process.wait()
+                worker.pipe.close()
+            self.workers.clear()
 
     def _count_idle(self) -> int:
         return sum(worker.item_index is None for worker in self.workers)
@@ -142,21 +200,29 @@ class _Pool(Generic[Item, Result]):
         self.n_workers = len(self.workers)
 
     def _start_worker(self) -> _Worker:
-        parent_pipe, worker_pipe = _SPAWN.Pipe()
-        process = _SPAWN.Process(target=serve, args=(worker_pipe, self.function), name="keypose-worker", daemon=True)
+        """Start an interpreter that runs ``worker.main`` with the ``sys.path`` of this one."""
+        import subprocess  # not at the top, because workers import this module and start no processes
+
+        # "" is the folder in which Python was started, as for multiprocessing: this process may have left it.
+        path = [folder or process.ORIGINAL_DIR for folder in sys.path]  # type: ignore[attr-defined]
+        parent_pipe, worker_pipe = Pipe()
+        handle = worker_pipe.fileno()
+        code = f"import sys; sys.path[:] = {path!a}; from keypose.batch.worker import main; main({handle})"
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # -O, -W, -X: as multiprocessing
+        inherit: dict[str, Any]
+        if sys.platform == "win32":
+            os.set_handle_inheritable(handle, True)
+            inherit = {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})}
+        else:
+            inherit = {"pass_fds": (handle,)}
+        command = [spawn.get_executable(), *flags, "-c", code]
         try:
-            with block_interrupts():
-                process.start()
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            parent_pipe.close()
-            raise OptionError(f"{self.function!r} cannot be sent to other processes ({error}), "
-                              f"expected a function at the top of a module") from None  # fmt: skip
+            return _Worker(subprocess.Popen(command, stdin=subprocess.DEVNULL, **inherit), parent_pipe)
         except OSError:
             parent_pipe.close()
             raise
         finally:
             worker_pipe.close()
-        return _Worker(process, parent_pipe)
 
     def _next_outcomes(self) -> Iterator[Outcome[Result]]:
         """Wait for messages from workers, yield their outcomes and send them the next items."""
@@ -190,7 +256,7 @@ class _Pool(Generic[Item, Result]):
             if self.on_start:
                 self.on_start(index)
             try:
-                message = pickle.dumps(item)
+                message = _pickle(item)
             except Exception as error:  # whatever an item's own pickling may raise
                 yield Outcome(index, failure=build_failure(error))
                 continue
@@ -203,22 +269,17 @@ class _Pool(Generic[Item, Result]):
     def _release(self, worker: _Worker) -> None:
         """Close a worker's pipe, which ends it, and kill it if it does not exit in time."""
         worker.pipe.close()
-        worker.process.join(STOP_S)
-        worker.process.kill()
-        worker.process.join()
+        _wait_or_kill(worker, time.monotonic() + STOP_S)
         self.workers.remove(worker)
 
     def _remove_dead(self, worker: _Worker) -> Outcome[Result] | None:
         """Remove a dead worker; return the failure of its item, if it had one."""
         self._release(worker)
-        reason = describe_exit(worker.process.exitcode)
+        reason = describe_exit(worker.process.returncode)
         if worker.item_index is None:
             self.n_failed_starts += not worker.is_ready
             if self.n_failed_starts >= MAX_FAILED_STARTS:
-                raise KeyposeError(
-                    f"worker processes cannot start ({reason}); a script that uses several jobs must "
-                    f"begin its work under: if __name__ == '__main__':"
-                )
+                raise KeyposeError(f"worker processes cannot start ({reason})", hint="see their error output")
             return None
         seconds = time.perf_counter() - worker.started_at
         return Outcome(
@@ -226,20 +287,15 @@ class _Pool(Generic[Item, Result]):
         )
 
 
-def _stop_all(workers: list[_Worker]) -> None:
-    """End all workers: terminate them first, so that they remove unfinished files, then kill them."""
+def _wait_or_kill(worker: _Worker, deadline: float) -> None:
+    """Wait until a worker has ended; kill it at ``deadline`` (of ``time.monotonic``)."""
+    from subprocess import TimeoutExpired
+
     try:
-        for worker in workers:
-            worker.process.terminate()
-        deadline = time.monotonic() + STOP_S
-        for worker in workers:
-            worker.process.join(max(0.0, deadline - time.monotonic()))
-    finally:  # also after a second Ctrl-C
-        for worker in workers:
-            worker.process.kill()
-            worker.process.join()
-            worker.pipe.close()
-        workers.clear()
+        worker.process.wait(max(0.0, deadline - time.monotonic()))
+    except TimeoutExpired:
+        worker.process.kill()
+        worker.process.wait()
 
 
 def describe_exit(exit_code: int | None) -> str:
@@ -263,10 +319,6 @@ def block_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing import resource_tracker  # POSIX only, as the mask is
-
-    # The first start of a process also starts the resource tracker, which unblocks the signal on its way.
-    resource_tracker.ensure_running()
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

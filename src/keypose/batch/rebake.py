@@ -12,18 +12,24 @@ import numpy as np
 
 from keypose.api.rebake import Timing, build_timing_map, rebake
 from keypose.arrays import Floats
-from keypose.batch.convert import make_folder
-from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipFile, ClipLoadOptions, stem
+from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipFile, load_clip, stem
 from keypose.batch.info import detect_format_name
-from keypose.errors import FileError, FormatError, OptionError
-from keypose.formats import FORMATS, load_keyed, save
+from keypose.batch.plan import make_folder
+from keypose.errors import FileError, FormatError, FormatWarning, OptionError
+from keypose.formats import FORMATS, find_format, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion, Skeleton
+from keypose.options import LoadOptions
 
 ResolvedTiming = Literal["keys", "frames", "own"]
 SAME_ROTATION_RAD = 1e-6
 MIN_MATCH_RATIO = 0.25  # share of the keys: an edit leaves most of them unchanged
+
+MATCH_DEG = 2.0  # maximum median difference of the angles of a pose
+MIN_RANGE_DEG = 5.0  # angles that vary less are ignored: most fingers are stiff in every capture
+MIN_ANGLES, MIN_KEYS = 3, 2  # fewer are not compared
+MIN_BONE_RATIO = 1e-6  # relative to the longest bone
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,7 @@ class RebakeJob:
     detail_sources: DetailSources
     residual: float
     timing: Timing = "auto"
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
 
 
 @dataclass(frozen=True)
@@ -109,13 +115,13 @@ def _load_keyed_edit(job: RebakeJob) -> tuple[KeyedMotion | None, str]:
     except FormatError as error:  # keys of an animation program may be at fractional frames
         if job.timing == "keys":
             raise
-        return None, error.problem.split(";")[0]
+        return None, error.problem
 
 
 def _load_dense_edit(job: RebakeJob, original: KeyedMotion, problem: str) -> Motion:
     if not problem:
-        return job.load_options.load(job.source)
-    motion = replace(job.load_options, fps=job.load_options.fps or original.fps).load(job.source)
+        return load_clip(job.source, job.load_options)
+    motion = load_clip(job.source, replace(job.load_options, fps=job.load_options.fps or original.fps))
     return replace(motion, notes=(*motion.notes, f"read frame by frame: {problem}"))
 
 
@@ -125,12 +131,15 @@ def _load_original(job: RebakeJob, edited: KeyedMotion | None) -> tuple[KeyedMot
     if path is None and edited is not None and edited.residual is not None:
         return edited, job.source
     if path is not None and job.detail_sources.expected is not None and not path.is_file():
-        raise FileError(f"{path}: no such file, expected the keys that {job.source.name} was made from")
+        raise FileError("no such file", path=path, expected=f"the keys that {job.source.name} was made from")
     path = path or job.detail_sources.companion
     if path is None:
         missing = f", and there is no {job.detail_sources.expected}" if job.detail_sources.expected else ""
-        raise OptionError(f"{job.source}: brings no detail of its own{missing}; what was it made from? "
-                          "Expected --from NAME.keys.json, which unbake wrote")  # fmt: skip
+        raise OptionError(
+            f"brings no detail of its own{missing}",
+            path=job.source,
+            hint="what was it made from? Expected --from NAME.keys.json, which unbake wrote",
+        )
     return load_keyed(path, limits=job.load_options.limits), path
 
 
@@ -157,13 +166,12 @@ def _warn_if_unrelated(job: RebakeJob, edited: KeyedMotion | Motion, original: K
         return
     pose_match = match_poses(edited, original)
     if pose_match is not None and pose_match.n_matches < MIN_MATCH_RATIO * pose_match.n_keys:
+        problem = f"was it made from {path}? Of {pose_match.n_keys} key poses there, {pose_match.n_matches} "
         warn_caller(
-            f"{job.source}: was it made from {path}? Of {pose_match.n_keys} key poses there, {pose_match.n_matches} "
-            f"are still the same here; --from names the .keys.json of the edit"
+            FormatWarning(
+                problem + "are still the same here", path=job.source, hint="--from names the .keys.json of the edit"
+            )
         )
-
-
-DETAIL_SUFFIXES = (*KEYS_SUFFIXES, ".blend")  # formats that may contain the detail
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,8 @@ def _candidate_keys_files(path: Path) -> list[Path]:
 
 def may_have_detail(path: Path) -> bool:
     """Return whether a file of this name may contain its own detail."""
-    return path.name.lower().endswith(DETAIL_SUFFIXES)
+    format_ = find_format(path)
+    return format_ is not None and format_.stores_residual
 
 
 def is_same_clip_name(source: Path, original: Path) -> bool:
@@ -216,12 +225,6 @@ def find_detail_conflict(rebakes: Sequence[tuple[Path, Path, DetailSources]]) ->
             os.path.realpath(path) for path in (sources.explicit, sources.companion, own_file) if path is not None
         }
     return next((target for _, target, _ in rebakes if os.path.realpath(target) in protected), None)
-
-
-MATCH_DEG = 2.0  # maximum median difference of the angles of a pose
-MIN_RANGE_DEG = 5.0  # angles that vary less are ignored: most fingers are stiff in every capture
-MIN_ANGLES, MIN_KEYS = 3, 2  # fewer are not compared
-MIN_BONE_RATIO = 1e-6  # relative to the longest bone
 
 
 @dataclass(frozen=True)

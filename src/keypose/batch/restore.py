@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from keypose.arrays import Floats, freeze
-from keypose.batch.convert import find_format, keeps_keys, make_folder
 from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES
-from keypose.batch.plan import atomic_target, drop_pose_notes
+from keypose.batch.plan import atomic_target, drop_pose_notes, make_folder, target_format
 from keypose.batch.stored_file import (
     describe_damage,
     drop_tolerance_notes,
@@ -21,16 +20,13 @@ from keypose.batch.stored_file import (
     save_channel_table,
 )
 from keypose.errors import FileError, FormatError, LimitError, OptionError
-from keypose.formats import Limits, save
+from keypose.formats import Limits, open_kps, save
 from keypose.model import KeyedMotion, Motion
 from keypose.model.skeleton import POSITION_CHANNELS
 from keypose.rotations import from_euler, to_euler
-from keypose.storage import StoredMotion, open_kps
+from keypose.storage import StoredMotion
 from keypose.storage.error import ARM_MM, tolerance_mm_per_unit
 from keypose.swings import Swings
-
-CHANNEL_FORMAT = "BVH"  # the format with channels per joint
-POSE_AS_FRAME_FORMATS = ("BVH", "FBX")  # formats that store a reference pose only as a frame
 
 
 @dataclass(frozen=True)
@@ -75,9 +71,7 @@ def restore_clip(job: RestoreJob) -> RestoreResult:
         try:
             content = _load_content(stored, job)
             companions = _load_companions(stored, content, job)
-            channels = (
-                stored.channels() if job.is_whole_clip and find_format(job.target).name == CHANNEL_FORMAT else None
-            )
+            channels = stored.channels() if job.is_whole_clip and target_format(job.target).has_channels else None
         except LimitError:
             raise
         except FormatError:
@@ -122,20 +116,20 @@ def _load_content(stored: StoredMotion, job: RestoreJob) -> Motion | KeyedMotion
         if swings is None or not job.is_whole_clip:
             reason = "holds no swings" if swings is None else "its swings cannot be cut in time"
             raise OptionError(
-                f"{job.source}: {reason}; expected a format of motions, in which keypose swings finds some"
+                reason, path=job.source, hint="expected a format of motions, in which keypose swings finds some"
             )
         return swings
     is_keys_file = name.endswith(KEYS_SUFFIXES)
-    takes_keys = is_keys_file or (not stored.has_frames and keeps_keys(find_format(job.target)))
+    takes_keys = is_keys_file or (not stored.has_frames and target_format(job.target).keeps_keys)
     keyed = stored.keyed() if takes_keys and job.is_whole_clip else None
     if keyed is not None:
         return keyed
     if is_keys_file:  # a key on every frame would be a large and useless file
         reason = "its keys cannot be cut in time" if stored.has_keys else "holds no keys"
         unbake = f"keypose unbake {shlex.quote(str(job.source))} {shlex.quote(str(job.target))}"
-        raise OptionError(f"{job.source}: {reason}; expected a format of motions, or to find keys: {unbake}")
+        raise OptionError(reason, path=job.source, hint=f"expected a format of motions, or to find keys: {unbake}")
     motion = stored.motion() if job.is_whole_clip else stored[job.from_s : job.to_s]
-    if stored.tolerance_mm is None or find_format(job.target).name != CHANNEL_FORMAT:
+    if stored.tolerance_mm is None or not target_format(job.target).has_channels:
         return motion
     return snap_to_channels(motion, stored.tolerance_mm)
 
@@ -154,18 +148,17 @@ def _load_companions(
     companions = [(companion, path) for companion, path in candidates if companion is not None]
     for _, path in companions:
         if os.path.lexists(path) and not job.overwrite:
-            raise FileError(f"{path}: exists already; --overwrite replaces it, --no-keys writes none")
+            raise FileError("exists already", path=path, hint="--overwrite replaces it, --no-keys writes none")
     return companions
 
 
 def _needs_pose_frame(content: Motion | KeyedMotion | Swings, job: RestoreJob) -> bool:
     """Return whether the reference pose is written as frame 0."""
-    is_pose_stored_apart = find_format(job.target).name not in POSE_AS_FRAME_FORMATS
     return (
         job.write_reference_pose
         and job.is_whole_clip
         and content.reference_pose is not None
-        and not is_pose_stored_apart
+        and not target_format(job.target).stores_reference_pose
     )
 
 
@@ -186,7 +179,7 @@ def _omission_notes(
     if (
         content.reference_pose is not None
         and not has_pose_frame
-        and find_format(job.target).name in POSE_AS_FRAME_FORMATS
+        and not target_format(job.target).stores_reference_pose
     ):
         notes.append("the reference pose (T-pose) that was kept apart is not written")
     return notes

@@ -14,11 +14,11 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, ClipFile, stem
 from keypose.errors import FileError, FormatError, OptionError
-from keypose.formats import Limits, kps, load_keyed, load_swings
+from keypose.formats import Limits, kps, load_keyed, load_swings, open_kps
 from keypose.formats.base import SNIFF_BYTES, write_atomically
 from keypose.formats.bvh.verbatim import read_channel_table, write_verbatim
 from keypose.model import KeyedMotion, Motion
-from keypose.storage import Damage, StoredMotion, open_kps
+from keypose.storage import Damage, StoredMotion
 from keypose.storage.blocks import remove_detail
 from keypose.storage.error import LargestError, largest_error, tolerance_mm_per_unit
 from keypose.storage.group_reader import format_seconds, summarize_damage
@@ -29,6 +29,12 @@ from keypose.storage.tolerance_note import TOLERANCE_NOTE
 from keypose.swings import Swings
 
 SAME_RATE = 1e-3  # relative: .0083333 s and 1/120 s count as equal
+RAW_BYTES = 40  # per joint and frame: rotation, translation and scale in float32, as engines count
+
+HEADER_FIELDS = ("fps", "up", "metres_per_unit", "first_frame", "reference_pose", "skeleton")
+IGNORED_FIELDS = ("notes",)  # readers add notes
+ROUNDING_TOLERANCE = 1e-6  # relative: a few times that of 32-bit numbers
+MAX_COMMANDS = 4  # restore commands in one message
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def find_companion(file: ClipFile, from_path: Path | None, suffixes: Sequence[st
     candidates = [base.with_name(name + suffix) for name in names for suffix in suffixes]
     existing = next((path for path in candidates if path.is_file()), None)
     if from_path is not None and existing is None:
-        raise FileError(f"{candidates[0]}: no such file, expected what belongs to {file.path}")
+        raise FileError("no such file", path=candidates[0], expected=f"what belongs to {file.path}")
     return None if existing is None else CompanionFile(existing, is_explicit=from_path is not None)
 
 
@@ -113,7 +119,7 @@ def _check_match(companion: KeyedMotion | Swings, motion: Motion, file: Companio
             notes.append(f"the {kind} in {file.path.name} beside it are taken along")
         return True
     if file.is_explicit:
-        raise OptionError(f"{file.path}: {mismatch}, so its {kind} are not those of {motion.name}")
+        raise OptionError(f"{mismatch}, so its {kind} are not those of {motion.name}", path=file.path)
     notes.append(f"the {kind} in {file.path.name} beside it stay there: {mismatch}")
     return False
 
@@ -156,9 +162,6 @@ def save_channel_table(motion: Motion, channels: ChannelTable, path: Path, *, re
     """Write a BVH file with exactly these numbers, atomically."""
     data = write_verbatim(motion, channels, reference_pose=reference_pose)
     write_atomically(path, gzip.compress(data, 6, mtime=0) if path.name.lower().endswith(".gz") else data)
-
-
-RAW_BYTES = 40  # per joint and frame: rotation, translation and scale in float32, as engines count
 
 
 @dataclass(frozen=True)
@@ -235,11 +238,6 @@ def load_longest_intact_span(path: Path, limits: Limits) -> Motion:
             raise FormatError(path, "damaged throughout: nothing of it can be read")
         start, end = max(spans, key=lambda span: span[1] - span[0])
         return replace(stored[start:end], first_frame=stored.first_frame)
-
-
-HEADER_FIELDS = ("fps", "up", "metres_per_unit", "first_frame", "reference_pose", "skeleton")
-IGNORED_FIELDS = ("notes",)  # readers add notes
-ROUNDING_TOLERANCE = 1e-6  # relative: a few times that of 32-bit numbers
 
 
 def check_motion(stored: StoredMotion, original: Motion, path: Path) -> LargestError | None:
@@ -326,9 +324,6 @@ def is_same(first: Any, second: Any, *, is_rounded: bool = False) -> bool:
             is_same(a, b, is_rounded=is_rounded) for a, b in zip(first, second, strict=True)
         )
     return bool(first == second)
-
-
-MAX_COMMANDS = 4  # restore commands in one message
 
 
 def describe_damage(stored: StoredMotion, damage: Sequence[Damage], source: Path, target: Path | None = None) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from keypose.batch.convert import make_folder
-from keypose.batch.swings import SwingScore, SwingsLoader, holds_swings, score_swings
+from keypose.batch.plan import make_folder
+from keypose.batch.swings import SwingsLoader, holds_swings, score_swings
 from keypose.errors import KeyposeError, OptionError
 from keypose.formats import save
+from keypose.metrics import Score
 from keypose.model import Motion
 from keypose.swings import Swing, Swings
 from keypose.swings.edit import SwingChange, SwingEdit
@@ -20,6 +21,10 @@ from keypose.validation import check_number
 
 FEET_NOTE = "swings are written as they were edited; feet are held only where a motion is written"
 SPAN_OPTIONS = ("from_s", "to_s")  # options of ``find`` that a retime takes too
+
+MAX_NAMES = 4
+TIME_FILTERS = ("at_s", "from_s", "to_s")  # options of ``find`` about time
+SCALING_OPERATIONS = ("scale", "set_angle")  # ``intensify`` would also change keys
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class SwingEditResult:
     tips: tuple[str, ...]  # when the figure newly loses balance
     error_deg: float | None  # None, like the next two, after an edit or without a capture
     error_per_angle_deg: float | None
-    score: SwingScore | None
+    score: Score | None
     over_capture: bool  # edits are on top of the capture, else on the played swings
     swings_bytes: int  # of the packed swings
     raw_bytes: int  # of all frames
@@ -143,7 +148,7 @@ def _apply_step(editor: SwingEdit, step: EditStep, filters: Mapping[str, Any]) -
             raise OptionError("no swing fits, and nothing was changed")
         changes = [operation() for operation in _build_operations(editor, step, filters, targets)]
     except KeyposeError as error:
-        raise OptionError(f"{step.text}: {error}") from None
+        raise OptionError.from_error(error, subject=step.text) from None
     extra_notes = (
         []
         if step.is_clip_retime or step.operation == "intensify"
@@ -197,10 +202,12 @@ def _check_one_side(swings: Swings, targets: Sequence[Swing], joints: Sequence[s
     joint_indices = {swings.skeleton.names.index(swing.joint) for swing in targets}
     for j in sorted(joint_indices):
         if partners[j] == j:
-            raise OptionError(f"{swings.skeleton.names[j]} has no other side, expected joints of one side")
+            raise OptionError(f"{swings.skeleton.names[j]} has no other side", expected="joints of one side")
         if partners[j] in joint_indices:
-            raise OptionError(f"{swings.skeleton.names[j]} and {swings.skeleton.names[partners[j]]} are both to be "
-                              f"copied, expected joints of one side")  # fmt: skip
+            raise OptionError(
+                f"{swings.skeleton.names[j]} and {swings.skeleton.names[partners[j]]} are both to be copied",
+                expected="joints of one side",
+            )
 
 
 def _max_ankle_displacement_mm(free: Motion, held: Motion) -> float | None:
@@ -210,11 +217,6 @@ def _max_ankle_displacement_mm(free: Motion, held: Motion) -> float | None:
         return None
     displacements = np.linalg.norm(free.world_positions()[:, ankles] - held.world_positions()[:, ankles], axis=-1)
     return float(displacements.max()) * free.mm_per_unit
-
-
-MAX_NAMES = 4
-TIME_FILTERS = ("at_s", "from_s", "to_s")  # options of ``find`` about time
-SCALING_OPERATIONS = ("scale", "set_angle")  # ``intensify`` would also change keys
 
 
 def unchanged_keys_note(

@@ -11,11 +11,12 @@ import numpy as np
 
 from keypose.api.swings import Sweep, sweep, swings_within
 from keypose.batch.convert import resample
-from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipLoadOptions, resolve_frame_range
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, load_clip, resolve_frame_range
 from keypose.errors import OptionError
 from keypose.formats import load_swings
-from keypose.metrics import score
+from keypose.metrics import Score, score_positions
 from keypose.model import Motion
+from keypose.options import LoadOptions
 from keypose.swings import Swing, Swings, swings
 from keypose.swings.codec import Size
 
@@ -24,7 +25,7 @@ from keypose.swings.codec import Size
 class SwingsLoader:
     """Options for reading a file and for finding its swings."""
 
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice, at the clip's own rate
     fps: float | None = None  # resample the capture to this rate first
     options: Mapping[str, Any] = field(default_factory=dict)  # of ``swings``, without defaults
@@ -33,7 +34,7 @@ class SwingsLoader:
 
     def load_motion(self, path: Path) -> Motion:
         """Load the capture in ``path``, trimmed and resampled."""
-        motion = self.load_options.load(path)
+        motion = load_clip(path, self.load_options)
         if self.frames is not None:
             motion = motion[slice(*resolve_frame_range(self.frames, motion.n_frames))]
         if self.fps is not None and self.fps != motion.fps:
@@ -62,7 +63,7 @@ class SwingsLoader:
         if names:
             option_names = {"frames": "--range", "fps": "--fps", "max_deg": "--max-deg", "max_mm": "--max-mm"}
             option = option_names.get(names[0], f"--{names[0].replace('_', '-')}")
-            raise OptionError(f"{path}: holds swings already, expected no {option}, which is for finding them")
+            raise OptionError("holds swings already", path=path, expected=f"no {option}, which is for finding them")
 
 
 def holds_swings(path: Path) -> bool:
@@ -102,17 +103,6 @@ class JointSwingStats:
 
 
 @dataclass(frozen=True)
-class SwingScore:
-    """Error of the played motion against the capture, on a figure of 1.7 m."""
-
-    mean_mm: float
-    p95_mm: float
-    max_mm: float
-    worst_frame: int
-    worst_joint: str
-
-
-@dataclass(frozen=True)
 class SwingsResult:
     """The swings of one motion file."""
 
@@ -125,7 +115,7 @@ class SwingsResult:
     settings: Mapping[str, Any]
     error_deg: float | None  # None, like the next two, if the file contains swings and no capture
     error_per_angle_deg: float | None
-    score: SwingScore | None  # None also for a figure without height
+    score: Score | None  # None also for a figure without height
     size: Size
     joints: tuple[JointSwingStats, ...]  # those of ``SwingsJob.joints``
     swings: Swings | None  # None unless ``include_swings``
@@ -140,7 +130,7 @@ def find_clip_swings(job: SwingsJob) -> SwingsResult:
     if job.level < 1:
         clip_swings = clip_swings.simplify(job.level)
     if job.sweep and motion is None:
-        raise OptionError(f"{job.path}: holds swings already, expected a motion for --sweep")
+        raise OptionError("holds swings already", path=job.path, expected="a motion for --sweep")
     sweep_rows = sweep(motion, **job.loader.options) if motion is not None and job.sweep else None
     return SwingsResult(
         path=str(job.path),
@@ -183,18 +173,11 @@ def joint_swing_stats(swings: Swings, joint: int) -> JointSwingStats:
     )
 
 
-def score_swings(motion: Motion, played: Motion) -> SwingScore | None:
+def score_swings(motion: Motion, played: Motion) -> Score | None:
     """Return the error of ``played`` in millimetres; None for a figure without height."""
     if not motion.height > 0:
         return None
-    motion_score = score(motion, played)
-    return SwingScore(
-        motion_score.mean_mm,
-        motion_score.p95_mm,
-        motion_score.max_mm,
-        motion_score.worst_frame,
-        motion_score.worst_joint,
-    )
+    return score_positions(motion, played).without_arrays()
 
 
 def _find_matches(swings: Swings, joints: tuple[str, ...], filters: Mapping[str, Any]) -> tuple[tuple[int, Swing], ...]:

@@ -9,19 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from keypose.api.select import select
 from keypose.api.unbake import unbake
-from keypose.batch.convert import ROUNDING_MM, find_format, keeps_keys, make_folder, resample
-from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipLoadOptions, resolve_frame_range, stem
-from keypose.batch.plan import ExistingPolicy, Plan
+from keypose.batch.convert import resample
+from keypose.batch.file_discovery import KEYS_SUFFIXES, load_clip, resolve_frame_range, stem
+from keypose.batch.plan import ExistingPolicy, Plan, make_folder, target_format
 from keypose.errors import FileError, OptionError
 from keypose.formats import load_keyed, save
 from keypose.methods import METHODS
-from keypose.metrics import score
+from keypose.metrics import Score, score
 from keypose.model import KeyedMotion, Motion
-from keypose.rotations import angle_between
+from keypose.options import LoadOptions
 
 DEFAULT_METHOD = "salient"  # ``unbake`` selects its keys by the error of the fitted curves
 
@@ -33,7 +31,7 @@ class UnbakeJob:
     source: Path
     target: Path
     keys_file: Path | None = None  # lossless, beside the target
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice, at the clip's own rate
     fps: float | None = None  # of the result
     method: str = DEFAULT_METHOD
@@ -46,35 +44,20 @@ class UnbakeJob:
     def __post_init__(self) -> None:
         if self.tolerance_mm is not None and self.method != DEFAULT_METHOD:
             raise OptionError(
-                f"tolerance_mm={self.tolerance_mm:g}, but {self.method} does not choose keys by the error of curves; "
-                f"expected keys=... with it, or the method {DEFAULT_METHOD}"
+                f"is of no use: {self.method} does not choose keys by the error of curves",
+                option="tolerance_mm",
+                value=self.tolerance_mm,
+                expected=f"a number of keys with it, or the method {DEFAULT_METHOD}",
             )
-        format_ = find_format(self.target)
-        rounding = ROUNDING_MM.get(format_.name, 0.0)
+        format_ = target_format(self.target)
+        rounding = format_.rounding_mm
         if self.tolerance_mm is not None and self.tolerance_mm <= rounding:
             raise OptionError(
-                f"tolerance_mm={self.tolerance_mm:g}, but {format_.name} rounds its numbers: expected more than "
-                f"{rounding:g}, or a .keys.json file, which rounds nothing"
+                f"is too little: {format_.name} rounds its numbers",
+                option="tolerance_mm",
+                value=self.tolerance_mm,
+                expected=f"more than {rounding:g}, or a .keys.json file, which rounds nothing",
             )
-
-
-@dataclass(frozen=True)
-class UnbakeScore:
-    """Error of keys and curves, without the residual, against the capture, on a figure of 1.7 m."""
-
-    mean_mm: float
-    p95_mm: float
-    max_mm: float
-    worst_frame: int  # of the largest position error
-    worst_joint: str  # likewise
-    mean_deg: float
-    max_deg: float
-    worst_rotation_frame: int  # of the largest rotation error
-    worst_rotation_joint: str  # likewise
-    foot_slide_mm: float | None  # None if no foot is ever in contact
-    original_foot_slide_mm: float | None
-    key_acceleration: float | None  # at inner keys, relative to the capture; None without inner keys
-    stored_values: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +69,7 @@ class UnbakeResult:
     fps: float
     keys: tuple[int, ...]  # frames of the result
     extremes: tuple[int, ...]  # a subset of ``keys``; the others are breakdowns
-    score: UnbakeScore | None  # None for a figure without height
+    score: Score | None  # None for a figure without height
     has_residual: bool
     keeps_keys: bool  # the target format stores keys and curves, not every frame
     bytes: int
@@ -112,25 +95,25 @@ def unbake_clip(job: UnbakeJob) -> UnbakeResult:
         fps=keyed.fps,
         keys=tuple(keyed.keys.tolist()),
         extremes=tuple(keyed.keys[keyed.extremes].tolist()),
-        score=score_unbake(trimmed, keyed) if trimmed.height > 0 else None,
+        score=score(trimmed, keyed).without_arrays() if trimmed.height > 0 else None,
         has_residual=keyed.residual is not None,
-        keeps_keys=keeps_keys(find_format(job.target)),
+        keeps_keys=target_format(job.target).keeps_keys,
         bytes=job.target.stat().st_size,
         keys_file_bytes=None if job.keys_file is None else job.keys_file.stat().st_size,
         notes=keyed.notes,
     )
 
 
-def load_capture(source: Path, load_options: ClipLoadOptions) -> Motion:
+def load_capture(source: Path, load_options: LoadOptions) -> Motion:
     """Return the motion to unbake; keys of an earlier run are sampled with their full residual."""
     if not source.name.lower().endswith(KEYS_SUFFIXES):
-        return load_options.load(source)
+        return load_clip(source, load_options)
     keyed = load_keyed(source, limits=load_options.limits)
     return keyed.sample(0.0 if keyed.residual is None else 1.0, fps=load_options.fps)
 
 
 def _unbake_motion(motion: Motion, job: UnbakeJob, select_options: Mapping[str, Any]) -> KeyedMotion:
-    rounding = ROUNDING_MM.get(find_format(job.target).name, 0.0)  # so that the rounded file stays within the tolerance
+    rounding = target_format(job.target).rounding_mm  # so that the rounded file stays within the tolerance
     tolerance_mm = None if job.tolerance_mm is None else job.tolerance_mm - rounding
     return unbake_with_method(
         motion, job.method, job.keys, tolerance_mm, select_options, job.curve_options, auto=job.auto
@@ -174,42 +157,14 @@ def _shift_frames(
         shifted = round((frame - start) * rate)
         if not 0 <= shifted < n_frames:
             last = start + int((n_frames - 1) / rate)
-            raise OptionError(f"{option}: frame {frame}, expected one of {start} to {last}")
+            raise OptionError(f"frame {frame}", option=option, expected=f"one of {start} to {last}")
         yield shifted
-
-
-def score_unbake(original: Motion, keyed: KeyedMotion) -> UnbakeScore:
-    """Return the score of ``keyed``, and where its errors are largest."""
-    motion_score = score(original, keyed)
-    frame, joint = find_worst_rotation(original, keyed.sample())
-    return UnbakeScore(
-        mean_mm=motion_score.mean_mm,
-        p95_mm=motion_score.p95_mm,
-        max_mm=motion_score.max_mm,
-        worst_frame=motion_score.worst_frame,
-        worst_joint=motion_score.worst_joint,
-        mean_deg=motion_score.mean_deg,
-        max_deg=motion_score.max_deg,
-        worst_rotation_frame=frame,
-        worst_rotation_joint=joint,
-        foot_slide_mm=motion_score.foot_slide_mm,
-        original_foot_slide_mm=motion_score.original_foot_slide_mm,
-        key_acceleration=motion_score.key_acceleration,
-        stored_values=motion_score.stored_values,
-    )
-
-
-def find_worst_rotation(original: Motion, rebuilt: Motion) -> tuple[int, str]:
-    """Return frame and joint of the largest rotation error."""
-    errors = angle_between(original.rotations, rebuilt.rotations)
-    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
-    return int(frame), original.skeleton.names[joint]
 
 
 def _write(keyed: KeyedMotion, target: Path, keys_file: Path | None) -> None:
     """Write both files or none: the keys file has a hidden name until the target is written."""
     # `save` would write the keys to a second file beside the target; the keys file replaces that.
-    content = keyed.sample() if find_format(target).has_keys_sidecar else keyed
+    content = keyed.sample() if target_format(target).has_keys_sidecar else keyed
     if keys_file is None:
         save(content, target)
         return
@@ -237,12 +192,16 @@ def check_keys_files(plan: Plan, existing: ExistingPolicy) -> None:
     files = [file for t in plan.targets if (file := keys_file_for(t.target)) is not None]
     for file in files:
         if os.path.realpath(file) in sources:
-            raise OptionError(f"{file}: is to be unbaked itself, and would be replaced by the keys of the result; "
-                              f"--no-keys writes none, or give the result another name")  # fmt: skip
+            raise OptionError(
+                "is to be unbaked itself, and would be replaced by the keys of the result",
+                path=file,
+                hint="--no-keys writes none, or give the result another name",
+            )
     existing_files = [file for file in files if os.path.lexists(file)]
     if existing_files and existing != "overwrite":
         more = f" (and {len(existing_files) - 1} more)" if len(existing_files) > 1 else ""
         raise FileError(
-            f"{existing_files[0]}: exists already{more}, and another result may need it to get its detail back; "
-            f"--overwrite replaces it, --no-keys writes none"
+            f"exists already{more}, and another result may need it to get its detail back",
+            path=existing_files[0],
+            hint="--overwrite replaces it, --no-keys writes none",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.file_discovery import load_clip
 from keypose.batch.stored_file import (
     StorageInfo,
     build_storage_info,
@@ -17,7 +17,9 @@ from keypose.batch.stored_file import (
     load_channel_table,
 )
 from keypose.errors import FormatError
-from keypose.storage import StoredMotion, open_kps
+from keypose.formats import open_kps
+from keypose.options import LoadOptions
+from keypose.storage import StoredMotion
 from keypose.storage.error import LargestError
 from keypose.storage.groups import group_bounds
 
@@ -28,7 +30,7 @@ class VerifyJob:
 
     path: Path
     original: Path | None = None
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def _decode_all(stored: StoredMotion) -> None:
 def _compare_with_original(stored: StoredMotion, job: VerifyJob) -> tuple[LargestError | None, str]:
     """Return the largest error and the problem (empty: none)."""
     assert job.original is not None
-    original = job.load_options.load(job.original)
+    original = load_clip(job.original, job.load_options)
     try:
         error = check_motion(stored, original, job.path)
         if stored.lossless and stored.channels() is not None:

@@ -1,4 +1,7 @@
-"""Run one item, in this process or in a worker, and collect its result, warnings, error and time."""
+"""Run one item, in this process or in a worker, and collect its result, warnings, error and time.
+
+``pool.py`` starts workers, which run ``main``.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,16 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from keypose.errors import FormatWarning, KeyposeError
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection as Connection
+else:
+    from multiprocessing.connection import Connection
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -25,11 +32,12 @@ EXIT_STOPPED = 128 + signal.SIGTERM
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item has no result, as text, because not every exception can be pickled."""
+    """Why an item has no result: the error with its fields, or text, as not every exception can be pickled."""
 
     kind: str  # the exception's class; "crash" if the process died
     message: str
     traceback: str = ""  # only of errors that bad input should not cause
+    error: KeyposeError | None = field(default=None, compare=False)  # None: of another class, or the process died
 
     @property
     def is_bug(self) -> bool:
@@ -70,7 +78,7 @@ def build_failure(error: BaseException) -> Failure:
     """Return an exception as text; only unexpected ones with a traceback."""
     kind, message = type(error).__name__, str(error)
     if isinstance(error, KeyposeError):
-        return Failure(kind, message)
+        return Failure(kind, message, error=error.with_traceback(None))
     if isinstance(error, MemoryError):
         return Failure(kind, "not enough memory")
     return Failure(kind, message, "".join(traceback.format_exception(error)))
@@ -89,28 +97,42 @@ def _stop(signal_number: int, frame: FrameType | None) -> None:
     os._exit(EXIT_STOPPED)
 
 
-def serve(pipe: Connection[Any, Any], function: Callable[[Any], Any]) -> None:
-    """Run a worker: send ``ready``, then an outcome for every received item until the pipe closes."""
-    global _in_item
+def main(handle: int) -> NoReturn:
+    """Run a worker: receive a function, send ``ready``, then an outcome for every item until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     signal.signal(signal.SIGTERM, _stop)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.dup2(sys.__stderr__.fileno() if sys.__stderr__ else 2, 1)  # stdout is reserved for the parent's output
     try:
-        pipe.send_bytes(b"ready")
-        while True:
-            message = pipe.recv_bytes()
-            try:
-                _in_item = True
-                answer = _handle_message(function, message)
-            finally:
-                _in_item = False
-            pipe.send_bytes(answer)
+        _serve(Connection(handle))
     except _StopRequest:
         os._exit(EXIT_STOPPED)
     except (EOFError, OSError):
         os._exit(0)  # no more items, or no parent
+
+
+def _serve(pipe: Connection[Any, Any]) -> NoReturn:
+    global _in_item
+    function = _load_function(pipe.recv_bytes())
+    pipe.send_bytes(b"ready")
+    while True:
+        message = pipe.recv_bytes()
+        try:
+            _in_item = True
+            answer = _handle_message(function, message)
+        finally:
+            _in_item = False
+        pipe.send_bytes(answer)
+
+
+def _load_function(message: bytes) -> Callable[[Any], Any]:
+    try:
+        function: Callable[[Any], Any] = pickle.loads(message)
+    except Exception:  # whatever its module raises when it is imported
+        traceback.print_exc()
+        os._exit(1)
+    return function
 
 
 def _handle_message(function: Callable[[Any], Any], message: bytes) -> bytes:

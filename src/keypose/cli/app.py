@@ -20,11 +20,11 @@ from typing import cast
 from cyclopts import CycloptsError
 
 import keypose
-from keypose.cli import message_options, output
-from keypose.cli.commands import build_app, find_command
-from keypose.cli.options import set_argv
+from keypose.cli import output
+from keypose.cli.commands import build_app, find_command, set_argv
+from keypose.cli.error_text import error_fields, render_error
 from keypose.cli.output import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
-from keypose.errors import FileError, KeyposeError
+from keypose.errors import FileError, KeyposeError, MessageFields
 
 app = build_app()
 
@@ -59,15 +59,18 @@ def _run(tokens: Sequence[str]) -> int:
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:
-        _print_json_error(tokens, str(error), "UsageError")
-        output.print_error(str(error))
+        message = render_error(error) if isinstance(error, UsageError) else str(error)
+        _print_json_error(
+            tokens, message, "UsageError", error if isinstance(error, UsageError) else UsageError(message)
+        )
+        output.print_error(message)
         output.print_hint(f"see: keypose {_command_prefix(tokens)}--help")
         return USAGE
     except (BrokenPipeError, OutputError):
         raise
     except KeyposeError as error:
-        message = message_options.translate_keywords(str(error))
-        if not _print_json_error(tokens, message, type(error).__name__):
+        message = render_error(error)
+        if not _print_json_error(tokens, message, type(error).__name__, error):
             output.print_error(message)
         return FAILED
     except KeyboardInterrupt:
@@ -86,7 +89,7 @@ def _check_current_folder(tokens: Sequence[str]) -> None:
         os.getcwd()  # noqa: PTH109 - whether it raises is the question
     except OSError as error:
         raise FileError(
-            f"the current folder cannot be found ({error.strerror}); expected one that exists: cd to another"
+            f"the current folder cannot be found ({error.strerror})", hint="expected one that exists: cd to another"
         ) from None
 
 
@@ -102,12 +105,13 @@ def report_bug(kind: str, message: str, details: str) -> int:
     return BUG
 
 
-def _print_json_error(tokens: Sequence[str], message: str, kind: str) -> bool:
+def _print_json_error(tokens: Sequence[str], message: str, kind: str, error: MessageFields | None = None) -> bool:
     """Print an error as JSON if --json is given, and return whether it is. ``info`` always prints a list."""
     options = tokens[: tokens.index("--")] if "--" in tokens else tokens
     if "--json" not in options:
         return False
-    document = {"error": message, "error_kind": kind}
+    fields = {} if error is None else {"error_fields": error_fields(error)}
+    document = {"error": message, "error_kind": kind} | fields
     output.print_json([document] if _command_prefix(tokens) == "info " else document)
     return True
 

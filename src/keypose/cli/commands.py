@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from cyclopts import App, Parameter
 
 import keypose
 
-HELP = """Turn dense motion capture into the poses that matter.
+HELP = """Turn dense motion capture into a few key poses with fitted curves.
 
 For example:
-  keypose info walk.bvh                  what is in a file
-  keypose unbake walk.bvh walk.glb       a few editable keys in place of frames
-  keypose unbake takes/ out/ --to glb    a folder of them, in parallel
+  keypose info walk.bvh                  show frames, rate, joints and units
+  keypose unbake walk.bvh walk.glb       write a few editable keys
+  keypose unbake takes/ out/ --to glb    the same for a folder, in parallel
   keypose rebake edited.glb final.glb --from walk.keys.json
-                                         the captured detail back on the edit
-  keypose keys walk.bvh --keys 12        the poses that matter, as a table
-  keypose strip walk.bvh walk.png        and as a picture
-  keypose report walk.bvh                a page: player, errors, swings
-  keypose swings kick.bvh                what each joint does, to play and edit
-  keypose convert walk.bvh walk.glb      one file to another format
-  keypose compress takes/ archive/       small files within a promised error
-  keypose restore walk.kps walk.bvh      and back, whole or in part
-  keypose compare takes/                 every method on one scale
-  keypose library add takes/             thousands of clips in one place
-  keypose library search walk.bvh        and those that are like one
-  keypose serve --open                   all of it in the browser
+                                         add the captured detail to an edit
+  keypose keys walk.bvh --keys 12        print the key poses as a table
+  keypose strip walk.bvh walk.png        draw the key poses as a picture
+  keypose report walk.bvh                write a page: player, errors, swings
+  keypose swings kick.bvh                show, play and edit joint swings
+  keypose convert walk.bvh walk.glb      convert to another format
+  keypose compress takes/ archive/       compress within a maximum error
+  keypose restore walk.kps walk.bvh      restore a compressed file
+  keypose compare takes/                 compare all methods on your clips
+  keypose library add takes/             add clips to a library
+  keypose library search walk.bvh        search the library for similar clips
+  keypose serve --open                   start the web app
   keypose unbake --help                  all options of a command
 """
 
@@ -71,7 +72,7 @@ FILE_COMMANDS = (
         "rebake",
         "keypose.cli.rebake:rebake",
         "EDITED... OUT",
-        "Put the captured detail back on top of edited animations.",
+        "Add the captured detail back to edited animations.",
     ),
     Command("keys", "keypose.cli.keys:keys", "FILES...", "Choose the key poses of motion files."),
     Command("swings", "keypose.cli.swings:swings", "FILES...", "Show, play and edit the swings of motion files."),
@@ -215,3 +216,26 @@ def _register(app: App, prefix: str, commands: Sequence[Command]) -> None:
     for command in commands:
         usage = f"Usage: {prefix} {command.name} [OPTIONS] {command.arguments}".rstrip()
         app.command(command.path, name=command.name, usage=usage, help=command.summary)
+
+
+_ARGV: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
+
+
+def set_argv(tokens: Sequence[str]) -> None:
+    """Store the arguments before a command runs."""
+    _ARGV.set(tuple(tokens))
+
+
+def command_line() -> str:
+    """Return the command line as one quoted shell line."""
+    from keypose.pictures.page import format_shell_command
+
+    return format_shell_command(("keypose", *_ARGV.get()))
+
+
+def option_order(options: Collection[str]) -> list[str]:
+    """Return the given ``options`` in command line order, each as often as it occurs."""
+    argv = _ARGV.get()
+    before_names = argv[: argv.index("--")] if "--" in argv else argv
+    names = (token.partition("=")[0] for token in before_names)
+    return [name for name in names if name in options]

@@ -27,9 +27,11 @@ from keypose.api.compare.settings import (
 from keypose.api.compare.tables import check_parquet, format_number, has_parquet
 from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, CompareResult, compare_clip
 from keypose.batch.file_discovery import ClipFiles
-from keypose.cli import messages, options, output
+from keypose.cli import messages, output
 from keypose.cli.clip_view import format_bytes
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
+from keypose.cli.commands import command_line
+from keypose.cli.error_text import render_error
+from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, Range
 from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable
 from keypose.cli.runner import Overwrite, Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
@@ -75,23 +77,18 @@ def compare(
         bool, Parameter(negative="", help="Ignore the cache of an earlier run and measure every clip again.")
     ] = False,
     overwrite: Overwrite = False,
-    reference_pose: ReferencePose = "auto",
-    asf: Asf = None,
-    gaps: Gaps = "fill",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    limit: LimitOption = (),
+    load: LoadFlags = DEFAULT_LOAD,
     jobs: Jobs = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
     """Compare every method of choosing keys on the same clips.
 
-    Shows the mean and the largest error in millimetres on a figure of 1.7 m for
-    every method and baseline at the same numbers of keys, medians over the
-    clips, beside two references at as many stored values. If results are
-    written to files, finished clips are cached in a hidden folder beside them:
-    after an interruption the same command continues.
+    Shows the mean and the largest error of every method and baseline at the same
+    numbers of keys, and of two references with the same number of stored values.
+    Errors are medians over the clips, in millimetres on a figure of 1.7 m. If
+    results are written to files, finished clips are cached in a hidden folder
+    beside them: after an interruption the same command continues.
 
     For example:
       keypose compare walk.bvh
@@ -100,7 +97,7 @@ def compare(
     """
     from keypose.batch.compare import CompareJob, default_compare_jobs
     from keypose.batch.file_discovery import discover_clips
-    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
+    from keypose.cli.options import check_fps, parse_range, resolve_jobs
     from keypose.cli.output import UsageError
 
     if not files:
@@ -108,7 +105,7 @@ def compare(
     settings = parse_settings(
         methods, percent, inbetweens, curves=not no_curves, fps=check_fps(fps, "--fps"), frames=parse_range(range_)
     )
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    load_options = load.load_options()
     inputs = discover_clips(files)
     outputs = parse_outputs(report, csv, parquet, inputs, overwrite=overwrite)
     cache = None if outputs.main_file is None else open_cache(outputs.main_file, fresh=fresh)
@@ -204,18 +201,18 @@ def _check_outputs(files: Sequence[Path], inputs: ClipFiles, *, overwrite: bool)
         if os.path.realpath(file) in input_paths:
             raise OptionError(f"{file}: is to be read, expected another name for results")
         if file.is_dir():
-            raise FileError(f"{file}: is a folder, expected the name of a file")
+            raise FileError("is a folder", path=file, expected="the name of a file")
         if not file.parent.is_dir():
-            raise FileError(f"{file.parent}: no such folder")
+            raise FileError("no such folder", path=file.parent)
         if os.path.lexists(file) and not overwrite:
-            raise FileError(f"{file}: exists already; --overwrite replaces it")
+            raise FileError("exists already", path=file, hint="--overwrite replaces it")
 
 
 def open_cache(main: Path, *, fresh: bool) -> CompareCache:
     """Return the cache of finished clips, a hidden folder beside the results; empty it if ``fresh``."""
     cache = CompareCache(main.with_name(f".{main.stem}.compare"))
     if os.path.lexists(cache.folder) and not cache.folder.is_dir():
-        raise FileError(f"{cache.folder}: is a file, expected a folder for finished clips (*{SUFFIX})")
+        raise FileError("is a file", path=cache.folder, expected=f"a folder for finished clips (*{SUFFIX})")
     if fresh:
         cache.prune(())
     return cache
@@ -241,7 +238,6 @@ def run(
         work,
         (),
         jobs,
-        messages.translate_outcome,
         json=json,
         quiet=quiet,
         function_with_progress=compare_clip,
@@ -258,7 +254,7 @@ def run(
         _print_result(run_result, comparison, outputs)
     if not json:
         for problem in problems:
-            output.print_error(str(problem))
+            output.print_error(render_error(problem))
     failures = [(work[o.index].source, o.failure) for o in run_result.outcomes if o.failure]
     code = messages.report_failures(failures, quiet=json) or (FAILED if problems else 0)
     if not run_result.interrupted:
@@ -288,7 +284,7 @@ def _write_or_cache(
     try:
         for file in outputs.files:
             if os.path.lexists(file) and not outputs.overwrite:
-                raise FileError(f"{file}: was written by another run meanwhile; --overwrite replaces it")
+                raise FileError("was written by another run meanwhile", path=file, hint="--overwrite replaces it")
         _write(comparison, outputs, failed)
     except FileError as error:
         try:
@@ -297,7 +293,9 @@ def _write_or_cache(
                     job.cache.save_rows(clip.cache_key, clip.rows)
         except FileError:
             raise error from None
-        raise FileError(f"{error}; what was measured is kept, the same command need not measure it again") from None
+        raise FileError(
+            str(error), hint="what was measured is kept, the same command need not measure it again"
+        ) from None
 
 
 def _write(comparison: Comparison, outputs: OutputFiles, failed: Sequence[tuple[str, str]]) -> None:
@@ -308,7 +306,7 @@ def _write(comparison: Comparison, outputs: OutputFiles, failed: Sequence[tuple[
     if outputs.parquet is not None:
         tables.write_parquet(comparison.rows, outputs.parquet, overwrite=overwrite)
     if outputs.report is not None:
-        page = comparison_page(comparison, command=options.command_line(), failures=failed)
+        page = comparison_page(comparison, command=command_line(), failures=failed)
         write_atomically(outputs.report, page.encode(), overwrite=overwrite)
 
 

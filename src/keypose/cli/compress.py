@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.options import DEFAULT_LOAD, LoadFlags
 from keypose.cli.output import UsageError
-from keypose.cli.runner import Overwrite, Quiet, SkipExisting
+from keypose.cli.runner import DEFAULT_WRITE, WriteFlags
 
 DEFAULT_TOLERANCE_MM = 1.0
 
@@ -52,17 +52,8 @@ def compress(
             help="Read each file back and compare it before it replaces the output. Default.",
         ),
     ] = True,
-    reference_pose: ReferencePose = "auto",
-    asf: Asf = None,
-    gaps: Gaps = "fill",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    overwrite: Overwrite = False,
-    skip_existing: SkipExisting = False,
-    limit: LimitOption = (),
-    jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    load: LoadFlags = DEFAULT_LOAD,
+    write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
     """Compress motion files within a given error.
 
@@ -85,16 +76,16 @@ def compress(
     from keypose.batch.pool import CLIPS_PER_WORKER
     from keypose.batch.stored_file import find_companion
     from keypose.cli import storage_run
-    from keypose.cli.options import parse_load_options, resolve_jobs
-    from keypose.cli.runner import parse_existing_policy, split_paths
+    from keypose.cli.options import resolve_jobs
+    from keypose.cli.runner import split_paths
     from keypose.cli.storage_run import plan_compressed, select_uncompressed
 
     names, out = split_paths(paths, "compress")
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
+    existing_policy = write.existing_policy()
     if no_keys and (keyed or swings):
         raise UsageError(f"--no-keys and {'--keyed' if keyed else '--swings'} cannot both be meant")
     tolerance = resolve_tolerance(tolerance_mm, lossless=lossless)
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    load_options = load.load_options()
     inputs = select_uncompressed(discover_clips(names), names)
     if inputs.problems:
         raise inputs.problems[0]
@@ -118,8 +109,9 @@ def compress(
         )
         for t in plan.targets
     ]
-    workers = resolve_jobs(jobs, CLIPS_PER_WORKER * len(work))  # starting a worker takes less time than one clip
-    return storage_run.compress(work, plan.skipped, tolerance, workers, json=json, quiet=quiet)
+    # starting a worker takes less time than one clip
+    workers = resolve_jobs(write.jobs, CLIPS_PER_WORKER * len(work))
+    return storage_run.compress(work, plan.skipped, tolerance, workers, json=write.json, quiet=write.quiet)
 
 
 def resolve_tolerance(tolerance_mm: float | None, *, lossless: bool) -> float | None:

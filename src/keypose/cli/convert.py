@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -15,9 +14,9 @@ from keypose.batch import Outcome
 from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
 from keypose.batch.plan import Target
 from keypose.cli import clip_view, messages, output
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
+from keypose.cli.options import DEFAULT_LOAD, LoadFlags, Range
 from keypose.cli.output import UsageError
-from keypose.cli.runner import Overwrite, Quiet, RunResult, SkipExisting, TargetFormat, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
 
 
 def convert(
@@ -32,20 +31,11 @@ def convert(
     to: TargetFormat = None,
     fps: Annotated[float | None, Parameter(help="Resample to this frame rate. Default: unchanged.")] = None,
     range_: Range = None,
-    reference_pose: ReferencePose = "auto",
     write_reference_pose: Annotated[
         bool, Parameter(negative="", help="Write the separated T-pose as frame 0 again.")
     ] = False,
-    asf: Asf = None,
-    gaps: Gaps = "fill",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    overwrite: Overwrite = False,
-    skip_existing: SkipExisting = False,
-    limit: LimitOption = (),
-    jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    load: LoadFlags = DEFAULT_LOAD,
+    write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
     """Convert motion files to other formats.
 
@@ -63,13 +53,13 @@ def convert(
     """
     from keypose.batch.convert import ConvertJob
     from keypose.batch.file_discovery import discover_clips
-    from keypose.cli.options import check_fps, parse_load_options, parse_range, resolve_jobs
-    from keypose.cli.runner import build_plan, parse_existing_policy, split_paths
+    from keypose.cli.options import check_fps, parse_range, resolve_jobs
+    from keypose.cli.runner import build_plan, split_paths
     from keypose.cli.storage_run import is_kps
 
     names, out = split_paths(paths, "convert")
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    existing_policy = write.existing_policy()
+    load_options = load.load_options()
     fps, frames = check_fps(fps, "--fps"), parse_range(range_)
     inputs = discover_clips(names)
     if inputs.problems:
@@ -82,7 +72,7 @@ def convert(
                 f"its errors add up: keypose compress IN.kps OUT.kps --tolerance-mm NUMBER"
             )
     work = [ConvertJob(t.source, t.target, load_options, frames, fps, write_reference_pose) for t in plan.targets]
-    return run(work, plan.skipped, resolve_jobs(jobs, len(work)), json=json, quiet=quiet)
+    return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
 
 
 REFERENCE_POSE_NOTE = re.compile(
@@ -94,7 +84,7 @@ NOT_WRITTEN_NOTE = "frame 0 was a reference pose (T-pose); not written, --write-
 def run(work: Sequence[ConvertJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
     """Convert all files and print a summary; return the exit code."""
     run_result = run_write_jobs(
-        "Converting", convert_clip, work, skipped, jobs, _translate_outcome, json=json, quiet=quiet
+        "Converting", convert_clip, work, skipped, jobs, json=json, quiet=quiet, render=_render_outcome
     )
     if json:
         output.print_json(run_result.document("converted", _document))
@@ -103,9 +93,9 @@ def run(work: Sequence[ConvertJob], skipped: Sequence[Target], jobs: int, *, jso
     return run_result.finish(json=json)
 
 
-def _translate_outcome(path: Path, outcome: Outcome[ConvertResult]) -> Outcome[ConvertResult]:
+def _render_outcome(outcome: Outcome[ConvertResult]) -> Outcome[ConvertResult]:
     """Replace the note that a reference pose was separated by one that says whether it was written."""
-    outcome = messages.translate_outcome(path, outcome)
+    outcome = messages.render_outcome(outcome)
     result = outcome.value
     if result is None:
         return outcome

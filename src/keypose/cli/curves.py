@@ -8,22 +8,17 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from keypose.cli.picture_options import (
+    DEFAULT_CHART,
+    DEFAULT_SOURCE,
+    DEFAULT_WRITE,
     KEYS_GROUP,
     PICTURE_GROUP,
-    Json,
-    KeyOptions,
+    ChartFlags,
+    KeyFlags,
     Mark,
-    Overwrite,
-    Quiet,
-    Scale,
-    SourceOptions,
-    Theme,
-    Title,
-    WidthPx,
+    PictureWriteFlags,
+    SourceFlags,
 )
-
-DEFAULT_KEY_OPTIONS = KeyOptions()
-DEFAULT_SOURCE = SourceOptions()
 
 
 def curves(
@@ -48,24 +43,19 @@ def curves(
     no_saliency: Annotated[
         bool, Parameter(negative="", help="Do not plot the saliency below the curves."), PICTURE_GROUP
     ] = False,
-    theme: Theme = "light",
-    width_px: WidthPx = 960.0,
+    chart: ChartFlags = DEFAULT_CHART,
     panel_px: Annotated[
         float, Parameter(show_default=True, help="Height of each joint's panel, in px."), PICTURE_GROUP
     ] = 130.0,
-    title: Title = None,
-    scale: Scale = 2.0,
     mark: Mark = (),
     whole_body: Annotated[
         bool,
         Parameter(negative="", help="Choose keys from all joints of the method, not only those shown."),
         KEYS_GROUP,
     ] = False,
-    key_options: KeyOptions = DEFAULT_KEY_OPTIONS,
-    source: SourceOptions = DEFAULT_SOURCE,
-    overwrite: Overwrite = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    keys: KeyFlags | None = None,
+    source: SourceFlags = DEFAULT_SOURCE,
+    write: PictureWriteFlags = DEFAULT_WRITE,
 ) -> int:
     """Draw the motion curves of joints.
 
@@ -85,25 +75,25 @@ def curves(
     from keypose.cli.output import UsageError
     from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
-    marked_frames = parse_marked_frames(mark, key_options)
-    joint_names = parse_joints(joints) or None
-    select_options = key_options.select_options() if key_options.is_set else None
+    marked_frames = parse_marked_frames(mark, keys)
+    joint_names = parse_joints("--joints", joints) or None
+    select_options = None if keys is None else keys.select_options()
     if whole_body and select_options is None:
         raise UsageError("--whole-body says how keys are chosen, and none are: expected --keys or --method with it")
     if select_options is not None and joint_names is not None and not whole_body:
         select_options["joints"] = joint_names
     style = {
-        "theme": theme,
-        "width_px": width_px,
+        "theme": chart.theme,
+        "width_px": chart.width_px,
         "panel_px": panel_px,
-        "title": title,
+        "title": chart.title,
         "joints": joint_names,
         "values": values,
         "saliency": not no_saliency,
     }
-    load_options, frames = source.load_options(), source.frame_range()
-    target = check_picture_path(out, Path(file), overwrite=overwrite)
+    load_options, frames = source.load.load_options(), source.frame_range()
+    target = check_picture_path(out, Path(file), overwrite=write.overwrite)
     job = jobs.CurvesJob(
-        Path(file), target, load_options, frames, jobs.build_style(style, scale), marked_frames, select_options
+        Path(file), target, load_options, frames, jobs.build_style(style, chart.scale), marked_frames, select_options
     )
-    return run_picture_job("Drawing", jobs.draw_curves, job, json=json, quiet=quiet)
+    return run_picture_job("Drawing", jobs.draw_curves, job, json=write.json, quiet=write.quiet)

@@ -14,11 +14,11 @@ from cyclopts import Parameter
 from keypose.api.rebake import rebake
 from keypose.api.select import select
 from keypose.api.unbake import unbake
-from keypose.batch.convert import make_folder
-from keypose.batch.unbake import UnbakeScore, score_unbake
+from keypose.batch.plan import make_folder
 from keypose.cli.options import Json
 from keypose.demo import demo_motion
 from keypose.formats import load, load_keyed, save
+from keypose.metrics import Score, score
 from keypose.model import KeyedMotion, Motion, Selection
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
@@ -54,7 +54,7 @@ def demo(
         raise UsageError("an empty name, expected a folder; . is the current one")
     report = run_demo(Path(out), fps=fps, seed=seed)
     if json:
-        output.print_json(asdict(report))
+        output.print_json({**asdict(report), "score": unbake.score_document(report.score)})
         return 0
     output.print_line(
         f"a figure of {report.n_joints} joints: {report.n_frames} frames at {report.fps:g} fps, "
@@ -111,7 +111,7 @@ class DemoReport:
     duration_s: float
     steps: tuple[Step, ...]
     n_keys: int  # of the unbaked motion
-    score: UnbakeScore  # of the unbaked motion against the original
+    score: Score  # of the unbaked motion against the original
 
 
 def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
@@ -141,7 +141,7 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
         duration_s=motion.duration_s,
         steps=tuple(steps),
         n_keys=keyed.n_keys,
-        score=score_unbake(motion, keyed),
+        score=score(motion, keyed).without_arrays(),
     )
 
 

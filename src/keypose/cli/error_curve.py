@@ -9,21 +9,16 @@ from cyclopts import Parameter
 
 from keypose.cli.key_options import Joints
 from keypose.cli.picture_options import (
+    DEFAULT_ERROR_CURVE,
+    DEFAULT_SOURCE,
+    DEFAULT_WRITE,
     KEYS_GROUP,
     PICTURE_GROUP,
-    Json,
-    KeyOptions,
-    Overwrite,
-    Quiet,
-    Scale,
-    SourceOptions,
-    Theme,
-    Title,
-    WidthPx,
+    ErrorCurveFlags,
+    KeyFlags,
+    PictureWriteFlags,
+    SourceFlags,
 )
-
-DEFAULT_KEY_OPTIONS = KeyOptions()
-DEFAULT_SOURCE = SourceOptions()
 
 
 def error_curve(
@@ -31,19 +26,14 @@ def error_curve(
     out: Annotated[str, Parameter(help="The picture: NAME.svg or NAME.png.")],
     /,
     *,
-    theme: Theme = "light",
-    width_px: WidthPx = 720.0,
+    chart: ErrorCurveFlags = DEFAULT_ERROR_CURVE,
     height_px: Annotated[
         float, Parameter(show_default=True, help="Height of the picture, in px."), PICTURE_GROUP
     ] = 400.0,
-    title: Title = None,
-    scale: Scale = 2.0,
     joints: Annotated[Joints, KEYS_GROUP] = (),
-    key_options: KeyOptions = DEFAULT_KEY_OPTIONS,
-    source: SourceOptions = DEFAULT_SOURCE,
-    overwrite: Overwrite = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    keys: KeyFlags | None = None,
+    source: SourceFlags = DEFAULT_SOURCE,
+    write: PictureWriteFlags = DEFAULT_WRITE,
 ) -> int:
     """Draw the error for every number of keys.
 
@@ -61,9 +51,10 @@ def error_curve(
     from keypose.cli.options import drop_unset, parse_joints
     from keypose.cli.picture_options import check_picture_path, run_picture_job
 
-    select_options = key_options.select_options() | drop_unset({"joints": parse_joints(joints)})
-    style = {"theme": theme, "width_px": width_px, "height_px": height_px} | ({} if title is None else {"title": title})
-    load_options, frames = source.load_options(), source.frame_range()
-    target = check_picture_path(out, Path(file), overwrite=overwrite)
-    job = jobs.ErrorCurveJob(Path(file), target, load_options, frames, jobs.build_style(style, scale), select_options)
-    return run_picture_job("Drawing", jobs.draw_error_curve, job, json=json, quiet=quiet)
+    select_options = (keys or KeyFlags()).select_options() | drop_unset({"joints": parse_joints("--joints", joints)})
+    style = drop_unset({"theme": chart.theme, "width_px": chart.width_px, "height_px": height_px, "title": chart.title})
+    load_options, frames = source.load.load_options(), source.frame_range()
+    target = check_picture_path(out, Path(file), overwrite=write.overwrite)
+    drawn_style = jobs.build_style(style, chart.scale)
+    job = jobs.ErrorCurveJob(Path(file), target, load_options, frames, drawn_style, select_options)
+    return run_picture_job("Drawing", jobs.draw_error_curve, job, json=write.json, quiet=write.quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from keypose.cli.options import Json
@@ -10,9 +11,9 @@ from keypose.cli.options import Json
 if TYPE_CHECKING:
     from typing import Any
 
-BLENDER = "bpy"  # Blender's Python module; another Python may provide it
-INTERPRETER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"  # names that other Python
-INTERPRETER_TIMEOUT_S = 60.0  # for the check whether it has the module
+    from keypose.formats.base import Extra
+
+INTERPRETER_TIMEOUT_S = 60.0  # for the check whether another Python has a module
 
 
 def formats(*, json: Json = False) -> int:
@@ -46,9 +47,7 @@ def formats(*, json: Json = False) -> int:
         )
     output.print_renderable(grid)
     output.print_line("keys: whether keys and the curves between them are kept, or every frame")
-    for python in sorted({row["python"] for row in rows if row["python"]}):
-        output.print_line(f"Blender is that of {INTERPRETER_VARIABLE}={python}")
-    for line in _install_hints({row["extra"] for row in rows if not row["installed"]}):
+    for line in (*_other_pythons(rows), *_install_hints({row["extra"] for row in rows if not row["installed"]})):
         output.print_line(line)
     return 0
 
@@ -59,17 +58,26 @@ def _needs(row: dict[str, Any]) -> str:
     return f"{row['extra']}, {'installed' if row['installed'] else 'not installed'}"
 
 
-def _install_hints(extras: set[str]) -> list[str]:
+def _other_pythons(rows: list[dict[str, Any]]) -> list[str]:
+    from keypose.formats.base import BLENDER_VARIABLE
+
+    pythons = {row["python"] for row in rows if row["python"] is not None}
+    return [f"Blender is that of {BLENDER_VARIABLE}={python}" for python in sorted(pythons)]
+
+
+def _install_hints(names: set[str]) -> list[str]:
     """Return install commands for missing extras, one per line, so that no terminal wraps a command."""
-    blender_extras = _extras_requiring(BLENDER)
+    from keypose.formats import FORMATS
+
+    extras = {format_.extra.name: format_.extra for format_ in FORMATS if format_.extra and format_.extra.name in names}
     lines = [
-        f"to install {extra}: pip install 'keypose[{extra}]'" + (" (Python 3.11)" if extra in blender_extras else "")
-        for extra in sorted(extras)
+        f"to install {name}: {extra.install_command}" + (f" (Python {extra.python})" if extra.python else "")
+        for name, extra in sorted(extras.items())
     ]
-    if extras & blender_extras:
-        lines.append(f"or, for Blender's files and FBX, {INTERPRETER_VARIABLE}=a Python that has {BLENDER}")
-        if interpreter := os.environ.get(INTERPRETER_VARIABLE):
-            lines.append(f"{INTERPRETER_VARIABLE}={interpreter}: does not start, or has no {BLENDER}")
+    for variable, module in sorted({(each.variable, each.module) for each in extras.values() if each.variable}):
+        lines.append(f"or, for Blender's files and FBX, {variable}=a Python that has {module}")
+        if python := os.environ.get(variable):
+            lines.append(f"{variable}={python}: does not start, or has no {module}")
     return lines
 
 
@@ -78,80 +86,40 @@ def _yes_or_dash(value: bool) -> str:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.batch.convert import keeps_keys
     from keypose.formats import FORMATS
 
-    missing_by_extra = _missing_packages()
-    blender_python = _blender_python() if any(packages == {BLENDER} for packages in missing_by_extra.values()) else None
+    pythons = {format_.extra: _find_python(format_.extra) for format_ in FORMATS if format_.extra is not None}
     rows = []
     for format_ in FORMATS:
-        extra = next(
-            (n for n in missing_by_extra if any(n.startswith(suffix[1:]) for suffix in format_.suffixes)), None
-        )
-        missing_packages = missing_by_extra[extra] if extra is not None else set()
-        python = blender_python if missing_packages == {BLENDER} else None
+        python = None if format_.extra is None else pythons[format_.extra]
         rows.append(
             {
                 "name": format_.name,
-                "suffixes": [*format_.suffixes, *(f"{s}.gz" for s in format_.suffixes if format_.gzip)],
+                "suffixes": list(format_.all_suffixes),
                 "read": True,
                 "write": format_.write is not None or format_.write_swings is not None,
                 "read_keys": format_.read_keyed is not None,
-                "write_keys": keeps_keys(format_),
-                "extra": extra,
-                "installed": not missing_packages or python is not None,
-                "python": python,
+                "write_keys": format_.keeps_keys,
+                "extra": None if format_.extra is None else format_.extra.name,
+                "installed": format_.extra is None or python is not None,
+                "python": None if python == sys.executable else python,
             }
         )
     return rows
 
 
-def _packages_by_extra() -> dict[str, set[str]]:
-    """Return the packages that each extra of keypose requires."""
-    import re
-    from importlib.metadata import requires
-
-    packages: dict[str, set[str]] = {}
-    for line in requires("keypose") or ():
-        match = re.match(r"([A-Za-z0-9._-]+).*extra\s*==\s*['\"]([^'\"]+)['\"]", line)
-        if match is not None:
-            packages.setdefault(match[2], set()).add(match[1])
-    return packages
-
-
-def _extras_requiring(package: str) -> set[str]:
-    return {extra for extra, packages in _packages_by_extra().items() if package in packages}
-
-
-def _missing_packages() -> dict[str, set[str]]:
-    """Return the packages of each extra that are not installed."""
-    return {
-        extra: {name for name in packages if not _is_installed(name)}
-        for extra, packages in _packages_by_extra().items()
-    }
-
-
-def _is_installed(package: str) -> bool:
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        return distribution(package) is not None
-    except PackageNotFoundError:
-        return False
-
-
-def _blender_python() -> str | None:
-    """Return the Python named by INTERPRETER_VARIABLE if it has Blender's module, else None."""
+def _find_python(extra: Extra) -> str | None:
+    """Return the Python that has the module of an extra, None if there is none; another Python is started to see."""
     import subprocess
 
-    interpreter = os.environ.get(INTERPRETER_VARIABLE)
-    if not interpreter:
-        return None
-    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({BLENDER!r}) is None)"
+    python = extra.find_python()
+    if python is None or python == sys.executable:
+        return python
+    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({extra.module!r}) is None)"
     try:
         completed = subprocess.run(
-            [interpreter, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, timeout=INTERPRETER_TIMEOUT_S
+            [python, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, timeout=INTERPRETER_TIMEOUT_S
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return interpreter if completed.returncode == 0 else None
+    return python if completed.returncode == 0 else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags
 
 if TYPE_CHECKING:
     from keypose.batch import Outcome
@@ -19,12 +19,7 @@ def info(
     joints: Annotated[
         bool, Parameter(negative="", help="Show every joint: body part, channels, offset from its parent.")
     ] = False,
-    reference_pose: ReferencePose = "auto",
-    asf: Asf = None,
-    gaps: Gaps = "fill",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    limit: LimitOption = (),
+    load: LoadFlags = DEFAULT_LOAD,
     jobs: Jobs = None,
     json: Json = False,
 ) -> int:
@@ -47,13 +42,14 @@ def info(
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.info import InfoJob, describe_clip
     from keypose.cli import messages, output
-    from keypose.cli.options import parse_load_options, resolve_jobs
+    from keypose.cli.error_text import render_error
+    from keypose.cli.options import resolve_jobs
     from keypose.cli.output import FAILED, UsageError
     from keypose.cli.runner import ProgressBar
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    load_options = load.load_options()
     inputs = discover_clips(files)
     info_jobs = [InfoJob(file.path, load_options, joints) for file in inputs.files]
     outcomes: list[Outcome[ClipInfo]] = []
@@ -61,7 +57,7 @@ def info(
     results = map_clips(describe_clip, info_jobs, resolve_jobs(jobs, len(info_jobs)), on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
-            outcomes.append(messages.translate_outcome(info_jobs[outcome.index].path, outcome))
+            outcomes.append(messages.render_outcome(outcome))
             progress.finish_clip(outcome)
     outcomes.sort(key=lambda outcome: outcome.index)
 
@@ -74,7 +70,7 @@ def info(
             messages.print_warnings(paths[outcome.index], outcome.warnings)
         _print_clips([o.value for o in outcomes if o.value is not None], outcomes, joints=joints)
         for problem in inputs.problems:
-            output.print_error(str(problem))
+            output.print_error(render_error(problem))
     code = messages.report_failures([(paths[o.index], o.failure) for o in outcomes if o.failure], quiet=json)
     return code or (FAILED if inputs.problems else 0)
 

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-Pin = Annotated[
-    tuple[str, ...],
-    Parameter(
-        negative="",
-        help="Frames that must be keys, 30,88; the word contacts adds frames in which feet touch or leave the ground.",
-    ),
-]
-Exclude = Annotated[tuple[str, ...], Parameter(negative="", help="Frames that must not be keys, 30,88.")]
-Joints = Annotated[tuple[str, ...], Parameter(negative="", help="Joints, body parts or groups that count, hands,head.")]
-Weight = Annotated[
-    tuple[str, ...],
-    Parameter(negative="", help="Weight of a joint, body part or group, hands=3. May be given several times."),
-]
-MinGap = Annotated[int | None, Parameter(help="Minimum number of frames from one key to the next.")]
-MaxGap = Annotated[
-    int | None,
-    Parameter(help="Maximum number of frames from one key to the next. Reduces the memory needed for long takes."),
-]
-Loop = Annotated[bool, Parameter(negative="", help="The motion is a loop whose last pose equals its first.")]
-Threads = Annotated[int | None, Parameter(help="Processor cores for one clip. Default: all for long clips.")]
-Objective = Annotated[
-    Literal["max", "sum"] | None, Parameter(help="Cost of a selection: the largest cost of its spans, or their sum.")
-]
-Measure = Annotated[
-    Literal["max", "mean"] | None,
-    Parameter(
-        help="Cost of the in-betweens of a span: their largest error, or their mean error (best with --objective sum)."
-    ),
-]
+from keypose.cli.options import (
+    DEFAULT_LOAD,
+    Flags,
+    LoadFlags,
+    Range,
+    ResampleFps,
+    check_key_count,
+    find_method,
+    parse_method_options,
+    with_flags,
+)
+from keypose.options import (
+    DEFAULT_METHOD,
+    CurveOptions,
+    FittedKeyCountOptions,
+    KeyCountOptions,
+    MethodOptions,
+    Option,
+    SelectOptions,
+)
+
 Set = Annotated[
     tuple[str, ...],
     Parameter(
@@ -44,103 +37,87 @@ Set = Annotated[
         help="Any other option of the method, NAME=VALUE: keypose methods lists them. May be given several times.",
     ),
 ]
+COUNT_GROUP, KEYS_GROUP, CURVES_GROUP, READ_GROUP = (
+    Parameter(group=Group(title, sort_key=order))
+    for order, title in ((2, "Number of keys"), (3, "Choice of keys"), (4, "Curves between keys"), (5, "Reading"))
+)
 
 
-Keys = Annotated[int | None, Parameter(help="Number of keys.")]
-ToleranceMm = Annotated[
-    float | None, Parameter(help="Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m.")
-]
-Auto = Annotated[bool, Parameter(negative="", help="Choose the number of keys from the error curve. Default.")]
-Interpolation = Annotated[
-    Literal["bezier", "natural", "linear"],
-    Parameter(
-        show_default=True,
-        help="In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.",
-    ),
-]
-Rotation = Annotated[
-    Literal["quaternion", "euler"],
-    Parameter(show_default=True, help="Store rotations as quaternions, or as Euler angles in each joint's best order."),
-]
-SharedTangents = Annotated[
-    bool, Parameter(negative="", help="Use one tangent per key instead of two: curves have no corners at keys.")
-]
-JumpPenalty = Annotated[float | None, Parameter(help="Weight of corners at keys in the fit: 0 none, 0.01 high.")]
-Polish = Annotated[
-    bool | None,
-    Parameter(
-        negative="--no-polish",
-        help="Refit all tangents together to the world positions of joints. Default where possible.",
-    ),
-]
-PolishWeight = Annotated[
-    tuple[str, ...],
-    Parameter(
-        negative="",
-        help="Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.",
-    ),
-]
+@with_flags()
+class KeyCountFlags(Flags, KeyCountOptions):
+    """What decides the number of keys."""
 
 
-def parse_key_options(
-    method: str,
-    *,
-    pin: Sequence[str],
-    exclude: Sequence[str],
-    joints: Sequence[str],
-    weight: Sequence[str],
-    objective: str | None,
-    measure: str | None,
-    min_gap_frames: int | None,
-    max_gap_frames: int | None,
-    loop: bool,
-    settings: Sequence[str],
-) -> dict[str, Any]:
-    """Return the keywords of key selection that are set; ``settings`` are the values of --set."""
-    from keypose.cli import options
+@with_flags()
+class FittedKeyCountFlags(Flags, FittedKeyCountOptions):
+    """What decides the number of keys with fitted curves between them."""
 
-    key_options = options.parse_method_options(
-        options.find_method(method),
-        {
-            "pins": options.parse_frames("--pin", pin, contacts=True),
-            "excluded": options.parse_frames("--exclude", exclude),
-            "objective": objective,
-            "measure": measure,
-            "min_gap_frames": min_gap_frames,
-            "max_gap_frames": max_gap_frames,
-            "loop": loop,
-            "interpolation": None,  # set by the curve options, so --set must not set it again
-            "threads": None,
-        },
-        settings,
+
+@with_flags()
+class SelectFlags(Flags, SelectOptions):
+    """How keys are chosen."""
+
+    def parse(self, settings: Sequence[str], own_options: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the options that were typed, without the method; ``settings`` are the values of --set.
+
+        ``own_options`` of the method are set elsewhere, so --set must not set them again.
+        """
+        typed = self.typed_options()
+        typed.pop("method", None)
+        offered = [each.name for each in fields(MethodOptions) if each.name not in self.omitted]
+        method_options = dict.fromkeys((*offered, *own_options)) | {
+            name: typed.pop(name) for name in offered if name in typed
+        }
+        return parse_method_options(find_method(self.method), method_options, settings) | typed
+
+
+@with_flags(omit=("max_keys", "features", "smoothing_s", "cost", "interpolation", "threads", "threshold"))
+@dataclass(frozen=True)
+class FittedSelectFlags(SelectFlags):
+    """How keys are chosen for fitted curves between them."""
+
+    method: Annotated[
+        str,
+        Option("Selection method: salient finds the best keys for the fitted curves; keypose methods lists others."),
+    ] = DEFAULT_METHOD
+
+
+@with_flags()
+class CurveFlags(Flags, CurveOptions):
+    """How curves are fitted."""
+
+
+DEFAULT_COUNT, DEFAULT_FITTED_COUNT, DEFAULT_SELECT = KeyCountFlags(), FittedKeyCountFlags(), SelectFlags()
+DEFAULT_FITTED_SELECT, DEFAULT_CURVES = FittedSelectFlags(), CurveFlags()
+
+Joints = Annotated[tuple[str, ...], Parameter(negative="", help=SelectFlags.help_of("joints"))]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class UnbakeFlags:
+    """The keys of an unbaked motion, the curves between them, and how the capture is read."""
+
+    count: Annotated[FittedKeyCountFlags, COUNT_GROUP] = DEFAULT_FITTED_COUNT
+    curves: Annotated[CurveFlags, CURVES_GROUP] = DEFAULT_CURVES
+    select: Annotated[FittedSelectFlags, KEYS_GROUP] = DEFAULT_FITTED_SELECT
+    threads: Annotated[int | None, Parameter(help=SelectFlags.help_of("threads")), KEYS_GROUP] = (
+        None  # of the search for keys and of the fit
     )
-    return key_options | options.drop_unset(
-        {"joints": options.parse_joints(joints), "weights": options.parse_weights(weight)}
-    )
+    set_: Annotated[Set, KEYS_GROUP] = ()
+    fps: Annotated[ResampleFps, READ_GROUP] = None
+    range_: Annotated[Range, READ_GROUP] = None
+    load: Annotated[LoadFlags, READ_GROUP] = DEFAULT_LOAD
+
+    def key_options(self) -> dict[str, Any]:
+        """Return the keywords of key selection that were typed; raise UsageError for contradictory key counts."""
+        check_key_count(self.count)
+        return self.select.parse(self.set_, own_options=("interpolation", "threads"))
+
+    def curve_options(self, *, residual: bool) -> dict[str, Any]:
+        """Return the keywords of curve fitting."""
+        threads = {} if self.threads is None else {"threads": self.threads}
+        return self.curves.typed_options() | threads | {"residual": residual}
 
 
-def parse_curve_options(
-    *,
-    interpolation: str,
-    rotation: str,
-    shared_tangents: bool,
-    jump_penalty: float | None,
-    polish: bool | None,
-    polish_weight: Sequence[str],
-    threads: int | None,
-    residual: bool,
-) -> dict[str, Any]:
-    """Return the keywords of curve fitting, without those that are None."""
-    from keypose.cli import options
-
-    curves = {
-        "interpolation": interpolation,
-        "rotation": rotation,
-        "shared_tangents": shared_tangents,
-        "jump_penalty": jump_penalty,
-        "polish": polish,
-        "polish_weights": options.parse_weights(polish_weight, "--polish-weight"),
-        "threads": threads,
-        "residual": residual,
-    }
-    return {name: value for name, value in curves.items() if value is not None}
+DEFAULT_UNBAKE = UnbakeFlags()

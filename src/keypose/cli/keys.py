@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.box import SIMPLE_HEAD
@@ -18,20 +18,8 @@ from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
 from keypose.cli import messages, output
 from keypose.cli import plot as plots
 from keypose.cli.clip_view import format_duration
-from keypose.cli.key_options import (
-    Exclude,
-    Joints,
-    Loop,
-    MaxGap,
-    Measure,
-    MinGap,
-    Objective,
-    Pin,
-    Set,
-    Threads,
-    Weight,
-)
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
+from keypose.cli.key_options import DEFAULT_COUNT, DEFAULT_SELECT, KeyCountFlags, SelectFlags, Set
+from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, Range
 from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable
 from keypose.cli.runner import collect_results, print_results, run_read_jobs
 from keypose.errors import FileError
@@ -39,60 +27,12 @@ from keypose.errors import FileError
 
 def keys(
     *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
-    method: Annotated[
-        str, Parameter(show_default=True, help="Selection method; keypose methods lists them.")
-    ] = "salient",
-    keys: Annotated[int | None, Parameter(help="Number of keys.")] = None,
-    tolerance_mm: Annotated[
-        float | None,
-        Parameter(
-            help="Fewest keys whose straight in-betweens keep every joint within this error, on a figure of 1.7 m."
-        ),
-    ] = None,
-    auto: Annotated[
-        bool, Parameter(negative="", help="Choose the number of keys from the error curve: a cliff, or its knee.")
-    ] = False,
-    max_keys: Annotated[int | None, Parameter(help="Largest number of keys on the error curve.")] = None,
+    count: KeyCountFlags = DEFAULT_COUNT,
     range_: Range = None,
-    pin: Pin = (),
-    exclude: Exclude = (),
-    joints: Joints = (),
-    weight: Weight = (),
-    features: Annotated[
-        Literal["world", "root_matched", "unmatched", "parent_relative", "euler"] | None,
-        Parameter(help="Features of the poses. Default: those of the method."),
-    ] = None,
-    smoothing_s: Annotated[
-        float | None, Parameter(help="Smooth the motion before choosing keys: sigma of a Gaussian, in seconds.")
-    ] = None,
-    objective: Objective = None,
-    cost: Annotated[
-        Literal["chord", "integrated", "inbetween"] | None,
-        Parameter(
-            help="Cost of a span: the largest distance from its chord, the sum of squared distances, or the error of "
-            "the in-betweens that unbake fits, in mm."
-        ),
-    ] = None,
-    interpolation: Annotated[
-        Literal["bezier", "linear"] | None,
-        Parameter(help="In-betweens measured by --cost inbetween: fitted curves, or straight lines."),
-    ] = None,
-    measure: Measure = None,
-    min_gap_frames: MinGap = None,
-    max_gap_frames: MaxGap = None,
-    loop: Loop = False,
-    threads: Threads = None,
-    threshold: Annotated[
-        float | None, Parameter(help="Error above which refine adds a key. Higher gives fewer keys.")
-    ] = None,
+    select: SelectFlags = DEFAULT_SELECT,
     set_: Set = (),
     no_plot: Annotated[bool, Parameter(negative="", help="Do not plot the error curve.")] = False,
-    reference_pose: ReferencePose = "auto",
-    asf: Asf = None,
-    gaps: Gaps = "fill",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    limit: LimitOption = (),
+    load: LoadFlags = DEFAULT_LOAD,
     jobs: Jobs = None,
     json: Json = False,
 ) -> int:
@@ -112,54 +52,19 @@ def keys(
     """
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.keys import KeysJob
-    from keypose.cli.options import (
-        check_key_count,
-        drop_unset,
-        find_method,
-        parse_frames,
-        parse_joints,
-        parse_load_options,
-        parse_method_options,
-        parse_range,
-        parse_weights,
-        resolve_jobs,
-    )
+    from keypose.cli.options import check_key_count, parse_range, resolve_jobs
     from keypose.cli.output import UsageError
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    check_key_count(keys, tolerance_mm, auto=auto)
-    options = parse_method_options(
-        find_method(method),
-        {
-            "pins": parse_frames("--pin", pin, contacts=True),
-            "excluded": parse_frames("--exclude", exclude),
-            "objective": objective,
-            "cost": cost,
-            "interpolation": interpolation,
-            "measure": measure,
-            "min_gap_frames": min_gap_frames,
-            "max_gap_frames": max_gap_frames,
-            "loop": loop,
-            "threads": threads,
-            "threshold": threshold,
-        },
-        set_,
-    )
-    options |= drop_unset(
-        {
-            "max_keys": max_keys,
-            "joints": parse_joints(joints),
-            "weights": parse_weights(weight),
-            "features": features,
-            "smoothing_s": smoothing_s,
-        }
-    )
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    check_key_count(count)
+    options = select.parse(set_)
+    load_options = load.load_options()
     frames = parse_range(range_)
     inputs = discover_clips(files)
     work = [
-        KeysJob(file.path, load_options, method, keys, tolerance_mm, auto, frames, options) for file in inputs.files
+        KeysJob(file.path, load_options, select.method, count.keys, count.tolerance_mm, count.auto, frames, options)
+        for file in inputs.files
     ]
     is_single_file = len(files) == 1 and [str(job.path) for job in work] == [str(Path(files[0]))]
     return run(
@@ -235,11 +140,15 @@ MIN_CURVE_KEYS = 30  # and at least up to this number
 MAX_CLIFFS = 8
 OPTIONAL_HEADINGS = ("source", "cost", "rank", "without mm")  # dropped in this order on a narrow terminal
 LEGENDS = {
-    "source": "source: the frame's number in the file",
-    "rank": "rank: in which order the method took the keys; where it takes none, by the error without the key",
-    "cost": "cost: what was left to do then; where the method takes none in order, of the span up to the next key",
+    "source": "source: number of the frame in the file",
+    "rank": "rank: keys by their importance; 1 has the largest error without the key",
+    "cost": "cost: cost of the span up to the next key",
     "off mm": "off: largest error of {kind} in-betweens up to the next key",
-    "without mm": "without: that error if the key is left out",
+    "without mm": "without: largest error from the previous to the next key if this key is removed",
+}
+ORDERED_LEGENDS = LEGENDS | {
+    "rank": "rank: order in which the method added the keys",
+    "cost": "cost: remaining cost when the method had added the key",
 }
 
 
@@ -254,7 +163,9 @@ def build_view(clip: KeysResult, job: KeysJob, width: int, *, legend: bool, plot
         renderables.append(Text(f"and {len(clip.frames) - MAX_ROWS} more keys; --json has all"))
     kind = _inbetween_kind(job)
     if legend:
-        renderables += [Text(line.format(kind=kind), style="dim") for line in _legend(columns)]
+        legends = LEGENDS if clip.order is None else ORDERED_LEGENDS
+        lines = [legends[column.heading] for column in columns if column.heading in legends]
+        renderables += [Text(line.format(kind=kind), style="dim") for line in lines]
     renderables += [Text(""), Text(_summary(clip, job)), Text(_error_line(clip, kind))]
     if plot:
         renderables += _error_curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
@@ -314,19 +225,14 @@ def _frames_by_rank(clip: KeysResult) -> Sequence[int]:
     return sorted(worth, key=lambda frame: (-worth[frame], frame))
 
 
-def _legend(columns: Sequence[Column]) -> list[str]:
-    """Return an explanation of each heading."""
-    return [LEGENDS[column.heading] for column in columns if column.heading in LEGENDS]
-
-
 def _summary(clip: KeysResult, job: KeysJob) -> str:
     keys, frames = len(clip.frames), clip.stop - clip.start
     part = f" ({clip.start} to {clip.stop - 1} of {clip.n_frames})" if frames < clip.n_frames else ""
     selection_note = {
         "keys": "",
         "tolerance": f"; the fewest within {job.tolerance_mm:g} mm" if job.tolerance_mm is not None else "",
-        "auto": "; where the error curve says to stop" + ("" if job.auto else " (--keys or --tolerance-mm: another)"),
-        "own": f"; {clip.method}'s own number (--keys or --tolerance-mm: another)",
+        "auto": "; number from the error curve" + ("" if job.auto else " (change it with --keys or --tolerance-mm)"),
+        "own": f"; {clip.method}'s own number (change it with --keys or --tolerance-mm)",
     }[clip.count_source]
     counts = f"{_pluralise(keys, 'key')} of {_pluralise(frames, 'frame')}{part}"
     return (

@@ -12,10 +12,10 @@ from cyclopts import Group, Parameter
 
 from keypose.cli import library_edit, library_options, output
 from keypose.cli.clip_view import format_duration
+from keypose.cli.error_text import render_error
 from keypose.cli.library_options import Blobs, LibraryOption
-from keypose.cli.message_options import translate_keywords
 from keypose.cli.messages import MessageSummary
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, ReadFps, ReferencePose
+from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Jobs, Json, LibraryLoadFlags
 from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError
 from keypose.cli.runner import Quiet
 from keypose.errors import KeyposeError
@@ -64,11 +64,7 @@ def add(
     blobs: Blobs = None,
     json: Json = False,
     quiet: Quiet = False,
-    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
-    asf: Annotated[Asf, READ_GROUP] = None,
-    gaps: Annotated[Gaps, READ_GROUP] = "fill",
-    animation: Annotated[Animation, READ_GROUP] = None,
-    read_fps: Annotated[ReadFps, READ_GROUP] = None,
+    load: Annotated[LibraryLoadFlags, READ_GROUP] = DEFAULT_LIBRARY_LOAD,
 ) -> int:
     """Add motion files to a library, which is created if it does not exist.
 
@@ -87,7 +83,7 @@ def add(
       keypose library add takes/ --engine dask://render01:8786
     """
     from keypose.cli.library_options import check_files_exist, open_library
-    from keypose.cli.options import parse_load_options, parse_names
+    from keypose.cli.options import parse_names
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
@@ -98,7 +94,7 @@ def add(
     if tolerance_mm is not None and not 0 < tolerance_mm < float("inf"):
         raise UsageError(f"--tolerance-mm {tolerance_mm:g}: expected a number above 0")
     check_files_exist(files)
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, ())
+    load_options = load.load_options()
     options = {
         "tags": parse_names("--tag", tag),
         "tag_folders": tag_folders,
@@ -157,7 +153,9 @@ class IngestSummary:
                 clip = library_edit.clip_document(progress.clip)
                 self.spool.append("added" if progress.is_new else "existing", clip | change_fields | file_fields)
             return
-        message = translate_keywords(progress.message, progress.path)
+        message = progress.message if progress.error is None else render_error(progress.error)
+        if progress.path not in message:
+            message = f"{progress.path}: {message}"
         if self.spool is None:
             output.print_error(message)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +16,9 @@ from keypose.batch.file_discovery import suggest_name
 from keypose.cli import library_inspect, output
 from keypose.cli.clip_view import format_bytes, format_duration
 from keypose.cli.library_options import ClipNames, LibraryOption
-from keypose.cli.message_options import translate_keywords
 from keypose.cli.options import Json
 from keypose.cli.output import FAILED, UsageError
-from keypose.errors import OptionError
+from keypose.errors import OptionError, choose_text
 from keypose.library.library import Library
 from keypose.library.records import Clip, Fault
 from keypose.library.rows import clean_tags
@@ -290,6 +289,10 @@ def _confirm_removal(clips: Sequence[Clip]) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def _fault_document(fault: Fault) -> dict[str, Any]:
+    return asdict(fault) | {"hint": None if fault.hint is None else choose_text(fault.hint, "command")}
+
+
 def report_faults(
     library: Library,
     faults: Sequence[Fault],
@@ -300,17 +303,16 @@ def report_faults(
     warnings: Sequence[str] | None = None,
 ) -> int:
     """Print faults, or that all clips are ``sound``; return the exit code."""
-    translated = [replace(fault, message=translate_keywords(fault.message)) for fault in faults]
-    unfixed = [fault for fault in translated if not fault.fixed]
+    unfixed = [fault for fault in faults if not fault.fixed]
     n_clips = len(library)
     if json:
         more = {} if warnings is None else {"warnings": list(warnings)}
         output.print_json(
-            {"clips": n_clips, "sound": not unfixed, "faults": [asdict(fault) for fault in translated]} | more
+            {"clips": n_clips, "sound": not unfixed, "faults": [_fault_document(fault) for fault in faults]} | more
         )
         return FAILED if unfixed else 0
-    for fault in translated:
-        (output.print_note if fault.fixed else output.print_error)(str(fault))
+    for fault in faults:
+        (output.print_note if fault.fixed else output.print_error)(fault.render("command"))
     if not unfixed and not quiet:
         output.print_line(f"{n_clips:,} clip{'' if n_clips == 1 else 's'}, all {sound}")
     return FAILED if unfixed else 0

@@ -77,8 +77,9 @@ def open_library(library_option: str | None, blobs: str | None = None, *, create
         if not create and not os.path.lexists(location):
             option = "" if location == DEFAULT_LIBRARY else f" --library {location}"
             raise FileError(
-                f"{location}: no such library; keypose library add FOLDER{option} makes one, and --library or "
-                f"{LIBRARY_VARIABLE} names another"
+                "no such library",
+                path=location,
+                hint=f"keypose library add FOLDER{option} makes one, and --library or {LIBRARY_VARIABLE} names another",
             )
     with Library(location, blobs=blobs, create=create) as library:
         yield library
@@ -90,7 +91,7 @@ def _check_location(location: str) -> None:
 
     folder = os.path.dirname(location)  # noqa: PTH120 - Path raises for odd names
     if folder and not os.path.isdir(folder):  # noqa: PTH112 - as above
-        raise FileError(f"{folder}: no such folder, expected one for the library {os.path.basename(location)}")  # noqa: PTH119
+        raise FileError("no such folder", path=folder, expected=f"one for the library {os.path.basename(location)}")  # noqa: PTH119
     if not os.path.isfile(location):  # noqa: PTH113 - as above
         return
     try:
@@ -113,7 +114,7 @@ def check_files_exist(names: Sequence[str]) -> None:
     if inputs.problems:
         raise inputs.problems[0]
     near = suggest_file(inputs.files[0].path)
-    raise FileError(f"{inputs.files[0].path}: no such file{f'; did you mean {near}?' if near else ''}")
+    raise FileError(f"no such file{(f'; did you mean {near}?' if near else '')}", path=inputs.files[0].path)
 
 
 def has_blob_folder(library: str | None) -> bool:
@@ -154,11 +155,11 @@ def check_page_path(path: Path | None, *, overwrite: bool) -> Path | None:
         return None
     target = page_path(path)
     if target.is_dir():
-        raise FileError(f"{target}: is a folder, expected the name of a page")
+        raise FileError("is a folder", path=target, expected="the name of a page")
     if not target.parent.is_dir():
-        raise FileError(f"{target.parent}: no such folder")
+        raise FileError("no such folder", path=target.parent)
     if os.path.lexists(target) and not overwrite:
-        raise FileError(f"{target}: exists already; --overwrite replaces it")
+        raise FileError("exists already", path=target, hint="--overwrite replaces it")
     return target
 
 

@@ -14,13 +14,12 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from keypose.batch.file_discovery import ClipLoadOptions
+from keypose.batch.file_discovery import load_clip
 from keypose.cli import library_edit, library_inspect, messages, output
 from keypose.cli.clip_view import format_bytes
 from keypose.cli.library_options import LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
-from keypose.cli.message_options import translate_keywords
 from keypose.cli.messages import truncate_texts
-from keypose.cli.options import Animation, Asf, Gaps, Json, ReadFps, ReferencePose
+from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Json, LibraryLoadFlags
 from keypose.cli.output import UsageError
 from keypose.errors import FileError, FormatWarning, OptionError
 from keypose.library.library import Library
@@ -28,6 +27,7 @@ from keypose.library.records import Clip
 from keypose.library.results_page import MAX_HITS
 from keypose.library.search.hits import Hit
 from keypose.model import Motion
+from keypose.options import LoadOptions
 
 MATCH_GROUP, RESULT_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -94,11 +94,7 @@ def search(
     ] = False,
     json: Annotated[Json, RESULT_GROUP] = False,
     library: LibraryOption = None,
-    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
-    asf: Annotated[Asf, READ_GROUP] = None,
-    gaps: Annotated[Gaps, READ_GROUP] = "fill",
-    animation: Annotated[Animation, READ_GROUP] = None,
-    read_fps: Annotated[ReadFps, READ_GROUP] = None,
+    load: Annotated[LibraryLoadFlags, READ_GROUP] = DEFAULT_LIBRARY_LOAD,
 ) -> int:
     """Search a library for clips similar to a motion, best match first.
 
@@ -115,7 +111,7 @@ def search(
       keypose library search --words "kick left"
     """
     from keypose.cli.library_options import check_count, check_page_path, check_seconds, open_library
-    from keypose.cli.options import parse_load_options, parse_names
+    from keypose.cli.options import parse_names
 
     if len(query) > 1:
         raise UsageError(
@@ -144,7 +140,7 @@ def search(
     page = check_page_path(html, overwrite=overwrite)
     if page is not None:
         check_page(options)
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, ())
+    load_options = load.load_options()
     with open_library(library) as opened_library:
         return run(opened_library, options, load_options, page, open_page=open_, json=json)
 
@@ -250,7 +246,7 @@ def check_page(options: SearchOptions) -> None:
 def run(
     library: Library,
     options: SearchOptions,
-    load_options: ClipLoadOptions,
+    load_options: LoadOptions,
     page: Path | None,
     *,
     open_page: bool,
@@ -273,7 +269,7 @@ def run(
     else:
         capture.print()
         if query is not None and isinstance(query.motion_or_hash, Motion):
-            notes = [translate_keywords(note) for note in query.motion_or_hash.notes]
+            notes = query.motion_or_hash.notes
             messages.print_notes([(Path(query.name), messages.drop_repeated_notes(notes, capture.texts))])
         _print_hits(library, options, clips, hits)
         if page is not None and size is not None:
@@ -283,35 +279,36 @@ def run(
     return 0
 
 
-def _load_query(library: Library, name: str, options: SearchOptions, load_options: ClipLoadOptions) -> LoadedQuery:
+def _load_query(library: Library, name: str, options: SearchOptions, load_options: LoadOptions) -> LoadedQuery:
     """Load the query: an existing file, or else a clip of the library."""
     path = Path(name)
     if os.path.isfile(name):  # noqa: PTH113 - Path raises for long names
-        motion = load_options.load(path)
+        motion = load_clip(path, load_options)
         query = LoadedQuery(path.name, motion, motion.n_frames)
     else:
         try:
             clip = library.clip(name)
         except OptionError as error:
             if os.path.isdir(name):  # noqa: PTH112 - as above
-                raise FileError(f"{name}: is a folder, expected a motion file or a clip of the library") from None
-            message, *hint = str(error).split("; did you mean", 1)
-            more = ", nor is there such a file" if message.startswith("no clip") else ""
-            raise OptionError("; did you mean".join((message + more, *hint))) from None
+                raise FileError("is a folder", path=name, expected="a motion file or a clip of the library") from None
+            if error.code != "unknown_clip":
+                raise
+            raise error.with_fields(problem=f"{error.problem}, nor is there such a file") from None
         query = LoadedQuery(clip.name, clip.hash, clip.n_frames)
     if options.part is not None:
         return LoadedQuery(
             query.name, query.motion_or_hash, query.n_frames, span=_resolve_span(options.part, query.n_frames)
         )
     if options.pose is not None and not 0 <= options.pose < query.n_frames:
-        raise OptionError(f"--pose {options.pose}, expected a frame from 0 to {query.n_frames - 1}")
+        raise OptionError(option="pose", value=options.pose, expected=f"a frame from 0 to {query.n_frames - 1}")
     return LoadedQuery(query.name, query.motion_or_hash, query.n_frames, frame=options.pose)
 
 
 def _resolve_span(part: tuple[int | None, int | None], n_frames: int) -> tuple[int, int]:
     start, end = part[0] or 0, n_frames if part[1] is None else part[1]
     if not 0 <= start < end <= n_frames:
-        raise OptionError(f"--part {start}:{end}, expected frames within 0:{n_frames}, the first before the last")
+        expected = f"frames within 0:{n_frames}, the first before the last"
+        raise OptionError(option="part", value=f"{start}:{end}", expected=expected)
     return start, end
 
 
@@ -412,11 +409,7 @@ class WarningCapture:
     def texts(self) -> list[str]:
         """Return each warning once; clips of the library are named without the path of their blob."""
         format_warnings = (str(each.message) for each in self._records if issubclass(each.category, FormatWarning))
-        return list(
-            dict.fromkeys(
-                translate_keywords(text.removeprefix(self._blob_prefix), self._path) for text in format_warnings
-            )
-        )
+        return list(dict.fromkeys(text.removeprefix(self._blob_prefix) for text in format_warnings))
 
     def print(self) -> None:
         """Print at most MAX_TEXTS ``warning:`` lines."""

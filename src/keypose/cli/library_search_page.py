@@ -7,8 +7,8 @@ from pathlib import Path
 
 from keypose.api.select import select
 from keypose.cli import output
+from keypose.cli.commands import command_line
 from keypose.cli.library_search import LoadedQuery, SearchOptions
-from keypose.cli.options import command_line
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats.base import write_atomically
 from keypose.library.library import Library

@@ -9,75 +9,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keypose.batch import Failure, Outcome
-from keypose.batch.file_discovery import suggest_file, suggest_name
-from keypose.cli import message_options, output
-from keypose.cli.message_options import translate_keywords
+from keypose.batch.file_discovery import suggest_file
+from keypose.cli import output
+from keypose.cli.error_text import error_fields, render_error
 from keypose.cli.output import FAILED
 from keypose.errors import KeyposeError
 
 if TYPE_CHECKING:
-    from keypose.batch.compare import CompareResult
-    from keypose.batch.compress import CompressResult
-    from keypose.batch.convert import ConvertResult
     from keypose.batch.info import ClipInfo
-    from keypose.batch.keys import KeysResult
-    from keypose.batch.rebake import RebakeResult
-    from keypose.batch.restore import RestoreResult
-    from keypose.batch.swing_edit import SwingEditResult
-    from keypose.batch.swings import SwingsResult
-    from keypose.batch.unbake import UnbakeResult
-    from keypose.batch.verify import VerifyResult
-    from keypose.cli.picture_options import DrawnPicture
-    from keypose.pictures.report.build import ReportJobResult
 
 
 MAX_TEXTS = 20  # warnings or notes printed per clip
-NO_SUCH_FILE = ": no such file"
 # Notes that differ between clips only by a name, with their text for several clips.
 NOTE_KINDS = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
 
-Clip = TypeVar(
-    "Clip",
-    "ClipInfo",
-    "CompareResult",
-    "ConvertResult",
-    "KeysResult",
-    "UnbakeResult",
-    "RebakeResult",
-    "SwingsResult",
-    "SwingEditResult",
-    "CompressResult",
-    "RestoreResult",
-    "VerifyResult",
-    "ReportJobResult",
-    "DrawnPicture",
-)
+Result = TypeVar("Result")
 
 
-def translate_outcome(path: Path, outcome: Outcome[Clip]) -> Outcome[Clip]:
-    """Return the outcome with command line options for keywords in its messages, and with suggestions."""
-    name = str(path)
-    return replace(
-        outcome,
-        value=outcome.value and replace(outcome.value, notes=_translate(outcome.value.notes)),
-        failure=outcome.failure and _add_suggestion(outcome.failure, name),
-        warnings=_translate(outcome.warnings, name),
-    )
+def render_outcome(outcome: Outcome[Result]) -> Outcome[Result]:
+    """Return the outcome with the message of its failure for users of the command line, and with suggestions."""
+    return outcome if outcome.failure is None else replace(outcome, failure=_render_failure(outcome.failure))
 
 
-def _translate(texts: Sequence[str], path: str = "") -> tuple[str, ...]:
-    return tuple(message_options.translate_keywords(text, path) for text in texts)
-
-
-def _add_suggestion(failure: Failure, path: str) -> Failure:
-    if failure.is_bug:
+def _render_failure(failure: Failure) -> Failure:
+    error = failure.error
+    if error is None:
         return failure
-    message = message_options.translate_keywords(failure.message, path)
-    if failure.kind == "FileError" and message.endswith(NO_SUCH_FILE):
-        near = suggest_file(Path(message.removesuffix(NO_SUCH_FILE)))
+    message = render_error(error)
+    if error.code == "no_such_file" and error.path is not None and error.hint is None:
+        near = suggest_file(Path(error.path))
         message += f"; did you mean {near}?" if near else ""
-    animations = message_options.parse_animations(message) if failure.kind == "OptionError" else None
-    return replace(failure, message=message + (suggest_name(*animations) if animations else ""))
+    return replace(failure, message=message)
 
 
 def info_document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
@@ -94,14 +56,15 @@ def info_document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
     )
 
 
-def failure_document(failure: Failure) -> dict[str, str]:
+def failure_document(failure: Failure) -> dict[str, Any]:
     """Return a failure as JSON fields."""
-    return {"error": failure.message, "error_kind": failure.kind}
+    fields = {} if failure.error is None else {"error_fields": error_fields(failure.error)}
+    return {"error": failure.message, "error_kind": failure.kind} | fields
 
 
-def error_document(error: KeyposeError) -> dict[str, str]:
+def error_document(error: KeyposeError) -> dict[str, Any]:
     """Return an error that concerns no single clip as JSON fields."""
-    return {"error": str(error), "error_kind": type(error).__name__}
+    return {"error": render_error(error), "error_kind": type(error).__name__, "error_fields": error_fields(error)}
 
 
 def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = False) -> int:
@@ -179,9 +142,8 @@ class MessageSummary:
         self._n_hidden = 0
 
     def add(self, path: str, text: str) -> str:
-        """Add one message about a file, which may start with its path; return it with options for keywords."""
-        translated = translate_keywords(text, path)
-        message = translated.removeprefix(path).removeprefix(": ")
+        """Add one message about a file, which may start with its path; return it."""
+        message = text.removeprefix(path).removeprefix(": ")
         plural_text = next((many for pattern, many in NOTE_KINDS if pattern.fullmatch(message)), "")
         key = plural_text or _NAMES_AND_NUMBERS.sub("#", message)
         kind = self._kinds.get(key)
@@ -193,7 +155,7 @@ class MessageSummary:
             self._kinds[key] = _MessageKind(path, message, path, plural_text=plural_text)
         else:
             self._n_hidden += 1
-        return translated
+        return text
 
     def print(self, print_line: Callable[[str], None]) -> None:
         """Print a line for each kind."""

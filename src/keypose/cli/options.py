@@ -4,45 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
-from contextvars import ContextVar
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_type_hints
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from keypose.cli.output import UsageError
+from keypose.limits import Limits
+from keypose.options import KeyCountOptions, LoadOptions, Option, declared_options
 
 if TYPE_CHECKING:
-    from keypose.batch.file_discovery import ClipLoadOptions
-    from keypose.formats import Limits
     from keypose.methods import Method
 
 
-ReferencePose = Annotated[
-    Literal["auto", "keep", "drop"],
-    Parameter(
-        show_default=True,
-        help="A T-pose before the movement: separated if recognised (auto), left in the movement (keep), "
-        "or frame 0 always separated (drop).",
-    ),
-]
-Asf = Annotated[
-    Path | None,
-    Parameter(help="The ASF skeleton of AMC files. Default: searched for beside each file."),
-]
-Gaps = Annotated[
-    Literal["fill", "refuse"],
-    Parameter(show_default=True, help="Fill in markers that a C3D file lost for some frames, or refuse the file."),
-]
-Animation = Annotated[
-    str | None,
-    Parameter(help="Which animation of a file with several: its name, or its index from 0."),
-]
-ReadFps = Annotated[
-    float | None,
-    Parameter(help="Frame rate of files that state none (AMC), and for sampling keys (glTF, USD, FBX)."),
-]
 Jobs = Annotated[
     int | None,
     Parameter(
@@ -54,29 +29,20 @@ Range = Annotated[
     str | None,
     Parameter(name="--range", help="Only these frames, START:END as numbered by info, END not included."),
 ]
-LimitOption = Annotated[
-    tuple[str, ...],
-    Parameter(
-        negative="",
-        help="Limits on the size of a file, NAME=NUMBER: joints, depth, frames, bytes (after decompression), "
-        "expansion (memory per byte of the file). May be given several times.",
-    ),
+ResampleFps = Annotated[
+    float | None, Parameter(name="--fps", help="Resample the capture to this frame rate first. Default: unchanged.")
 ]
 Json = Annotated[bool, Parameter(negative="", help="Print one JSON document on stdout instead of text.")]
 
 
-def parse_limits(texts: tuple[str, ...]) -> Limits:
+def parse_limits(flag: str, texts: Sequence[str]) -> Limits:
     """Parse ``joints=20000`` into limits; others keep their defaults."""
-    from dataclasses import fields, replace
-
-    from keypose.formats import Limits
-
     limit_names = [f.name for f in fields(Limits)]
     limits = Limits()
     for text in texts:
         name, _, number = text.partition("=")
         if name not in limit_names or not re.fullmatch(r"[0-9][0-9_]{0,17}", number):
-            raise UsageError(f"--limit {text}: expected NAME=NUMBER with one of {', '.join(limit_names)}")
+            raise UsageError(f"{flag} {text}: expected NAME=NUMBER with one of {', '.join(limit_names)}")
         limits = replace(limits, **{name: int(number)})
     return limits
 
@@ -105,23 +71,6 @@ def resolve_jobs(jobs: int | None, n_clips: int) -> int:
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs {jobs}: expected at least 1")
     return default_jobs(n_clips) if jobs is None else jobs
-
-
-def parse_load_options(
-    reference_pose: Literal["auto", "keep", "drop"],
-    asf: Path | None,
-    gaps: Literal["fill", "refuse"],
-    animation: str | None,
-    read_fps: float | None,
-    limit: tuple[str, ...],
-) -> ClipLoadOptions:
-    """Return how files are read; a numeric ``animation`` is an index."""
-    from keypose.batch.file_discovery import ClipLoadOptions
-
-    animation_key = int(animation) if animation is not None and re.fullmatch(r"[0-9]{1,6}", animation) else animation
-    return ClipLoadOptions(
-        reference_pose, asf, gaps, animation_key, check_fps(read_fps, "--read-fps"), parse_limits(limit)
-    )
 
 
 # Options of methods that have a command line option of their own; all others are given by --set.
@@ -156,8 +105,9 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def check_key_count(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
+def check_key_count(count: KeyCountOptions) -> None:
     """Raise UsageError if more than one option sets the number of keys, or its value is invalid."""
+    keys, tolerance_mm, auto = count.keys, count.tolerance_mm, count.auto
     is_set = {"--keys": keys is not None, "--tolerance-mm": tolerance_mm is not None, "--auto": auto}
     conflicting = [name for name, value in is_set.items() if value]
     if len(conflicting) > 1:
@@ -240,14 +190,14 @@ def parse_names(option: str, texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def parse_joints(texts: Sequence[str]) -> str | tuple[str, ...]:
+def parse_joints(flag: str, texts: Sequence[str]) -> str | tuple[str, ...]:
     """Parse ``hands,head`` into names; a single name stays a string, as some words are only valid alone: ``major``."""
-    names = parse_names("--joints", texts)
+    names = parse_names(flag, texts)
     return names[0] if len(names) == 1 else names
 
 
-def parse_weights(texts: Sequence[str], option: str = "--weight") -> dict[str, float] | None:
-    """Parse ``hands=3`` into weights; None if there are none."""
+def parse_weights(option: str, texts: Sequence[str]) -> dict[str, float]:
+    """Parse ``hands=3`` into weights."""
     weights: dict[str, float] = {}
     for part in parse_names(option, texts):
         name, _, number = part.rpartition("=")
@@ -258,27 +208,145 @@ def parse_weights(texts: Sequence[str], option: str = "--weight") -> dict[str, f
         if not name or not math.isfinite(weight):
             raise UsageError(f"{option} {part}: expected NAME=NUMBER, such as hands=3")
         weights[name.strip()] = weight
-    return weights or None
+    return weights
 
 
-_ARGV: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
+def _parse_pins(flag: str, texts: Sequence[str]) -> tuple[int | str, ...]:
+    return parse_frames(flag, texts, contacts=True)
 
 
-def set_argv(tokens: Sequence[str]) -> None:
-    """Store the arguments before a command runs."""
-    _ARGV.set(tuple(tokens))
+def _parse_left_out(flag: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Parse ``hands,head`` into names, and ``none`` into an empty tuple."""
+    names = parse_names(flag, texts)
+    return () if names == ("none",) else names
 
 
-def command_line() -> str:
-    """Return the command line as one quoted shell line."""
-    from keypose.pictures.page import format_shell_command
+# Options whose text is more than one word or number; each may be given several times.
+PARSERS: Mapping[str, Callable[[str, Sequence[str]], Any]] = {
+    "pins": _parse_pins,
+    "excluded": parse_frames,
+    "joints": parse_joints,
+    "weights": parse_weights,
+    "polish_weights": parse_weights,
+    "left_out": _parse_left_out,
+    "tags": parse_names,
+    "limits": parse_limits,
+}
+TEXT_TYPES: Mapping[str, Any] = {**dict.fromkeys(PARSERS, tuple[str, ...]), "animation": str | None}
+HAS_NEGATIVE = ("polish",)
 
-    return format_shell_command(("keypose", *_ARGV.get()))
+
+class Flags:
+    """Base of option classes that the command line fills in: they know which options were typed."""
+
+    omitted: ClassVar[Collection[str]] = ()  # options that have no flag
+    _typed: tuple[str, ...]
+
+    def __new__(cls, **values: Any) -> Self:
+        """Record the names of the options: cyclopts passes those that were typed."""
+        flags = super().__new__(cls)
+        object.__setattr__(flags, "_typed", tuple(values))
+        return flags
+
+    def typed_options(self) -> dict[str, Any]:
+        """Return the options that were typed, by field name."""
+        return {name: getattr(self, name) for name in self._typed}
+
+    @classmethod
+    def help_of(cls, name: str) -> str:
+        """Return the help text of an option."""
+        return declared_options(cls)[name].help
 
 
-def option_order(options: Collection[str]) -> list[str]:
-    """Return the given ``options`` in command line order, each as often as it occurs."""
-    argv = _ARGV.get()
-    before_names = argv[: argv.index("--")] if "--" in argv else argv
-    names = (token.partition("=")[0] for token in before_names)
-    return [name for name in names if name in options]
+FlagsType = TypeVar("FlagsType", bound=Flags)
+
+
+_NO_FLAG = Parameter(parse=False, negative="")
+
+
+class _Parsed:
+    """Tells pydantic, which cyclopts asks if it is imported, that a parsed value need not have its text's type."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.any_schema()
+
+
+def with_flags(*, omit: Collection[str] = ()) -> Callable[[type[FlagsType]], type[FlagsType]]:
+    """Let cyclopts read the options of a class from the command line, each by a flag, except for those to ``omit``."""
+
+    def decorate(cls: type[FlagsType]) -> type[FlagsType]:
+        hints, defaults = get_type_hints(cls), cls()
+        cls.omitted = omit
+        cls.__annotations__ = {
+            name: Annotated[
+                TEXT_TYPES.get(name, hints[name]),
+                option,
+                _NO_FLAG if name in omit else _build_flag(name, option, getattr(defaults, name)),
+                _Parsed(),
+            ]
+            for name, option in declared_options(cls).items()
+        }
+        if "__init__" in vars(cls):  # a dataclass of another module, where names in the base's annotations are unknown
+            vars(cls)["__init__"].__annotations__ = {**cls.__annotations__, "return": None}
+        return Parameter(name="*")(cls)
+
+    return decorate
+
+
+def _build_flag(name: str, option: Option, default: Any) -> Parameter:
+    is_visible = default not in (None, ()) and isinstance(default, str | float) and default != 0.0
+    flag = field_flag(name, option)
+    return Parameter(
+        name=flag,
+        negative=f"--no-{flag[2:]}" if name in HAS_NEGATIVE else "",
+        help=option.help,
+        show_default=_format_default if is_visible else False,
+        converter=_convert_with(PARSERS[name], flag) if name in PARSERS else None,
+    )
+
+
+def field_flag(name: str, option: Option) -> str:
+    """Return the flag of an option: ``--max-keys``."""
+    return option.flag or f"--{name.replace('_', '-')}"
+
+
+def _format_default(default: Any) -> str:
+    return f"{default:.3g}" if isinstance(default, float) else str(default)
+
+
+def _convert_with(parse: Callable[[str, Sequence[str]], Any], flag: str) -> Callable[[Any, Sequence[Token]], Any]:
+    return lambda _, tokens: parse(flag, [token.value for token in tokens])
+
+
+@with_flags()
+class LoadFlags(Flags, LoadOptions):
+    """How files are read."""
+
+    def load_options(self) -> LoadOptions:
+        """Return the checked options; a numeric ``animation`` is an index."""
+        values = {each.name: getattr(self, each.name) for each in fields(LoadOptions)}
+        if isinstance(self.animation, str) and re.fullmatch(r"[0-9]{1,6}", self.animation):
+            values["animation"] = int(self.animation)
+        check_fps(self.fps, "--read-fps")
+        return LoadOptions(**values)
+
+
+@with_flags(omit=("limits",))
+class LibraryLoadFlags(LoadFlags):
+    """How files are read for a library, which has limits of its own."""
+
+
+@with_flags(omit=("asf", "gaps"))
+class EditLoadFlags(LoadFlags):
+    """How edited animations are read."""
+
+
+@with_flags(omit=("reference_pose", "asf", "gaps", "animation", "fps"))
+class LimitFlags(LoadFlags):
+    """Limits on the size of files."""
+
+
+DEFAULT_LOAD, DEFAULT_LIBRARY_LOAD, DEFAULT_EDIT_LOAD = LoadFlags(), LibraryLoadFlags(), EditLoadFlags()
+DEFAULT_LIMITS = LimitFlags()

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keypose.cli import INTERRUPTED
-from keypose.errors import FileError
+from keypose.errors import FileError, MessageFields
 
 HELP_COLUMNS = 80
 CHUNK_CHARS = 1000  # at most 4000 bytes; pipes accept 4096 bytes atomically (PIPE_BUF on Linux)
@@ -301,5 +301,7 @@ class OutputError(FileError):
     """Output cannot be written: the disk is full, or stdout is closed."""
 
 
-class UsageError(Exception):
+class UsageError(MessageFields):
     """The command line is invalid."""
+
+    code = "usage"

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from cyclopts import Group, Parameter
 
 from keypose.api.select import select, select_with_report
-from keypose.batch.file_discovery import ClipLoadOptions, resolve_frame_range
+from keypose.batch.file_discovery import load_clip, resolve_frame_range
 from keypose.batch.swings import SwingsLoader
-from keypose.cli import key_options as c
 from keypose.cli import options as o
+from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, Set
 from keypose.cli.output import UsageError
 from keypose.errors import OptionError
 from keypose.model import Motion, Selection
+from keypose.options import LoadOptions, Option
 from keypose.pictures.chart.chart import MAX_SIZE_PX, MIN_SIZE_PX
 from keypose.pictures.curves import MAX_PANEL_PX, MIN_PANEL_PX, plot_curves
 from keypose.pictures.error_curve import plot_errors
@@ -54,109 +55,95 @@ Mark = Annotated[
 ]
 
 
-@Parameter(name="*", help="Which keys to choose.")
+@o.with_flags(omit=("joints", "features", "smoothing_s", "interpolation", "measure", "threshold"))
+class PictureSelectFlags(SelectFlags):
+    """How the keys of a picture are chosen."""
+
+
+@o.with_flags(omit=PictureSelectFlags.omitted)
 @dataclass(frozen=True)
-class KeyOptions:
-    """The options of ``keypose keys`` that choose keys, without --joints and --range."""
+class StripSelectFlags(PictureSelectFlags):
+    """The same with ``farthest`` as default method, which chooses the most different poses."""
 
-    method: Annotated[
-        str | None, Parameter(help="Selection method; keypose methods lists them. Default: salient."), KEYS_GROUP
-    ] = None
-    keys: Annotated[int | None, Parameter(help="Number of keys."), KEYS_GROUP] = None
-    tolerance_mm: Annotated[
-        float | None,
-        Parameter(
-            help="Fewest keys whose straight in-betweens keep every joint within this error, on a figure of 1.7 m."
-        ),
-        KEYS_GROUP,
-    ] = None
-    auto: Annotated[
-        bool,
-        Parameter(negative="", help="Choose the number of keys from the error curve: a cliff, or its knee."),
-        KEYS_GROUP,
-    ] = False
-    max_keys: Annotated[int | None, Parameter(help="Largest number of keys on the error curve."), KEYS_GROUP] = None
-    pin: Annotated[c.Pin, KEYS_GROUP] = ()
-    exclude: Annotated[c.Exclude, KEYS_GROUP] = ()
-    weight: Annotated[c.Weight, KEYS_GROUP] = ()
-    objective: Annotated[c.Objective, KEYS_GROUP] = None
-    cost: Annotated[
-        Literal["chord", "integrated", "inbetween"] | None,
-        Parameter(
-            help="Cost of a span: the largest distance from its chord, the sum of squared distances, or the error of "
-            "the in-betweens that unbake fits, in mm."
-        ),
-        KEYS_GROUP,
-    ] = None
-    min_gap_frames: Annotated[c.MinGap, KEYS_GROUP] = None
-    max_gap_frames: Annotated[c.MaxGap, KEYS_GROUP] = None
-    loop: Annotated[c.Loop, KEYS_GROUP] = False
-    threads: Annotated[c.Threads, KEYS_GROUP] = None
-    set_: Annotated[c.Set, KEYS_GROUP] = ()
+    method: Annotated[str, Option(PictureSelectFlags.help_of("method"))] = "farthest"
 
-    @property
-    def is_set(self) -> bool:
-        """Return whether any option differs from its default."""
-        return self != type(self)()
+
+DEFAULT_SELECT, DEFAULT_STRIP_SELECT = PictureSelectFlags(), StripSelectFlags()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class KeyFlags:
+    """Which keys are drawn. Commands get None if none of these options was typed."""
+
+    count: Annotated[KeyCountFlags, KEYS_GROUP] = DEFAULT_COUNT
+    select: Annotated[PictureSelectFlags, KEYS_GROUP] = DEFAULT_SELECT
+    set_: Annotated[Set, KEYS_GROUP] = ()
 
     def select_options(self) -> dict[str, Any]:
-        """Return the options as keywords of ``choose`` and ``select``, including method and number of keys."""
-        o.check_key_count(self.keys, self.tolerance_mm, auto=self.auto)
-        method = self.method or "salient"
-        options = o.parse_method_options(
-            o.find_method(method),
-            {
-                "pins": o.parse_frames("--pin", self.pin, contacts=True),
-                "excluded": o.parse_frames("--exclude", self.exclude),
-                "objective": self.objective,
-                "cost": self.cost,
-                "min_gap_frames": self.min_gap_frames,
-                "max_gap_frames": self.max_gap_frames,
-                "loop": self.loop,
-                "threads": self.threads,
-            },
-            self.set_,
-        )
-        budget = {"keys": self.keys, "tolerance_mm": self.tolerance_mm, "auto": self.auto, "max_keys": self.max_keys}
-        return {
-            "method": method,
-            **options,
-            **o.drop_unset(budget | {"weights": o.parse_weights(self.weight)}),
-        }
+        """Return the options as keywords of ``select``, including method and number of keys."""
+        o.check_key_count(self.count)
+        options = self.select.parse(self.set_)
+        return {"method": self.select.method, **options, **o.drop_unset(self.count.typed_options())}
 
 
-@Parameter(name="*", help="Which keys to choose.")
+@Parameter(name="*")
 @dataclass(frozen=True)
-class StripKeyOptions(KeyOptions):
-    """The same options with ``farthest`` as default method, which chooses the most different poses."""
+class StripKeyFlags(KeyFlags):
+    """The same for a strip."""
 
-    method: Annotated[
-        str | None,
-        Parameter(help="Selection method; keypose methods lists them. Default: farthest."),
-        KEYS_GROUP,
-    ] = None
+    select: Annotated[StripSelectFlags, KEYS_GROUP] = DEFAULT_STRIP_SELECT
 
 
-@Parameter(name="*", help="How the file is read.")
+@Parameter(name="*")
 @dataclass(frozen=True)
-class SourceOptions:
+class SourceFlags:
     """How the file is read."""
 
     range_: Annotated[o.Range, READ_GROUP] = None
-    reference_pose: Annotated[o.ReferencePose, READ_GROUP] = "auto"
-    asf: Annotated[o.Asf, READ_GROUP] = None
-    gaps: Annotated[o.Gaps, READ_GROUP] = "fill"
-    animation: Annotated[o.Animation, READ_GROUP] = None
-    read_fps: Annotated[o.ReadFps, READ_GROUP] = None
-    limit: Annotated[o.LimitOption, READ_GROUP] = ()
-
-    def load_options(self) -> ClipLoadOptions:
-        """Return the options as LoadOptions."""
-        return o.parse_load_options(self.reference_pose, self.asf, self.gaps, self.animation, self.read_fps, self.limit)
+    load: Annotated[o.LoadFlags, READ_GROUP] = o.DEFAULT_LOAD
 
     def frame_range(self) -> tuple[int | None, int | None] | None:
         """Return the range of frames as start and end of a slice; None: all frames."""
         return o.parse_range(self.range_)
+
+
+DEFAULT_SOURCE = SourceFlags()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PictureWriteFlags:
+    """What happens to an existing picture, and what is printed."""
+
+    overwrite: Overwrite = False
+    json: Json = False
+    quiet: Quiet = False
+
+
+DEFAULT_WRITE = PictureWriteFlags()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ChartFlags:
+    """The appearance of a chart."""
+
+    theme: Theme = "light"
+    width_px: WidthPx = 960.0
+    title: Title = None
+    scale: Scale = 2.0
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ErrorCurveFlags(ChartFlags):
+    """The appearance of an error curve, which is narrower."""
+
+    width_px: WidthPx = 720.0
+
+
+DEFAULT_CHART, DEFAULT_ERROR_CURVE = ChartFlags(), ErrorCurveFlags()
 
 
 @dataclass(frozen=True)
@@ -192,29 +179,28 @@ def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
     if os.path.realpath(target) == os.path.realpath(source):
         raise OptionError(f"{target}: is to be read, expected another name for the picture")
     if target.is_dir():
-        raise FileError(f"{target}: is a folder, expected the name of a picture")
+        raise FileError("is a folder", path=target, expected="the name of a picture")
     if not target.parent.is_dir():
-        raise FileError(f"{target.parent}: no such folder")
+        raise FileError("no such folder", path=target.parent)
     if os.path.lexists(target) and not overwrite:
-        raise FileError(f"{target}: exists already; --overwrite replaces it")
+        raise FileError("exists already", path=target, hint="--overwrite replaces it")
     return target
 
 
 @contextmanager
 def option_errors_as_usage() -> Iterator[None]:
     """Turn an OptionError of the library into a UsageError."""
-    from keypose.cli.message_options import translate_keywords
     from keypose.errors import OptionError
 
     try:
         yield
     except OptionError as error:
-        raise UsageError(translate_keywords(str(error))) from None
+        raise UsageError.from_error(error) from None
 
 
-def parse_marked_frames(mark: Sequence[str], key_options: KeyOptions) -> tuple[int, ...]:
+def parse_marked_frames(mark: Sequence[str], keys: KeyFlags | None) -> tuple[int, ...]:
     """Parse the frames to mark; raise UsageError if options choose keys as well."""
-    if mark and key_options.is_set:
+    if mark and keys is not None:
         raise UsageError("--mark says which frames are keys, and another option how to choose some: expected one")
     return tuple(int(frame) for frame in o.parse_frames("--mark", mark))
 
@@ -223,10 +209,10 @@ def run_picture_job(
     verb: str, function: Callable[[PictureJob], DrawnPicture], job: PictureJob, *, json: bool, quiet: bool
 ) -> int:
     """Draw one picture and print a line; return the exit code."""
-    from keypose.cli import messages, output
+    from keypose.cli import output
     from keypose.cli.runner import run_write_jobs
 
-    run_result = run_write_jobs(verb, function, [job], (), 1, messages.translate_outcome, json=json, quiet=quiet)
+    run_result = run_write_jobs(verb, function, [job], (), 1, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))
     elif not quiet:
@@ -302,7 +288,7 @@ class CurvesJob:
 
     source: Path
     target: Path
-    load_options: ClipLoadOptions
+    load_options: LoadOptions
     frames: tuple[int | None, int | None] | None
     style: Style
     marked_frames: tuple[int, ...]
@@ -315,7 +301,7 @@ class ErrorCurveJob:
 
     source: Path
     target: Path
-    load_options: ClipLoadOptions
+    load_options: LoadOptions
     frames: tuple[int | None, int | None] | None
     style: Style
     select_options: Mapping[str, Any]
@@ -334,7 +320,7 @@ def draw_timeline(job: TimelineJob) -> DrawnPicture:
 
 def draw_curves(job: CurvesJob) -> DrawnPicture:
     """Read one file and draw the curves of its joints."""
-    motion = job.load_options.load(job.source)
+    motion = load_clip(job.source, job.load_options)
     motion = motion[slice(*resolve_frame_range(job.frames, motion.n_frames))]
     keys = _select_keys(motion, job.marked_frames, job.select_options)
     picture = plot_curves(motion, keys, **job.style.options)
@@ -344,7 +330,7 @@ def draw_curves(job: CurvesJob) -> DrawnPicture:
 
 def draw_error_curve(job: ErrorCurveJob) -> DrawnPicture:
     """Read one file, choose its keys, and draw the error for every number of keys."""
-    motion = job.load_options.load(job.source)
+    motion = load_clip(job.source, job.load_options)
     start, stop = resolve_frame_range(job.frames, motion.n_frames)
     choice = select_with_report(motion, frames=(start, stop), **job.select_options)
     ladder, keys = choice.ladder, choice.selection

@@ -1,4 +1,4 @@
-"""``keypose rebake``: put the captured detail back on top of edited animations."""
+"""``keypose rebake``: add the captured detail back to edited animations."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cyclopts import Parameter
 from rich.console import Group
 from rich.text import Text
 
-from keypose.batch import Outcome
+from keypose.batch import Failure, Outcome
 from keypose.batch.plan import Target
 from keypose.batch.rebake import RebakeJob, RebakeResult, rebake_clip
 from keypose.cli import messages, output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
-from keypose.cli.options import Animation, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags
 from keypose.cli.output import Column, UsageError, escape_unprintable
-from keypose.cli.runner import Overwrite, Quiet, RunResult, SkipExisting, TargetFormat, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
 from keypose.cli.unbake import format_mm
 
 if TYPE_CHECKING:
@@ -61,17 +61,10 @@ def rebake(
             "moved in time.",
         ),
     ] = "auto",
-    reference_pose: ReferencePose = "auto",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    overwrite: Overwrite = False,
-    skip_existing: SkipExisting = False,
-    limit: LimitOption = (),
-    jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    load: EditLoadFlags = DEFAULT_EDIT_LOAD,
+    write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
-    """Put the captured detail back on top of edited animations.
+    """Add the captured detail back to edited animations.
 
     After unbake you edit a few keys; the captured detail between them is stored in
     NAME.keys.json. Rebake adds it to the edit in each joint's local frame, so that
@@ -88,15 +81,15 @@ def rebake(
 
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.rebake import RebakeJob, find_detail_conflict, find_detail_sources
-    from keypose.cli.options import parse_load_options, resolve_jobs
-    from keypose.cli.runner import build_plan, parse_existing_policy
+    from keypose.cli.options import resolve_jobs
+    from keypose.cli.runner import build_plan
 
     if len(paths) < 2 or not all(paths):
         raise UsageError("expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json")
     *names, out = paths
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
+    existing_policy = write.existing_policy()
     residual_share = parse_residual(residual)
-    load_options = parse_load_options(reference_pose, None, "fill", animation, read_fps, limit)
+    load_options = load.load_options()
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
@@ -112,7 +105,8 @@ def rebake(
         RebakeJob(t.source, t.target, sources[t.source], residual_share, timing, load_options) for t in plan.targets
     ]
     is_single_file = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
-    return run(work, plan.skipped, resolve_jobs(jobs, len(work)), is_single_file=is_single_file, json=json, quiet=quiet)
+    workers = resolve_jobs(write.jobs, len(work))
+    return run(work, plan.skipped, workers, is_single_file=is_single_file, json=write.json, quiet=write.quiet)
 
 
 def parse_residual(text: str) -> float:
@@ -160,9 +154,7 @@ def run(
     work: Sequence[RebakeJob], skipped: Sequence[Target], jobs: int, *, is_single_file: bool, json: bool, quiet: bool
 ) -> int:
     """Rebake all files and print results; return the exit code. ``is_single_file``: one file to one file."""
-    run_result = run_write_jobs(
-        "Rebaking", rebake_clip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
-    )
+    run_result = run_write_jobs("Rebaking", rebake_clip, work, skipped, jobs, json=json, quiet=quiet)
     if json:
         output.print_json(_single_document(run_result) if is_single_file else run_result.document("rebaked", _document))
     elif not quiet:
@@ -175,13 +167,14 @@ def run(
     ):
         return run_result.finish(json=json)
     (job,), failure = run_result.work, run_result.outcomes[0].failure
-    return messages.report_failures([(_failed_path(job, failure.message), failure)], quiet=json)
+    return messages.report_failures([(_failed_path(job, failure), failure)], quiet=json)
 
 
-def _failed_path(job: RebakeJob, message: str) -> Path:
-    """Return the file that an error message starts with, else the edited file."""
+def _failed_path(job: RebakeJob, failure: Failure) -> Path:
+    """Return the file that the error is about: that of the detail, or the edited file."""
     files = (job.detail_sources.explicit, job.detail_sources.companion)
-    return next((path for path in files if path is not None and message.startswith(str(path))), job.source)
+    error_path = None if failure.error is None else failure.error.path
+    return next((path for path in files if path is not None and str(path) == error_path), job.source)
 
 
 def _print_summary(run_result: RunResult[RebakeJob, RebakeResult]) -> None:

@@ -11,40 +11,16 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from keypose.batch.file_discovery import ClipFiles, stem
-from keypose.cli import clip_view, messages, output
-from keypose.cli.key_options import (
-    Auto,
-    Exclude,
-    Interpolation,
-    Joints,
-    JumpPenalty,
-    Keys,
-    Loop,
-    MaxGap,
-    Measure,
-    MinGap,
-    Objective,
-    Pin,
-    Polish,
-    PolishWeight,
-    Rotation,
-    Set,
-    SharedTangents,
-    Threads,
-    ToleranceMm,
-    Weight,
-)
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
+from keypose.cli import clip_view, output
+from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
+from keypose.cli.options import Jobs, Json
 from keypose.cli.output import UsageError
 from keypose.cli.runner import Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
 from keypose.formats.base import write_atomically
 from keypose.pictures.report.build import ReportJob, ReportJobResult, page_path, render_report_page, run_report_job
 
-PAGE_GROUP, COUNT_GROUP, KEYS_GROUP, CURVES_GROUP, READ_GROUP = (
-    Parameter(group=Group(title, sort_key=order))
-    for order, title in enumerate(("Page", "Number of keys", "Choice of keys", "Curves between keys", "Reading"), 1)
-)
+PAGE_GROUP = Parameter(group=Group("Page", sort_key=1))
 
 
 def report(
@@ -71,46 +47,7 @@ def report(
         Parameter(negative="--no-overwrite", help="Replace the page if it exists. Default: refuse."),
         PAGE_GROUP,
     ] = False,
-    keys: Annotated[Keys, COUNT_GROUP] = None,
-    tolerance_mm: Annotated[ToleranceMm, COUNT_GROUP] = None,
-    auto: Annotated[Auto, COUNT_GROUP] = False,
-    interpolation: Annotated[Interpolation, CURVES_GROUP] = "bezier",
-    rotation: Annotated[Rotation, CURVES_GROUP] = "quaternion",
-    shared_tangents: Annotated[SharedTangents, CURVES_GROUP] = False,
-    jump_penalty: Annotated[JumpPenalty, CURVES_GROUP] = None,
-    polish: Annotated[Polish, CURVES_GROUP] = None,
-    polish_weight: Annotated[PolishWeight, CURVES_GROUP] = (),
-    method: Annotated[
-        str,
-        Parameter(
-            show_default=True,
-            help="Selection method: salient finds the best keys for the fitted curves; keypose methods lists others.",
-        ),
-        KEYS_GROUP,
-    ] = "salient",
-    pin: Annotated[Pin, KEYS_GROUP] = (),
-    exclude: Annotated[Exclude, KEYS_GROUP] = (),
-    joints: Annotated[Joints, KEYS_GROUP] = (),
-    weight: Annotated[Weight, KEYS_GROUP] = (),
-    objective: Annotated[Objective, KEYS_GROUP] = None,
-    measure: Annotated[Measure, KEYS_GROUP] = None,
-    min_gap_frames: Annotated[MinGap, KEYS_GROUP] = None,
-    max_gap_frames: Annotated[MaxGap, KEYS_GROUP] = None,
-    loop: Annotated[Loop, KEYS_GROUP] = False,
-    threads: Annotated[Threads, KEYS_GROUP] = None,
-    set_: Annotated[Set, KEYS_GROUP] = (),
-    fps: Annotated[
-        float | None,
-        Parameter(help="Resample the capture to this frame rate first. Default: unchanged."),
-        READ_GROUP,
-    ] = None,
-    range_: Annotated[Range, READ_GROUP] = None,
-    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
-    asf: Annotated[Asf, READ_GROUP] = None,
-    gaps: Annotated[Gaps, READ_GROUP] = "fill",
-    animation: Annotated[Animation, READ_GROUP] = None,
-    read_fps: Annotated[ReadFps, READ_GROUP] = None,
-    limit: Annotated[LimitOption, READ_GROUP] = (),
+    flags: UnbakeFlags = DEFAULT_UNBAKE,
     jobs: Annotated[Jobs, PAGE_GROUP] = None,
     json: Annotated[Json, PAGE_GROUP] = False,
     quiet: Annotated[Quiet, PAGE_GROUP] = False,
@@ -134,43 +71,20 @@ def report(
 
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
-    from keypose.cli.key_options import parse_curve_options, parse_key_options
-    from keypose.cli.options import check_fps, check_key_count, parse_load_options, parse_range, resolve_jobs
+    from keypose.cli.options import check_fps, parse_range, resolve_jobs
     from keypose.pictures.report.build import ReportJob
 
     if not paths:
         raise UsageError("expected what to report on: keypose report FILES...")
-    check_key_count(keys, tolerance_mm, auto=auto)
-    if tolerance_mm is not None and method != "salient":
+    key_options, curve_options = flags.key_options(), flags.curve_options(residual=False)
+    method = flags.select.method
+    if flags.count.tolerance_mm is not None and method != "salient":
         raise UsageError(
             f"--tolerance-mm is for --method salient, which chooses keys by the error of curves; "
             f"expected --keys with --method {method}"
         )
-    key_options = parse_key_options(
-        method,
-        pin=pin,
-        exclude=exclude,
-        joints=joints,
-        weight=weight,
-        objective=objective,
-        measure=measure,
-        min_gap_frames=min_gap_frames,
-        max_gap_frames=max_gap_frames,
-        loop=loop,
-        settings=set_,
-    )
-    curve_options = parse_curve_options(
-        interpolation=interpolation,
-        rotation=rotation,
-        shared_tangents=shared_tangents,
-        jump_penalty=jump_penalty,
-        polish=polish,
-        polish_weight=polish_weight,
-        threads=threads,
-        residual=False,
-    )
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
-    fps, frames = check_fps(fps, "--fps"), parse_range(range_)
+    load_options = flags.load.load_options()
+    fps, frames = check_fps(flags.fps, "--fps"), parse_range(flags.range_)
     inputs = discover_clips(paths)
     if inputs.problems:
         raise inputs.problems[0]
@@ -189,9 +103,9 @@ def report(
             frames,
             fps,
             method,
-            keys,
-            tolerance_mm,
-            auto,
+            flags.count.keys,
+            flags.count.tolerance_mm,
+            flags.count.auto,
             key_options,
             curve_options,
         )
@@ -207,11 +121,11 @@ def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: b
     if any(os.path.realpath(target) == os.path.realpath(file.path) for file in inputs.files):
         raise OptionError(f"{target}: is to be read, expected another name for the page")
     if target.is_dir():
-        raise FileError(f"{target}: is a folder, expected the name of a page")
+        raise FileError("is a folder", path=target, expected="the name of a page")
     if not target.parent.is_dir():
-        raise FileError(f"{target.parent}: no such folder")
+        raise FileError("no such folder", path=target.parent)
     if os.path.lexists(target) and not overwrite:
-        raise FileError(f"{target}: exists already; --overwrite replaces it")
+        raise FileError("exists already", path=target, hint="--overwrite replaces it")
     return target
 
 
@@ -219,9 +133,7 @@ def run(
     work: Sequence[ReportJob], target: Path, title: str | None, jobs: int, *, open_page: bool, json: bool, quiet: bool
 ) -> int:
     """Write the page for all readable files and print a summary; return the exit code."""
-    run_result = run_write_jobs(
-        "Reporting", run_report_job, work, (), jobs, messages.translate_outcome, json=json, quiet=quiet
-    )
+    run_result = run_write_jobs("Reporting", run_report_job, work, (), jobs, json=json, quiet=quiet)
     size = None
     if run_result.results and not run_result.interrupted:
         page = render_report_page([result.clip_report for _, result in run_result.results], title).encode()

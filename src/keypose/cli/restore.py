@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import Jobs, Json, LimitOption
+from keypose.cli.options import DEFAULT_LIMITS, LimitFlags
 from keypose.cli.output import UsageError
-from keypose.cli.runner import Overwrite, Quiet, SkipExisting, TargetFormat
+from keypose.cli.runner import DEFAULT_WRITE, TargetFormat, WriteFlags
 
 
 def restore(
@@ -36,12 +36,8 @@ def restore(
             help="Write the separated T-pose as frame 0 in formats that cannot store it separately. Default.",
         ),
     ] = True,
-    overwrite: Overwrite = False,
-    skip_existing: SkipExisting = False,
-    limit: LimitOption = (),
-    jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    limits: LimitFlags = DEFAULT_LIMITS,
+    write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
     """Restore compressed motion into any format.
 
@@ -59,14 +55,13 @@ def restore(
     from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
     from keypose.batch.restore import RestoreJob
     from keypose.cli import storage_run
-    from keypose.cli.options import parse_limits, resolve_jobs
-    from keypose.cli.runner import build_plan, parse_existing_policy, split_paths
+    from keypose.cli.options import resolve_jobs
+    from keypose.cli.runner import build_plan, split_paths
     from keypose.cli.storage_run import is_kps, select_compressed
 
     names, out = split_paths(paths, "restore")
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
+    existing_policy = write.existing_policy()
     check_span(from_s, to_s)
-    limits = parse_limits(limit)
     inputs = select_compressed(discover_clips(names), names)
     if inputs.problems:
         raise inputs.problems[0]
@@ -78,10 +73,11 @@ def restore(
                 f"which says how near it is kept"
             )
     work = [
-        RestoreJob(t.source, t.target, from_s, to_s, not no_keys, write_reference_pose, overwrite, limits)
+        RestoreJob(t.source, t.target, from_s, to_s, not no_keys, write_reference_pose, write.overwrite, limits.limits)
         for t in plan.targets
     ]
-    return storage_run.restore(work, plan.skipped, resolve_jobs(jobs, len(work)), json=json, quiet=quiet)
+    workers = resolve_jobs(write.jobs, len(work))
+    return storage_run.restore(work, plan.skipped, workers, json=write.json, quiet=write.quiet)
 
 
 def check_span(from_s: float | None, to_s: float | None) -> None:

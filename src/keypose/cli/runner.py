@@ -27,6 +27,8 @@ from rich.text import Text
 from keypose.batch import Outcome, map_clips
 from keypose.batch.plan import Target
 from keypose.cli import messages, output
+from keypose.cli.error_text import render_error
+from keypose.cli.options import Jobs, Json
 from keypose.cli.output import FAILED, INTERRUPTED, UsageError
 from keypose.errors import FileError
 
@@ -128,13 +130,13 @@ def run_write_jobs(
     work: Sequence[WriteJob],
     skipped: Sequence[Target],
     jobs: int,
-    translate: Callable[[Path, Outcome[Result]], Outcome[Result]],
     *,
     json: bool,
     quiet: bool,
     function_with_progress: Callable[[WriteJob, Callable[[float], None]], Result] | None = None,
+    render: Callable[[Outcome[Result]], Outcome[Result]] = messages.render_outcome,
 ) -> RunResult[WriteJob, Result]:
-    """Run all jobs; ``translate`` puts command line options into the messages of each outcome.
+    """Run all jobs; ``render`` puts the messages of an outcome into words for users of the command line.
 
     ``function_with_progress`` replaces ``function`` for a single clip and reports the fraction that is done.
     """
@@ -153,7 +155,7 @@ def run_write_jobs(
         with progress, closing(results):
             for outcome in results:
                 progress.finish_clip(outcome)
-                outcomes.append(translate(work[outcome.index].source, outcome))
+                outcomes.append(render(outcome))
                 if not (quiet or json):
                     messages.print_warnings(work[outcome.index].source, outcomes[-1].warnings)
     except KeyboardInterrupt:
@@ -183,7 +185,7 @@ def run_read_jobs(
     results = map_clips(function, work, jobs, on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
-            outcomes.append(messages.translate_outcome(work[outcome.index].path, outcome))
+            outcomes.append(messages.render_outcome(outcome))
             progress.finish_clip(outcome)
     return sorted(outcomes, key=lambda outcome: outcome.index)
 
@@ -224,7 +226,7 @@ def print_results(
     else:
         print_clips()
         for problem in problems:
-            output.print_error(str(problem))
+            output.print_error(render_error(problem))
     code = messages.report_failures([(work[o.index].path, o.failure) for o in outcomes if o.failure], quiet=json)
     return code or (FAILED if problems else 0)
 
@@ -328,6 +330,27 @@ SkipExisting = Annotated[
 Quiet = Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing but errors.")]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WriteFlags:
+    """What happens to existing files, and how the run is done and printed."""
+
+    overwrite: Overwrite = False
+    skip_existing: SkipExisting = False
+    jobs: Jobs = None
+    json: Json = False
+    quiet: Quiet = False
+
+    def existing_policy(self) -> ExistingPolicy:
+        """Return what happens to existing files."""
+        if self.overwrite and self.skip_existing:
+            raise UsageError("--overwrite and --skip-existing cannot both be meant")
+        return "overwrite" if self.overwrite else "skip" if self.skip_existing else "refuse"
+
+
+DEFAULT_WRITE = WriteFlags()
+
+
 def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
     """Split the arguments into input names and the output, which is the last one."""
     if len(paths) < 2:
@@ -336,13 +359,6 @@ def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
     if not out:
         raise UsageError("the last name, where to, is empty; expected a file or a folder; . is the current folder")
     return names, out
-
-
-def parse_existing_policy(*, overwrite: bool, skip_existing: bool) -> ExistingPolicy:
-    """Return what happens to existing files."""
-    if overwrite and skip_existing:
-        raise UsageError("--overwrite and --skip-existing cannot both be meant")
-    return "overwrite" if overwrite else "skip" if skip_existing else "refuse"
 
 
 def build_plan(

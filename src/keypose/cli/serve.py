@@ -92,7 +92,7 @@ def run_server(
         from keypose.server.serve import configure_logging, exit_soon, open_socket, serve
         from keypose.server.settings import PORT, Settings
     except ImportError as error:
-        raise MissingExtra("the web app needs: pip install 'keypose[serve]'") from error
+        raise MissingExtra("the web app needs", "pip install 'keypose[serve]'") from error
     if demo and (library is not None or blobs is not None):
         raise UsageError("--demo makes a library of its own, expected no --library and no --blobs with it")
     if port is not None and not 0 <= port < 1 << 16:
@@ -157,7 +157,9 @@ def _read_first_line(file: Path) -> str:
         with file.open(encoding="utf-8") as lines:
             return lines.readline(2000).rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{file}: the password cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise FileError(
+            f"the password cannot be read ({getattr(error, 'strerror', None) or error})", path=file
+        ) from None
 
 
 def _print_address(settings: Settings, *, open_page: bool, json: bool) -> None:

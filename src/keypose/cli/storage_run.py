@@ -13,12 +13,12 @@ from keypose.batch.compress import CompressJob, CompressResult, compress_clip
 from keypose.batch.file_discovery import ClipFile, ClipFiles, discover_clips, stem
 from keypose.batch.plan import ExistingPolicy, Plan, Target, looks_like_file, plan_file, plan_folder
 from keypose.batch.restore import RestoreJob, RestoreResult, restore_clip
-from keypose.cli import messages, output, storage_view
+from keypose.cli import output, storage_view
 from keypose.cli.clip_view import common_folder, format_accuracy, format_bytes, format_duration, format_paths
 from keypose.cli.output import UsageError
 from keypose.cli.runner import RunResult, run_write_jobs
 from keypose.errors import FileError, KeyposeError
-from keypose.storage import open_kps
+from keypose.formats import open_kps
 
 
 def compress(
@@ -41,7 +41,6 @@ def compress(
         work,
         skipped,
         jobs,
-        messages.translate_outcome,
         json=json,
         quiet=quiet,
         function_with_progress=compress_clip,
@@ -139,9 +138,7 @@ def _total_document(run_result: RunResult[CompressJob, CompressResult]) -> dict[
 
 def restore(work: Sequence[RestoreJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
     """Restore all files and print results; return the exit code."""
-    run_result = run_write_jobs(
-        "Restoring", restore_clip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
-    )
+    run_result = run_write_jobs("Restoring", restore_clip, work, skipped, jobs, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("restored", _restored_document))
     elif not quiet:
@@ -210,7 +207,7 @@ def _filter_inputs(
     named_paths = {str(Path(name)) for name in names if name}
     files = tuple(file for file in inputs.files if predicate(file.path) or str(file.path) in named_paths)
     if inputs.files and not files:
-        return replace(inputs, files=(), problems=(*inputs.problems, FileError(f"{names[0]}: {problem}")))
+        return replace(inputs, files=(), problems=(*inputs.problems, FileError(problem, path=names[0])))
     return replace(inputs, files=files)
 
 

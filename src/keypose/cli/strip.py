@@ -5,47 +5,41 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from keypose.api.select import ladder, select
-from keypose.batch.convert import make_folder
-from keypose.batch.file_discovery import ClipFiles, ClipLoadOptions, resolve_frame_range
-from keypose.batch.plan import ExistingPolicy, Plan, Target
-from keypose.cli import messages, output, runner
+from keypose.batch.file_discovery import ClipFiles, load_clip, resolve_frame_range
+from keypose.batch.plan import ExistingPolicy, Plan, Target, make_folder
+from keypose.cli import output, runner
 from keypose.cli.key_options import Joints
-from keypose.cli.options import Jobs
 from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
+    DEFAULT_SOURCE,
     KEYS_GROUP,
     PICTURE_GROUP,
     DrawnPicture,
-    Json,
-    KeyOptions,
     Mark,
-    Quiet,
-    SourceOptions,
-    StripKeyOptions,
+    SourceFlags,
+    StripKeyFlags,
     Theme,
     option_errors_as_usage,
     picture_document,
     png_size,
 )
-from keypose.cli.runner import Overwrite, RunResult, SkipExisting, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_jobs
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection
-from keypose.pictures.strip import strip as pictures_strip
+from keypose.options import LoadOptions
+from keypose.pictures.strip import strip as make_picture
 from keypose.pictures.strip.canvas import SizeOptions, check_rows
 from keypose.pictures.strip.scene import DEFAULT_KEYS, MAX_POSES
 from keypose.pictures.svg import MAX_SCALE, MIN_SCALE, SUFFIXES, picture_path
 from keypose.pictures.view import VIEWS, build_view
 from keypose.validation import check_int, check_number
-
-DEFAULT_KEY_OPTIONS = StripKeyOptions()
-DEFAULT_SOURCE = SourceOptions()
 
 
 def strip(
@@ -103,13 +97,9 @@ def strip(
     ] = None,
     mark: Mark = (),
     joints: Annotated[Joints, KEYS_GROUP] = (),
-    key_options: StripKeyOptions = DEFAULT_KEY_OPTIONS,
-    source: SourceOptions = DEFAULT_SOURCE,
-    overwrite: Annotated[Overwrite, PICTURE_GROUP] = False,
-    skip_existing: Annotated[SkipExisting, PICTURE_GROUP] = False,
-    jobs: Annotated[Jobs, PICTURE_GROUP] = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    keys: StripKeyFlags | None = None,
+    source: SourceFlags = DEFAULT_SOURCE,
+    write: Annotated[WriteFlags, PICTURE_GROUP] = DEFAULT_WRITE,
 ) -> int:
     """Draw the key poses of motions, one strip for each file.
 
@@ -129,12 +119,12 @@ def strip(
     from keypose.batch.file_discovery import discover_clips
     from keypose.cli.options import parse_joints, resolve_jobs
     from keypose.cli.picture_options import parse_marked_frames
-    from keypose.cli.runner import parse_existing_policy, split_paths
+    from keypose.cli.runner import split_paths
 
     names, out = split_paths(paths, "strip")
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
-    marked_frames = parse_marked_frames(mark, key_options)
-    select_options = parse_select_options(key_options, parse_joints(joints), marked_frames)
+    existing_policy = write.existing_policy()
+    marked_frames = parse_marked_frames(mark, keys)
+    select_options = parse_select_options(keys or StripKeyFlags(), parse_joints("--joints", joints), marked_frames)
     style = {
         "layout": layout,
         "per_row": per_row,
@@ -151,7 +141,7 @@ def strip(
         "scale": scale,
     }
     check_style(style)
-    load_options, frames = source.load_options(), source.frame_range()
+    load_options, frames = source.load.load_options(), source.frame_range()
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
@@ -159,10 +149,7 @@ def strip(
     work = [
         StripJob(t.source, t.target, load_options, frames, style, marked_frames, select_options) for t in plan.targets
     ]
-    return run(work, plan.skipped, resolve_jobs(jobs, len(work)), json=json, quiet=quiet)
-
-
-DEFAULT_METHOD = "farthest"
+    return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
 
 
 @dataclass(frozen=True)
@@ -171,7 +158,7 @@ class StripJob:
 
     source: Path
     target: Path
-    load_options: ClipLoadOptions
+    load_options: LoadOptions
     frames: tuple[int | None, int | None] | None  # start and end as in a slice
     style: Mapping[str, Any]  # keywords of ``strip``
     marked_frames: tuple[int, ...]  # used instead of ``select_options`` if not empty
@@ -179,13 +166,12 @@ class StripJob:
 
 
 def parse_select_options(
-    key_options: KeyOptions, joints: str | Sequence[str], marked_frames: Sequence[int]
+    keys: StripKeyFlags, joints: str | Sequence[str], marked_frames: Sequence[int]
 ) -> dict[str, Any]:
     """Return the keywords of ``select``; the default method is ``farthest``, which chooses the most different poses."""
     if joints and marked_frames:
         raise UsageError("--mark says which frames are shown, and --joints how to choose some: expected one")
-    options = replace(key_options, method=key_options.method or DEFAULT_METHOD).select_options()
-    return options | ({"joints": joints} if joints else {})
+    return keys.select_options() | ({"joints": joints} if joints else {})
 
 
 def parse_view(text: str) -> str | float:
@@ -234,11 +220,11 @@ def build_plan(
 
 def draw_strip(job: StripJob) -> DrawnPicture:
     """Read one file, choose its keys and draw them."""
-    motion = job.load_options.load(job.source)
+    motion = load_clip(job.source, job.load_options)
     span = resolve_frame_range(job.frames, motion.n_frames)
     keys = job.marked_frames or _select_keys(motion, span, job.select_options)
     make_folder(job.target.parent)
-    picture = pictures_strip(motion, keys, job.target, **job.style)
+    picture = make_picture(motion, keys, job.target, **job.style)
     key_frames = sorted(set(keys))
     figures = {
         "layout": job.style["layout"],
@@ -264,9 +250,7 @@ def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[
 
 def run(work: Sequence[StripJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
     """Draw all strips and print results; return the exit code."""
-    run_result = run_write_jobs(
-        "Drawing", draw_strip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
-    )
+    run_result = run_write_jobs("Drawing", draw_strip, work, skipped, jobs, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))
     elif not quiet:

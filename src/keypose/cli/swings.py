@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from keypose.batch.plan import Target
 from keypose.batch.swing_edit import SwingEditJob, SwingEditResult, edit_clip_swings
 from keypose.batch.swings import SwingsJob, SwingsResult, find_clip_swings
-from keypose.cli import messages, output, swings_view
+from keypose.cli import output, swings_view
 from keypose.cli.clip_view import common_folder, format_bytes
+from keypose.cli.commands import option_order
 from keypose.cli.options import (
-    Animation,
-    Asf,
-    Gaps,
-    Jobs,
-    Json,
-    LimitOption,
+    DEFAULT_LOAD,
+    Flags,
+    LoadFlags,
     Range,
-    ReadFps,
-    ReferencePose,
-    option_order,
+    ResampleFps,
     parse_names,
+    with_flags,
 )
 from keypose.cli.output import UsageError
 from keypose.cli.runner import (
-    Overwrite,
-    Quiet,
+    DEFAULT_WRITE,
     RunResult,
-    SkipExisting,
     TargetFormat,
+    WriteFlags,
     collect_results,
     print_results,
     run_read_jobs,
     run_write_jobs,
 )
 from keypose.errors import FileError
+from keypose.options import SwingBoundOptions, SwingFilterOptions, SwingOptions
 
 if TYPE_CHECKING:
     from keypose.batch.swing_edit import EditStep, SwingEditJob
@@ -52,6 +50,31 @@ FIND_GROUP, ACCURACY_GROUP, FILTER_GROUP, EDIT_GROUP, READ_GROUP, WRITE_GROUP = 
     )
 )
 Edits = tuple[str, ...]
+FALLBACK_OPTIONS = ("fallback", "fallback_deg")
+
+
+@with_flags(omit=FALLBACK_OPTIONS)
+class SwingFlags(Flags, SwingOptions):
+    """How swings are found."""
+
+
+@with_flags(omit=[each.name for each in fields(SwingOptions) if each.name not in FALLBACK_OPTIONS])
+class FallbackFlags(Flags, SwingOptions):
+    """Keys where swings are inaccurate."""
+
+
+@with_flags()
+class SwingBoundFlags(Flags, SwingBoundOptions):
+    """The errors within which the smallest swings are found."""
+
+
+@with_flags()
+class SwingFilterFlags(Flags, SwingFilterOptions):
+    """Which swings are meant."""
+
+
+DEFAULT_SWINGS, DEFAULT_FALLBACK, DEFAULT_BOUNDS = SwingFlags(), FallbackFlags(), SwingBoundFlags()
+DEFAULT_FILTERS = SwingFilterFlags()
 
 
 def swings(
@@ -65,63 +88,9 @@ def swings(
         WRITE_GROUP,
     ] = None,
     to: Annotated[TargetFormat, WRITE_GROUP] = None,
-    threshold: Annotated[
-        float | None,
-        Parameter(help="Maximum mean difference of axes within a swing, in radians. Default: 0.4."),
-        FIND_GROUP,
-    ] = None,
-    metric: Annotated[
-        Literal["angle", "cosine"] | None,
-        Parameter(help="Difference of axes: their angle, or 1 minus its cosine. Default: angle."),
-        FIND_GROUP,
-    ] = None,
-    smoothing_s: Annotated[
-        float | None, Parameter(help="Width of the box filter of rotations, in seconds."), FIND_GROUP
-    ] = None,
-    window_s: Annotated[
-        float | None, Parameter(help="Window for the change of the axis, in seconds."), FIND_GROUP
-    ] = None,
-    min_duration_s: Annotated[
-        float | None, Parameter(help="Shorter swings are dropped, in seconds."), FIND_GROUP
-    ] = None,
-    rest_rad_per_s: Annotated[
-        float | None, Parameter(help="Slower joints are at rest, in radians per second."), FIND_GROUP
-    ] = None,
-    left_out: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="Joints, body parts or groups stored frame by frame, or none. Default: fingers, thumbs, toes.",
-        ),
-        FIND_GROUP,
-    ] = (),
-    translation_mm: Annotated[
-        float | None,
-        Parameter(help="Maximum error of the curves of the hips' position, on a figure of 1.7 m. Default: 1."),
-        FIND_GROUP,
-    ] = None,
-    fallback: Annotated[
-        Literal["keys"] | None,
-        Parameter(help="Use keys where swings are inaccurate: slow and still joints."),
-        ACCURACY_GROUP,
-    ] = None,
-    fallback_deg: Annotated[
-        float | None,
-        Parameter(help="Error above which --fallback applies, in degrees of a joint's rotation. Default: 2.8."),
-        ACCURACY_GROUP,
-    ] = None,
-    max_deg: Annotated[
-        float | None,
-        Parameter(help="Find the smallest swings, with keys, whose rotations are all within this error, in degrees."),
-        ACCURACY_GROUP,
-    ] = None,
-    max_mm: Annotated[
-        float | None,
-        Parameter(
-            help="Find the smallest swings whose joint positions are all within this error, on a figure of 1.7 m."
-        ),
-        ACCURACY_GROUP,
-    ] = None,
+    find: Annotated[SwingFlags, FIND_GROUP] = DEFAULT_SWINGS,
+    fallback: Annotated[FallbackFlags, ACCURACY_GROUP] = DEFAULT_FALLBACK,
+    bounds: Annotated[SwingBoundFlags, ACCURACY_GROUP] = DEFAULT_BOUNDS,
     level: Annotated[
         float, Parameter(show_default=True, help="Fraction of swings to play, largest angles first."), ACCURACY_GROUP
     ] = 1.0,
@@ -135,20 +104,7 @@ def swings(
         Parameter(negative="", help="Joints, body parts or groups to show. Default: all that swing."),
         FILTER_GROUP,
     ] = (),
-    index: Annotated[
-        int | None, Parameter(help="The n-th swing of each joint, from 0; -1 is its last."), FILTER_GROUP
-    ] = None,
-    at_s: Annotated[
-        float | None, Parameter(help="Swings that are active at this time, in seconds."), FILTER_GROUP
-    ] = None,
-    from_s: Annotated[float | None, Parameter(help="Swings that end at or after this time."), FILTER_GROUP] = None,
-    to_s: Annotated[float | None, Parameter(help="Swings that start at or before this time."), FILTER_GROUP] = None,
-    longer_s: Annotated[float | None, Parameter(help="Swings longer than this, in seconds."), FILTER_GROUP] = None,
-    shorter_s: Annotated[float | None, Parameter(help="Swings shorter than this, in seconds."), FILTER_GROUP] = None,
-    wider_deg: Annotated[float | None, Parameter(help="Swings with a larger angle, in degrees."), FILTER_GROUP] = None,
-    narrower_deg: Annotated[
-        float | None, Parameter(help="Swings with a smaller angle, in degrees."), FILTER_GROUP
-    ] = None,
+    filter_: Annotated[SwingFilterFlags, FILTER_GROUP] = DEFAULT_FILTERS,
     scale: Annotated[
         Edits, Parameter(negative="", help="Scale the angles of swings, JOINTS=FACTOR: right_leg=1.3."), EDIT_GROUP
     ] = (),
@@ -195,22 +151,9 @@ def swings(
         EDIT_GROUP,
     ] = False,
     range_: Annotated[Range, READ_GROUP] = None,
-    fps: Annotated[
-        float | None,
-        Parameter(help="Resample the capture to this frame rate first. Default: unchanged."),
-        READ_GROUP,
-    ] = None,
-    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
-    asf: Annotated[Asf, READ_GROUP] = None,
-    gaps: Annotated[Gaps, READ_GROUP] = "fill",
-    animation: Annotated[Animation, READ_GROUP] = None,
-    read_fps: Annotated[ReadFps, READ_GROUP] = None,
-    limit: Annotated[LimitOption, READ_GROUP] = (),
-    overwrite: Annotated[Overwrite, WRITE_GROUP] = False,
-    skip_existing: Annotated[SkipExisting, WRITE_GROUP] = False,
-    jobs: Annotated[Jobs, WRITE_GROUP] = None,
-    json: Annotated[Json, WRITE_GROUP] = False,
-    quiet: Annotated[Quiet, WRITE_GROUP] = False,
+    fps: Annotated[ResampleFps, READ_GROUP] = None,
+    load: Annotated[LoadFlags, READ_GROUP] = DEFAULT_LOAD,
+    write: Annotated[WriteFlags, WRITE_GROUP] = DEFAULT_WRITE,
 ) -> int:
     """Show, play and edit the swings of motion files.
 
@@ -234,38 +177,14 @@ def swings(
     from keypose.batch.pool import CLIPS_PER_WORKER
     from keypose.batch.swing_edit import SwingEditJob
     from keypose.batch.swings import SwingsJob, SwingsLoader
-    from keypose.cli.options import check_fps, parse_load_options, parse_names, parse_range, resolve_jobs
+    from keypose.cli.options import check_fps, parse_names, parse_range, resolve_jobs
     from keypose.cli.output import UsageError
-    from keypose.cli.runner import build_plan, parse_existing_policy
+    from keypose.cli.runner import build_plan
 
     if not files:
         raise UsageError("no file named, expected at least one file, folder or pattern")
-    options = drop_unset(
-        {
-            "threshold": threshold,
-            "metric": metric,
-            "smoothing_s": smoothing_s,
-            "window_s": window_s,
-            "min_duration_s": min_duration_s,
-            "rest_rad_per_s": rest_rad_per_s,
-            "left_out": parse_left_out(left_out),
-            "fallback": fallback,
-            "fallback_deg": fallback_deg,
-            "translation_mm": translation_mm,
-        }
-    )
-    filters = drop_unset(
-        {
-            "index": index,
-            "at_s": at_s,
-            "from_s": from_s,
-            "to_s": to_s,
-            "longer_s": longer_s,
-            "shorter_s": shorter_s,
-            "wider_deg": wider_deg,
-            "narrower_deg": narrower_deg,
-        }
-    )
+    options = find.typed_options() | fallback.typed_options()
+    filters = filter_.typed_options()
     steps = parse_steps(
         {
             "--scale": scale,
@@ -280,7 +199,7 @@ def swings(
     )
     check_modes(
         sweep=sweep,
-        bounds={"--max-deg": max_deg, "--max-mm": max_mm},
+        bounds=bounds,
         options=options,
         others={
             "--level": level != 1,
@@ -296,25 +215,27 @@ def swings(
         write_options={
             "--to": to,
             "--keep-feet": keep_feet is not None,
-            "--overwrite": overwrite,
-            "--skip-existing": skip_existing,
-            "--quiet": quiet,
+            "--overwrite": write.overwrite,
+            "--skip-existing": write.skip_existing,
+            "--quiet": write.quiet,
         },
     )
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
-    finding = SwingsLoader(load_options, parse_range(range_), check_fps(fps, "--fps"), options, max_deg, max_mm)
+    load_options = load.load_options()
+    finding = SwingsLoader(
+        load_options, parse_range(range_), check_fps(fps, "--fps"), options, bounds.max_deg, bounds.max_mm
+    )
     share = check_level(level)
     inputs = discover_clips(files)
     if output is None:
         joint_names = parse_names("--joints", joints) if joints else ("all",)
         is_single_file = len(files) == 1 and [str(file.path) for file in inputs.files] == [str(Path(files[0]))]
-        with_swings = json or is_single_file or bool(filters)
+        with_swings = write.json or is_single_file or bool(filters)
         work = [SwingsJob(file.path, finding, share, joint_names, filters, sweep, with_swings) for file in inputs.files]
         # starting a worker takes less time than trying many thresholds on a clip
-        is_slow = sweep or max_deg is not None or max_mm is not None
-        workers = resolve_jobs(jobs, len(work) * (CLIPS_PER_WORKER if is_slow else 1))
-        return show_swings(work, inputs.problems, workers, json=json, is_single_file=is_single_file)
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
+        is_slow = sweep or bounds.max_deg is not None or bounds.max_mm is not None
+        workers = resolve_jobs(write.jobs, len(work) * (CLIPS_PER_WORKER if is_slow else 1))
+        return show_swings(work, inputs.problems, workers, json=write.json, is_single_file=is_single_file)
+    existing_policy = write.existing_policy()
     if inputs.problems:
         raise inputs.problems[0]
     plan = build_plan(inputs, files, output, to, existing_policy, "swings", SWINGS_SUFFIXES)
@@ -322,7 +243,8 @@ def swings(
         SwingEditJob(t.source, t.target, finding, share, steps, filters, keep_feet, not no_detail) for t in plan.targets
     ]
     check_level_of_edits(play_jobs)
-    return write_motions(play_jobs, plan.skipped, resolve_jobs(jobs, len(play_jobs)), json=json, quiet=quiet)
+    workers = resolve_jobs(write.jobs, len(play_jobs))
+    return write_motions(play_jobs, plan.skipped, workers, json=write.json, quiet=write.quiet)
 
 
 def show_swings(
@@ -358,9 +280,7 @@ def write_motions(
     work: Sequence[SwingEditJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool
 ) -> int:
     """Play or edit all clips and write them; return the exit code."""
-    run_result = run_write_jobs(
-        "Playing", edit_clip_swings, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
-    )
+    run_result = run_write_jobs("Playing", edit_clip_swings, work, skipped, jobs, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("written", swings_view.written_document))
     elif not quiet:
@@ -465,10 +385,11 @@ def _alternative(option: str) -> str:
 
 
 def check_modes(
-    *, sweep: bool, bounds: Mapping[str, float | None], options: Mapping[str, Any], others: Mapping[str, Any]
+    *, sweep: bool, bounds: SwingBoundOptions, options: Mapping[str, Any], others: Mapping[str, Any]
 ) -> None:
     """Raise UsageError for options that contradict each other. ``others`` are options that a sweep ignores."""
-    given_bounds = {option: value for option, value in bounds.items() if value is not None}
+    errors = {"--max-deg": bounds.max_deg, "--max-mm": bounds.max_mm}
+    given_bounds = {option: value for option, value in errors.items() if value is not None}
     for option, value in given_bounds.items():
         if not 0 < value < math.inf:
             raise UsageError(f"{option} {value:g}: expected a number above 0")
@@ -490,19 +411,6 @@ def check_output_options(out: str | None, *, view_options: Mapping[str, Any], wr
             raise UsageError(f"{option} is about what is written: expected -o OUT with it")
         if is_set:
             raise UsageError(f"{option} is about what is shown, and with -o a file is written: expected one of the two")
-
-
-def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def parse_left_out(texts: Sequence[str]) -> tuple[str, ...] | None:
-    """Parse ``hands,head`` into names and ``none`` into an empty tuple; None if the option is not given."""
-    if not texts:
-        return None
-    names = parse_names("--left-out", texts)
-    return () if names == ("none",) else names
 
 
 def check_level(level: float) -> float:

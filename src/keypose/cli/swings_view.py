@@ -14,11 +14,12 @@ from rich.text import Text
 from keypose.api.swings import MeanRow, SweepRow, mean_sweep
 from keypose.batch import Outcome
 from keypose.batch.swing_edit import EditReport, SwingEditJob, SwingEditResult
-from keypose.batch.swings import JointSwingStats, SwingScore, SwingsJob, SwingsResult
+from keypose.batch.swings import JointSwingStats, SwingsJob, SwingsResult
 from keypose.cli import messages, output, swings_table
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
 from keypose.cli.output import Column, escape_unprintable
 from keypose.cli.unbake import format_mm
+from keypose.metrics import POSITION_FIGURES, Score
 from keypose.swings import Swing, Swings
 from keypose.swings.codec import Size
 
@@ -54,7 +55,7 @@ def summary_rows(clip: SwingsResult, job: SwingsJob) -> list[tuple[str, str]]:
     ]
 
 
-def error_rows(error_deg: float | None, per_angle_deg: float | None, score: SwingScore | None) -> list[tuple[str, str]]:
+def error_rows(error_deg: float | None, per_angle_deg: float | None, score: Score | None) -> list[tuple[str, str]]:
     """Return the error of the played motion as labelled rows."""
     if error_deg is None or per_angle_deg is None:
         return []
@@ -261,7 +262,7 @@ def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, A
         "n_keys": clip.n_keys,
         "error_deg": clip.error_deg,
         "error_per_angle_deg": clip.error_per_angle_deg,
-        "score": None if clip.score is None else asdict(clip.score),
+        "score": _score_document(clip.score),
         "size": size_document(clip.size),
         "joints": [_joint_document(clip.swings, joint) for joint in clip.joints],
         "paths": [{"joint": path.joint, "frames": path.keys.tolist()} for path in clip.swings.paths],
@@ -285,8 +286,11 @@ def mean_sweep_documents(clips: Sequence[SwingsResult]) -> list[dict[str, Any]]:
 
 def written_document(job: SwingEditJob, result: SwingEditResult) -> dict[str, Any]:
     """Return the result of one written clip as JSON fields."""
-    fields = asdict(result)
-    return {**fields, "level": job.level}
+    return {**asdict(result), "score": _score_document(result.score), "level": job.level}
+
+
+def _score_document(score: Score | None) -> dict[str, Any] | None:
+    return None if score is None else {name: getattr(score, name) for name in POSITION_FIGURES}
 
 
 def size_document(size: Size) -> dict[str, Any]:

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Group, Parameter
 
+from keypose.cli.options import Flags, with_flags
 from keypose.cli.picture_options import (
+    DEFAULT_CHART,
+    DEFAULT_SOURCE,
+    DEFAULT_WRITE,
     PICTURE_GROUP,
-    Json,
-    KeyOptions,
+    ChartFlags,
+    KeyFlags,
     Mark,
-    Overwrite,
-    Quiet,
-    Scale,
-    SourceOptions,
-    Theme,
-    Title,
-    WidthPx,
+    PictureWriteFlags,
+    SourceFlags,
 )
+from keypose.cli.swings import DEFAULT_BOUNDS, SwingBoundFlags
+from keypose.options import SwingOptions
 
 SWINGS_GROUP = Parameter(group=Group("Swings", sort_key=2))
-DEFAULT_KEY_OPTIONS = KeyOptions()
-DEFAULT_SOURCE = SourceOptions()
+
+
+@with_flags(omit=[each.name for each in fields(SwingOptions) if each.name != "threshold"])
+class ThresholdFlags(Flags, SwingOptions):
+    """How swings are found."""
+
+
+DEFAULT_FIND = ThresholdFlags()
 
 
 def timeline(
@@ -31,6 +39,7 @@ def timeline(
     out: Annotated[str, Parameter(help="The picture: NAME.svg or NAME.png.")],
     /,
     *,
+    chart: ChartFlags = DEFAULT_CHART,
     joints: Annotated[
         tuple[str, ...],
         Parameter(
@@ -39,32 +48,13 @@ def timeline(
         ),
         PICTURE_GROUP,
     ] = (),
-    theme: Theme = "light",
-    width_px: WidthPx = 960.0,
     row_px: Annotated[float, Parameter(show_default=True, help="Height of a row, in px."), PICTURE_GROUP] = 15.0,
-    title: Title = None,
-    scale: Scale = 2.0,
-    threshold: Annotated[
-        float | None,
-        Parameter(help="Maximum change of the axis within a swing, in radians. Default: 0.4."),
-        SWINGS_GROUP,
-    ] = None,
-    max_deg: Annotated[
-        float | None,
-        Parameter(help="Find the smallest swings whose rotations are all within this error, in degrees."),
-        SWINGS_GROUP,
-    ] = None,
-    max_mm: Annotated[
-        float | None,
-        Parameter(help="Find the smallest swings whose joint positions are all within this error, in mm."),
-        SWINGS_GROUP,
-    ] = None,
+    find: Annotated[ThresholdFlags, SWINGS_GROUP] = DEFAULT_FIND,
+    bounds: Annotated[SwingBoundFlags, SWINGS_GROUP] = DEFAULT_BOUNDS,
     mark: Mark = (),
-    key_options: KeyOptions = DEFAULT_KEY_OPTIONS,
-    source: SourceOptions = DEFAULT_SOURCE,
-    overwrite: Overwrite = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    keys: KeyFlags | None = None,
+    source: SourceFlags = DEFAULT_SOURCE,
+    write: PictureWriteFlags = DEFAULT_WRITE,
 ) -> int:
     """Draw when each joint swings, and how far.
 
@@ -85,19 +75,21 @@ def timeline(
     from keypose.cli.options import parse_joints
     from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
-    options = swings.drop_unset({"threshold": threshold})
-    bounds = {"--max-deg": max_deg, "--max-mm": max_mm}
+    options = find.typed_options()
     swings.check_modes(sweep=False, bounds=bounds, options=options, others={})
-    marked_frames = parse_marked_frames(mark, key_options)
-    select_options = key_options.select_options() if key_options.is_set else None
+    marked_frames = parse_marked_frames(mark, keys)
+    select_options = None if keys is None else keys.select_options()
     style = {
-        "theme": theme,
-        "width_px": width_px,
+        "theme": chart.theme,
+        "width_px": chart.width_px,
         "row_px": row_px,
-        "title": title,
-        "joints": parse_joints(joints) or None,
+        "title": chart.title,
+        "joints": parse_joints("--joints", joints) or None,
     }
-    finding = SwingsLoader(source.load_options(), source.frame_range(), None, options, max_deg, max_mm)
-    target = check_picture_path(out, Path(file), overwrite=overwrite)
-    job = jobs.TimelineJob(Path(file), target, finding, jobs.build_style(style, scale), marked_frames, select_options)
-    return run_picture_job("Drawing", jobs.draw_timeline, job, json=json, quiet=quiet)
+    finding = SwingsLoader(
+        source.load.load_options(), source.frame_range(), None, options, bounds.max_deg, bounds.max_mm
+    )
+    target = check_picture_path(out, Path(file), overwrite=write.overwrite)
+    drawn_style = jobs.build_style(style, chart.scale)
+    job = jobs.TimelineJob(Path(file), target, finding, drawn_style, marked_frames, select_options)
+    return run_picture_job("Drawing", jobs.draw_timeline, job, json=write.json, quiet=write.quiet)

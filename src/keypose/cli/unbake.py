@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -16,40 +15,17 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from keypose.batch.file_discovery import KEYS_SUFFIXES
-from keypose.batch.plan import Target
-from keypose.batch.unbake import UnbakeJob, UnbakeResult, UnbakeScore, unbake_clip
-from keypose.cli import messages, output
+from keypose.batch.plan import Target, target_format
+from keypose.batch.unbake import UnbakeJob, UnbakeResult, unbake_clip
+from keypose.cli import output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
-from keypose.cli.key_options import (
-    Auto,
-    Exclude,
-    Interpolation,
-    Joints,
-    JumpPenalty,
-    Keys,
-    Loop,
-    MaxGap,
-    Measure,
-    MinGap,
-    Objective,
-    Pin,
-    Polish,
-    PolishWeight,
-    Rotation,
-    Set,
-    SharedTangents,
-    Threads,
-    ToleranceMm,
-    Weight,
-)
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, Range, ReadFps, ReferencePose
+from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
 from keypose.cli.output import Column, escape_unprintable
-from keypose.cli.runner import Overwrite, Quiet, RunResult, SkipExisting, TargetFormat, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
+from keypose.formats import blend, keys_json
+from keypose.metrics import Score
 
-COUNT_GROUP, KEYS_GROUP, CURVES_GROUP, READ_GROUP, WRITE_GROUP = (
-    Parameter(group=Group(title, sort_key=order))
-    for order, title in enumerate(("Number of keys", "Choice of keys", "Curves between keys", "Reading", "Writing"), 1)
-)
+WRITE_GROUP = Parameter(group=Group("Writing", sort_key=6))
 
 
 def unbake(
@@ -62,34 +38,6 @@ def unbake(
         ),
     ],
     to: Annotated[TargetFormat, WRITE_GROUP] = None,
-    keys: Annotated[Keys, COUNT_GROUP] = None,
-    tolerance_mm: Annotated[ToleranceMm, COUNT_GROUP] = None,
-    auto: Annotated[Auto, COUNT_GROUP] = False,
-    interpolation: Annotated[Interpolation, CURVES_GROUP] = "bezier",
-    rotation: Annotated[Rotation, CURVES_GROUP] = "quaternion",
-    shared_tangents: Annotated[SharedTangents, CURVES_GROUP] = False,
-    jump_penalty: Annotated[JumpPenalty, CURVES_GROUP] = None,
-    polish: Annotated[Polish, CURVES_GROUP] = None,
-    polish_weight: Annotated[PolishWeight, CURVES_GROUP] = (),
-    method: Annotated[
-        str,
-        Parameter(
-            show_default=True,
-            help="Selection method: salient finds the best keys for the fitted curves; keypose methods lists others.",
-        ),
-        KEYS_GROUP,
-    ] = "salient",
-    pin: Annotated[Pin, KEYS_GROUP] = (),
-    exclude: Annotated[Exclude, KEYS_GROUP] = (),
-    joints: Annotated[Joints, KEYS_GROUP] = (),
-    weight: Annotated[Weight, KEYS_GROUP] = (),
-    objective: Annotated[Objective, KEYS_GROUP] = None,
-    measure: Annotated[Measure, KEYS_GROUP] = None,
-    min_gap_frames: Annotated[MinGap, KEYS_GROUP] = None,
-    max_gap_frames: Annotated[MaxGap, KEYS_GROUP] = None,
-    loop: Annotated[Loop, KEYS_GROUP] = False,
-    threads: Annotated[Threads, KEYS_GROUP] = None,
-    set_: Annotated[Set, KEYS_GROUP] = (),
     no_residual: Annotated[
         bool,
         Parameter(negative="", help="Do not store the detail that the curves omit. Then rebake cannot restore it."),
@@ -100,23 +48,8 @@ def unbake(
         Parameter(negative="", help="Do not write the lossless NAME.keys.json beside each result."),
         WRITE_GROUP,
     ] = False,
-    fps: Annotated[
-        float | None,
-        Parameter(help="Resample the capture to this frame rate first. Default: unchanged."),
-        READ_GROUP,
-    ] = None,
-    range_: Annotated[Range, READ_GROUP] = None,
-    reference_pose: Annotated[ReferencePose, READ_GROUP] = "auto",
-    asf: Annotated[Asf, READ_GROUP] = None,
-    gaps: Annotated[Gaps, READ_GROUP] = "fill",
-    animation: Annotated[Animation, READ_GROUP] = None,
-    read_fps: Annotated[ReadFps, READ_GROUP] = None,
-    overwrite: Annotated[Overwrite, WRITE_GROUP] = False,
-    skip_existing: Annotated[SkipExisting, WRITE_GROUP] = False,
-    limit: Annotated[LimitOption, READ_GROUP] = (),
-    jobs: Annotated[Jobs, WRITE_GROUP] = None,
-    json: Annotated[Json, WRITE_GROUP] = False,
-    quiet: Annotated[Quiet, WRITE_GROUP] = False,
+    flags: UnbakeFlags = DEFAULT_UNBAKE,
+    write: Annotated[WriteFlags, WRITE_GROUP] = DEFAULT_WRITE,
 ) -> int:
     """Unbake dense motion into a few editable key poses.
 
@@ -124,7 +57,7 @@ def unbake(
     stays close to the capture and can be edited in any animation program. Set
     the number of keys with --keys, --tolerance-mm or --auto. Beside OUT it writes
     NAME.keys.json, which also holds the captured detail between the keys: after
-    the edit, keypose rebake puts that back on top.
+    the edit, keypose rebake adds it back.
 
     GLB and other formats that keypose formats marks store keys and curves; the
     rest get every frame of the unbaked motion.
@@ -141,47 +74,22 @@ def unbake(
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
     from keypose.batch.unbake import UnbakeJob, check_keys_files, keys_file_for
-    from keypose.cli.key_options import parse_curve_options, parse_key_options
-    from keypose.cli.options import check_fps, check_key_count, parse_load_options, parse_range, resolve_jobs
-    from keypose.cli.runner import build_plan, parse_existing_policy, split_paths
+    from keypose.cli.options import check_fps, parse_range, resolve_jobs
+    from keypose.cli.runner import build_plan, split_paths
 
     names, out = split_paths(paths, "unbake")
-    existing_policy = parse_existing_policy(overwrite=overwrite, skip_existing=skip_existing)
-    check_key_count(keys, tolerance_mm, auto=auto)
-    key_options = parse_key_options(
-        method,
-        pin=pin,
-        exclude=exclude,
-        joints=joints,
-        weight=weight,
-        objective=objective,
-        measure=measure,
-        min_gap_frames=min_gap_frames,
-        max_gap_frames=max_gap_frames,
-        loop=loop,
-        settings=set_,
-    )
-    curve_options = parse_curve_options(
-        interpolation=interpolation,
-        rotation=rotation,
-        shared_tangents=shared_tangents,
-        jump_penalty=jump_penalty,
-        polish=polish,
-        polish_weight=polish_weight,
-        threads=threads,
-        residual=not no_residual,
-    )
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
-    fps, frames = check_fps(fps, "--fps"), parse_range(range_)
+    existing_policy = write.existing_policy()
+    key_options, curve_options = flags.key_options(), flags.curve_options(residual=not no_residual)
+    load_options = flags.load.load_options()
+    fps, frames = check_fps(flags.fps, "--fps"), parse_range(flags.range_)
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
     plan = build_plan(inputs, names, out, to, existing_policy, "unbake")
     if not no_keys:
         check_keys_files(plan, existing_policy)
-    workers = resolve_jobs(
-        jobs, CLIPS_PER_WORKER * len(plan.targets)
-    )  # starting a worker takes less time than one clip
+    # starting a worker takes less time than one clip
+    workers = resolve_jobs(write.jobs, CLIPS_PER_WORKER * len(plan.targets))
     if workers > 1:
         curve_options.setdefault("threads", max(1, default_jobs(sys.maxsize) // workers))
     work = [
@@ -192,23 +100,21 @@ def unbake(
             load_options,
             frames,
             fps,
-            method,
-            keys,
-            tolerance_mm,
-            auto,
+            flags.select.method,
+            flags.count.keys,
+            flags.count.tolerance_mm,
+            flags.count.auto,
             key_options,
             curve_options,
         )
         for t in plan.targets
     ]
-    return run(work, plan.skipped, workers, json=json, quiet=quiet)
+    return run(work, plan.skipped, workers, json=write.json, quiet=write.quiet)
 
 
 def run(work: Sequence[UnbakeJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
     """Unbake all files and print results; return the exit code."""
-    run_result = run_write_jobs(
-        "Unbaking", unbake_clip, work, skipped, jobs, messages.translate_outcome, json=json, quiet=quiet
-    )
+    run_result = run_write_jobs("Unbaking", unbake_clip, work, skipped, jobs, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("unbaked", _document))
     elif not quiet:
@@ -246,7 +152,7 @@ def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
         "times_s": [frame / result.fps for frame in result.keys],
         "extremes": result.extremes,
         "removed_percent": 100 * (1 - len(result.keys) / result.n_frames),
-        "score": None if result.score is None else asdict(result.score),
+        "score": None if result.score is None else score_document(result.score),
         "keeps_keys": result.keeps_keys,
         "has_residual": result.has_residual,
         "bytes": result.bytes,
@@ -295,7 +201,7 @@ def build_table(results: Sequence[tuple[UnbakeJob, UnbakeResult]], width: int) -
     renderables: list[RenderableType] = [output.build_table(names, visible_columns, width)]
     if any(column.heading == "slide" for column in visible_columns):
         renderables.append(Text(SLIDE_LEGEND, style="dim"))
-    if any(column.heading == "max deg" for column in visible_columns) and any(c.max_deg > POP_DEG for c in scores if c):
+    if any(column.heading == "max deg" for column in visible_columns) and any(_pops(c) for c in scores if c):
         renderables.append(Text(f"max deg above {POP_DEG:.0f}: {POP_NOTE}", style="dim"))
     return console.Group(*renderables)
 
@@ -333,23 +239,27 @@ def _keys_text(job: UnbakeJob, result: UnbakeResult) -> str:
     elif job.keys is not None:
         count_note = ""
     elif job.auto:
-        count_note = "; where the error curve says to stop"
+        count_note = "; number from the error curve"
     else:
         count_note = "; as many as it takes (--keys or --tolerance-mm: another number)"
     return f"{keys} ({format_duration(result.n_frames / result.fps)} at {result.fps:.6g} fps){count_note}"
 
 
 def _key_frames_text(job: UnbakeJob, result: UnbakeResult) -> str:
-    more = len(result.keys) - MAX_FRAMES
+    more, format_ = len(result.keys) - MAX_FRAMES, target_format(job.target)
     return (
         "frames "
         + " ".join(map(str, result.keys[:MAX_FRAMES]))
         + (f" and {more} more; --json has all" if more > 0 else "")
-        + ("; Blender counts from 1: frame 0 is its frame 1" if job.target.suffix.lower() == ".blend" else "")
+        + (
+            f"; {format_.name} counts from {format_.first_frame}: frame 0 is its frame {format_.first_frame}"
+            if format_.first_frame
+            else ""
+        )
     )
 
 
-def score_rows(score: UnbakeScore | None) -> list[tuple[str, str]]:
+def score_rows(score: Score | None) -> list[tuple[str, str]]:
     """Return the error of keys and curves against the capture as labelled rows."""
     if score is None:
         return [("off", "not known in mm: the figure has no height")]
@@ -360,13 +270,14 @@ def score_rows(score: UnbakeScore | None) -> list[tuple[str, str]]:
             f"{format_mm(score.max_mm)} mm at most: "
             f"{score.worst_joint} in frame {score.worst_frame} (on a figure of 1.7 m)",
         ),
-        (
-            "turns",
-            f"{format_mm(score.mean_deg)} degrees off on average, {format_mm(score.max_deg)} at most: "
-            f"{score.worst_rotation_joint} in frame {score.worst_rotation_frame}",
-        ),
     ]
-    if score.max_deg > POP_DEG:
+    if score.mean_deg is not None and score.max_deg is not None:
+        turns = (
+            f"{format_mm(score.mean_deg)} degrees off on average, {format_mm(score.max_deg)} at most: "
+            f"{score.worst_rotation_joint} in frame {score.worst_rotation_frame}"
+        )
+        rows.append(("turns", turns))
+    if _pops(score):
         rows.append(("", POP_NOTE))
     if score.foot_slide_mm is not None and score.original_foot_slide_mm is not None:
         rows.append(
@@ -387,12 +298,12 @@ def _file_lines(job: UnbakeJob, result: UnbakeResult) -> list[str]:
 
 
 def _target_contents(job: UnbakeJob, result: UnbakeResult) -> str:
-    name = str(job.target).lower()
-    if name.endswith(KEYS_SUFFIXES):
+    format_ = target_format(job.target)
+    if format_ is keys_json.FORMAT:
         return _keys_file_contents(result)
     if not result.keeps_keys:
         return f"all {result.n_frames} frames, as this format gets no curves"
-    if name.endswith(".blend") and result.has_residual:
+    if format_.stores_residual and result.has_residual:
         return "keys and curves; the armature's property residual shows the captured detail"
     return "keys and curves"
 
@@ -402,23 +313,23 @@ def _keys_file_contents(result: UnbakeResult) -> str:
 
 
 def _next_steps(job: UnbakeJob, result: UnbakeResult) -> list[str]:
-    """Return the commands that put the captured detail back after an edit."""
+    """Return the commands that add the captured detail back after an edit."""
     keys_source = job.keys_file or job.target
-    name = str(job.target).lower()
-    if result.has_residual and name.endswith(".blend"):  # contains its own detail
+    format_ = target_format(job.target)
+    if result.has_residual and format_ is blend.FORMAT:  # contains its own detail
         return [
-            "next: open it in Blender, edit and save it, and put the captured detail back on top:",
+            "next: open it in Blender, edit and save it, and add the captured detail back:",
             f"  keypose rebake {_quote_path(job.target)} FINAL.glb",
         ]
     if not result.has_residual or not str(keys_source).lower().endswith(KEYS_SUFFIXES):
         return []
     lines = [
-        "next: edit the keys, export them, and put the captured detail back on top:",
+        "next: edit the keys, export them, and add the captured detail back:",
         f"  keypose rebake EDITED.glb FINAL.glb --from {_quote_path(keys_source)}",
     ]
-    if name.endswith((".glb", ".gltf")):
-        blend = _quote_path(keys_source.with_name(keys_source.name.split(".keys.json")[0] + ".blend"))
-        lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend} instead")
+    if format_.blender_needs_addon:
+        blend_file = _quote_path(keys_source.with_name(keys_source.name.split(".keys.json")[0] + ".blend"))
+        lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend_file} instead")
     return lines
 
 
@@ -430,11 +341,20 @@ def _removed_percent(result: UnbakeResult) -> float:
     return 100 * (1 - len(result.keys) / result.n_frames)
 
 
-def _score_cells(scores: Sequence[UnbakeScore | None], figure: str, decimals: int) -> list[str]:
+def _score_cells(scores: Sequence[Score | None], figure: str, decimals: int) -> list[str]:
     return ["-" if c is None else f"{getattr(c, figure):.{decimals}f}" for c in scores]
 
 
-def _slide_ratio(score: UnbakeScore | None) -> str:
+def _pops(score: Score) -> bool:
+    return score.max_deg is not None and score.max_deg > POP_DEG
+
+
+def score_document(score: Score) -> dict[str, Any]:
+    """Return the figures of a score as JSON fields; ``bytes`` are those of a file beside them."""
+    return {name: value for name, value in score.figures().items() if name != "bytes"}
+
+
+def _slide_ratio(score: Score | None) -> str:
     if score is None or score.foot_slide_mm is None or not score.original_foot_slide_mm:
         return "-"
     return f"x {score.foot_slide_mm / score.original_foot_slide_mm:.2f}"

@@ -25,7 +25,8 @@ from keypose.cli.clip_view import (
     labelled_rows,
     stored_rows,
 )
-from keypose.cli.options import Animation, Asf, Gaps, Jobs, Json, LimitOption, ReadFps, ReferencePose
+from keypose.cli.error_text import render_error
+from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags
 from keypose.cli.output import FAILED, Column, escape_unprintable
 from keypose.cli.runner import ProgressBar
 from keypose.errors import FileError
@@ -37,12 +38,7 @@ def verify(
         Path | None,
         Parameter(help="The original to compare with: a file, or a folder with one of the same name for each."),
     ] = None,
-    reference_pose: ReferencePose = "auto",
-    asf: Asf = None,
-    gaps: Gaps = "fill",
-    animation: Animation = None,
-    read_fps: ReadFps = None,
-    limit: LimitOption = (),
+    load: LoadFlags = DEFAULT_LOAD,
     jobs: Jobs = None,
     json: Json = False,
 ) -> int:
@@ -61,14 +57,14 @@ def verify(
     """
     from keypose.batch.file_discovery import discover_clips, suggest_file
     from keypose.batch.verify import VerifyJob
-    from keypose.cli.options import parse_load_options, resolve_jobs
+    from keypose.cli.options import resolve_jobs
     from keypose.cli.output import UsageError
     from keypose.cli.storage_run import find_originals, find_uncompressed, select_compressed
     from keypose.errors import FileError
 
     if not files:
         raise UsageError("no file named, expected at least one .kps file, folder or pattern")
-    load_options = parse_load_options(reference_pose, asf, gaps, animation, read_fps, limit)
+    load_options = load.load_options()
     inputs = select_compressed(discover_clips(files), files)
     if against is not None and not os.path.lexists(against):
         near = suggest_file(against)
@@ -102,7 +98,7 @@ def run(
     results = map_clips(verify_clip, work, jobs, on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
-            outcomes.append(messages.translate_outcome(work[outcome.index].path, outcome))
+            outcomes.append(messages.render_outcome(outcome))
             progress.finish_clip(outcome)
     outcomes.sort(key=lambda outcome: outcome.index)
     clips = [o.value for o in outcomes if o.value is not None]
@@ -144,7 +140,7 @@ def _print_results(
         if clip.problem:
             output.print_error(f"{clip.path}: {clip.problem}")
     for problem in problems:
-        output.print_error(str(problem))
+        output.print_error(render_error(problem))
 
 
 def build_block(job: VerifyJob, clip: VerifyResult) -> Group:

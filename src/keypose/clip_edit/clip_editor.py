@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keypose.api.curve_fitter import CurveFitter, build_curve_options
 from keypose.api.key_count import select_automatically
 from keypose.api.select import build_error_measure, ladder
 from keypose.api.unbake import parse_frames, unbake
-from keypose.arrays import Floats, runs
-from keypose.clip_edit.cache import LruCache
+from keypose.arrays import runs
+from keypose.cache import LruCache
 from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_space, find_face
 from keypose.clip_edit.selection_spec import SelectionSpec, tolerance_specs
 from keypose.clip_edit.steps import check_frames
-from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation, add_residual
+from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual
 from keypose.errors import OptionError
 from keypose.library.canonical import canonical_body
 from keypose.methods.salient import available_cores
-from keypose.metrics import Score, position_errors_mm, score
+from keypose.metrics import Score, score, score_positions
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
+from keypose.options import Interpolation
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
 from keypose.validation import check_bool, check_choice, check_int, check_number
@@ -33,6 +33,20 @@ MAX_RESIDUAL = 2.0
 CACHE_SIZE = 24  # max ladders, curves and edits of one clip
 CACHE_POSES = 20_000_000  # max joints x frames of all of these together
 
+MM = "mm"
+UNITS = {"integrated": "squared units of the features, summed up"}  # by cost; FEATURE_UNITS otherwise
+FEATURE_UNITS = "units of the features"
+COMMON_OPTIONS = (
+    "joints",
+    "weights",
+    "smoothing_s",
+    "frames",
+    "pins",
+    "excluded",
+)  # keywords of every method, not options of one
+
+MAX_SWING_CELLS = 1 << 22  # joints x frames beyond which no swings are computed
+
 
 @dataclass(frozen=True, eq=False)
 class FittedCurves:
@@ -40,7 +54,7 @@ class FittedCurves:
 
     keyed: KeyedMotion
     motion: Motion
-    score: PartialScore | None
+    score: Score | None
 
 
 class ClipEditor:
@@ -121,7 +135,7 @@ class ClipEditor:
         tolerance = check_number("tolerance_mm", tolerance_mm, above=0.0)
         check_choice("interpolation", interpolation, INTERPOLATIONS)
         if self.motion.height <= 0:
-            raise OptionError(f"{self.motion.name}: the figure has no height, so nothing can be stated in mm")
+            raise OptionError("the figure has no height, so nothing can be stated in mm", subject=self.motion.name)
         fitter = self._fitter(interpolation, polish=interpolation == "bezier")
         above_count = 0
         if spec.uses_defaults:
@@ -157,8 +171,8 @@ class ClipEditor:
         max_keys = int(ladder.counts[-1])
         max_error_mm = fitter.max_error_mm(fitter.fit(ladder.at(max_keys).frames))
         raise OptionError(
-            f"no selection of up to {max_keys} keys stays within {tolerance:g} mm; with {max_keys} keys the "
-            f"largest error is {max_error_mm:.4g} mm"
+            f"no selection of up to {max_keys} keys stays within {tolerance:g} mm",
+            hint=f"with {max_keys} keys the largest error is {max_error_mm:.4g} mm",
         )
 
     def _fitter(self, interpolation: Interpolation, polish: bool) -> CurveFitter:
@@ -166,19 +180,6 @@ class ClipEditor:
             options = build_curve_options(interpolation, "quaternion", False, 0.0, polish, None, available_cores())
             self._fitters[interpolation, polish] = CurveFitter(self.motion, options)
         return self._fitters[interpolation, polish]
-
-
-MM = "mm"
-UNITS = {"integrated": "squared units of the features, summed up"}  # by cost; FEATURE_UNITS otherwise
-FEATURE_UNITS = "units of the features"
-COMMON_OPTIONS = (
-    "joints",
-    "weights",
-    "smoothing_s",
-    "frames",
-    "pins",
-    "excluded",
-)  # keywords of every method, not options of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +206,7 @@ def select_keys(motion: Motion, spec: SelectionSpec, keys: int) -> Selection:
     view = compute_ladder_view(motion, replace(spec, max_keys=max(2, keys)))
     counts = [count for count in view.ladder.counts.tolist() if count <= keys]
     if not counts:
-        raise OptionError(f"{keys} keys, expected at least {view.ladder.counts[0]} here")
+        raise OptionError(f"{keys} keys", expected=f"at least {view.ladder.counts[0]} here")
     return view.ladder.at(counts[-1])
 
 
@@ -235,37 +236,9 @@ def compare_methods(editor: ClipEditor, methods: Iterable[str], keys: int) -> tu
     return tuple(results)
 
 
-@dataclass(frozen=True, eq=False)
-class PartialScore:
-    """The measures of ``kp.score``, in mm on a figure of 1.7 m; None: not measured, or not defined."""
-
-    mean_mm: float
-    p95_mm: float
-    max_mm: float
-    worst_frame: int
-    worst_joint: str
-    per_joint_mm: Floats  # (J,) mean over frames
-    per_frame_mm: Floats  # (T,) mean over joints
-    mean_deg: float | None = None
-    max_deg: float | None = None
-    foot_slide_mm: float | None = None
-    original_foot_slide_mm: float | None = None
-    key_acceleration: float | None = None
-    stored_values: int | None = None
-    bytes: int | None = None
-
-    def header(self) -> dict[str, Any]:
-        """Return all fields but the arrays."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if not each.name.startswith("per_")}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays."""
-        return {"per_frame_mm": self.per_frame_mm, "per_joint_mm": self.per_joint_mm}
-
-
 def compute_score(
     capture: Motion, dense: Motion, keyed: KeyedMotion | None, *, positions_only: bool = False
-) -> PartialScore | None:
+) -> Score | None:
     """Return the error of ``dense`` against ``capture``; ``keyed`` are the curves it was sampled from, if unchanged.
 
     None if it is not defined: the number of frames differs, or the figure has no height. ``positions_only`` leaves out
@@ -273,26 +246,9 @@ def compute_score(
     """
     if dense.n_frames != capture.n_frames or capture.height <= 0:
         return None
-    if not positions_only:
-        return _from_score(score(capture, dense if keyed is None else keyed))
-    errors = position_errors_mm(capture, dense)
-    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
-    return PartialScore(
-        mean_mm=float(errors.mean()),
-        p95_mm=float(np.percentile(errors, 95.0)),
-        max_mm=float(errors.max()),
-        worst_frame=int(frame),
-        worst_joint=capture.skeleton.names[int(joint)],
-        per_joint_mm=errors.mean(axis=0),
-        per_frame_mm=errors.mean(axis=1),
-    )
-
-
-def _from_score(full_score: Score) -> PartialScore:
-    return PartialScore(**{each.name: getattr(full_score, each.name) for each in fields(PartialScore)})
-
-
-MAX_SWING_CELLS = 1 << 22  # joints x frames beyond which no swings are computed
+    if positions_only:
+        return score_positions(capture, dense)
+    return score(capture, dense if keyed is None else keyed)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,12 @@ from keypose.validation import check_int, check_number
 
 FLOOR_PERCENT = 5.0  # percent of poses may reach below the floor: a toe that dips does not lower it
 SAMPLE_FRAMES = 1000  # evenly spread frames from which floor and path are estimated
+MAX_POINTS = 40_000_000  # joints and end sites of all frames in one response: 480 MB
+DISTANCE_HEIGHTS = 0.1  # from the head joint to the point, in heights of the figure
+
+MEDIA_TYPE = "application/vnd.keypose.arrays"
+ALIGNMENT_BYTES = 8  # of the end of the header and the start of each array
+DTYPES = {"float32": np.dtype("<f4"), "int32": np.dtype("<i4")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +102,6 @@ def _scale(motion: Motion) -> float:
     return 1.0 if motion.metres_per_unit is None else motion.metres_per_unit
 
 
-MAX_POINTS = 40_000_000  # joints and end sites of all frames in one response: 480 MB
-
-
 @dataclass(frozen=True, eq=False)
 class FrameData:
     """Positions in display space of every ``stride``-th frame, from frame 0 on."""
@@ -129,7 +132,7 @@ def build_frame_data(motion: Motion, space: DisplaySpace, stride: int = 1, face:
     if points > MAX_POINTS:
         min_stride = math.ceil(stride * points / MAX_POINTS)
         raise OptionError(
-            f"{points:,} places, expected at most {MAX_POINTS:,} at once: show every {min_stride}th frame"
+            f"{points:,} places", expected=f"at most {MAX_POINTS:,} at once: show every {min_stride}th frame"
         )
     face_positions = np.empty((strided.n_frames, 0, 3)) if face is None else face.world_positions(strided)
     positions, ends, face_points = (
@@ -145,9 +148,6 @@ def choose_stride(motion: Motion, fps: float | None = None, max_frames: int | No
     if max_frames is not None:
         stride = max(stride, math.ceil(motion.n_frames / check_int("max_frames", max_frames, min_value=1)))
     return stride
-
-
-DISTANCE_HEIGHTS = 0.1  # from the head joint to the point, in heights of the figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +173,6 @@ def find_face(motion: Motion) -> Face | None:
     return None if ahead is None else Face(sample.joints["head"], DISTANCE_HEIGHTS * sample.size * ahead)
 
 
-MEDIA_TYPE = "application/vnd.keypose.arrays"
-ALIGNMENT_BYTES = 8  # of the end of the header and the start of each array
-DTYPES = {"float32": np.dtype("<f4"), "int32": np.dtype("<i4")}
-
-
 def pack_arrays(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return ``header`` and ``arrays`` (float32 or int32; others are rounded to float32) as one block of bytes.
 
@@ -186,7 +181,7 @@ def pack_arrays(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -
     little-endian, each padded to 8 bytes. Offsets count from the end of the padded header.
     """
     if "arrays" in header:
-        raise ModelError("packet: a header with 'arrays' of its own, expected any other names")
+        raise ModelError("packet: a header with 'arrays' of its own", expected="any other names")
     array_index: dict[str, dict[str, Any]] = {}
     chunks: list[bytes] = []
     offset = 0

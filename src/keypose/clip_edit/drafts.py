@@ -1,5 +1,6 @@
-"""Unsaved edits of one clip as data, and the clip after them. The result depends on clip and draft alone; cached
-states only save time.
+"""Unsaved edits of one clip as data, and the clip after them.
+
+The result depends on clip and draft alone; cached states only save time.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from keypose.clip_edit.cache import LruCache
-from keypose.clip_edit.clip_editor import ClipEditor, PartialScore, compute_score
+from keypose.cache import LruCache
+from keypose.clip_edit.clip_editor import ClipEditor, compute_score
 from keypose.clip_edit.display_data import DisplaySpace
 from keypose.clip_edit.steps import (
     KeyStep,
@@ -23,18 +24,23 @@ from keypose.clip_edit.steps import (
     parse_swing_step,
 )
 from keypose.curves.edit import edit
-from keypose.curves.keyed_motion import INTERPOLATIONS, Interpolation
+from keypose.curves.keyed_motion import INTERPOLATIONS
 from keypose.errors import KeyposeError, OptionError
+from keypose.metrics import Score
 from keypose.model import KeyedMotion, Motion
+from keypose.options import Interpolation
 from keypose.swings import Swings
 from keypose.swings.edit import SwingEdit
 from keypose.swings.settings import Settings
-from keypose.validation import check_choice, check_number, format_value
+from keypose.validation import check_choice, check_number
 
 MAX_STEPS = 5_000
 MAX_RESIDUAL = 2.0
 
 Step = TypeVar("Step")
+
+MAX_STATES = 64  # cached per draft, for undo
+MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class KeysDraft:
     def __post_init__(self) -> None:
         frames = check_frames("frames", self.frames, min_value=0)
         if not frames:
-            raise OptionError("draft: no frames, expected at least one key")
+            raise OptionError("no frames", option="draft", expected="at least one key")
         object.__setattr__(self, "frames", frames)
         check_choice("interpolation", self.interpolation, INTERPOLATIONS)
         object.__setattr__(
@@ -74,7 +80,7 @@ Draft: TypeAlias = KeysDraft | SwingsDraft
 def parse_draft(payload: Mapping[str, Any]) -> Draft:
     """Return the draft described by plain data; OptionError if it is invalid."""
     if not isinstance(payload, Mapping):
-        raise OptionError(f"draft={format_value(payload)}, expected a mapping with kind, and steps")
+        raise OptionError(option="draft", value=payload, expected="a mapping with kind, and steps")
     kind = check_choice("kind", payload.get("kind"), ("keys", "swings"))
     if kind == "keys":
         values = check_mapping("draft", payload, ("kind", "frames", "interpolation", "residual", "steps"), ("frames",))
@@ -88,18 +94,14 @@ def parse_draft(payload: Mapping[str, Any]) -> Draft:
 def _parse_steps(payload: Any, parse: Callable[[Any], Step]) -> tuple[Step, ...]:
     items = check_sequence("steps", payload)
     if len(items) > MAX_STEPS:
-        raise OptionError(f"{len(items)} steps, expected at most {MAX_STEPS}")
+        raise OptionError(f"{len(items)} steps", expected=f"at most {MAX_STEPS}")
     steps = []
     for number, item in enumerate(items, start=1):
         try:
             steps.append(parse(item))
         except KeyposeError as error:
-            raise OptionError(f"step {number}: {error}") from None
+            raise OptionError.from_error(error, subject=f"step {number}") from None
     return tuple(steps)
-
-
-MAX_STATES = 64  # cached per draft, for undo
-MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ class EditResult:
     changed_frames: tuple[int, int] | None  # the first and the last frame that the last step may have changed
     notes: tuple[str, ...]  # of the last step
     reach_error_mm: float | None  # distance of a hand or foot from the target of the last step
-    score: PartialScore | None  # against the capture; None: the number of frames has changed
+    score: Score | None  # against the capture; None: the number of frames has changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +181,7 @@ def _apply_step(state: KeysState, step: KeyStep, index: int, space: DisplaySpace
     try:
         change = step.apply(editor, space)
     except KeyposeError as error:
-        raise OptionError(f"step {index + 1}, {step.op}: {error}") from None
+        raise OptionError.from_error(error, subject=f"step {index + 1}, {step.op}") from None
     call = editor.history[-1]
     if isinstance(step, Paste):  # the pose itself has no short representation
         call = f"paste({step.frame}, copy({step.from_frame}))"
@@ -218,7 +220,7 @@ class SwingsSession:
             try:
                 step.apply(self.edit)
             except KeyposeError as error:
-                raise OptionError(f"step {number}, {step.op}: {error}") from None
+                raise OptionError.from_error(error, subject=f"step {number}, {step.op}") from None
             self.undone.clear()
         self.applied.append(step)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,10 +14,11 @@ from keypose.clip_edit.clip_editor import ClipEditor, select_keys
 from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
 from keypose.clip_edit.selection_spec import SelectionSpec
 from keypose.clip_edit.steps import check_frames
-from keypose.curves.keyed_motion import Interpolation
 from keypose.errors import OptionError
-from keypose.formats import save, writable_suffixes
+from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
+from keypose.formats.base import Extra
 from keypose.model import KeyedMotion, Motion
+from keypose.options import Interpolation
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.swings import Swings
@@ -25,21 +26,35 @@ from keypose.validation import check_int
 
 STRIPS = (".strip.svg", ".strip.png")
 REPORT = ".report.html"
-SWINGS = ".swings.json"
-KPS = ".kps"
-PICTURES = (*STRIPS, REPORT)
-WITH_RESIDUAL = (".keys.json", ".blend")  # store the residual beside the keys; other formats get the sampled motion
-MEDIA_TYPES: Mapping[str, str] = {
-    ".glb": "model/gltf-binary",
-    ".gltf": "model/gltf+json",
-    ".json": "application/json",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".html": "text/html; charset=utf-8",
-}
-DEFAULT_MEDIA_TYPE = "application/octet-stream"  # no browser opens it by itself
+SWINGS = swings_json.FORMAT.suffixes[0]
 
 Writer: TypeAlias = Callable[[Path], object]
+
+MAX_LENGTH = 80  # characters
+_UNSAFE = re.compile(r"[^\w .()+,=@~-]+|[\x00-\x1f\x7f]+")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+DEFAULT_STEM = "clip"
+
+
+@dataclass(frozen=True)
+class PictureFormat:
+    """A format of pictures and reports that a clip can be exported as."""
+
+    suffix: str
+    name: str
+    media_type: str
+    extra: Extra | None = None  # what it needs beyond the core install
+    is_binary: bool = False  # not worth compressing again
+
+
+PICTURES = {
+    picture.suffix: picture
+    for picture in (
+        PictureFormat(STRIPS[0], "Strip of key poses, SVG", "image/svg+xml"),
+        PictureFormat(STRIPS[1], "Strip of key poses, PNG", "image/png", Extra("png", "resvg_py"), is_binary=True),
+        PictureFormat(REPORT, "Report, HTML", "text/html; charset=utf-8"),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -59,16 +74,16 @@ class ExportOptions:
     def __post_init__(self) -> None:
         suffixes = export_suffixes()
         if self.format not in suffixes:
-            raise OptionError(f"format={self.format!r}, expected one of {', '.join(suffixes)}")
+            raise OptionError(option="format", value=self.format, expected=f"one of {', '.join(suffixes)}")
         if self.frames is not None:
             object.__setattr__(self, "frames", check_frames("frames", self.frames, min_value=0))
         if self.keys is not None:
             check_int("keys", self.keys, min_value=2)
         if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
-            raise OptionError("several of frames, keys and draft, expected one of them or none")
+            raise OptionError("several of frames, keys and draft", expected="one of them or none")
         for name, is_given in (("tolerance_mm", self.tolerance_mm is not None), ("lossless", self.lossless)):
-            if is_given and self.format != KPS:
-                raise OptionError(f"{name} with {self.format}, expected it with {KPS} alone")
+            if is_given and (self.format in PICTURES or not motion_format(self.format).has_tolerance):
+                raise OptionError(f"{name} with {self.format}", expected="it with .kps alone")
 
 
 @dataclass(frozen=True)
@@ -86,9 +101,19 @@ def export_suffixes() -> tuple[str, ...]:
     return (*plain, *PICTURES)
 
 
+def motion_format(suffix: str) -> Format:
+    """Return the motion format of an export suffix that is no picture."""
+    return next(format_ for format_ in FORMATS if suffix in format_.suffixes)
+
+
 def media_type(suffix: str) -> str:
-    """Return the media type of a suffix."""
-    return MEDIA_TYPES.get(f".{suffix.rpartition('.')[2]}", DEFAULT_MEDIA_TYPE)
+    """Return the media type of an export suffix."""
+    return (PICTURES[suffix] if suffix in PICTURES else motion_format(suffix)).media_type
+
+
+def is_compressed(suffix: str) -> bool:
+    """Return whether files of an export suffix are not worth compressing again."""
+    return PICTURES[suffix].is_binary if suffix in PICTURES else suffix in motion_format(suffix).binary_suffixes
 
 
 def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
@@ -100,12 +125,6 @@ def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
         return ExportedFile(
             path.read_bytes(), safe_stem(editor.motion.name) + options.format, media_type(options.format)
         )
-
-
-def _frames(editor: ClipEditor, options: ExportOptions) -> tuple[int, ...] | None:
-    if options.keys is None:
-        return options.frames
-    return tuple(select_keys(editor.motion, SelectionSpec(), options.keys).frames.tolist())
 
 
 def _file_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
@@ -124,9 +143,16 @@ def _choose_content(editor: ClipEditor, options: ExportOptions) -> Motion | Keye
     if result.keyed is None or result.swings is not None:
         return result.swings if options.format == SWINGS and result.swings is not None else result.motion
     if options.format == SWINGS:
-        raise OptionError(f"a draft of keys as {SWINGS}, expected a draft of swings, or none")
-    needs_sampling = isinstance(draft, KeysDraft) and draft.residual > 0 and options.format not in WITH_RESIDUAL
+        raise OptionError(f"a draft of keys as {SWINGS}", expected="a draft of swings, or none")
+    has_residual = isinstance(draft, KeysDraft) and draft.residual > 0
+    needs_sampling = has_residual and not motion_format(options.format).stores_residual
     return result.motion if needs_sampling else result.keyed
+
+
+def _frames(editor: ClipEditor, options: ExportOptions) -> tuple[int, ...] | None:
+    if options.keys is None:
+        return options.frames
+    return tuple(select_keys(editor.motion, SelectionSpec(), options.keys).frames.tolist())
 
 
 def _picture_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
@@ -142,12 +168,6 @@ def _picture_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
         return lambda path: report(motion, path)
     keys = tuple(sorted({0, *frames, motion.n_frames - 1}))
     return lambda path: report(motion, path, keys=len(keys), pins=keys)
-
-
-MAX_LENGTH = 80  # characters
-_UNSAFE = re.compile(r"[^\w .()+,=@~-]+|[\x00-\x1f\x7f]+")
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
-DEFAULT_STEM = "clip"
 
 
 def safe_stem(name: str) -> str:

@@ -11,12 +11,11 @@ from keypose.clip_edit.steps import check_frames, check_mapping, check_texts, ch
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Motion
+from keypose.options import DEFAULT_METHOD, MAX_SMOOTHING_S
 from keypose.validation import check_choice, check_int, check_number
 
-MAX_SMOOTHING_S = 10.0
 MIN_LADDER_KEYS, FRAMES_PER_KEY, MAX_LADDER_KEYS = 60, 5, 400  # default size of a ladder
 MAX_TOLERANCE_KEYS = 1200  # of a ladder, if a tolerance needs more than that
-DEFAULT_METHOD = "salient"
 MIN_INBETWEEN_GAP_S = 1.0  # smallest gap between keys for which in-betweens are measured
 MAX_SPANS = 120_000  # whose in-betweens are measured in about a second
 MAX_CHORDS = 12_000_000  # whose chords are measured in two or three seconds
@@ -60,7 +59,7 @@ class SelectionSpec:
 
     def _check_options(self) -> None:
         if not isinstance(self.options, Mapping):
-            raise OptionError(f"options={self.options!r}, expected a mapping, such as {{'objective': 'sum'}}")
+            raise OptionError(option="options", value=self.options, expected="a mapping, such as {'objective': 'sum'}")
         names = tuple(name for name in METHODS[self.method].options if name not in RESERVED_OPTIONS)
         for name in self.options:
             if name not in names:
@@ -113,7 +112,7 @@ class SelectionSpec:
     def _check_supports(self, name: str) -> None:
         if name not in METHODS[self.method].options:
             supporting = ", ".join(row.name for row in METHODS.values() if name in row.options)
-            raise OptionError(f"{self.method} takes no {name}, expected one of {supporting} with them")
+            raise OptionError(f"{self.method} takes no {name}", expected=f"one of {supporting} with them")
 
     def frame_range(self, motion: Motion) -> tuple[int, int]:
         """Return the first and the last frame of the range; OptionError if the motion has no such range."""
@@ -123,7 +122,7 @@ class SelectionSpec:
             end if self.last_frame is None else self.last_frame,
         )
         if first > last or last > end:
-            raise OptionError(f"frames {first} to {last}, expected a range within 0 to {end}")
+            raise OptionError(f"frames {first} to {last}", expected=f"a range within 0 to {end}")
         return first, last
 
     def ladder_max_keys(self, motion: Motion) -> int:
@@ -135,8 +134,8 @@ class SelectionSpec:
         required = max(len(self.pins) + 2, min_keys(n, self._max_gap(motion)))
         if required > MAX_REQUIRED_KEYS:
             raise OptionError(
-                f"{n:,} frames at once would need {required:,} keys to begin with, expected a range of fewer frames, "
-                f"or another method: {FAST_METHOD} takes any number"
+                f"{n:,} frames at once would need {required:,} keys to begin with",
+                expected=f"a range of fewer frames, or another method: {FAST_METHOD} takes any number",
             )
         return max(2, min(n, max(min(max(MIN_LADDER_KEYS, n // FRAMES_PER_KEY), MAX_LADDER_KEYS), 2 * required)))
 

@@ -12,15 +12,26 @@ import numpy as np
 from keypose.clip_edit.display_data import DisplaySpace
 from keypose.curves.edit import Change, Edit
 from keypose.curves.edit.poses import SPACES
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_value
 from keypose.rotations import from_euler
 from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.swings.edit.angle_axis import POINTS
 from keypose.swings.edit.change import SwingTargets
 from keypose.swings.edit.pieces import Point
-from keypose.validation import check_bool, check_choice, check_int, check_number, check_text, format_value
+from keypose.validation import check_bool, check_choice, check_int, check_number, check_text
 
 MAX_SPREAD_S = 10.0
+
+# The numeric parameter of each operation.
+OPERATION_PARAMETERS: dict[str, str | None] = {
+    "scale": "factor",
+    "shift": "by_frames",
+    "lengthen": "by_frames",
+    "shorten": "by_frames",
+    "delete": None,
+    "intensify": "factor",
+}
+ANCHOR_OPERATIONS = ("lengthen", "shorten")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,26 +226,12 @@ STEPS: dict[str, type[KeyStep]] = {
 def parse_key_step(payload: Mapping[str, Any]) -> KeyStep:
     """Return the step described by plain data; fields that are None count as missing."""
     if not isinstance(payload, Mapping):
-        raise OptionError(
-            f"step={format_value(payload)}, expected a mapping such as {{'op': 'insert_key', 'frame': 30}}"
-        )
+        raise OptionError(option="step", value=payload, expected="a mapping such as {'op': 'insert_key', 'frame': 30}")
     step_type = STEPS[check_choice("op", payload.get("op"), tuple(STEPS))]
     names = tuple(each.name for each in fields(step_type))
     values = {name: value for name, value in payload.items() if value is not None and name != "op"}
     required = [each.name for each in fields(step_type) if each.default is MISSING]
     return step_type(**check_mapping(step_type.op, values, names, required))
-
-
-# The numeric parameter of each operation.
-OPERATION_PARAMETERS: dict[str, str | None] = {
-    "scale": "factor",
-    "shift": "by_frames",
-    "lengthen": "by_frames",
-    "shorten": "by_frames",
-    "delete": None,
-    "intensify": "factor",
-}
-ANCHOR_OPERATIONS = ("lengthen", "shorten")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,20 +255,20 @@ class SwingStep:
         if self.index is not None:
             check_int("index", self.index, min_value=0)
             if self.op == "intensify":
-                raise OptionError("intensify: index, expected none: it is for all swings of joints")
+                raise OptionError("intensify: index", expected="none: it is for all swings of joints")
         for name in ("factor", "by_frames"):
             value = getattr(self, name)
             if name != parameter and value is not None:
-                raise OptionError(f"{self.op}: {name}={value!r}, expected none")
+                raise OptionError(f"{self.op}: {name}={value!r}", expected="none")
             if name == parameter and value is None:
-                raise OptionError(f"{self.op}: no {name}, expected one")
+                raise OptionError(f"{self.op}: no {name}", expected="one")
         if self.factor is not None:
             object.__setattr__(self, "factor", check_number("factor", self.factor))
         if self.by_frames is not None:
             object.__setattr__(self, "by_frames", check_int("by_frames", self.by_frames))
         if self.anchor is not None:
             if self.op not in ANCHOR_OPERATIONS:
-                raise OptionError(f"{self.op}: anchor={format_value(self.anchor)}, expected none")
+                raise OptionError(f"{self.op}: anchor={format_value(self.anchor)}", expected="none")
             check_choice("anchor", self.anchor, POINTS)
 
     def apply(self, edit: SwingEdit) -> SwingChange:
@@ -296,16 +293,14 @@ class SwingStep:
         joint_swings = edit.swings[self.joint]
         if self.index >= len(joint_swings):
             expected = f"0 to {len(joint_swings) - 1}" if joint_swings else "none: it has no swings"
-            raise OptionError(f"swing {self.index} of {self.joint!r}, expected {expected}")
+            raise OptionError(f"swing {self.index} of {self.joint!r}", expected=expected)
         return joint_swings[self.index]
 
 
 def parse_swing_step(payload: Mapping[str, Any]) -> SwingStep:
     """Return the step described by plain data; fields that are None count as missing."""
     if not isinstance(payload, Mapping):
-        raise OptionError(
-            f"step={format_value(payload)}, expected a mapping such as {{'op': 'delete', 'joint': 'head'}}"
-        )
+        raise OptionError(option="step", value=payload, expected="a mapping such as {'op': 'delete', 'joint': 'head'}")
     values = {name: value for name, value in payload.items() if value is not None}
     return SwingStep(**check_mapping("step", values, tuple(each.name for each in fields(SwingStep)), ("op", "joint")))
 
@@ -313,21 +308,21 @@ def parse_swing_step(payload: Mapping[str, Any]) -> SwingStep:
 def check_mapping(name: str, value: Any, keys: Iterable[str], required: Iterable[str] = ()) -> dict[str, Any]:
     """Return ``value`` as a dictionary that has no keys besides ``keys`` and all of ``required``."""
     if not isinstance(value, Mapping):
-        raise OptionError(f"{name}={format_value(value)}, expected a mapping of names to values")
+        raise OptionError(option=name, value=value, expected="a mapping of names to values")
     allowed = tuple(keys)
     for key in value:
         if key not in allowed:
-            raise OptionError(f"{name}: {key!r}, expected only {', '.join(allowed)}")
+            raise OptionError(f"{key!r}", option=name, expected=f"only {', '.join(allowed)}")
     for key in required:
         if key not in value:
-            raise OptionError(f"{name}: no {key!r}, expected one")
+            raise OptionError(f"no {key!r}", option=name, expected="one")
     return dict(value)
 
 
 def check_sequence(name: str, value: Any) -> tuple[Any, ...]:
     """Return ``value`` as a tuple; OptionError if it is a text or no iterable."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise OptionError(f"{name}={format_value(value)}, expected several values")
+        raise OptionError(option=name, value=value, expected="several values")
     return tuple(value)
 
 
@@ -345,12 +340,12 @@ def check_numbers(name: str, value: Any, count: int) -> tuple[float, ...]:
     """Return exactly ``count`` finite numbers."""
     values = check_sequence(name, value)
     if len(values) != count:
-        raise OptionError(f"{name}: {len(values)} numbers, expected {count}")
+        raise OptionError(f"{len(values)} numbers", option=name, expected=f"{count}")
     return tuple(check_number(name, each) for each in values)
 
 
 def check_weights(name: str, value: Any) -> dict[str, float]:
     """Return a mapping of texts to finite numbers."""
     if not isinstance(value, Mapping):
-        raise OptionError(f"{name}={format_value(value)}, expected a mapping such as {{'hands': 2.0}}")
+        raise OptionError(option=name, value=value, expected="a mapping such as {'hands': 2.0}")
     return {check_text(name, key): check_number(f"{name} of {key}", each) for key, each in value.items()}

@@ -1,12 +1,10 @@
-"""In-betweens of the values of a motion: cubic curves fitted to all frames or through natural splines, and
-linear ones.
-"""
+"""In-betweens of the values of a motion: fitted cubic curves, natural splines, and linear ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +13,18 @@ from keypose.arrays import Bools, Floats, Ints, freeze, freeze_ints
 from keypose.errors import OptionError
 from keypose.features import JointNames, curvatures, joint_weights, resolve_joints
 from keypose.model import Curves, InbetweenCosts, Motion, Skeleton
+from keypose.options import RotationKind
 from keypose.rotations import ORDERS, align_signs, angle_between, normalise, slerp, to_euler, unwrap_euler
 from keypose.validation import check_choice
 
 RIDGE = 1e-9  # times the cubed gap, as the weight of a span; undetermined tangents become those of the chord
+Frames = NDArray[np.integer[Any]]
+
+ROTATION_KINDS: tuple[RotationKind, ...] = get_args(RotationKind)
+
+POP_RAD = np.pi / 2
+MAX_POP_S = 0.1
+LOCAL_INTERPOLATIONS = ("bezier", "linear")  # a span depends on its two keys alone
 
 
 def fit_cubics(values: Floats, keys: Ints, *, shared: bool = False, jump_penalty: float = 0.0) -> Curves:
@@ -148,9 +154,6 @@ def _solve_tridiagonal(diagonal: Floats, off_diagonal: Floats, right: Floats) ->
     return x
 
 
-Frames = NDArray[np.integer[Any]]
-
-
 class FrameSpans(NamedTuple):
     """Positions of frames between keys; outside the keys the nearest one holds."""
 
@@ -166,7 +169,7 @@ def interpolate_linear(motion: Motion, keys: ArrayLike) -> Motion:
     """
     frames = freeze_ints(keys, (None,), "keys")
     if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames or (np.diff(frames) <= 0).any():
-        raise OptionError(f"keys {frames.tolist()[:12]}, expected increasing frames from 0 to {motion.n_frames - 1}")
+        raise OptionError(f"keys {frames.tolist()[:12]}", expected=f"increasing frames from 0 to {motion.n_frames - 1}")
     translations, rotations = interpolate_poses(motion, locate_frames(frames, np.arange(motion.n_frames)))
     return replace(motion, translations=freeze(translations), rotations=freeze(rotations))
 
@@ -187,13 +190,6 @@ def interpolate_poses(motion: Motion, spans: FrameSpans) -> tuple[Floats, Floats
     translations[is_between] = motion.translations[a] * (1 - fraction) + motion.translations[b] * fraction
     rotations[is_between] = normalise(slerp(motion.rotations[a], motion.rotations[b], fraction))
     return translations, rotations
-
-
-RotationKind: TypeAlias = Literal["quaternion", "euler"]
-ROTATION_KINDS: tuple[RotationKind, ...] = get_args(RotationKind)
-
-POP_RAD = np.pi / 2
-MAX_POP_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -258,9 +254,6 @@ def error_scale(motion: Motion) -> float:
     return motion.mm_per_unit if motion.height > 0 else 1.0
 
 
-LOCAL_INTERPOLATIONS = ("bezier", "linear")  # a span depends on its two keys alone
-
-
 def compute_inbetween_costs(
     motion: Motion,
     joints: JointNames = "all",
@@ -275,8 +268,10 @@ def compute_inbetween_costs(
     """
     if interpolation == "natural":
         raise OptionError(
-            "interpolation='natural' has no cost of its own between two keys, since every key bends the whole spline: "
-            "choose keys by cost='inbetween' with interpolation='bezier' or 'linear', or by cost='chord'"
+            "has no cost of its own between two keys, since every key bends the whole spline",
+            option="interpolation",
+            value="natural",
+            hint="choose keys by cost inbetween with interpolation bezier or linear, or by cost chord",
         )
     check_choice("interpolation", interpolation, LOCAL_INTERPOLATIONS)
     check_choice("measure", measure, ("max", "mean"))
@@ -298,5 +293,5 @@ def _joint_weights(motion: Motion, joints: JointNames, weights: Mapping[str, flo
     indices = resolve_joints(motion.skeleton, joints)
     factors[indices] = joint_weights(motion.skeleton, indices, {} if weights is None else weights)
     if not factors.any():
-        raise OptionError(f"joints={joints!r} with these weights leave no joint that counts")
+        raise OptionError("with these weights leave no joint that counts", option="joints", value=joints)
     return factors

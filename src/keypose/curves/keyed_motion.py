@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -13,11 +13,19 @@ from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.curves.cubic_fit import Channels, build_channels, error_scale, fit_cubics, fit_natural_spline
 from keypose.errors import OptionError, UnknownJoint
 from keypose.model import Curves, KeyedMotion, Motion, Residual, Skeleton
+from keypose.options import Interpolation
 from keypose.rotations import conjugate, log, multiply, rotate
 from keypose.validation import check_number
 
-Interpolation: TypeAlias = Literal["bezier", "natural", "linear"]
 INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
+
+# A rotation error counts as that of a point this far from its joint, so that limbs do not twist about themselves: at
+# 25 mm the mean error of angles stays about twice that of the plain fit (benchmarks/unbake).
+LEVER_MM = 25.0
+LENGTH_MM = 25.0  # the same for a quaternion that is not of length 1; stiffer where one would get much shorter
+ITERATIONS = 6
+POWER = 2.5  # of errors: a little above 2, so that the largest ones shrink too
+DEFAULT_WEIGHTS = {"feet": 3.0}
 
 
 def build_keyed_motion(
@@ -89,15 +97,6 @@ def find_extremes(motion: Motion, keys: Ints) -> Bools:
             (travelled[key] - travelled[before]) / (key - before), (travelled[after] - travelled[key]) / (after - key)
         )
     return flags
-
-
-# A rotation error counts as that of a point this far from its joint, so that limbs do not twist about themselves: at
-# 25 mm the mean error of angles stays about twice that of the plain fit (benchmarks/unbake).
-LEVER_MM = 25.0
-LENGTH_MM = 25.0  # the same for a quaternion that is not of length 1; stiffer where one would get much shorter
-ITERATIONS = 6
-POWER = 2.5  # of errors: a little above 2, so that the largest ones shrink too
-DEFAULT_WEIGHTS = {"feet": 3.0}
 
 
 class Polisher:
@@ -172,7 +171,7 @@ def joint_weights(skeleton: Skeleton, weights: Mapping[str, float] | None) -> Fl
     """Return the weight (J,) of each joint's squared error."""
     factors = np.ones(skeleton.n_joints)
     if weights is not None and not isinstance(weights, Mapping):
-        raise OptionError(f"polish_weights={weights!r}, expected a mapping such as {{'feet': 3.0}}")
+        raise OptionError(option="polish_weights", value=weights, expected="a mapping such as {'feet': 3.0}")
     for name, weight in (DEFAULT_WEIGHTS if weights is None else weights).items():
         try:
             factors[list(skeleton.joints(name))] = check_number(f"weight {name}", weight, min_value=0, max_value=1e6)

@@ -26,9 +26,9 @@ def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
     Every frame rate samples the same continuous motion. ``seed`` changes only a small sway. Metres, Y up.
     """
     if not isinstance(fps, Real) or not MIN_FPS <= fps <= MAX_FPS:
-        raise OptionError(f"{fps!r} frames per second, expected a number from {MIN_FPS:g} to {MAX_FPS:g}")
+        raise OptionError(f"{fps!r} frames per second", expected=f"a number from {MIN_FPS:g} to {MAX_FPS:g}")
     if not isinstance(seed, Integral) or seed < 0:
-        raise OptionError(f"seed={seed!r}, expected a whole number from 0 on")
+        raise OptionError(option="seed", value=seed, expected="a whole number from 0 on")
     fps, seed = float(fps), int(seed)
     t = np.arange(int(DURATION_S * fps + 1e-6) + 1) / fps
     skeleton = rig.skeleton()

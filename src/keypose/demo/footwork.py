@@ -42,6 +42,15 @@ RETURN_S = KICK_S + 0.68  # as in the chamber
 DOWN_S = KICK_S + 1.1
 STAND_S = DOWN_S + 0.7
 DURATION_S = STAND_S + 0.7
+FootPosition = tuple[float, float, float]  # x, z in m of the point under the ankle; heading in degrees, + to the left
+
+HEEL_OFF_S = 0.24  # the heel rises this long before the foot leaves the floor
+FLAT_S = 0.11  # the sole is flat this long after the heel touches
+BEFORE_S = -1.0  # start of all curves, before the clip
+
+Keys = Sequence[tuple[float, ...]]  # (time in s, value, value, ...) with increasing times
+Derivatives = Mapping[float, tuple[Sequence[float], Sequence[float]]]  # time -> velocities, accelerations
+SWAY_HZ = (0.11, 0.27, 0.43)  # too slow to be noticed
 
 
 def footwork() -> list[tuple[FootPosition, list[FootKeys]]]:
@@ -140,13 +149,6 @@ def _kick(start: FootPosition, end: FootPosition) -> FootKeys:
     )
 
 
-FootPosition = tuple[float, float, float]  # x, z in m of the point under the ankle; heading in degrees, + to the left
-
-HEEL_OFF_S = 0.24  # the heel rises this long before the foot leaves the floor
-FLAT_S = 0.11  # the sole is flat this long after the heel touches
-BEFORE_S = -1.0  # start of all curves, before the clip
-
-
 @dataclass(frozen=True)
 class FootKeys:
     """One move of a foot, as keys of the controls of ``Foot``."""
@@ -220,12 +222,6 @@ def offset_position(position: FootPosition, forward: float, left: float = 0.0, t
     return (x + forward * s + left * c, z + forward * c - left * s, heading + turn_deg)
 
 
-Keys = Sequence[tuple[float, ...]]  # (time in s, value, value, ...) with increasing times
-Derivatives = Mapping[float, tuple[Sequence[float], Sequence[float]]]  # time -> velocities, accelerations
-
-SWAY_HZ = (0.11, 0.27, 0.43)  # too slow to be noticed
-
-
 def interpolate_keys(t: Floats, keys: Keys, derivatives: Derivatives | None = None) -> Floats:
     """Return the curves (T, D) at times ``t`` (T,) in s through ``keys`` of D values each; (T,) if D is 1.
 
@@ -239,7 +235,7 @@ def interpolate_keys(t: Floats, keys: Keys, derivatives: Derivatives | None = No
     if len(times) == 1:
         times, p = np.array((times[0], times[0] + 1.0)), np.repeat(p, 2, axis=0)
     if (np.diff(times) <= 0).any():
-        raise OptionError(f"keys at {times.tolist()} s, expected increasing times")
+        raise OptionError(f"keys at {times.tolist()} s", expected="increasing times")
     v, a = _easy_velocities(times, p), np.zeros_like(p)
     for time, (velocity, acceleration) in (derivatives or {}).items():
         k = int(np.flatnonzero(times == time)[0])

@@ -1,6 +1,4 @@
-"""The skeleton of the demo, and its joint rotations from controls: foot roll, legs by inverse kinematics, spine,
-arms, head.
-"""
+"""The skeleton of the demo, and its joint rotations from controls of feet, legs, spine, arms and head."""
 
 from __future__ import annotations
 
@@ -23,6 +21,44 @@ LEG_REACH = 0.998  # of the full length: the knee is never straight
 SOFTNESS_M = 0.004  # of the transition between two limits of the pelvis
 IGNORED_LIMIT_M = 1.0  # limits are raised by this much where they do not apply
 TOE_RELAX_M = 0.05  # height of the foot at which bent toes relax by half
+
+THIGH_M = 0.42
+SHIN_M = 0.405
+HIP_M = (0.09, -0.055, 0.0)  # from the pelvis to the left hip joint
+ANKLE_HEIGHT_M = 0.075  # of a flat foot
+BALL_HEIGHT_M = 0.02  # of the toe joint, about which the foot rolls
+BALL_AHEAD_M = 0.125  # of the ankle
+HEEL_BEHIND_M = 0.05  # the ankle, on the floor
+
+# joint: (parent, offset from the parent in m). Limbs are the left ones; the right ones mirror them.
+_MIDDLE = {
+    "Hips": (None, (0.0, 0.955, 0.0)),
+    "Spine": ("Hips", (0.0, 0.09, -0.01)),
+    "Spine1": ("Spine", (0.0, 0.12, -0.01)),
+    "Spine2": ("Spine1", (0.0, 0.13, 0.0)),
+    "Neck": ("Spine2", (0.0, 0.155, 0.0)),
+    "Head": ("Neck", (0.0, 0.085, 0.015)),
+}
+_ARM = {
+    "Shoulder": ("Spine2", (0.03, 0.125, 0.01)),
+    "Arm": ("Shoulder", (0.14, -0.005, -0.015)),
+    "ForeArm": ("Arm", (0.275, 0.0, 0.0)),
+    "Hand": ("ForeArm", (0.245, 0.0, 0.0)),
+    "HandThumb1": ("Hand", (0.035, -0.01, 0.03)),
+    "HandMiddle1": ("Hand", (0.09, 0.0, 0.0)),
+}
+_LEG = {
+    "UpLeg": ("Hips", HIP_M),
+    "Leg": ("UpLeg", (0.0, -THIGH_M, 0.0)),
+    "Foot": ("Leg", (0.0, -SHIN_M, 0.0)),
+    "ToeBase": ("Foot", (0.0, BALL_HEIGHT_M - ANKLE_HEIGHT_M, BALL_AHEAD_M)),
+}
+_ENDS = {"Head": (0.0, 0.165, 0.0)}
+_LIMB_ENDS = {
+    "HandThumb1": (0.045, -0.01, 0.03),
+    "HandMiddle1": (0.085, 0.0, 0.0),
+    "ToeBase": (0.0, -0.02, 0.07),
+}
 
 
 def pose_figure(body: Body, t: Floats, seed: int) -> tuple[Floats, dict[str, Floats]]:
@@ -68,6 +104,23 @@ def _lift_share(foot: Foot) -> Floats:
     return foot.lift / (foot.lift + 0.04)
 
 
+def _lower_to_reach(pelvis: Floats, pelvis_rotation: Floats, body: Body) -> Floats:
+    """Return pelvis positions lowered smoothly, in the gait, so that both legs reach their feet."""
+    heights = [pelvis[:, 1]]
+    for side, foot in (("Left", body.left), ("Right", body.right)):
+        x, up, z = (_ankle(foot)[0] - _hip(side, pelvis, pelvis_rotation)).T
+        leg = LEG_REACH * (THIGH_M + SHIN_M)
+        highest = pelvis[:, 1] + up + np.sqrt(np.maximum(leg**2 - x**2 - z**2, 0.0))
+        heights.append(highest + IGNORED_LIMIT_M * (1.0 - body.gait))
+    lowest = -SOFTNESS_M * np.logaddexp.reduce(-np.array(heights) / SOFTNESS_M, axis=0)
+    return np.stack((pelvis[:, 0], lowest, pelvis[:, 2]), axis=1)
+
+
+def _hip(side: str, pelvis: Floats, pelvis_rotation: Floats) -> Floats:
+    offset = np.array(HIP_M) * (1.0 if side == "Left" else -1.0, 1.0, 1.0)
+    return pelvis + rotate(pelvis_rotation, np.broadcast_to(offset, pelvis.shape))
+
+
 def _ankle(foot: Foot) -> tuple[Floats, Floats]:
     """Return ankle positions (T, 3) and world rotations (T, 4) of the foot: rolled about ball and heel, tilted."""
     ball, heel = np.deg2rad(foot.ball_roll), np.deg2rad(foot.heel_roll)
@@ -82,23 +135,6 @@ def _ankle(foot: Foot) -> tuple[Floats, Floats]:
     h = np.deg2rad(foot.heading)
     position = np.stack((foot.x + along * np.sin(h), up + foot.lift, foot.z + along * np.cos(h)), axis=1)
     return position, _rotation("YX", foot.heading, foot.ball_roll - foot.heel_roll - foot.tilt)
-
-
-def _hip(side: str, pelvis: Floats, pelvis_rotation: Floats) -> Floats:
-    offset = np.array(HIP_M) * (1.0 if side == "Left" else -1.0, 1.0, 1.0)
-    return pelvis + rotate(pelvis_rotation, np.broadcast_to(offset, pelvis.shape))
-
-
-def _lower_to_reach(pelvis: Floats, pelvis_rotation: Floats, body: Body) -> Floats:
-    """Return pelvis positions lowered smoothly, in the gait, so that both legs reach their feet."""
-    heights = [pelvis[:, 1]]
-    for side, foot in (("Left", body.left), ("Right", body.right)):
-        x, up, z = (_ankle(foot)[0] - _hip(side, pelvis, pelvis_rotation)).T
-        leg = LEG_REACH * (THIGH_M + SHIN_M)
-        highest = pelvis[:, 1] + up + np.sqrt(np.maximum(leg**2 - x**2 - z**2, 0.0))
-        heights.append(highest + IGNORED_LIMIT_M * (1.0 - body.gait))
-    lowest = -SOFTNESS_M * np.logaddexp.reduce(-np.array(heights) / SOFTNESS_M, axis=0)
-    return np.stack((pelvis[:, 0], lowest, pelvis[:, 2]), axis=1)
 
 
 def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_rotation: Floats, pelvis_heading: Floats) -> dict[str, Floats]:
@@ -143,45 +179,6 @@ def _arm(side: str, controls: Floats, swing: Floats) -> dict[str, Floats]:
     }
     mirror = np.array((1.0, 1.0, -1.0, -1.0))
     return {side + name: turn if side == "Left" else turn * mirror for name, turn in joints.items()}
-
-
-THIGH_M = 0.42
-SHIN_M = 0.405
-HIP_M = (0.09, -0.055, 0.0)  # from the pelvis to the left hip joint
-ANKLE_HEIGHT_M = 0.075  # of a flat foot
-BALL_HEIGHT_M = 0.02  # of the toe joint, about which the foot rolls
-BALL_AHEAD_M = 0.125  # of the ankle
-HEEL_BEHIND_M = 0.05  # the ankle, on the floor
-
-# joint: (parent, offset from the parent in m). Limbs are the left ones; the right ones mirror them.
-_MIDDLE = {
-    "Hips": (None, (0.0, 0.955, 0.0)),
-    "Spine": ("Hips", (0.0, 0.09, -0.01)),
-    "Spine1": ("Spine", (0.0, 0.12, -0.01)),
-    "Spine2": ("Spine1", (0.0, 0.13, 0.0)),
-    "Neck": ("Spine2", (0.0, 0.155, 0.0)),
-    "Head": ("Neck", (0.0, 0.085, 0.015)),
-}
-_ARM = {
-    "Shoulder": ("Spine2", (0.03, 0.125, 0.01)),
-    "Arm": ("Shoulder", (0.14, -0.005, -0.015)),
-    "ForeArm": ("Arm", (0.275, 0.0, 0.0)),
-    "Hand": ("ForeArm", (0.245, 0.0, 0.0)),
-    "HandThumb1": ("Hand", (0.035, -0.01, 0.03)),
-    "HandMiddle1": ("Hand", (0.09, 0.0, 0.0)),
-}
-_LEG = {
-    "UpLeg": ("Hips", HIP_M),
-    "Leg": ("UpLeg", (0.0, -THIGH_M, 0.0)),
-    "Foot": ("Leg", (0.0, -SHIN_M, 0.0)),
-    "ToeBase": ("Foot", (0.0, BALL_HEIGHT_M - ANKLE_HEIGHT_M, BALL_AHEAD_M)),
-}
-_ENDS = {"Head": (0.0, 0.165, 0.0)}
-_LIMB_ENDS = {
-    "HandThumb1": (0.045, -0.01, 0.03),
-    "HandMiddle1": (0.085, 0.0, 0.0),
-    "ToeBase": (0.0, -0.02, 0.07),
-}
 
 
 def skeleton() -> Skeleton:

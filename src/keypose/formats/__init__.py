@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal
 
-from keypose.errors import FormatError, ModelError, OptionError
+from keypose.errors import FormatError, Hint, ModelError, OptionError
 from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, kps, swings_json, usd
 from keypose.formats.base import (
     GZIP_MAGIC,
     SNIFF_BYTES,
+    SWINGS_HINT,
+    UNBAKE_HINT,
     Format,
     Limits,
-    LoadOptions,
     SaveOptions,
     Source,
+    build_load_options,
     read_bytes,
     write_atomically,
 )
 from keypose.model import KeyedMotion, Motion
-from keypose.model.motion import MAX_FPS, MIN_FPS
-from keypose.storage.container import set_format_namer
+from keypose.options import Gaps, LoadOptions, ReferencePose
+from keypose.storage import StoredMotion
+from keypose.storage.byte_source import ByteSource
 from keypose.swings import Swings
 
 __all__ = [
     "FORMATS",
     "Format",
     "Limits",
+    "find_format",
     "load",
     "load_keyed",
     "load_swings",
+    "open_kps",
     "readable_suffixes",
     "save",
     "writable_suffixes",
@@ -51,13 +56,23 @@ FORMATS: tuple[Format, ...] = (
     blend.FORMAT,
 )
 
+# Content that is often found in place of a motion file, by its first bytes.
+_OTHER_CONTENT = (
+    (b"<!doctype html", "is an HTML page, probably a download that went wrong"),
+    (b"<html", "is an HTML page, probably a download that went wrong"),
+    (b"version https://git-lfs", "is a Git LFS pointer, not the file itself: run 'git lfs pull'"),
+    (b"<?xml", "is an XML file"),
+    (b"pk\x03\x04", "is a zip archive: unpack it first"),
+    (b"%pdf", "is a PDF document"),
+)
+
 
 def load(
     path: str | PathLike[str],
     *,
-    reference_pose: Literal["auto", "keep", "drop"] = "auto",
+    reference_pose: ReferencePose = "auto",
     asf: str | PathLike[str] | None = None,
-    gaps: Literal["fill", "refuse"] = "fill",
+    gaps: Gaps = "fill",
     animation: str | int | None = None,
     fps: float | None = None,
     limits: Limits | None = None,
@@ -73,7 +88,10 @@ def load(
 
     Raises a ``KeyposeError`` that names the file, the location, what was found and what was expected.
     """
-    source, options = _open_source(path, reference_pose, asf, gaps, animation, fps, limits)
+    options = build_load_options(
+        reference_pose=reference_pose, asf=asf, gaps=gaps, animation=animation, fps=fps, limits=limits
+    )
+    source = _open_source(path, options)
     try:
         return recognise_format(source).read(source, options)
     except ModelError as error:  # each number is valid, but together they make no valid motion
@@ -89,18 +107,22 @@ def load_keyed(
 ) -> KeyedMotion:
     """Load a keyed motion from a file that stores keys: sparse glTF, ``.keys.json``, ``.kps`` and ``.blend``.
 
-    ``animation`` and ``fps`` as in ``load``; every key must fall on a frame.
+    ``animation``, ``fps`` and ``limits`` as in ``load``; every key must fall on a frame.
     """
-    source, options = _open_source(path, "auto", None, "fill", animation, fps, limits)
+    options = build_load_options(animation=animation, fps=fps, limits=limits)
+    source = _open_source(path, options)
     format_ = recognise_format(source)
     if format_.read_keyed is None:
         suffixes = ", ".join(suffix for f in FORMATS if f.read_keyed for suffix in f.suffixes)
         sidecar = _sidecar_path(source.path)
-        hint = f"its keys are in {sidecar.name}" if sidecar.is_file() else "kp.unbake finds keys for them"
+        hint = UNBAKE_HINT
+        if sidecar.is_file():
+            keys_text = f"its keys are in {sidecar.name}"
+            hint = Hint(python=f"kp.load reads its frames and {keys_text}", command=keys_text)
         if format_.read_swings is not None:
-            hint += "; kp.load_swings reads its swings"
-        raise source.error(f"{format_.name} has no keys apart from its frames, expected one of {suffixes}; "
-                           f"kp.load reads its frames and {hint}")  # fmt: skip
+            hint = Hint(python=f"{hint.python}; kp.load_swings reads its swings", command=hint.command)
+        problem = f"{format_.name} has no keys apart from its frames"
+        raise source.error(problem, expected=f"one of {suffixes}", hint=hint)
     try:
         return format_.read_keyed(source, options)
     except ModelError as error:
@@ -109,38 +131,32 @@ def load_keyed(
 
 def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> Swings:
     """Load swings from a ``.swings.json`` or ``.kps`` file; ``kp.load`` returns the motion that they play."""
-    source, options = _open_source(path, "auto", None, "fill", None, None, limits)
+    options = build_load_options(limits=limits)
+    source = _open_source(path, options)
     format_ = recognise_format(source)
     if format_.read_swings is None:
         suffixes = ", ".join(suffix for f in FORMATS if f.read_swings for suffix in f.suffixes)
-        raise source.error(f"{format_.name} holds no swings, expected {suffixes}; kp.load reads its frames and "
-                           f"kp.swings finds swings in them")  # fmt: skip
+        raise source.error(f"{format_.name} holds no swings", expected=suffixes, hint=SWINGS_HINT)
     try:
         return format_.read_swings(source, options)
     except ModelError as error:
         raise source.error(str(error)) from None
 
 
-def _open_source(
-    path: str | PathLike[str],
-    reference_pose: Literal["auto", "keep", "drop"],
-    asf: str | PathLike[str] | None,
-    gaps: Literal["fill", "refuse"],
-    animation: str | int | None,
-    fps: float | None,
-    limits: Limits | None,
-) -> tuple[Source, LoadOptions]:
-    """Check the options of ``load`` and return the bytes of the file with them."""
-    path = _parse_path(path)
-    limits = limits or Limits()
-    if gaps not in ("fill", "refuse"):
-        raise OptionError(f"gaps={gaps!r}, expected 'fill' or 'refuse'")
-    if fps is not None and (isinstance(fps, str) or not MIN_FPS <= fps <= MAX_FPS):
-        raise OptionError(f"fps={fps!r}, expected {MIN_FPS:g} to {MAX_FPS:g} frames per second")
-    if not isinstance(animation, str | int | None):
-        raise OptionError(f"animation={animation!r}, expected a name or a number")
-    options = LoadOptions(reference_pose, Path(asf) if asf is not None else None, gaps, animation, fps)
-    return Source(path, read_bytes(path, limits), limits), options
+def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
+    """Open a stored motion (``.kps``) for random access; only its header is read.
+
+    ``source``: a path, a binary file object, or a function (start, stop) that returns these bytes of the file. Its
+    ``OSError`` becomes a ``FileError``; any other exception of the function is passed on.
+    ``limits``: bounds of the size of the file's contents.
+    """
+    return kps.open_stored(source, limits or Limits(), _describe_not_kps)
+
+
+def _open_source(path: str | PathLike[str], options: LoadOptions) -> Source:
+    """Return the bytes of a file."""
+    file = _parse_path(path)
+    return Source(file, read_bytes(file, options.limits), options.limits)
 
 
 def save(
@@ -174,21 +190,36 @@ def save(
     is_gzip = path.suffix.lower() == ".gz"
     format_ = next((f for f in FORMATS if suffix in f.suffixes), None)
     if format_ is not None and format_.write is None and format_.write_swings and not isinstance(motion, Swings):
-        raise OptionError(f"{path}: {suffix} holds swings, not a {type(motion).__name__}; kp.swings finds them: "
-                          f"kp.save(kp.swings(motion), path)")  # fmt: skip
+        raise OptionError(
+            f"{suffix} holds swings, not a {type(motion).__name__}",
+            path=path,
+            hint=Hint(
+                python="kp.swings finds them: kp.save(kp.swings(motion), path)", command="keypose swings finds them"
+            ),
+        )
     is_writable = format_ is not None and (format_.write or format_.write_swings)
     if format_ is None or not is_writable or (is_gzip and not format_.gzip):
         suffixes = ", ".join(writable_suffixes(swings=isinstance(motion, Swings)))
         raise OptionError(
-            f"{path}: cannot write {path.suffix or 'a file without suffix'!r}, expected one of {suffixes}"
+            f"cannot write {path.suffix or 'a file without suffix'!r}", path=path, expected=f"one of {suffixes}"
         )
     options = SaveOptions(reference_pose, tolerance_mm, lossless, keyed, swings)
     if format_ is not kps.FORMAT:
-        kps.reject_kps_options(path, suffix, options)
+        _reject_kps_options(path, suffix, options)
     data = _encode(format_, motion, suffix, options)
     if isinstance(motion, KeyedMotion) and format_.has_keys_sidecar:
         write_atomically(_sidecar_path(path), _encode(keys_json.FORMAT, motion, ".keys.json", options))
     write_atomically(path, gzip.compress(data, 6, mtime=0) if is_gzip else data)
+
+
+def _reject_kps_options(path: Path, suffix: str, options: SaveOptions) -> None:
+    """Raise OptionError if an option is set that only ``.kps`` has."""
+    if names := options.kps_only:
+        raise OptionError(
+            f"{', '.join(names)} is for .kps files, {suffix} has no place for it",
+            path=path,
+            hint=f"kp.save(motion, {str(path.with_suffix('.kps'))!r}, ...) keeps it",
+        )
 
 
 def _encode(format_: Format, motion: Motion | KeyedMotion | Swings, suffix: str, options: SaveOptions) -> bytes:
@@ -206,21 +237,31 @@ def _encode(format_: Format, motion: Motion | KeyedMotion | Swings, suffix: str,
 
 def readable_suffixes() -> tuple[str, ...]:
     """Return the suffixes of all formats that ``load`` reads."""
-    plain = [s for f in FORMATS for s in f.suffixes]
-    return tuple(plain + [f"{s}.gz" for f in FORMATS if f.gzip for s in f.suffixes])
+    return _list_suffixes(FORMATS)
 
 
 def writable_suffixes(*, swings: bool = False) -> tuple[str, ...]:
     """Return the suffixes that ``save`` accepts for a motion; with ``swings`` also those for swings alone."""
-    formats = [f for f in FORMATS if f.write or (swings and f.write_swings)]
-    return tuple([s for f in formats for s in f.suffixes] + [f"{s}.gz" for f in formats if f.gzip for s in f.suffixes])
+    return _list_suffixes([f for f in FORMATS if f.write or (swings and f.write_swings)])
+
+
+def _list_suffixes(formats: Sequence[Format]) -> tuple[str, ...]:
+    """Return the suffixes of the formats, those of compressed files last."""
+    suffixes = [suffix for format_ in formats for suffix in format_.all_suffixes]
+    return tuple(sorted(suffixes, key=lambda suffix: suffix.endswith(".gz")))
+
+
+def find_format(path: str | PathLike[str]) -> Format | None:
+    """Return the format that a file of this name is written in; None: its suffix belongs to no format."""
+    suffix = _format_suffix(Path(path).name)
+    return next((format_ for format_ in FORMATS if suffix in format_.suffixes), None)
 
 
 def _parse_path(path: str | PathLike[str]) -> Path:
     try:
         return Path(path)
     except TypeError:
-        raise OptionError(f"path={path!r}, expected the path of a file") from None
+        raise OptionError(option="path", value=path, expected="the path of a file") from None
 
 
 def _format_suffix(name: str) -> str:
@@ -235,15 +276,12 @@ def _sidecar_path(path: Path) -> Path:
     return path.with_name(f"{path.name.removesuffix('.gz')}.keys.json")
 
 
-# Content that is often found in place of a motion file, by its first bytes.
-_OTHER_CONTENT = (
-    (b"<!doctype html", "is an HTML page, probably a download that went wrong"),
-    (b"<html", "is an HTML page, probably a download that went wrong"),
-    (b"version https://git-lfs", "is a Git LFS pointer, not the file itself: run 'git lfs pull'"),
-    (b"<?xml", "is an XML file"),
-    (b"pk\x03\x04", "is a zip archive: unpack it first"),
-    (b"%pdf", "is a PDF document"),
-)
+def _describe_not_kps(head: bytes) -> str | None:
+    """Return what kind of file starts with ``head``, for errors about a file that should be ``.kps``."""
+    if head.startswith(GZIP_MAGIC):
+        return "is compressed by gzip: unpack it first"
+    name = next((f.name for f in FORMATS if f.sniff(head)), None)
+    return _describe_other_content(head) if name is None else f"is {name}"
 
 
 def _describe_other_content(head: bytes) -> str | None:
@@ -252,17 +290,6 @@ def _describe_other_content(head: bytes) -> str | None:
     if not start:
         return "holds nothing but blanks" if head else "is empty"
     return next((description for magic, description in _OTHER_CONTENT if start.startswith(magic)), None)
-
-
-def _describe_not_kps(head: bytes) -> str | None:
-    """Return what kind of file starts with ``head``, for errors about a file that should be ``.kps``."""
-    if head.startswith(GZIP_MAGIC):
-        return "is compressed by gzip: unpack it first"
-    name = next((f.name for f in FORMATS if f.sniff(head)), None)
-    return _describe_other_content(head) if name is None else f"is {name}, which kp.load reads"
-
-
-set_format_namer(_describe_not_kps)
 
 
 def recognise_format(source: Source) -> Format:

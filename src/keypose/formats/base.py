@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import gzip
+import importlib.util
 import io
 import logging
 import os
@@ -13,32 +15,55 @@ import sys
 import unicodedata
 import warnings
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import get_args
 
-from keypose.errors import FileError, FormatError, FormatWarning, LimitError
+from keypose.errors import FileError, FormatError, FormatWarning, Hint, LimitError, MissingExtra, OptionError
 from keypose.limits import MOTION_BYTES_PER_JOINT as MOTION_BYTES_PER_JOINT
 from keypose.limits import SMALL_MOTION_BYTES as SMALL_MOTION_BYTES
 from keypose.limits import Limits as Limits
+from keypose.limits import limit_hint
 from keypose.model import KeyedMotion, Motion
+from keypose.options import DEFAULT_LOAD_OPTIONS, Gaps, LoadOptions, ReferencePose, declared_options
 from keypose.swings import Swings
+from keypose.validation import check_choice, check_number
 
 logger = logging.getLogger("keypose")
 
 KEYED_BYTES_PER_JOINT = 600  # one joint at one key: 168 in its curves, with tangents; the rest while reading
 MAX_WARNINGS = 20  # of one file
+DEFAULT_MEDIA_TYPE = "application/octet-stream"  # no browser opens it by itself
 MAX_MESSAGE_CHARS = 600
+MAX_LISTED_ANIMATIONS = 40
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
-def warn_caller(text: str) -> None:
-    """Emit a FormatWarning that points at the line outside this package that called it."""
+RATE_HINT = Hint(python="its .sample(fps=...) gives frames at any rate", command="keypose convert writes any rate")
+UNBAKE_HINT = Hint(
+    python="kp.load reads its frames and kp.unbake finds keys for them", command="keypose unbake finds keys for them"
+)
+SWINGS_HINT = Hint(
+    python="kp.load reads its frames and kp.swings finds swings in them", command="keypose swings finds swings in it"
+)
+
+BLENDER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"
+SNIFF_BYTES = 4096
+
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_RATIO = 200  # motion as text shrinks to a tenth; a clip that stands still, to a hundredth
+GZIP_FREE_BYTES = 64 << 20
+_CHUNK = 1 << 20
+
+
+def warn_caller(warning: FormatWarning) -> None:
+    """Emit a warning that points at the line outside this package that called it."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, FormatWarning, stacklevel=level)
+    warnings.warn(warning, stacklevel=level)
 
 
 def printable_text(text: str) -> str:
@@ -48,15 +73,30 @@ def printable_text(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-@dataclass(frozen=True)
-class LoadOptions:
-    """The keywords of ``load``; each reader uses those that apply to it."""
-
-    reference_pose: Literal["auto", "keep", "drop"] = "auto"
-    asf: Path | None = None
-    gaps: Literal["fill", "refuse"] = "fill"
-    animation: str | int | None = None
-    fps: float | None = None
+def build_load_options(
+    *,
+    reference_pose: str = DEFAULT_LOAD_OPTIONS.reference_pose,
+    asf: str | PathLike[str] | None = None,
+    gaps: str = DEFAULT_LOAD_OPTIONS.gaps,
+    animation: str | int | None = None,
+    fps: float | None = None,
+    limits: Limits | None = None,
+) -> LoadOptions:
+    """Check the keywords of ``load`` and return them."""
+    if animation is not None and (isinstance(animation, bool) or not isinstance(animation, str | int)):
+        raise OptionError(option="animation", value=animation, expected="a name or a number")
+    try:
+        skeleton = None if asf is None else Path(asf)
+    except TypeError:
+        raise OptionError(option="asf", value=asf, expected="the path of a file") from None
+    return LoadOptions(
+        check_choice("reference_pose", reference_pose, get_args(ReferencePose)),  # type: ignore[arg-type]
+        skeleton,
+        check_choice("gaps", gaps, get_args(Gaps)),  # type: ignore[arg-type]
+        animation,
+        None if fps is None else check_number("fps", fps, **declared_options(LoadOptions)["fps"].bounds),
+        limits or Limits(),
+    )
 
 
 @dataclass(frozen=True)
@@ -68,6 +108,17 @@ class SaveOptions:
     lossless: bool = False
     keyed: KeyedMotion | None = None  # stored in a .kps file in addition to the frames
     swings: Swings | None = None
+
+    @property
+    def kps_only(self) -> list[str]:
+        """The names of the options that are set and that only ``.kps`` has, each with ``=``."""
+        is_set = {
+            "tolerance_mm": self.tolerance_mm is not None,
+            "lossless": bool(self.lossless),
+            "keyed": self.keyed is not None,
+            "swings": self.swings is not None,
+        }
+        return [f"{name}=" for name, value in is_set.items() if value]
 
 
 @dataclass
@@ -105,9 +156,35 @@ class Source:
                 return data
         return None
 
-    def error(self, problem: str, *, line: int | None = None, byte: int | None = None) -> FormatError:
+    def error(
+        self,
+        problem: str,
+        *,
+        code: str | None = None,
+        line: int | None = None,
+        byte: int | None = None,
+        expected: str | None = None,
+        hint: str | Hint | None = None,
+    ) -> FormatError:
         """Return a FormatError that names this file."""
-        return FormatError(self.path, printable_text(problem), line=line, byte=byte)
+        return FormatError(
+            self.path, printable_text(problem), code=code, line=line, byte=byte, expected=expected, hint=hint
+        )
+
+    def unknown_animation_error(self, animation: str | int, names: Sequence[str]) -> OptionError:
+        """Return the error that the file has animations of ``names`` only."""
+        listed_names = ", ".join(map(repr, names[:MAX_LISTED_ANIMATIONS])) + (
+            ", ..." if len(names) > MAX_LISTED_ANIMATIONS else ""
+        )
+        suggestions = difflib.get_close_matches(str(animation), names, n=1)
+        return OptionError(
+            code="unknown_animation",
+            path=self.path,
+            option="animation",
+            value=animation,
+            expected=f"a name or a number from 0 of: {listed_names}" if names else "none, as the file has no animation",
+            hint=f"did you mean {suggestions[0]!r}?" if suggestions else None,
+        )
 
     def note(self, text: str) -> None:
         """Log and keep a note about the file that is no fault of it."""
@@ -122,8 +199,7 @@ class Source:
         if self.warnings == MAX_WARNINGS:
             text = "more is wrong with this file than is listed here"
         self._add_note(text)
-        suffix = f":{line}" if line is not None else ""
-        warn_caller(f"{self.path}{suffix}: {printable_text(text)}")
+        warn_caller(FormatWarning(printable_text(text), path=self.path, line=line))
 
     def _add_note(self, text: str) -> None:
         if len(self.notes) < 2 * MAX_WARNINGS:
@@ -153,8 +229,9 @@ class Source:
         if needed_bytes > allowed_bytes:
             raise LimitError(
                 self.path,
-                f"{count} {quantity} x {joints} joints need {needed_bytes >> 20} MB, more than {self.limits.expansion} "
-                f"times the file's own size; if the file is sound, raise it: limits=Limits(expansion=...)",
+                f"{count} {quantity} x {joints} joints need {needed_bytes >> 20} MB, "
+                f"more than {self.limits.expansion} times the file's own size",
+                hint=limit_hint("expansion"),
             )
 
     def _check(self, count: int, limit: int, quantity: str, line: int | None) -> None:
@@ -162,15 +239,42 @@ class Source:
             key = quantity.split()[-1].strip("()")
             raise LimitError(
                 self.path,
-                f"{count} {quantity}, more than the limit of {limit}; if the file is sound, raise it: "
-                f"limits=Limits({key}=...)",
+                f"{count} {quantity}, more than the limit of {limit}",
                 line=line,
+                hint=limit_hint(key),
             )
 
 
 @dataclass(frozen=True)
+class Extra:
+    """An extra of this package that a format needs, and the Python module that it installs."""
+
+    name: str  # "usd": pip install 'keypose[usd]'
+    module: str  # "pxr"
+    variable: str | None = None  # environment variable that names another Python, which may have the module
+    python: str = ""  # the only version of Python for which it can be installed
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs it."""
+        return f"pip install 'keypose[{self.name}]'"
+
+    def find_python(self) -> str | None:
+        """Return the Python that has the module: this one or the one of ``variable``, which is not started here."""
+        if importlib.util.find_spec(self.module) is not None:
+            return sys.executable
+        return (os.environ.get(self.variable) or None) if self.variable else None
+
+    def missing_error(self, action: str) -> MissingExtra:
+        """Return the error that ``action`` ("reading FBX") needs it."""
+        command = self.install_command + (f" (Python {self.python})" if self.python else "")
+        other = f" or {self.variable}=a Python that can import {self.module}" if self.variable else ""
+        return MissingExtra(f"{action} needs", f"{command}{other}")
+
+
+@dataclass(frozen=True)
 class Format:
-    """A file format: its name, suffixes, readers and writers."""
+    """A file format: its name, suffixes, readers and writers, and every other fact about it."""
 
     name: str  # "BVH"
     suffixes: tuple[str, ...]  # ".bvh"
@@ -184,15 +288,33 @@ class Format:
     read_swings: Callable[[Source, LoadOptions], Swings] | None = None
     write_swings: Callable[[Swings, str, SaveOptions], bytes] | None = None  # None: the played motion
     has_companions: bool = False  # may need other files: uploaded with it or in its folder
+    extra: Extra | None = None  # what it needs beyond the core install
+    keys_as_metadata: bool = False  # stores every frame of a keyed motion, and which of them are keys
+    stores_residual: bool = False  # beside the keys of an edit, so that it can be put back
+    stores_reference_pose: bool = True  # apart from the frames; else it can only be written as an extra first frame
+    has_channels: bool = False  # stores numbers per joint channel, as angles of rotations in degrees
+    has_tolerance: bool = False  # stores frames within a maximum error that the user chooses
+    rounding_mm: float = 0.0  # maximum shift of a joint by rounding, on a figure of 1.7 m within 30 m of the origin
+    first_frame: int = 0  # the number of frame 0 in the software that opens it
+    blender_needs_addon: bool = False  # Blender's own import drops the tangents of its curves
+    media_type: str = DEFAULT_MEDIA_TYPE
+    binary_suffixes: tuple[str, ...] = ()  # compressed or dense: not worth compressing again
+    variants: Mapping[str, str] = field(default_factory=dict)  # how its suffixes differ, for people
+    purpose: str = ""  # a sentence for people
 
+    @property
+    def keeps_keys(self) -> bool:
+        """Whether files store keys and the curves between them instead of every frame."""
+        return self.write_keyed is not None and not self.keys_as_metadata
 
-SNIFF_BYTES = 4096
+    @property
+    def all_suffixes(self) -> tuple[str, ...]:
+        """The suffixes, also those of compressed files."""
+        return (*self.suffixes, *(f"{suffix}.gz" for suffix in self.suffixes if self.gzip))
 
-
-GZIP_MAGIC = b"\x1f\x8b"
-GZIP_RATIO = 200  # motion as text shrinks to a tenth; a clip that stands still, to a hundredth
-GZIP_FREE_BYTES = 64 << 20
-_CHUNK = 1 << 20
+    def matches(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether the file name ends with a suffix of this format, ignoring case."""
+        return os.fspath(path).lower().endswith(self.all_suffixes)
 
 
 def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
@@ -203,18 +325,18 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path}: is a folder, expected a motion file")
+            raise FileError("is a folder", path=path, expected="a motion file")
         if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"{path}: is not a regular file")
+            raise FileError("is not a regular file", path=path)
         if status.st_size > limits.bytes:
             raise _size_error(path, limits)
         data = path.read_bytes()
     except FileNotFoundError:
-        raise FileError(f"{path}: no such file") from None
+        raise FileError("no such file", code="no_such_file", path=path) from None
     except (OSError, ValueError) as error:
         if isinstance(error, FileError | FormatError):
             raise
-        raise FileError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise FileError(f"cannot be read ({getattr(error, 'strerror', None) or error})", path=path) from None
     return gunzip(path, data, limits) if unzip and data.startswith(GZIP_MAGIC) else data
 
 
@@ -237,7 +359,7 @@ def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
 
 
 def _size_error(path: Path, limits: Limits) -> LimitError:
-    return LimitError(path, f"larger than the limit of {limits.bytes} bytes; to allow it: limits=Limits(bytes=...)")
+    return LimitError(path, f"larger than the limit of {limits.bytes} bytes", hint=limit_hint("bytes"))
 
 
 def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None:
@@ -268,7 +390,7 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None
                 temporary.unlink()
             raise
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL or a lone surrogate
-        raise FileError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
+        raise FileError(f"cannot be written ({getattr(error, 'strerror', None) or error})", path=path) from None
 
 
 def _move_if_free(temporary: Path, path: Path) -> None:

@@ -11,18 +11,15 @@ They have no bones at the ends of limbs, which game engines would take for joint
 from __future__ import annotations
 
 from keypose.errors import ModelError
-from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
+from keypose.formats.base import BLENDER_VARIABLE, Extra, Format, SaveOptions, Source
 from keypose.formats.blend.rig import build_rig
 from keypose.formats.blend.write import START_BYTES, build_scene
-from keypose.formats.figure import metres_per_unit
 from keypose.formats.local_poses import find_reference_pose, key_every_frame
-from keypose.formats.orientation import prepend_pose
+from keypose.formats.orientation import metres_per_unit, prepend_pose
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
-    find_interpreter,
-    missing_message,
     normalise_rotations,
     note_animations,
     read_array,
@@ -35,9 +32,11 @@ from keypose.formats.subprocess_readers import (
 from keypose.formats.subprocess_readers.joints import build_skeleton, compute_local_poses, read_parents
 from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose
+from keypose.options import LoadOptions
 
-_READER = ExternalLibrary("Blender", "fbx_reader.py", START_BYTES, missing_message("reading FBX", "fbx"))
-_WRITER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, missing_message("writing FBX", "fbx"))
+_EXTRA = Extra("fbx", "bpy", BLENDER_VARIABLE, python="3.11")
+_READER = ExternalLibrary("Blender", "fbx_reader.py", START_BYTES, "reading FBX", _EXTRA)
+_WRITER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing FBX", _EXTRA)
 _BINARY_MAGIC = b"Kaydara FBX Binary"
 _TEXT_MAGIC = b"; FBX"
 _UNIT_M = 0.01
@@ -48,7 +47,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
     """Read one skeleton and one take of an FBX file."""
     if source.data.startswith(_TEXT_MAGIC):
         raise source.error("an FBX file in text form, expected the binary form: save it as binary FBX", line=1)
-    arrays, facts = read_in_subprocess(source, _READER, find_interpreter(_READER.missing_message), ".fbx", options)
+    arrays, facts = read_in_subprocess(source, _READER, ".fbx", options)
     try:
         return _build_motion(source, options, arrays, facts)
     except ModelError as error:
@@ -57,7 +56,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
     """Encode an FBX file with a key on every frame."""
-    python = find_interpreter(_WRITER.missing_message)
+    python = _WRITER.find_python()
     rig = build_rig(motion, metres_per_unit(motion) / _UNIT_M, along_limbs=False)
     if options.reference_pose and motion.reference_pose is not None:
         motion = prepend_pose(motion, motion.reference_pose)
@@ -119,4 +118,14 @@ def _sniff(head: bytes) -> bool:
     return head.startswith((_BINARY_MAGIC, _TEXT_MAGIC))
 
 
-FORMAT = Format("FBX", (".fbx",), _sniff, read, write)
+FORMAT = Format(
+    "FBX",
+    (".fbx",),
+    _sniff,
+    read,
+    write,
+    extra=_EXTRA,
+    stores_reference_pose=False,
+    rounding_mm=0.02,  # 32-bit numbers
+    binary_suffixes=(".fbx",),
+)

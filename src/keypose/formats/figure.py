@@ -33,6 +33,10 @@ BONE_PROFILE = ((0.0, 0.45), (0.14, 1.0), (0.86, 0.62), (1.0, 0.34))
 TORSO_PROFILE = ((0.0, 0.72), (0.2, 0.95), (0.8, 1.0), (1.0, 0.78))
 HEAD_PROFILE = ((0.0, 0.35), (0.12, 0.62), (0.38, 0.95), (0.66, 1.0), (0.88, 0.72), (1.0, 0.3))
 RING_SIDES = 6
+_Target = tuple[int, Floats, str | None]  # of a bone: start joint, end position (3,), body part at the end
+
+SAMPLED_FRAMES = 64
+SAME_POSITION_OF_HEIGHT = 1e-4  # a joint nearer to its offset counts as being there
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,6 @@ class Figure:
     normals: Floats  # (V, 3)
     joints: Ints  # (V,) the one joint that each vertex follows
     triangles: dict[str, Ints]  # by side: (N, 3)
-
-
-_Target = tuple[int, Floats, str | None]  # of a bone: start joint, end position (3,), body part at the end
 
 
 @dataclass(frozen=True)
@@ -259,10 +260,6 @@ SHAPES: dict[str, Floats] = {  # name: faces (N, 4, 3) of four corners, outside 
 }
 
 
-SAMPLED_FRAMES = 64
-SAME_POSITION_OF_HEIGHT = 1e-4  # a joint nearer to its offset counts as being there
-
-
 def bind_pose(motion: Motion) -> Pose:
     """Return the reference pose if there is one, else the rest pose if that is one upright figure, else frame 0."""
     s = motion.skeleton
@@ -295,28 +292,3 @@ def world_pose(skeleton: Skeleton, pose: Pose) -> tuple[Floats, Floats, Floats]:
 def _min_height(skeleton: Skeleton, pose: Pose, up: kinematics.Up) -> float:
     world, _, ends = world_pose(skeleton, pose)
     return float(kinematics.heights_above(np.concatenate((world, ends)), up).min())
-
-
-NATURAL_HEIGHT_M = 1.7
-# Common units in metres; 0.05644 is that of the CMU recordings.
-COMMON_UNITS_M = (1.0, 0.01, 0.001, 0.05644, 0.0254, 0.3048)
-MAX_RATIO = 1.5  # of the figure's height to the natural height, or its inverse, for a common unit to be accepted
-_POSSIBLE_M = (1e-9, 1e9)
-
-
-def metres_per_unit(motion: Motion) -> float:
-    """Return the unit that the file states, else the common unit in which the figure is nearest to 1.7 m tall.
-
-    If none makes it about as tall, return the unit in which it is 1.7 m tall.
-    """
-    if motion.metres_per_unit is not None:
-        return motion.metres_per_unit
-    height = motion.height
-    min_height, max_height = (NATURAL_HEIGHT_M / unit for unit in reversed(_POSSIBLE_M))
-    if not min_height < height < max_height:
-        return 1.0
-    log_errors = [abs(np.log(height * unit / NATURAL_HEIGHT_M)) for unit in COMMON_UNITS_M]
-    best = int(np.argmin(log_errors))
-    if log_errors[best] <= np.log(MAX_RATIO):
-        return COMMON_UNITS_M[best]
-    return NATURAL_HEIGHT_M / height

@@ -1,6 +1,4 @@
-"""Shared by ``.keys.json`` and ``.swings.json``: the header of a clip, its skeleton, encoded arrays, readable
-layout.
-"""
+"""Shared by ``.keys.json`` and ``.swings.json``: header, skeleton, encoded arrays, readable layout."""
 
 from __future__ import annotations
 
@@ -19,15 +17,8 @@ from keypose.formats.base import Source
 from keypose.formats.json_document import MAX_INTEGER, JsonObject, parse_json
 from keypose.kinematics import UPS, Up
 from keypose.model import KeyedMotion, Pose, Skeleton
-from keypose.model.motion import MAX_FPS, MIN_FPS
+from keypose.options import MAX_FPS, MIN_FPS
 from keypose.swings import Swings
-
-
-def has_format_name(head: bytes, name: str) -> bool:
-    """Return whether ``head``, the first bytes of a file, is a JSON object with this ``format``."""
-    starts = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-    return starts and re.search(rb'"format"\s*:\s*"' + name.encode() + b'"', head) is not None
-
 
 FIELDS = (
     "format", "version", "name", "fps", "n_frames", "first_frame", "up", "metres_per_unit", "notes", "skeleton",
@@ -35,6 +26,15 @@ FIELDS = (
 )  # fmt: skip
 _MAX_FRAMES = 1e15  # above any limit: keeps the count finite
 _UNIT_TOLERANCE = 2e-3  # of the squared length of a quaternion, as in the model
+
+MAX_LINE_CHARS = 118  # shorter values stay on one line
+_MAX_NESTED = 24  # a value with more nested values is never put on one line
+
+
+def has_format_name(head: bytes, name: str) -> bool:
+    """Return whether ``head``, the first bytes of a file, is a JSON object with this ``format``."""
+    starts = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return starts and re.search(rb'"format"\s*:\s*"' + name.encode() + b'"', head) is not None
 
 
 class ClipHeader(TypedDict):
@@ -261,10 +261,6 @@ def decode_array(entry: JsonObject, shape: tuple[int, ...]) -> Floats:
             f"{entry.member_location('data')}: not all of its numbers are finite and up to {MAX_MAGNITUDE:g}"
         )
     return freeze(values.reshape(shape))
-
-
-MAX_LINE_CHARS = 118  # shorter values stay on one line
-_MAX_NESTED = 24  # a value with more nested values is never put on one line
 
 
 def format_document(document: dict[str, Any]) -> bytes:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from keypose.arrays import Bools, Floats, freeze
 from keypose.errors import OptionError
 from keypose.formats import json_common
-from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
+from keypose.formats.base import RATE_HINT, Format, SaveOptions, Source
 from keypose.formats.json_common import (
     build_header,
     decode_array,
@@ -26,12 +26,16 @@ from keypose.formats.json_document import JsonObject
 from keypose.formats.local_poses import key_every_frame
 from keypose.formats.orientation import prepend_pose, split_reference_pose
 from keypose.model import Curves, KeyedMotion, Motion, Residual, Skeleton
+from keypose.options import LoadOptions
 from keypose.rotations import ORDERS
 
 FIELDS = (
     *json_common.FIELDS,
     *("keys", "extremes", "interpolation", "rotation_orders", "translations", "rotations", "residual"),
 )
+
+FORMAT_NAME = "keypose keys"
+VERSION = 1
 
 
 def read(source: Source, options: LoadOptions) -> Motion:
@@ -45,8 +49,13 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     """Return the keyed motion of a file, at the rate that it states."""
     keyed = _read_document(source)
     if options.fps is not None and options.fps != keyed.fps:
-        raise OptionError(f"{source.path}: fps={options.fps:g}, but the file states {keyed.fps:g}; "
-                          f"its .sample(fps=...) gives frames at any rate")  # fmt: skip
+        raise OptionError(
+            path=source.path,
+            option="fps",
+            value=options.fps,
+            expected=f"{keyed.fps:g}, which the file states",
+            hint=RATE_HINT,
+        )
     return keyed
 
 
@@ -136,10 +145,6 @@ def _read_residual_array(entry: JsonObject, joints: int) -> Floats:
     return decode_array(entry, shape)
 
 
-FORMAT_NAME = "keypose keys"
-VERSION = 1
-
-
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
     """Encode a dense motion with a key on every frame."""
     if options.reference_pose and motion.reference_pose is not None:
@@ -210,4 +215,16 @@ def _sniff(head: bytes) -> bool:
     return has_format_name(head, FORMAT_NAME)
 
 
-FORMAT = Format("Keypose keys", (".keys.json",), _sniff, read, write, read_keyed, write_keyed, gzip=True)
+FORMAT = Format(
+    "Keypose keys",
+    (".keys.json",),
+    _sniff,
+    read,
+    write,
+    read_keyed,
+    write_keyed,
+    gzip=True,
+    stores_residual=True,
+    media_type="application/json",
+    purpose="Keypose can load it again without any loss.",
+)

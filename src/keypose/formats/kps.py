@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from keypose.errors import FormatError, ModelError, OptionError
-from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
+from keypose.formats.base import RATE_HINT, SWINGS_HINT, UNBAKE_HINT, Format, SaveOptions, Source
 from keypose.formats.json_common import check_sampled_size, format_document
 from keypose.formats.keys_json import build_document
 from keypose.formats.keys_json import read_keyed as read_keys_json
 from keypose.formats.orientation import split_reference_pose
 from keypose.limits import Limits
 from keypose.model import KeyedMotion, Motion
-from keypose.storage import StoredMotion, encode_kps, encode_kps_keys, encode_kps_swings, open_kps
-from keypose.storage.blocks import remove_detail, set_keys_reader
-from keypose.storage.byte_source import ByteReader
-from keypose.storage.container import MAGIC
+from keypose.options import LoadOptions
+from keypose.storage import StoredMotion, encode_kps, encode_kps_keys, encode_kps_swings
+from keypose.storage.blocks import remove_detail
+from keypose.storage.byte_source import ByteReader, ByteSource
+from keypose.storage.container import MAGIC, DescribeContent
 from keypose.swings import Swings
 from keypose.validation import check_bool
 
-__all__ = ["FORMAT", "open_kps", "reject_kps_options"]
 FIRST_PRINTABLE_BYTE = 0x20  # the version byte is less: a text file may start with the magic too
 # The keys section of version 1 is the text of .keys.json, but for the names of three members.
 _CURVE_MEMBERS = {"in_tangents": "arriving", "out_tangents": "leaving"}
@@ -50,10 +50,15 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     """Return the keyed motion that is stored in a file."""
     keyed = _open_stored(source).keyed()
     if keyed is None:
-        raise source.error("holds no keys; kp.load reads its frames and kp.unbake finds keys for them")
+        raise source.error("holds no keys", hint=UNBAKE_HINT)
     if options.fps is not None and options.fps != keyed.fps:
-        raise OptionError(f"{source.path}: fps={options.fps:g}, but the file states {keyed.fps:g}; "
-                          f"its .sample(fps=...) gives frames at any rate")  # fmt: skip
+        raise OptionError(
+            path=source.path,
+            option="fps",
+            value=options.fps,
+            expected=f"{keyed.fps:g}, which the file states",
+            hint=RATE_HINT,
+        )
     return keyed
 
 
@@ -61,13 +66,20 @@ def read_swings(source: Source, options: LoadOptions) -> Swings:
     """Return the swings that are stored in a file."""
     swings = _open_stored(source).swings()
     if swings is None:
-        raise source.error("holds no swings; kp.load reads its frames and kp.swings finds swings in them")
+        raise source.error("holds no swings", hint=SWINGS_HINT)
     return swings
 
 
 def _open_stored(source: Source) -> StoredMotion:
     data = source.data
-    return open_kps(ByteReader(str(source.path), len(data), lambda start, stop: data[start:stop]), limits=source.limits)
+    return open_stored(ByteReader(str(source.path), len(data), lambda start, stop: data[start:stop]), source.limits)
+
+
+def open_stored(
+    source: ByteSource, limits: Limits, describe_content: DescribeContent = lambda start: None
+) -> StoredMotion:
+    """Open a stored motion; ``describe_content`` names the format of a file that is none, for the error."""
+    return StoredMotion(source, limits, _parse_keys, describe_content)
 
 
 def _append_notes(motion: Motion, source: Source) -> Motion:
@@ -92,7 +104,7 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
 
 def _check_matches(motion: Motion, option: str, expected_type: type, extra: KeyedMotion | Swings) -> None:
     if not isinstance(extra, expected_type):
-        raise OptionError(f"{option}={type(extra).__name__}, expected {expected_type.__name__}")
+        raise OptionError(f"{option}={type(extra).__name__}", expected=expected_type.__name__)
     if extra.skeleton.names != motion.skeleton.names or extra.n_frames != motion.n_frames:
         raise OptionError(f"{option}= of {extra.n_frames} frames and {extra.n_joints} joints is not of this motion, "
                           f"which has {motion.n_frames} and {motion.n_joints}")  # fmt: skip
@@ -124,28 +136,13 @@ def _rename_members(entry: dict[str, Any], names: Mapping[str, str]) -> dict[str
     return {names.get(name, name): value for name, value in entry.items()}
 
 
-def _kps_only_options(options: SaveOptions) -> list[str]:
-    """Return the names of the options that are set and that only ``.kps`` has, each with ``=``."""
-    is_set = {
-        "tolerance_mm": options.tolerance_mm is not None,
-        "lossless": bool(options.lossless),
-        "keyed": options.keyed is not None,
-        "swings": options.swings is not None,
-    }
-    return [f"{name}=" for name, value in is_set.items() if value]
-
-
 def _reject_frame_options(clip: KeyedMotion | Swings, arguments: str, options: SaveOptions) -> None:
-    if names := _kps_only_options(options):
-        raise OptionError(f"{', '.join(names)} for {type(clip).__name__}, expected a Motion, as these are for frames; "
-                          f"to keep both: kp.save({arguments}, tolerance_mm=1.0)")  # fmt: skip
-
-
-def reject_kps_options(path: Path, suffix: str, options: SaveOptions) -> None:
-    """Raise OptionError if an option is set that only ``.kps`` has."""
-    if names := _kps_only_options(options):
-        raise OptionError(f"{path}: {', '.join(names)} is for .kps files, {suffix} has no place for it; "
-                          f"kp.save(motion, {str(path.with_suffix('.kps'))!r}, ...) keeps it")  # fmt: skip
+    if names := options.kps_only:
+        raise OptionError(
+            f"{', '.join(names)} for {type(clip).__name__}",
+            expected="a Motion, as these are for frames",
+            hint=f"to keep both: kp.save({arguments}, tolerance_mm=1.0)",
+        )
 
 
 def _parse_keys(text: bytes, path: str, limits: Limits) -> KeyedMotion:
@@ -163,7 +160,6 @@ def _sniff(head: bytes) -> bool:
     return head.startswith(MAGIC) and len(head) > len(MAGIC) and head[len(MAGIC)] < FIRST_PRINTABLE_BYTE
 
 
-set_keys_reader(_parse_keys)
 FORMAT = Format(
     "Keypose storage",
     (".kps",),
@@ -174,4 +170,7 @@ FORMAT = Format(
     write_keyed,
     read_swings=read_swings,
     write_swings=write_swings,
+    has_tolerance=True,
+    binary_suffixes=(".kps",),
+    purpose="Keypose's own compact format.",
 )

@@ -8,12 +8,11 @@ import numpy as np
 
 from keypose import kinematics
 from keypose.arrays import Floats, Ints, freeze
-from keypose.curves.cubic_fit import Channels
-from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.formats.base import LoadOptions, Source, warn_caller
+from keypose.formats.base import Source
 from keypose.formats.orientation import frames_to_skip
 from keypose.kinematics import Up
 from keypose.model import Curves, KeyedMotion, Motion, Pose, Skeleton
+from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, align_signs, conjugate, from_matrix, multiply, normalise, rotate, to_matrix
 
 SCALE_TOLERANCE = 1e-3  # scales come in half precision
@@ -122,9 +121,6 @@ def find_reference_pose(
     return (rest if kinematics.is_upright(world[0], up) else None), 0
 
 
-WARN_MM = 0.5  # on a figure of 1.7 m
-
-
 def key_every_frame(motion: Motion) -> KeyedMotion:
     """Return a dense motion as a keyed one with a key on every frame."""
     return KeyedMotion(
@@ -141,33 +137,6 @@ def key_every_frame(motion: Motion) -> KeyedMotion:
         reference_pose=motion.reference_pose,
         notes=motion.notes,
     )
-
-
-def fit_quaternion_curves(keyed: KeyedMotion) -> KeyedMotion:
-    """Return the same keys with quaternion curves, fitted if ``keyed`` has Euler curves; without a residual.
-
-    Warn if the fitted curves deviate visibly.
-    """
-    if keyed.rotation_orders is None:
-        return replace(keyed, residual=None)
-    dense = keyed.sample()
-    refitted = build_keyed_motion(
-        dense,
-        keyed.keys,
-        channels=Channels(dense.translations, freeze(align_signs(dense.rotations)), None),
-    )
-    refitted = replace(refitted, extremes=keyed.extremes)
-    if keyed.is_cubic:
-        refitted = replace(refitted, translations=keyed.translations)
-    if dense.height > 0:
-        distances = np.linalg.norm(refitted.sample().world_positions() - dense.world_positions(), axis=-1)
-        max_mm = float(distances.max()) * dense.mm_per_unit
-        if max_mm > WARN_MM:
-            warn_caller(
-                f"{keyed.name}: the format has no Euler curves; quaternion curves through the same keys are up to "
-                f"{max_mm:.1f} mm away from them, on a figure of 1.7 m"
-            )
-    return refitted
 
 
 def prepend_key_pose(keyed: KeyedMotion, pose: Pose) -> KeyedMotion:
@@ -196,31 +165,3 @@ def prepend_key_pose(keyed: KeyedMotion, pose: Pose) -> KeyedMotion:
         first_frame=keyed.first_frame - 1,
         residual=None,
     )
-
-
-def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
-    """Return joint names with a number appended to repeated ones; warn about these."""
-    unique, renamed = number_duplicates(names)
-    if renamed:
-        others = f" and {len(renamed) - 5} others" if len(renamed) > 5 else ""
-        source.warn(f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}")
-    return unique
-
-
-def number_duplicates(names: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the names with a number appended to repeated ones, as Blender does it, and the new names."""
-    used: set[str] = set()
-    numbers: dict[str, int] = {}  # the last number used for each name, so that thousands of equal names stay fast
-    unique: list[str] = []
-    renamed: list[str] = []
-    for name in names:
-        candidate, number = name, numbers.get(name, 0)
-        while candidate in used:
-            number += 1
-            candidate = f"{name}.{number:03d}"
-        if candidate != name:
-            numbers[name] = number
-            renamed.append(candidate)
-        used.add(candidate)
-        unique.append(candidate)
-    return tuple(unique), renamed

@@ -10,6 +10,7 @@ import numpy as np
 from keypose import kinematics
 from keypose.arrays import Floats
 from keypose.errors import OptionError
+from keypose.formats.base import Source
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import angle_between, multiply, rotate
@@ -31,6 +32,19 @@ MIN_REST_HEIGHT_FRACTION = 0.6  # a rest pose stands if head over feet is this f
 # Height of the lowest joint of a figure that stands on a floor at 0, as a fraction of the distance from feet to head:
 # an ankle or toe is a little above the sole.
 FLOOR_AT_ZERO = (-0.05, 0.12)
+
+MIN_JUMP_DEG = 45.0  # of the joint that jumps most
+MIN_JOINT_JUMP_DEG = 5.0  # of each joint that counts as jumping
+JUMP_RATIO = 1.5  # the jump of such a joint over its largest later step
+LOOK_AHEAD_FRAMES = 60
+MIN_JUMPING_FRACTION = 0.5  # of the joints that move at all
+MIN_SINGLE_AXIS_FRACTION = 0.75  # of the joints that move at all
+NATURAL_HEIGHT_M = 1.7
+
+# Common units in metres; 0.05644 is that of the CMU recordings.
+COMMON_UNITS_M = (1.0, 0.01, 0.001, 0.05644, 0.0254, 0.3048)
+MAX_RATIO = 1.5  # of the figure's height to the natural height, or its inverse, for a common unit to be accepted
+_POSSIBLE_M = (1e-9, 1e9)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # too large numbers: the Motion will refuse them
@@ -89,14 +103,6 @@ def rotate_to_y_up(motion: Motion) -> Motion:
     )
 
 
-MIN_JUMP_DEG = 45.0  # of the joint that jumps most
-MIN_JOINT_JUMP_DEG = 5.0  # of each joint that counts as jumping
-JUMP_RATIO = 1.5  # the jump of such a joint over its largest later step
-LOOK_AHEAD_FRAMES = 60
-MIN_JUMPING_FRACTION = 0.5  # of the joints that move at all
-MIN_SINGLE_AXIS_FRACTION = 0.75  # of the joints that move at all
-
-
 def is_reference_pose(rotations: Floats) -> bool:
     """Return whether frame 0 of ``rotations`` (T, J, 4) is an artificial pose that the movement jumps away from."""
     if len(rotations) < 3:
@@ -117,7 +123,7 @@ def is_reference_pose(rotations: Floats) -> bool:
 def frames_to_skip(rotations: Floats, mode: str) -> int:
     """Return 1 if frame 0 is the reference pose and no frame of the movement, else 0; ``mode`` as in ``load``."""
     if mode not in ("auto", "keep", "drop"):
-        raise OptionError(f"reference_pose={mode!r}, expected 'auto', 'keep' or 'drop'")
+        raise OptionError(option="reference_pose", value=mode, expected="'auto', 'keep' or 'drop'")
     if mode == "drop":
         return 1 if len(rotations) > 1 else 0
     return int(mode == "auto" and is_reference_pose(rotations))
@@ -139,3 +145,49 @@ def prepend_pose(motion: Motion, pose: Pose) -> Motion:
         rotations=np.concatenate((pose.rotations[None], motion.rotations)),
         first_frame=motion.first_frame - 1,
     )
+
+
+def metres_per_unit(motion: Motion) -> float:
+    """Return the unit that the file states, else the common unit in which the figure is nearest to 1.7 m tall.
+
+    If none makes it about as tall, return the unit in which it is 1.7 m tall.
+    """
+    if motion.metres_per_unit is not None:
+        return motion.metres_per_unit
+    height = motion.height
+    min_height, max_height = (NATURAL_HEIGHT_M / unit for unit in reversed(_POSSIBLE_M))
+    if not min_height < height < max_height:
+        return 1.0
+    log_errors = [abs(np.log(height * unit / NATURAL_HEIGHT_M)) for unit in COMMON_UNITS_M]
+    best = int(np.argmin(log_errors))
+    if log_errors[best] <= np.log(MAX_RATIO):
+        return COMMON_UNITS_M[best]
+    return NATURAL_HEIGHT_M / height
+
+
+def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
+    """Return joint names with a number appended to repeated ones; warn about these."""
+    unique, renamed = number_duplicates(names)
+    if renamed:
+        others = f" and {len(renamed) - 5} others" if len(renamed) > 5 else ""
+        source.warn(f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}")
+    return unique
+
+
+def number_duplicates(names: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the names with a number appended to repeated ones, as Blender does it, and the new names."""
+    used: set[str] = set()
+    numbers: dict[str, int] = {}  # the last number used for each name, so that thousands of equal names stay fast
+    unique: list[str] = []
+    renamed: list[str] = []
+    for name in names:
+        candidate, number = name, numbers.get(name, 0)
+        while candidate in used:
+            number += 1
+            candidate = f"{name}.{number:03d}"
+        if candidate != name:
+            numbers[name] = number
+            renamed.append(candidate)
+        used.add(candidate)
+        unique.append(candidate)
+    return tuple(unique), renamed

@@ -13,7 +13,7 @@ import numpy as np
 from keypose.arrays import Floats, Ints, freeze, runs
 from keypose.errors import OptionError
 from keypose.formats import json_common
-from keypose.formats.base import Format, LoadOptions, SaveOptions, Source
+from keypose.formats.base import Format, SaveOptions, Source
 from keypose.formats.json_common import (
     build_header,
     decode_array,
@@ -25,6 +25,7 @@ from keypose.formats.json_common import (
 from keypose.formats.json_document import JsonArray, JsonObject
 from keypose.formats.orientation import split_reference_pose
 from keypose.model import Curves, FootContacts, Motion
+from keypose.options import LoadOptions
 from keypose.swings import KeyedSpan, Path, Settings, Swings, Track
 from keypose.swings.settings import FALLBACKS, METRICS, check_setting
 from keypose.swings.swing import MAX_ANGLE
@@ -32,6 +33,10 @@ from keypose.swings.swing import MAX_ANGLE
 FIELDS = (*json_common.FIELDS, "settings", "joints", "paths", "contacts")
 SETTINGS = tuple(field.name for field in fields(Settings))
 _CHOICES = {"metric": METRICS, "fallback": FALLBACKS}
+
+FORMAT_NAME = "keypose swings"
+VERSION = 1
+MIN_ENCODED_KEYS = 24  # so many keys on consecutive frames are encoded in base64
 
 
 def read(source: Source, options: LoadOptions) -> Motion:
@@ -217,11 +222,6 @@ def _read_contacts(json: JsonObject, budget: _KeyBudget) -> FootContacts | None:
     return FootContacts(tuple(foot.raw_text("foot") for foot in feet), freeze(in_contact))
 
 
-FORMAT_NAME = "keypose swings"
-VERSION = 1
-MIN_ENCODED_KEYS = 24  # so many keys on consecutive frames are encoded in base64
-
-
 def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
     """Encode swings. The reference pose is a field of its own, so it never becomes a frame."""
     return format_document(build_document(swings))
@@ -303,5 +303,12 @@ def _sniff(head: bytes) -> bool:
 
 
 FORMAT = Format(
-    "Keypose swings", (".swings.json",), _sniff, read, gzip=True, read_swings=read_swings, write_swings=write_swings
+    "Keypose swings",
+    (".swings.json",),
+    _sniff,
+    read,
+    gzip=True,
+    read_swings=read_swings,
+    write_swings=write_swings,
+    media_type="application/json",
 )

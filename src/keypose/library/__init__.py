@@ -7,10 +7,10 @@
 ``store.py`` joins a database with its blobs. ``tables.py`` defines the tables, ``library_info.py`` creates them and
 checks the row that describes the library; ``db/`` covers SQLite and PostgreSQL, ``blobs/`` folders and object stores.
 ``rows.py`` and ``analysis_rows.py`` convert between rows and ``records.py``, ``array_codec.py`` between arrays and
-bytes. ``text_normalization.py`` cleans names, tags and notes.
+bytes; ``rows.py`` also cleans names, tags and notes.
 
-``source_file.py`` reads input files with the options of ``load_options.py``; ``analysis.py`` turns them into clips and
-computes everything that is stored about their frames. ``canonical.py`` makes bodies of all skeletons comparable;
-``descriptors/`` computes vectors of whole clips, ``search_vectors.py`` selects those that a database indexes.
-``search/`` searches whole clips, parts and poses, ``results_page.py`` renders results as HTML.
+``analysis.py`` reads input files, turns them into clips and computes everything that is stored about their frames.
+``canonical.py`` makes bodies of all skeletons comparable; ``descriptors/`` computes vectors of whole clips,
+``search_vectors.py`` selects those that a database indexes. ``search/`` searches whole clips, parts and poses,
+``results_page.py`` renders results as HTML.
 """

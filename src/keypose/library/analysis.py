@@ -6,25 +6,26 @@ import hashlib
 import math
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from keypose.api.select import ladder
 from keypose.arrays import Frozen, Ints
 from keypose.errors import FileError, FormatError, FormatWarning, ModelError, OptionError
-from keypose.formats import Limits, recognise_format
-from keypose.formats.base import GZIP_MAGIC, Format, LoadOptions, Source, gunzip, read_bytes
+from keypose.formats import Limits, acclaim, gltf, kps, recognise_format
+from keypose.formats.base import GZIP_MAGIC, Format, Source, gunzip, read_bytes
 from keypose.library.blobs import sha256_hex
 from keypose.library.canonical import FPS, CanonicalBody, canonical_body
 from keypose.library.descriptors import Description, Windows, describe_body
 from keypose.library.descriptors.description import Posture, posture
-from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
 from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable, build_body_swing_table
 from keypose.model import Motion, Skeleton
+from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions
 from keypose.pictures.strip import strip
 from keypose.storage import encode_kps
 from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
@@ -38,6 +39,21 @@ POSE_STEP_M = 0.15  # mean joint movement between two stored poses, on a figure 
 MIN_FPS = 2.0  # below it poses are not compared as motion
 MAX_SWING_SAMPLES = 1 << 24  # joints x frames at 30 fps: above it no swings are computed
 MAX_DRAWN_JOINTS = 500
+Conversion = Literal["other_file", "load_options"]  # why a motion is stored as .kps, not as the original bytes
+
+# Minimum rotation in one swing, in degrees. A third to a half of CMU's clips have such a swing of each limb, nearly all
+# have smaller ones of every limb; a fifth rotate the head so far.
+MIN_SWING_DEG = {"left_arm": 75.0, "right_arm": 75.0, "left_leg": 75.0, "right_leg": 75.0, "torso": 75.0, "head": 30.0}
+FACET_BODY_PARTS = tuple(MIN_SWING_DEG)
+_ARM_PARTS = ("collar", "upper_arm", "forearm", "hand")
+_HEAD_PARTS = ("neck", "head")
+
+KPS_SUFFIX = kps.FORMAT.suffixes[0]
+MULTI_FILE_SUFFIXES = (*acclaim.AMC.suffixes, *gltf.GLTF.suffixes)  # usually need other files, unlike .glb
+CONVERSION_NOTES: Mapping[Conversion, str] = {
+    "other_file": "kept as .kps without loss, not as the bytes that came: it needs another file beside it",
+    "load_options": "kept as .kps without loss, not as the bytes that came: these alone would be read otherwise",
+}
 
 
 @dataclass(frozen=True)
@@ -152,14 +168,6 @@ def sample_poses(body_posture: Posture) -> Windows:
     return Windows(vectors[frames].astype(np.float32), starts_s, ends_s, weights, (0.0, 1.0))
 
 
-# Minimum rotation in one swing, in degrees. A third to a half of CMU's clips have such a swing of each limb, nearly all
-# have smaller ones of every limb; a fifth rotate the head so far.
-MIN_SWING_DEG = {"left_arm": 75.0, "right_arm": 75.0, "left_leg": 75.0, "right_leg": 75.0, "torso": 75.0, "head": 30.0}
-FACET_BODY_PARTS = tuple(MIN_SWING_DEG)
-_ARM_PARTS = ("collar", "upper_arm", "forearm", "hand")
-_HEAD_PARTS = ("neck", "head")
-
-
 def facet_of(part: str) -> str:
     """Return the facet of a body part (one of ``BODY_PARTS`` of swing tables)."""
     side, _, rest = part.partition("_")
@@ -173,9 +181,6 @@ def find_moving_body_parts(swings: Iterable[tuple[str, float]]) -> frozenset[str
     return frozenset(facet_of(part) for part, angle in swings if math.degrees(angle) >= MIN_SWING_DEG[facet_of(part)])
 
 
-NEEDS_OTHER_FILE = "needs another file beside it, expected bytes that can be read alone"
-
-
 @dataclass(frozen=True, eq=False)
 class PreparedClip(Frozen):
     """A new clip without its metadata."""
@@ -186,7 +191,7 @@ class PreparedClip(Frozen):
     analysis: Analysis
     tolerance_mm: float | None = None
     notes: tuple[str, ...] = ()  # of the reader
-    conversion_note: str = ""  # why the stored bytes are not the original ones
+    conversion: Conversion | None = None  # why the stored bytes are not the original ones
 
 
 @dataclass(frozen=True)
@@ -211,7 +216,7 @@ def prepare_clip(source: SourceFile, tolerance_mm: float | None) -> PreparedClip
         analyse(source.motion),
         stored.tolerance_mm,
         source.motion.notes,
-        source.conversion_note,
+        source.conversion,
     )
 
 
@@ -226,7 +231,8 @@ def read_source(
     except FileError:
         if path != placeholder:
             raise
-        raise FormatError(path, NEEDS_OTHER_FILE) from None
+        problem = "needs another file beside it"
+        raise FormatError(path, problem, code="needs_other_file", expected="bytes that can be read alone") from None
 
 
 def run_prepare_job(job: PrepareJob) -> PreparedClip:
@@ -237,12 +243,6 @@ def run_prepare_job(job: PrepareJob) -> PreparedClip:
         read_source(content, path, Path(job.placeholder), job.limits, job.options), job.tolerance_mm
     )
     return replace(prepared, data=b"") if prepared.data is job.data else prepared
-
-
-KPS_SUFFIX = ".kps"
-MULTI_FILE_SUFFIXES = (".amc", ".gltf")  # may need other files
-NEEDS_OTHER_FILE_NOTE = "kept as .kps without loss, not as the bytes that came: it needs another file beside it"
-LOAD_OPTIONS_NOTE = "kept as .kps without loss, not as the bytes that came: these alone would be read otherwise"
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class SourceFile:
     suffix: str
     motion: Motion
     tolerance_mm: float | None = None  # of lossy storage; None: the original bytes
-    conversion_note: str = ""  # why the bytes are not the original ones
+    conversion: Conversion | None = None  # why the bytes are not the original ones
 
 
 def unzip_content(data: bytes, path: Path, limits: Limits) -> FileContent:
@@ -320,9 +320,9 @@ def read_source_file(
         return SourceFile(content, suffix, motion)
     standalone = _try_read_standalone(content, placeholder.with_name(f"clip{suffix}"), limits)
     if standalone is None and may_need_others:
-        return SourceFile(encode_motion(motion), KPS_SUFFIX, motion, conversion_note=NEEDS_OTHER_FILE_NOTE)
+        return SourceFile(encode_motion(motion), KPS_SUFFIX, motion, conversion="other_file")
     if options != DEFAULT_LOAD_OPTIONS and (standalone is None or not _have_same_frames(standalone, motion)):
-        return SourceFile(encode_motion(motion), KPS_SUFFIX, motion, conversion_note=LOAD_OPTIONS_NOTE)
+        return SourceFile(encode_motion(motion), KPS_SUFFIX, motion, conversion="load_options")
     return SourceFile(content, suffix, motion)
 
 

@@ -18,6 +18,7 @@ from keypose.library.db import Dialect
 from keypose.library.descriptors import Description, Windows
 from keypose.library.descriptors.clip_vector import KINDS
 from keypose.library.extra import sa
+from keypose.library.records import rebuild_hint
 from keypose.library.rows import MAX_IDS_PER_QUERY
 from keypose.library.search.part_gallery import PartTrack
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
@@ -29,7 +30,6 @@ from keypose.library.tables import (
     descriptors,
     is_not_in_trash,
     key_poses,
-    library_info,
     swings,
     trash,
 )
@@ -44,13 +44,27 @@ _CHECKSUM_COLUMNS: dict[sa.Table, tuple[str, ...]] = {  # written for each clip,
 CHECKSUM_PREFIX_DIGITS = 16  # enough to detect a change
 
 # Searchable clips: analysed by this version and not in the trash.
-_IS_SEARCHABLE = (analyses.c.version == ANALYSIS_VERSION, is_not_in_trash(analyses.c.clip_id))
+IS_SEARCHABLE = (analyses.c.version == ANALYSIS_VERSION, is_not_in_trash(analyses.c.clip_id))
 _HAS_UNSEARCHABLE = sa.select(
     sa.or_(
         sa.exists(sa.select(trash.c.clip_id)),
         *(sa.select(of(analyses.c.version)).scalar_subquery() != ANALYSIS_VERSION for of in (sa.func.min, sa.func.max)),
     )
 )  # fast: the index on versions gives minimum and maximum
+
+POSES, SWING_TABLE, TRACK = (
+    "poses",
+    "swing_table",
+    "track",
+)  # names in table `descriptors` beside descriptors of clips
+MAX_STRIP_BYTES = 16 << 20  # of SVG, decompressed
+DESCRIPTOR_NAMES = {"clip", *KINDS}  # every description has all of them
+_BODY_PART_INDEX = {part: k for k, part in enumerate(BODY_PARTS)}
+WINDOW_ARRAYS = ("vectors", "starts_s", "ends_s", "weights", "background_distance")
+
+ClipIds = Sequence[int]
+Item = TypeVar("Item")
+Rows = list[tuple[Any, ...]]
 
 
 def write_analysis(connection: sa.Connection, dialect: Dialect, clip_id: int, analysis: Analysis) -> None:
@@ -172,7 +186,7 @@ def load_searchable_checksums(connection: sa.Connection) -> dict[int, str]:
     Fetched as one aggregated text, as fetching thousands of rows takes much longer.
     """
     pair = sa.cast(analyses.c.clip_id, sa.String) + ":" + sa.func.substr(analyses.c.checksum, 1, CHECKSUM_PREFIX_DIGITS)
-    text = connection.execute(sa.select(sa.func.aggregate_strings(pair, ",")).where(*_IS_SEARCHABLE)).scalar_one()
+    text = connection.execute(sa.select(sa.func.aggregate_strings(pair, ",")).where(*IS_SEARCHABLE)).scalar_one()
     pairs = (each.partition(":") for each in (text or "").split(",") if each)
     return {int(clip_id): checksum for clip_id, _, checksum in pairs}
 
@@ -181,45 +195,8 @@ def restrict_to_searchable(connection: sa.Connection, clip_query: Any) -> Any:
     """Return a query for the searchable clips among ``clip_query`` (None: all); unchanged if all are searchable."""
     if not connection.execute(_HAS_UNSEARCHABLE).scalar_one():
         return clip_query
-    searchable = sa.select(analyses.c.clip_id).where(*_IS_SEARCHABLE)
+    searchable = sa.select(analyses.c.clip_id).where(*IS_SEARCHABLE)
     return searchable if clip_query is None else searchable.where(analyses.c.clip_id.in_(clip_query))
-
-
-def is_searchable(connection: sa.Connection, clip_id: int) -> bool:
-    """Return whether searches include a clip."""
-    return (
-        connection.execute(sa.select(analyses.c.clip_id).where(analyses.c.clip_id == clip_id, *_IS_SEARCHABLE)).first()
-        is not None
-    )
-
-
-POSES, SWING_TABLE, TRACK = (
-    "poses",
-    "swing_table",
-    "track",
-)  # names in table `descriptors` beside descriptors of clips
-MAX_STRIP_BYTES = 16 << 20  # of SVG, decompressed
-DESCRIPTOR_NAMES = {"clip", *KINDS}  # every description has all of them
-_BODY_PART_INDEX = {part: k for k, part in enumerate(BODY_PARTS)}
-WINDOW_ARRAYS = ("vectors", "starts_s", "ends_s", "weights", "background_distance")
-
-ClipIds = Sequence[int]
-Item = TypeVar("Item")
-Rows = list[tuple[Any, ...]]
-
-
-def _build_windows(arrays: Mapping[str, NDArray[Any]]) -> Windows:
-    vectors, starts_s, ends_s, weights, background_distance = (arrays[name] for name in WINDOW_ARRAYS)
-    n = len(vectors)
-    is_valid = (
-        vectors.dtype == weights.dtype == np.float32
-        and vectors.ndim == 2
-        and all(each.shape == (n,) for each in (starts_s, ends_s, weights))
-        and background_distance.shape == (2,)
-    )
-    if not is_valid:
-        raise ArrayCodecError("arrays that do not fit together")
-    return Windows(vectors, starts_s, ends_s, weights, (float(background_distance[0]), float(background_distance[1])))
 
 
 # Data for search, by clip id; clips that are missing or lack it are left out.
@@ -237,6 +214,20 @@ def load_descriptions(connection: sa.Connection, clip_ids: ClipIds) -> dict[int,
         if missing:
             _raise_damaged(connection, clip_id, f"no {', '.join(sorted(missing))}")
     return {clip_id: Description(*both) for clip_id, both in windows_by_clip.items()}
+
+
+def _build_windows(arrays: Mapping[str, NDArray[Any]]) -> Windows:
+    vectors, starts_s, ends_s, weights, background_distance = (arrays[name] for name in WINDOW_ARRAYS)
+    n = len(vectors)
+    is_valid = (
+        vectors.dtype == weights.dtype == np.float32
+        and vectors.ndim == 2
+        and all(each.shape == (n,) for each in (starts_s, ends_s, weights))
+        and background_distance.shape == (2,)
+    )
+    if not is_valid:
+        raise ArrayCodecError("arrays that do not fit together")
+    return Windows(vectors, starts_s, ends_s, weights, (float(background_distance[0]), float(background_distance[1])))
 
 
 def load_poses(connection: sa.Connection, clip_ids: ClipIds) -> dict[int, Windows]:
@@ -310,15 +301,6 @@ def load_key_frames(connection: sa.Connection, clip_id: int) -> tuple[int, ...]:
     return frames
 
 
-def load_change_count(connection: sa.Connection) -> int:
-    """Return the change counter of the library, which grows with every write that can change search results."""
-    changes = connection.execute(sa.select(library_info.c.changes)).scalar_one()
-    if not isinstance(changes, int):
-        location = connection.engine.url.database or "the library"
-        raise FormatError(location, f"{changes!r:.60} changes, expected a number: rebuild() makes it sound")
-    return changes
-
-
 def split_into_batches(clip_ids: ClipIds) -> Iterable[list[int]]:
     """Yield ids in batches that fit into one SQL statement."""
     return (list(clip_ids[first : first + MAX_IDS_PER_QUERY]) for first in range(0, len(clip_ids), MAX_IDS_PER_QUERY))
@@ -351,5 +333,10 @@ def _decode(connection: sa.Connection, clip_id: int, decode: Callable[..., Item]
 def _raise_damaged(connection: sa.Connection, clip_id: int, problem: str) -> NoReturn:
     location = connection.engine.url.database or "the library"
     name = connection.execute(sa.select(clips.c.name).where(clips.c.id == clip_id)).scalar() or f"clip {clip_id}"
-    raise FormatError(location, f"what is kept about the frames of {name} is damaged ({problem}), expected an "
-                                "analysis: rebuild() makes it anew")  # fmt: skip
+    raise FormatError(
+        location,
+        f"what is kept about the frames of {name} is damaged ({problem})",
+        code="needs_rebuild",
+        expected="an analysis",
+        hint=rebuild_hint("makes it anew"),
+    )

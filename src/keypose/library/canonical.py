@@ -120,8 +120,10 @@ def _positions_at_rate(motion: Motion, joints: list[int]) -> Floats:
     """Return the positions of ``joints``, (T, 17, 3), at 30 fps; long motions in chunks, to save memory."""
     n_frames = motion.n_frames * FPS / motion.fps
     if n_frames > MAX_FRAMES:
-        raise OptionError(f"{motion.name or 'the motion'} lasts {motion.duration_s:.0f} s, expected at most "
-                          f"{MAX_FRAMES / FPS:.0f} s of what is compared")  # fmt: skip
+        raise OptionError(
+            f"{motion.name or 'the motion'} lasts {motion.duration_s:.0f} s",
+            expected=f"at most {MAX_FRAMES / FPS:.0f} s of what is compared",
+        )
     if n_frames <= CHUNK_FRAMES:
         return motion.at_fps(FPS).world_positions()[:, joints]
     frames = frames_at_rate(motion.n_frames, motion.n_joints, motion.fps, FPS)

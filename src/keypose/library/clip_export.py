@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
-from keypose.errors import FileError, KeyposeError, OptionError
+from keypose.errors import FileError, KeyposeError, OptionError, format_value
 from keypose.formats.base import write_atomically
 from keypose.library.records import Clip
 from keypose.library.rows import file_stem
 from keypose.library.store import Store
-from keypose.validation import format_value
 
 HASH_DIGITS = 8  # appended to a name that several clips have
 MAX_NAMED = 10  # clips that an error lists
@@ -41,7 +40,7 @@ def export_each(
     chosen_clips = list(clips)
     invalid = next((clip for clip in chosen_clips if not isinstance(clip, Clip)), None)
     if invalid is not None:
-        raise OptionError(f"clips has {format_value(invalid)}, expected clips, as clips() and clip() give them")
+        raise OptionError(f"clips has {format_value(invalid)}", expected="clips, as clips() and clip() give them")
     target = _create_folder(folder)
     for clip, name in zip(chosen_clips, file_names(chosen_clips), strict=True):
         try:
@@ -55,7 +54,7 @@ def _create_folder(folder: str | PathLike[str]) -> Path:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
     except TypeError:
-        raise OptionError(f"folder={format_value(folder)}, expected the path of a folder") from None
+        raise OptionError(option="folder", value=folder, expected="the path of a folder") from None
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL or a lone surrogate
         raise FileError(f"{os.fspath(folder)!a:.80}: cannot be made "
                         f"({getattr(error, 'strerror', None) or error})") from None  # fmt: skip
@@ -86,14 +85,14 @@ def _add_hash(clip: Clip, taken_names: set[str]) -> str:
 def _write_clip(store: Store, clip: Clip, path: Path) -> Path:
     data = store.read_bytes(clip)
     if path.is_symlink():
-        raise FileError(f"{path}: is a link, expected a free name")
+        raise FileError("is a link", path=path, expected="a free name")
     try:
         existing = path.read_bytes() if path.is_file() and path.stat().st_size == len(data) else None
     except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise FileError(f"cannot be read ({error.strerror or error})", path=path) from None
     if existing == data:
         return path
     if os.path.lexists(path):
-        raise FileError(f"{path}: is there with other content, expected a free name or the same bytes")
+        raise FileError("is there with other content", path=path, expected="a free name or the same bytes")
     write_atomically(path, data, overwrite=False)
     return path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 
 from keypose.errors import FileError, FormatError, LimitError, OptionError
-from keypose.formats.base import LoadOptions
+from keypose.formats.base import build_load_options
 from keypose.library.analysis import (
     KPS_SUFFIX,
     FileContent,
@@ -25,7 +25,6 @@ from keypose.library.analysis import (
 from keypose.library.analysis_rows import write_analysis
 from keypose.library.blobs import sha256_hex
 from keypose.library.extra import sa
-from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
 from keypose.library.metadata import (
     ClipMetadata,
     adds_metadata,
@@ -45,11 +44,12 @@ from keypose.library.rows import (
     find_clip,
     is_in_trash,
     load_clips,
-    now_text,
 )
 from keypose.library.store import Store
-from keypose.library.tables import blobs, clips
+from keypose.library.tables import blobs, clips, now_text
+from keypose.limits import limit_hint
 from keypose.model import Motion
+from keypose.options import DEFAULT_LOAD_OPTIONS, LoadKeywords, LoadOptions
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,12 @@ class InsertResult:
     is_new: bool = False
     is_changed: bool = False  # existed, and got a new name, tag or field
     is_repaired: bool = False  # its lost, damaged or lossy bytes were replaced
+
+
+def parse_load_keywords(keywords: LoadKeywords) -> LoadOptions:
+    """Return checked options; the path of a skeleton becomes absolute, as workers have folders of their own."""
+    options = build_load_options(**keywords)
+    return options if options.asf is None else replace(options, asf=options.asf.absolute())
 
 
 def add(
@@ -77,14 +83,14 @@ def add(
     clean_tag_names, checked_tolerance_mm = clean_tags(tags), check_tolerance_mm(tolerance_mm)
     if isinstance(content, Motion):
         if options != DEFAULT_LOAD_OPTIONS:
-            raise OptionError("how to read a Motion, expected nothing: it was read already")
+            raise OptionError("how to read a Motion", expected="nothing: it was read already")
         metadata = ClipMetadata(
             clean_name(name or content.name or "clip"), clean_tag_names, clean_fields(source or "", licence, note)
         )
         return add_motion(store, content, metadata, checked_tolerance_mm)
     if isinstance(content, bytes):
         if name is None:
-            raise OptionError("name=None, expected a name, as bytes have none")
+            raise OptionError("name=None", expected="a name, as bytes have none")
         metadata = ClipMetadata(clean_name(name), clean_tag_names, clean_fields(source or "", licence, note))
         return add_bytes(store, content, metadata, checked_tolerance_mm, options)
     path, file_name = default_name(content)
@@ -114,8 +120,11 @@ def add_bytes(
 ) -> Clip:
     """Add the bytes of a file; they must be readable without other files."""
     if len(data) > store.limits.bytes:
-        raise LimitError(metadata.name, f"{len(data)} bytes, expected at most {store.limits.bytes}; to allow it: "
-                                     "limits=Limits(bytes=...)")  # fmt: skip
+        raise LimitError(
+            metadata.name,
+            f"{len(data)} bytes, expected at most {store.limits.bytes}",
+            hint=limit_hint("bytes"),
+        )
     content = unzip_content(data, Path(metadata.name), store.limits)
     path = store.blobs.placeholder_path(file_stem(metadata.name))
     try:
@@ -123,7 +132,7 @@ def add_bytes(
     except FormatError as error:
         if error.path != str(path):
             raise
-        raise type(error)(metadata.name, error.problem, line=error.line, byte=error.byte) from None
+        raise error.with_fields(path=metadata.name) from None
 
 
 def add_file(
@@ -290,6 +299,7 @@ def _insert_clip(
         **metadata.fields,
         "added_at": now_text(),
         "tolerance_mm": prepared.tolerance_mm,
+        "is_placeholder": int(metadata.is_placeholder),
         "checksum": "",
     }
     clip_id = connection.execute(sa.insert(clips).values(row).returning(clips.c.id)).scalar_one()

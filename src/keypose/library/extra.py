@@ -8,6 +8,6 @@ try:
     import sqlalchemy as sa
     from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 except ImportError:
-    raise MissingExtra("a library of clips needs: pip install 'keypose[library]'") from None
+    raise MissingExtra("a library of clips needs", "pip install 'keypose[library]'") from None
 
 __all__ = ["sa", "sqlite_insert"]

@@ -6,31 +6,34 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Self, Unpack, overload
 
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_value
 from keypose.formats import Limits
 from keypose.library import clip_export, clip_insert, listing, metadata, verification
 from keypose.library.analysis_rows import load_key_frames, load_strip, load_swing_table
 from keypose.library.blobs import open_blobs
 from keypose.library.blobs.folder import check_owner
-from keypose.library.ingest import ReportCollector, ingest
-from keypose.library.ingest.run import OnProgress
+from keypose.library.clip_insert import parse_load_keywords
+from keypose.library.ingest import ReportCollector
+from keypose.library.ingest.run import OnProgress, ingest
 from keypose.library.listing import Filters
-from keypose.library.load_options import LoadKeywords, build_load_options
 from keypose.library.rebuild import OnRebuildProgress, rebuild_library
 from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport, Stats
 from keypose.library.rows import clip_exists, find_clip
+from keypose.library.search.candidate_source import CandidateSource
 from keypose.library.search.hits import Hit
 from keypose.library.search.memory_index import MemoryIndex
 from keypose.library.search.search import compute_pose_vector, open_candidate_source, search, search_part, search_pose
 from keypose.library.search.swing_overlap import SwingTable
 from keypose.library.store import Database, Store
 from keypose.model import Motion
+from keypose.options import LoadKeywords
 from keypose.pictures.svg import Picture, parse_size
-from keypose.validation import check_number, format_value
+from keypose.validation import check_number
 
 BUSY_S = 30.0
 
@@ -67,10 +70,14 @@ class Library:
             allowed = limits or Limits()
             self._store = Store(database, open_blobs(database.blob_location, database.dialect, allowed.bytes), allowed)
             check_owner(self._store.blobs, database.identity, self.location)
-            self._candidate_source = open_candidate_source(database.dialect)
         except BaseException:
             database.close()
             raise
+
+    @cached_property
+    def _candidate_source(self) -> CandidateSource:
+        """What searches compare with; created by the first search."""
+        return open_candidate_source(self._store.database.dialect)
 
     def __enter__(self) -> Self:
         return self
@@ -129,8 +136,9 @@ class Library:
 
         Sorted by name, clips whose name equals ``words`` come first.
 
-        ``words``: each is a prefix of a word in the names or tags; ``tags``: the clip has all of them; ``skeleton``:
-        the hash of its rig; ``body_part``: a limb that swings widely, such as ``"left_leg"``.
+        ``words``: each is a prefix of a word in the names or tags; ``tags``: the clip has all of them;
+        ``min_duration_s``, ``max_duration_s``: seconds, both inclusive; ``skeleton``: the hash of its rig;
+        ``body_part``: a limb that swings widely, such as ``"left_leg"``.
         """
         filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
         return listing.list_clips(self._store, filters, sort, limit, skip, words)
@@ -278,7 +286,7 @@ class Library:
                 licence,
                 note,
                 tolerance_mm,
-                build_load_options(**load_options),
+                parse_load_keywords(load_options),
             )
         if isinstance(content, str | PathLike):
             if not os.path.isdir(content):  # noqa: PTH112 - Path.is_dir raises for names that are too long
@@ -291,11 +299,11 @@ class Library:
                     licence,
                     note,
                     tolerance_mm,
-                    build_load_options(**load_options),
+                    parse_load_keywords(load_options),
                 )
             content = (content,)
         elif not isinstance(content, Iterable):
-            raise OptionError(f"{type(content).__name__} to add, expected a path, bytes or a Motion")
+            raise OptionError(f"{type(content).__name__} to add", expected="a path, bytes or a Motion")
         if name is not None:
             raise OptionError(f"name={name!r} for many files, expected none: each is named after its file")
         collector = ReportCollector(on_progress)
@@ -392,7 +400,7 @@ class Library:
     def retag(self, clips: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> tuple[Clip, ...]:
         """Add and remove tags of several clips: all or none; return each clip once, in order."""
         if isinstance(clips, str):
-            raise OptionError(f"clips={format_value(clips)}, expected several clips: [{format_value(clips)}]")
+            raise OptionError(option="clips", value=clips, expected=f"several clips: [{format_value(clips)}]")
         return metadata.retag(self._store, clips, add, remove)
 
     # Drafts

@@ -10,25 +10,24 @@ from keypose.errors import FormatError
 from keypose.library import tables
 from keypose.library.db import Dialect
 from keypose.library.extra import sa
-from keypose.library.rows import now_text
-from keypose.library.tables import library_info, library_info_copy
+from keypose.library.tables import library_info, library_info_copy, now_text
 
 _COPIED_COLUMNS = ("created_at", "blob_location", "changes")
-_REPAIR_HINT = "rebuild() makes it sound"
+SCHEMA_VERSION = 1
 
 
 def find_problems(connection: sa.Connection) -> Iterator[str]:
     """Yield differences between the row and its copy, and invalid values."""
     rows, copies = _rows(connection, library_info), _rows(connection, library_info_copy)
     if len(rows) != 1 or len(copies) != 1:
-        yield f"{len(rows)} and {len(copies)} rows say what the library is, expected one and its copy; {_REPAIR_HINT}"
+        yield f"{len(rows)} and {len(copies)} rows say what the library is, expected one and its copy"
         return
     for column in _COPIED_COLUMNS:
         if rows[0][column] != copies[0][column]:
             values = f"{rows[0][column]!r} and {copies[0][column]!r}"
-            yield f"its {column} is {values}, expected the same twice; {_REPAIR_HINT}"
+            yield f"its {column} is {values}, expected the same twice"
     if not _is_timestamp(rows[0]["created_at"]):
-        yield f"it was made at {rows[0]['created_at']!r}, expected a date; {_REPAIR_HINT}"
+        yield f"it was made at {rows[0]['created_at']!r}, expected a date"
 
 
 def load_created_at(connection: sa.Connection) -> datetime:
@@ -60,9 +59,6 @@ def _is_timestamp(value: object) -> bool:
         return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
     except ValueError:
         return False
-
-
-SCHEMA_VERSION = 1
 
 
 def create_tables(connection: sa.Connection, dialect: Dialect, blob_location: str, identity: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from keypose.errors import FormatError, OptionError
+from keypose.errors import FormatError, Hint, OptionError
 from keypose.library.analysis import FACET_BODY_PARTS
 from keypose.library.db import Dialect
 from keypose.library.extra import sa
@@ -113,8 +113,12 @@ def stats(store: Store) -> Stats:
         ).one()
         tag_counts = count_tags(connection, Filters().list_query(store.database.dialect))
     if not all(isinstance(total, int | Decimal) for total in (n_frames, size)) or not 0 <= duration_s < math.inf:
-        raise FormatError(store.database.dialect.location, "the sums of durations, frames or bytes are none, expected "
-                                                        "numbers: verify() says of which clips")  # fmt: skip
+        raise FormatError(
+            store.database.dialect.location,
+            "the sums of durations, frames or bytes are none",
+            expected="numbers",
+            hint=Hint(python="verify() says of which clips", command="keypose library verify says of which clips"),
+        )
     return Stats(int(count), float(duration_s), int(n_frames), int(size), int(skeletons), tag_counts)
 
 
@@ -150,7 +154,7 @@ class Filters:
             for name, seconds in (("min_duration_s", min_duration_s), ("max_duration_s", max_duration_s))
         )
         if min_s is not None and max_s is not None and min_s > max_s:
-            raise OptionError(f"min_duration_s={min_s:g}, expected at most max_duration_s={max_s:g}")
+            raise OptionError(option="min_duration_s", value=min_s, expected=f"at most max_duration_s={max_s:g}")
         return cls(
             words=() if words is None else parse_query_words(words),
             tags=clean_tags(tags),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from keypose.errors import Conflict, FormatError, OptionError
 from keypose.formats.base import Source
-from keypose.library.analysis import LOAD_OPTIONS_NOTE, PreparedClip
+from keypose.library.analysis import PreparedClip
 from keypose.library.db import Dialect
 from keypose.library.extra import sa
 from keypose.library.records import Clip, Draft
@@ -22,15 +22,14 @@ from keypose.library.rows import (
     delete_unused_blob_row,
     finalize_clip,
     find_clip,
-    format_time,
     load_clips,
-    now_text,
 )
 from keypose.library.store import Store
-from keypose.library.tables import clips, drafts, other_names, tags, trash
+from keypose.library.tables import clips, drafts, format_time, now_text, other_names, tags, trash
 from keypose.validation import check_int, check_number, check_text
 
-FOUND_BY_REBUILD = "found by rebuild"  # note of clips without a name
+MAX_BYTES = 4 << 20  # of a draft in UTF-8
+DELETED = ""  # data of a deleted draft: the row stays, so that no revision is reused
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,11 @@ class ClipMetadata:
     tags: tuple[str, ...]
     fields: Mapping[str, str]  # source, licence, note
     animation: str = ""  # appended to the name unless it is the default one
+    is_placeholder: bool = False  # name and note are by rebuild
 
     def for_clip(self, prepared: PreparedClip) -> ClipMetadata:
         """Return the metadata with the name of the animation appended, if another than the default was read."""
-        if not self.animation or prepared.conversion_note != LOAD_OPTIONS_NOTE:
+        if not self.animation or prepared.conversion != "load_options":
             return self
         return replace(self, name=clean_name(f"{self.name}: {self.animation}"))
 
@@ -54,7 +54,7 @@ def default_name(path: str | PathLike[str]) -> tuple[Path, str]:
     try:
         checked_path = Path(path)
     except TypeError:
-        raise OptionError(f"{type(path).__name__} to add, expected a path, bytes or a Motion") from None
+        raise OptionError(f"{type(path).__name__} to add", expected="a path, bytes or a Motion") from None
     try:
         return checked_path, clean_name(Source(checked_path, b"").name or "clip")
     except OptionError as error:
@@ -78,16 +78,11 @@ def insert_tags(connection: sa.Connection, dialect: Dialect, clip_id: int, new_t
         connection.execute(dialect.insert_new(tags, [{"clip_id": clip_id, "tag": tag} for tag in new_tags]))
 
 
-def _is_unnamed(clip: Clip) -> bool:
-    """Return whether the clip was found by rebuild and nobody has named it since."""
-    return clip.note == FOUND_BY_REBUILD and clip.name == clip.blob[: len(clip.name)]
-
-
 def adds_metadata(clip: Clip, metadata: ClipMetadata) -> bool:
     """Return whether ``metadata`` adds a name, a tag or a field to the clip."""
     has_name = metadata.name in (clip.name, *clip.other_names)
     return (
-        _is_unnamed(clip)
+        clip.is_placeholder
         or not has_name
         or not set(metadata.tags).issubset(clip.tags)
         or bool(_missing_fields(clip, metadata))
@@ -102,8 +97,8 @@ def _missing_fields(clip: Clip, metadata: ClipMetadata) -> dict[str, str]:
 def merge_metadata(store: Store, connection: sa.Connection, clip_id: int, clip: Clip, metadata: ClipMetadata) -> Clip:
     """Add metadata to a clip, restore it from the trash, and return it; existing fields stay."""
     dialect = store.database.dialect
-    if _is_unnamed(clip):
-        values = {"name": metadata.name, "note": metadata.fields.get("note", "")}
+    if clip.is_placeholder:
+        values = {"name": metadata.name, "note": metadata.fields.get("note", ""), "is_placeholder": 0}
         connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(values))
     elif metadata.name != clip.name:
         connection.execute(dialect.insert_new(other_names, [{"clip_id": clip_id, "name": metadata.name}]))
@@ -120,7 +115,7 @@ def rename(store: Store, name_or_hash: str, name: str) -> Clip:
     dialect = store.database.dialect
     with store.database.begin_write() as connection:
         clip_id, old_clip = find_clip(connection, name_or_hash)
-        connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(name=new_name))
+        connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(name=new_name, is_placeholder=0))
         connection.execute(dialect.insert_new(other_names, [{"clip_id": clip_id, "name": old_clip.name}]))
         connection.execute(
             sa.delete(other_names).where(other_names.c.clip_id == clip_id, other_names.c.name == new_name)
@@ -130,7 +125,10 @@ def rename(store: Store, name_or_hash: str, name: str) -> Clip:
 
 def describe(store: Store, name_or_hash: str, fields: Mapping[str, str | None]) -> Clip:
     """Set source, licence and note of a clip, except those that are None."""
+    changes: dict[str, str | int]
     changes = {field: clean_note(field, text) for field, text in fields.items() if text is not None}
+    if "note" in changes:
+        changes["is_placeholder"] = 0
     with store.database.begin_write() as connection:
         clip_id, current = find_clip(connection, name_or_hash)
         if not changes:
@@ -154,10 +152,6 @@ def retag(store: Store, names_or_hashes: Iterable[str], add: Iterable[str], remo
         return tuple(finalize_clip(connection, dialect, clip_id) for clip_id in clips_by_id)
 
 
-MAX_BYTES = 4 << 20  # of a draft in UTF-8
-DELETED = ""  # data of a deleted draft: the row stays, so that no revision is reused
-
-
 def load_draft(store: Store, name_or_hash: str) -> Draft | None:
     """Return the draft of a clip, or None."""
     with store.database.begin_read() as connection:
@@ -176,8 +170,8 @@ def save_draft(store: Store, name_or_hash: str, data: str, revision: int | None)
         current = None if row is None or row.data == DELETED else row.revision
         if current != expected:
             raise Conflict(
-                f"{clip.name}: {_revision_text(current)}, expected {_revision_text(expected)}: "
-                "somebody else has changed it"
+                f"{clip.name}: the draft was changed in the meantime: {_revision_text(current)}, "
+                f"expected {_revision_text(expected)}"
             )
         values = {"revision": 1 if row is None else row.revision + 1, "changed_at": now_text(), "data": checked_data}
         connection.execute(
@@ -211,18 +205,18 @@ def _build_draft(store: Store, clip: Clip, row: sa.Row[tuple[int, int, str, str]
 
 
 def _revision_text(revision: int | None) -> str:
-    return "no draft" if revision is None else f"revision {revision} of its draft"
+    return "no draft" if revision is None else f"revision {revision}"
 
 
 def _check_data(data: str) -> str:
     if not check_text("data", data) or "\0" in data:
-        raise OptionError("data without a character, or with a null one, expected text")
+        raise OptionError("data without a character, or with a null one", expected="text")
     try:
         size = len(data.encode())
     except UnicodeEncodeError:
-        raise OptionError("data with half a character (a lone surrogate), expected text") from None
+        raise OptionError("data with half a character (a lone surrogate)", expected="text") from None
     if size > MAX_BYTES:
-        raise OptionError(f"data of {size} bytes, expected at most {MAX_BYTES}")
+        raise OptionError(f"data of {size} bytes", expected=f"at most {MAX_BYTES}")
     return data
 
 
@@ -267,7 +261,7 @@ def empty_trash(store: Store, older_than_days: float) -> tuple[Clip, ...]:
     try:
         before = datetime.now(UTC) - timedelta(days=days)
     except OverflowError:
-        raise OptionError(f"older_than_days={days:g}, expected a number of days that have been") from None
+        raise OptionError(option="older_than_days", value=days, expected="a number of days that have been") from None
     with store.database.begin_write() as connection:
         expired = load_clips(connection, sa.select(trash.c.clip_id).where(trash.c.trashed_at <= format_time(before)))
         for clip_id, clip in expired.items():

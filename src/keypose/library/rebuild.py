@@ -34,13 +34,12 @@ from keypose.library.analysis_rows import (
     load_tracks,
     write_analysis,
 )
-from keypose.library.blobs.base import is_hash
 from keypose.library.blobs.folder import load_owner, write_identity
 from keypose.library.clip_insert import insert_clips
 from keypose.library.db.base import Vectors
 from keypose.library.extra import sa
 from keypose.library.ingest.run import Engine, choose_engine
-from keypose.library.metadata import FOUND_BY_REBUILD, ClipMetadata, clean_fields
+from keypose.library.metadata import ClipMetadata, clean_fields
 from keypose.library.records import Clip, Fault, FaultKind, RebuildProgress
 from keypose.library.rows import (
     delete_unused_blob_row,
@@ -48,16 +47,18 @@ from keypose.library.rows import (
     finalize_clip,
     is_valid_column,
     load_clips,
-    now_text,
     search_words,
 )
 from keypose.library.search_vectors import build_search_vectors
 from keypose.library.store import Store, load_identity
-from keypose.library.tables import blobs, clips, identity, other_names, tags
+from keypose.library.tables import blobs, clips, identity, now_text, other_names, tags
+from keypose.validation import is_sha256
 
 NAME_DIGITS = 12  # of the hash, as the name of an orphan
+PLACEHOLDER_NOTE = "found by rebuild"  # note of an orphan, for people
 OnRebuildProgress = Callable[[RebuildProgress], None]
 _DAMAGED = frozenset(kind.__name__ for kind in (FormatError, LimitError))
+_TEXT_FIELDS = ("source", "licence", "note")
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class Reanalysis:
             if outcome.value is None:
                 self._report_fault("orphan blob", digest, _failure_message(outcome, placeholder, digest))
             else:
-                metadata = ClipMetadata(digest[:NAME_DIGITS], (), clean_fields("", "", FOUND_BY_REBUILD))
+                fields = clean_fields("", "", PLACEHOLDER_NOTE)
+                metadata = ClipMetadata(digest[:NAME_DIGITS], (), fields, is_placeholder=True)
                 prepared = replace(outcome.value, data=outcome.value.data or job.data)
                 self.new_hashes.add(insert_clips(self.store, [(prepared, metadata)])[0].clip.hash)
                 self._report(digest[:NAME_DIGITS], outcome.warnings, placeholder)
@@ -273,9 +275,6 @@ def load_search_vectors(connection: sa.Connection, clip_id: int) -> Mapping[str,
     )
 
 
-_TEXT_FIELDS = ("source", "licence", "note")
-
-
 def repair_rows(store: Store) -> Iterator[Fault]:
     """Repair every damaged row: facts are computed again, valid metadata stays.
 
@@ -312,7 +311,7 @@ def _read(store: Store, row: Mapping[str, Any]) -> PreparedClip:
         (row[column] for column in ("blob", "hash") if is_valid_column(row, column) and store.blobs.has(row[column])),
         "",
     )
-    if not is_hash(digest):
+    if not is_sha256(digest):
         raise FormatError(str(store.blobs), "no bytes of the clip are there")
     placeholder = store.blobs.placeholder_path("clip")
     return prepare_clip(
@@ -336,6 +335,7 @@ def _write(store: Store, clip_id: int, row: Mapping[str, Any], prepared: Prepare
         **asdict(prepared.analysis.facts),
         "added_at": row["added_at"] if is_valid_column(row, "added_at") else now_text(),
         "tolerance_mm": row["tolerance_mm"] if is_lossy else None,
+        "is_placeholder": row["is_placeholder"] if is_valid_column(row, "is_placeholder") else 0,
     }
     with store.database.begin_write() as connection:
         same = sa.select(clips.c.id).where(clips.c.hash == values["hash"], clips.c.id != clip_id)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from keypose.errors import Audience, Hint, KeyposeError, choose_text
+
 FaultKind = Literal["database", "row", "words", "analysis", "missing blob", "damaged blob", "orphan blob", "leftover"]
 
 
@@ -30,6 +32,7 @@ class Clip:
     blob: str  # sha256 of the stored bytes
     added_at: datetime  # UTC
     tolerance_mm: float | None = None  # of lossy storage; None: the original bytes are stored
+    is_placeholder: bool = False  # name and note are by rebuild; those of the next file of this content replace them
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,25 @@ class Fault:
     subject: str  # the clip's name, the blob's hash or the file
     message: str
     fixed: bool = False
+    hint: Hint | str | None = None  # what to do
+
+    def render(self, audience: Audience) -> str:
+        """Return the fault as a line of text for users of Python or of the command line."""
+        hint = "" if self.hint is None else f"; {choose_text(self.hint, audience)}"
+        return f"{self.kind}: {self.subject}: {self.message}{hint}{' (fixed)' if self.fixed else ''}"
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.subject}: {self.message}{' (fixed)' if self.fixed else ''}"
+        return self.render("python")
+
+
+def rebuild_hint(effect: str) -> Hint:
+    """Return the hint that rebuilding the library has this effect."""
+    return Hint(python=f"rebuild() {effect}", command=f"keypose library rebuild {effect}")
+
+
+def verify_hint(effect: str) -> Hint:
+    """Return the hint that repairing the library has this effect."""
+    return Hint(python=f"verify(fix=True) {effect}", command=f"keypose library verify --fix {effect}")
 
 
 @dataclass(frozen=True)
@@ -144,6 +163,7 @@ class IngestProgress:
     is_repaired: bool = False  # its lost, damaged or lossy bytes were replaced
     warnings: tuple[str, ...] = ()  # repairs and assumptions of the reader; each begins with the path
     notes: tuple[str, ...] = ()  # other remarks about the file
+    error: KeyposeError | None = None  # the failure with its fields, if it is an error of Keypose
 
     @property
     def done(self) -> int:

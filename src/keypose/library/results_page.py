@@ -30,6 +30,39 @@ __all__ = ["MAX_HITS", "MAX_STRIPS", "PageHit", "PageQuery", "results_page"]
 
 MIN_HITS_TO_FILTER = 6
 
+STRIP_SCALE = 1.6  # relative to the strip's own size
+MAX_HEIGHT_PX = 200.0
+MAX_NAME_CHARS = 300
+MAX_DUPLICATES = 50  # listed by name
+MAX_SWINGS = 12
+
+_BAR_WIDTH = 1000.0  # units of the view box, stretched to the available width
+_MIN_SPAN_WIDTH = 6.0  # makes a short span visible
+_TICK_WIDTH = 3.0
+
+MAX_CHARS = 1 << 20  # of a strip
+MAX_DEPTH = 12
+FAINT = "outside"  # class of poses outside of the span
+_SVG = "{http://www.w3.org/2000/svg}"
+_SHAPES = frozenset(("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "title"))
+_ATTRIBUTES = frozenset(
+    (
+        *("width", "height", "viewBox", "role", "aria-label", "transform", "opacity", "fill", "fill-rule"),
+        *("stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray"),
+        *("font-family", "font-size", "font-weight", "text-anchor", "d", "points", "x", "y", "r", "rx", "ry"),
+        *("x1", "y1", "x2", "y2", "cx", "cy"),
+    )
+)
+_PAGE_COLOURS = {value: f"var(--kp-{name})" for name, value in THEMES["light"].colours.items()}
+_PAINTS = {  # white is paper as a fill, and a stripe as a line
+    "fill": {**_PAGE_COLOURS, "#ffffff": "var(--kp-paper)"},
+    "stroke": {**_PAGE_COLOURS, "#ffffff": "var(--kp-stripe)"},
+}
+_ALLOWED_COLOURS = frozenset(("none", *THEMES["page"].colours.values()))
+
+MAX_HITS = 1000  # per page
+MAX_STRIPS = 200  # per page, so that browsers stay fast
+
 
 def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
     """Return one self-contained HTML page of at most ``MAX_HITS`` hits, the first ``MAX_STRIPS`` with pictures.
@@ -37,7 +70,7 @@ def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
     The page makes no requests; texts and pictures from clips cannot inject anything.
     """
     if len(hits) > MAX_HITS:
-        raise OptionError(f"a page of {len(hits):,} hits, expected at most {MAX_HITS:,}: take a smaller limit")
+        raise OptionError(f"a page of {len(hits):,} hits", expected=f"at most {MAX_HITS:,}: take a smaller limit")
     sections = [Section("query", "Searched for", strip_html(query.strip))] if query.strip is not None else []
     sections.append(Section("hits", "Found", _hits_html(query, hits)))
     if query.command:
@@ -87,13 +120,6 @@ def _filter_html(n_hits: int) -> str:
         return ""
     return ('<p class="only" hidden><label>Show only <input type="search" autocomplete="off" spellcheck="false" '
             'placeholder="words of names and tags"></label> <output aria-live="polite"></output></p>\n')  # fmt: skip
-
-
-STRIP_SCALE = 1.6  # relative to the strip's own size
-MAX_HEIGHT_PX = 200.0
-MAX_NAME_CHARS = 300
-MAX_DUPLICATES = 50  # listed by name
-MAX_SWINGS = 12
 
 
 def hit_item(page_hit: PageHit, rank: int, library: str, *, with_picture: bool) -> str:
@@ -194,11 +220,6 @@ def _swings_html(swings: Sequence[SwingMatch]) -> str:
     )
 
 
-_BAR_WIDTH = 1000.0  # units of the view box, stretched to the available width
-_MIN_SPAN_WIDTH = 6.0  # makes a short span visible
-_TICK_WIDTH = 3.0
-
-
 def bar(page_hit: PageHit) -> str:
     """Return the bar of a hit as HTML, with the times at its ends."""
     clip, hit = page_hit.clip, page_hit.hit
@@ -249,27 +270,6 @@ def _describe_keys(keys_in_span: Sequence[int], n_keys: int) -> str:
 
 def _clamp(x: float, width: float) -> str:
     return f"{min(max(x, 0.0), _BAR_WIDTH - width):.1f}"
-
-
-MAX_CHARS = 1 << 20  # of a strip
-MAX_DEPTH = 12
-FAINT = "outside"  # class of poses outside of the span
-_SVG = "{http://www.w3.org/2000/svg}"
-_SHAPES = frozenset(("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "title"))
-_ATTRIBUTES = frozenset(
-    (
-        *("width", "height", "viewBox", "role", "aria-label", "transform", "opacity", "fill", "fill-rule"),
-        *("stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray"),
-        *("font-family", "font-size", "font-weight", "text-anchor", "d", "points", "x", "y", "r", "rx", "ry"),
-        *("x1", "y1", "x2", "y2", "cx", "cy"),
-    )
-)
-_PAGE_COLOURS = {value: f"var(--kp-{name})" for name, value in THEMES["light"].colours.items()}
-_PAINTS = {  # white is paper as a fill, and a stripe as a line
-    "fill": {**_PAGE_COLOURS, "#ffffff": "var(--kp-paper)"},
-    "stroke": {**_PAGE_COLOURS, "#ffffff": "var(--kp-stripe)"},
-}
-_ALLOWED_COLOURS = frozenset(("none", *THEMES["page"].colours.values()))
 
 
 def uses_page_colours(svg: str) -> bool:
@@ -333,10 +333,6 @@ def _serialize(element: ET.Element, n_keys: int, faint: Collection[int], extra_a
         if inside
         else f"<{name}{attributes}{extra_attributes}/>"
     )
-
-
-MAX_HITS = 1000  # per page
-MAX_STRIPS = 200  # per page, so that browsers stay fast
 
 
 @dataclass(frozen=True)

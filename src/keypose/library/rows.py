@@ -9,20 +9,18 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from keypose.errors import FormatError, OptionError
+from keypose.errors import FormatError, Hint, OptionError
 from keypose.formats import readable_suffixes
 from keypose.library.blobs import sha256_hex
-from keypose.library.blobs.base import is_hash
 from keypose.library.db import Dialect
 from keypose.library.extra import sa
-from keypose.library.records import Clip
+from keypose.library.records import Clip, rebuild_hint
 from keypose.library.tables import blobs, clips, is_not_in_trash, other_names, tags, trash
-from keypose.pictures.svg import clean
-from keypose.validation import check_text, format_value
+from keypose.validation import check_text, clean_line, is_sha256
 
 Order = tuple[sa.ColumnElement[Any], ...]
 
@@ -33,20 +31,24 @@ _HEX = frozenset("0123456789abcdef")
 _TEXT_COLUMNS = ("hash", "name", "source", "licence", "note", "skeleton", "suffix", "blob", "added_at")
 _MIN_VALUES = {"n_frames": 1, "n_joints": 1, "bytes": 0}
 _FLOAT_COLUMNS = ("fps", "duration_s", "tolerance_mm")
+_FLAG_COLUMNS = ("is_placeholder",)
 _TINY = 1e-300
 _SUFFIXES = frozenset(suffix for plain in readable_suffixes() for suffix in (plain, f"{plain}.gz"))
 _NAME, _TAG = 0, 1
 BY_NAME: Order = (clips.c.name, clips.c.id)
 
-
-def format_time(time: datetime) -> str:
-    """Return a time as it is stored; text order is time order."""
-    return time.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def now_text() -> str:
-    """Return the current time as it is stored."""
-    return format_time(datetime.now(UTC))
+MAX_NAME_CHARS = 500
+MAX_TAG_CHARS = 100
+MAX_TAGS = 100  # per call
+MAX_NOTE_CHARS = 10_000
+MAX_WORD_CHARS = 100
+MAX_WORDS = 2000  # per clip: limit of PostgreSQL for one index row
+MAX_STEM_BYTES = 120  # of a file name before its suffix
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")  # Walk|Left, take|3
+_DIACRITICS = re.compile("[\u0300-\u036f]+")
+_NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*\s]+')
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # not allowed as file names on Windows
 
 
 def load_clips(
@@ -109,8 +111,13 @@ def _read_clips(
             clips_by_id[row.id] = _build_clip(values, other_names, clip_tags)
         elif damaged is None:
             location = connection.engine.url.database or "the library"
-            raise FormatError(location, f"the row of clip {row.id} is damaged ({problem}), expected one that is whole: "
-                                     "rebuild() makes it sound by its bytes")  # fmt: skip
+            raise FormatError(
+                location,
+                f"the row of clip {row.id} is damaged ({problem})",
+                code="needs_rebuild",
+                expected="one that is whole",
+                hint=rebuild_hint("makes it sound by its bytes"),
+            )
         else:
             damaged[row.id] = problem
     return clips_by_id
@@ -118,9 +125,8 @@ def _read_clips(
 
 def _build_clip(row: Mapping[str, Any], other_names: tuple[str, ...], clip_tags: tuple[str, ...]) -> Clip:
     values = {column: row[column] for column in (*_TEXT_COLUMNS, *_MIN_VALUES, "fps", "duration_s", "tolerance_mm")}
-    return Clip(
-        other_names=other_names, tags=clip_tags, **values | {"added_at": datetime.fromisoformat(values["added_at"])}
-    )
+    values |= {"added_at": datetime.fromisoformat(values["added_at"])}
+    return Clip(other_names=other_names, tags=clip_tags, is_placeholder=bool(row["is_placeholder"]), **values)
 
 
 def _find_invalid_column(row: Mapping[str, Any], other_names: tuple[str, ...], clip_tags: tuple[str, ...]) -> str:
@@ -130,7 +136,7 @@ def _find_invalid_column(row: Mapping[str, Any], other_names: tuple[str, ...], c
     return next(
         (
             f"{column}={row[column]!r:.60}"
-            for column in (*_TEXT_COLUMNS, *_MIN_VALUES, *_FLOAT_COLUMNS)
+            for column in (*_TEXT_COLUMNS, *_MIN_VALUES, *_FLOAT_COLUMNS, *_FLAG_COLUMNS)
             if not is_valid_column(row, column)
         ),
         "",
@@ -146,10 +152,12 @@ def is_valid_column(row: Mapping[str, Any], column: str) -> bool:
         if value is None:
             return column == "tolerance_mm"
         return isinstance(value, float) and (0.0 if column == "duration_s" else _TINY) <= value < math.inf
+    if column in _FLAG_COLUMNS:
+        return isinstance(value, int) and value in (0, 1)
     if not isinstance(value, str):
         return False
     if column in ("hash", "blob"):
-        return is_hash(value)
+        return is_sha256(value)
     return is_timestamp(value) if column == "added_at" else column != "suffix" or value in _SUFFIXES
 
 
@@ -171,11 +179,13 @@ def find_clip(connection: sa.Connection, name_or_hash: str, *, in_trash: bool = 
         connection, name, in_trash
     )
     if not matches:
-        raise OptionError(_not_found_message(connection, name, in_trash))
+        raise _not_found_error(connection, name, in_trash)
     if len(matches) > 1:
         which = ", ".join(map(_format_candidate, list(matches.values())[:5]))
-        raise OptionError(f"{len(matches)} clips are called {name[:80]!r}, expected the hash of one of them: {which}"
-                          f"{', ...' if len(matches) > 5 else ''}")  # fmt: skip
+        raise OptionError(
+            f"{len(matches)} clips are called {name[:80]!r}",
+            expected=f"the hash of one of them: {which}{(', ...' if len(matches) > 5 else '')}",
+        )
     return next(iter(matches.items()))
 
 
@@ -208,20 +218,25 @@ def _select_clips(connection: sa.Connection, *conditions: sa.ColumnElement[bool]
     return load_clips(connection, sa.select(clips.c.id).where(*conditions))
 
 
-def _not_found_message(connection: sa.Connection, name: str, in_trash: bool) -> str:
-    """Return the message that there is no such clip, with similar names."""
+def _not_found_error(connection: sa.Connection, name: str, in_trash: bool) -> OptionError:
+    """Return the error that there is no such clip, with similar names."""
     if in_trash:
-        return f"no clip {name[:80]!r} is in the trash, expected one that is"
+        return OptionError(f"no clip {name[:80]!r} is in the trash", code="unknown_clip", expected="one that is")
     trashed = _find_by_name_or_prefix(connection, name, in_trash=True)
     if trashed:
         digest = next(iter(trashed.values())).hash[:12]
-        return f"clip {name[:80]!r} is in the trash, expected one that is not: restore({digest!r}) brings it back"
+        return OptionError(
+            f"clip {name[:80]!r} is in the trash",
+            code="clip_in_trash",
+            expected="one that is not",
+            hint=Hint(python=f"restore({digest!r}) brings it back", command="adding its file again brings it back"),
+        )
     existing_names = list(
         connection.scalars(sa.select(clips.c.name).where(is_not_in_trash(clips.c.id)).distinct().limit(5000))
     )
     near = difflib.get_close_matches(name[:80], existing_names, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"no clip {name[:80]!r} in the library{hint}"
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else None
+    return OptionError(f"no clip {name[:80]!r} in the library", code="unknown_clip", hint=hint)
 
 
 def is_in_trash(connection: sa.Connection, clip_id: int) -> bool:
@@ -254,46 +269,32 @@ def finalize_clip(connection: sa.Connection, dialect: Dialect, clip_id: int) -> 
     return clip
 
 
-MAX_NAME_CHARS = 500
-MAX_TAG_CHARS = 100
-MAX_TAGS = 100  # per call
-MAX_NOTE_CHARS = 10_000
-MAX_WORD_CHARS = 100
-MAX_WORDS = 2000  # per clip: limit of PostgreSQL for one index row
-MAX_STEM_BYTES = 120  # of a file name before its suffix
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")  # Walk|Left, take|3
-_DIACRITICS = re.compile("[\u0300-\u036f]+")
-_NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*\s]+')
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # not allowed as file names on Windows
-
-
 def clean_name(name: str) -> str:
     """Return the name of a clip as one line without control characters; OptionError if it is empty."""
-    cleaned = clean(check_text("name", name), MAX_NAME_CHARS).strip()
+    cleaned = clean_line(check_text("name", name), MAX_NAME_CHARS).strip()
     if not cleaned:
-        raise OptionError(f"name={name[:20]!r}, expected a name that can be read")
+        raise OptionError(option="name", value=name[:20], expected="a name that can be read")
     return cleaned
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags in lower case, without duplicates, sorted."""
     if isinstance(tags, str):
-        raise OptionError(f"tags={tags!r}, expected several texts: ({tags!r},)")
+        raise OptionError(option="tags", value=tags, expected=f"several texts: ({tags!r},)")
     if not isinstance(tags, Iterable):
-        raise OptionError(f"tags={format_value(tags)}, expected several texts")
+        raise OptionError(option="tags", value=tags, expected="several texts")
     items = list(islice(tags, MAX_TAGS + 1))
     if len(items) > MAX_TAGS:
-        raise OptionError(f"more than {MAX_TAGS} tags, expected at most {MAX_TAGS} at once")
-    cleaned = {" ".join(clean(check_text("tag", tag), MAX_TAG_CHARS).lower().split()) for tag in items}
+        raise OptionError(f"more than {MAX_TAGS} tags", expected=f"at most {MAX_TAGS} at once")
+    cleaned = {" ".join(clean_line(check_text("tag", tag), MAX_TAG_CHARS).lower().split()) for tag in items}
     if "" in cleaned:
-        raise OptionError("an empty tag, expected a word or a few")
+        raise OptionError("an empty tag", expected="a word or a few")
     return tuple(sorted(cleaned))
 
 
 def clean_note(field: str, note: str) -> str:
     """Return a text field as one line."""
-    return clean(check_text(field, note), MAX_NOTE_CHARS).strip()
+    return clean_line(check_text(field, note), MAX_NOTE_CHARS).strip()
 
 
 def split_words(*texts: str) -> tuple[str, ...]:
@@ -312,15 +313,15 @@ def _strip_diacritics(value: str) -> str:
 
 def parse_query_words(query: str) -> tuple[str, ...]:
     """Return the words of a search; each must be a word, or a prefix of one."""
-    normal = _strip_diacritics(clean(check_text("words", query), MAX_NAME_CHARS))
+    normal = _strip_diacritics(clean_line(check_text("words", query), MAX_NAME_CHARS))
     words = tuple(dict.fromkeys(word.lower()[:MAX_WORD_CHARS] for word in _WORD.findall(normal)))
     if not words:
-        raise OptionError(f"words={query[:40]!r}, expected at least one word of letters or digits")
+        raise OptionError(option="words", value=query[:40], expected="at least one word of letters or digits")
     return words
 
 
 def file_stem(name: str) -> str:
     """Return a file name, without suffix, that is valid on every system and stays in its folder."""
-    stem = _NOT_IN_FILE_NAMES.sub("_", clean(name, MAX_NAME_CHARS)).strip("._ ")
+    stem = _NOT_IN_FILE_NAMES.sub("_", clean_line(name, MAX_NAME_CHARS)).strip("._ ")
     stem = stem.encode("utf-8")[:MAX_STEM_BYTES].decode("utf-8", "ignore").rstrip("._ ")
     return f"_{stem}" if not stem or _DEVICES.fullmatch(stem) else stem

@@ -1,5 +1,6 @@
-"""A database and its blobs: the argument of most functions of this package; transactions, with errors as
-KeyposeError.
+"""A database and its blobs, the argument of most functions of this package; transactions.
+
+Errors of a database become KeyposeErrors.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class Database:
         if recorded is not None:
             return location
         if not create:
-            raise FileError(f"{self.dialect.location}: no such library")
+            raise FileError("no such library", path=self.dialect.location)
         with self.begin_write() as connection:
             recorded = self._recorded_location(connection)
             if recorded is not None:  # created by another process in the meantime, perhaps with another location

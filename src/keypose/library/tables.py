@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from keypose.library.extra import sa
 
 MAX_HASH_DIGITS = 64  # hexadecimal digits of a sha256
@@ -46,6 +48,7 @@ clips = sa.Table(
     sa.Column("skeleton", _HASH, nullable=False, index=True),
     sa.Column("added_at", _TEXT, nullable=False),  # UTC, ISO 8601
     sa.Column("tolerance_mm", sa.Float(53)),  # of lossy storage; NULL: the original bytes are stored
+    sa.Column("is_placeholder", sa.Integer, nullable=False, server_default="0"),  # 1: name and note are by rebuild
     sa.Column("checksum", _HASH, nullable=False),  # of the columns above, the names and the tags
     sqlite_autoincrement=True,  # ids of deleted clips are never reused
 )
@@ -162,3 +165,13 @@ def increment_changes(connection: sa.Connection) -> None:
     """Increment the change counter, which invalidates indexes cached in memory."""
     for table in (library_info, library_info_copy):
         connection.execute(sa.update(table).values(changes=table.c.changes + 1))
+
+
+def format_time(time: datetime) -> str:
+    """Return a time as it is stored; text order is time order."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def now_text() -> str:
+    """Return the current time as it is stored."""
+    return format_time(datetime.now(UTC))

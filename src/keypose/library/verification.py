@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from keypose.errors import FileError, FormatError
+from keypose.errors import FileError, FormatError, Hint
 from keypose.library import library_info
 from keypose.library.analysis import ANALYSIS_VERSION, unzip_content
 from keypose.library.analysis_rows import (
@@ -18,12 +18,17 @@ from keypose.library.blobs.base import OWNER_FILE
 from keypose.library.blobs.folder import load_owner, write_identity
 from keypose.library.extra import sa
 from keypose.library.rebuild import load_search_vectors, rebuild_word_index
-from keypose.library.records import Clip, Fault
+from keypose.library.records import Clip, Fault, rebuild_hint, verify_hint
 from keypose.library.rows import load_clips, row_checksum, search_words
 from keypose.library.store import Store, load_identity
 from keypose.library.tables import blobs, clips
 
-_ORPHAN_HINT = "adding their file again or rebuild() takes them in, verify(drop_orphans=True) removes them"
+_ORPHAN_HINT = Hint(
+    python="adding their file again or rebuild() takes them in, verify(drop_orphans=True) removes them",
+    command="adding their file again or keypose library rebuild takes them in, keypose library verify --drop-orphans "
+    "removes them",
+)
+_ADD_AGAIN = "adding the file again mends it"
 
 
 def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False) -> Iterator[Fault]:
@@ -55,25 +60,26 @@ def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[in
     dialect = store.database.dialect
     damaged: dict[int, str] = {}
     with store.database.begin_read() as connection, dialect.raw_text(connection):
-        for problem in (
-            *dialect.find_problems(connection),
-            *library_info.find_problems(connection),
-            *_check_identity(connection),
-        ):
+        for problem in (*dialect.find_problems(connection),):
             yield Fault("database", location, problem)
+        for problem in (*library_info.find_problems(connection), *_check_identity(connection)):
+            yield Fault("database", location, problem, hint=rebuild_hint("makes it sound"))
         missing_indexes = dialect.missing_indexes(connection)
         clips_by_id.update(load_clips(connection, damaged=damaged))
         checksums = {row.id: row.checksum for row in connection.execute(sa.select(clips.c.id, clips.c.checksum))}
         unused_blobs = sa.select(blobs.c.hash).where(blobs.c.hash.not_in(sa.select(clips.c.blob)))
         for digest in sorted(map(str, connection.scalars(unused_blobs))):
-            yield Fault("row", digest, "the database has bytes that belong to no clip; rebuild() makes it sound")
+            yield Fault(
+                "row", digest, "the database has bytes that belong to no clip", hint=rebuild_hint("makes it sound")
+            )
         indexed_words = _load_indexed_words(store, connection)
     for clip_id, reason in damaged.items():
-        yield Fault("row", f"clip {clip_id}", f"its row is damaged ({reason}); rebuild() makes it sound by its bytes")
+        hint = rebuild_hint("makes it sound by its bytes")
+        yield Fault("row", f"clip {clip_id}", f"its row is damaged ({reason})", hint=hint)
     for clip_id, clip in clips_by_id.items():
         if row_checksum(clip) != checksums[clip_id]:
-            yield Fault("row", clip.name, "what is kept about the clip was changed by accident; rebuild() takes "
-                                          "what it can from the bytes")  # fmt: skip
+            hint = rebuild_hint("takes what it can from the bytes")
+            yield Fault("row", clip.name, "what is kept about the clip was changed by accident", hint=hint)
     clip_ids = (clips_by_id.keys() | indexed_words.keys()) - damaged.keys()
     ids_with_wrong_words = {
         clip_id for clip_id in clip_ids if _expected_words(clips_by_id, clip_id) != indexed_words.get(clip_id)
@@ -84,7 +90,7 @@ def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[in
 
 def _check_identity(connection: sa.Connection) -> Iterator[str]:
     if load_identity(connection) is None:
-        yield "it does not say which library it is; rebuild() makes it sound"
+        yield "it does not say which library it is"
 
 
 def _load_indexed_words(store: Store, connection: sa.Connection) -> dict[int, tuple[str, ...]]:
@@ -107,9 +113,9 @@ def _check_indexes(
             if fix:
                 _rebuild_indexes(store, connection, missing_indexes, words=bool(n_wrong or word_problems))
     for name in missing_indexes:
-        yield Fault("database", location, f"the index {name} is gone; verify(fix=True) makes it again", fix)
+        yield Fault("database", location, f"the index {name} is gone", fix, verify_hint("makes it again"))
     for problem in word_problems:
-        yield Fault("words", location, f"{problem}; verify(fix=True) makes it again", fix)
+        yield Fault("words", location, problem, fix, verify_hint("makes it again"))
     if n_wrong:
         yield Fault("words", location, f"{n_wrong} clips are not found by their words", fix)
 
@@ -129,12 +135,12 @@ def _check_analyses(store: Store, names: dict[int, str]) -> Iterator[Fault]:
     """Yield faults of analyses: missing, damaged, or of another version."""
     with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
         for clip_id in sorted(ids_without_analysis(connection) & names.keys()):
-            yield Fault("analysis", names[clip_id], "it was not analysed; rebuild() does it")
+            yield Fault("analysis", names[clip_id], "it was not analysed", hint=rebuild_hint("does it"))
         versions, checksums = load_versions(connection), load_checksums(connection)
         for clip_id in sorted(checksums.keys() & names.keys()):
             problem = _find_analysis_problem(store, connection, clip_id, checksums[clip_id], versions[clip_id])
             if problem:
-                yield Fault("analysis", names[clip_id], f"{problem}; rebuild() makes it anew")
+                yield Fault("analysis", names[clip_id], problem, hint=rebuild_hint("makes it anew"))
 
 
 def _find_analysis_problem(store: Store, connection: sa.Connection, clip_id: int, checksum: str, version: int) -> str:
@@ -160,9 +166,9 @@ def _check_bytes(store: Store, clip: Clip) -> Iterator[Fault]:
             store.blobs.read(clip.blob, clip.bytes), store.blobs.placeholder_path(clip.blob), store.limits
         )
     except FileError as error:
-        yield Fault("missing blob", clip.name, f"{error}; adding the file again mends it")
+        yield Fault("missing blob", clip.name, str(error), hint=_ADD_AGAIN)
     except FormatError as error:
-        yield Fault("damaged blob", clip.name, f"{error}; adding the file again mends it")
+        yield Fault("damaged blob", clip.name, str(error), hint=_ADD_AGAIN)
     else:
         if content.hash != clip.hash and clip.tolerance_mm is None:  # else lossy
             yield Fault("row", clip.name, f"its content has the sha256 {content.hash}, expected {clip.hash}")
@@ -183,9 +189,8 @@ def _check_orphans(store: Store, drop: bool) -> Iterator[Fault]:
         used_hashes = set(connection.scalars(sa.union(sa.select(blobs.c.hash), sa.select(clips.c.blob))))
     for digest in stored_hashes:
         if digest not in used_hashes and store.blobs.has(digest):
-            yield Fault(
-                "orphan blob", digest, f"bytes of no clip; {_ORPHAN_HINT}", drop and store.delete_unused_bytes(digest)
-            )
+            is_dropped = drop and store.delete_unused_bytes(digest)
+            yield Fault("orphan blob", digest, "bytes of no clip", is_dropped, _ORPHAN_HINT)
 
 
 def _check_other_files(store: Store, fix: bool) -> Iterator[Fault]:
@@ -195,9 +200,10 @@ def _check_other_files(store: Store, fix: bool) -> Iterator[Fault]:
             store.blobs.remove_leftover(name)
         yield Fault("leftover", name, "a file that a process left which died", fix)
     for name in store.blobs.foreign_files():
-        yield Fault("leftover", name, "not put there by a library, and left alone; move it away yourself")
+        yield Fault("leftover", name, "not put there by a library, and left alone", hint="move it away yourself")
     identity = store.database.identity
     if identity is not None and store.blobs.top_level_names() is not None and load_owner(store.blobs) != identity:
         if fix:
             write_identity(store.blobs, identity)
-        yield Fault("leftover", OWNER_FILE, "does not say whose bytes these are; verify(fix=True) makes it say so", fix)
+        hint = verify_hint("makes it say so")
+        yield Fault("leftover", OWNER_FILE, "does not say whose bytes these are", fix, hint)

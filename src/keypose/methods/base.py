@@ -12,11 +12,11 @@ from typing import Any, Literal
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder
+from keypose.options import FeatureKind
 from keypose.validation import check_int
 
 MAX_LADDER_KEYS = 1 << 28  # keys of all selections of a ladder in total
 
-FeatureKind = Literal["world", "root_matched", "unmatched", "parent_relative", "euler"]
 Joints = Literal["all", "major", "body"]
 
 
@@ -73,5 +73,8 @@ def resolve_max_keys(max_keys: int | None, n_frames: int, *, default: int | None
 def check_ladder_size(max_keys: int) -> None:
     """Raise OptionError if all selections up to ``max_keys``, stored in full, would take more than a gigabyte."""
     if max_keys * max_keys > 2 * MAX_LADDER_KEYS:
-        raise OptionError(f"{max_keys} keys: every selection up to that is kept, expected at most "
-                          f"max_keys={math.isqrt(2 * MAX_LADDER_KEYS)}")  # fmt: skip
+        raise OptionError(
+            option="max_keys",
+            value=max_keys,
+            expected=f"at most {math.isqrt(2 * MAX_LADDER_KEYS)}: every selection up to that is kept",
+        )

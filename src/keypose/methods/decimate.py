@@ -99,10 +99,12 @@ class _Spans:
 
 METHOD = Method(
     name="decimate",
-    summary="remove the frame whose removal costs least, again and again",
+    summary="repeatedly removes the key whose removal has the lowest cost",
     paper="Togawa & Okuda, Position-Based Keyframe Selection for Human Motion Animation, 2005",
     ladder=decimate,
     feature_kind="world",
     joints="all",
-    options_help={"error": "distance (of whole poses) or squared: what is summed over the frames of a span"},
+    options_help={
+        "error": "sum over the frames of a span: distances of whole poses (distance) or their squares (squared)"
+    },
 )

@@ -161,7 +161,7 @@ def _squared_distances(points: Floats, point: Floats) -> Floats:
 
 METHOD = Method(
     name="farthest",
-    summary="each key is the pose least like the keys before it",
+    summary="repeatedly selects the pose that is least similar to the keys so far",
     paper="Tanuwijaya & Ohno, A Simple and Efficient Method to Extract Keyposes from Mocap Data",
     ladder=farthest,
     feature_kind="root_matched",

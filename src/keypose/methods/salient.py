@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.methods.base import Method, check_ladder_size, resolve_max_keys
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
 from keypose.validation import check_bool, check_choice, check_int, check_number
@@ -101,14 +101,16 @@ def _check_inbetween_options(
         reason = (
             "edge costs are costs already" if isinstance(source, EdgeCosts) else "a plain array has no joints to move"
         )
-        raise OptionError(f"cost='inbetween' needs a Motion: {reason}")
+        raise OptionError(f"needs a Motion: {reason}", option="cost", value="inbetween")
     for name, value, choices in (("interpolation", interpolation, INTERPOLATIONS), ("measure", measure, MEASURES)):
         if check_choice(name, value, choices) != choices[0]:
-            raise OptionError(f"{name}= is for cost='inbetween'")
+            raise OptionError("is for cost inbetween", option=name, value=value)
     if limit_mm is not None:
-        raise OptionError("limit_mm= is for cost='inbetween', whose costs are millimetres")
+        raise OptionError("is for cost inbetween, whose costs are millimetres", option="limit_mm", value=limit_mm)
     if top_only:
-        raise OptionError("top_only= is for cost='inbetween': other costs take no longer for all")
+        raise OptionError(
+            "is for cost inbetween: other costs take no longer for all", option="top_only", value=top_only
+        )
 
 
 def span_costs(features: Features | InbetweenCosts, keys: Ints, *, cost: str = "chord") -> Floats:
@@ -158,7 +160,7 @@ class _Problem:
         min_gap = check_int("min_gap_frames", min_gap_frames, min_value=1)
         widest = max(1, min(features.max_gap_frames, n - 1) if isinstance(features, EdgeCosts) else n - 1)
         if min_gap > widest:
-            raise OptionError(f"min_gap_frames={min_gap}, expected at most {widest} here")
+            raise OptionError(option="min_gap_frames", value=min_gap, expected=f"at most {widest} here")
         if max_gap_frames is None:
             max_gap = n
             if isinstance(features, InbetweenCosts):
@@ -202,7 +204,9 @@ class _Problem:
             raise OptionError(self.explain_failure(top))
         if min_keys > top:
             why = f"{int(self.pinned.sum())} pins and gaps of at most {self.max_gap} frames"
-            raise OptionError(f"{why} need at least {min_keys} keys of {n} frames, and max_keys is {top}")
+            raise OptionError(
+                f"is too few: {why} need at least {min_keys} keys of {n} frames", option="max_keys", value=top
+            )
         check_ladder_size(top)
         columns = self.source.values.shape[1] if isinstance(self.source, Features) else None
         check_memory(n, columns, self.max_gap, top, self.threads)
@@ -211,8 +215,13 @@ class _Problem:
     def solve_line(self, top: int) -> tuple[Floats, dict[int, Ints]]:
         """Return costs by number of keys, infinite if there is no path, and the keys of each path."""
         if not self.allowed[0] or not self.allowed[-1]:
-            raise OptionError("the first and the last frame are always keys and cannot be excluded; "
-                              "choose a range without them by frames=(start, stop)")  # fmt: skip
+            raise OptionError(
+                "the first and the last frame are always keys and cannot be excluded",
+                hint=Hint(
+                    "choose a range without them by frames=(start, stop)",
+                    "choose a range without them by --range START:END",
+                ),
+            )
         adds_up, flags = self.objective == "sum", (self.allowed.view(np.uint8), self.pinned.view(np.uint8))
         if isinstance(self.source, Features):
             gaps, is_sum = (self.min_gap, self.max_gap), self.cost == "integrated"
@@ -258,13 +267,22 @@ class _Problem:
         """Return a function from frames (T,) in a new order to the features or costs of the loop cut there."""
         source = self.source
         if isinstance(source, EdgeCosts):
-            raise OptionError("loop=True needs a motion or features: edge costs do not tell whether the clip closes")
+            raise OptionError(
+                "needs a motion or features: edge costs do not tell whether the clip closes", option="loop", value=True
+            )
         points = source.values if isinstance(source, Features) else source.world_positions.reshape(source.n_frames, -1)
         ends = float(np.linalg.norm(points[-1] - points[0]))
         size = float(np.linalg.norm(np.ptp(points, axis=0)))
         if ends > LOOP_TOLERANCE * size:
-            raise OptionError(f"loop=True, but the last pose is {ends:g} from the first in a clip that spans {size:g}: "
-                              "expected the same; features='root_matched' ignores where the figure stands")  # fmt: skip
+            raise OptionError(
+                f"needs a last pose like the first; it is {ends:g} away in a clip that spans {size:g}",
+                option="loop",
+                value=True,
+                hint=Hint(
+                    "features='root_matched' ignores where the figure stands",
+                    "--features root_matched ignores where the figure stands",
+                ),
+            )
         if isinstance(source, Features):
             return lambda frames: Features(source.values[frames], source.fps)
         reach = min(self.max_gap, source.n_frames - 1)
@@ -309,9 +327,13 @@ def check_memory(n_frames: int, columns: int | None, max_gap: int, max_keys: int
     if needed_bytes > MAX_MEMORY_SHARE * machine_bytes:
         raise OptionError(
             f"{n_frames} frames with gaps up to {max_gap} and up to {max_keys} keys need about "
-            f"{needed_bytes / 2**30:.0f} GB, and this machine has {machine_bytes / 2**30:.0f}: give "
-            "max_gap_frames= (say, two seconds of frames), fewer max_keys=, a range frames=(start, stop), or the "
-            "motion at a lower rate"
+            f"{needed_bytes / 2**30:.0f} GB, and this machine has {machine_bytes / 2**30:.0f}",
+            hint=Hint(
+                "give max_gap_frames= (say, two seconds of frames), fewer max_keys=, a range frames=(start, stop), or "
+                "the motion at a lower rate",
+                "give --max-gap-frames (say, two seconds of frames), fewer --max-keys, a --range, or the motion at a "
+                "lower rate",
+            ),
         )
 
 
@@ -325,31 +347,31 @@ def _frame_flags(name: str, frames: Sequence[int], n_frames: int) -> Bools:
     flags = np.zeros(n_frames, bool)
     for frame in frames:
         if check_int(name, frame, min_value=0) >= n_frames:
-            raise OptionError(f"{name}: frame {frame}, expected 0 to {n_frames - 1}")
+            raise OptionError(f"frame {frame}", option=name, expected=f"0 to {n_frames - 1}")
         flags[frame] = True
     return flags
 
 
 METHOD = Method(
     name="salient",
-    summary="optimal keys for every number of keys",
+    summary="selects the optimal keys for every number of keys",
     paper="Roberts, Lewis, Anjyo, Seo, Seol: Optimal and interactive keyframe selection for motion capture, 2018",
     ladder=salient,
     feature_kind="world",
     joints="all",
     options_help={
-        "objective": "cost of a selection: the largest of its edges (max) or their sum",
-        "cost": "of an edge: chord (largest distance off it), integrated (sum of squares), inbetween (mm of real ones)",
-        "interpolation": "of cost='inbetween': fitted cubics (bezier) or straight (linear)",
-        "measure": "of cost='inbetween': the largest error (max) or the mean, best with objective='sum'",
-        "limit_mm": "of cost='inbetween': leave out selections that cost more, which makes it faster",
-        "top_only": "of cost='inbetween': leave out those that cost more than the one with max_keys, which is faster",
-        "pins": "frames that must be keys, and/or 'contacts' for where feet touch and leave the ground",
+        "objective": "cost of a selection: the largest cost of its spans (max) or their sum (sum)",
+        "cost": "cost of a span: largest distance (chord), sum of squares (integrated), curve error in mm (inbetween)",
+        "interpolation": "in-betweens for cost inbetween: fitted cubics (bezier) or straight lines (linear)",
+        "measure": "for cost inbetween: the largest error (max), or the mean error (mean; use it with objective sum)",
+        "limit_mm": "for cost inbetween: omit selections that cost more, which is faster",
+        "top_only": "for cost inbetween: omit selections that cost more than the one with max_keys, which is faster",
+        "pins": "frames that must be keys; 'contacts' adds the frames at which feet touch and leave the ground",
         "excluded": "frames that must not be keys",
-        "min_gap_frames": "fewest frames from one key to the next",
-        "max_gap_frames": "most frames from one key to the next; long takes then need little memory",
-        "loop": "the last pose is the first again: find the best keys on the circle",
-        "threads": "processor cores to use; by default all for long clips",
+        "min_gap_frames": "minimum number of frames from one key to the next",
+        "max_gap_frames": "maximum number of frames from one key to the next; reduces the memory for long takes",
+        "loop": "the last pose equals the first: find the best keys of the loop, wherever it starts",
+        "threads": "number of processor cores; by default all for long clips",
     },
     takes_edge_costs=True,
     span_costs=span_costs,

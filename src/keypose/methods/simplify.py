@@ -71,7 +71,7 @@ def _find_split(values: Floats, first: int, last: int, rounding_error: float) ->
 
 METHOD = Method(
     name="simplify",
-    summary="split where the poses are farthest from the line between keys",
+    summary="splits the motion at the pose farthest from the line between two keys",
     paper="Lim & Thalmann, Key-posture extraction out of human motion data, EMBC 2001",
     ladder=simplify,
     feature_kind="world",

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
 
@@ -52,19 +52,16 @@ def _check_steps(n_frames: int, keys: int) -> None:
     steps = keys * n_frames**2 // 2
     if steps > MAX_STEPS:
         possible = 2 * MAX_STEPS // n_frames**2
-        fewer = f"max_keys={possible} or less, " if possible >= 2 else ""
+        fewer = [f"max_keys={possible} or less, ", f"--max-keys {possible} or less, "] if possible >= 2 else ["", ""]
         raise OptionError(
-            f"spread compares every pair of frames for every key: {keys} keys of {n_frames} frames are {steps:.1e} "
-            f"steps, expected at most {MAX_STEPS:.0e}; give {fewer}a part of the motion with frames=(start, stop), "
-            f"or the motion at a lower frame rate"
+            f"spread compares every pair of frames for every key: {keys} keys of {n_frames} frames "
+            f"are {steps:.1e} steps",
+            expected=f"at most {MAX_STEPS:.0e}",
+            hint=Hint(
+                f"give {fewer[0]}a part of the motion with frames=(start, stop), or the motion at a lower frame rate",
+                f"give {fewer[1]}a part of the motion with --range START:END, or the motion at a lower frame rate",
+            ),
         )
-
-
-def _distances(values: Floats, frame: int) -> Floats:
-    """Return the distances (frame,) of all earlier frames to ``frame``."""
-    offsets = values[:frame] - values[frame]
-    distances: Floats = np.sqrt(np.einsum("td,td->t", offsets, offsets))
-    return distances
 
 
 def _max_sums(values: Floats, n_keys: int) -> Floats:
@@ -97,6 +94,13 @@ def _max_sums(values: Floats, n_keys: int) -> Floats:
     return sums
 
 
+def _distances(values: Floats, frame: int) -> Floats:
+    """Return the distances (frame,) of all earlier frames to ``frame``."""
+    offsets = values[:frame] - values[frame]
+    distances: Floats = np.sqrt(np.einsum("td,td->t", offsets, offsets))
+    return distances
+
+
 def _trace_paths(values: Floats, sums: Floats) -> Ints:
     """Return the keys for 2, 3, ... concatenated. Sums are computed again along the paths, backwards in time."""
     n, n_keys = sums.shape
@@ -122,7 +126,7 @@ def _trace_paths(values: Floats, sums: Floats) -> Ints:
 
 METHOD = Method(
     name="spread",
-    summary="the poses in time order whose neighbours differ most in sum",
+    summary="selects the poses with the largest sum of distances between neighbours",
     paper="Morishima et al., Data-driven efficient production of cartoon character animation, 2007",
     ladder=spread,
     feature_kind="root_matched",

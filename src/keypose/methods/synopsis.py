@@ -100,7 +100,7 @@ METHOD = Method(
     feature_kind="root_matched",
     joints="major",
     options_help={
-        "candidates": "all: any frame of a segment; extreme: first those farther from its mean than both neighbours"
+        "candidates": "frames that can split a segment: any (all), or first the local maxima of the distance (extreme)"
     },
     has_own_count=True,
 )

@@ -28,8 +28,8 @@ def uniform(features: Features, max_keys: int | None = None) -> Ladder:
 
 METHOD = Method(
     name="uniform",
-    summary="keys at equal distances in time",
-    paper="the baseline of every paper",
+    summary="selects frames at equal distances in time",
+    paper="baseline",
     ladder=uniform,
     feature_kind="world",
     joints="all",

@@ -1,6 +1,4 @@
-"""Features, the numbers per frame from which a method selects keys; and costs of leaving out the frames between
-two keys.
-"""
+"""Features, the numbers per frame that a method sees, and the costs of leaving out frames."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ class Features(Frozen):
     def __post_init__(self) -> None:
         values = freeze_floats(self.values, (None, None), "features")
         if 0 in values.shape:
-            raise ModelError(f"features: shape {values.shape}, expected at least one frame and one column")
+            raise ModelError(f"features: shape {values.shape}", expected="at least one frame and one column")
         self._set_field("values", values)
         columns = self.columns or (Column(f"column {d}", "value") for d in range(values.shape[1]))
         self._set_field("columns", tuple(Column(*column) for column in columns))
@@ -50,7 +48,7 @@ class Features(Frozen):
         magnitude = max(float(values.max()), -float(values.min()))
         if 0 < magnitude < MIN_MAGNITUDE:
             raise ModelError(
-                f"features: no number is above {magnitude:g}, expected numbers whose squares do not vanish"
+                f"features: no number is above {magnitude:g}", expected="numbers whose squares do not vanish"
             )
 
     @property
@@ -97,19 +95,19 @@ class EdgeCosts(Frozen):
             try:
                 self._set_field(name, index(getattr(self, name)))
             except TypeError:
-                raise ModelError(f"edge costs: {name} {getattr(self, name)!r}, expected a whole number") from None
+                raise ModelError(f"edge costs: {name} {getattr(self, name)!r}", expected="a whole number") from None
             if getattr(self, name) < min_value:
-                raise ModelError(f"edge costs: {name} {getattr(self, name)}, expected at least {min_value}")
+                raise ModelError(f"edge costs: {name} {getattr(self, name)}", expected=f"at least {min_value}")
         try:
             costs = np.asarray(self.costs, np.float64)
         except (TypeError, ValueError) as error:
             raise ModelError(f"edge costs: not numbers ({error})") from None
         if costs.shape != (self.n_frames, self.max_gap_frames):
             expected = (self.n_frames, self.max_gap_frames)
-            raise ModelError(f"edge costs: shape {costs.shape}, expected {expected}")
+            raise ModelError(f"edge costs: shape {costs.shape}", expected=f"{expected}")
         if not (costs >= 0).all():
             at = tuple(int(i) for i in np.argwhere(~(costs >= 0))[0])
-            raise ModelError(f"edge costs: {costs[at]:g} at index {at}, expected numbers of at least 0")
+            raise ModelError(f"edge costs: {costs[at]:g} at index {at}", expected="numbers of at least 0")
         self._set_field("costs", freeze_or_copy(costs))
 
     def __len__(self) -> int:
@@ -152,7 +150,7 @@ class InbetweenCosts(Frozen):
             self._set_field(name, freeze_floats(getattr(self, name), (len(self.rotations), joints, 3), name))
         self._set_field("weights", freeze_floats(self.weights, (joints,), "weights"))
         if not len(self.rotations) or (self.weights < 0).any() or not (self.weights > 0).any():
-            raise ModelError("in-between costs: expected some frames and some joint that counts, no negative weight")
+            raise ModelError("in-between costs", expected="some frames and some joint that counts, no negative weight")
 
     @property
     def n_frames(self) -> int:

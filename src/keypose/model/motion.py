@@ -16,12 +16,12 @@ from keypose.arrays import Bools, Floats, Frozen, freeze, freeze_floats
 from keypose.errors import ModelError, OptionError
 from keypose.kinematics import REFERENCE_HEIGHT_MM, UPS, Up
 from keypose.model.skeleton import Skeleton
+from keypose.options import MAX_FPS, MIN_FPS
 from keypose.rotations import at_frames, normalise, to_euler, unwrap_euler
 
 # A ratio of frame rates this close to a whole number takes frames without interpolation (.0083333 s means 120 fps).
 WHOLE_RATIO_TOLERANCE = 1e-3
 
-MIN_FPS, MAX_FPS = 1e-3, 1e6
 MAX_FRAME = 1 << 53
 MAX_POSES = 1 << 28  # frames x joints that at_fps makes: 15 GB
 BLOCK_POSES = 1 << 18  # frames x points per block when measuring the height
@@ -75,29 +75,30 @@ class Motion(Frozen):
         joints = self.skeleton.n_joints
         translations = freeze_floats(self.translations, (None, joints, 3), "motion translations")
         if len(translations) == 0:
-            raise ModelError("motion: no frames, expected at least one")
+            raise ModelError("motion: no frames", expected="at least one")
         self._set_field("translations", translations)
         self._set_field(
             "rotations", _check_unit_quaternions(self.rotations, (len(translations), joints, 4), "motion rotations")
         )
         self._set_field("fps", _check_float(self.fps, "frames per second"))
         if not MIN_FPS <= self.fps <= MAX_FPS:
-            raise ModelError(f"motion: {self.fps:g} frames per second, expected {MIN_FPS:g} to {MAX_FPS:g}")
+            raise ModelError(f"motion: {self.fps:g} frames per second", expected=f"{MIN_FPS:g} to {MAX_FPS:g}")
         if self.up not in UPS:
-            raise ModelError(f"motion: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+            raise ModelError(f"motion: up axis {self.up!r}", expected=f"one of {', '.join(UPS)}")
         if self.metres_per_unit is not None:
             self._set_field("metres_per_unit", _check_float(self.metres_per_unit, "metres per unit"))
             if not 1e-12 <= self.metres_per_unit <= 1e12:
-                raise ModelError(f"motion: {self.metres_per_unit:g} metres per unit, expected 1e-12 to 1e12 or None")
+                raise ModelError(f"motion: {self.metres_per_unit:g} metres per unit", expected="1e-12 to 1e12 or None")
         try:
             self._set_field("first_frame", index(self.first_frame))
         except TypeError:
-            raise ModelError(f"motion: first frame {self.first_frame!r}, expected a whole number") from None
+            raise ModelError(f"motion: first frame {self.first_frame!r}", expected="a whole number") from None
         if abs(self.first_frame) >= MAX_FRAME:
             raise ModelError("motion: the first frame's number is beyond all measure")
         if self.reference_pose is not None and len(self.reference_pose.translations) != joints:
-            raise ModelError(f"motion: a reference pose of {len(self.reference_pose.translations)} joints, "
-                             f"expected {joints}")  # fmt: skip
+            raise ModelError(
+                f"motion: a reference pose of {len(self.reference_pose.translations)} joints", expected=f"{joints}"
+            )
         self._set_field("notes", tuple(self.notes))
 
     @property
@@ -136,7 +137,9 @@ class Motion(Frozen):
         if not isinstance(frames, slice):
             return self._pose(frames)
         if frames.step not in (None, 1):
-            raise OptionError("a motion is sliced by consecutive frames, m[100:400]; for another rate use m.at_fps()")
+            raise OptionError(
+                "a motion is sliced by consecutive frames, m[100:400]", hint="for another rate use m.at_fps()"
+            )
         start, stop, _ = frames.indices(self.n_frames)
         if stop <= start:
             raise OptionError(f"frames {frames.start}:{frames.stop} of {self.n_frames} hold no frame")
@@ -151,9 +154,9 @@ class Motion(Frozen):
         try:
             at = index(frame)
         except TypeError:
-            raise OptionError(f"m[{frame!r}]: expected a frame number or a slice") from None
+            raise OptionError(f"m[{frame!r}]", expected="a frame number or a slice") from None
         if not -self.n_frames <= at < self.n_frames:
-            raise OptionError(f"frame {at}, expected one of 0 to {self.n_frames - 1}")
+            raise OptionError(f"frame {at}", expected=f"one of 0 to {self.n_frames - 1}")
         return Pose(self.translations[at], self.rotations[at])
 
     def __iter__(self) -> Iterator[Pose]:
@@ -165,7 +168,7 @@ class Motion(Frozen):
         Between two frames translations are linear and rotations have constant speed.
         """
         if isinstance(fps, str) or not MIN_FPS <= fps <= MAX_FPS:
-            raise OptionError(f"{fps!r} frames per second, expected {MIN_FPS:g} to {MAX_FPS:g}")
+            raise OptionError(f"{fps!r} frames per second", expected=f"{MIN_FPS:g} to {MAX_FPS:g}")
         frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, fps)
         ratio = self.fps / fps
         step = round(ratio)
@@ -180,7 +183,7 @@ class Motion(Frozen):
         """
         at = freeze_floats(frames, (None,), "frames")
         if not len(at) or at.min() < 0 or at.max() > self.n_frames - 1:
-            raise OptionError(f"expected frames from 0 to {self.n_frames - 1}")
+            raise OptionError(expected=f"frames from 0 to {self.n_frames - 1}")
         before = np.minimum(at.astype(int), max(self.n_frames - 2, 0))
         after = np.minimum(before + 1, self.n_frames - 1)
         fraction = (at - before)[:, None, None]
@@ -261,7 +264,7 @@ class Motion(Frozen):
     def mm_per_unit(self) -> float:
         """Millimetres per file unit on a figure scaled to 1.7 m: the scale on which errors are stated."""
         if self.height <= 0:
-            raise OptionError(f"{self.name}: the figure has no height, so nothing can be stated in mm")
+            raise OptionError("the figure has no height, so nothing can be stated in mm", subject=self.name)
         return REFERENCE_HEIGHT_MM / self.height
 
     def foot_contacts(self) -> FootContacts:
@@ -298,9 +301,11 @@ def check_source_frames(source: ArrayLike | None, before: int, after: int) -> Fl
     try:
         at = freeze_floats(source, (after,), "source")
     except ModelError as error:
-        raise OptionError(str(error)) from None
+        raise OptionError.from_error(error) from None
     if at.min() < 0 or at.max() > before - 1:
-        raise OptionError(f"source: frames {at.min():g} to {at.max():g}, expected some of 0 to {before - 1}")
+        raise OptionError(
+            f"frames {at.min():g} to {at.max():g}", option="source", expected=f"some of 0 to {before - 1}"
+        )
     return at
 
 
@@ -327,7 +332,7 @@ def _check_float(value: float, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"motion: {value!r} {name}, expected a number") from None
+        raise ModelError(f"motion: {value!r} {name}", expected="a number") from None
 
 
 def _check_unit_quaternions(values: Floats, shape: tuple[int | None, ...], name: str) -> Floats:
@@ -336,5 +341,5 @@ def _check_unit_quaternions(values: Floats, shape: tuple[int | None, ...], name:
     norm_error = np.abs(np.einsum("...k,...k->...", rotations, rotations) - 1.0)
     if norm_error.size and norm_error.max() > 2e-3:
         at = tuple(int(i) for i in np.argwhere(norm_error > 2e-3)[0])
-        raise ModelError(f"{name}: {rotations[at]} at index {at} is not a unit quaternion (wxyz)")
+        raise ModelError(f"{rotations[at]} at index {at} is not a unit quaternion (wxyz)", option=name)
     return rotations if not norm_error.size or norm_error.max() < 1e-12 else freeze(normalise(rotations))

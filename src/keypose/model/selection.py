@@ -33,8 +33,10 @@ class Selection(Frozen):
     def __post_init__(self) -> None:
         frames = freeze_ints(self.frames, (None,), "selection")
         if not len(frames) or frames[0] < 0 or frames[-1] >= self.n_frames or (np.diff(frames) <= 0).any():
-            raise ModelError(f"selection: frames {frames.tolist()[:12]}, expected increasing ones "
-                             f"from 0 to {self.n_frames - 1}, at least one")  # fmt: skip
+            raise ModelError(
+                f"selection: frames {frames.tolist()[:12]}",
+                expected=f"increasing ones from 0 to {self.n_frames - 1}, at least one",
+            )
         self._set_field("frames", frames)
         if self.order is not None:
             order = freeze_ints(self.order, (len(frames),), "selection order")
@@ -138,10 +140,10 @@ class Ladder(Frozen):
         self._set_field("frames", freeze_ints(self.frames, (length,), "ladder frames"))
         costs = freeze_or_copy(np.asarray(self.cost_values, np.float64))
         if costs.shape != counts.shape or not np.isfinite(costs).all() or costs.min() < 0:
-            raise ModelError("ladder: expected a finite cost of at least 0 for every count")
+            raise ModelError("ladder", expected="a finite cost of at least 0 for every count")
         self._set_field("cost_values", costs)
         if self.natural is not None and self.natural not in counts:
-            raise ModelError(f"ladder: {self.natural} keys of its own, expected one of its counts")
+            raise ModelError(f"ladder: {self.natural} keys of its own", expected="one of its counts")
 
     def at(self, keys: int) -> Selection:
         """Return the selection with exactly ``keys`` keys. Raise OptionError if it is not one of ``counts``."""
@@ -208,7 +210,7 @@ class Ladder(Frozen):
         last = int(self.counts[-1]) if max_keys is None else check_int("max_keys", max_keys)
         inside = (self.counts >= check_int("min_keys", min_keys)) & (self.counts <= last)
         if not inside.any():
-            raise OptionError(f"no selection of {min_keys} to {max_keys} keys, expected {_format_range(self.counts)}")
+            raise OptionError(f"no selection of {min_keys} to {max_keys} keys", expected=_format_range(self.counts))
         keys, height = self.counts[inside], self._log_costs[inside]
         along = (keys - keys[0]) / max(1, keys[-1] - keys[0])
         return int(keys[np.argmax(height[0] + along * (height[-1] - height[0]) - height)])
@@ -223,7 +225,7 @@ def _max_of_next_two(values: Floats) -> Floats:
 def _find_count(counts: Ints, keys: int) -> int:
     position = int(np.searchsorted(counts, check_int("keys", keys)))
     if position == len(counts) or counts[position] != keys:
-        raise OptionError(f"{keys} keys, expected {_format_range(counts)}")
+        raise OptionError(f"{keys} keys", expected=_format_range(counts))
     return position
 
 

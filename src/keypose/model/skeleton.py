@@ -38,7 +38,7 @@ class Skeleton(Frozen):
         self._set_field("names", tuple(str(name) for name in self.names))
         n = len(self.names)
         if n == 0:
-            raise ModelError("skeleton: no joints, expected at least one")
+            raise ModelError("skeleton: no joints", expected="at least one")
         duplicates = [name for name, count in Counter(self.names).items() if count > 1]
         if duplicates:
             raise ModelError(f"skeleton: the joint name {duplicates[0]!r} is used more than once")
@@ -47,7 +47,7 @@ class Skeleton(Frozen):
         if wrong.size:
             j = int(wrong[0])
             raise ModelError(
-                f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}, expected -1 or an earlier joint"
+                f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}", expected="-1 or an earlier joint"
             )
         self._set_field("offsets", freeze_floats(self.offsets, (n, 3), "skeleton offsets"))
         self._set_field("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
@@ -74,11 +74,15 @@ class Skeleton(Frozen):
             raise ModelError(f"skeleton: {n} joints but {len(self.channels)} channel lists")
         for name, order, channels in zip(self.names, self.rotation_orders, self.channels, strict=True):
             if order not in ORDERS:
-                raise ModelError(f"skeleton: rotation order {order!r} of {name}, expected one of {', '.join(ORDERS)}")
+                raise ModelError(
+                    f"skeleton: rotation order {order!r} of {name}", expected=f"one of {', '.join(ORDERS)}"
+                )
             is_known = all(c in POSITION_CHANNELS + ROTATION_CHANNELS for c in channels)
             if not is_known or len(set(channels)) != len(channels):
-                raise ModelError(f"skeleton: channels {' '.join(channels)} of {name}, expected each of "
-                                 f"{' '.join(POSITION_CHANNELS + ROTATION_CHANNELS)} at most once")  # fmt: skip
+                raise ModelError(
+                    f"skeleton: channels {' '.join(channels)} of {name}",
+                    expected=f"each of {' '.join(POSITION_CHANNELS + ROTATION_CHANNELS)} at most once",
+                )
             axes = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
             if not order.startswith(axes):
                 raise ModelError(f"skeleton: {name} turns {axes} by its channels but {order} by its order")
@@ -111,7 +115,7 @@ class Skeleton(Frozen):
     def joints(self, names: str | tuple[str, ...] | list[str]) -> tuple[int, ...]:
         """Return the indices of joints by names, body parts or groups (``"hands"``), in file order."""
         if not isinstance(names, str | tuple | list):
-            raise OptionError(f"joints={names!r}, expected names of joints, body parts or groups")
+            raise OptionError(option="joints", value=names, expected="names of joints, body parts or groups")
         indices: set[int] = set()
         for name in (names,) if isinstance(names, str) else names:
             own = self._find_own_joint(name)
@@ -124,7 +128,7 @@ class Skeleton(Frozen):
     def _find_own_joint(self, name: str) -> int | None:
         """Return the joint of that name, else the only one that differs in case alone, else None."""
         if not isinstance(name, str):
-            raise OptionError(f"{name!r} is no joint name, expected text such as {self.names[0]!r}")
+            raise OptionError(f"{name!r} is no joint name", expected=f"text such as {self.names[0]!r}")
         if name in self._index:
             return self._index[name]
         matches = [j for j, own in enumerate(self.names) if own.lower() == name.lower()]

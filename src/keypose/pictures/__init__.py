@@ -1,6 +1,6 @@
 """Pictures of motions: strips of poses, timelines, curves, charts, HTML reports and notebook cards.
 
-``theme.py`` has the colours, ``svg.py`` the SVG text helpers and the ``Picture`` type. Built on these: ``figure/``
-(bodies), ``view.py`` (camera) and ``strip/``; ``chart/`` and the pictures that use it; ``cards.py`` for notebooks;
-``page.py`` with ``report/`` and ``comparison/``.
+``svg.py`` has the colours, the SVG text helpers and the ``Picture`` type. Built on these: ``figure/`` (bodies),
+``view.py`` (camera) and ``strip/``; ``chart/`` and the pictures that use it; ``cards.py`` for notebooks; ``page.py``
+with ``report/`` and ``comparison/``.
 """

@@ -18,9 +18,10 @@ from keypose.pictures.error_curve import MAX_CLIFFS, plot_errors
 from keypose.pictures.figure import Body, build_body
 from keypose.pictures.figure.paint import MAX_SOLID_PARTS
 from keypose.pictures.strip import strip
-from keypose.pictures.svg import Picture, clean, document, find_theme, number, text_element
+from keypose.pictures.svg import Picture, document, find_theme, number, text_element
 from keypose.pictures.timeline import timeline
 from keypose.swings import Swings
+from keypose.validation import clean_line
 
 __all__ = ["keyed_card", "ladder_card", "score_card", "selection_card", "swings_card"]
 
@@ -34,55 +35,19 @@ _CELL = "border:none;background:none;text-align:left;vertical-align:top;overflow
 _TH = _CELL + "padding:0 1.2em 0 0;font-weight:400;opacity:0.65;white-space:nowrap"
 _TD = _CELL + "padding:0"
 
-
-def render_card(name: str, pictures: Iterable[Picture], facts: Iterable[tuple[str, str]]) -> str:
-    """Return HTML without script and external resources. All text is truncated and escaped here."""
-    rows = "".join(
-        f'<tr><th style="{_TH}">{escape(clean(label))}</th><td style="{_TD}">{escape(clean(value, 600))}</td></tr>'
-        for label, value in facts
-    )
-    images = "".join(f'<div style="overflow-x:auto">{picture.svg}</div>' for picture in pictures)
-    return (
-        f'<div style="max-width:60em;font:13px/1.5 system-ui,sans-serif">'
-        f'<div style="font-weight:600">{escape(clean(name))}</div>{images}<table style="{_TABLE}">{rows}</table></div>'
-    )
-
-
-def note_facts(notes: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the first notes as facts, and the number of further notes."""
-    facts = [("note", note) for note in notes[:MAX_NOTES]]
-    more = len(notes) - MAX_NOTES
-    return facts + ([("", f"and {more:,} more notes")] if more > 0 else [])
-
-
-def format_frames(frames: Ints) -> str:
-    """Return the first frames as text, and the number of further frames."""
-    more = len(frames) - MAX_LISTED_FRAMES
-    return " ".join(map(str, frames[:MAX_LISTED_FRAMES].tolist())) + (f" … and {more:,} more" if more > 0 else "")
-
-
-def format_key_count(keys: int, n_frames: int) -> str:
-    """Return the number of keys, of frames and the removed share as text."""
-    return f"{keys:,} of {n_frames:,} frames: {100 * (1 - keys / n_frames):.1f} % removed"
-
-
-def draw_key_bar(frames: Ints, n_frames: int, heights: Floats, alt_text: str) -> Picture:
-    """Return a picture of keys along the frames, with relative ``heights`` (K,) from 0 to 1."""
-    theme = find_theme("notebook")
-    area = Area(10.0, 4.0, WIDTH_PX - 16.0, 4.0 + BAR_PX)
-    scale = frame_scale(n_frames, area.left, area.right)
-    ends = zip(scale.px(frames).tolist(), (BAR_PX * heights).tolist(), strict=True)
-    lines = "".join(f"M{number(x)} {number(area.bottom)}v{number(-high)}" for x, high in ends)
-    height = area.bottom + 2 * ROW_PX
-    body = draw_x(area, horizontal_ticks(Axis(), scale), Axis(), theme, grid=False)
-    body += f'<path data-keys="{len(frames)}" d="{lines}" stroke="{theme["key"]}" stroke-width="2" fill="none"/>'
-    body += text_element(area.right, height - 3, "frame", TEXT_PX, theme["muted"], anchor="end")
-    return Picture(document(body, WIDTH_PX, height, theme, title="keys", alt_text=alt_text), WIDTH_PX, height, alt_text)
-
-
 POSES = 6
 MANY_BODY_PARTS, FEW_POSES = 30, 3  # with many parts (such as markers) fewer poses, to limit the size of the card
 STRIP_PX = 170.0
+
+MIN_HEIGHT = 0.35  # height of the least important key relative to the most important
+MAX_MARKS = 1500  # on one bar; more keys are thinned evenly
+_LADDER_HEIGHT_PX = 260.0
+_SCORE_HEIGHT_PX = 170.0
+
+_TIMELINE_ROW_PX = 11.0
+_TIMELINE_WIDTH_PX = 760.0
+MAX_SVG_LENGTH = 45_000  # characters; longer timelines are drawn with fewer joints
+FALLBACK_JOINT_COUNTS = (24, 12, 6, 3)
 
 
 def motion_card(motion: Motion) -> str:
@@ -121,10 +86,6 @@ def _strip(motion: Motion, frames: list[int]) -> Picture:
     picture = strip(motion, frames, theme="notebook", height_px=STRIP_PX)
     style = 'style="max-width:100%;height:auto;display:block;background:none"'
     return replace(picture, svg=picture.svg.replace("<svg ", f"<svg {style} ", 1))
-
-
-MIN_HEIGHT = 0.35  # height of the least important key relative to the most important
-MAX_MARKS = 1500  # on one bar; more keys are thinned evenly
 
 
 def selection_card(selection: Selection) -> str:
@@ -182,9 +143,6 @@ def _gap_facts(frames: Ints) -> list[tuple[str, str]]:
     return [("gaps", f"{gaps.min():,} to {gaps.max():,} frames, {gaps.mean():.1f} on average")]
 
 
-_LADDER_HEIGHT_PX = 260.0
-
-
 def ladder_card(ladder: Ladder) -> str:
     """Return HTML with the error curve and facts: possible numbers of keys, cliffs and knee."""
     first, last = int(ladder.counts[0]), int(ladder.counts[-1])
@@ -207,45 +165,42 @@ def ladder_card(ladder: Ladder) -> str:
     return render_card(f"Ladder by {ladder.method}", [curve], facts)
 
 
-_SCORE_HEIGHT_PX = 170.0
-
-
 def score_card(score: Score) -> str:
-    """Return HTML with a curve of the mean error per frame, its peak marked, and all measures.
+    """Return HTML with all measures, and a curve of the mean error per frame, its peak marked, if that was computed.
 
     The largest error of a single joint may be in another frame, which is listed as well.
     """
-    peak = int(score.per_frame_mm.argmax())
+    worst = f"{score.worst_joint} in frame {score.worst_frame:,}"
+    curves = []
+    if (errors := score.per_frame_mm) is not None:
+        peak, frames = int(errors.argmax()), np.arange(len(errors))
+        worst += f"; over all joints frame {peak:,}, by {errors[peak]:.3g} mm on average"
+        curves.append(
+            chart(
+                [Line("", frames, errors, filled=True, dashed=False, width_px=1.2, dots=len(frames) < 2)],
+                Axis("frame", is_integer=True),
+                Axis("mean error over joints", unit="mm", low=0.0),
+                width_px=WIDTH_PX,
+                height_px=_SCORE_HEIGHT_PX,
+                theme="notebook",
+                alt_text=f"Mean error of each frame in mm, {errors.min():.3g} to {errors.max():.3g}",
+                marks=[Mark(peak, "largest mean", colour="key", dashed=True)],
+            )
+        )
     facts = [
         ("joints are off by", f"{score.mean_mm:.3g} mm on average, 95 % within {score.p95_mm:.3g} mm, "
                               f"{score.max_mm:.3g} mm at most"),
-        ("worst", f"{score.worst_joint} in frame {score.worst_frame:,}; over all joints frame {peak:,}, by "
-                  f"{score.per_frame_mm[peak]:.3g} mm on average"),
-        ("turns are off by", f"{score.mean_deg:.3g}° on average, {score.max_deg:.3g}° at most"),
+        ("worst", worst),
     ]  # fmt: skip
+    if score.mean_deg is not None:
+        facts.append(("turns are off by", f"{score.mean_deg:.3g}° on average, {score.max_deg:.3g}° at most"))
     if score.foot_slide_mm is not None:
         facts.append(("feet slide", f"{score.foot_slide_mm:.3g} mm, originally {score.original_foot_slide_mm:.3g} mm"))
     if score.key_acceleration is not None:
         facts.append(("acceleration at keys", f"{score.key_acceleration:.3g} times the original's"))
-    facts.append(("stored", f"{score.stored_values:,} values, {score.bytes:,} bytes"))
-    frames = np.arange(len(score.per_frame_mm))
-    curve = chart(
-        [Line("", frames, score.per_frame_mm, filled=True, dashed=False, width_px=1.2, dots=len(frames) < 2)],
-        Axis("frame", is_integer=True),
-        Axis("mean error over joints", unit="mm", low=0.0),
-        width_px=WIDTH_PX,
-        height_px=_SCORE_HEIGHT_PX,
-        theme="notebook",
-        alt_text=f"Mean error of each frame in mm, {score.per_frame_mm.min():.3g} to {score.per_frame_mm.max():.3g}",
-        marks=[Mark(peak, "largest mean", colour="key", dashed=True)],
-    )
-    return render_card("Score, on a figure of 1.7 m", [curve], facts)
-
-
-_TIMELINE_ROW_PX = 11.0
-_TIMELINE_WIDTH_PX = 760.0
-MAX_SVG_LENGTH = 45_000  # characters; longer timelines are drawn with fewer joints
-FALLBACK_JOINT_COUNTS = (24, 12, 6, 3)
+    if score.stored_values is not None:
+        facts.append(("stored", f"{score.stored_values:,} values, {score.bytes:,} bytes"))
+    return render_card("Score, on a figure of 1.7 m", curves, facts)
 
 
 def swings_card(swings: Swings) -> str:
@@ -275,3 +230,50 @@ def _draw_timeline(swings: Swings) -> Picture:
         names = [track.joint for track in by_activity[:max_joints]]
         picture = draw(joints=names, title=f"the {max_joints} joints that swing longest")
     return picture
+
+
+def render_card(name: str, pictures: Iterable[Picture], facts: Iterable[tuple[str, str]]) -> str:
+    """Return HTML without script and external resources. All text is truncated and escaped here."""
+    rows = "".join(
+        f'<tr><th style="{_TH}">{escape(clean_line(label))}</th>'
+        f'<td style="{_TD}">{escape(clean_line(value, 600))}</td></tr>'
+        for label, value in facts
+    )
+    images = "".join(f'<div style="overflow-x:auto">{picture.svg}</div>' for picture in pictures)
+    return (
+        f'<div style="max-width:60em;font:13px/1.5 system-ui,sans-serif">'
+        f'<div style="font-weight:600">{escape(clean_line(name))}</div>{images}'
+        f'<table style="{_TABLE}">{rows}</table></div>'
+    )
+
+
+def note_facts(notes: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the first notes as facts, and the number of further notes."""
+    facts = [("note", note) for note in notes[:MAX_NOTES]]
+    more = len(notes) - MAX_NOTES
+    return facts + ([("", f"and {more:,} more notes")] if more > 0 else [])
+
+
+def format_frames(frames: Ints) -> str:
+    """Return the first frames as text, and the number of further frames."""
+    more = len(frames) - MAX_LISTED_FRAMES
+    return " ".join(map(str, frames[:MAX_LISTED_FRAMES].tolist())) + (f" … and {more:,} more" if more > 0 else "")
+
+
+def format_key_count(keys: int, n_frames: int) -> str:
+    """Return the number of keys, of frames and the removed share as text."""
+    return f"{keys:,} of {n_frames:,} frames: {100 * (1 - keys / n_frames):.1f} % removed"
+
+
+def draw_key_bar(frames: Ints, n_frames: int, heights: Floats, alt_text: str) -> Picture:
+    """Return a picture of keys along the frames, with relative ``heights`` (K,) from 0 to 1."""
+    theme = find_theme("notebook")
+    area = Area(10.0, 4.0, WIDTH_PX - 16.0, 4.0 + BAR_PX)
+    scale = frame_scale(n_frames, area.left, area.right)
+    ends = zip(scale.px(frames).tolist(), (BAR_PX * heights).tolist(), strict=True)
+    lines = "".join(f"M{number(x)} {number(area.bottom)}v{number(-high)}" for x, high in ends)
+    height = area.bottom + 2 * ROW_PX
+    body = draw_x(area, horizontal_ticks(Axis(), scale), Axis(), theme, grid=False)
+    body += f'<path data-keys="{len(frames)}" d="{lines}" stroke="{theme["key"]}" stroke-width="2" fill="none"/>'
+    body += text_element(area.right, height - 3, "frame", TEXT_PX, theme["muted"], anchor="end")
+    return Picture(document(body, WIDTH_PX, height, theme, title="keys", alt_text=alt_text), WIDTH_PX, height, alt_text)

@@ -84,7 +84,7 @@ def plot_curves(
     markers, which have no rotations. With ``path`` the picture is saved as well.
     """
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
+        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
     width, _ = check_size(width_px, MAX_SIZE_PX)
@@ -132,7 +132,7 @@ def _build_panels(
         top_names = sorted(names, key=lambda name: -spreads[name])[:DEFAULT_JOINTS]
         names = [name for name in names if name in top_names]
     elif len(names) > MAX_JOINTS:
-        raise OptionError(f"joints= names {len(names):,} joints, expected at most {MAX_JOINTS}")
+        raise OptionError(f"{len(names):,} joints", option="joints", expected=f"at most {MAX_JOINTS}")
     unit, unit_scale = ("degrees", 1.0) if feature_kind == "euler" else ("metres", motion.metres_per_unit)
     if unit_scale is None:
         unit, unit_scale = "file units", 1.0

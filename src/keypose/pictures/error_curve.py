@@ -113,26 +113,32 @@ def _ladders_by_name(ladders: Ladders) -> dict[str, Ladder]:
         }
     _check(list(ladders_by_name.values()))
     if not 1 <= len(ladders_by_name) <= MAX_LADDERS:
-        raise OptionError(f"{len(ladders_by_name)} ladders, expected 1 to {MAX_LADDERS}")
+        raise OptionError(f"{len(ladders_by_name)} ladders", expected=f"1 to {MAX_LADDERS}")
     return {str(name): ladder for name, ladder in ladders_by_name.items()}
 
 
 def _check(ladders: Sequence[object]) -> None:
     for ladder in ladders:
         if not isinstance(ladder, Ladder):
-            raise OptionError(f"{type(ladder).__name__}, expected a Ladder, as kp.ladder gives it, or several by name")
+            raise OptionError(type(ladder).__name__, expected="a Ladder, as kp.ladder gives it, or several by name")
 
 
 def _check_chosen(chosen: int | Selection | None, ladder: Ladder) -> int | None:
     if chosen is None:
         return None
     if isinstance(chosen, Selection) and chosen.n_frames != ladder.n_frames:
-        raise OptionError(f"chosen: keys of {chosen.n_frames:,} frames, expected those of the {ladder.n_frames:,} of "
-                          f"the ladder")  # fmt: skip
+        raise OptionError(
+            f"keys of {chosen.n_frames:,} frames",
+            option="chosen",
+            expected=f"those of the {ladder.n_frames:,} of the ladder",
+        )
     keys = len(chosen) if isinstance(chosen, Selection) else check_int("chosen", chosen)
     if keys not in ladder.costs:
-        raise OptionError(f"chosen={keys}, expected a number of keys of the ladder, "
-                          f"{ladder.counts[0]} to {ladder.counts[-1]}")  # fmt: skip
+        raise OptionError(
+            option="chosen",
+            value=keys,
+            expected=f"a number of keys of the ladder, {ladder.counts[0]} to {ladder.counts[-1]}",
+        )
     return keys
 
 

@@ -102,11 +102,11 @@ def _check_values(values: ArrayLike, rows: int) -> Floats:
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise OptionError("values that are no numbers, expected an array of frames and rows") from None
+        raise OptionError("values that are no numbers", expected="an array of frames and rows") from None
     if numbers.ndim != 2 or numbers.shape[1] != rows or not numbers.size:
-        raise OptionError(f"values {numbers.shape}, expected (frames, {rows}), at least one of each")
+        raise OptionError(f"values {numbers.shape}", expected=f"(frames, {rows}), at least one of each")
     if not np.isfinite(numbers).all() or numbers.min() < 0:
-        raise OptionError("values: expected finite numbers that are not below 0")
+        raise OptionError(option="values", expected="finite numbers that are not below 0")
     return numbers
 
 

@@ -23,6 +23,7 @@ _ARM = re.compile(
 _LEG = re.compile(r"(left|right)_(?:hip_joint|thigh|shin|foot|toes)")
 BODY_REGIONS = ("head", "trunk", "left arm", "right arm", "left leg", "right leg", "other joints")
 UPWARD = ("head", "trunk")  # listed from the last joint to the first, since these chains lead upwards
+Keys: TypeAlias = Selection | KeyedMotion | Sequence[int] | Ints | None
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,6 @@ def _side(region: str) -> Side:
     return "left" if region.startswith("left") else "right" if region.startswith("right") else "middle"
 
 
-Keys: TypeAlias = Selection | KeyedMotion | Sequence[int] | Ints | None
-
-
 def key_frames(keys: Keys, n_frames: int) -> Ints:
     """Return the increasing frames (K,) of a selection, a keyed motion or a list of frames; empty for None."""
     if keys is None:
@@ -75,13 +73,13 @@ def key_frames(keys: Keys, n_frames: int) -> Ints:
     if isinstance(keys, Selection | KeyedMotion):
         frames = keys.frames if isinstance(keys, Selection) else keys.keys
         if keys.n_frames != n_frames:
-            raise OptionError(f"keys of {keys.n_frames} frames, expected those of the {n_frames} that are shown")
+            raise OptionError(f"keys of {keys.n_frames} frames", expected=f"those of the {n_frames} that are shown")
         return frames
     try:
         frames = freeze_ints(keys, (None,), "keys")
     except ModelError as error:
-        raise OptionError(f"{error}; or a Selection or a KeyedMotion") from None
+        raise OptionError(f"{error}", hint="or a Selection or a KeyedMotion") from None
     if len(frames) and not 0 <= frames.min() <= frames.max() < n_frames:
         outside = frames[(frames < 0) | (frames >= n_frames)][0]
-        raise OptionError(f"keys: frame {outside}, expected 0 to {n_frames - 1}")
+        raise OptionError(f"frame {outside}", option="keys", expected=f"0 to {n_frames - 1}")
     return freeze(np.unique(frames))

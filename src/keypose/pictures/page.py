@@ -13,7 +13,8 @@ from html import escape
 from importlib.resources import files
 
 from keypose.errors import OptionError
-from keypose.pictures.svg import Picture, clean, page_css
+from keypose.pictures.svg import Picture, page_css
+from keypose.validation import clean_line
 
 __all__ = [
     "Cell",
@@ -31,6 +32,9 @@ __all__ = [
 
 
 MAX_DEPTH = 5  # of nested sections; the title of the page is h1
+
+Cell = str | float | int | None  # text is escaped, numbers are right-aligned, None is a dash
+MAX_NOTE_LENGTH = 500  # characters
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ def page(
     all_styles = tuple(dict.fromkeys((page_css(), read_package_text("keypose.pictures", "page.css"), *styles)))
     for text, end in [(text, "</script") for text in all_scripts] + [(text, "</style") for text in all_styles]:
         if end in text.lower() or "<!--" in text:
-            raise OptionError(f"a script or style with {end} or <!-- in it, expected one that can stand in a page")
+            raise OptionError(f"a script or style with {end} or <!-- in it", expected="one that can stand in a page")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_content_security_policy(all_scripts)}">\n'
@@ -115,7 +119,7 @@ def _check_ids(sections: Sequence[Section]) -> None:
     ids = [each.id for each in _walk_sections(sections, 1)]
     for name, count in Counter(ids).items():
         if count > 1 or not is_id(name):
-            raise OptionError(f"section id {name!r}, expected one of its own of letters, digits and hyphens")
+            raise OptionError(f"section id {name!r}", expected="one of its own of letters, digits and hyphens")
 
 
 def _walk_sections(sections: Sequence[Section], depth: int) -> Iterator[Section]:
@@ -126,10 +130,6 @@ def _walk_sections(sections: Sequence[Section], depth: int) -> Iterator[Section]
         yield from _walk_sections(each.subsections, depth + 1)
 
 
-Cell = str | float | int | None  # text is escaped, numbers are right-aligned, None is a dash
-MAX_NOTE_LENGTH = 500  # characters
-
-
 def is_id(text: str) -> bool:
     """Return whether ``text`` can be an id and the target of a link."""
     return re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", text) is not None
@@ -137,7 +137,7 @@ def is_id(text: str) -> bool:
 
 def escape_text(text: str, max_length: int = 200) -> str:
     """Return ``text`` as HTML: cleaned, truncated to ``max_length`` characters, escaped."""
-    return escape(clean(text, max_length))
+    return escape(clean_line(text, max_length))
 
 
 def figure(picture: Picture, id: str, caption: str = "", more: str = "", *, max_scale: float = 1.0) -> str:
@@ -147,7 +147,7 @@ def figure(picture: Picture, id: str, caption: str = "", more: str = "", *, max_
     scaled down, on very narrow ones scrolled; on wide pages it is enlarged up to ``max_scale``.
     """
     if not is_id(id):
-        raise OptionError(f"figure id {id!r}, expected letters, digits and hyphens")
+        raise OptionError(f"figure id {id!r}", expected="letters, digits and hyphens")
     below = f"<figcaption>{escape_text(caption, 1000)}</figcaption>" if caption else ""
     size = f"min-width:{min(picture.width, 600):.0f}px;max-width:{max_scale * picture.width:.0f}px"
     return (
@@ -230,7 +230,7 @@ def format_shell_command(arguments: Iterable[str]) -> str:
     which bash and zsh understand.
     """
     return " ".join(
-        shlex.quote(argument) if clean(argument, len(argument)) == argument else _escape_bytes(argument)
+        shlex.quote(argument) if clean_line(argument, len(argument)) == argument else _escape_bytes(argument)
         for argument in arguments
     )
 

@@ -1,6 +1,4 @@
-"""SVG: colours by name, text helpers, the document, and ``Picture``, which can be saved, converted to PNG and
-displayed.
-"""
+"""SVG: colours by name, text helpers, the document, and the ``Picture`` that every drawing function returns."""
 
 from __future__ import annotations
 
@@ -17,27 +15,33 @@ from typing import Literal
 
 from keypose.errors import MissingExtra, OptionError
 from keypose.formats.base import write_atomically
-from keypose.validation import check_number
+from keypose.validation import check_number, clean_line
 
 FONT = "'Source Sans 3','Source Sans Pro','Segoe UI',system-ui,sans-serif"
-MAX_TEXT_LENGTH = 200  # characters of text from files
 # Upper bounds of character widths in em over common sans-serif fonts.
 _NARROW, _REGULAR, _WIDE, _FULL = 0.42, 0.66, 1.02, 1.1
 _NARROW_SIGNS = frozenset("fijlrtI .,:;|!'()[]-·")
 _WIDE_SIGNS = frozenset("mwMW@%…—")
+
+MAX_PIXELS = 1 << 26  # of a PNG: 256 MB during conversion
+MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels to a px
+SUFFIXES = (".svg", ".png")
+
+ThemeName = Literal["light", "dark", "page", "notebook"]
+TONES = 6  # of a body: 0 is the farthest
+STEPS = 9  # of a colour scale: heat maps, angles of swings
+SERIES = 10  # distinct colours of lines
+
+_BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
+_SHADE = "#10141c"  # mixed into the shaded side of limbs
+_HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
+_LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
 
 
 def number(value: float) -> str:
     """Return ``value`` with at most one decimal: 12, 3.5."""
     text = f"{value:.1f}"
     return text[:-2] if text.endswith(".0") else text
-
-
-def clean(text: str, max_length: int = MAX_TEXT_LENGTH) -> str:
-    """Return one line of at most ``longest`` characters, without control characters and surrogates; not escaped."""
-    cut = text[: max_length + 1]
-    line = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else c for c in cut)
-    return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
 @lru_cache(maxsize=4096)
@@ -56,7 +60,7 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 def fit_text(text: str, width: float, size: float, *, bold: bool = False) -> str:
     """Return ``text`` cleaned and truncated with an ellipsis to ``width`` px; empty if nothing fits."""
-    line = clean(text)
+    line = clean_line(text)
     if text_width(line, size, bold=bold) <= width:
         return line
     while line and text_width(line + "…", size, bold=bold) > width:
@@ -79,7 +83,7 @@ def text_element(
     attributes = f' text-anchor="{anchor}"' if anchor != "start" else ""
     attributes += ' font-weight="600"' if bold else ""
     return (f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" fill="{fill}"{attributes}{extra}>'
-            f"{escape(clean(text))}</text>")  # fmt: skip
+            f"{escape(clean_line(text))}</text>")  # fmt: skip
 
 
 def document(
@@ -92,14 +96,9 @@ def document(
     w, h = number(width), number(height)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" '
-        f'aria-label="{escape(clean(alt_text, 1000))}" font-family="{FONT}">'
-        f"<title>{escape(clean(title))}</title>{background}{body}</svg>"
+        f'aria-label="{escape(clean_line(alt_text, 1000))}" font-family="{FONT}">'
+        f"<title>{escape(clean_line(title))}</title>{background}{body}</svg>"
     )
-
-
-MAX_PIXELS = 1 << 26  # of a PNG: 256 MB during conversion
-MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels to a px
-SUFFIXES = (".svg", ".png")
 
 
 @dataclass(frozen=True)
@@ -123,13 +122,15 @@ class Picture:
         """Return the picture as PNG with ``scale`` pixels per px; needs the extra ``png``."""
         factor = check_number("scale", scale, min_value=MIN_SCALE, max_value=MAX_SCALE)
         if self.width * self.height * factor * factor > MAX_PIXELS:
-            raise OptionError(f"a PNG of {self.width * factor:.0f} x {self.height * factor:.0f} pixels, "
-                              f"expected at most {MAX_PIXELS:,} in all: take a smaller scale")  # fmt: skip
+            raise OptionError(
+                f"a PNG of {self.width * factor:.0f} x {self.height * factor:.0f} pixels",
+                expected=f"at most {MAX_PIXELS:,} in all: take a smaller scale",
+            )
         try:
             import font_source_sans_pro as fonts
             import resvg_py
         except ImportError:
-            raise MissingExtra("PNG pictures need: pip install 'keypose[png]' (SVG needs nothing)") from None
+            raise MissingExtra("PNG pictures need", "pip install 'keypose[png]' (SVG needs nothing)") from None
         # Our own font first, so that pictures are equal on every machine; system fonts only for other scripts.
         files = [fonts.SourceSansPro, fonts.SourceSansProSemibold]
         pixels: bytes = resvg_py.svg_to_bytes(
@@ -152,7 +153,7 @@ def parse_size(svg: str) -> tuple[float, float]:
     """Return width and height in px of an SVG of ``svg.document``."""
     match = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', svg)
     if match is None:
-        raise OptionError(f"a picture that begins with {svg[:20]!r}, expected one of ours")
+        raise OptionError(f"a picture that begins with {svg[:20]!r}", expected="one of ours")
     return float(match[1]), float(match[2])
 
 
@@ -166,17 +167,6 @@ def picture_path(path: str | PathLike[str]) -> Path:
 
 def _needs_other_fonts(svg: str) -> bool:
     return re.search(r"[^\u0000-\u024f\u2010-\u2026]", svg) is not None
-
-
-ThemeName = Literal["light", "dark", "page", "notebook"]
-TONES = 6  # of a body: 0 is the farthest
-STEPS = 9  # of a colour scale: heat maps, angles of swings
-SERIES = 10  # distinct colours of lines
-
-_BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
-_SHADE = "#10141c"  # mixed into the shaded side of limbs
-_HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
-_LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
 
 
 @dataclass(frozen=True)
@@ -199,7 +189,7 @@ def mix(colour: str, other: str, part: float) -> str:
 def find_theme(name: str) -> Theme:
     """Return the theme ``name``."""
     if not isinstance(name, str) or name not in THEMES:
-        raise OptionError(f"theme {name!r}, expected one of {', '.join(THEMES)}")
+        raise OptionError(f"theme {name!r}", expected=f"one of {', '.join(THEMES)}")
     return THEMES[name]
 
 

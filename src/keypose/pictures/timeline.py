@@ -38,6 +38,17 @@ MAX_NAME_SHARE = 0.24  # of the width of the picture
 REGION_GAP_PX = 5.0
 KEY_PX = 8.0  # height of the key marks above the rows
 
+ANGLES = (0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)  # degrees at which each shade starts
+SWING_SHARE = 0.72  # heights of bars as shares of a row
+REST_SHARE = 0.12
+CONTACT_SHARE = 0.36
+MIN_BAR_PX = 1.0  # minimum width of a bar
+SWING_GAP_PX = 0.7  # removed from the end of each swing, to separate it from the next one
+MAX_BARS_PER_PX = 0.5  # with more, only the largest swing of each px is drawn
+BOX_PX = 26.0  # width of each shade in the legend
+ANGLE_TEXT = "angle of a swing"
+GAP_TEXT = "blank: bridged from one to the next"
+
 
 def timeline(
     swings: Swings,
@@ -59,7 +70,7 @@ def timeline(
     saved as well.
     """
     if not isinstance(swings, Swings):
-        raise OptionError(f"{type(swings).__name__}, expected Swings, as kp.swings gives them")
+        raise OptionError(type(swings).__name__, expected="Swings, as kp.swings gives them")
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
     width, _ = check_size(width_px, MAX_SIZE_PX)
@@ -107,7 +118,7 @@ def _select_joints(swings: Swings, data: Timeline, joints: JointNames | None) ->
     if joints is not None:
         indices = resolve_joints(swings.skeleton, joints).tolist()
         if len(indices) > MAX_ROWS:
-            raise OptionError(f"joints= names {len(indices):,} joints, expected at most {MAX_ROWS}")
+            raise OptionError(f"{len(indices):,} joints", option="joints", expected=f"at most {MAX_ROWS}")
         return indices, ""
     active = [j for j, row in enumerate(data.rows) if not row.left_out and any(b.kind != "rest" for b in row.bars)]
     n_raw = sum(row.left_out for row in data.rows)
@@ -199,18 +210,6 @@ def _describe(data: Timeline, joint_indices: Iterable[int], omission_note: str, 
         f"{len(data.contacts):,} foot contacts" * bool(data.contacts),
     ]
     return f"{', '.join(filter(None, texts))}. {omission_note}".strip()
-
-
-ANGLES = (0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)  # degrees at which each shade starts
-SWING_SHARE = 0.72  # heights of bars as shares of a row
-REST_SHARE = 0.12
-CONTACT_SHARE = 0.36
-MIN_BAR_PX = 1.0  # minimum width of a bar
-SWING_GAP_PX = 0.7  # removed from the end of each swing, to separate it from the next one
-MAX_BARS_PER_PX = 0.5  # with more, only the largest swing of each px is drawn
-BOX_PX = 26.0  # width of each shade in the legend
-ANGLE_TEXT = "angle of a swing"
-GAP_TEXT = "blank: bridged from one to the next"
 
 
 def find_shade(angle_deg: float) -> int:

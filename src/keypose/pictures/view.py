@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from keypose.arrays import Floats, Frozen
+from keypose.cache import cache_weakly
 from keypose.errors import OptionError
 from keypose.model import Motion
 from keypose.pictures.figure.paint import Sample, normalise, sample_motion
-from keypose.pictures.motion_cache import cache_per_motion
 from keypose.validation import check_number
 
 ViewName = Literal["best", "front", "left", "right", "back", "three-quarter"]
@@ -56,7 +56,9 @@ def build_view(motion: Motion, view: str | float = "best", *, elevation: float =
     across the picture, the figure travels to the right and shows its face rather than its back.
     """
     if isinstance(view, str) and view not in VIEWS:
-        raise OptionError(f"view={view!r}, expected one of {', '.join(VIEWS)} or degrees from the front to the left")
+        raise OptionError(
+            option="view", value=view, expected=f"one of {', '.join(VIEWS)} or degrees from the front to the left"
+        )
     orientation = _measure_orientation(motion)
     front_azimuth = math.atan2(orientation.front[1], orientation.front[0])
     degrees = ANGLES.get(view, 0.0) if isinstance(view, str) else check_number("view", view)
@@ -74,7 +76,7 @@ class _Orientation(Frozen):
     best: float  # azimuth on the level axes, radians
 
 
-@cache_per_motion
+@cache_weakly
 def _measure_orientation(motion: Motion) -> _Orientation:
     sample = sample_motion(motion)
     level = _level_axes(sample.upward)

@@ -29,8 +29,8 @@ logger = logging.getLogger("keypose.server")
 OPENAPI_PATH = "/api/openapi.json"
 CLIENT_CLOSED_REQUEST = 499  # not read by anybody
 _NOT_FOUND_TEXTS = {
-    404: ("Not found", "There is nothing under this address."),
-    405: ("Not so", "What is under this address does not do that."),
+    404: ("Page not found", "There is no page at this address."),
+    405: ("Method not allowed", "This address does not support requests of this kind."),
 }
 # FastAPI can send telemetry; nothing may leave this machine.
 _NO_TELEMETRY: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
@@ -102,7 +102,7 @@ async def _on_bad_request(request: Request, error: RequestValidationError) -> Re
     if wants_html(request.scope):
         return _respond_not_found(request, 404, {})
     problems = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()[:5]]
-    message = "; ".join(problems).removeprefix(": ") or "the request cannot be understood"
+    message = "; ".join(problems).removeprefix(": ") or "the request is not valid"
     return JSONResponse(error_response("RequestError", message).model_dump(), 422)
 
 
@@ -117,7 +117,7 @@ async def _on_http_exception(request: Request, error: HTTPException) -> Response
 
 def _respond_not_found(request: Request, status: int, headers: dict[str, str]) -> Response:
     title, message = _NOT_FOUND_TEXTS[status]
-    back = '<p><a href="/">All clips</a></p>'
+    back = '<p><a href="/">Go to the library</a></p>'
     return refuse(request.scope, status, "PageNotFound", title, message, headers=headers, body=back)
 
 

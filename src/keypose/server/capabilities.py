@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 from functools import cache
 
 from keypose.anatomy import recognise
+from keypose.clip_edit.export import PICTURES, STRIPS
 from keypose.formats import FORMATS
-from keypose.formats.subprocess_readers import INTERPRETER_VARIABLE
+from keypose.formats.base import Extra
 from keypose.methods import METHODS
 from keypose.server.schema.clips import FormatRow, MethodRow
-
-_BLENDER = "bpy"  # may be installed for another Python interpreter
-_EXTRAS = {".usd": ("pxr", "usd"), ".fbx": (_BLENDER, "fbx"), ".blend": (_BLENDER, "blender")}  # suffix: module, extra
-_PNG = ("resvg_py", "png")
 
 # A figure with every body part that a joint group may hold.
 _FIGURE = (
@@ -52,25 +47,35 @@ def joint_groups() -> tuple[str, ...]:
 @cache
 def format_rows() -> tuple[FormatRow, ...]:
     """Return the export formats."""
-    rows = [
-        FormatRow(suffix=suffix, label=format_.name, install_command=_install_command(suffix))
+    motions = [
+        FormatRow(
+            suffix=suffix,
+            label=format_.name,
+            variant=format_.variants.get(suffix, ""),
+            purpose=format_.purpose,
+            content="swings" if format_.write is None else "motion",
+            keeps_keys=format_.keeps_keys,
+            keys_as_metadata=format_.keys_as_metadata,
+            stores_residual=format_.stores_residual,
+            has_tolerance=format_.has_tolerance,
+            blender_needs_addon=format_.blender_needs_addon,
+            install_command=_install_command(format_.extra),
+        )
         for format_ in FORMATS
         if format_.write is not None or format_.write_swings is not None
         for suffix in format_.suffixes
     ]
-    return (
-        *rows,
-        FormatRow(suffix=".strip.svg", label="Strip of key poses, SVG", install_command=None),
-        FormatRow(suffix=".strip.png", label="Strip of key poses, PNG", install_command=_missing_extra_command(*_PNG)),
-        FormatRow(suffix=".report.html", label="Report, HTML", install_command=None),
-    )
+    pictures = [
+        FormatRow(
+            suffix=picture.suffix,
+            label=picture.name,
+            content="strip" if picture.suffix in STRIPS else "report",
+            install_command=_install_command(picture.extra),
+        )
+        for picture in PICTURES.values()
+    ]
+    return (*motions, *pictures)
 
 
-def _install_command(suffix: str) -> str | None:
-    requirement = next((extra for prefix, extra in _EXTRAS.items() if suffix.startswith(prefix)), None)
-    return None if requirement is None else _missing_extra_command(*requirement)
-
-
-def _missing_extra_command(module: str, extra: str) -> str | None:
-    is_installed = importlib.util.find_spec(module) or (module == _BLENDER and os.environ.get(INTERPRETER_VARIABLE))
-    return None if is_installed else f"pip install 'keypose[{extra}]'"
+def _install_command(extra: Extra | None) -> str | None:
+    return None if extra is None or extra.find_python() else extra.install_command

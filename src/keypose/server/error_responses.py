@@ -5,14 +5,13 @@ Nothing about the machine is disclosed: no traceback, and of paths only the last
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from keypose.errors import FormatError, KeyposeError
+from keypose.errors import FileError, FormatError, KeyposeError, MissingExtra
 from keypose.server.schema import ErrorDetails, ErrorResponse
 
-INTERNAL_ERROR_MESSAGE = "a fault in Keypose itself; the log of the server says where"
+INTERNAL_ERROR_MESSAGE = "an internal error of Keypose; details are in the log of the server"
 
 HTTP_STATUS: Mapping[str, int] = {
     "ClipNotFound": 404,
@@ -34,43 +33,39 @@ HTTP_STATUS: Mapping[str, int] = {
     "DiskFull": 507,
 }
 _HINTS: Mapping[str, str] = {
-    "ClipNotFound": "It may have been removed. The library's page shows what is there.",
-    "Conflict": "Another window has saved meanwhile. Load what it saved, or save over it.",
-    "LimitError": "Cut the file into shorter clips, or give it fewer joints or frames in a second.",
-    "FormatError": "Export the file again from the program that made it; BVH, GLB and USD are read best.",
-    "ModelError": "Export the file again from the program that made it; BVH, GLB and USD are read best.",
+    "ClipNotFound": "It may have been moved to the trash or deleted.",
+    "Conflict": "It was saved in another window. Load that version, or replace it.",
+    "LimitError": "Split the file into shorter clips, or export it with fewer joints or a lower frame rate.",
+    "FormatError": "Export the file again from the program that made it, preferably as BVH, GLB or USD.",
+    "ModelError": "Export the file again from the program that made it, preferably as BVH, GLB or USD.",
     "TooManyRequests": "Wait a moment and try again.",
-    "WorkerError": "Try again; if it happens again, ask for less: fewer frames, fewer keys.",
-    "MemoryError": "Ask for less: fewer frames, fewer keys, a shorter clip.",
-    "FileError": "Look at the log of the server, and at the disk of the library.",
-    "LibraryDamaged": "On the machine of the server: keypose library verify",
-    "DiskFull": "Make room on the disk of the server.",
+    "WorkerError": "Try again. If it fails again, try fewer keys or a shorter clip.",
+    "MemoryError": "Try fewer keys or a shorter clip.",
+    "FileError": "Check the log of the server and the disk of the library.",
+    "LibraryDamaged": "On the server, run: keypose library verify",
+    "DiskFull": "Free some space on the disk of the server.",
 }
-_PIP_LINE = re.compile(r"pip install \S.*")
-_STALE = "rebuild()"
-_ALONE = "needs another file beside it"
-_FULL = "is full)"  # in the message of a library whose disk is full
 
 
 class ClipNotFound(KeyposeError):  # noqa: N818 - reads better without "Error"
     """The library has no clip of that hash."""
 
     def __init__(self, digest: str) -> None:
-        super().__init__(f"no clip {digest[:12]} in the library")
+        super().__init__(f"clip {digest[:12]} is not in the library")
 
 
 class StripNotFound(KeyposeError):  # noqa: N818
     """The clip has no strip."""
 
     def __init__(self) -> None:
-        super().__init__("the clip has no strip: it has too many joints to be drawn")
+        super().__init__("there is no picture of this clip: it has too many joints to draw")
 
 
 class DiskFull(KeyposeError):  # noqa: N818
     """An upload cannot be written to disk."""
 
     def __init__(self) -> None:
-        super().__init__("the server has no room for the file")
+        super().__init__("the disk of the server is full")
 
 
 class TooManyRequests(KeyposeError):  # noqa: N818
@@ -95,52 +90,47 @@ def error_details(error: BaseException) -> ErrorDetails:
         return error.details
     if isinstance(error, FormatError):
         return _format_error_details(error)
-    code, message = type(error).__name__, str(error)
+    code, message, hint = type(error).__name__, str(error), None
     if isinstance(error, MemoryError):
-        message = "not enough memory for this"
-    elif code == "FileError" and _FULL in message:
-        code, message = "DiskFull", "the disk of the library is full"
-    elif code == "FileError":  # names a path of this machine
-        message = "a file of the library cannot be read or written"
-    elif code == "MissingExtra":  # may name the Python that has it
-        message = _strip_directory(message)
+        message = "the server does not have enough memory for this"
     elif not isinstance(error, KeyposeError):
         code, message = "InternalError", INTERNAL_ERROR_MESSAGE
-    return ErrorDetails(code=code, message=message, line=None, hint=find_hint(code, message))
+    elif isinstance(error, FileError):  # names a path of this machine
+        is_full = error.code == "disk_full"
+        code = "DiskFull" if is_full else "FileError"
+        message = "the disk of the library is full" if is_full else "a file of the library cannot be read or written"
+    else:
+        message, hint = _render_without_folder(error), _find_hint(error)
+    return ErrorDetails(code=code, message=message, line=None, hint=hint or _HINTS.get(code))
 
 
-def _strip_directory(message: str) -> str:
-    """Return a message that starts with an absolute path with its last component only."""
-    where, colon, problem = message.partition(": ")
-    return f"{PurePath(where).name}{colon}{problem}" if PurePath(where).is_absolute() else message
+def _render_without_folder(error: KeyposeError) -> str:
+    """Return the message without its hint, and with the last component of its path only."""
+    path = None if error.path is None else PurePath(error.path).name or error.path
+    return str(error.with_fields(path=path, hint=None))
 
 
 def _format_error_details(error: FormatError) -> ErrorDetails:
     """Return the details: uploads have bare names; an absolute path or a database is the library itself, damaged."""
-    code = type(error).__name__
-    name = PurePath(error.path).name or error.path
-    if code == "FormatError" and (PurePath(error.path).is_absolute() or "://" in error.path):
-        problem = f"{name}: {error.problem}"
-        return ErrorDetails(
-            code="LibraryDamaged", message=problem, line=None, hint=find_hint("LibraryDamaged", problem)
-        )
-    place = f":{error.line}" if error.line is not None else f": byte {error.byte}" if error.byte is not None else ""
-    hint = find_hint(code, error.problem, line=error.line)
-    return ErrorDetails(code=code, message=f"{name}{place}: {error.problem}", line=error.line, hint=hint)
+    message, hint = _render_without_folder(error), _find_hint(error)
+    is_library = PurePath(error.path).is_absolute() or "://" in error.path
+    code = "LibraryDamaged" if is_library and type(error) is FormatError else type(error).__name__
+    if code == "LibraryDamaged":
+        return ErrorDetails(code=code, message=message, line=None, hint=hint or _HINTS[code])
+    if hint is None and code == "FormatError" and error.line is not None:
+        hint = f"Fix line {error.line} in a text editor, or export the file again from the program that made it."
+    return ErrorDetails(code=code, message=message, line=error.line, hint=hint or _HINTS.get(code))
 
 
-def find_hint(code: str, message: str, *, line: int | None = None) -> str | None:
-    """Return what to do about an error; None if the message says it all."""
-    if code == "MissingExtra":
-        match = _PIP_LINE.search(message)
-        return f"On the machine of the server: {match[0]}" if match else None
-    if _STALE in message:
-        return "On the machine of the server: keypose library rebuild"
-    if code == "FormatError" and _ALONE in message:
-        return "Add it on the machine of the server, beside its other files: keypose library add FILE"
-    if code == "FormatError" and line is not None:
-        return f"Mend line {line} in a text editor, or export the file again from the program that made it."
-    return _HINTS.get(code)
+def _find_hint(error: KeyposeError) -> str | None:
+    """Return what to do about an error, by its code or its own hint; hints about Python or the command line are not."""
+    if isinstance(error, MissingExtra):
+        return None if error.install_hint is None else f"On the server, run: {error.install_hint}"
+    if error.code == "needs_rebuild":
+        return "On the server, run: keypose library rebuild"
+    if error.code == "needs_other_file":
+        return "On the server, put it in one folder with the files it needs and run: keypose library add FILE"
+    return error.hint if isinstance(error.hint, str) else None
 
 
 def http_status(details: ErrorDetails) -> int:

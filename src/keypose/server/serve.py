@@ -29,6 +29,24 @@ BACKLOG = 1024  # connections that were not accepted yet
 STOP_S = 1  # for responses in progress when the server stops
 EXIT_S = 5.0  # until the process exits then, at the latest
 
+LARGE_BYTES = 1 << 20
+_M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
+
+SOURCE = "keypose.demo_motion"
+LICENCE = "MIT, as Keypose"
+
+# Name: start and end in seconds, tags.
+_CUTS = {
+    "Walk along a curve": (footwork.WALK_S - 0.4, footwork.TURN_S, ("walk", "locomotion")),
+    "First steps": (footwork.WALK_S - 0.6, footwork.WALK_S + 4 * footwork.STEP_S, ("walk", "start")),
+    "Turn around": (footwork.TURN_S - 0.2, footwork.TURN_S + 2.2, ("turn",)),
+    "Jump forward": (footwork.CROUCH_S - 0.7, footwork.ABSORB_S + 0.7, ("jump",)),
+    "Landing": (footwork.TOUCH_S - 0.15, footwork.ABSORB_S + 0.7, ("jump", "landing")),
+    "Front kick": (footwork.BACK_S + 0.3, footwork.STAND_S + 0.3, ("kick", "fight")),
+    "Step back and kick": (footwork.BACK_S - 0.2, footwork.DOWN_S + 0.4, ("kick", "fight")),
+    "Whole performance": (0.0, footwork.DURATION_S, ("walk", "turn", "jump", "kick")),
+}
+
 
 def open_socket(host: str, port: int, *, try_next_ports: bool) -> socket.socket:
     """Return a listening socket; with ``try_next_ports`` on one of the following ports if ``port`` is taken."""
@@ -45,7 +63,7 @@ def open_socket(host: str, port: int, *, try_next_ports: bool) -> socket.socket:
             reason = error.strerror or str(error)
         else:
             return sock
-    raise OptionError(f"{host} port {port}: cannot be listened on ({reason}); --port names another")
+    raise OptionError(f"{host} port {port}: cannot be listened on ({reason})", hint="--port names another")
 
 
 def serve(
@@ -148,10 +166,6 @@ def _is_relevant(record: logging.LogRecord) -> bool:
     return not message.startswith(("Invalid HTTP request", "Unsupported upgrade", "Cancel ", "No supported WebSocket"))
 
 
-LARGE_BYTES = 1 << 20
-_M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
-
-
 def release_large_blocks() -> None:
     """Make free() return blocks of 1 MiB and more to the system.
 
@@ -162,22 +176,6 @@ def release_large_blocks() -> None:
         import ctypes
 
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
-
-
-SOURCE = "keypose.demo_motion"
-LICENCE = "MIT, as Keypose"
-
-# Name: start and end in seconds, tags.
-_CUTS = {
-    "Walk along a curve": (footwork.WALK_S - 0.4, footwork.TURN_S, ("walk", "locomotion")),
-    "First steps": (footwork.WALK_S - 0.6, footwork.WALK_S + 4 * footwork.STEP_S, ("walk", "start")),
-    "Turn around": (footwork.TURN_S - 0.2, footwork.TURN_S + 2.2, ("turn",)),
-    "Jump forward": (footwork.CROUCH_S - 0.7, footwork.ABSORB_S + 0.7, ("jump",)),
-    "Landing": (footwork.TOUCH_S - 0.15, footwork.ABSORB_S + 0.7, ("jump", "landing")),
-    "Front kick": (footwork.BACK_S + 0.3, footwork.STAND_S + 0.3, ("kick", "fight")),
-    "Step back and kick": (footwork.BACK_S - 0.2, footwork.DOWN_S + 0.4, ("kick", "fight")),
-    "Whole performance": (0.0, footwork.DURATION_S, ("walk", "turn", "jump", "kick")),
-}
 
 
 def add_demo_clips(library: Library) -> None:

@@ -16,6 +16,9 @@ TOKEN_BYTES = 32
 MAX_WORKERS = 8
 MAX_SEARCHERS = 4
 
+MIN_LENGTH, MAX_LENGTH = 10, 1000  # characters
+_COST = {"n": 1 << 15, "r": 8, "p": 1, "maxmem": 64 << 20}  # 32 MB and about 80 ms for each attempt
+
 
 def available_cores() -> int:
     """Return the number of CPU cores that this process may use."""
@@ -70,10 +73,6 @@ class Settings:
         return f"{self.origin}/?token={self.token}"
 
 
-MIN_LENGTH, MAX_LENGTH = 10, 1000  # characters
-_COST = {"n": 1 << 15, "r": 8, "p": 1, "maxmem": 64 << 20}  # 32 MB and about 80 ms for each attempt
-
-
 @dataclass(frozen=True)
 class Password:
     """Salt and scrypt digest of a password."""
@@ -85,7 +84,7 @@ class Password:
     def create(cls, text: str) -> Password:
         """Return a new password; OptionError if it is too short or too long."""
         if not MIN_LENGTH <= len(text) <= MAX_LENGTH:
-            raise OptionError(f"a password of {len(text)} characters, expected {MIN_LENGTH} to {MAX_LENGTH}")
+            raise OptionError(f"a password of {len(text)} characters", expected=f"{MIN_LENGTH} to {MAX_LENGTH}")
         salt = secrets.token_bytes(16)
         return cls(salt, _digest_password(text, salt))
 

@@ -1,7 +1,7 @@
 """Store motions in ``.kps`` files, within an error bound or lossless, with random access to any second."""
 
 from keypose.storage.group_reader import Damage
-from keypose.storage.stored_motion import StoredMotion, open_kps
+from keypose.storage.stored_motion import StoredMotion
 from keypose.storage.writer import encode_kps, encode_kps_keys, encode_kps_swings
 
-__all__ = ["Damage", "StoredMotion", "encode_kps", "encode_kps_keys", "encode_kps_swings", "open_kps"]
+__all__ = ["Damage", "StoredMotion", "encode_kps", "encode_kps_keys", "encode_kps_swings"]

@@ -13,10 +13,12 @@ from keypose.errors import FormatError, LimitError
 from keypose.limits import Limits
 from keypose.model import KeyedMotion, Motion
 
-KeysReader = Callable[[bytes, str, Limits], KeyedMotion]  # (text of keys, file name, limits)
-_READERS: list[KeysReader] = []
+ParseKeys = Callable[[bytes, str, Limits], KeyedMotion]  # (text of keys, file name, limits)
 MIN_INFLATED_BYTES, MAX_INFLATE_RATIO = 1 << 20, 100  # limits of the inflated size of keys
 EMPTY_DEFLATE_BLOCK = b"\0\0\0\xff\xff"  # a deflate block without content
+DETAIL_IN_FRAMES_NOTE = "the captured detail of these keys is in the frames beside them"
+MAX_ROTATION_DIFFERENCE_RAD = 1e-6  # of equal detail
+MAX_SHIFT_DIFFERENCE = 1e-6  # of equal detail, relative to the figure's height
 
 
 def deflate_text(text: bytes) -> bytes:
@@ -44,25 +46,6 @@ def inflate_text(data: bytes, source_name: str) -> bytes:
     if not decompressor.eof or decompressor.unused_data:
         raise FormatError(source_name, "the keys are cut short or too long")
     return text
-
-
-def set_keys_reader(reader: KeysReader) -> None:
-    """Register the parser of the text of keys, which is in ``keypose.formats``, above this package."""
-    _READERS[:] = [reader]
-
-
-def parse_keys(text: bytes, source_name: str, limits: Limits) -> KeyedMotion:
-    """Parse the text of a keys block."""
-    if not _READERS:
-        raise FormatError(source_name, "nobody here reads its keys: import keypose.formats")
-    return _READERS[0](text, source_name, limits)
-
-
-DETAIL_IN_FRAMES_NOTE = "the captured detail of these keys is in the frames beside them"
-MAX_ROTATION_DIFFERENCE_RAD, MAX_SHIFT_DIFFERENCE = (
-    1e-6,
-    1e-6,
-)  # of equal detail; shifts relative to the figure's height
 
 
 def remove_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:

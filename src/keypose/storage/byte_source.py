@@ -43,9 +43,11 @@ class ByteReader:
         except FileError:
             raise
         except (OSError, ValueError) as error:  # ValueError: a closed file
-            raise FileError(f"{self.name}: cannot be read ({_describe_error(error)})") from None
+            raise FileError(f"cannot be read ({_describe_error(error)})", path=self.name) from None
         if not isinstance(data, bytes | bytearray | memoryview):
-            raise OptionError(f"{self.name}: bytes {start} to {stop} came as {type(data).__name__}, expected bytes")
+            raise OptionError(
+                f"bytes {start} to {stop} came as {type(data).__name__}", subject=self.name, expected="bytes"
+            )
         return bytes(data[: stop - start])
 
     def own_file(self, file: BinaryIO) -> None:
@@ -77,23 +79,23 @@ def open_source(source: ByteSource) -> ByteReader:
         return _wrap_file(source, _file_name(source))
     if callable(source):
         return ByteReader(getattr(source, "__name__", "<bytes>"), None, source)
-    raise OptionError(f"{type(source).__name__}, expected a path, a binary file or a function (start, stop) -> bytes")
+    raise OptionError(type(source).__name__, expected="a path, a binary file or a function (start, stop) -> bytes")
 
 
 def _open_path(path: Path) -> ByteReader:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path}: is a folder, expected a .kps file")
+            raise FileError("is a folder", path=path, expected="a .kps file")
         if not stat.S_ISREG(status.st_mode):
-            raise FileError(f"{path}: is not a regular file")
+            raise FileError("is not a regular file", path=path)
         file = path.open("rb")
     except FileNotFoundError:
-        raise FileError(f"{path}: no such file") from None
+        raise FileError("no such file", code="no_such_file", path=path) from None
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path}: cannot be read ({_describe_error(error)})") from None
+        raise FileError(f"cannot be read ({_describe_error(error)})", path=path) from None
     reader = _wrap_file(file, str(path))
     reader.own_file(file)
     return reader
@@ -101,7 +103,7 @@ def _open_path(path: Path) -> ByteReader:
 
 def _wrap_file(file: Any, name: str) -> ByteReader:
     if isinstance(file, io.TextIOBase):
-        raise OptionError(f"{name}: a text file, expected one opened as binary: open(path, 'rb')")
+        raise OptionError("a text file", subject=name, expected="one opened as binary: open(path, 'rb')")
     lock = Lock()
 
     def fetch(start: int, stop: int) -> bytes:
@@ -116,7 +118,7 @@ def _wrap_file(file: Any, name: str) -> ByteReader:
         size = file.seek(0, os.SEEK_END)
         size = file.tell() if size is None else size
     except (OSError, ValueError) as error:
-        raise FileError(f"{name}: cannot be read ({_describe_error(error)})") from None
+        raise FileError(f"cannot be read ({_describe_error(error)})", path=name) from None
     return ByteReader(name, int(size), fetch)
 
 

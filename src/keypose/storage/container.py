@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from keypose.errors import FormatError, LimitError, ModelError
-from keypose.limits import Limits
+from keypose.limits import Limits, limit_hint
 from keypose.storage.byte_source import ByteReader
 from keypose.storage.groups import CodedFrames, CodingError, group_bounds
 from keypose.storage.header.clip_header import ClipHeader, code_header
@@ -24,9 +24,8 @@ FIRST_READ_BYTES = 4096  # usually the complete header
 MAX_QUOTED_BYTES = 12  # of a file of another format
 MAX_LENGTH_BYTES = 4  # of the header length: up to 256 MB
 MIN_SECTION_LIMIT_BYTES, MAX_SECTION_BYTES_PER_JOINT = 1 << 16, 512  # more than any encoder writes for a frame
-
-FormatNamer = Callable[[bytes], str | None]  # first bytes -> description such as "is BVH"
-_FORMAT_NAMERS: list[FormatNamer] = []
+DescribeContent = Callable[[bytes], str | None]  # first bytes of a file of another format -> such as "is BVH"
+_NO_LIMITS = Limits(joints=1 << 31, depth=1 << 31, frames=1 << 53)  # limits only apply to reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +64,6 @@ class FileContents:
         """Return the byte range of the swings, and their checksum."""
         n = self.header.n_groups
         return self._starts[2 * n + 1], self._starts[2 * n + 2], self.checksums[-1]
-
-
-_NO_LIMITS = Limits(joints=1 << 31, depth=1 << 31, frames=1 << 53)  # limits only apply to reading
 
 
 def compute_checksum(data: bytes) -> bytes:
@@ -110,10 +106,12 @@ def _encode_varint(number: int) -> bytes:
     return bytes((low | 0x80,)) + _encode_varint(high) if high else bytes((low,))
 
 
-def read_contents(source: ByteReader, limits: Limits) -> FileContents:
-    """Read and check the header of a file, and nothing else."""
+def read_contents(
+    source: ByteReader, limits: Limits, describe_content: DescribeContent = lambda start: None
+) -> FileContents:
+    """Read and check the header of a file, and nothing else; ``describe_content`` is for errors about other formats."""
     start = source.read(0, FIRST_READ_BYTES)
-    _check_start(source, start)
+    _check_start(source, start, describe_content)
     length, at = _read_header_length(source, start)
     if source.size is not None and at + length + HEADER_CHECKSUM_BYTES > source.size:
         raise FormatError(source.name, f"cut short: its header has {length} bytes, {source.size} is all there is")
@@ -124,16 +122,22 @@ def read_contents(source: ByteReader, limits: Limits) -> FileContents:
         raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, in its header of {length} bytes")
     checksum = int.from_bytes(start[end : end + HEADER_CHECKSUM_BYTES], "little")
     if zlib.crc32(start[:end]) != checksum:
-        raise FormatError(source.name, "the header is damaged: its checksum is not that of its bytes; without it "
-                                       "nothing can be read")  # fmt: skip
+        raise FormatError(
+            source.name,
+            "the header is damaged: its checksum is not that of its bytes",
+            hint="without it nothing can be read",
+        )
     if start[len(MAGIC)] != VERSION:
         raise FormatError(source.name, f"version is {start[len(MAGIC)]}, expected {VERSION}")
     try:
         contents = _parse_header(start[at:end], limits, end + HEADER_CHECKSUM_BYTES)
     except LimitExceeded as error:
         key = error.unit.split()[-1].strip("()")
-        raise LimitError(source.name, f"{error.count} {error.unit}, more than the limit of {getattr(limits, key)}; if "
-                                      f"the file is sound, raise it: limits=Limits({key}=...)") from None  # fmt: skip
+        raise LimitError(
+            source.name,
+            f"{error.count} {error.unit}, more than the limit of {getattr(limits, key)}",
+            hint=limit_hint(key),
+        ) from None
     except (CodingError, ModelError) as error:
         raise FormatError(
             source.name, f"the header is not what an encoder writes: {escape_message(str(error))}"
@@ -141,25 +145,21 @@ def read_contents(source: ByteReader, limits: Limits) -> FileContents:
     return contents
 
 
-def _check_start(source: ByteReader, start: bytes) -> None:
+def _check_start(source: ByteReader, start: bytes, describe_content: DescribeContent) -> None:
     if not start:
         raise FormatError(source.name, "is empty, expected a .kps file")
     if not start.startswith(MAGIC[: len(start)]):
-        description = next(
-            (text for namer in _FORMAT_NAMERS if (text := namer(start))), f"starts with {start[:MAX_QUOTED_BYTES]!r}"
-        )
+        description = describe_content(start) or f"starts with {start[:MAX_QUOTED_BYTES]!r}"
         raise FormatError(source.name, f"is no .kps file: it {description}")
     if len(start) <= len(MAGIC):
         raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, before its version")
     version = start[len(MAGIC)]
     if version > VERSION:
-        raise FormatError(source.name, f"version is {version}: it is of a newer Keypose than this one, which reads "
-                                       f"version {VERSION}; update Keypose to read it")  # fmt: skip
-
-
-def set_format_namer(namer: FormatNamer) -> None:
-    """Register the function that identifies other formats: it is in ``keypose.formats``, above this package."""
-    _FORMAT_NAMERS[:] = [namer]
+        raise FormatError(
+            source.name,
+            f"version is {version}: it is of a newer Keypose than this one, which reads version {VERSION}",
+            hint="update Keypose to read it",
+        )
 
 
 def _read_header_length(source: ByteReader, start: bytes) -> tuple[int, int]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_READ_BYTES = 1 << 20  # of neighbouring groups in one read
+MAX_LISTED = 5  # damaged runs in a message
 
 
 class GroupDecoder(Protocol):
@@ -90,7 +91,7 @@ class GroupReader:
         bodies = []
         for g, data in self.read(0, len(self.bounds) - 1):
             if (damage := self.find_damage(g, data)) is not None:
-                raise FormatError(self.source.name, f"the numbers of the original need all groups; {damage}")
+                raise FormatError(self.source.name, "the numbers of the original need all groups", hint=str(damage))
             pose = self.contents.header.pose_bytes[g]
             bodies.append(data[pose : pose + self.contents.header.body_bytes[g]])
         try:
@@ -124,9 +125,6 @@ class GroupReader:
     def _format_error(self, subject: str, error: ValueError) -> FormatError:
         """Return the error for invalid coded bytes with a valid checksum."""
         return FormatError(self.source.name, f"{subject} is not what an encoder writes: {escape_message(str(error))}")
-
-
-MAX_LISTED = 5  # damaged runs in a message
 
 
 @dataclass(frozen=True)

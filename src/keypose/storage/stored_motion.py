@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from math import ceil
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from keypose.arrays import freeze
-from keypose.errors import FormatError, LimitError, ModelError, OptionError
+from keypose.errors import FormatError, Hint, LimitError, ModelError, OptionError
 from keypose.kinematics import Up
-from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits
+from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits, limit_hint
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
-from keypose.storage.blocks import inflate_text, is_detail_in_frames, parse_keys, restore_detail
+from keypose.storage.blocks import ParseKeys, inflate_text, is_detail_in_frames, restore_detail
 from keypose.storage.byte_source import ByteSource, open_source
-from keypose.storage.container import compute_checksum, read_contents
+from keypose.storage.container import DescribeContent, compute_checksum, read_contents
 from keypose.storage.group_reader import Damage, GroupReader, find_intact_spans, format_seconds, summarize_damage
 from keypose.storage.groups import LOSSLESS, NO_FRAMES, group_frames
 from keypose.storage.header.clip_header import ClipHeader
@@ -27,6 +28,12 @@ from keypose.validation import check_bool, check_int, check_number
 
 if TYPE_CHECKING:
     from keypose.storage.lossless import ChannelTable
+
+FRAME_ROUNDING = 1e-3  # of a frame: rounding error of a time that denotes a frame
+BYTES_PER_JOINT = 80  # memory per joint and frame of the result; groups are copied into it one by one
+GROUP_BYTES_PER_JOINT = MOTION_BYTES_PER_JOINT  # memory while its group is decoded: numbers, residuals, poses
+MIN_GROUP_LIMIT_BYTES = 128 << 20  # allowed for a group of any size: a still figure takes few bytes
+EXPANSION_FACTOR = 10  # a stored motion may expand by this factor more than other files
 
 
 class HeaderFields:
@@ -132,13 +139,6 @@ class HeaderFields:
         return self._n_bytes
 
 
-FRAME_ROUNDING = 1e-3  # of a frame: rounding error of a time that denotes a frame
-BYTES_PER_JOINT = 80  # memory per joint and frame of the result; groups are copied into it one by one
-GROUP_BYTES_PER_JOINT = MOTION_BYTES_PER_JOINT  # memory while its group is decoded: numbers, residuals, poses
-MIN_GROUP_LIMIT_BYTES = 128 << 20  # allowed for a group of any size: a still figure takes few bytes
-EXPANSION_FACTOR = 10  # a stored motion may expand by this factor more than other files
-
-
 class StoredMotion(HeaderFields):
     """A motion in a file; initially only the header is read.
 
@@ -146,11 +146,14 @@ class StoredMotion(HeaderFields):
     Use it in a ``with`` statement, or ``close`` it.
     """
 
-    def __init__(self, source: ByteSource, limits: Limits) -> None:
+    def __init__(
+        self, source: ByteSource, limits: Limits, parse_keys: ParseKeys, describe_content: DescribeContent
+    ) -> None:
         self._source = open_source(source)
         self._limits = limits
+        self._parse_keys = parse_keys  # the text of keys is a format of ``keypose.formats``, above this package
         try:
-            self._contents = read_contents(self._source, limits)
+            self._contents = read_contents(self._source, limits, describe_content)
         except BaseException:
             self._source.close()
             raise
@@ -182,7 +185,7 @@ class StoredMotion(HeaderFields):
         """Return the frames from one time up to another, in seconds: ``stored[2.0:3.5]``."""
         if not isinstance(times_s, slice) or times_s.step is not None:
             raise OptionError(
-                "a stored motion is sliced by seconds, stored[2.0:3.5]; .frames(start, stop) takes frames"
+                "a stored motion is sliced by seconds, stored[2.0:3.5]", hint=".frames(start, stop) takes frames"
             )
         start_s, stop_s = (
             None if time is None else check_number(f"{bound_name} of the seconds", time, min_value=0.0)
@@ -224,7 +227,7 @@ class StoredMotion(HeaderFields):
         rotations = np.empty((stop - start, self.n_joints, 4))
         for g, data in self._group_reader.read(first, last):
             if (damage := self._group_reader.find_damage(g, data)) is not None:
-                raise FormatError(self._source.name, self._describe_damage(damage))
+                raise self._damage_error(damage)
             begin, end = self._group_reader.bounds[g]
             low, high = max(begin, start), min(end, stop)
             for array, decoded in zip(
@@ -269,8 +272,9 @@ class StoredMotion(HeaderFields):
         if needed_bytes > max(free_bytes, max_ratio * n_bytes):
             raise LimitError(
                 self._source.name,
-                f"{n_frames} frames x {self.n_joints} joints need {needed_bytes >> 20} MB, more than {max_ratio} times "
-                f"the bytes that hold them; if the file is sound, raise it: limits=Limits(expansion=...)",
+                f"{n_frames} frames x {self.n_joints} joints need {needed_bytes >> 20} MB, "
+                f"more than {max_ratio} times the bytes that hold them",
+                hint=limit_hint("expansion"),
             )
 
     def _play_frames(self) -> Motion:
@@ -294,7 +298,7 @@ class StoredMotion(HeaderFields):
         if not self.has_keys:
             return None
         source_name = self._source.name
-        keyed = parse_keys(inflate_text(self._read_block("keys"), source_name), source_name, self._limits)
+        keyed = self._parse_keys(inflate_text(self._read_block("keys"), source_name), source_name, self._limits)
         needs_frames = check_bool("read_frames", read_frames) and self.has_frames and is_detail_in_frames(keyed)
         return self._restore_detail(keyed) if needs_frames else keyed
 
@@ -308,8 +312,11 @@ class StoredMotion(HeaderFields):
         except LimitError:
             raise
         except FormatError as error:
-            instead = "the keys without the captured detail, which is in the frames: .keyed(read_frames=False)"
-            raise FormatError(self._source.name, f"{error.problem}; {instead}") from None
+            instead = Hint(
+                python="the keys without the captured detail, which is in the frames: .keyed(read_frames=False)",
+                command=f"keypose verify {shlex.quote(self._source.name)} says what can be restored",
+            )
+            raise error.with_fields(hint=instead) from None
         except ModelError as error:
             raise FormatError(self._source.name, escape_message(str(error))) from None
 
@@ -364,28 +371,23 @@ class StoredMotion(HeaderFields):
             ((first / self.fps, after / self.fps) for first, after in self._group_reader.bounds), damaged_groups
         )
 
-    def _describe_damage(self, damage: Damage) -> str:
-        """Return why frames cannot be read, and how to read the others."""
+    def _damage_error(self, damage: Damage) -> FormatError:
+        """Return the error that frames cannot be read, with a hint how to read the others."""
+        name = self._source.name
         if self._source.size is None:  # do not read all of a remote source for a message
-            return f"{damage}; what .intact_spans() names can still be read"
+            return FormatError(name, str(damage), code="damaged", hint="what .intact_spans() names can still be read")
         group_damage = [item for item in self.damage() if item.group is not None]
         problem = f"{len(group_damage)} of {self.n_groups} groups cannot be read: {summarize_damage(group_damage)}"
         intact = self.intact_spans()
         if not intact:
-            return problem
-        start_s, end_s = max(intact, key=lambda span: span[1] - span[0])
-        others = ""
+            return FormatError(name, problem, code="damaged")
+        start, end = max(intact, key=lambda span: span[1] - span[0])
+        start_s, end_s = format_seconds(start), format_seconds(end)
+        python = f"the rest is sound: kp.open_kps({name!r})[{start_s}:{end_s}] reads it"
+        command = (
+            f"the rest is sound: keypose restore {shlex.quote(name)} OUT --from-s {start_s} --to-s {end_s} gets it"
+        )
         if len(intact) > 1:
-            others = f", and so do the other spans that .intact_spans() names, {len(intact)} in all"
-        times = f"{format_seconds(start_s)}:{format_seconds(end_s)}"
-        return f"{problem}. The rest is sound: kp.open_kps({self._source.name!r})[{times}] reads it{others}"
-
-
-def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
-    """Open a stored motion (``.kps``) for random access; only its header is read.
-
-    ``source``: a path, a binary file object, or a function (start, stop) that returns these bytes of the file. Its
-    ``OSError`` becomes a ``FileError``; any other exception of the function is passed on.
-    ``limits``: bounds of the size of the file's contents.
-    """
-    return StoredMotion(source, limits or Limits())
+            python += f", and so do the other spans that .intact_spans() names, {len(intact)} in all"
+            command += f", and keypose verify {shlex.quote(name)} names all {len(intact)} parts"
+        return FormatError(name, problem, code="damaged", hint=Hint(python, command))

@@ -40,7 +40,11 @@ def encode_kps(
     ``keys`` (text) and ``swings``: stored beside the frames. ``progress`` is called with the completed fraction.
     """
     if lossless and tolerance_mm is not None:
-        raise OptionError(f"lossless=True and tolerance_mm={tolerance_mm!r}: a file keeps one or the other")
+        raise OptionError(
+            "cannot be combined with lossless: a file has one or the other",
+            option="tolerance_mm",
+            value=tolerance_mm,
+        )
     checked_tolerance_mm = None if lossless else check_tolerance_mm(tolerance_mm)
     if checked_tolerance_mm is None:
         from keypose.storage.lossless import encode_lossless
@@ -105,6 +109,7 @@ def _encode_file(
         return build_file(header, coded_frames, keys_block, swings_block)
     except CodingError as error:
         raise OptionError(
-            f"{escape_message(clip.name)}: {error}: more than a .kps file can hold; shorten its notes and names "
-            f"(dataclasses.replace(motion, notes=...))"
+            f"{error}: more than a .kps file can hold",
+            subject=escape_message(clip.name),
+            hint="shorten its notes and names (dataclasses.replace(motion, notes=...))",
         ) from None

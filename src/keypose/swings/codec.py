@@ -24,6 +24,9 @@ VERSION = 1
 CHECKSUM_BYTES = 4
 MAX_BYTES = 512 << 20  # of memory that a block of any size may expand to
 
+NUMBER_BYTES = 4
+SECTIONS = ("swings", "rests", "keys", "left_out", "translation", "header")
+
 
 def pack(swings: Swings) -> bytes:
     """Return swings as bytes."""
@@ -33,7 +36,7 @@ def pack(swings: Swings) -> bytes:
 def pack_with_sizes(swings: Swings) -> tuple[bytes, Counter[str]]:
     """Return the same, and the number of bytes by section: header, swings, rests, keys, left_out, translation."""
     if not isinstance(swings, Swings):
-        raise OptionError(f"{type(swings).__name__}, expected Swings, as kp.swings gives them")
+        raise OptionError(type(swings).__name__, expected="Swings, as kp.swings gives them")
     out = Writer()
     out.write_bytes(MAGIC + bytes((VERSION,)))
     write_header(out, swings)
@@ -77,7 +80,7 @@ def _to_bytes(data: bytes) -> bytes:
     try:
         return bytes(memoryview(data))  # bytes(number) would return that many zeros
     except TypeError:
-        raise OptionError(f"{type(data).__name__}, expected bytes, as pack gives them") from None
+        raise OptionError(type(data).__name__, expected="bytes, as pack gives them") from None
 
 
 def _check_block(data: bytes, where: str) -> bytes:
@@ -88,8 +91,11 @@ def _check_block(data: bytes, where: str) -> bytes:
     if len(data) < min_bytes:
         raise FormatError(where, f"{len(data)} bytes, expected at least {min_bytes}")
     if data[len(MAGIC)] > VERSION:
-        raise FormatError(where, f"version is {data[len(MAGIC)]}: it is of a newer Keypose than this one, which reads "
-                                 f"version {VERSION}; update Keypose to read it")  # fmt: skip
+        raise FormatError(
+            where,
+            f"version is {data[len(MAGIC)]}: it is of a newer Keypose than this one, which reads version {VERSION}",
+            hint="update Keypose to read it",
+        )
     body, checksum = data[:-CHECKSUM_BYTES], int.from_bytes(data[-CHECKSUM_BYTES:], "little")
     if zlib.crc32(body) != checksum:
         raise FormatError(where, f"damaged: the checksum of its bytes is {zlib.crc32(body)}, not {checksum}")
@@ -113,10 +119,6 @@ def _read_swings(block: Reader) -> Swings:
     for j, path in zip(moving_joints.tolist(), paths, strict=True):
         translations[j] = path.sample(np.zeros(1))[0]
     return Swings(tracks=tracks, translations=translations, paths=paths, **head)
-
-
-NUMBER_BYTES = 4
-SECTIONS = ("swings", "rests", "keys", "left_out", "translation", "header")
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def angle_differences(motion: Motion, swings: Swings) -> Floats:
 def check_same_clip(motion: Motion, swings: Swings) -> None:
     """Raise an OptionError for a motion of other joints or frames than the swings."""
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected the Motion that the swings were found in")
+        raise OptionError(type(motion).__name__, expected="the Motion that the swings were found in")
     if motion.skeleton.names != swings.skeleton.names:
         raise OptionError(f"{motion.name!r} and the swings of {swings.name!r} have different joints")
     if motion.n_frames != swings.n_frames:

@@ -26,6 +26,7 @@ from keypose.validation import check_number
 
 MAX_GAP_S = 8.0  # from one key to the next: bounds the work on still joints
 SWING_COST = 1.9  # keys: a swing takes the space of two, and is preferred a little
+MIN_OVERLAP = 0.75  # share of the frames between two keys that lie in a found swing: then it is a part of that swing
 
 
 def add_keys(
@@ -54,7 +55,9 @@ def check_tolerances(
             tolerances[swings.skeleton.joint(name)] = check_number(f"per_joint[{name!r}]", value, above=0.0)
         return tolerances
     if len(per_joint) != swings.n_joints:
-        raise OptionError(f"per_joint: {len(per_joint)} tolerances, expected one for each of {swings.n_joints} joints")
+        raise OptionError(
+            f"{len(per_joint)} tolerances", option="per_joint", expected=f"one for each of {swings.n_joints} joints"
+        )
     return np.array([check_number(f"per_joint[{j}]", value, above=0.0) for j, value in enumerate(per_joint)])
 
 
@@ -135,9 +138,6 @@ def _find_good_swings(track: Track, bad_frames: Bools) -> Ints:
     """Return the indices of the swings without a bad frame."""
     bad_until = np.concatenate(([0], np.cumsum(bad_frames)))
     return np.flatnonzero(bad_until[track.ends + 1] == bad_until[track.starts]).astype(np.int32)
-
-
-MIN_OVERLAP = 0.75  # share of the frames between two keys that lie in a found swing: then it is a part of that swing
 
 
 def build_track(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from keypose.arrays import Bools
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.swings.model import Swings
 from keypose.swings.swing import Swing
 from keypose.swings.track import Track
@@ -76,7 +76,7 @@ def find(
 def _check_joints(swings: Swings, joints: str | Sequence[str]) -> tuple[int, ...]:
     indices = swings.skeleton.joints(joints)  # type: ignore[arg-type]
     if not indices:
-        raise OptionError(f"joints={joints!r}, expected names of joints, body parts or groups, at least one")
+        raise OptionError(option="joints", value=joints, expected="names of joints, body parts or groups, at least one")
     return indices
 
 
@@ -89,11 +89,14 @@ def _check_index(swings: Swings, joints: Sequence[int], index: int) -> int:
     is_multiple = len(joints) > 1
     if not longest_track.n_swings:
         none = "none of the joints has any" if is_multiple else f"{longest_track.joint} has none"
-        raise OptionError(f"index={swing_index}, expected a joint with swings: {none}")
+        raise OptionError(option="index", value=swing_index, expected=f"a joint with swings: {none}")
     count = f"{longest_track.n_swings} swing" + ("s" if longest_track.n_swings > 1 else "")
     limit = f"no joint has more than {count}" if is_multiple else f"{longest_track.joint} has {count}"
     raise OptionError(
-        f"index={swing_index}, but {limit}: expected {-longest_track.n_swings} to {longest_track.n_swings - 1}"
+        f"is out of range: {limit}",
+        option="index",
+        value=swing_index,
+        expected=f"{-longest_track.n_swings} to {longest_track.n_swings - 1}",
     )
 
 
@@ -109,5 +112,7 @@ def _check_order(
 ) -> None:
     if low is None or high is None or low < high or (equal and low == high):
         return
-    than = "not to be larger" if equal else "to be smaller"
-    raise OptionError(f"{low_option}={low:g} and {high_option}={high:g}, expected the first {than}")
+    relation = "at most" if equal else "less than"
+    flag = f"--{high_option.replace('_', '-')}"
+    expected = Hint(f"{relation} {high_option}={high:g}", f"{relation} {flag} {high:g}")
+    raise OptionError(option=low_option, value=low, expected=expected)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +13,9 @@ from keypose.arrays import Floats, Frozen, freeze, freeze_floats
 from keypose.errors import ModelError
 from keypose.kinematics import UPS, Up
 from keypose.model import FootContacts, Motion, Pose, Skeleton
-from keypose.model.motion import MAX_FPS, MIN_FPS, frames_at_rate
-from keypose.swings.settings import DEFAULT_SETTINGS, Settings
+from keypose.model.motion import frames_at_rate
+from keypose.options import MAX_FPS, MIN_FPS
+from keypose.swings.settings import Settings
 from keypose.swings.swing import Path, Swing, check_items
 from keypose.swings.track import Track
 from keypose.validation import check_int, check_number
@@ -43,7 +44,7 @@ class Swings(Frozen):
     translations: Floats  # (J, 3) local translations, file units, of joints without a path
     paths: tuple[Path, ...] = ()
     contacts: FootContacts | None = None  # of the motion they were found in; None: not known
-    settings: Settings = DEFAULT_SETTINGS
+    settings: Settings = field(default_factory=Settings)
     up: Up = "Y"
     metres_per_unit: float | None = None
     first_frame: int = 0
@@ -54,25 +55,27 @@ class Swings(Frozen):
         self._check_types()
         self._set_field("n_frames", check_int("n_frames", self.n_frames, min_value=1))
         if self.n_frames > MAX_FRAMES:
-            raise ModelError(f"swings: {self.n_frames} frames, expected at most {MAX_FRAMES}")
+            raise ModelError(f"swings: {self.n_frames} frames", expected=f"at most {MAX_FRAMES}")
         self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
         self._set_field(
             "translations", freeze_floats(self.translations, (self.skeleton.n_joints, 3), "places of joints")
         )
         if tuple(track.joint for track in self.tracks) != self.skeleton.names:
-            raise ModelError("swings: expected one track for each joint, in the skeleton's order")
+            raise ModelError("swings", expected="one track for each joint, in the skeleton's order")
         order = [self._index_of.get(path.joint, -1) for path in self.paths]
         if -1 in order or order != sorted(set(order)):
-            raise ModelError("swings: paths, expected at most one for each joint, in the skeleton's order")
+            raise ModelError("swings: paths", expected="at most one for each joint, in the skeleton's order")
         self._check_left_out()
         for track in self.tracks:
             if track.last_frame >= self.n_frames:
-                raise ModelError(f"{track.joint}: something outside the clip, expected frames 0 to {self.n_frames - 1}")
+                raise ModelError(
+                    f"{track.joint}: something outside the clip", expected=f"frames 0 to {self.n_frames - 1}"
+                )
         for path in self.paths:
             if path.keys[-1] >= self.n_frames:
-                raise ModelError(f"{path.joint}: a path outside the clip, expected frames 0 to {self.n_frames - 1}")
+                raise ModelError(f"{path.joint}: a path outside the clip", expected=f"frames 0 to {self.n_frames - 1}")
         if self.contacts is not None and self.contacts.in_contact.shape != (self.n_frames, len(self.contacts.feet)):
-            raise ModelError(f"swings: contacts {self.contacts.in_contact.shape}, expected one row for each frame")
+            raise ModelError(f"swings: contacts {self.contacts.in_contact.shape}", expected="one row for each frame")
         Motion(  # for its checks
             self.name, self.skeleton, self.fps, self.translations[None],
             np.array([[track.mean_rotation for track in self.tracks]]), self.up, self.metres_per_unit, self.first_frame,
@@ -88,22 +91,22 @@ class Swings(Frozen):
             "contacts": FootContacts,
             "reference_pose": Pose,
         }
-        for field, kind in types.items():
-            value = getattr(self, field)
-            if not isinstance(value, kind) and not (value is None and field in ("contacts", "reference_pose")):
-                raise ModelError(f"swings: {field} is {type(value).__name__}, expected {kind.__name__}")
-        for field, kind in {"tracks": Track, "paths": Path, "notes": str}.items():
-            self._set_field(field, check_items(getattr(self, field), kind, f"swings: {field}"))
+        for name, kind in types.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind) and not (value is None and name in ("contacts", "reference_pose")):
+                raise ModelError(f"swings: {name} is {type(value).__name__}", expected=kind.__name__)
+        for name, kind in {"tracks": Track, "paths": Path, "notes": str}.items():
+            self._set_field(name, check_items(getattr(self, name), kind, f"swings: {name}"))
         if not isinstance(self.up, str) or self.up not in UPS:
-            raise ModelError(f"swings: up axis {self.up!r}, expected one of {', '.join(UPS)}")
+            raise ModelError(f"swings: up axis {self.up!r}", expected=f"one of {', '.join(UPS)}")
 
     def _check_left_out(self) -> None:
         for name in self.settings.left_out:
             if name not in self._index_of:
-                raise ModelError(f"swings: left_out names {name!r}, expected names of joints of the skeleton")
+                raise ModelError(f"swings: left_out names {name!r}", expected="names of joints of the skeleton")
         order = [self._index_of[name] for name in self.settings.left_out]
         if order != sorted(set(order)):
-            raise ModelError("swings: left_out, expected each joint once, in the skeleton's order")
+            raise ModelError("swings: left_out", expected="each joint once, in the skeleton's order")
 
     # Properties
 
@@ -251,7 +254,8 @@ class Swings(Frozen):
         """Return the swings of some joints, body parts or groups that match all conditions, in order of time.
 
         ``index`` counts within each joint, from the end if negative. A swing matches ``at_s`` if it covers that time,
-        and ``from_s`` and ``to_s`` if any of it lies between them.
+        and ``from_s`` and ``to_s`` if any of it lies between them. It is longer than ``longer_s`` and shorter than
+        ``shorter_s`` seconds; its angle is larger than ``wider_deg`` and smaller than ``narrower_deg`` degrees.
         """
         from keypose.swings.find import find
 

@@ -18,9 +18,10 @@ from keypose import _core
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion, Skeleton
+from keypose.options import Fallback, Metric
 from keypose.swings.fallback import add_keys, mean_rotation, span_mean_rotations
 from keypose.swings.model import Swings
-from keypose.swings.settings import Fallback, Metric, Settings
+from keypose.swings.settings import Settings
 from keypose.swings.swing import KeyedSpan, Path, fit_path
 from keypose.swings.track import Track
 
@@ -56,7 +57,7 @@ def swings(
     most ``translation_mm``, on a figure of 1.7 m (0: a key on every frame).
     """
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives it")
+        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
     settings = Settings(
         threshold=threshold,
         metric=metric,
@@ -101,7 +102,7 @@ def _left_out_names(skeleton: Skeleton, left_out: str | Sequence[str] | None) ->
     elif isinstance(left_out, str | list | tuple):
         joints = set(skeleton.joints([left_out] if isinstance(left_out, str) else list(left_out)))
     else:
-        raise OptionError(f"left_out={left_out!r}, expected names of joints, body parts or groups")
+        raise OptionError(option="left_out", value=left_out, expected="names of joints, body parts or groups")
     return tuple(skeleton.names[j] for j in sorted(joints))
 
 

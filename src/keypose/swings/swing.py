@@ -21,6 +21,7 @@ MAX_ANGLE = 1e6  # radians
 MIN_ANGLE = 1e-100  # below, the axis cannot be determined
 
 Kind = TypeVar("Kind")
+MAX_SPAN_FRAMES = 512  # between keys: bounds the work on long clips
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,10 @@ class Swing(Frozen):
         self._set_field("axis", check_unit_rows(self.axis, (3,), "axis of a swing"))
         angle = float(freeze_floats([self.angle], (1,), "angle of a swing")[0])
         if self.end <= self.start or not 0 <= angle <= MAX_ANGLE:
-            raise ModelError(f"swing of {self.joint!r}: frames {self.start} to {self.end}, {angle:g} radians; expected "
-                             f"an end after the start and an angle that is not negative")  # fmt: skip
+            raise ModelError(
+                f"swing of {self.joint!r}: frames {self.start} to {self.end}, {angle:g} radians",
+                hint="expected an end after the start and an angle that is not negative",
+            )
         self._set_field("angle", angle)
 
     @property
@@ -93,7 +96,7 @@ class Rest(Frozen):
         self._set_field("end", check_int("end", self.end))
         self._set_field("rotation", check_unit_rows(self.rotation, (4,), "rotation of a rest"))
         if self.end < self.start:
-            raise ModelError(f"rest of {self.joint!r}: frames {self.start} to {self.end}, expected them in order")
+            raise ModelError(f"rest of {self.joint!r}: frames {self.start} to {self.end}", expected="them in order")
 
     def __repr__(self) -> str:
         return f"Rest({self.joint!r}, frames {self.start} to {self.end})"
@@ -109,7 +112,7 @@ class KeyedSpan(Frozen):
     def __post_init__(self) -> None:
         frames = freeze_ints(self.frames, (None,), "key frames")
         if not len(frames) or (np.diff(frames) <= 0).any():
-            raise ModelError("keyed span: expected at least one frame, and increasing ones")
+            raise ModelError("keyed span", expected="at least one frame, and increasing ones")
         self._set_field("frames", frames)
         self._set_field("rotations", check_unit_rows(self.rotations, (len(frames), 4), "rotations of keys"))
 
@@ -130,11 +133,11 @@ class KeyedSpan(Frozen):
 def check_items(values: Iterable[Kind], kind: type[Kind], label: str) -> tuple[Kind, ...]:
     """Return ``values`` as a tuple, checked to be of one type."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ModelError(f"{label} is {type(values).__name__}, expected several {kind.__name__}")
+        raise ModelError(f"{label} is {type(values).__name__}", expected=f"several {kind.__name__}")
     items = tuple(values)
     for each in items:
         if not isinstance(each, kind):
-            raise ModelError(f"{label}: {type(each).__name__} among them, expected {kind.__name__}")
+            raise ModelError(f"{label}: {type(each).__name__} among them", expected=kind.__name__)
     return items
 
 
@@ -144,11 +147,8 @@ def check_unit_rows(values: Floats, shape: tuple[int | None, ...], label: str) -
     lengths = np.linalg.norm(array, axis=-1, keepdims=True)
     error = np.abs(lengths - 1).max(initial=0.0)
     if error > UNIT_TOLERANCE:
-        raise ModelError(f"{label}: a length of {lengths.flat[np.abs(lengths - 1).argmax()]:g}, expected 1")
+        raise ModelError(f"{label}: a length of {lengths.flat[np.abs(lengths - 1).argmax()]:g}", expected="1")
     return array if error < 1e-12 else freeze(array / lengths)
-
-
-MAX_SPAN_FRAMES = 512  # between keys: bounds the work on long clips
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,11 +162,11 @@ class Path(Frozen):
     def __post_init__(self) -> None:
         keys = freeze_ints(self.keys, (None,), "keys of a path")
         if not len(keys) or keys[0] < 0 or (np.diff(keys) <= 0).any():
-            raise ModelError(f"{self.joint}: keys of a path, expected increasing frames")
+            raise ModelError(f"{self.joint}: keys of a path", expected="increasing frames")
         if not isinstance(self.curves, Curves):
-            raise ModelError(f"{self.joint}: a path of {type(self.curves).__name__}, expected Curves")
+            raise ModelError(f"{self.joint}: a path of {type(self.curves).__name__}", expected="Curves")
         if self.curves.values.shape != (len(keys), 1, 3):
-            raise ModelError(f"{self.joint}: path {self.curves.values.shape}, expected {(len(keys), 1, 3)}")
+            raise ModelError(f"{self.joint}: path {self.curves.values.shape}", expected=f"{(len(keys), 1, 3)}")
         self._set_field("keys", keys)
 
     def __repr__(self) -> str:

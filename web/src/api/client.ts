@@ -20,7 +20,7 @@ export class ApiError extends Error {
       const payload = (await response.json()) as Schema["ErrorResponse"];
       return new ApiError(response.status, payload.error);
     } catch {
-      const message = `the server responded with ${response.status} ${response.statusText}`;
+      const message = `the server returned an error (${response.status} ${response.statusText})`;
       return new ApiError(response.status, { code: "HttpError", message, line: null, hint: null });
     }
   }

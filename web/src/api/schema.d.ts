@@ -586,6 +586,7 @@ export interface components {
             frames: number[];
             /**
              * Interpolation
+             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
              * @default bezier
              * @enum {string}
              */
@@ -777,6 +778,7 @@ export interface components {
             frames?: number[] | null;
             /**
              * Interpolation
+             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
              * @default bezier
              * @enum {string}
              */
@@ -825,14 +827,61 @@ export interface components {
          */
         FormatRow: {
             /**
+             * Blender Needs Addon
+             * @description Blender's own import drops the tangents of its curves.
+             * @default false
+             */
+            blender_needs_addon: boolean;
+            /**
+             * Content
+             * @enum {string}
+             */
+            content: "motion" | "swings" | "strip" | "report";
+            /**
+             * Has Tolerance
+             * @description Stores frames within a maximum error, or lossless.
+             * @default false
+             */
+            has_tolerance: boolean;
+            /**
              * Install Command
              * @description Command that installs what the format needs; None: nothing is missing.
              */
             install_command: string | null;
+            /**
+             * Keeps Keys
+             * @description Stores keys and the curves between them instead of every frame.
+             * @default false
+             */
+            keeps_keys: boolean;
+            /**
+             * Keys As Metadata
+             * @description Stores every frame, and which of them are keys.
+             * @default false
+             */
+            keys_as_metadata: boolean;
             /** Label */
             label: string;
+            /**
+             * Purpose
+             * @description A sentence about what it is for.
+             * @default
+             */
+            purpose: string;
+            /**
+             * Stores Residual
+             * @description Stores the captured detail beside the keys.
+             * @default false
+             */
+            stores_residual: boolean;
             /** Suffix */
             suffix: string;
+            /**
+             * Variant
+             * @description How it differs from other formats with this label.
+             * @default
+             */
+            variant: string;
         };
         /**
          * FramesHeader
@@ -994,6 +1043,7 @@ export interface components {
             frames: number[];
             /**
              * Interpolation
+             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
              * @default bezier
              * @enum {string}
              */
@@ -1158,6 +1208,10 @@ export interface components {
             worst_frame: number;
             /** Worst Joint */
             worst_joint: string;
+            /** Worst Rotation Frame */
+            worst_rotation_frame: number | null;
+            /** Worst Rotation Joint */
+            worst_rotation_joint: string | null;
         };
         /**
          * SearchRequest
@@ -1242,6 +1296,7 @@ export interface components {
         SelectionRequest: {
             /**
              * Interpolation
+             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
              * @default bezier
              * @enum {string}
              */
@@ -1303,6 +1358,7 @@ export interface components {
             pins: number[];
             /**
              * Smoothing S
+             * @description Smooth the motion before choosing keys: sigma of a Gaussian, in seconds.
              * @default 0
              */
             smoothing_s: number;
@@ -1412,6 +1468,7 @@ export interface components {
             steps: components["schemas"]["SwingStep"][];
             /**
              * Threshold
+             * @description Maximum mean difference of axes within a swing, in radians.
              * @default 0.4
              */
             threshold: number;

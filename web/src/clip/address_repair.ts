@@ -22,7 +22,7 @@ export function repairAddress<FieldSet extends Fields>(
   url.set(fixes.change);
   url.flush();
   history.replaceState(history.state, "", url.address());
-  toast(`The address was corrected: ${reasons.join("; ")}.`);
+  toast(`The link was corrected: ${reasons.join("; ")}.`);
 }
 
 /** Returns a clause for each value in the query that its codec cannot read. */
@@ -52,17 +52,17 @@ export function findClipFixes({ settings, clip, bodyParts, jointNames, nFrames }
   const range = settings.range;
   if (range && range[1] > last) {
     change.range = range[0] < last ? [range[0], last] : null;
-    reasons.push(`the range now ends at frame ${last}`);
+    reasons.push(`the range went beyond the last frame, ${last}`);
   }
   const validPins = (pins ?? []).filter((pin) => Number.isInteger(pin) && pin >= 0 && pin <= last);
   if (pins && validPins.length < pins.length) {
     change.pins = validPins.length ? validPins : null;
-    reasons.push("some pins are outside the clip");
+    reasons.push("some pinned frames are outside the clip");
   }
   const validTrails = trails.filter((name) => jointNames.includes(name));
   if (validTrails.length < trails.length) {
     change.trails = validTrails;
-    reasons.push("some trails are of joints that this clip does not have");
+    reasons.push("some joints with trails do not exist in this clip");
   }
   const weights = parseWeights(settings.weights);
   const validWeights = settings.weights.filter((each) => {
@@ -72,7 +72,7 @@ export function findClipFixes({ settings, clip, bodyParts, jointNames, nFrames }
   });
   if (validWeights.length < settings.weights.length) {
     change.weights = validWeights;
-    reasons.push("some weights are not valid");
+    reasons.push("some weights of body parts are not valid");
   }
   return { change, reasons };
 }

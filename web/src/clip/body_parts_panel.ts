@@ -17,7 +17,7 @@ export function bodyPartsSection(state: ClipState, stops: (() => void)[]): HTMLE
       { folded: true },
       h("p", {
         class: "note",
-        text: "No body parts were recognised in this skeleton, so every joint counts the same.",
+        text: "No body parts were recognised in this skeleton, so all joints have the same weight.",
       }),
     );
   let timer = 0;
@@ -51,6 +51,7 @@ export function bodyPartsSection(state: ClipState, stops: (() => void)[]): HTMLE
     }),
     () => clearTimeout(timer),
   );
-  const body = h("div", { class: "weights" }, ...sliders.map(({ control }) => control.element), reset);
+  const explanation = h("p", { class: "note", text: "Keys follow body parts with a higher weight more closely." });
+  const body = h("div", { class: "weights" }, explanation, ...sliders.map(({ control }) => control.element), reset);
   return section("Body parts", { folded: !weights.size, note }, body);
 }

@@ -25,8 +25,8 @@ interface CommandContext {
 const VIEW_MODE_TITLES = {
   capture: "capture",
   keys: "keys",
-  overlay: "both, overlaid",
-  side_by_side: "both side by side",
+  overlay: "overlay",
+  side_by_side: "side by side",
 };
 
 export function buildCommands({
@@ -86,13 +86,13 @@ export function buildCommands({
     { title: "Mark a range by dragging", keys: "Shift+Drag" },
     { title: "Search for this range", keys: "F", run: () => searchRange(state), enabled: hasRange },
     { title: "Search for this pose", run: () => searchPose(state) },
-    { title: "Search for similar clips", run: () => searchSimilar(state) },
+    { title: "Search for clips like this", run: () => searchSimilar(state) },
   ];
   const keys: Command[] = [
     { title: "One more key", keys: "+", run: addKeys(1) },
     { title: "One fewer key", keys: "-", run: addKeys(-1) },
-    { title: "Next cliff (more keys)", keys: "}", run: cliff(1) },
-    { title: "Previous cliff (fewer keys)", keys: "{", run: cliff(-1) },
+    { title: "More keys: next recommended number", keys: "}", run: cliff(1) },
+    { title: "Fewer keys: previous recommended number", keys: "{", run: cliff(-1) },
     {
       title: "Automatic number of keys",
       keys: "A",
@@ -107,15 +107,19 @@ export function buildCommands({
   ];
   const view: Command[] = [
     ...VIEW_MODES.map((show, n) => ({
-      title: `Show ${VIEW_MODE_TITLES[show]}`,
+      title: `View mode: ${VIEW_MODE_TITLES[show]}`,
       keys: String(n + 1),
       run: () => state.url.set({ show }),
     })),
     { title: "Toggle ghosts", keys: "G", run: () => state.url.set({ ghosts: state.settings.ghosts ? null : 2 }) },
     { title: "Toggle keys only", keys: "H", run: () => state.url.set({ hold: !state.settings.hold }) },
-    { title: "Toggle following the figure", keys: "C", run: () => state.url.set({ follow: !state.settings.follow }) },
+    {
+      title: "Toggle camera following the figure",
+      keys: "C",
+      run: () => state.url.set({ follow: !state.settings.follow }),
+    },
     ...(player ? cameraCommands(player, facing) : []),
-    { title: "Timeline: show everything", keys: "Shift+Z", run: () => timeline.rezoom((scale) => scale.fit()) },
+    { title: "Timeline: show all frames", keys: "Shift+Z", run: () => timeline.rezoom((scale) => scale.fit()) },
     {
       title: "Timeline: zoom in",
       run: () => timeline.rezoom((scale) => scale.zoom(0.6, scale.xOf(state.frame.value))),

@@ -45,9 +45,9 @@ export class CostCurve {
       .map(({ keys }) => keys)
       .sort((a, b) => a - b)
       .join(", ");
-    const unitText = unit === "mm" ? unit : "the method’s own units";
-    const cliffText = cliffList ? `with cliffs at ${cliffList} keys` : "without cliffs";
-    const label = `Error in ${unitText} for ${ladder.min} to ${ladder.max} keys, ${cliffText}`;
+    const title = unit === "mm" ? "Error (mm) by number of keys" : "Relative error by number of keys";
+    const cliffText = cliffList && `; recommended: ${cliffList} keys`;
+    const label = `${title}, from ${ladder.min} to ${ladder.max} keys${cliffText}`;
     const picture = svg(
       "svg",
       { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label },
@@ -56,7 +56,7 @@ export class CostCurve {
     ); // biome-ignore format: one look
     this.#listen(picture);
     const cliffButtons = h("div", { class: "cliffs" }, ...this.#cliffButtons(strongest.map(({ keys }) => keys)));
-    fill(this.element, h("p", { class: "label" }, `Error (${unitText}) by number of keys`), picture, cliffButtons);
+    fill(this.element, h("p", { class: "label", text: title }), picture, cliffButtons);
   }
 
   /** Marks the current number of keys. */
@@ -79,7 +79,8 @@ export class CostCurve {
       .sort(([a], [b]) => a - b)
       .map(([keys, label]) => {
         const text = label === "cliff" ? String(keys) : `${keys} ${label}`;
-        const title = label === "cliff" ? `${keys} keys: with one fewer the error rises sharply` : `${keys} keys`;
+        const title =
+          label === "cliff" ? `Recommended: with fewer than ${keys} keys the error rises sharply` : `${keys} keys`;
         const on = { click: () => this.#onSelect(keys) };
         return h("button", { class: "button small", type: "button", title, "data-keys": keys, on }, text);
       });

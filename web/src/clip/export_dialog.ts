@@ -15,7 +15,6 @@ import {
   type ExportChoice,
   type ExportSource,
   type Format,
-  formatVariant,
   hasTolerance,
   unavailableReason,
 } from "./formats";
@@ -90,7 +89,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
       update();
       list.querySelector<HTMLElement>(`[value="${format.suffix}"]`)?.focus();
     });
-    const variant = formatVariant(format);
+    const { variant } = format;
     return h(
       "label",
       { class: "export-format" },
@@ -143,7 +142,7 @@ function buildRequest(
   tolerance: number | "lossless",
 ): Record<string, unknown> {
   const request: Record<string, unknown> = { format: format.suffix };
-  if (format.suffix === ".swings.json" && choice.source === "keys") return request; // swings are always those of the capture
+  if (format.content === "swings" && choice.source === "keys") return request; // swings are always those of the capture
   if (choice.draft) request.draft = choice.draft;
   else if (choice.source === "keys") {
     request.frames = state.keys.value;
@@ -153,6 +152,6 @@ function buildRequest(
     if (tolerance === "lossless") request.lossless = true;
     else if (tolerance > 0) request.tolerance_mm = tolerance;
   }
-  if (format.suffix.startsWith(".strip")) request.theme = theme.value;
+  if (format.content === "strip") request.theme = theme.value;
   return request;
 }

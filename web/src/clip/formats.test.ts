@@ -1,8 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../edit/steps";
-import { describeContent, hasTolerance, unavailableReason } from "./formats";
+import { describeContent, type Format, hasTolerance, unavailableReason } from "./formats";
 
-const format = (suffix: string, command: string | null = null) => ({ suffix, label: suffix, install_command: command });
+const plain: Format = {
+  suffix: "",
+  label: "",
+  variant: "",
+  purpose: "",
+  content: "motion",
+  keeps_keys: false,
+  keys_as_metadata: false,
+  stores_residual: false,
+  has_tolerance: false,
+  blender_needs_addon: false,
+  install_command: null,
+};
+const bvh: Format = { ...plain, suffix: ".bvh" };
+const glb: Format = { ...plain, suffix: ".glb", keeps_keys: true, blender_needs_addon: true };
+const usd: Format = { ...plain, suffix: ".usda", keys_as_metadata: true };
+const keysJson: Format = { ...plain, suffix: ".keys.json", keeps_keys: true, stores_residual: true };
+const kps: Format = { ...plain, suffix: ".kps", purpose: "A compact format.", keeps_keys: true, has_tolerance: true };
+const swings: Format = { ...plain, suffix: ".swings.json", content: "swings" };
 const edit = (residual: number): Draft => ({
   kind: "keys",
   frames: [0, 9],
@@ -14,30 +32,26 @@ const edit = (residual: number): Draft => ({
 describe("export formats", () => {
   it("are sparse only if they have curves and no detail was added", () => {
     const keys = { source: "keys", draft: null } as const;
-    expect(describeContent(format(".glb"), keys)).toContain("Just the keys");
-    expect(describeContent(format(".bvh"), keys)).toContain("Every frame, sampled from the curves");
-    expect(describeContent(format(".usda"), keys)).toContain("records which frames are keys");
-    expect(describeContent(format(".glb"), { source: "draft", draft: edit(0) })).toContain("Just the edited keys");
-    expect(describeContent(format(".glb"), { source: "draft", draft: edit(0.4) })).toMatch(
-      /^Every frame, with 40 %(?!.*add-on)/,
-    );
-    expect(describeContent(format(".keys.json"), { source: "draft", draft: edit(0.4) })).toContain(
-      "captured detail separately",
-    );
-    expect(describeContent(format(".glb"), { source: "capture", draft: null })).toContain("Every frame of the capture");
+    expect(describeContent(glb, keys)).toContain("Just the keys");
+    expect(describeContent(bvh, keys)).toContain("Every frame, sampled from the curves");
+    expect(describeContent(usd, keys)).toContain("records which frames are keys");
+    expect(describeContent(glb, { source: "draft", draft: edit(0) })).toContain("Just the edited keys");
+    expect(describeContent(glb, { source: "draft", draft: edit(0.4) })).toMatch(/^Every frame, with 40 %(?!.*add-on)/);
+    expect(describeContent(keysJson, { source: "draft", draft: edit(0.4) })).toContain("captured detail separately");
+    expect(describeContent(glb, { source: "capture", draft: null })).toContain("Every frame of the capture");
     const capture = { source: "capture", draft: null } as const;
-    expect(describeContent(format(".kps"), capture)).toContain("compact format");
-    expect(describeContent(format(".kps"), capture, true)).toContain("every number exactly preserved");
+    expect(describeContent(kps, capture)).toContain("A compact format.");
+    expect(describeContent(kps, capture, true)).toContain("Every number is stored exactly");
   });
 
   it("are unavailable with a reason", () => {
     const capture = { source: "capture", draft: null } as const;
-    expect(unavailableReason(format(".fbx", "pip install x"), capture)).toBe("needs: pip install x");
-    expect(unavailableReason(format(".swings.json"), { source: "draft", draft: edit(0) })).toBe(
-      "not available for edited keys",
+    expect(unavailableReason({ ...plain, install_command: "pip install x" }, capture)).toBe(
+      "Not installed on the server: pip install x",
     );
-    expect(unavailableReason(format(".swings.json"), capture)).toBe(null);
-    expect(hasTolerance(format(".kps"), capture)).toBe(true);
-    expect(hasTolerance(format(".kps"), { source: "keys", draft: null })).toBe(false);
+    expect(unavailableReason(swings, { source: "draft", draft: edit(0) })).toBe("Not available for edited keys");
+    expect(unavailableReason(swings, capture)).toBe(null);
+    expect(hasTolerance(kps, capture)).toBe(true);
+    expect(hasTolerance(kps, { source: "keys", draft: null })).toBe(false);
   });
 });

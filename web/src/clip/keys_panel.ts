@@ -14,9 +14,9 @@ import type { ClipState } from "./state";
 
 const METHOD_LABELS: Record<string, string> = { salient: "salient (best)" };
 const COST_LABELS: Record<string, string> = {
-  inbetween: "the error of the resulting curves",
-  chord: "the shape of the path, because the clip is long",
-  integrated: "the area between path and chords",
+  inbetween: "Keys are chosen by the error of the resulting curves.",
+  chord: "The clip is long, so keys are chosen by an estimate: the error of straight lines between keys.",
+  integrated: "Keys are chosen by the area between the motion and straight lines between keys.",
 };
 
 export function keysPanel(
@@ -110,7 +110,7 @@ export function keysPanel(
     const reason = toSentence(errorMessage(quality.error));
     fill(
       errorNote.firstElementChild!,
-      `The curves for these keys could not be loaded. ${reason} The figure still shows the previous keys.`,
+      `The curves for these keys could not be loaded. ${reason} The 3D view still shows the previous keys.`,
     );
   }
 
@@ -158,12 +158,12 @@ function scoreRows(state: ClipState): HTMLElement[] {
   if (!score) return [];
   const { mean_mm, p95_mm, max_mm, worst_frame, worst_joint } = score;
   const row = (name: string, value: string | HTMLElement) => h("div", {}, h("dt", { text: name }), h("dd", {}, value));
-  const goToWorst = button(`at ${worst_frame}`, null, () => state.goTo(worst_frame), "small quiet");
+  const goToWorst = button(`frame ${worst_frame}`, null, () => state.goTo(worst_frame), "small quiet");
   goToWorst.title = `${worst_joint}: go to frame ${worst_frame}`;
   return [
-    row("mean", millimetres(mean_mm)),
-    row("95 % within", millimetres(p95_mm)),
-    row("worst", h("span", {}, millimetres(max_mm), goToWorst)),
+    row("Mean error", millimetres(mean_mm)),
+    row("95 % below", millimetres(p95_mm)),
+    row("Largest", h("span", {}, millimetres(max_mm), goToWorst)),
   ];
 }
 
@@ -183,7 +183,7 @@ function methodSection(state: ClipState, stops: (() => void)[]): HTMLElement {
     state.ladder.watchNow((ladder) => {
       const costLabel =
         ladder?.data.method === "salient" ? COST_LABELS[String(ladder.data.options.cost ?? "chord")] : null;
-      cost.textContent = costLabel ? `Keys are rated by ${costLabel}.` : "";
+      cost.textContent = costLabel ?? "";
       cost.hidden = !costLabel;
     }),
   );
@@ -195,8 +195,8 @@ function inbetweenSection(state: ClipState, stops: (() => void)[]): HTMLElement 
   const interpolationControl = segmentedControl(
     "In-betweens",
     [
-      ["bezier", "Fitted", "Bézier curves fitted to all frames"],
-      ["natural", "Natural", "The natural spline through the keys"],
+      ["bezier", "Fitted", "Bézier curves fitted to every captured frame"],
+      ["natural", "Natural", "Smooth curves through the keys only, without regard to the other frames"],
       ["linear", "Linear", "Straight lines from key to key"],
     ] as const,
     (interpolation) => state.url.set({ interpolation }),

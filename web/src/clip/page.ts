@@ -239,6 +239,6 @@ async function openExportDialog(state: ClipState, draft: Draft | null): Promise<
 
 function noWebGlNote(): HTMLElement {
   const text =
-    "The 3D view needs WebGL, which this browser does not provide. Keys, strip and timeline work without it.";
+    "The 3D view needs WebGL, which this browser does not support. Keys, strip and timeline work without it.";
   return h("div", { class: "no-stage", role: "note" }, h("p", { text }));
 }

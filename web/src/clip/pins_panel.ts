@@ -19,8 +19,8 @@ export function pinsSection(state: ClipState, stops: (() => void)[]): HTMLElemen
     fill(chips, ...(pins ?? []).map((pin) => pinChip(state, pin)));
     clear.hidden = !pins?.length;
     note.textContent = isSupported
-      ? "Pinned frames are always keys. Click the pin lane of the timeline, or Alt-click any frame."
-      : `The method “${method}” ignores pins. They apply again when you choose “salient”.`;
+      ? "Pinned frames are always keys. Click in the Pins row of the timeline, or Alt-click any frame."
+      : `The method “${method}” ignores pins. They apply again when you choose the method “salient”.`;
     pinButton.textContent = pins?.includes(state.frame.value) ? "Unpin this frame" : "Pin this frame";
     pinButton.prepend(icon("pin"));
   };

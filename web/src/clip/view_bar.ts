@@ -35,7 +35,7 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
     "small",
   );
   const hold = button("Keys only", "key", () => state.url.set({ hold: !state.settings.hold }), "small");
-  hold.title = "Poses hold until the next key";
+  hold.title = "Hold each key pose until the next key, without in-betweens";
   const trails = button("Trails", "film", () => openMenu(trails, "Joint trails", trailItems(state)), "small");
   const follow = button("Follow", "figure", () => state.url.set({ follow: !state.settings.follow }), "small");
   follow.title = "The camera follows the figure";

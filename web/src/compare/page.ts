@@ -145,7 +145,7 @@ class CompareView {
         play.setAttribute("aria-label", isPlaying ? "Pause" : "Play");
       }),
       state.frame.watchNow((frame) => {
-        time.textContent = `${frame} · ${timecode(frame / state.fps)}`;
+        time.textContent = `Frame ${frame} · ${timecode(frame / state.fps)}`;
       }),
     );
     return h(

@@ -6,7 +6,7 @@ import { millimetres } from "../ui/format";
 import { METHOD_COLOURS } from "./axis";
 import type { CompareState } from "./state";
 
-const HEAD = ["Method", "Keys", "Mean", "95 % within", "Worst", "Worst at"] as const;
+const HEAD = ["Method", "Keys", "Mean error", "95 % below", "Largest", "Largest at"] as const;
 
 export function buildTable(state: CompareState): HTMLElement {
   const rows = state.runs.value.map(({ method, keys, curves, isApproximate }) => ({
@@ -37,11 +37,18 @@ export function buildTable(state: CompareState): HTMLElement {
         "small quiet",
       );
     const attributes = { class: isApproximate ? "approximate" : "", role: "row", "aria-busy": isApproximate };
-    return h("tr", attributes, name, cell("Keys", String(keys || "…")), ...cells, cell("Worst at", worstButton ?? "…"));
+    return h(
+      "tr",
+      attributes,
+      name,
+      cell("Keys", String(keys || "…")),
+      ...cells,
+      cell("Largest at", worstButton ?? "…"),
+    );
   });
   const caption = h("caption", {
     class: "visually-hidden",
-    text: "Error of the curves through the keys of each method, compared with the capture",
+    text: "Error of the curves through the keys of each method: distance of joints from the capture",
   });
   return h(
     "table",

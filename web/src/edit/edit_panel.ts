@@ -237,7 +237,7 @@ export class EditPanel {
       if (this.#session.isBusy.value && !result) texts.push("Fitting curves…");
       if (joint !== null && this.#kind === "keys") texts.push(this.#context.state.jointNames[joint] ?? "");
       if (result?.reachErrorMm && result.reachErrorMm > 1)
-        texts.push(`out of reach by ${Math.round(result.reachErrorMm)} mm`);
+        texts.push(`${Math.round(result.reachErrorMm)} mm out of reach`);
       texts.push(...(result?.notes ?? []));
     }
     this.overlay.hidden = !texts.length;

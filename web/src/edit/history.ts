@@ -1,10 +1,11 @@
 /** The edit history as a list; each row goes to that state. Undo, redo and the save status. */
 
+import { ApiError } from "../api/client";
 import { button } from "../clip/controls";
 import type { ClipState } from "../clip/state";
 import { fill, h } from "../ui/dom";
 import { humanize } from "../ui/format";
-import { errorMessage } from "../ui/states";
+import { errorMessage, toSentence } from "../ui/states";
 import type { EditSession } from "./edit_session";
 
 export function historySection(state: ClipState, session: EditSession, stops: (() => void)[]): HTMLElement {
@@ -43,8 +44,13 @@ export function undoBar(session: EditSession, stops: (() => void)[]): HTMLElemen
     session.saveStatus.watchNow((saving) => {
       status.classList.toggle("failed", typeof saving === "object");
       status.textContent =
-        saving === "saved" ? "Saved" : saving === "saving" ? "Saving…" : `Not saved: ${errorMessage(saving.error)}`;
+        saving === "saved" ? "Saved" : saving === "saving" ? "Saving…" : `Not saved: ${describeFailure(saving.error)}`;
     }),
   );
   return h("div", { class: "row undo-bar" }, undo, redo, status);
+}
+
+function describeFailure(error: unknown): string {
+  const isConflict = error instanceof ApiError && error.details.code === "Conflict";
+  return isConflict ? "the edit was changed in another window." : toSentence(errorMessage(error));
 }

@@ -8,7 +8,7 @@ export function keyLegend(): HTMLElement {
   return h(
     "ul",
     { class: "note key-legend", "aria-label": "Key marks" },
-    mark("filled", "Extreme", ": the body almost comes to rest"),
-    mark("hollow", "Breakdown", ": between two extremes"),
+    mark("filled", "Extreme", ": the body almost stops"),
+    mark("hollow", "Breakdown", ": a pose between two extremes"),
   );
 }

@@ -13,7 +13,7 @@ import type { KeyStep } from "./steps";
 
 const ROTATE_STEP_DEG = 5;
 const MOVE_STEP_M = 0.02;
-const AXES = { bone: ["Twist", "Swing", "Bend"], world: ["X", "Y", "Z"] } as const;
+const AXES = { bone: ["Twist", "Tilt", "Bend"], world: ["X", "Y", "Z"] } as const;
 
 export function keysEditor(
   state: ClipState,
@@ -42,7 +42,12 @@ function poseSection(state: ClipState, session: EditSession, stops: (() => void)
     if (at >= 0)
       return fill(position, h("p", { class: "at-key", text: `Key ${at + 1} of ${keys.length}, frame ${frame}` }));
     const nearestKey = nearest(keys, frame);
-    const go = button(`Go to key ${nearestKey}`, "key", () => nearestKey !== null && state.goTo(nearestKey), "small");
+    const go = button(
+      `Go to the key at frame ${nearestKey}`,
+      "key",
+      () => nearestKey !== null && state.goTo(nearestKey),
+      "small",
+    );
     const add = button("Add a key here", "plus", () => session.applyStep({ op: "insert_key", frame }), "small");
     fill(
       position,
@@ -129,7 +134,7 @@ function ikSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]):
       value: joint,
       text:
         kind === "hips"
-          ? "hips (whole figure)"
+          ? "hips (whole body)"
           : humanize(state.details.joints[joint]?.body_part ?? state.jointNames[joint]!),
     }),
   );
@@ -165,7 +170,12 @@ function ikSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]):
     moveButton("+Z", [0, 0, MOVE_STEP_M]),
     moveButton("−Z", [0, 0, -MOVE_STEP_M]),
   );
-  return section("IK handles", {}, fieldWithLabel("Drag a ball in the view, or move", select), moveButtons);
+  return section(
+    "IK handles",
+    {},
+    fieldWithLabel(`Drag a handle in the view, or move by ${100 * MOVE_STEP_M} cm`, select),
+    moveButtons,
+  );
 }
 
 function keySection(state: ClipState, session: EditSession, stops: (() => void)[]): HTMLElement {
@@ -205,7 +215,7 @@ function keySection(state: ClipState, session: EditSession, stops: (() => void)[
     const isKey = state.keys.value.includes(at());
     for (const each of [earlier, later, mirror, remove]) each.disabled = !isKey;
     paste.disabled = !isKey || copiedFrame === null;
-    paste.textContent = copiedFrame === null ? "Paste pose" : `Paste pose of frame ${copiedFrame}`;
+    paste.textContent = copiedFrame === null ? "Paste pose" : `Paste pose from frame ${copiedFrame}`;
   };
   stops.push(state.frame.watchNow(show), state.keys.watch(show), state.playing.watch(show));
   const note = h("p", { class: "note", text: "Drag the key on the timeline, or:" });

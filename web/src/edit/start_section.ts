@@ -8,9 +8,9 @@ import { countOf } from "../ui/format";
 import type { EditSession } from "./edit_session";
 
 const KEYS_TEXT =
-  "Key poses: rotate joints, move hands and feet by IK handles, and retime keys. The in-betweens follow, and captured detail can be added back.";
-const SWINGS_TEXT = "Swings: shift, lengthen or strengthen single movements of a joint in the captured motion.";
-const SAFETY_TEXT = "Everything can be undone and is saved as you go. The clip itself is never changed.";
+  "Edit keys: rotate joints, move hands and feet with IK handles, and retime keys. The in-betweens follow, and captured detail can be added back.";
+const SWINGS_TEXT = "Edit swings: retime, lengthen or strengthen single movements of a joint in the capture.";
+const SAFETY_TEXT = "Every change is saved and can be undone. The captured clip itself is never changed.";
 const CONFLICT_TEXT = "This edit was also changed in another window. Which version do you want to continue with?";
 
 export function startSection(

@@ -43,7 +43,7 @@ describe("the edit history", () => {
     expect(history.states).toHaveLength(3);
     expect(history.undo().current.residual).toBe(0);
     expect(history.undo().withResidual(0.5).states).toHaveLength(3);
-    expect(history.withResidual(0).describe()).toEqual(["3 keys", "Key added at 20"]); // as before
+    expect(history.withResidual(0).describe()).toEqual(["Start: 3 keys", "Add key at frame 20"]); // as before
     expect(history.withResidual(0).withResidual(0.6).undo().current.residual).toBe(0);
   });
 
@@ -80,7 +80,7 @@ describe("the edit history", () => {
   it("restores drafts without undo states, or with invalid ones", () => {
     const draft = { ...START, residual: 0.4, steps: [insert] };
     const saved = { draft, n_applied: 1 };
-    const expected = ["3 keys", "Key added at 20"];
+    const expected = ["Start: 3 keys", "Add key at frame 20"];
     expect(EditHistory.fromSaved(saved).describe()).toEqual(expected);
     expect(EditHistory.fromSaved(saved).undo().draft()).toMatchObject({ residual: 0.4, steps: [] });
     const start = { n_steps: 0, residual: 0 };
@@ -124,12 +124,12 @@ describe("the edit history", () => {
     const history = EditHistory.create(START)
       .apply({ ...rotate, quaternion: [...rotate.quaternion] })
       .withResidual(0.25);
-    expect(history.describe()).toEqual(["3 keys", "Rotate LeftArm 90° at 40", "Detail 25 %"]);
+    expect(history.describe()).toEqual(["Start: 3 keys", "Rotate LeftArm 90° at frame 40", "Captured detail 25 %"]);
     expect(describeStep({ op: "reach", frame: 3, joint: "LeftHand", by: [0.03, 0.04, 0] })).toBe(
-      "Move LeftHand 5 cm at 3",
+      "Move LeftHand 5 cm at frame 3",
     );
     expect(describeStep({ op: "reach", frame: 3, joint: "LHand", by: [0, 0.01, 0] }, () => "left hand")).toBe(
-      "Move left hand 1 cm at 3",
+      "Move left hand 1 cm at frame 3",
     );
     expect(describeStep({ op: "shift", joint: "Head", index: 1, by_frames: -4 })).toBe(
       "Head, swing 2: 4 frames earlier",

@@ -172,9 +172,10 @@ export class EditHistory {
   describe(jointLabel = (joint: string) => joint): string[] {
     return this.states.map(({ n_steps: nSteps, residual }, k) => {
       const previous = this.states[k - 1];
-      if (!previous) return this.start.kind === "keys" ? `${this.start.frames.length} keys` : "Swings of the capture";
+      if (!previous)
+        return this.start.kind === "keys" ? `Start: ${this.start.frames.length} keys` : "Start: captured swings";
       return previous.n_steps === nSteps
-        ? `Detail ${Math.round(100 * residual)} %`
+        ? `Captured detail ${Math.round(100 * residual)} %`
         : describeStep(this.steps[nSteps - 1]!, jointLabel);
     });
   }
@@ -199,24 +200,24 @@ function isValidHistory(states: readonly UndoState[], count: number): boolean {
 /** Describes a step; `jointLabel` gives the name of a hand or foot. */
 export function describeStep(step: Step, jointLabel = (joint: string) => joint): string {
   if (!("frame" in step)) return describeSwingStep(step);
-  const at = `at ${step.frame}`;
+  const at = `at frame ${step.frame}`;
   switch (step.op) {
     case "rotate":
       return `Rotate ${step.joint} ${formatDegrees(step)}${at}`;
     case "reach":
       return `Move ${jointLabel(step.joint ?? "")} ${formatCentimetres(step.by)}${at}`;
     case "shift":
-      return `Shift the hips ${formatCentimetres(step.by)}${at}`;
+      return `Move hips ${formatCentimetres(step.by)}${at}`;
     case "move_key":
-      return `Key ${step.frame} to ${String(step.to)}`;
+      return `Move key from frame ${step.frame} to ${String(step.to)}`;
     case "insert_key":
-      return `Key added ${at}`;
+      return `Add key ${at}`;
     case "delete_key":
-      return `Key removed ${at}`;
+      return `Remove key ${at}`;
     case "mirror":
-      return `Mirror the pose ${at}`;
+      return `Mirror pose ${at}`;
     case "paste":
-      return `Pose of frame ${step.from_frame} pasted ${at}`;
+      return `Paste pose from frame ${step.from_frame} ${at}`;
   }
 }
 
@@ -225,7 +226,7 @@ function describeSwingStep({ op, joint, index, factor, by_frames: frames, anchor
   switch (op) {
     case "scale":
     case "intensify":
-      return `${subject}: × ${factor}`;
+      return `${subject}: strength × ${factor}`;
     case "shift":
       return `${subject}: ${Math.abs(frames ?? 0)} frames ${(frames ?? 0) > 0 ? "later" : "earlier"}`;
     case "lengthen":

@@ -67,7 +67,7 @@ function oneSwingSection(
     fill(
       swing,
       ...jointBars.map((bar) =>
-        h("option", { value: bar.index, text: `${bar.start} to ${bar.end}: ${Math.round(bar.angle)}°` }),
+        h("option", { value: bar.index, text: `Frames ${bar.start} to ${bar.end}, ${Math.round(bar.angle)}°` }),
       ),
     );
     if (jointBars.some((bar) => String(bar.index) === previous)) swing.value = previous;
@@ -119,7 +119,7 @@ function oneSwingSection(
   );
   const note = h("p", {
     class: "note",
-    text: "Drag a bar on the timeline: the middle moves it, the ends change its length, up and down changes its strength.",
+    text: "A swing is one movement of a joint in one direction. Drag its bar on the timeline: the middle to move it, an end to change its length, up or down to change its strength.",
   });
   return section("One swing", {}, note, fieldWithLabel("Joint", joint), fieldWithLabel("Swing", swing), rows);
 }
@@ -140,7 +140,7 @@ function allSwingsSection(state: ClipState, session: EditSession): HTMLElement {
   });
   strength.set(factor);
   const apply = button(
-    "Apply to all its swings",
+    "Apply to all swings",
     null,
     () => session.applyStep({ op: "intensify", joint: select.value, factor }),
     "small",

@@ -31,7 +31,7 @@ export async function restore(hashes: readonly string[]): Promise<void> {
   await runOrToast(async () => {
     const { clips } = await fetchJson<Schema["ClipList"]>("/api/trash/restore", { body: { clips: hashes } });
     changes.value += 1;
-    toast(`${countOf(clips.length, "clip")} restored`);
+    toast(`${countOf(clips.length, "clip")} restored.`);
   });
 }
 
@@ -58,7 +58,7 @@ export class Actions {
   async export(hashes: readonly string[]): Promise<void> {
     await runOrToast(async () => {
       const { formats } = await this.context.libraryInfo();
-      openExportDialog(hashes, formats, (name) => toast(`${name} was downloaded`));
+      openExportDialog(hashes, formats, (name) => toast(`${name} was exported.`));
     });
   }
 
@@ -67,7 +67,7 @@ export class Actions {
       const { hashes: trashed } = await fetchJson<Schema["TrashResponse"]>("/api/trash", { body: { clips: hashes } });
       this.selection.drop(trashed);
       changes.value += 1;
-      undoStack.push(`${countOf(trashed.length, "clip")} moved to the trash`, () => void restore(trashed));
+      undoStack.push(`${countOf(trashed.length, "clip")} moved to the trash.`, () => void restore(trashed));
     });
   }
 
@@ -92,7 +92,7 @@ export class Actions {
       changes.value += 1;
       // Undo gives each clip back the tags that it had.
       const undo = () => void this.#undoTags(rows, { add, remove });
-      undoStack.push(`Tags of ${countOf(clips.length, "clip")} changed`, undo);
+      undoStack.push(`Tags of ${countOf(clips.length, "clip")} changed.`, undo);
     });
   }
 

@@ -31,9 +31,9 @@ export function buildCommands(page: LibraryPage): Command[] {
     })),
   ];
   const addCommands: Command[] = [
-    { title: "Add files…", keys: "A", group: "Add", run: () => page.pick.files() },
-    { title: "Add a folder…", keys: "Shift+A", group: "Add", run: () => page.pick.folder() },
-    { title: "Open the trash", group: "Add", run: () => navigate(TRASH_URL) },
+    { title: "Add files…", keys: "A", group: "Library", run: () => page.pick.files() },
+    { title: "Add a folder…", keys: "Shift+A", group: "Library", run: () => page.pick.folder() },
+    { title: "Open the trash", group: "Library", run: () => navigate(TRASH_URL) },
   ];
   const selectionCommands: Command[] = [
     { title: "Select all clips", keys: "Mod+A", group: "Selection", run: () => void page.selectAll() },
@@ -76,8 +76,8 @@ export function buildCommands(page: LibraryPage): Command[] {
   const cardCommands: Command[] = [
     { title: "Move between clips", keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], group: "On a clip" },
     { title: "Open", keys: "Enter", group: "On a clip" },
-    { title: "Select", keys: "Space", group: "On a clip" },
-    { title: "Select a range", keys: "Shift+ArrowDown", group: "On a clip" },
+    { title: "Select or deselect", keys: "Space", group: "On a clip" },
+    { title: "Extend the selection", keys: "Shift+ArrowDown", group: "On a clip" },
     {
       title: "More like this",
       keys: "L",
@@ -86,7 +86,7 @@ export function buildCommands(page: LibraryPage): Command[] {
       run: () => page.searchSimilar(activeItem()!),
     },
     { title: "Rename", keys: "F2", group: "On a clip" },
-    { title: "Menu", keys: "M", group: "On a clip" },
+    { title: "Open the menu", keys: "M", group: "On a clip" },
     { title: "First clip", keys: "Mod+Home", group: "On a clip" },
     { title: "Last clip", keys: "Mod+End", group: "On a clip" },
   ];

@@ -42,7 +42,7 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
   const state = emptyState({
     icon: "figure",
     title: "No clips yet",
-    text: "Drop files or a whole folder of motion capture anywhere on this page. Each take gets a strip of its key poses, and can be searched by example.",
+    text: "Drop motion capture files or a folder of them anywhere on this page. Each clip gets a strip of its key poses, and you can search for similar clips, poses and movements.",
     actions: [files, folder],
   });
   state.classList.add("welcome");
@@ -50,7 +50,7 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
   state.append(
     h("p", {
       class: "hint",
-      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, .amc together with its .asf, .gltf with its .bin; gzipped files too.",
+      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, also gzipped; .amc together with its .asf, .gltf together with its .bin.",
     }),
   );
   libraryArgument().then(

@@ -72,13 +72,13 @@ export function exampleHeader(state: State, groups: () => readonly string[]): { 
     jointsSelect.select.addEventListener("change", () => state.set({ joints: jointsSelect.select.value }));
     const rankers = [
       ["descriptors", "poses and movement"],
-      ["swings", "swings"],
+      ["swings", "swings of joints"],
     ] as const;
     const rankerSelect = selectWithLabel("by", rankers, state.value.ranker);
     rankerSelect.select.addEventListener("change", () =>
       state.set({ ranker: rankerSelect.select.value as "descriptors" | "swings" }),
     );
-    const label = h("label", { class: "check" }, mirrored, "include mirrored");
+    const label = h("label", { class: "check" }, mirrored, "include mirrored motion");
     return h(
       "div",
       { class: "example-controls" },
@@ -104,7 +104,7 @@ function selectWithLabel(name: string, choices: readonly (readonly [string, stri
 
 function describeExample(example: Example, clip: Schema["ClipDetails"] | null): [string, string] {
   const timeOf = (frame: number) => (clip ? duration(frame / clip.fps) : `frame ${frame}`);
-  if (example.kind === "pose") return ["Poses like one in", `The pose at ${timeOf(example.frame ?? 0)}`];
+  if (example.kind === "pose") return ["Poses like the one in", `The pose at ${timeOf(example.frame ?? 0)}`];
   if (example.kind === "span")
     return ["Motion like a part of", `From ${timeOf(example.start ?? 0)} to ${timeOf(example.end ?? 0)}`];
   return ["Clips like", clip ? `The whole clip: ${duration(clip.duration_s)}` : ""];

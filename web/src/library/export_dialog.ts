@@ -34,7 +34,7 @@ export function openExportDialog(
         h("b", { text: label }),
         " ",
         h("small", { text: suffix }),
-        command && h("small", { text: `needs: ${command}` }),
+        command && h("small", { text: `Not installed on the server: ${command}` }),
       ),
     ),
   );
@@ -43,7 +43,7 @@ export function openExportDialog(
   keysRow.append(
     h("small", {
       class: "hint",
-      text: "Leave empty to export every captured frame; otherwise only this many key poses and their curves.",
+      text: "Empty: every captured frame. Otherwise this many key poses of each clip, with curves between them.",
     }),
   );
   const status = h("div", { class: "export-status", role: "status" });
@@ -73,7 +73,10 @@ export function openExportDialog(
   });
   cancel.addEventListener("click", dialog.close);
   if (hashes.length > MAX_CLIPS) {
-    fill(status, h("p", { class: "error-text", text: `At most ${countOf(MAX_CLIPS, "clip")} fit into one zip.` }));
+    fill(
+      status,
+      h("p", { class: "error-text", text: `At most ${countOf(MAX_CLIPS, "clip")} can be exported at a time.` }),
+    );
     submit.disabled = true;
   }
   form.addEventListener("submit", (event) => {
@@ -82,9 +85,9 @@ export function openExportDialog(
   });
 
   async function download(): Promise<void> {
-    const progress = progressBar("Writing the zip");
+    const progress = progressBar("Exporting");
     progress.set(null);
-    fill(status, h("p", { text: "Writing…" }), progress.element);
+    fill(status, h("p", { text: "Exporting…" }), progress.element);
     submit.disabled = true;
     const format = String(new FormData(form).get("format"));
     const body = { clips: hashes, format, keys: keys.value === "" ? null : Number(keys.value) };

@@ -85,7 +85,7 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
         state.set({ body_part: isSelected ? "" : bodyPart }, { push: true }),
       );
     });
-    return group("Swings of", rows);
+    return group("Moving body part", rows);
   }
 
   return { element, show };
@@ -127,7 +127,7 @@ export function chipsRow(state: State): { element: HTMLElement; show(): void } {
     const view = state.value;
     const chips: HTMLElement[] = [];
     const chip = (name: string, change: Partial<View>) => {
-      const label = `Remove ${name}`;
+      const label = `Remove filter ${name}`;
       const click = () => state.set(change, { push: true });
       chips.push(
         h("button", { type: "button", class: "chip", "aria-label": label, on: { click } }, name, icon("cross")),
@@ -137,7 +137,7 @@ export function chipsRow(state: State): { element: HTMLElement; show(): void } {
     for (const tag of view.tag) chip(tag, { tag: view.tag.filter((each) => each !== tag) });
     if (view.min_duration_s !== null || view.max_duration_s !== null)
       chip(durationRange(view.min_duration_s, view.max_duration_s), { min_duration_s: null, max_duration_s: null });
-    if (view.body_part !== "") chip(`swings of ${humanize(view.body_part)}`, { body_part: "" });
+    if (view.body_part !== "") chip(`moving: ${humanize(view.body_part)}`, { body_part: "" });
     if (chips.length > 1) {
       const click = () => state.set({ ...NO_FILTERS }, { push: true });
       chips.push(h("button", { type: "button", class: "button quiet small", on: { click }, text: "Clear all" }));

@@ -225,8 +225,8 @@ export class LibraryPage {
 
   addFiles({ takes, skipped }: CollectedFiles): void {
     if (takes.length > 0) uploads.add(takes);
-    if (skipped > 0) toast(`${countOf(skipped, "file")} skipped: not a motion format that Keypose reads`);
-    else if (takes.length === 0) toast("No files to add were found");
+    if (skipped > 0) toast(`${countOf(skipped, "file")} skipped: Keypose cannot read this kind of file.`);
+    else if (takes.length === 0) toast("No motion capture files were found.");
   }
 
   close(): void {

@@ -40,10 +40,10 @@ export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void
   span.style.left = `${100 * left}%`;
   span.style.width = `${100 * width}%`;
   const spanText = describeSpan(row, hit);
-  const percent = `${Math.round(100 * hit.score)}%`;
+  const percent = `${Math.round(100 * hit.score)} %`;
   const mirrored =
     hit.mirrored &&
-    h("span", { class: "match-mirrored", title: "Left and right are swapped" }, icon("mirror"), "mirrored");
+    h("span", { class: "match-mirrored", title: "Similar with left and right swapped" }, icon("mirror"), "mirrored");
   const duplicates =
     hit.duplicates.length > 0 &&
     h("span", { title: hit.duplicates.join(", "), text: `+${countOf(hit.duplicates.length, "duplicate")}` });
@@ -53,7 +53,7 @@ export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void
     h(
       "p",
       { class: "match-details" },
-      h("b", { text: percent, title: "Similarity: 100% is identical" }),
+      h("b", { text: percent, title: "Similarity: 100 % is identical" }),
       h("span", { text: spanText }),
       mirrored,
       duplicates,

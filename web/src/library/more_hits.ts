@@ -21,7 +21,7 @@ export function moreHits(source: HitSource): MoreHits {
     message.setAttribute("role", failed ? "alert" : "note");
     message.textContent = failed
       ? `More hits could not be loaded. ${toSentence(errorMessage(more.error))}`
-      : `These are the best ${count(source.total.value ?? 0)} hits. Use filters to find others.`;
+      : `These are the best ${count(source.total.value ?? 0)} hits. Add filters to see others.`;
     button.hidden = more === "too many";
     button.setAttribute("aria-disabled", String(more === "busy")); // not `disabled`, which would lose the focus
     button.textContent = failed ? "Try again" : more === "busy" ? "Loading more…" : "Show more hits";

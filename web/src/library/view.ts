@@ -7,7 +7,7 @@ export type ClipRow = Schema["ClipRow"];
 export type HitRow = Schema["HitRow"];
 export type Facets = Schema["Facets"];
 
-export const SORTS = { newest: "Newest first", name: "By name", longest: "Longest first", shortest: "Shortest first" };
+export const SORTS = { newest: "Newest first", name: "Name", longest: "Longest first", shortest: "Shortest first" };
 export type Sort = keyof typeof SORTS;
 
 /** The address of the trash. */

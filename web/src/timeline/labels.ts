@@ -6,6 +6,12 @@ import { icon } from "../ui/icons";
 import type { Row } from "./lanes";
 
 const NAMES = { ruler: "", keys: "Keys", pins: "Pins", error: "Error" };
+const TITLES = {
+  ruler: "",
+  keys: "Key frames",
+  pins: "Pinned frames",
+  error: "Mean error of the joints in each frame",
+};
 
 export function laneLabel(row: Row, toggle: () => void): HTMLElement {
   const { kind, name, isOpen } = row;
@@ -20,5 +26,7 @@ export function laneLabel(row: Row, toggle: () => void): HTMLElement {
     );
   }
   const text = kind === "joint" ? name : kind === "contact" ? `${humanize(name)} foot` : NAMES[kind];
-  return h("div", { class: `lane-label lane-${kind}`, title: name, text });
+  const title =
+    kind === "joint" ? name : kind === "contact" ? `When the ${humanize(name)} foot stays in place` : TITLES[kind];
+  return h("div", { class: `lane-label lane-${kind}`, title, text });
 }

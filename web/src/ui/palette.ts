@@ -33,7 +33,7 @@ export function openPalette(): void {
   const field = h("input", {
     class: "palette-field",
     role: "combobox",
-    placeholder: "What would you like to do?",
+    placeholder: "Search commands",
     "aria-label": "Search commands",
     "aria-expanded": "true",
     "aria-controls": "palette-list",

@@ -31,11 +31,12 @@ from keypose.api.unbake import unbake
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.errors import KeyposeError, OptionError
 from keypose.methods.salient import default_gap_frames
-from keypose.metrics import Score, score
+from keypose.metrics import Score, count_stored_values, score
 from keypose.model import Ladder, Motion, Selection
 
 MAX_FRAMES = 20_000  # with more, optimal keys take many minutes and much memory
 OnProgress = Callable[[float], None]
+_REFERENCES: Mapping[str, Callable[[Columns], Reference]] = {PER_CURVE: PerCurve, PCA: PrincipalPoses}
 
 
 class Reference(Protocol):
@@ -64,8 +65,11 @@ def measure_motion(
 ) -> tuple[Row, ...]:
     """Measure a motion that is trimmed and resampled already; otherwise as ``compare_motion``."""
     if motion.n_frames > MAX_FRAMES:
-        raise OptionError(f"{motion.name}: {motion.n_frames:,} frames, expected at most {MAX_FRAMES:,} to compare "
-                          f"methods on: take a part of it, or a lower rate")  # fmt: skip
+        raise OptionError(
+            f"{motion.n_frames:,} frames",
+            subject=motion.name,
+            expected=f"at most {MAX_FRAMES:,} to compare methods on: take a part of it, or a lower rate",
+        )
     clip = _ClipComparison(motion, settings, source, source_fps)
     rows: list[Row] = []
     names = [*settings.methods, *settings.references]
@@ -116,7 +120,8 @@ class _ClipComparison:
             "source_fps": source_fps,
             "joints": motion.n_joints,
         }
-        self.dense_values = score(motion, motion).stored_values
+        _ = motion.mm_per_unit  # raises for a figure without height
+        self.dense_values = count_stored_values(motion, motion)
 
     def rows_of_method(self, method: ComparedMethod) -> Iterator[Row]:
         """Return the rows of a method: every budget with all in-betweens."""
@@ -137,6 +142,7 @@ class _ClipComparison:
             keyed = unbake(self.motion, selection, polish=row.inbetweens == "polished", residual=False, threads=1)
             fitting_s = time.perf_counter() - start
             errors = score(self.motion, keyed)
+        assert errors.stored_values is not None
         return replace(
             self._add_score(row, errors, errors.stored_values),
             keys=len(selection),
@@ -173,9 +179,8 @@ class _ClipComparison:
         """Return how many numbers of a pose change over time with fitted curves, and how many do not."""
         motion = self.motion
         every_frame = np.arange(motion.n_frames, dtype=np.int32)
-        n_stored = score(
-            motion, build_keyed_motion(motion, every_frame)
-        ).stored_values  # frames * (1 + 3 moving) + still
+        # frames * (1 + 3 moving) + still
+        n_stored = count_stored_values(motion, build_keyed_motion(motion, every_frame))
         numbers = 7 * motion.n_joints
         moving = (n_stored - motion.n_frames - numbers) // (3 * motion.n_frames - 1)
         return moving, numbers - moving
@@ -209,9 +214,6 @@ class _ClipComparison:
             foot_slide_mm=errors.foot_slide_mm,
             original_foot_slide_mm=errors.original_foot_slide_mm,
         )
-
-
-_REFERENCES: Mapping[str, Callable[[Columns], Reference]] = {PER_CURVE: PerCurve, PCA: PrincipalPoses}
 
 
 class _MethodKeys:

@@ -17,6 +17,7 @@ from keypose.rotations import from_euler
 VALUES_PER_KEY = 4  # a frame, a value, two tangents
 EXACT_GAP_FRAMES = 3  # frames between keys: with two tangents the cubic passes exactly through the two inner frames
 CACHED_SPANS = 4096
+MIN_REACH_MM = 30.0  # so that rotations that move no joint are stored too
 
 
 class PerCurve:
@@ -48,7 +49,7 @@ class PerCurve:
         tolerances = np.append(-1.0, np.unique(np.concatenate([np.zeros(1), *self.tolerances])))
         if self.count_values(tolerances[-1]) > stored_values:
             min_values = self.count_values(tolerances[-1])
-            raise OptionError(f"{stored_values} values, expected at least {min_values}: one for each curve")
+            raise OptionError(f"{stored_values} values", expected=f"at least {min_values}: one for each curve")
         low, high = -1, len(tolerances) - 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -150,15 +151,12 @@ class PrincipalPoses:
     def rebuild_within(self, stored_values: int) -> tuple[Motion, int]:
         """Return the motion rebuilt from as many poses as fit into ``stored_values``, and the count of its numbers."""
         if self.count_values(0) > stored_values:
-            raise OptionError(f"{stored_values} values, expected at least {self.count_values(0)}: the mean pose")
+            raise OptionError(f"{stored_values} values", expected=f"at least {self.count_values(0)}: the mean pose")
         frames, width = self.columns.values.shape
         rank = min((stored_values - self.count_values(0)) // (frames + width), len(self.sizes))
         shares = self.amounts[:, :rank] * self.sizes[:rank]
         values = self.mean + shares @ self.poses[:rank] / self.columns.weights
         return self.columns.rebuild(values), self.count_values(rank)
-
-
-MIN_REACH_MM = 30.0  # so that rotations that move no joint are stored too
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,12 @@ REMOVED_PERCENT = (80.0, 90.0, 95.0, 97.5)
 SAME_RATE = 1e-3  # relative difference of rates that count as equal
 BASELINES = ("simplify", "decimate", "uniform")
 
+BY_INBETWEEN = "salient-inbetween"  # the keys that unbake selects
+PER_CURVE, PCA = "per-curve", "pca"
+
+CURVE_POINTS = 12
+MAX_CURVE_KEYS = 1000  # more keys add little to the curve and take long to select
+
 
 @dataclass(frozen=True)
 class ComparedMethod:
@@ -33,10 +39,6 @@ class ComparedMethod:
     summary: str
     method: str = ""  # of ``ladder``; empty for a reference
     options: Mapping[str, Any] = field(default_factory=dict)
-
-
-BY_INBETWEEN = "salient-inbetween"  # the keys that unbake selects
-PER_CURVE, PCA = "per-curve", "pca"
 
 
 def _compared_methods() -> dict[str, ComparedMethod]:
@@ -78,11 +80,11 @@ class CompareOptions:
         for percent in self.removed_percent:
             check_number("removed_percent", percent, min_value=0, max_value=100)
         if not (self.methods or self.references):
-            raise OptionError(f"no method, expected some of {', '.join((*COMPARED_METHODS, *REFERENCES))}")
+            raise OptionError("no method", expected=f"some of {', '.join((*COMPARED_METHODS, *REFERENCES))}")
         if self.methods and not self.inbetweens:
-            raise OptionError(f"no in-betweens, expected some of {', '.join(INBETWEENS)}")
+            raise OptionError("no in-betweens", expected=f"some of {', '.join(INBETWEENS)}")
         if not (self.removed_percent or self.curves):
-            raise OptionError("no budget, expected removed_percent=(90, ...) or curves=True")
+            raise OptionError("no budget", expected="removed_percent=(90, ...) or curves=True")
         for name in ("methods", "references", "removed_percent", "inbetweens"):
             object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
         check_bool("curves", self.curves)
@@ -136,7 +138,7 @@ def _range_ends(frames: FrameRange) -> tuple[int | None, int | None] | None:
     if not isinstance(frames, slice):
         return frames
     if frames.step not in (None, 1):
-        raise OptionError(f"frames={frames!r}, expected a range (start, stop)")
+        raise OptionError(option="frames", value=frames, expected="a range (start, stop)")
     return frames.start, frames.stop
 
 
@@ -154,11 +156,7 @@ def _as_tuple(name: str, value: Any, kind: type | tuple[type, ...]) -> tuple[Any
     try:
         return tuple(value)
     except TypeError:
-        raise OptionError(f"{name}={value!r}, expected several") from None
-
-
-CURVE_POINTS = 12
-MAX_CURVE_KEYS = 1000  # more keys add little to the curve and take long to select
+        raise OptionError(option=name, value=value, expected="several") from None
 
 
 class Budget(NamedTuple):

@@ -1,6 +1,4 @@
-"""Measurements of a comparison: one row for a clip, a method, in-betweens and a budget; rows as text, CSV and
-Parquet.
-"""
+"""Measurements of a comparison: rows, and tables of them as text, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -13,10 +11,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
-from keypose.errors import FormatError, MissingExtra, ModelError, OptionError
+from keypose.errors import FormatError, MissingExtra, ModelError, OptionError, format_value
 from keypose.formats import Limits
 from keypose.formats.base import read_bytes, write_atomically
-from keypose.validation import format_value
 
 if TYPE_CHECKING:
     from keypose.api.compare.comparison import MedianRow
@@ -119,7 +116,7 @@ def _check_number(name: str, value: float) -> None:
 
 
 def _column_error(name: str, value: Any, expected: str) -> ModelError:
-    return ModelError(f"comparison: {name}={format_value(value)}, expected {expected}")
+    return ModelError(f"comparison: {name}={format_value(value)}", expected=expected)
 
 
 @dataclass(frozen=True)
@@ -152,11 +149,11 @@ def parse_row(values: Mapping[str, Any]) -> Row:
     if missing or len(values) != len(COLUMN_TYPES):
         other = [str(name) for name in values if name not in COLUMN_TYPES]
         problem = f"without {', '.join(missing)}" if missing else f"with {', '.join(other)[:200]}"
-        raise ModelError(f"comparison: columns {problem}, expected those of a comparison")
+        raise ModelError(f"comparison: columns {problem}", expected="those of a comparison")
     return Row(**values)
 
 
-PARQUET_NEEDS = "Parquet files need: pip install 'keypose[parquet]' (CSV needs nothing)"
+INSTALL_PARQUET = "pip install 'keypose[parquet]' (CSV needs nothing)"
 # Leading characters that make a spreadsheet treat a cell as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -191,7 +188,7 @@ def check_table_path(path: str | PathLike[str], suffix: str) -> Path:
     """Return ``path`` if it has the suffix of such a table; call it before any work is done."""
     target = Path(fspath(path))
     if target.suffix.lower() != suffix:
-        raise OptionError(f"{target}: expected a name that ends in {suffix}")
+        raise OptionError(f"{target}", expected=f"a name that ends in {suffix}")
     return target
 
 
@@ -294,5 +291,5 @@ def _import_arrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise MissingExtra(PARQUET_NEEDS) from None
+        raise MissingExtra("Parquet files need", INSTALL_PARQUET) from None
     return pyarrow, parquet

@@ -59,7 +59,7 @@ def check_vector(option: str, values: ArrayLike, length: int = 3) -> Floats:
     except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.shape != (length,) or not (np.abs(array) <= MAX_MAGNITUDE).all():
-        raise OptionError(f"{option}={values!r}, expected {length} numbers")
+        raise OptionError(option=option, value=values, expected=f"{length} numbers")
     return array
 
 
@@ -80,14 +80,14 @@ def parse_rotation(
     if quaternion is not None:
         unit_quaternion = check_vector("quaternion", quaternion, 4)
         if abs(unit_quaternion @ unit_quaternion - 1) > 2e-3:
-            raise OptionError(f"quaternion={quaternion!r}, expected a unit quaternion (wxyz)")
+            raise OptionError(option="quaternion", value=quaternion, expected="a unit quaternion (wxyz)")
         return log(normalise(unit_quaternion))
     if axis is None or degrees is None:
         raise OptionError("a turn about an axis needs both axis= and degrees=")
     direction = check_vector("axis", axis)
     length = float(np.linalg.norm(direction))
     if length < 1e-12:
-        raise OptionError(f"axis={axis!r}, expected a direction")
+        raise OptionError(option="axis", value=axis, expected="a direction")
     return log(exp(direction / length * np.deg2rad(check_number("degrees", degrees))))
 
 

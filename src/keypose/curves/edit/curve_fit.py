@@ -13,6 +13,9 @@ from keypose.curves.edit.poses import key_pose, set_pose
 from keypose.model import Curves, KeyedMotion, Pose
 from keypose.rotations import align_signs
 
+ITERATIONS = 4
+RIDGE = 1e-9  # of the weight of all samples: fixes the tangents that they do not determine
+
 
 def fit_rotations(
     keyed: KeyedMotion, joints: list[int], frames: Ints, rotations: Floats, differs: Bools
@@ -62,10 +65,6 @@ def _channel_values(keyed: KeyedMotion, joint: int, key: int, rotations: Floats)
     for turn in rotations[1:]:
         rows.append(nearest_angles(turn[None], keyed.rotation_orders[joint], rows[-1][None])[0])
     return np.array(rows)
-
-
-ITERATIONS = 4
-RIDGE = 1e-9  # of the weight of all samples: fixes the tangents that they do not determine
 
 
 def fit_directions(targets: Floats, ends: Floats, tangents: Floats, s: Floats, gap: float) -> Floats:

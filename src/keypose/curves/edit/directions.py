@@ -22,6 +22,14 @@ from keypose.rotations import (
 
 SAME_SINE = 1e-9  # of the angle between two directions that are the same or opposite
 
+LOCK_COSINE = 1e-6  # of the middle angle: below it only a sum of the outer angles is determined
+WEAK_COSINE = 0.05  # below it tangents are damped, since the outer angles would spin ever faster
+
+# A cubic between unit quaternions is normalised when it is sampled; where it is shorter than this, the rotation would
+# be too fast.
+MIN_LENGTH = 0.3
+SAMPLES_PER_SPAN = 33  # at which its length is measured
+
 
 def unit_vectors(v: Floats) -> Floats:
     """Return ``v`` (..., 3) scaled to length 1; zero stays zero."""
@@ -71,10 +79,6 @@ def rotation_between(start: tuple[Floats, Floats], goal: tuple[Floats, Floats]) 
 def _orthonormal_frame(along: Floats, beside: Floats) -> Floats:
     y = first_nonzero_direction(orthogonal_part(beside, along), any_orthogonal(along))
     return from_matrix(np.stack((along, y, np.cross(along, y)), axis=-1))
-
-
-LOCK_COSINE = 1e-6  # of the middle angle: below it only a sum of the outer angles is determined
-WEAK_COSINE = 0.05  # below it tangents are damped, since the outer angles would spin ever faster
 
 
 def quaternion_tangents(angles: Floats, tangents: Floats, order: str) -> Floats:
@@ -132,12 +136,6 @@ def _angular_velocity_matrix(angles: Floats, order: str) -> Floats:
 
 def _pure_quaternion(v: Floats) -> Floats:
     return np.concatenate((np.zeros((*v.shape[:-1], 1)), v), axis=-1)
-
-
-# A cubic between unit quaternions is normalised when it is sampled; where it is shorter than this, the rotation would
-# be too fast.
-MIN_LENGTH = 0.3
-SAMPLES_PER_SPAN = 33  # at which its length is measured
 
 
 def make_continuous(

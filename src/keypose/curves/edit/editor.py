@@ -36,7 +36,9 @@ class Edit:
 
     def __init__(self, keyed: KeyedMotion) -> None:
         if not isinstance(keyed, KeyedMotion):
-            raise OptionError(f"{type(keyed).__name__} cannot be edited, expected a KeyedMotion, as kp.unbake makes it")
+            raise OptionError(
+                f"{type(keyed).__name__} cannot be edited", expected="a KeyedMotion, as kp.unbake makes it"
+            )
         self._original = keyed
         self._undo_stack: list[tuple[str, Change]] = []
         self._redo_stack: list[tuple[str, Change]] = []

@@ -28,6 +28,11 @@ MAX_ACCELERATION_RATIO = 1.2
 BLEND_MM = 3.0
 _SAME_MM, _SAME_RAD = 1e-6, 1e-9
 
+FADE_S = 0.3  # before and after a contact: shorter ones jerk the foot, longer ones hold it back in its swing
+SLACK = 0.02  # share of a leg's length over which it straightens ever more slowly, since straight knees snap
+_MIN_SLACK = 1e-6
+_SHARPNESS = 4  # of the floor: how suddenly a foot that the edit lowers stops there
+
 
 class RestoredLeg(NamedTuple):
     """A leg whose foot is at its target in every frame."""
@@ -149,12 +154,6 @@ def _choose_row(excess: Floats, in_contact: Bools) -> int:
     return worst
 
 
-FADE_S = 0.3  # before and after a contact: shorter ones jerk the foot, longer ones hold it back in its swing
-SLACK = 0.02  # share of a leg's length over which it straightens ever more slowly, since straight knees snap
-_MIN_SLACK = 1e-6
-_SHARPNESS = 4  # of the floor: how suddenly a foot that the edit lowers stops there
-
-
 @dataclass(frozen=True)
 class Stance:
     """A leg in the frames of an edit, and its foot in them before the edit."""
@@ -197,7 +196,9 @@ def find_stances(before: KeyedMotion, change: Change) -> list[Stance]:
     contacts = before.sample(0.0 if before.residual is None else 1.0).foot_contacts()
     sides = [side for side in contacts.feet if f"{side}_foot" in legs]
     if not sides:
-        raise OptionError(f"{before.name}: no foot that hangs on a shin and a thigh is recognised, so none can be kept")
+        raise OptionError(
+            "no foot that hangs on a shin and a thigh is recognised, so none can be kept", subject=before.name
+        )
     frames = np.arange(max(0, change.first - 1), min(before.n_frames, change.last + 2), dtype=np.int32)
     stances = []
     for side in sides:

@@ -56,7 +56,7 @@ def plant_feet(
     in contact is left alone.
     """
     if before.skeleton.names != after.skeleton.names:
-        raise OptionError(f"{after.name} has other joints than {before.name}, expected the same figure, edited")
+        raise OptionError(f"{after.name} has other joints than {before.name}", expected="the same figure, edited")
     fade_s = check_number("fade_s", fade_s, min_value=0.0)
     contacts = _check_contacts(before, foot_contacts)
     sides = _check_sides(contacts, feet)
@@ -127,8 +127,11 @@ def _check_contacts(before: Motion, foot_contacts: FootContacts | Bools) -> Foot
     else:
         feet, flags = tuple(before.skeleton.anatomy.feet()), np.asarray(foot_contacts)
     if flags.dtype != bool or flags.shape != (before.n_frames, len(feet)):
-        raise OptionError(f"foot_contacts: {flags.dtype} of shape {flags.shape}, expected true or false "
-                          f"for {before.n_frames} frames and {len(feet)} feet")  # fmt: skip
+        raise OptionError(
+            f"{flags.dtype} of shape {flags.shape}",
+            option="foot_contacts",
+            expected=f"true or false for {before.n_frames} frames and {len(feet)} feet",
+        )
     return FootContacts(feet, flags)
 
 
@@ -138,5 +141,5 @@ def _check_sides(contacts: FootContacts, feet: Iterable[str] | None) -> tuple[st
     sides = (feet,) if isinstance(feet, str) else tuple(feet)
     unknown = [side for side in sides if side not in contacts.feet]
     if unknown:
-        raise OptionError(f"feet={unknown[0]!r}, expected any of {', '.join(contacts.feet) or 'none'}")
+        raise OptionError(option="feet", value=unknown[0], expected=f"any of {', '.join(contacts.feet) or 'none'}")
     return sides

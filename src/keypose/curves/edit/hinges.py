@@ -64,7 +64,7 @@ def hold_hinges(
     no known hinge and is not limited.
     """
     if before.skeleton.names != after.skeleton.names:
-        raise OptionError(f"{after.name} has other joints than {before.name}, expected the same figure, edited")
+        raise OptionError(f"{after.name} has other joints than {before.name}", expected="the same figure, edited")
     source_positions = check_source_frames(source, before.n_frames, after.n_frames)
     joint_filter = None if joints is None else _check_joints(joints, after.n_joints)
     selected_limbs = {
@@ -225,10 +225,10 @@ def _check_joints(joints: Iterable[int], count: int) -> set[int]:
     try:
         chosen = {index(j) for j in joints}
     except TypeError:
-        raise OptionError(f"joints={joints!r}, expected numbers of joints") from None
+        raise OptionError(option="joints", value=joints, expected="numbers of joints") from None
     wrong = [j for j in sorted(chosen) if not 0 <= j < count]
     if wrong:
-        raise OptionError(f"joint {wrong[0]}, expected numbers from 0 to {count - 1}")
+        raise OptionError(f"joint {wrong[0]}", expected=f"numbers from 0 to {count - 1}")
     return chosen
 
 

@@ -20,13 +20,14 @@ from keypose.validation import check_bool, check_int
 
 MIN_SAMPLES = 24  # in each half, at which the two curves are compared
 EXACT = 1e-13
+MIN_FITTED_LENGTH = 0.6  # of a cubic quaternion that is fitted by direction
 
 
 def insert_key(keyed: KeyedMotion, frame: Any) -> Change:
     """Return the same motion with one more key at ``frame``, a breakdown."""
     at = check_int("frame", frame)
     if not 0 <= at < keyed.n_frames:
-        raise OptionError(f"frame={at}, expected 0 to {keyed.n_frames - 1}")
+        raise OptionError(option="frame", value=at, expected=f"0 to {keyed.n_frames - 1}")
     if at in keyed.keys:
         raise OptionError(f"there is a key at frame {at} already")
     key = int(np.searchsorted(keyed.keys, at))
@@ -114,9 +115,6 @@ def _refit_halves(old: Curves, split: Curves, keys: Ints, at: int, key: int) -> 
     return Curves(split.values, freeze(in_tangents), freeze(out_tangents))
 
 
-MIN_FITTED_LENGTH = 0.6  # of a cubic quaternion that is fitted by direction
-
-
 def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
     """Return ``keyed`` without the key at ``frame``: one span, fitted to the curve of the two, replaces them.
 
@@ -192,7 +190,7 @@ def move_key(keyed: KeyedMotion, frame: Any, to: Any, *, ripple: bool = False) -
         max_frame = int(keyed.keys[key + 1]) - 1 if key + 1 < keyed.n_keys else keyed.n_frames - 1
     if not min_frame <= goal <= max_frame:
         raise OptionError(
-            f"the key at frame {keyed.keys[key]} cannot go to {goal}, expected {min_frame} to {max_frame}"
+            f"the key at frame {keyed.keys[key]} cannot go to {goal}", expected=f"{min_frame} to {max_frame}"
         )
     keys = keyed.keys.copy()
     keys[key : (None if ripple else key + 1)] += offset

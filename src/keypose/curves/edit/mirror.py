@@ -53,7 +53,7 @@ def mirror(
 def mirror_pose(keyed: KeyedMotion, pose: Pose) -> Pose:
     """Return ``pose`` with left and right swapped; the hips keep their position and heading."""
     if len(pose.translations) != keyed.n_joints:
-        raise OptionError(f"a pose of {len(pose.translations)} joints, expected {keyed.n_joints}")
+        raise OptionError(f"a pose of {len(pose.translations)} joints", expected=f"{keyed.n_joints}")
     skeleton, symmetry = keyed.skeleton, find_symmetry(keyed.name, keyed.skeleton, keyed.reference_pose)
     world, rest_world = world_pose(skeleton, pose), symmetry.world
     rotations_from_rest = multiply(
@@ -86,7 +86,9 @@ def mirror_pose(keyed: KeyedMotion, pose: Pose) -> Pose:
 def find_symmetry(name: str, skeleton: Skeleton, reference_pose: Pose | None) -> Symmetry:
     """Return the symmetry of the rest pose (identity rotations) or of the reference pose, whichever is better."""
     if len(skeleton.roots) > 1:
-        raise OptionError(f"{name}: {len(skeleton.roots)} joints have no parent; mirroring needs one figure")
+        raise OptionError(
+            f"{len(skeleton.roots)} joints have no parent", subject=name, hint="mirroring needs one figure"
+        )
     best = _measure_symmetry(skeleton, Pose(skeleton.offsets, np.tile(IDENTITY, (skeleton.n_joints, 1))))
     if reference_pose is not None:
         other = _measure_symmetry(skeleton, reference_pose)
@@ -94,8 +96,9 @@ def find_symmetry(name: str, skeleton: Skeleton, reference_pose: Pose | None) ->
             best = other
     if best.asymmetry > MAX_ASYMMETRY:
         raise OptionError(
-            f"{name}: left and right of its rest pose differ by {best.asymmetry:.0%} of its extent; "
-            f"up to {MAX_ASYMMETRY:.0%} can be mirrored"
+            f"left and right of its rest pose differ by {best.asymmetry:.0%} of its extent",
+            subject=name,
+            hint=f"up to {MAX_ASYMMETRY:.0%} can be mirrored",
         )
     return best
 

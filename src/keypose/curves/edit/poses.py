@@ -1,6 +1,4 @@
-"""Poses of keys: read and set them, offset them alone or spread over the keys around, rotate joints, move the
-figure.
-"""
+"""Poses of keys: read and set them, offset them, rotate joints, move the figure."""
 
 from __future__ import annotations
 
@@ -19,6 +17,12 @@ from keypose.kinematics import up_axis
 from keypose.model import Curves, KeyedMotion, Pose, Skeleton
 from keypose.rotations import conjugate, exp, from_euler, log, multiply, normalise, rotate
 from keypose.validation import check_bool, check_choice, check_number
+
+RECOMMENDED_SPREAD_S = 0.5
+Indices = NDArray[np.intp]
+
+Space: TypeAlias = Literal["local", "parent", "world"]
+SPACES: tuple[Space, ...] = get_args(Space)
 
 
 class WorldPose(NamedTuple):
@@ -59,9 +63,9 @@ def paste(
     """
     key, indices = find_key(keyed, frame), list(keyed.skeleton.joints(joints))
     if not isinstance(pose, Pose):
-        raise OptionError(f"{type(pose).__name__} is no pose; edit.copy(frame) or motion[frame] is one")
+        raise OptionError(f"{type(pose).__name__} is no pose", hint="edit.copy(frame) or motion[frame] is one")
     if len(pose.translations) != keyed.n_joints:
-        raise OptionError(f"a pose of {len(pose.translations)} joints, expected {keyed.n_joints}")
+        raise OptionError(f"a pose of {len(pose.translations)} joints", expected=f"{keyed.n_joints}")
     old_pose = key_pose(keyed, key)
     translations, rotations = old_pose.translations.copy(), old_pose.rotations.copy()
     translations[indices], rotations[indices] = pose.translations[indices], pose.rotations[indices]
@@ -93,11 +97,6 @@ def base_joints(skeleton: Skeleton) -> list[int]:
     """Return the joints that define the position of a figure: its hips, or else its roots."""
     body_parts = skeleton.anatomy.body_parts
     return [body_parts.index("hips")] if "hips" in body_parts else list(skeleton.roots)
-
-
-RECOMMENDED_SPREAD_S = 0.5
-
-Indices = NDArray[np.intp]
 
 
 def offset_key(
@@ -231,10 +230,6 @@ def _copy_with(array: Floats, indices: tuple[Indices, ...], values: Floats) -> F
 
 def _pure_quaternion(v: Floats) -> Floats:
     return np.concatenate((np.zeros((*v.shape[:-1], 1)), v), axis=-1)
-
-
-Space: TypeAlias = Literal["local", "parent", "world"]
-SPACES: tuple[Space, ...] = get_args(Space)
 
 
 def rotate_joint(

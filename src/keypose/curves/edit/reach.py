@@ -26,6 +26,11 @@ from keypose.model import KeyedMotion, Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY, conjugate, multiply, normalise, rotate
 from keypose.validation import check_bool
 
+_SEGMENTS = {"hand": ("upper_arm", "forearm"), "foot": ("thigh", "shin")}
+
+# The sine of the bend angle: below the first the plane of a limb is noise, from the second on it is reliable.
+STRAIGHT_SINE, BENT_SINE = 0.02, 0.1
+
 
 class TwoBoneSolution(NamedTuple):
     """The rotations of two bones that reach a goal."""
@@ -122,12 +127,6 @@ def _lengths(v: Floats) -> Floats:
     return np.asarray(np.linalg.norm(v, axis=-1, keepdims=True))
 
 
-_SEGMENTS = {"hand": ("upper_arm", "forearm"), "foot": ("thigh", "shin")}
-
-# The sine of the bend angle: below the first the plane of a limb is noise, from the second on it is reliable.
-STRAIGHT_SINE, BENT_SINE = 0.02, 0.1
-
-
 @dataclass(frozen=True)
 class Limb:
     """Three joints, each a descendant of the one before it, perhaps with twist or roll joints in between."""
@@ -152,7 +151,7 @@ def find_limb(skeleton: Skeleton, end: str) -> Limb:
         if limb.end == joint:
             return limb
     possible = ", ".join(candidates) or "none: no hand or foot hangs on a recognised forearm or shin"
-    raise OptionError(f"{end!r} is not the end of an arm or leg of two bones, expected one of: {possible}")
+    raise OptionError(f"{end!r} is not the end of an arm or leg of two bones", expected=f"one of: {possible}")
 
 
 def find_limbs(skeleton: Skeleton) -> dict[str, Limb]:

@@ -19,25 +19,20 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats, freeze
-from keypose.errors import FileError, OptionError
+from keypose.errors import FileError, Hint, OptionError
 from keypose.formats.acclaim.amc import AmcFrames, read_frames
 from keypose.formats.acclaim.asf import BOM, ROTATIONS, STRETCH, TRANSLATIONS, AcclaimSkeleton, read_skeleton
-from keypose.formats.base import (
-    GZIP_MAGIC,
-    SNIFF_BYTES,
-    Format,
-    LoadOptions,
-    Source,
-    gunzip,
-    printable_text,
-    read_bytes,
-)
+from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES, Format, Source, gunzip, printable_text, read_bytes
 from keypose.formats.orientation import find_up, frames_to_skip
 from keypose.model import Motion, Pose
+from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
 
 DEFAULT_FPS = 120.0
-_ASF_HINT = "give it with asf=..., at the command line with --asf FILE"
+_ASF_HINT = Hint(python="give it with asf=...", command="give it with --asf FILE")
+_OTHER_SUBJECT_HINT = Hint(
+    python="if it is the right one, give it with asf=...", command="if it is the right one, give it with --asf FILE"
+)
 
 
 def read_amc(source: Source, options: LoadOptions) -> Motion:
@@ -75,9 +70,11 @@ def _build_motion(
     first_frame: int,
 ) -> Motion:
     if options.fps is None:
-        source.note(f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed (fps=... sets another)")
+        source.note(
+            f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed (the option fps sets another)"
+        )
     elif not (math.isfinite(options.fps) and options.fps > 0):
-        raise OptionError(f"fps={options.fps}, expected a positive number")
+        raise OptionError(option="fps", value=options.fps, expected="a positive number")
     skip = frames_to_skip(rotations, options.reference_pose)
     reference = Pose(translations[0], rotations[0]) if skip else None
     if skip:
@@ -173,7 +170,7 @@ def _find_skeleton(source: Source) -> Path:
         files = sorted((path for path in asf_paths if path.is_file()), reverse=True)
     except OSError as error:
         reason = error.strerror or error
-        raise FileError(f"{folder}: cannot be searched for an ASF skeleton ({reason})") from None
+        raise FileError(f"cannot be searched for an ASF skeleton ({reason})", path=folder) from None
     # In reverse order, so that 02.asf replaces 02.asf.gz.
     skeletons = {path.name[: path.name.lower().rindex(".asf")]: path for path in files}
     prefixes = [source.name]
@@ -185,21 +182,18 @@ def _find_skeleton(source: Source) -> Path:
     expected = " or ".join(f"{prefix}.asf" for prefix in prefixes if prefix)
     if len(skeletons) != 1:
         others = f"{len(skeletons)} others" if skeletons else "none"
-        raise source.error(f"no skeleton: expected {expected} or a single .asf beside it, found {others}; {_ASF_HINT}")
+        raise source.error(
+            f"no skeleton: expected {expected} or a single .asf beside it, found {others}", hint=_ASF_HINT
+        )
     ((name, path),) = skeletons.items()
     subject = prefixes[-1]
     if name.isdigit() and subject.isdigit() and int(name) != int(subject):
         raise source.error(
             f"no skeleton: expected {expected} beside it, found only {path.name}, by its name the skeleton of "
-            f"subject {name}, not {subject}; if it is the right one, {_ASF_HINT}"
+            f"subject {name}, not {subject}",
+            hint=_OTHER_SUBJECT_HINT,
         )
     return path
-
-
-def _first_lines(head: bytes) -> list[list[bytes]]:
-    """Return the words of the first two lines that are neither blank nor comment."""
-    lines = (line.split(b"#", 1)[0].lower().split() for line in head.removeprefix(BOM).splitlines())
-    return [words for words in lines if words][:2]
 
 
 def _sniff_amc(head: bytes) -> bool:
@@ -209,6 +203,12 @@ def _sniff_amc(head: bytes) -> bool:
     if lines[0][0].startswith(b":"):
         return lines[0][0] in (b":fully-specified", b":degrees", b":radians")
     return len(lines[0]) == 1 and lines[0][0].isdigit() and len(lines) > 1 and lines[1][0] == b"root"
+
+
+def _first_lines(head: bytes) -> list[list[bytes]]:
+    """Return the words of the first two lines that are neither blank nor comment."""
+    lines = (line.split(b"#", 1)[0].lower().split() for line in head.removeprefix(BOM).splitlines())
+    return [words for words in lines if words][:2]
 
 
 def _sniff_asf(head: bytes) -> bool:

@@ -25,6 +25,18 @@ from keypose.model import Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS
 from keypose.rotations import AXES, ORDERS, from_euler
 
+ROOT = "root"
+METRES_PER_INCH = 0.0254
+MIN_UNIT, MAX_UNIT = 1e-9, 1e9  # of length, per inch
+BOM = b"\xef\xbb\xbf"
+ROTATIONS = ("rx", "ry", "rz")
+TRANSLATIONS = ("tx", "ty", "tz")
+STRETCH = "l"
+_SECTIONS = ("version", "name", "units", "documentation", "root", "bonedata", "hierarchy", "skin")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LIMIT = re.compile(rf"{NUMBER.pattern}|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_BLANKS = str.maketrans("(),", "   ")
+
 
 @dataclass(frozen=True, eq=False)
 class AcclaimSkeleton:
@@ -132,19 +144,6 @@ def _joints_parents_first(source: Source, t: AsfText) -> list[Bone]:
         if name not in depths:
             raise source.error(f"bone {name!r} is its own ancestor or hangs on one that is", line=line)
     return joints
-
-
-ROOT = "root"
-METRES_PER_INCH = 0.0254
-MIN_UNIT, MAX_UNIT = 1e-9, 1e9  # of length, per inch
-BOM = b"\xef\xbb\xbf"
-ROTATIONS = ("rx", "ry", "rz")
-TRANSLATIONS = ("tx", "ty", "tz")
-STRETCH = "l"
-_SECTIONS = ("version", "name", "units", "documentation", "root", "bonedata", "hierarchy", "skin")
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_LIMIT = re.compile(rf"{NUMBER.pattern}|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
-_BLANKS = str.maketrans("(),", "   ")
 
 
 @dataclass

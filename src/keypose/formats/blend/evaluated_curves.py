@@ -1,5 +1,6 @@
-"""The F-curves of an action evaluated on every frame, the nearest cubics over common keys, and breakdowns where
-none is near enough.
+"""The F-curves of an action on every frame, and the nearest cubics over common keys.
+
+Breakdowns are added where no cubic is near enough.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from keypose.curves.cubic_fit import fit_cubics, hermite_basis
 from keypose.errors import ModelError
 from keypose.formats.blend.fcurves import FCurve
 from keypose.formats.blend.keypose_data import KeyposeData
-from keypose.formats.figure import metres_per_unit
+from keypose.formats.orientation import metres_per_unit
 from keypose.model import Curves, KeyedMotion, Motion
 from keypose.model.keyed_motion import SpanPosition
 from keypose.rotations import AXES, angle_between, from_euler, normalise
@@ -25,6 +26,7 @@ N_ROUNDS = 4  # Gauss-Newton steps
 MIN_LENGTH = 1e-3  # of a quaternion, to bound its weight
 RIDGE = 1e-9  # relative to the trace: what the frames do not determine stays unchanged
 N_ROTATION_CHANNELS = 4  # of a bone's seven channels; the location follows
+MAX_MM, MAX_DEG = 1.0, 0.5  # maximum deviation of a joint, on a figure of 1.7 m
 
 
 @dataclass(frozen=True)
@@ -170,9 +172,6 @@ def _choose_tangents(own: Curves, fitted_curves: Curves, keys: Ints, targets: Fl
         out_tangents[k, is_off] = fitted_curves.out_tangents[k, is_off]
         in_tangents[k + 1, is_off] = fitted_curves.in_tangents[k + 1, is_off]
     return Curves(own.values, freeze(in_tangents), freeze(out_tangents))
-
-
-MAX_MM, MAX_DEG = 1.0, 0.5  # maximum deviation of a joint, on a figure of 1.7 m
 
 
 @dataclass(frozen=True)

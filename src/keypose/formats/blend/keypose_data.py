@@ -13,13 +13,14 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import FormatError, LimitError, ModelError
 from keypose.formats import keys_json
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import Source
 from keypose.formats.blend.rig import rotation_to_z_up
 from keypose.formats.blend.write import VERSION
 from keypose.formats.figure import world_pose
 from keypose.formats.json_document import parse_json
 from keypose.formats.subprocess_readers import Arrays, Facts, normalise_rotations, read_array
 from keypose.model import KeyedMotion, Pose
+from keypose.options import LoadOptions
 from keypose.rotations import conjugate, multiply, rotate
 
 MAX_FRAME = 1 << 24  # Blender counts frames to a million

@@ -10,17 +10,15 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.errors import ModelError
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import Source
 from keypose.formats.blend.keypose_data import MAX_FRAME, KeyposeData, find_keypose_data
-from keypose.formats.blend.write import START_BYTES
-from keypose.formats.local_poses import find_reference_pose, unique_names
-from keypose.formats.orientation import frames_to_skip
+from keypose.formats.blend.write import EXTRA, START_BYTES
+from keypose.formats.local_poses import find_reference_pose
+from keypose.formats.orientation import frames_to_skip, unique_names
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
-    find_interpreter,
-    missing_message,
     normalise_rotations,
     read_array,
     read_in_subprocess,
@@ -29,8 +27,9 @@ from keypose.formats.subprocess_readers import (
 )
 from keypose.formats.subprocess_readers.joints import build_skeleton, compute_local_poses, read_parents
 from keypose.model import Motion, Pose
+from keypose.options import LoadOptions
 
-BLENDER = ExternalLibrary("Blender", "blend_reader.py", START_BYTES, missing_message("reading .blend", "blender"))
+BLENDER = ExternalLibrary("Blender", "blend_reader.py", START_BYTES, "reading .blend", EXTRA)
 SAME_POSITION_OF_SIZE = 1e-5  # a joint nearer to its rest position counts as being there: Blender uses 32-bit floats
 
 
@@ -56,14 +55,12 @@ def read(source: Source, options: LoadOptions) -> Motion:
 
 def read_scene(source: Source, options: LoadOptions, *, keys: bool) -> tuple[Arrays, Facts]:
     """Run the reader script and return its arrays and facts; add notes about what is not read."""
-    arrays, facts = read_in_subprocess(
-        source, BLENDER, find_interpreter(BLENDER.missing_message), ".blend", options, keys=keys
-    )
+    arrays, facts = read_in_subprocess(source, BLENDER, ".blend", options, keys=keys)
     names = read_strings(source, facts, "names")
     source.check_joints(len(names))
     read_parents(source, facts, len(names))
     if options.animation is not None:
-        source.note("animation= is not used: a .blend file shows what its scene plays")
+        source.note("the option animation is not used: a .blend file shows what its scene plays")
     if "others" in facts:
         source.note(f"other armatures in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
     if facts.get("is_uneven"):

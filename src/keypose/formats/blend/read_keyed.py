@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from keypose.arrays import Floats
 from keypose.errors import ModelError
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import UNBAKE_HINT, Source
 from keypose.formats.blend.evaluated_curves import (
     MAX_DEG,
     MAX_MM,
@@ -29,12 +29,14 @@ from keypose.formats.blend.keypose_data import KeyposeData, find_keypose_data
 from keypose.formats.blend.read import first_frame, frame_rate, read_scene
 from keypose.formats.subprocess_readers import Arrays, Facts, read_array
 from keypose.model import Curves, KeyedMotion, Motion, Residual
+from keypose.options import LoadOptions
 from keypose.rotations import ORDERS, angle_between, rotate
 
 MIN_REPORTED_MM, MIN_REPORTED_DEG = 0.1, 0.05
 MAX_LISTED_FRAMES = 8
 MAX_DEVIATION_OF_SIZE = 1e-3  # a joint farther from its keys is moved by something else
 Indices = NDArray[np.intp]
+SAME_FRAMES = 1e-6  # frames nearer to each other count as one
 
 
 def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
@@ -42,10 +44,11 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     arrays, facts = read_scene(source, options, keys=True)
     keypose_data = find_keypose_data(source, arrays, facts)
     if keypose_data is None:
-        raise source.error("a .blend file that Keypose did not write has no keys that it understands; "
-                           "kp.load reads its frames and kp.unbake finds keys for them")  # fmt: skip
+        problem = "a .blend file that Keypose did not write has no keys that it understands"
+        raise source.error(problem, hint=UNBAKE_HINT)
     if options.fps is not None:
-        raise source.error("fps= is for files that are sampled; the keys of a .blend file stand on its own frames")
+        problem = "the option fps is for files that are sampled"
+        raise source.error(problem, hint="the keys of a .blend file stand on its own frames")
     try:
         keyed, motion = _build_keyed(source, options, arrays, facts, keypose_data)
         _check_against_scene(source, arrays, motion, keypose_data)
@@ -113,8 +116,9 @@ def _read_rotation_orders(source: Source, facts: Facts, keypose_data: KeyposeDat
     )
     if is_unrotated and all(isinstance(mode, str) and mode[::-1] in ORDERS for mode in modes):
         return tuple(mode[::-1] for mode in modes)
-    raise source.error("the rotation mode of some bones was changed, expected the one that was written for all; "
-                       "kp.load reads the frames and kp.unbake finds keys for them")  # fmt: skip
+    raise source.error(
+        "the rotation mode of some bones was changed", expected="the one that was written for all", hint=UNBAKE_HINT
+    )
 
 
 def _read_fcurves(
@@ -212,9 +216,6 @@ def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose
     if displaced:
         source.warn(f"something else than their keys moves {len(displaced)} joints ({', '.join(displaced[:5])}) by up "
                     f"to {distances.max():.3g} m: constraints or other layers, which only kp.load reads")  # fmt: skip
-
-
-SAME_FRAMES = 1e-6  # frames nearer to each other count as one
 
 
 def retime_residual(

@@ -13,17 +13,14 @@ import numpy as np
 from keypose.arrays import Bools, Floats
 from keypose.errors import OptionError
 from keypose.formats import keys_json
-from keypose.formats.base import SaveOptions
+from keypose.formats.base import BLENDER_VARIABLE, Extra, SaveOptions
 from keypose.formats.blend.rig import Rig, build_rig
-from keypose.formats.figure import metres_per_unit
 from keypose.formats.local_poses import key_every_frame
-from keypose.formats.orientation import prepend_pose
+from keypose.formats.orientation import metres_per_unit, prepend_pose
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
-    find_interpreter,
-    missing_message,
     write_in_subprocess,
 )
 from keypose.model import Curves, KeyedMotion, Motion
@@ -39,8 +36,8 @@ MAX_FPS = 30_000  # Blender's rate is a whole number over a factor
 MAX_NAME_CHARS = 50  # Blender truncates names at 63 bytes
 MIN_MOVEMENT_OF_SIZE = 1e-7  # a smaller movement, as a fraction of the figure's height, counts as none
 KEY_TYPES = ["BREAKDOWN", "EXTREME", "KEYFRAME"]
-MISSING = missing_message("writing .blend", "blender")
-_BLENDER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, MISSING)
+EXTRA = Extra("blender", "bpy", BLENDER_VARIABLE, python="3.11")
+_BLENDER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing .blend", EXTRA)
 
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
@@ -53,13 +50,16 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
     """Encode a .blend file with the keys unchanged and the residual, if there is one, as a muted layer."""
     if options.reference_pose and keyed.reference_pose is not None:
-        raise OptionError(f"{keyed.name}: the reference pose of a keyed motion is kept in the .blend file, but not as "
-                          f"a frame; for a first frame of it, save keyed.sample()")  # fmt: skip
+        raise OptionError(
+            "the reference pose of a keyed motion is kept in the .blend file, but not as a frame",
+            subject=keyed.name,
+            hint="for a first frame of it, save keyed.sample()",
+        )
     return _write(keyed, keyed.sample(), suffix, is_dense=False)
 
 
 def _write(keyed: KeyedMotion, motion: Motion, suffix: str, *, is_dense: bool) -> bytes:
-    python = find_interpreter(MISSING)
+    python = _BLENDER.find_python()
     is_euler = keyed.rotation_orders is not None
     rig = build_rig(motion, metres_per_unit(motion), along_limbs=not is_euler, keep_angles=is_euler)
     request, arrays = build_scene(keyed, rig, first_frame=FIRST_FRAME, blender_unit_m=1.0)
@@ -91,7 +91,9 @@ def _write(keyed: KeyedMotion, motion: Motion, suffix: str, *, is_dense: bool) -
 def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_m: float) -> tuple[Facts, Arrays]:
     """Return the request and arrays for the writer script: the rig, its keys, the scene's rate, range and unit."""
     if first_frame + keyed.n_frames > MAX_FRAMES:
-        raise OptionError(f"{keyed.name}: {keyed.n_frames} frames, Blender counts to {MAX_FRAMES}; save it in parts")
+        raise OptionError(
+            f"{keyed.n_frames} frames, Blender counts to {MAX_FRAMES}", subject=keyed.name, hint="save it in parts"
+        )
     whole_fps = min(max(round(keyed.fps), 1), MAX_FPS)
     rotations, translations = keyed.rotations, keyed.translations
     if not keyed.is_cubic and keyed.rotation_orders is None:  # Keypose takes the short way whatever the signs are

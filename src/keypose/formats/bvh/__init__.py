@@ -16,13 +16,12 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
-from keypose.formats.base import Format, LoadOptions, Source
+from keypose.formats.base import Format, Source
 from keypose.formats.bvh.write import write
-from keypose.formats.local_poses import unique_names
-from keypose.formats.orientation import find_up, frames_to_skip
+from keypose.formats.orientation import find_up, frames_to_skip, unique_names
 from keypose.model import Motion, Pose, Skeleton
-from keypose.model.motion import MAX_FPS, MIN_FPS
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CHANNELS
+from keypose.options import MAX_FPS, MIN_FPS, LoadOptions
 from keypose.rotations import AXES
 
 DEFAULT_FPS = 30.0  # for Frame Time 0
@@ -307,4 +306,16 @@ def _sniff(head: bytes) -> bool:
     return head.removeprefix(_BOM).lstrip()[:9].upper() == b"HIERARCHY"
 
 
-FORMAT = Format("BVH", (".bvh",), _sniff, read, write, has_keys_sidecar=True, gzip=True)
+FORMAT = Format(
+    "BVH",
+    (".bvh",),
+    _sniff,
+    read,
+    write,
+    has_keys_sidecar=True,
+    gzip=True,
+    stores_reference_pose=False,
+    has_channels=True,
+    rounding_mm=0.001,  # six decimals
+    purpose="Nearly all animation software reads it.",
+)

@@ -20,7 +20,7 @@ def read_channel_table(
 ) -> ChannelTable | None:
     """Return the exact channel values of the BVH file that ``motion`` was read from; None if it is no BVH file.
 
-    With them (``keypose.storage.stored_bytes(motion, lossless=True, channels=...)``) a stored motion also keeps angles
+    With them (``keypose.storage.encode_kps(motion, lossless=True, channels=...)``) a stored motion also keeps angles
     beyond 180 degrees and those in gimbal lock.
     """
     limits = limits or Limits()
@@ -30,7 +30,9 @@ def read_channel_table(
     values, frame_time = bvh.channel_values(source)
     table = ChannelTable(values, frame_time, int(motion.reference_pose is not None))
     if not table.matches_motion(motion):
-        raise OptionError(f"{path}: {motion.name} is not what this file holds; read it again or leave out channels=")
+        raise OptionError(
+            f"{motion.name} is not what this file holds", path=path, hint="read it again or leave out channels="
+        )
     return table
 
 
@@ -51,7 +53,7 @@ def write_verbatim(motion: Motion, channels: ChannelTable, *, reference_pose: bo
     With ``reference_pose`` the row of the reference pose is the first frame.
     """
     if not channels.matches_motion(motion):
-        raise OptionError(f"{motion.name}: channels= are not the numbers of this motion")
+        raise OptionError("channels= are not the numbers of this motion", subject=motion.name)
     rows = channels.values if reference_pose else channels.values[channels.n_reference_rows :]
     lines = ["HIERARCHY", *hierarchy_lines(motion, list(motion.skeleton.channels), exact=True), "MOTION"]
     lines += [f"Frames: {len(rows)}", f"Frame Time: {channels.frame_time}", ""]

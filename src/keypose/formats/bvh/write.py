@@ -9,9 +9,9 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats
+from keypose.errors import FormatWarning
 from keypose.formats.base import SaveOptions, warn_caller
-from keypose.formats.local_poses import number_duplicates
-from keypose.formats.orientation import find_up, prepend_pose, rotate_to_y_up
+from keypose.formats.orientation import find_up, number_duplicates, prepend_pose, rotate_to_y_up
 from keypose.model import Motion
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
@@ -55,10 +55,8 @@ def _required_channels(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
             positions = tuple(c for c in channels if c in POSITION_CHANNELS)
             channels = positions + tuple(f"{axis}rotation" for axis in order)
         if channels != own_channels:
-            warn_caller(
-                f"{motion.name}: joint {s.names[j]} moves outside its channels ({' '.join(own_channels) or 'none'}); "
-                f"written with {' '.join(channels)}"
-            )
+            problem = f"joint {s.names[j]} moves outside its channels ({' '.join(own_channels) or 'none'})"
+            warn_caller(FormatWarning(problem, subject=motion.name, hint=f"written with {' '.join(channels)}"))
         required.append(channels)
     if not any(required):  # a file without channels could hold no frames
         required[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])

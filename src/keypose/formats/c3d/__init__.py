@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Bools, Floats, freeze
-from keypose.errors import OptionError
-from keypose.formats.base import Format, LoadOptions, Source
+from keypose.errors import Hint
+from keypose.formats.base import Format, Source
 from keypose.formats.c3d.contents import Contents, looks_like_c3d
 from keypose.formats.c3d.data import find_layout, read_points, read_segments
-from keypose.formats.local_poses import unique_names
-from keypose.formats.orientation import find_up, frames_to_skip
+from keypose.formats.orientation import find_up, frames_to_skip, unique_names
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS
+from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, from_matrix, slerp
 
 DEFAULT_FPS = 100.0  # if the file states no rate
@@ -96,10 +96,11 @@ def _read_tracks(contents: Contents, animation: str | int | None) -> _Tracks:
         raise source.error("no markers (POINT:USED is 0) and no segments (ROTATION), expected one or the other")
     index = 0 if animation is None else available.index(animation) if animation in available else animation
     if not isinstance(index, int) or not 0 <= index < len(available):
-        raise OptionError(f"{source.path}: animation={animation!r}, expected one of {', '.join(map(repr, available))}")
+        assert animation is not None
+        raise source.unknown_animation_error(animation, available)
     if available[index] == "points" and layout is not None:
         if segments:
-            source.note(f"{segments} segments are in the file too: animation='rotations' reads them instead")
+            source.note(f"{segments} segments are in the file too: the animation 'rotations' is theirs")
         return _read_markers(contents, *read_points(contents, layout))
     return _read_segments(contents)
 
@@ -160,8 +161,9 @@ def _fill_gaps(source: Source, tracks: _Tracks, gaps: str) -> None:
     total += f"{tracks.kind}s, in {int(is_missing.any(axis=1).sum())} of {len(is_missing)} frames"
     if gaps == "refuse":
         raise source.error(
-            f"frame {frame}: {tracks.kind} {tracks.names[joint]} was not seen (in all {total}), "
-            f"expected no gaps; gaps='fill' fills them"
+            f"frame {frame}: {tracks.kind} {tracks.names[joint]} was not seen (in all {total})",
+            expected="no gaps",
+            hint=Hint(python="gaps='fill' fills them", command="--gaps fill fills them"),
         )
     source.warn(f"gaps filled: {total}")
     for j in np.flatnonzero(has_gaps).tolist():

@@ -13,6 +13,7 @@ from keypose.formats.gltf.write import write, write_keyed
 
 _BOM = b"\xef\xbb\xbf"
 _MEMBERS = (b'"asset"', b'"nodes"', b'"accessors"', b'"buffers"', b'"animations"', b'"scenes"', b'"extensionsUsed"')
+ROUNDING_MM = 0.01  # 32-bit numbers
 
 
 def _sniff_json(head: bytes) -> bool:
@@ -21,7 +22,34 @@ def _sniff_json(head: bytes) -> bool:
 
 
 GLB = Format(
-    "GLB", (".glb",), lambda head: head.startswith(GLB_MAGIC), read, write, read_keyed, write_keyed, has_companions=True
+    "GLB",
+    (".glb",),
+    lambda head: head.startswith(GLB_MAGIC),
+    read,
+    write,
+    read_keyed,
+    write_keyed,
+    has_companions=True,
+    rounding_mm=ROUNDING_MM,
+    blender_needs_addon=True,
+    media_type="model/gltf-binary",
+    binary_suffixes=(".glb",),
+    variants={".glb": "binary glTF"},
+    purpose="For the web, Blender, Unity and Unreal.",
 )
-GLTF = Format("glTF", (".gltf",), _sniff_json, read, write, read_keyed, write_keyed, has_companions=True)
+GLTF = Format(
+    "glTF",
+    (".gltf",),
+    _sniff_json,
+    read,
+    write,
+    read_keyed,
+    write_keyed,
+    has_companions=True,
+    rounding_mm=ROUNDING_MM,
+    blender_needs_addon=True,
+    media_type="model/gltf+json",
+    variants={".gltf": "text"},
+    purpose="Like .glb, but as text.",
+)
 FORMATS = (GLB, GLTF)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.errors import OptionError
 from keypose.formats.base import Source
 from keypose.formats.gltf.container import Accessors
 from keypose.formats.json_document import JsonObject
@@ -16,6 +15,13 @@ from keypose.rotations import normalise, slerp
 
 _KINDS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}
 _INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
+
+DEFAULT_FPS = 30.0
+COMMON_RATES = (30.0, 24.0, 25.0, 60.0, 50.0, 48.0, 120.0, 100.0, 240.0, 24e3 / 1001, 30e3 / 1001, 60e3 / 1001)
+MIN_UNIFORM_FPS = 20.0  # evenly spaced keys below this rate are sparse keys, not frames
+MIN_STEP_S = 1e-3
+ON_FRAME = 0.02  # tolerance in frames for a key to be on a frame: exporters round to milliseconds
+FLOAT32_STEP = 2.4e-7  # relative rounding of float32 times
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,7 @@ def choose_animation(json: JsonObject, selector: str | int | None) -> JsonObject
         selector = int(selector)
     if isinstance(selector, int) and 0 <= selector < len(animations):
         return animations[selector]
-    available = ", ".join(map(repr, names[:40])) or "none"
-    raise OptionError(
-        f"{json.source.path}: animation={selector!r}, expected a name or a number from 0; there are: {available}"
-    )
+    raise json.source.unknown_animation_error(selector, names)
 
 
 def read_animation(entry: JsonObject, accessors: Accessors, n_nodes: int) -> Animation:
@@ -156,14 +159,6 @@ def _read_key_times(sampler: JsonObject, accessors: Accessors, index: int) -> Fl
         raise sampler.source.error(f"{sampler.location}: key {k + 1} is at {times[k + 1]:g} s after one at "
                                    f"{times[k]:g} s, expected increasing times")  # fmt: skip
     return times
-
-
-DEFAULT_FPS = 30.0
-COMMON_RATES = (30.0, 24.0, 25.0, 60.0, 50.0, 48.0, 120.0, 100.0, 240.0, 24e3 / 1001, 30e3 / 1001, 60e3 / 1001)
-MIN_UNIFORM_FPS = 20.0  # evenly spaced keys below this rate are sparse keys, not frames
-MIN_STEP_S = 1e-3
-ON_FRAME = 0.02  # tolerance in frames for a key to be on a frame: exporters round to milliseconds
-FLOAT32_STEP = 2.4e-7  # relative rounding of float32 times
 
 
 def find_rate(key_times: Sequence[Floats], start_s: float) -> float | None:

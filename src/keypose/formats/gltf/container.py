@@ -19,12 +19,18 @@ from keypose.arrays import Floats
 from keypose.errors import FileError, FormatError, LimitError
 from keypose.formats.base import SMALL_MOTION_BYTES, Source, read_bytes
 from keypose.formats.json_document import JsonObject, parse_json
+from keypose.limits import limit_hint
 
 GLB_MAGIC = b"glTF"
 JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
-MISSING_FILE_HINT = "expected the file beside this one"  # the end of errors about a missing buffer file
 _EXPECTED_URI = "a data URI or a file in the folder of this one"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+
+FLOAT = 5126
+COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", FLOAT: "<f4"}
+NORMALISED_BY = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}
+INDEX_TYPES = (5121, 5123, 5125)
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
 @dataclass
@@ -98,11 +104,13 @@ class Container:
         try:
             return read_bytes(path, self.source.limits, unzip=False)
         except FileError as error:
-            raise self._missing_file_error(entry, uri, str(error).rpartition(": ")[2]) from None
+            raise self._missing_file_error(entry, uri, error.problem) from None
 
     def _missing_file_error(self, entry: JsonObject, uri: str, reason: str) -> FormatError:
         short_uri = uri if len(uri) <= 60 else f"{uri[:57]}..."
-        return self.source.error(f"{entry.location}.uri: {short_uri!r}: {reason}, {MISSING_FILE_HINT}")
+        return self.source.error(
+            f"{entry.location}.uri: {short_uri!r}: {reason}", code="missing_buffer", expected="the file beside this one"
+        )
 
     def _load_once(self, key: Path | str, read: Callable[[], bytes]) -> memoryview:
         """Load a file once, and count it once against the limit, however many buffers use it."""
@@ -111,8 +119,11 @@ class Container:
         data = read()
         self.source.companion_bytes += len(data)
         if self.source.companion_bytes > self.source.limits.bytes:
-            raise LimitError(self.source.path, f"its buffers hold more than the limit of {self.source.limits.bytes} "
-                                               f"bytes; to allow it: limits=Limits(bytes=...)")  # fmt: skip
+            raise LimitError(
+                self.source.path,
+                f"its buffers hold more than the limit of {self.source.limits.bytes} bytes",
+                hint=limit_hint("bytes"),
+            )
         self._files[key] = memoryview(data)
         return self._files[key]
 
@@ -189,13 +200,6 @@ def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
     if JSON_CHUNK not in chunks:
         raise source.error("no JSON chunk", byte=12)
     return chunks[JSON_CHUNK], chunks.get(BINARY_CHUNK)
-
-
-FLOAT = 5126
-COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", FLOAT: "<f4"}
-NORMALISED_BY = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}
-INDEX_TYPES = (5121, 5123, 5125)
-WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
 @dataclass
@@ -284,7 +288,7 @@ class Accessors:
         if self._decoded_bytes > allowed_bytes:
             raise LimitError(
                 source.path,
-                f"{entry.location}: the accessors need {self._decoded_bytes >> 20} MB, more than "
-                f"{source.limits.expansion} times the file's own size; if the file is sound, raise it: "
-                f"limits=Limits(expansion=...)",
+                f"{entry.location}: the accessors need {self._decoded_bytes >> 20} MB, "
+                f"more than {source.limits.expansion} times the file's own size",
+                hint=limit_hint("expansion"),
             )

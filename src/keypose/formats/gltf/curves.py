@@ -12,16 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Ints
-from keypose.errors import OptionError
+from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Ints, freeze
+from keypose.curves.cubic_fit import Channels
+from keypose.curves.keyed_motion import build_keyed_motion
+from keypose.errors import FormatWarning, OptionError
+from keypose.formats.base import warn_caller
 from keypose.formats.gltf.container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
 from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.kinematics import Up
-from keypose.model import Motion, Pose
+from keypose.model import KeyedMotion, Motion, Pose
 from keypose.rotations import align_signs, to_matrix
 
 Floats32 = NDArray[np.float32]
 _XYZW = (1, 2, 3, 0)
+MIN_M = 1e-25  # the dimensions of a smaller figure would be 0 in 32 bits
+
+MAX_GLB_BYTES = (1 << 32) - 1  # the size of a GLB is a 32-bit number
+_COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
+_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
 @dataclass(frozen=True)
@@ -109,8 +117,10 @@ def build_animation(motion: Motion, keys: Keys, rest: Pose, buffer: Buffer) -> d
     frames = np.concatenate(([0] * hold[0], keys.frames, [keys.n_frames - 1] * hold[1]))
     times = float32(frames / motion.fps, motion.name)[:, None]
     if (np.diff(times[:, 0]) <= 0).any():
-        raise OptionError(f"{motion.name}: {keys.n_frames} frames at {motion.fps:g} fps are more than glTF's "
-                          f"times of 32 bits can tell apart")  # fmt: skip
+        raise OptionError(
+            f"{keys.n_frames} frames at {motion.fps:g} fps are more than glTF's times of 32 bits can tell apart",
+            subject=motion.name,
+        )
     builder = _ChannelBuilder(times, hold, buffer)
     rotations, translations = _build_properties(motion, keys)
     first_root = np.arange(motion.n_joints) == motion.skeleton.roots[0]
@@ -140,17 +150,17 @@ def _build_properties(motion: Motion, keys: Keys) -> tuple[_Property, _Property]
     )
 
 
-MIN_M = 1e-25  # the dimensions of a smaller figure would be 0 in 32 bits
-
-
 def convert_to_metres(motion: Motion, metres_per_unit: float) -> Motion:
     """Return the motion with Y up and in metres."""
     s, pose = motion.skeleton, motion.reference_pose
     vectors = [s.offsets, s.end_offsets, motion.translations, *([] if pose is None else [pose.translations])]
     largest = max(float(np.abs(array).max(initial=0.0)) for array in vectors) * metres_per_unit
     if not (largest == 0.0 or MIN_M <= largest <= MAX_MAGNITUDE):
-        raise OptionError(f"{motion.name}: its largest number is {largest:g} in metres, expected "
-                          f"{MIN_M:g} to {MAX_MAGNITUDE:g}, which fit into glTF's 32 bits")  # fmt: skip
+        raise OptionError(
+            f"its largest number is {largest:g} in metres",
+            subject=motion.name,
+            expected=f"{MIN_M:g} to {MAX_MAGNITUDE:g}, which fit into glTF's 32 bits",
+        )
     basis = _y_up_matrix(motion.up)
     offsets, end_offsets, translations, *pose_translations = (array @ basis.T * metres_per_unit for array in vectors)
     return replace(
@@ -203,11 +213,6 @@ def _rotate_basis(rotations: Floats, basis: Floats) -> Floats:
     return np.concatenate((rotations[..., :1], rotations[..., 1:] @ basis.T), axis=-1)
 
 
-MAX_GLB_BYTES = (1 << 32) - 1  # the size of a GLB is a 32-bit number
-_COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
-_TYPES = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
-
-
 @dataclass
 class Buffer:
     """The buffer of a file under construction, with its views and accessors."""
@@ -255,8 +260,11 @@ class Buffer:
         text += b" " * (-len(text) % 4)
         total = 12 + 8 + len(text) + 8 + self.size
         if total > MAX_GLB_BYTES:
-            raise OptionError(f"{name}: {total} bytes, expected at most the {MAX_GLB_BYTES} of a GLB: "
-                              f"save it in parts, or as .bvh")  # fmt: skip
+            raise OptionError(
+                f"{total} bytes",
+                subject=name,
+                expected=f"at most the {MAX_GLB_BYTES} of a GLB: save it in parts, or as .bvh",
+            )
         head = GLB_MAGIC + struct.pack("<IIII", 2, total, len(text), JSON_CHUNK)
         return b"".join((head, text, struct.pack("<II", self.size, BINARY_CHUNK), *self.chunks))
 
@@ -275,7 +283,7 @@ def float32(values: Floats, name: str) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         narrow = values.astype("<f4")
     if not np.isfinite(narrow).all():
-        raise OptionError(f"{name}: numbers as large as {np.abs(values).max():g} do not fit into glTF's 32 bits")
+        raise OptionError(f"numbers as large as {np.abs(values).max():g} do not fit into glTF's 32 bits", subject=name)
     return narrow
 
 
@@ -294,3 +302,36 @@ def valid_text(name: str) -> str:
         except UnicodeEncodeError:  # a lone surrogate that is no escaped byte
             return name.encode("utf-8", "replace").decode()
     return name
+
+
+WARN_MM = 0.5  # on a figure of 1.7 m
+
+
+def fit_quaternion_curves(keyed: KeyedMotion) -> KeyedMotion:
+    """Return the same keys with quaternion curves, fitted if ``keyed`` has Euler curves; without a residual.
+
+    Warn if the fitted curves deviate visibly.
+    """
+    if keyed.rotation_orders is None:
+        return replace(keyed, residual=None)
+    dense = keyed.sample()
+    refitted = build_keyed_motion(
+        dense,
+        keyed.keys,
+        channels=Channels(dense.translations, freeze(align_signs(dense.rotations)), None),
+    )
+    refitted = replace(refitted, extremes=keyed.extremes)
+    if keyed.is_cubic:
+        refitted = replace(refitted, translations=keyed.translations)
+    if dense.height > 0:
+        distances = np.linalg.norm(refitted.sample().world_positions() - dense.world_positions(), axis=-1)
+        max_mm = float(distances.max()) * dense.mm_per_unit
+        if max_mm > WARN_MM:
+            warn_caller(
+                FormatWarning(
+                    "the format has no Euler curves; quaternion curves through the same keys are up to "
+                    f"{max_mm:.1f} mm away from them, on a figure of 1.7 m",
+                    subject=keyed.name,
+                )
+            )
+    return refitted

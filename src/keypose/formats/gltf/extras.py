@@ -20,7 +20,7 @@ from keypose.formats.gltf.nodes import Nodes, RestTransforms
 from keypose.formats.json_document import MAX_INTEGER, JsonObject
 from keypose.kinematics import UPS, Up
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
-from keypose.model.motion import MAX_FPS, MIN_FPS
+from keypose.options import MAX_FPS, MIN_FPS
 from keypose.rotations import IDENTITY, angle_between
 
 KEY = "keypose"

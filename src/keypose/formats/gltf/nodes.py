@@ -11,12 +11,18 @@ from keypose.arrays import Floats
 from keypose.errors import LimitError
 from keypose.formats.base import Source
 from keypose.formats.json_document import JsonArray, JsonObject
+from keypose.limits import limit_hint
 from keypose.rotations import conjugate, from_matrix, multiply, rotate, to_matrix
 
 NODES_PER_JOINT = 10  # of the limit: a scene may hold more than the figure
 SHEAR_TOLERANCE = 1e-3  # of a unit axis; exporters round, and glTF allows no shear
 _NO_TRANSLATION, _NO_ROTATION, _NO_SCALE = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0)
 _IDENTITY = tuple(np.eye(4).ravel().tolist())
+
+SAME_SCALE = 1e-5  # relative: exporters write 0.9999998 for 1
+# Memory bounds of the general case: for the poses of all joints of a block of frames, and for its temporaries.
+_BLOCK_BYTES, _BYTES_PER_POSE = 48 << 20, 128
+_BLOCK_FRAMES = 1024
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,8 @@ def read_nodes(json: JsonObject) -> Nodes:
     if len(entries) > max_nodes:
         raise LimitError(
             json.source.path,
-            f"{len(entries)} nodes, more than the limit of {NODES_PER_JOINT} for each allowed joint; "
-            f"if the file is sound, raise it: limits=Limits(joints=...)",
+            f"{len(entries)} nodes, more than the limit of {NODES_PER_JOINT} for each allowed joint",
+            hint=limit_hint("joints"),
         )
     parents = [-1] * len(entries)
     children = [entry.indices("children", len(entries)) for entry in entries]
@@ -134,12 +140,6 @@ def nearest_rotation(linear: Floats) -> Floats:
     u[..., :, 2] *= np.where(np.linalg.det(u @ vt) < 0, -1.0, 1.0)[..., None]
     rotation: Floats = u @ vt
     return rotation
-
-
-SAME_SCALE = 1e-5  # relative: exporters write 0.9999998 for 1
-# Memory bounds of the general case: for the poses of all joints of a block of frames, and for its temporaries.
-_BLOCK_BYTES, _BYTES_PER_POSE = 48 << 20, 128
-_BLOCK_FRAMES = 1024
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats, freeze
 from keypose.errors import OptionError
-from keypose.formats.base import LoadOptions, Source
+from keypose.formats.base import Source
 from keypose.formats.gltf.animation import (
     DEFAULT_FPS,
     Animation,
@@ -31,7 +31,12 @@ from keypose.formats.json_document import JsonObject
 from keypose.formats.orientation import frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS
+from keypose.options import LoadOptions
 from keypose.rotations import to_matrix
+
+MAX_FRAMES = 1e15  # above any limit: keeps the count finite
+MIN_MOVEMENT_UNITS = 1e-6  # a joint whose translation changes by more has position channels
+_ROTATION_CHANNELS = tuple(f"{axis}rotation" for axis in DEFAULT_ORDER)
 
 
 def read(source: Source, options: LoadOptions) -> Motion:
@@ -127,11 +132,6 @@ def _build_keypose_motion(scene: Scene, options: LoadOptions, keypose_data: Keyp
     )
 
 
-MAX_FRAMES = 1e15  # above any limit: keeps the count finite
-MIN_MOVEMENT_UNITS = 1e-6  # a joint whose translation changes by more has position channels
-_ROTATION_CHANNELS = tuple(f"{axis}rotation" for axis in DEFAULT_ORDER)
-
-
 @dataclass(frozen=True)
 class Timing:
     """The frame rate and range."""
@@ -177,7 +177,7 @@ class Scene:
 def open_scene(source: Source, options: LoadOptions) -> Scene:
     """Open a GLB or glTF file; its poses are not read yet, nor is their size checked."""
     if options.fps is not None and not (math.isfinite(options.fps) and options.fps > 0):
-        raise OptionError(f"fps={options.fps}, expected a positive number")
+        raise OptionError(option="fps", value=options.fps, expected="a positive number")
     container = open_container(source)
     nodes = read_nodes(container.json)
     accessors = Accessors(container)

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints, freeze
-from keypose.formats.base import LoadOptions, Source
+from keypose.errors import Hint
+from keypose.formats.base import UNBAKE_HINT, Source
 from keypose.formats.gltf.animation import FLOAT32_STEP, ON_FRAME, Animation, Track
 from keypose.formats.gltf.curves import convert_to_own_unit, move_roots
 from keypose.formats.gltf.nodes import LocalPoses, apply_uniform_scale, uniform_scale_factors
 from keypose.formats.gltf.read import MIN_MOVEMENT_UNITS, Scene, build_motion, open_scene, root_bases
 from keypose.model import Curves, KeyedMotion, Pose
 from keypose.model.keyed_motion import SpanPosition
+from keypose.options import LoadOptions
 from keypose.rotations import align_signs, normalise, slerp
 
 NOTE_MM, WARN_MM = 0.01, 0.5  # on a figure of 1.7 m
@@ -46,8 +48,11 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     joint_indices, fps = scene.joint_indices, scene.timing.fps
     tracks = [track for track in scene.animation.tracks if track.node in joint_indices]
     if not scene.is_rate_known and any(len(scene.animation.key_times[track.times]) > 1 for track in tracks):
-        raise source.error("its keys stand on no common frame rate; fps= states one at which each has a frame, "
-                           "kp.load samples the file at any rate")  # fmt: skip
+        hint = Hint(
+            python="fps= states one at which each has a frame, kp.load samples the file at any rate",
+            command="--read-fps states one at which each has a frame",
+        )
+        raise source.error("its keys stand on no common frame rate", hint=hint)
     n_ends = len(scene.keypose_data.skeleton.end_joints) if scene.keypose_data else 0
     source.check_size(scene.timing.n_frames + 1, len(scene.joints) + n_ends)
     curves = [read_curve(scene.animation, track, fps) for track in tracks]
@@ -132,8 +137,8 @@ def _make_rigid(source: Source, local: _Local) -> None:
     with np.errstate(over="ignore", invalid="ignore"):  # the curves refuse too large numbers
         factors = uniform_scale_factors(local.values)
         if factors is None:
-            raise source.error("its joints are scaled unevenly, mirrored or in time, for which a keyed motion has no "
-                               "place; kp.load samples the file, kp.unbake finds keys for it")  # fmt: skip
+            problem = "its joints are scaled unevenly, mirrored or in time, for which a keyed motion has no place"
+            raise source.error(problem, hint=UNBAKE_HINT)
         for side in (local.values, local.in_tangents, local.out_tangents):
             apply_uniform_scale(side, factors)
 
@@ -301,8 +306,11 @@ def read_curve(animation: Animation, track: Track, fps: float) -> TrackCurve:
     if len(times) > 1 and (is_off_frame.any() or (np.diff(frames) <= 0).any()):
         k = int(np.argmax(is_off_frame)) if is_off_frame.any() else 1 + int(np.argmin(np.diff(frames)))
         raise animation.source.error(
-            f"{track.location}: the key at {times[k]:.6g} s has no frame of its own at {fps:g} frames per second; "
-            f"fps= states another rate, kp.load samples the file at any rate"
+            f"{track.location}: the key at {times[k]:.6g} s has no frame of its own at {fps:g} frames per second",
+            hint=Hint(
+                python="fps= states another rate, kp.load samples the file at any rate",
+                command="--read-fps states another rate",
+            ),
         )
     values = animation.values(track)
     if track.interpolation == "CUBICSPLINE":

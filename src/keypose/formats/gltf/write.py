@@ -20,21 +20,22 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.formats.base import SaveOptions
-from keypose.formats.figure import Figure, bind_pose, build_figure, metres_per_unit, world_pose
+from keypose.formats.figure import Figure, bind_pose, build_figure, world_pose
 from keypose.formats.gltf.curves import (
     Buffer,
     Keys,
     build_animation,
     convert_tangents_to_metres,
     convert_to_metres,
+    fit_quaternion_curves,
     float32,
     move_roots,
     rounded_numbers,
     valid_text,
 )
 from keypose.formats.gltf.extras import KEY, build_extras, build_key_extras
-from keypose.formats.local_poses import fit_quaternion_curves, prepend_key_pose
-from keypose.formats.orientation import prepend_pose
+from keypose.formats.local_poses import prepend_key_pose
+from keypose.formats.orientation import metres_per_unit, prepend_pose
 from keypose.model import Curves, KeyedMotion, Motion, Pose
 from keypose.rotations import to_matrix
 
@@ -75,7 +76,7 @@ def _tangents(curves: Curves) -> tuple[Floats, ...]:
 def _encode(motion: Motion, keys: Keys, suffix: str, more_notes: dict[str, Any]) -> bytes:
     """Encode a file with ``motion``, the poses at ``keys``; ``more_notes`` are added to the extras."""
     if motion.n_joints > MAX_JOINTS:
-        raise OptionError(f"{motion.name}: {motion.n_joints} joints, glTF shows a figure of at most {MAX_JOINTS}")
+        raise OptionError(f"{motion.n_joints} joints, glTF shows a figure of at most {MAX_JOINTS}", subject=motion.name)
     scale = float(metres_per_unit(motion))
     metric_motion = convert_to_metres(motion, scale)
     keys = convert_tangents_to_metres(keys, motion.up, scale)

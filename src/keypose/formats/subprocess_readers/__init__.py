@@ -8,12 +8,10 @@ Writing works the same way: arrays and facts in, the bytes of a file out.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Sequence
@@ -26,7 +24,8 @@ from numpy.typing import NDArray
 
 from keypose.arrays import MAX_MAGNITUDE, Floats
 from keypose.errors import FileError, KeyposeError, MissingExtra, OptionError
-from keypose.formats.base import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, LoadOptions, Source
+from keypose.formats.base import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Extra, Source
+from keypose.options import LoadOptions
 from keypose.rotations import normalise
 
 _HERE = Path(__file__).resolve().parent
@@ -46,20 +45,33 @@ class ExternalLibrary:
     name: str  # in errors
     script: str  # in this folder: read(request) -> (arrays, facts), or write(request, arrays) -> facts
     start_bytes: int  # address space that it needs before it reads anything
-    missing_message: str  # the error if it is not installed
+    action: str  # "reading FBX"
+    extra: Extra  # that installs it
+
+    def find_python(self) -> str:
+        """Return the Python that has the library; MissingExtra if there is none."""
+        python = self.extra.find_python()
+        if python is None:
+            raise self.missing_error()
+        return python
+
+    def missing_error(self) -> MissingExtra:
+        """Return the error that it is not installed."""
+        return self.extra.missing_error(self.action)
 
 
 def read_in_subprocess(
-    source: Source, library: ExternalLibrary, python: str, suffix: str, options: LoadOptions, **extra: Any
+    source: Source, library: ExternalLibrary, suffix: str, options: LoadOptions, **facts: Any
 ) -> tuple[Arrays, Facts]:
     """Return the arrays and facts that the library's script reads from the file; any failure is a FormatError.
 
-    ``extra`` is added to the request.
+    ``facts`` are added to the request.
     """
+    python = library.find_python()
     if options.animation is not None and type(options.animation) not in (str, int):
-        raise OptionError(f"animation={options.animation!r}, expected a name or a number")
+        raise OptionError(option="animation", value=options.animation, expected="a name or a number")
     if options.fps is not None and not (np.isfinite(options.fps) and options.fps > 0):
-        raise OptionError(f"fps={options.fps}, expected a positive number of frames per second")
+        raise OptionError(option="fps", value=options.fps, expected="a positive number of frames per second")
     limits = source.limits
     motion_bytes = max(SMALL_MOTION_BYTES, limits.expansion * len(source.data))
     seconds = MIN_SECONDS + SECONDS_PER_MB * len(source.data) / 1e6
@@ -79,7 +91,7 @@ def read_in_subprocess(
             "seconds": int(seconds) + 1,
             "address_bytes": library.start_bytes + 2 * motion_bytes,
             "file_bytes": 2 * motion_bytes,
-            **extra,
+            **facts,
         }
         code = _run(python, request, folder, seconds)
         if code is None:
@@ -112,20 +124,20 @@ def write_in_subprocess(
         }
         code = _run(python, request, folder, seconds)
         if code is None:
-            raise FileError(f"{name}: {library.name} did not finish writing it within {seconds:.0f} s")
+            raise FileError(f"{library.name} did not finish writing it within {seconds:.0f} s", path=name)
         if code != 0:
-            raise FileError(f"{name}: {library.name} {_describe_exit(code)} while writing it")
+            raise FileError(f"{library.name} {_describe_exit(code)} while writing it", path=name)
         try:
             facts = json.loads((folder / "facts.json").read_bytes())
             if facts.get("missing"):
-                raise MissingExtra(library.missing_message)
+                raise library.missing_error()
             if "problem" in facts:
-                raise FileError(f"{name}: {facts['problem']}")
+                raise FileError(str(facts["problem"]), path=name)
             return out.read_bytes()
         except (OSError, ValueError, AttributeError) as error:
             if isinstance(error, KeyposeError):
                 raise
-            raise FileError(f"{name}: {library.name} left no file ({error})") from None
+            raise FileError(f"{library.name} left no file ({error})", path=name) from None
 
 
 def _run(python: str, request: Facts, folder: Path, seconds: float) -> int | None:
@@ -147,7 +159,7 @@ def _run(python: str, request: Facts, folder: Path, seconds: float) -> int | Non
     except subprocess.TimeoutExpired:
         return None
     except OSError as error:
-        raise MissingExtra(f"{command[0]}: cannot be started ({error.strerror or error})") from None
+        raise MissingExtra(f"cannot be started ({error.strerror or error})", path=command[0]) from None
 
 
 def _describe_exit(code: int) -> str:
@@ -168,10 +180,10 @@ def _load_answer(
         if not isinstance(facts, dict):
             raise TypeError("facts that are no object")
         if facts.get("missing"):
-            raise MissingExtra(library.missing_message)
+            raise library.missing_error()
         if "available_animations" in facts:
-            available = ", ".join(repr(str(name)) for name in facts["available_animations"][:20]) or "none at all"
-            raise OptionError(f"{source.path}: animation={options.animation!r}, but there is {available}")
+            assert options.animation is not None
+            raise source.unknown_animation_error(options.animation, list(map(str, facts["available_animations"])))
         if "too_many" in facts:
             _raise_limit_error(source, {k: v for k, v in facts["too_many"].items() if _is_count(v)})
         if "problem" in facts:
@@ -258,22 +270,4 @@ def note_animations(source: Source, facts: Facts) -> None:
     """Add a note if the file holds several animations."""
     if read_count(facts, "n_animations") > 1:
         source.note(f"{facts['n_animations']} animations ({', '.join(read_strings(source, facts, 'animations'))}); "
-                    f"{facts.get('chosen')} is read, choose with animation=...")  # fmt: skip
-
-
-INTERPRETER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"
-
-
-def missing_message(action: str, extra: str) -> str:
-    """Return the error text: ``action`` ("reading FBX") needs Blender, which an ``extra`` of this package installs."""
-    install = f"pip install 'keypose[{extra}]' (Python 3.11)"
-    return f"{action} needs: {install} or {INTERPRETER_VARIABLE}=a Python that can import bpy"
-
-
-def find_interpreter(message: str) -> str:
-    """Return a Python that has Blender's module: this one or the one of KEYPOSE_BLENDER_PYTHON; else MissingExtra."""
-    if importlib.util.find_spec("bpy") is not None:
-        return sys.executable
-    if path := os.environ.get(INTERPRETER_VARIABLE):
-        return path
-    raise MissingExtra(message)
+                    f"{facts.get('chosen')} is read; the option animation chooses another")  # fmt: skip

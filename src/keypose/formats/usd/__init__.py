@@ -7,16 +7,15 @@ pose becomes the reference pose. Scales and the transforms above the skeleton ar
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from typing import Any
 
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.errors import MissingExtra, ModelError
-from keypose.formats.base import Format, LoadOptions, Source
-from keypose.formats.local_poses import LocalPoses, decompose, find_reference_pose, remove_scales, unique_names
+from keypose.errors import ModelError
+from keypose.formats.base import Extra, Format, Source
+from keypose.formats.local_poses import LocalPoses, decompose, find_reference_pose, remove_scales
+from keypose.formats.orientation import unique_names
 from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
@@ -31,19 +30,18 @@ from keypose.formats.subprocess_readers import (
 from keypose.formats.usd.write import KeyposeData, read_keypose_data, write, write_keyed
 from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
+from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY
 
-MISSING = "reading USD needs: pip install 'keypose[usd]'"
-_OPENUSD = ExternalLibrary("OpenUSD", "usd_reader.py", start_bytes=2 << 30, missing_message=MISSING)
+_EXTRA = Extra("usd", "pxr")
+_OPENUSD = ExternalLibrary("OpenUSD", "usd_reader.py", 2 << 30, "reading USD", _EXTRA)
 _BINARY_MAGIC = b"PXR-USDC"
 
 
 def read(source: Source, options: LoadOptions) -> Motion:
     """Read one skeleton of a USD file and its animation."""
-    if importlib.util.find_spec("pxr") is None:
-        raise MissingExtra(MISSING)
     suffix = ".usdc" if source.data.startswith(_BINARY_MAGIC) else ".usda"
-    arrays, facts = read_in_subprocess(source, _OPENUSD, sys.executable, suffix, options)
+    arrays, facts = read_in_subprocess(source, _OPENUSD, suffix, options)
     try:
         return _build_motion(source, options, arrays, facts)
     except ModelError as error:
@@ -224,4 +222,17 @@ def _sniff(head: bytes) -> bool:
     return head.startswith((b"#usda", _BINARY_MAGIC))
 
 
-FORMAT = Format("USD", (".usda", ".usdc", ".usd"), _sniff, read, write, write_keyed=write_keyed, gzip=True)
+FORMAT = Format(
+    "USD",
+    (".usda", ".usdc", ".usd"),
+    _sniff,
+    read,
+    write,
+    write_keyed=write_keyed,
+    gzip=True,
+    extra=_EXTRA,
+    keys_as_metadata=True,
+    rounding_mm=0.01,  # 32-bit numbers
+    binary_suffixes=(".usdc", ".usd"),
+    variants={".usda": "text", ".usdc": "binary", ".usd": "binary, like .usdc"},
+)

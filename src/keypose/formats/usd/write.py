@@ -2,7 +2,7 @@
 
 One time sample per frame; time codes count frames from ``first_frame``. USD stores rotations and translations in single
 precision. A motion of unknown unit gets one that makes it a figure of natural size, and is read back without a unit.
-What USD cannot store is added as text (``keypose_data.py``).
+What USD cannot store is added as text (``KeyposeData``).
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import MissingExtra, ModelError
 from keypose.formats.base import SaveOptions, Source
-from keypose.formats.figure import Figure, bind_pose, build_figure, metres_per_unit, world_pose
-from keypose.formats.orientation import ROTATION_TO_Y_UP, prepend_pose
+from keypose.formats.figure import Figure, bind_pose, build_figure, world_pose
+from keypose.formats.orientation import ROTATION_TO_Y_UP, metres_per_unit, prepend_pose
 from keypose.kinematics import UPS, Up
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
 from keypose.rotations import conjugate, multiply, rotate, to_matrix
+
+VERSION = 1
+USD_UPS = ("Y", "Z")  # the up axes that a USD file can state
 
 
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
@@ -36,7 +39,7 @@ def write(motion: Motion, suffix: str, options: SaveOptions, keyed: KeyedMotion 
     try:
         from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, Vt
     except ImportError:
-        raise MissingExtra("writing USD needs: pip install 'keypose[usd]'") from None
+        raise MissingExtra("writing USD needs", "pip install 'keypose[usd]'") from None
 
     extra_frame = motion.reference_pose is not None and options.reference_pose
     keypose_data = build_keypose_data(motion, with_reference_pose=not extra_frame)
@@ -169,10 +172,6 @@ def _export(layer: Any, suffix: str) -> bytes:
         path = Path(folder) / f"out{suffix}"
         layer.Export(str(path))
         return path.read_bytes()
-
-
-VERSION = 1
-USD_UPS = ("Y", "Z")  # the up axes that a USD file can state
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from keypose.errors import FormatError
+from keypose.validation import is_sha256
 
 LEFTOVER_AFTER_S = 3600.0  # files still being written are younger
 OWNER_FILE = "keypose-library"  # at the top level, names the owning library: owner.py
-_HASH = re.compile(r"[0-9a-f]{64}")
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 
 # Temporary files of this program; no other file is ever deleted as a leftover.
@@ -27,15 +27,10 @@ def sha256_hex(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def is_hash(name: str) -> bool:
-    """Return whether ``name`` has the form of a sha256."""
-    return bool(_HASH.fullmatch(name))
-
-
 def is_blob_path(name: str) -> bool:
     """Return whether a relative name has the form of a blob path, ``ab/abcdef...``."""
     folder, _, file = name.partition("/")
-    return is_hash(file) and folder == file[:2]
+    return is_sha256(file) and folder == file[:2]
 
 
 def is_leftover(name: str) -> bool:
@@ -50,7 +45,7 @@ def is_library_name(name: str) -> bool:
 
 def check_hash(location: str | Path, digest: str) -> str:
     """Return ``digest``; FormatError if it is no sha256."""
-    if not is_hash(digest):
+    if not is_sha256(digest):
         raise FormatError(location, f"{digest[:80]!r} is no sha256, expected 64 hexadecimal digits")
     return digest
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from keypose.errors import FileError, FormatError, OptionError
+from keypose.errors import FileError, FormatError, Hint, OptionError
 from keypose.formats import Limits
 from keypose.formats.base import write_atomically
 from keypose.library.blobs.base import (
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 
 
 _OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+DEFAULT_LOCATION = ""  # as recorded in the database: beside it
+DEFAULT_SUFFIX = ".blobs"
+MAX_LOCATION_CHARS = 4000
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # no database stores these; file names that are not UTF-8 contain them
+_URL = re.compile(r"([a-z][a-z0-9+.-]+)://[^\x00-\x20]*")
+
+_TEMPLATE = "The bytes here belong to the Keypose library {identity}.\n"
+_PATTERN = re.compile(_TEMPLATE.format(identity="([0-9a-f]{32})").encode())
 
 
 class FolderBlobs:
@@ -73,7 +82,7 @@ class FolderBlobs:
         try:
             return check_content(path, _read(path, max(self.max_bytes, n_bytes)), digest)
         except FileNotFoundError:
-            raise FileError(f"{path}: no such file, though the library has a clip of it") from None
+            raise FileError("no such file, though the library has a clip of it", path=path) from None
         except OSError as error:
             raise _file_error(path, "read", error) from None
 
@@ -131,7 +140,7 @@ class FolderBlobs:
         except OSError as error:
             raise _file_error(self.root, "made", error) from None
         if not os.access(self.root, os.W_OK | os.X_OK):
-            raise FileError(f"{self.root}: cannot be written to")
+            raise FileError("cannot be written to", path=self.root)
 
     def read_owner(self) -> bytes | None:
         """Return the content of the owner file."""
@@ -206,9 +215,11 @@ def _read(path: Path, max_bytes: int) -> bytes:
 
 
 def _file_error(path: Path, action: str, error: OSError) -> FileError:
-    return error if isinstance(error, FileError) else FileError(
-        f"{path}: cannot be {action} ({error.strerror or error})"
-    )  # fmt: skip
+    return (
+        error
+        if isinstance(error, FileError)
+        else FileError(f"cannot be {action} ({error.strerror or error})", path=path)
+    )
 
 
 def _sync_folder(folder: Path) -> None:
@@ -222,13 +233,6 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-DEFAULT_LOCATION = ""  # as recorded in the database: beside it
-DEFAULT_SUFFIX = ".blobs"
-MAX_LOCATION_CHARS = 4000
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # no database stores these; file names that are not UTF-8 contain them
-_URL = re.compile(r"([a-z][a-z0-9+.-]+)://[^\x00-\x20]*")
-
-
 def choose_location(requested: str | PathLike[str] | None, recorded: str | None, dialect: Dialect) -> str:
     """Return the location to record for a new library (``recorded`` None), else the recorded one.
 
@@ -237,15 +241,22 @@ def choose_location(requested: str | PathLike[str] | None, recorded: str | None,
     location = None if requested is None else normalize_location(requested)
     if recorded is None:
         if location is None and dialect.path is None:
-            raise OptionError("blobs=None for a new library in a server, expected a folder or a URL for the bytes of "
-                              "its clips, that all who use it can reach")  # fmt: skip
+            raise OptionError(
+                "is not enough for a new library in a server",
+                option="blobs",
+                value=None,
+                expected="a folder or a URL for the bytes of its clips, that all who use it can reach",
+            )
         return DEFAULT_LOCATION if location is None or location == _default_path(dialect.path) else location
     if location is not None and location not in (
         recorded,
         _default_path(dialect.path) if recorded == DEFAULT_LOCATION else recorded,
     ):
-        raise OptionError(f"blobs={location!r}, expected {recorded or _default_path(dialect.path)!r}, where the bytes "
-                          "of this library are, or nothing")  # fmt: skip
+        raise OptionError(
+            option="blobs",
+            value=location,
+            expected=f"{recorded or _default_path(dialect.path)!r}, where the bytes of this library are, or nothing",
+        )
     return recorded
 
 
@@ -253,15 +264,17 @@ def normalize_location(location: str | PathLike[str]) -> str:
     """Return a path or URL as it is recorded: paths are absolute, URLs have no credentials."""
     text = os.fspath(location) if isinstance(location, str | PathLike) else ""
     if not isinstance(text, str) or not text or _UNSTORABLE.search(text) or len(text) > MAX_LOCATION_CHARS:
-        raise OptionError(f"blobs={str(location)[:80]!a}, expected a folder or a URL like s3://bucket/clips")
+        raise OptionError(option="blobs", value=location, expected="a folder or a URL like s3://bucket/clips")
     if "://" not in text:
         return os.path.abspath(text)  # noqa: PTH100  # links stay as they are
     if "::" in text or not _URL.fullmatch(text):
-        raise OptionError("blobs is a URL that cannot be read, expected one like s3://bucket/clips")
+        raise OptionError("a URL that cannot be read", option="blobs", expected="one like s3://bucket/clips")
     url_parts = urlsplit(text)
     if url_parts.password or "@" in url_parts.netloc or url_parts.query:
-        raise OptionError("blobs is a URL with a user, a password or options, expected them in the environment or in "
-                          "the settings of the store: the URL is kept in the database")  # fmt: skip
+        raise OptionError(
+            "blobs is a URL with a user, a password or options",
+            expected="them in the environment or in the settings of the store: the URL is kept in the database",
+        )
     if url_parts.scheme in ("file", "local"):
         return os.path.abspath(unquote(url_parts.path))  # noqa: PTH100
     return text.rstrip("/") if url_parts.netloc or url_parts.path.strip("/") else text
@@ -285,10 +298,6 @@ def open_blobs(location: str, dialect: Dialect, max_bytes: int = Limits().bytes)
 def _default_path(path: Path | None) -> str:
     """Return the path beside the database file, with links resolved; "" without a file."""
     return "" if path is None else os.path.realpath(path) + DEFAULT_SUFFIX
-
-
-_TEMPLATE = "The bytes here belong to the Keypose library {identity}.\n"
-_PATTERN = re.compile(_TEMPLATE.format(identity="([0-9a-f]{32})").encode())
 
 
 def is_identity(value: object) -> bool:
@@ -315,13 +324,25 @@ def choose_identity(blobs: Blobs, *, is_default_location: bool) -> str:
     if owner is not None:
         if is_default_location:
             return owner
-        raise OptionError(f"blobs={str(blobs)!r} are those of another library, expected a place of its own; if the "
-                          f"database of that one is lost, remove the file {OWNER_FILE} there first, and rebuild() "
-                          "takes its clips in")  # fmt: skip
+        first_step = f"if the database of that one is lost, remove the file {OWNER_FILE} there first, and"
+        raise OptionError(
+            "are those of another library",
+            option="blobs",
+            value=str(blobs),
+            expected="a place of its own",
+            hint=Hint(
+                python=f"{first_step} rebuild() takes its clips in",
+                command=f"{first_step} keypose library rebuild takes its clips in",
+            ),
+        )
     foreign_names = [name for name in blobs.top_level_names() or () if not is_library_name(name) or name == OWNER_FILE]
     if foreign_names:
-        raise OptionError(f"blobs={str(blobs)!r} holds other things ({foreign_names[0][:80]!r}), expected a place that "
-                          "is empty or not there")  # fmt: skip
+        raise OptionError(
+            f"holds other things ({foreign_names[0][:80]!r})",
+            option="blobs",
+            value=str(blobs),
+            expected="a place that is empty or not there",
+        )
     blobs.create()
     return secrets.token_hex(16)
 

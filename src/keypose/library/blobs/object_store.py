@@ -25,7 +25,7 @@ from keypose.library.blobs.base import (
 try:
     from fsspec.core import url_to_fs
 except ImportError:
-    raise MissingExtra("bytes in an object store need: pip install 'keypose[objects]'") from None
+    raise MissingExtra("bytes in an object store need", "pip install 'keypose[objects]'") from None
 
 # Stores with atomic writes; elsewhere bytes are written under a temporary name and then moved.
 ATOMIC_SCHEMES = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss", "r2"})
@@ -47,9 +47,9 @@ class FsspecBlobs:
         except ImportError as error:
             raise MissingExtra(f"{scheme}:// needs another package: {error}") from None
         except ValueError:
-            raise OptionError(f"blobs={url!r}: fsspec knows no {scheme}://") from None
+            raise OptionError(f"is of no known kind: fsspec knows no {scheme}://", option="blobs", value=url) from None
         except Exception as error:  # of the package of the store
-            raise FileError(f"{url}: cannot be used ({error or type(error).__name__})") from error
+            raise FileError(f"cannot be used ({error or type(error).__name__})", path=url) from error
         self._is_atomic = scheme in ATOMIC_SCHEMES
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class FsspecBlobs:
         try:
             data = self._read(path, max(self.max_bytes, n_bytes))
         except FileNotFoundError:
-            raise FileError(f"{self._display_url(path)}: no such file, though the library has a clip of it") from None
+            raise FileError("no such file, though the library has a clip of it", path=self._display_url(path)) from None
         return check_content(self._display_url(path), data, digest)
 
     def _read(self, path: str, max_bytes: int) -> bytes:
@@ -211,7 +211,7 @@ class FsspecBlobs:
             raise
         except Exception as error:
             reason: Any = getattr(error, "strerror", None) or error or type(error).__name__
-            raise FileError(f"{self._display_url(path)}: cannot be {action} ({reason})") from error
+            raise FileError(f"cannot be {action} ({reason})", path=self._display_url(path)) from error
 
 
 def _to_utc(time: datetime) -> datetime:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from keypose.errors import FileError, FormatError, MissingExtra, OptionError
 from keypose.library.extra import sa
-from keypose.library.tables import library_info as marker
+from keypose.library.tables import library_info
 
 try:
     import psycopg
     from sqlalchemy.dialects.postgresql import insert as postgres_insert
 except ImportError:
-    raise MissingExtra("a library in PostgreSQL needs: pip install 'keypose[postgres]'") from None
+    raise MissingExtra("a library in PostgreSQL needs", "pip install 'keypose[postgres]'") from None
 
 __all__ = ["Address", "Server", "postgres_insert", "prepare_server", "psycopg"]
 
@@ -22,6 +22,10 @@ MIN_SERVER = 15
 MIN_PGVECTOR = (0, 7)  # halfvec
 MIN_ITERATIVE_SCANS = (0, 8)
 _SETUP_LOCK = 0x6B6579706F7365  # "keypose": held while a library of the database is created
+
+SCHEMA = "keypose"
+CONNECT_S = 10  # connection timeout
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 class Server(NamedTuple):
@@ -52,13 +56,13 @@ def _check_server(cursor: psycopg.Cursor[Any], address: Address, busy_ms: int, c
     location = str(address)
     version = cursor.connection.info.server_version // 10_000
     if version < MIN_SERVER:
-        raise FileError(f"{location}: PostgreSQL {version}, expected {MIN_SERVER} or newer")
+        raise FileError(f"PostgreSQL {version}", path=location, expected=f"{MIN_SERVER} or newer")
     cursor.execute(f"SET LOCAL lock_timeout = {busy_ms}; SET LOCAL client_min_messages = warning")
     if not create and not _list_tables(cursor, address.schema):
-        raise FileError(f"{location}: no such library")
+        raise FileError("no such library", path=location)
     cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_SETUP_LOCK,))
     tables = _list_tables(cursor, address.schema)
-    if tables and marker.name not in tables:
+    if tables and library_info.name not in tables:
         raise FormatError(location, f"its schema {address.schema} is of something else, expected a library of clips")
     server = _ensure_extension(cursor, location)
     cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (address.schema,))
@@ -81,18 +85,28 @@ def _ensure_extension(cursor: psycopg.Cursor[Any], location: str) -> Server:
     if server is None:
         cursor.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
         if cursor.fetchone() is None:
-            raise FileError(f"{location}: the server lacks pgvector; ask the administrator to install it, then: "
-                            "CREATE EXTENSION vector")  # fmt: skip
+            raise FileError(
+                "the server lacks pgvector",
+                path=location,
+                hint="ask the administrator to install it, then: CREATE EXTENSION vector",
+            )
         try:
             cursor.execute("CREATE EXTENSION vector")
         except psycopg.errors.InsufficientPrivilege:
-            raise FileError(f"{location}: pgvector is not switched on in this database; ask the administrator: "
-                            "CREATE EXTENSION vector") from None  # fmt: skip
+            raise FileError(
+                "pgvector is not switched on in this database",
+                path=location,
+                hint="ask the administrator: CREATE EXTENSION vector",
+            ) from None
         server = _find_extension(cursor)
         assert server is not None
     if server.vector_version < MIN_PGVECTOR:
-        raise FileError(f"{location}: pgvector {'.'.join(map(str, server.vector_version))}, expected 0.7 or newer; ask "
-                        "the administrator: ALTER EXTENSION vector UPDATE")  # fmt: skip
+        raise FileError(
+            f"pgvector {'.'.join(map(str, server.vector_version))}",
+            path=location,
+            expected="0.7 or newer",
+            hint="ask the administrator: ALTER EXTENSION vector UPDATE",
+        )
     return server
 
 
@@ -103,11 +117,6 @@ def _find_extension(cursor: psycopg.Cursor[Any]) -> Server | None:
     )
     row = cursor.fetchone()
     return None if row is None else Server(str(row[0]), tuple(int(part) for part in str(row[1]).split(".")))
-
-
-SCHEMA = "keypose"
-CONNECT_S = 10  # connection timeout
-_NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True)
@@ -128,12 +137,14 @@ class Address:
         try:
             url = sa.make_url(text)
         except (sa.exc.ArgumentError, ValueError):
-            raise OptionError("a URL that cannot be read, expected postgresql://user@host:port/database") from None
+            raise OptionError("a URL that cannot be read", expected="postgresql://user@host:port/database") from None
         if not url.database:
-            raise OptionError("a URL without a database, expected postgresql://user@host:port/database")
+            raise OptionError("a URL without a database", expected="postgresql://user@host:port/database")
         schema = url.query.get("schema", SCHEMA)
         if not isinstance(schema, str) or not _NAME.fullmatch(schema) or schema.startswith("pg_"):
-            raise OptionError(f"schema={schema!r}, expected small letters, digits and _, at most 63, not pg_...")
+            raise OptionError(
+                option="schema", value=schema, expected="small letters, digits and _, at most 63, not pg_..."
+            )
         return cls(url.difference_update_query(["schema"]).set(drivername="postgresql+psycopg"), schema)
 
     @property

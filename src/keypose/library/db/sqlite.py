@@ -17,6 +17,18 @@ from keypose.library.tables import increment_changes, indexes, library_info
 
 FileIdentity = tuple[int, int]  # device and inode
 
+_FTS5 = "USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')"
+_SHADOWS = ("data", "idx", "content", "docsize", "config")  # suffixes of the internal tables of FTS5
+_NOT_DAMAGE = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOMEM,
+)
+
 
 class SqliteDialect:
     """An SQLite file: readers never wait, writers wait for each other, commits are durable."""
@@ -34,9 +46,9 @@ class SqliteDialect:
     def open(self, *, create: bool) -> sa.Engine:
         """Return an engine with connections in WAL mode; writing transactions take the lock when they begin."""
         if os.path.isdir(self.path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
-            raise FileError(f"{self.location}: is a folder, expected the file of a library")
+            raise FileError("is a folder", path=self.location, expected="the file of a library")
         if not create and not (os.path.isfile(self.path) and self.path.stat().st_size):  # noqa: PTH113 - as above
-            raise FileError(f"{self.location}: no such library")
+            raise FileError("no such library", path=self.location)
         engine = sa.create_engine(
             sa.URL.create("sqlite", database=self.location),
             creator=self._connect,
@@ -91,8 +103,12 @@ class SqliteDialect:
 
     def _check_same_file(self) -> None:
         if self._file is not None and self._file != self._current_file():
-            raise FileError(f"{self.location}: the file was removed, moved or replaced while the library was open, "
-                            "expected it to stay; open it again")  # fmt: skip
+            raise FileError(
+                "the file was removed, moved or replaced while the library was open",
+                path=self.location,
+                expected="it to stay",
+                hint="open it again",
+            )
 
     def _current_file(self) -> FileIdentity | None:
         """Return which file the path refers to, links resolved; None if there is none."""
@@ -191,22 +207,22 @@ class SqliteDialect:
         if isinstance(error, KeyposeError):
             return error
         if isinstance(error, sa.exc.TimeoutError):
-            return FileError(f"{self.location}: all connections have been in use for too long ({error})")
+            return FileError(f"all connections have been in use for too long ({error})", path=self.location)
         cause = getattr(error, "orig", None) or error
         if isinstance(cause, UnicodeEncodeError):
-            return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate), expected text")
+            return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate)", expected="text")
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(cause, UnicodeDecodeError):
             return FormatError(self.location, f"the database is damaged ({cause}), expected a library of clips")
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return FileError(f"{self.location}: another process has been writing for more than {self.busy_s:g} s")
+            return FileError(f"another process has been writing for more than {self.busy_s:g} s", path=self.location)
         if code == sqlite3.SQLITE_READONLY:
-            return FileError(f"{self.location}: cannot be written (you may only read it)")
+            return FileError("cannot be written (you may only read it)", path=self.location)
         if code == sqlite3.SQLITE_FULL:
-            return FileError(f"{self.location}: cannot be written (the disk is full)")
+            return FileError("cannot be written (the disk is full)", code="disk_full", path=self.location)
         if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT, 0):
             return FormatError(self.location, f"its tables are not those of a library ({cause})")
-        return FileError(f"{self.location}: cannot be used ({cause})")
+        return FileError(f"cannot be used ({cause})", path=self.location)
 
 
 def _text_or_bytes(data: bytes) -> str | bytes:
@@ -216,21 +232,8 @@ def _text_or_bytes(data: bytes) -> str | bytes:
         return data
 
 
-_FTS5 = "USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')"
-_SHADOWS = ("data", "idx", "content", "docsize", "config")  # suffixes of the internal tables of FTS5
-_NOT_DAMAGE = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_NOMEM,
-)
-
-
 def create_word_index(connection: sa.Connection) -> None:
-    """Create an empty index. Words have no diacritics (``text_normalization.py``), so all databases agree."""
+    """Create an empty index. Words have no diacritics (``rows.py``), so all databases agree."""
     try:
         connection.execute(sa.text("DROP TABLE IF EXISTS words"))
     except sa.exc.DBAPIError as error:

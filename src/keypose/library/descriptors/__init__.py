@@ -1,7 +1,7 @@
 """Descriptors: a clip as short vectors whose distance measures likeness, whatever the skeleton, position and heading.
 
-``description.py`` holds the input of all and the result; ``clip_vector.py`` and ``covariance.py`` compute features,
-``learned_spaces.py`` holds projections learned from other clips, ``gallery_ranking.py`` compares and ranks.
+``description.py`` holds the input of all, the result, and projections learned from other clips; ``clip_vector.py``
+computes features, ``gallery_ranking.py`` compares and ranks.
 """
 
 from __future__ import annotations

@@ -16,6 +16,11 @@ PERCENTILES = (5.0, 50.0, 95.0)
 BEGINNINGS_WEIGHT = 0.3  # seconds: weight of one beginning per second
 SIDED, WHOLE_BODY = 16, 14  # numbers of facts
 
+VELOCITY_WEIGHT = 0.2
+TRAVEL_WEIGHT = 0.3
+MIN_VARIANCE = 0.01  # square metres: less counts as still
+BLOCK_WINDOWS = 128  # computed together: 20 MB
+
 
 def clip_groups(body: Posture) -> dict[str, Floats]:
     """Return the features of each group, (N,), before projection to one vector."""
@@ -124,12 +129,6 @@ def _is_bent(a: Floats, middle: Floats, b: Floats, degrees: float) -> Bools:
     lengths = np.linalg.norm(u, axis=-1) * np.linalg.norm(w, axis=-1)
     is_bent: Bools = ((u * w).sum(axis=-1) > np.cos(np.deg2rad(degrees)) * lengths) & (lengths > 0)
     return is_bent
-
-
-VELOCITY_WEIGHT = 0.2
-TRAVEL_WEIGHT = 0.3
-MIN_VARIANCE = 0.01  # square metres: less counts as still
-BLOCK_WINDOWS = 128  # computed together: 20 MB
 
 
 class Scale(NamedTuple):

@@ -1,6 +1,4 @@
-"""The description of a clip, the motion of a body from which it is computed, and projections learned from other
-clips.
-"""
+"""The description of a clip, the motion from which it is computed, and learned projections."""
 
 from __future__ import annotations
 
@@ -19,6 +17,17 @@ Singles = NDArray[np.float32]
 
 AXES = 64  # of every descriptor
 EVEN_AXES = 44  # come first; the others change sign in the mirror image
+
+FEET = tuple(INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("foot", "toes"))
+FLOOR_PERCENTILE = 5.0
+
+N_NEAREST = 5  # background clips that determine the rarity of a window
+MIN_SPREAD = 1e-3
+MIN_RARITY = 1e-6
+_PARITY_SLICES = (
+    slice(EVEN_AXES),
+    slice(EVEN_AXES, None),
+)  # numbers that stay in the mirror image, and that change sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +69,6 @@ def _mirrored(windows: Windows) -> Windows:
     return replace(windows, vectors=freeze(windows.vectors * signs))
 
 
-FEET = tuple(INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("foot", "toes"))
-FLOOR_PERCENTILE = 5.0
-
-
 @dataclass(frozen=True, eq=False)
 class Posture(Frozen):
     """A body in the frame of its hips and heading: X to its left, Y up, Z ahead; metres, seconds, radians."""
@@ -101,15 +106,6 @@ def rotate_about_y(points: Floats, angles: Floats) -> Floats:
 def per_second(values: Floats) -> Floats:
     """Return the rate of change of ``values`` (T, ...); 0 for a single frame."""
     return np.asarray(np.gradient(values, axis=0) * FPS) if len(values) > 1 else np.zeros_like(values)
-
-
-N_NEAREST = 5  # background clips that determine the rarity of a window
-MIN_SPREAD = 1e-3
-MIN_RARITY = 1e-6
-_PARITY_SLICES = (
-    slice(EVEN_AXES),
-    slice(EVEN_AXES, None),
-)  # numbers that stay in the mirror image, and that change sign
 
 
 @dataclass(frozen=True, eq=False)

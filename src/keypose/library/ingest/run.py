@@ -7,40 +7,58 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from keypose.batch import Outcome, default_jobs, map_clips
 from keypose.batch.dask_map import SCHEMES, map_on_dask
+from keypose.batch.file_discovery import discover_clips
 from keypose.batch.worker import run_item
-from keypose.errors import KeyposeError, OptionError
-from keypose.formats.base import LoadOptions
+from keypose.errors import FileError, KeyposeError, OptionError
 from keypose.library.analysis import (
     ANALYSIS_VERSION,
+    CONVERSION_NOTES,
     MULTI_FILE_SUFFIXES,
+    Conversion,
     FileContent,
     PreparedClip,
     PrepareJob,
     SourceFile,
+    check_tolerance_mm,
     read_content,
     read_source,
     run_prepare_job,
 )
-from keypose.library.clip_insert import InsertResult, find_existing, has_intact_bytes, insert_clips, restore_bytes
-from keypose.library.load_options import DEFAULT_LOAD_OPTIONS
+from keypose.library.clip_insert import (
+    InsertResult,
+    find_existing,
+    has_intact_bytes,
+    insert_clips,
+    parse_load_keywords,
+    restore_bytes,
+)
 from keypose.library.metadata import ClipMetadata, default_name, default_source
 from keypose.library.records import Clip, IngestCounts, IngestFailure, IngestProgress, IngestReport
-from keypose.library.rows import clean_tags
+from keypose.library.rows import clean_note, clean_tags
 from keypose.library.store import Store
-from keypose.validation import check_int, check_text
+from keypose.options import DEFAULT_LOAD_OPTIONS, LoadKeywords, LoadOptions
+from keypose.validation import check_bool, check_int, check_text
 
 MAX_BATCH_CLIPS = 8  # per transaction
 MAX_BATCH_BYTES = 64 << 20  # per transaction
 MAX_BATCH_WAIT_S = 0.5  # of a prepared clip for the rest of its batch
 
-EXACT_NOTE = "kept byte for byte since before, which is better than tolerance_mm=..."
+EXACT_NOTE = "kept byte for byte since before, which is better than within a tolerance"
 
 OnProgress = Callable[[IngestProgress], None]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# There are many small clips: each process uses one thread.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+MAX_TEXT_CHARS = 60  # of a field in a note
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,7 @@ class _PendingFile:
     job: PrepareJob
     warnings: tuple[str, ...] = ()  # of the local reader
     notes: tuple[str, ...] = ()
-    conversion_note: str = ""
+    conversion: Conversion | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +116,12 @@ class IngestRun:
             self.total, self.n_added, self.n_existing, self.n_failed, self.motion_s, time.monotonic() - self.started_at
         )
 
-    def report_failure(self, path: Path, message: str, warnings: tuple[str, ...] = ()) -> None:
+    def report_failure(
+        self, path: Path, message: str, warnings: tuple[str, ...] = (), error: KeyposeError | None = None
+    ) -> None:
         """Count and report a file that cannot be ingested."""
         self.n_failed += 1
-        self._report(path, None, message, warnings)
+        self._report(path, None, message, warnings, error=error)
 
     def _jobs(self, files: Sequence[InputFile]) -> Iterator[PrepareJob]:
         """Yield jobs for files with new content, lazily, as workers need them."""
@@ -110,7 +130,7 @@ class IngestRun:
             try:
                 metadata, content = self.metadata.build_metadata(file), read_content(file.path, self.store.limits)
             except KeyposeError as error:
-                self.report_failure(file.path, str(error))
+                self.report_failure(file.path, str(error), error=error)
                 continue
             existing = (
                 find_existing(self.store, content, metadata, self.tolerance_mm)
@@ -138,7 +158,7 @@ class IngestRun:
         if not has_intact_bytes(self.store, existing.clip):
             outcome = self._read(path, content)
             if outcome.value is None:
-                self.report_failure(path, _failure_message(outcome, path), outcome.warnings)
+                self.report_failure(path, *_describe_failure(outcome, path))
                 return
             existing, warnings = (
                 InsertResult(restore_bytes(self.store, existing.clip, outcome.value), is_repaired=True),
@@ -171,7 +191,7 @@ class IngestRun:
         """Return a job for the motion of a file that needs other files; None if it is done or has failed."""
         outcome = self._read(path, content)
         if outcome.value is None:
-            self.report_failure(path, _failure_message(outcome, path), outcome.warnings)
+            self.report_failure(path, *_describe_failure(outcome, path))
             return None
         source, warnings = outcome.value, outcome.warnings
         existing = find_existing(self.store, source.content, metadata, self.tolerance_mm)
@@ -184,7 +204,7 @@ class IngestRun:
             self._job(path, source.content, DEFAULT_LOAD_OPTIONS),
             warnings,
             source.motion.notes,
-            source.conversion_note,
+            source.conversion,
         )
 
     def _read(self, path: Path, content: FileContent) -> Outcome[SourceFile]:
@@ -199,7 +219,8 @@ class IngestRun:
         warnings = pending.warnings + tuple(text.replace(worker_path, own_path) for text in outcome.warnings)
         value = outcome.value
         if value is None:
-            self.report_failure(pending.path, _failure_message(outcome, pending.path, worker_path), warnings)
+            message, _, error = _describe_failure(outcome, pending.path, worker_path)
+            self.report_failure(pending.path, message, warnings, error)
             return
         if value.analysis.version != ANALYSIS_VERSION:
             raise KeyposeError(f"a worker analyses by version {value.analysis.version}, expected "
@@ -208,7 +229,7 @@ class IngestRun:
             value,
             data=value.data or pending.job.data,
             notes=pending.notes or value.notes,
-            conversion_note=pending.conversion_note or value.conversion_note,
+            conversion=pending.conversion or value.conversion,
         )
         self.ready.append(_PreparedFile(pending, prepared, warnings))
         now = time.monotonic()
@@ -228,8 +249,9 @@ class IngestRun:
         for file, result in zip(batch, results, strict=True):
             self.n_added, self.n_existing = self.n_added + result.is_new, self.n_existing + (not result.is_new)
             self.motion_s += result.clip.duration_s if result.is_new else 0.0
-            all_notes = tuple(filter(None, (*file.prepared.notes, file.prepared.conversion_note)))
-            notes = drop_repeated_notes(all_notes, file.warnings)
+            conversion = file.prepared.conversion
+            conversion_notes = () if conversion is None else (CONVERSION_NOTES[conversion],)
+            notes = drop_repeated_notes((*file.prepared.notes, *conversion_notes), file.warnings)
             self._report(file.pending.path, result, warnings=file.warnings, notes=notes)
 
     def _report(
@@ -239,6 +261,7 @@ class IngestRun:
         message: str = "",
         warnings: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
+        error: KeyposeError | None = None,
     ) -> None:
         if self.on_progress is None:
             return
@@ -263,6 +286,7 @@ class IngestRun:
                 is_repaired=result is not None and result.is_repaired,
                 warnings=warnings,
                 notes=notes,
+                error=error,
             )
         )
 
@@ -271,13 +295,20 @@ def _may_need_other_files(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(MULTI_FILE_SUFFIXES)
 
 
-def _failure_message(outcome: Outcome[Any], path: Path, worker_path: str = "") -> str:
-    """Return the message of a failure with the file's own path, wherever it was read."""
+def _describe_failure(
+    outcome: Outcome[Any], path: Path, worker_path: str | None = None
+) -> tuple[str, tuple[str, ...], KeyposeError | None]:
+    """Return the message, the warnings and the error of a failure, with the file's own path, wherever it was read."""
     assert outcome.failure is not None
-    message = outcome.failure.message.replace(worker_path, os.fspath(path)) if worker_path else outcome.failure.message
+    error, message, own_path = outcome.failure.error, outcome.failure.message, os.fspath(path)
+    if error is not None:
+        error = error.with_fields(path=own_path) if error.path in (None, worker_path) else error
+        message = str(error)
+    if worker_path:
+        message = message.replace(worker_path, own_path)
     if outcome.failure.is_bug:
         message = f"{outcome.failure.kind}: {message}"
-    return message if os.fspath(path) in message else f"{path}: {message}"
+    return message if own_path in message else f"{path}: {message}", outcome.warnings, error
 
 
 @dataclass(eq=False)
@@ -308,13 +339,6 @@ class ReportCollector:
         return IngestReport(
             tuple(self.added), tuple(self.existing), tuple(self.failures), tuple(self.warnings), tuple(self.notes)
         )
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-# There are many small clips: each process uses one thread.
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -350,7 +374,7 @@ def choose_engine(jobs: int | None, engine: str | None) -> Engine:
     if engine is None:
         return Engine(count)
     if not check_text("engine", engine).startswith(SCHEMES):
-        raise OptionError(f"engine={engine!r}, expected the address of a Dask scheduler: dask://host:8786")
+        raise OptionError(option="engine", value=engine, expected="the address of a Dask scheduler: dask://host:8786")
     if count is not None:
         raise OptionError(f"jobs={jobs} and engine={engine!r}: a cluster has as many workers as it has")
     return Engine(None, engine)
@@ -366,9 +390,6 @@ def _limit_threads() -> Iterator[None]:
     finally:
         for name in added:
             os.environ.pop(name, None)
-
-
-MAX_TEXT_CHARS = 60  # of a field in a note
 
 
 @dataclass(frozen=True)
@@ -402,7 +423,7 @@ class IngestMetadata:
     def unchanged_field_notes(self, clip: Clip) -> list[str]:
         """Return a note for each field of an existing clip that keeps its other value."""
         return [
-            f"its {field} stays {_shorten(getattr(clip, field))!r}: describe(...) changes it"
+            f"its {field} stays {_shorten(getattr(clip, field))!r}; describe changes it"
             for field, text in self.fields.items()
             if text and getattr(clip, field) != text
         ]
@@ -415,3 +436,63 @@ def drop_repeated_notes(notes: Sequence[str], warnings: Sequence[str]) -> tuple[
 
 def _shorten(text: str) -> str:
     return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]}..."
+
+
+def ingest(
+    store: Store,
+    sources: Iterable[str | PathLike[str]],
+    *,
+    tags: Iterable[str] = (),
+    source: str | None = None,
+    licence: str = "",
+    note: str = "",
+    tolerance_mm: float | None = None,
+    jobs: int | None = None,
+    engine: str | None = None,
+    on_progress: OnProgress | None = None,
+    tag_folders: bool = False,
+    **load_options: Unpack[LoadKeywords],
+) -> IngestCounts:
+    """Ingest files, all motion files in and below folders, and matches of patterns.
+
+    Unreadable files are skipped and reported. Existing content is not analysed again, so an interrupted ingest
+    continues when it is started again; only files that need others (AMC, glTF with buffers) are read again.
+    ``on_progress`` is called for each file after it is durable; clips are not collected, so memory does not grow with
+    their number.
+
+    ``load_options`` are keywords of ``load``. With any of them all files are read again, and a file that reads
+    differently than without them becomes a separate clip. ``tag_folders``: names of the folders below the given one
+    become tags.
+
+    ``jobs`` processes of this machine do the work (None: one per core), or the cluster ``engine``
+    (``dask://host:8786``), whose workers receive the bytes and need no access to our disk.
+    """
+    fields = {"licence": clean_note("licence", licence), "note": clean_note("note", note)}
+    if source is not None:
+        fields["source"] = clean_note("source", source)
+    tolerance = check_tolerance_mm(tolerance_mm)
+    options = parse_load_keywords(load_options)
+    animation = "" if options.animation is None else str(options.animation)
+    metadata = IngestMetadata(clean_tags(tags), fields, check_bool("tag_folders", tag_folders), animation)
+    chosen_engine = choose_engine(jobs, engine)
+    files, problems = _find_files(sources)
+    run = IngestRun(store, chosen_engine, metadata, tolerance, options, on_progress, len(files) + len(problems))
+    for name, error in problems:
+        run.report_failure(Path(name), str(error), error=error)
+    return run.run(files)
+
+
+def _find_files(sources: Iterable[str | PathLike[str]]) -> tuple[list[InputFile], list[tuple[str, FileError]]]:
+    """Return the files, each once, and the sources that matched nothing, with their errors."""
+    files_by_path: dict[str, InputFile] = {}
+    problems: list[tuple[str, FileError]] = []
+    for source in sources:
+        try:
+            name = os.fspath(source)
+        except TypeError:
+            raise OptionError(f"{type(source).__name__} to add", expected="paths of files and folders") from None
+        inputs = discover_clips([name])
+        problems += [(name, problem) for problem in inputs.problems]
+        for file in inputs.files:
+            files_by_path.setdefault(os.path.abspath(file.path), InputFile(file.path, file.relative))  # noqa: PTH100 - links stay
+    return list(files_by_path.values()), problems

@@ -17,6 +17,7 @@ from keypose.library.search.part_features import AXES, GROUPS, SIZE, QueryVarian
 
 EPSILON = 1e-9  # makes two mean bodies identical instead of undefined
 BLOCK_SAMPLES = 8192  # compared at a time, to fit the processor cache
+DECIMALS = 6  # of similarity: the rest is rounding noise and must not break ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +182,6 @@ def _correlate_within_query(samples: Singles, starts: Ints, count: int, query: S
     positions = np.arange(len(query) - sample_offsets[-1])
     windows: NDArray[np.float32] = query[positions[:, None] + sample_offsets].reshape(len(positions), -1)
     return np.asarray(clips @ windows.T)
-
-
-DECIMALS = 6  # of similarity: the rest is rounding noise and must not break ties
 
 
 @dataclass(frozen=True)

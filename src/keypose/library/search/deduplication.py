@@ -36,7 +36,7 @@ class Take:
     @cached_property
     def length(self) -> int:
         """Number of samples of the track."""
-        return len(self.track)
+        return len(self.track.vectors)
 
     @cached_property
     def samples(self) -> Floats:

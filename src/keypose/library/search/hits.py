@@ -21,6 +21,9 @@ from keypose.library.search.swing_overlap import SwingMatch, SwingSpan, match_sw
 
 MAX_NAMED_PARTS = 2
 
+MAX_SPANS = 5
+SHORT_DESCRIPTORS = tuple(name for name, kind in KINDS.items() if kind.scale == SECOND)
+
 
 class SpanPair(NamedTuple):
     """A span of the query and the matching span of the clip, in seconds."""
@@ -216,10 +219,6 @@ def frames_between(clip: Clip, start_s: float, end_s: float) -> tuple[int, int]:
     """Return the frames of a clip between two times as a half-open range, at least one."""
     start = min(max(round(start_s * clip.fps), 0), clip.n_frames - 1)
     return start, min(max(round(min(end_s, clip.duration_s) * clip.fps), start + 1), clip.n_frames)
-
-
-MAX_SPANS = 5
-SHORT_DESCRIPTORS = tuple(name for name, kind in KINDS.items() if kind.scale == SECOND)
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,21 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from keypose.arrays import Bools, Floats
+from keypose.errors import FormatError
 from keypose.library import analysis_rows
 from keypose.library.descriptors import Description, Windows
 from keypose.library.descriptors.description import Singles
 from keypose.library.descriptors.gallery_ranking import IncrementalGalleries
 from keypose.library.extra import sa
 from keypose.library.incremental_index import IncrementalIndex, Indices
+from keypose.library.records import rebuild_hint
 from keypose.library.search.candidate_source import ClipCandidates, ClipIds, ClipQuery, PartCandidates, PoseMatch
 from keypose.library.search.part_gallery import IncrementalPartGallery, PartTrack
 from keypose.library.search.pose_search import IncrementalPoseIndex
 from keypose.library.search.swing_overlap import SwingTable
+from keypose.library.tables import (
+    library_info,
+)
 
 Item = TypeVar("Item")
 Index = TypeVar("Index")
@@ -324,7 +329,7 @@ class TableReader:
 
     def changes(self, connection: sa.Connection) -> int:
         """Return the change counter of the library."""
-        return analysis_rows.load_change_count(connection)
+        return load_change_count(connection)
 
     def checksums(self, connection: sa.Connection) -> dict[int, str]:
         """Return the checksums of the searchable clips."""
@@ -355,3 +360,13 @@ class TableReader:
     def swing_tables_by_id(self, connection: sa.Connection, clip_ids: Sequence[int]) -> dict[int, SwingTable]:
         """Return swing tables of all clips; empty without a body."""
         return analysis_rows.load_swing_tables(connection, clip_ids)
+
+
+def load_change_count(connection: sa.Connection) -> int:
+    """Return the change counter of the library, which grows with every write that can change search results."""
+    changes = connection.execute(sa.select(library_info.c.changes)).scalar_one()
+    if not isinstance(changes, int):
+        location = connection.engine.url.database or "the library"
+        problem, hint = f"{changes!r:.60} changes", rebuild_hint("makes it sound")
+        raise FormatError(location, problem, code="needs_rebuild", expected="a number", hint=hint)
+    return changes

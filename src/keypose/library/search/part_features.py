@@ -1,5 +1,6 @@
-"""Features of part search: positions, velocities and heights by body group, as ten short vectors per second;
-variants of a query.
+"""Features of part search, as ten short vectors per second, and the variants of a query.
+
+They are positions, velocities and heights by body group.
 """
 
 from __future__ import annotations
@@ -18,9 +19,38 @@ from keypose.errors import ModelError, OptionError
 from keypose.library.canonical import FPS, INDEX, LIMBS, CanonicalBody, canonical_body
 from keypose.library.descriptors.description import Posture, Singles, posture
 from keypose.model import Motion
-from keypose.validation import check_number, format_value
+from keypose.validation import check_number
 
 Halves = NDArray[np.float16]
+
+RATE = 10.0  # samples per second, each the mean of its frames
+FRAMES = round(FPS / RATE)  # per sample
+SPACES = {"left_arm": "arm", "right_arm": "arm", "left_leg": "leg", "right_leg": "leg", "trunk": "trunk"}  # by group
+GROUPS = tuple(SPACES)
+
+# Weights that make features of other units count about as much as positions in metres.
+VELOCITY_WEIGHT = 0.1  # seconds
+TRAVEL_WEIGHT = 0.3
+TURNING_WEIGHT = 0.2
+HEIGHT_WEIGHT = 1.5  # of limbs above the floor
+
+_JOINTS_OF = {"arm": LIMBS[:3], "leg": LIMBS[3:]}
+_TRUNK = (INDEX["chest"], INDEX["head"])
+_OUTWARD_SIGNS = {"left": np.array((1.0, 1.0, 1.0)), "right": np.array((-1.0, 1.0, 1.0))}
+IS_ODD = np.array((*((1, 0, 0) * (2 * len(_TRUNK) + 1)), 1, *((0,) * (len(_TRUNK) + 1))), bool)  # features of the trunk
+
+SPEEDS = (1.0, 0.7, 1.4)  # of the span relative to the query
+GROUP_NAMES = {
+    **{group: (group,) for group in GROUPS},
+    "arms": ("left_arm", "right_arm"),
+    "legs": ("left_leg", "right_leg"),
+}
+_MIRRORED_GROUPS = {"left_arm": "right_arm", "right_arm": "left_arm", "left_leg": "right_leg", "right_leg": "left_leg"}
+
+AXES = 8  # per group
+EVEN_AXES = 5  # of the trunk, first; the others change sign in the mirror image
+SIZE = AXES * len(GROUPS)  # of a sample
+MAX_VALUE = 16.0  # limits the weight of jumps in the capture
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +80,9 @@ class PartTrack(Frozen):
         start = check_number("start", start_s, min_value=0.0)
         end = min(check_number("end", end_s, above=start), self.duration_s)
         if start >= end:
-            raise OptionError(f"start={start:g}, expected a time before the clip ends, at {self.duration_s:g} s")
+            raise OptionError(
+                option="start", value=start, expected=f"a time before the clip ends, at {self.duration_s:g} s"
+            )
         first = min(round((start + self.start_offset_s) * RATE), len(self) - 1)
         n = max(round((end - start) * RATE), 1)
         after = start + self.start_offset_s - first / RATE
@@ -82,23 +114,6 @@ def build_part_track(clip: Motion | CanonicalBody, basis: Basis | None = None) -
         return None
     vectors = (load_shipped() if basis is None else basis).project(group_features(posture(body)))
     return PartTrack(freeze(vectors.astype(np.float16)), body.duration_s)
-
-
-RATE = 10.0  # samples per second, each the mean of its frames
-FRAMES = round(FPS / RATE)  # per sample
-SPACES = {"left_arm": "arm", "right_arm": "arm", "left_leg": "leg", "right_leg": "leg", "trunk": "trunk"}  # by group
-GROUPS = tuple(SPACES)
-
-# Weights that make features of other units count about as much as positions in metres.
-VELOCITY_WEIGHT = 0.1  # seconds
-TRAVEL_WEIGHT = 0.3
-TURNING_WEIGHT = 0.2
-HEIGHT_WEIGHT = 1.5  # of limbs above the floor
-
-_JOINTS_OF = {"arm": LIMBS[:3], "leg": LIMBS[3:]}
-_TRUNK = (INDEX["chest"], INDEX["head"])
-_OUTWARD_SIGNS = {"left": np.array((1.0, 1.0, 1.0)), "right": np.array((-1.0, 1.0, 1.0))}
-IS_ODD = np.array((*((1, 0, 0) * (2 * len(_TRUNK) + 1)), 1, *((0,) * (len(_TRUNK) + 1))), bool)  # features of the trunk
 
 
 def group_features(body: Posture) -> dict[str, Floats]:
@@ -151,15 +166,6 @@ def _trunk_features(body: Posture) -> Floats:
     )
 
 
-SPEEDS = (1.0, 0.7, 1.4)  # of the span relative to the query
-GROUP_NAMES = {
-    **{group: (group,) for group in GROUPS},
-    "arms": ("left_arm", "right_arm"),
-    "legs": ("left_leg", "right_leg"),
-}
-_MIRRORED_GROUPS = {"left_arm": "right_arm", "right_arm": "left_arm", "left_leg": "right_leg", "right_leg": "left_leg"}
-
-
 @dataclass(frozen=True, eq=False)
 class QueryVariant(Frozen):
     """One form in which the query is searched for."""
@@ -189,7 +195,7 @@ def parse_groups(joints: Sequence[str] | None) -> set[str]:
     if joints is None:
         return set(GROUPS)
     if isinstance(joints, str) or not joints or any(name not in GROUP_NAMES for name in joints):
-        raise OptionError(f"joints={format_value(joints)}, expected some of {', '.join(GROUP_NAMES)}")
+        raise OptionError(option="joints", value=joints, expected=f"some of {', '.join(GROUP_NAMES)}")
     return {group for name in joints for group in GROUP_NAMES[name]}
 
 
@@ -212,12 +218,6 @@ def _resample(vectors: Singles, n: int) -> Singles:
     share = (at - before)[:, None].astype(np.float32)
     resampled: Singles = (1 - share) * vectors[before] + share * vectors[after]
     return resampled
-
-
-AXES = 8  # per group
-EVEN_AXES = 5  # of the trunk, first; the others change sign in the mirror image
-SIZE = AXES * len(GROUPS)  # of a sample
-MAX_VALUE = 16.0  # limits the weight of jumps in the capture
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ MAX_SAMPLES = 10  # of a query; longer ones are compared by every 2nd, 4th, 8th,
 CANDIDATE_FACTOR = 3  # times ``limit`` clips are refined if a stride was used,
 MIN_CANDIDATES = 32  # but no fewer than this
 MAX_STRIDE = 16  # each stride takes as much memory as the samples
+__all__ = ["GROUPS", "GROUP_NAMES", "RATE", "PartGallery", "PartMatch", "PartTrack", "build_part_track"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class PartGallery(Frozen):
         allowed = np.ones(len(self.durations_s), bool) if is_allowed is None else np.asarray(is_allowed, bool)
         if allowed.shape != self.durations_s.shape:
             raise OptionError(
-                f"among: shape {allowed.shape}, expected one flag for each of {len(self.durations_s)} clips"
+                f"among: shape {allowed.shape}", expected=f"one flag for each of {len(self.durations_s)} clips"
             )
         if not allowed.any():
             return []
@@ -179,6 +180,3 @@ class IncrementalPartGallery:
             }
             self._levels |= {stride: IncrementalLevel.from_level(level) for stride, level in new.items()}
             self._last_snapshot = None
-
-
-__all__ = ["GROUPS", "GROUP_NAMES", "RATE", "PartGallery", "PartMatch", "PartTrack", "build_part_track"]

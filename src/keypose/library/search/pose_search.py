@@ -23,6 +23,7 @@ HALF_SCORE_CM = 10.0  # rms distance of joints with score 0.5
 MIN_GAP_S = 1.0  # between poses of one clip
 _MIRRORED = np.append((3 * np.array(PARTNERS)[:, None] + np.arange(3)).ravel(), 3 * len(JOINTS))
 _SIGNS = np.append(np.tile((-1.0, 1.0, 1.0), len(JOINTS)), 1.0).astype(np.float32)
+INITIAL_ROWS = 256  # examined first; four times as many if they are not enough
 
 
 def mirror_pose(vector: Singles) -> Singles:
@@ -106,9 +107,6 @@ class PoseRanker:
             if all(abs(candidate.start_s - other) >= self._min_gap_s for other in other_starts):
                 merged.append(candidate)
         return merged
-
-
-INITIAL_ROWS = 256  # examined first; four times as many if they are not enough
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,25 +10,38 @@ import numpy as np
 
 from keypose.anatomy import Anatomy
 from keypose.arrays import Bools, Floats, freeze_floats
-from keypose.errors import ModelError, OptionError
-from keypose.library.analysis import MIN_FPS, compute_swing_table, empty_swing_table
-from keypose.library.analysis_rows import is_searchable
+from keypose.errors import Hint, ModelError, OptionError
+from keypose.library.analysis import (
+    MIN_FPS,
+    compute_swing_table,
+    empty_swing_table,
+)
+from keypose.library.analysis_rows import IS_SEARCHABLE
 from keypose.library.canonical import FPS, INDEX, JOINTS, LIMBS, REQUIRED_JOINTS, CanonicalBody, canonical_body
 from keypose.library.descriptors import Description, describe_body
 from keypose.library.descriptors.description import Singles, posture
 from keypose.library.extra import sa
-from keypose.library.records import Clip
+from keypose.library.records import Clip, rebuild_hint
 from keypose.library.rows import find_clip, is_in_trash, load_clips_by_id
 from keypose.library.search.candidate_source import CandidateSource
 from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
 from keypose.library.store import Store
+from keypose.library.tables import (
+    analyses,
+)
 from keypose.model import Motion
-from keypose.validation import check_int, format_value
+from keypose.validation import check_int
 
-_HINT = "expected a figure with both knees; search by words instead: library.clips('walk')"
+_WORDS_HINT = Hint(
+    python="search by words instead: library.clips('walk')",
+    command="search by words instead: keypose library list walk",
+)
 MAX_NAMED_JOINTS = 4
 POSE_SIZE = 3 * len(JOINTS) + 1
+
+_CANONICAL = Anatomy(JOINTS, tuple("spine" if joint == "chest" else joint for joint in JOINTS))
+_SWING_PARTS = Anatomy(BODY_PARTS, tuple("spine1" if part == "chest" else part for part in BODY_PARTS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +87,10 @@ class Query:
     def body(self) -> CanonicalBody:
         """The canonical body; OptionError, with what is missing, if there is none."""
         if self.is_too_slow:
-            raise OptionError(self.no_body_message())
+            raise self.no_body_error()
         body = canonical_body(self.motion)
         if body is None:
-            raise OptionError(self.no_body_message())
+            raise self.no_body_error()
         return body
 
     def load_descriptions(
@@ -89,7 +102,7 @@ class Query:
         else:
             stored = source.descriptions(connection, [self.clip_id]) if self.is_stored else {}
             if self.clip_id not in stored:
-                raise OptionError(self.no_body_message())
+                raise self.no_body_error()
             description = stored[self.clip_id]
         return [description, description.mirrored()] if mirrored else [description]
 
@@ -99,7 +112,7 @@ class Query:
             return build_part_track(self.body)
         stored = source.tracks(connection, [self.clip_id]) if self.is_stored else {}
         if self.clip_id not in stored:
-            raise OptionError(self.no_body_message())
+            raise self.no_body_error()
         return stored[self.clip_id]
 
     def compute_pose_vector(self, frame: int) -> Singles:
@@ -124,14 +137,20 @@ class Query:
     def _computed_swing_table(self) -> SwingTable:
         return compute_swing_table(self.motion)
 
-    def no_body_message(self) -> str:
+    def no_body_error(self) -> OptionError:
         """Return why the query cannot be compared: no body, or not analysed by this version."""
         if self.is_too_slow:
             name = self.clip.name if self.clip is not None else self.motion.name or "the query"
-            return f"{name}: {self.fps:g} frames in a second, expected at least {MIN_FPS:g} to compare it by"
+            problem, expected = f"{self.fps:g} frames in a second", f"at least {MIN_FPS:g} to compare it by"
+            return OptionError(problem, code="too_slow", subject=name, expected=expected)
         if canonical_body(self.motion) is None or self.clip is None:
-            return _no_body_message(self.motion)
-        return f"clip {self.clip.name!r} was not analysed by this version, expected one that was: rebuild() does it"
+            return _no_body_error(self.motion)
+        return OptionError(
+            f"clip {self.clip.name!r} was not analysed by this version",
+            code="needs_rebuild",
+            expected="one that was",
+            hint=rebuild_hint("does it"),
+        )
 
 
 def parse_query(store: Store, query: Motion | str) -> Query:
@@ -142,7 +161,7 @@ def parse_query(store: Store, query: Motion | str) -> Query:
     if isinstance(query, Motion):
         return Query(store, query)
     if not isinstance(query, str):
-        raise OptionError(f"query={format_value(query)}, expected a Motion or the name of a clip of the library")
+        raise OptionError(option="query", value=query, expected="a Motion or the name of a clip of the library")
     with store.database.begin_read() as connection:
         clip_id, clip = find_clip(connection, query)
         is_stored, is_trashed = is_searchable(connection, clip_id), is_in_trash(connection, clip_id)
@@ -164,20 +183,22 @@ def parse_frame_range(start: int, end: int, n_frames: int) -> tuple[int, int]:
     first, stop = check_int("start", start, min_value=0), check_int("end", end)
     if not first < stop <= n_frames:
         raise OptionError(
-            f"frames {first}:{stop} of {n_frames}, expected a start below the end, which is at most {n_frames}"
+            f"frames {first}:{stop} of {n_frames}", expected=f"a start below the end, which is at most {n_frames}"
         )
     return first, stop
 
 
-def _no_body_message(motion: Motion) -> str:
+def _no_body_error(motion: Motion) -> OptionError:
     existing_parts = set(motion.skeleton.anatomy.body_parts)
     missing: Sequence[str] = [part for part in (*REQUIRED_JOINTS, *JOINTS) if part not in existing_parts]
     problem = f"no {', '.join(dict.fromkeys(missing[:MAX_NAMED_JOINTS]))}" if missing else "its bones have no length"
-    return f"{motion.name or 'the query'}: no body that can be compared ({problem}), {_HINT}"
-
-
-_CANONICAL = Anatomy(JOINTS, tuple("spine" if joint == "chest" else joint for joint in JOINTS))
-_SWING_PARTS = Anatomy(BODY_PARTS, tuple("spine1" if part == "chest" else part for part in BODY_PARTS))
+    return OptionError(
+        f"no body that can be compared ({problem})",
+        code="no_body",
+        subject=motion.name or "the query",
+        expected="a figure with both knees",
+        hint=_WORDS_HINT,
+    )
 
 
 def parse_joint_names(joints: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -186,7 +207,7 @@ def parse_joint_names(joints: str | Sequence[str] | None) -> tuple[str, ...] | N
         return None
     names = (joints,) if isinstance(joints, str) else tuple(joints) if isinstance(joints, Iterable) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise OptionError(f"joints={format_value(joints)}, expected names of body parts such as 'left_arm' or 'legs'")
+        raise OptionError(option="joints", value=joints, expected="names of body parts such as 'left_arm' or 'legs'")
     for name in names:
         _CANONICAL.joints(name)  # raises UnknownJoint
     return names
@@ -236,3 +257,11 @@ def pose_scales(names: Sequence[str] | None) -> Floats:
     grounded = {INDEX["hips"], *(INDEX[f"{side}_{end}"] for side in ("left", "right") for end in ("foot", "toes"))}
     scales[-1] = float(not grounded.isdisjoint(joints))
     return scales
+
+
+def is_searchable(connection: sa.Connection, clip_id: int) -> bool:
+    """Return whether searches include a clip."""
+    return (
+        connection.execute(sa.select(analyses.c.clip_id).where(analyses.c.clip_id == clip_id, *IS_SEARCHABLE)).first()
+        is not None
+    )

@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from keypose.arrays import Bools, Floats
-from keypose.errors import OptionError
 from keypose.library.descriptors import Description, Gallery
 from keypose.library.descriptors.gallery_ranking import DEFAULT_KEEP, RANKING_DESCRIPTORS, rank_clips
 from keypose.library.extra import sa
@@ -22,6 +21,7 @@ from keypose.library.search.query import Query, select_swing_parts, track_groups
 from keypose.library.search.swing_overlap import SwingTable, overlap, overlap_scores
 
 EXTRA_CANDIDATES = 6  # beyond ``limit``, for deduplication; more are requested if necessary
+ROUNDING_SHARE = 1e-3  # of the distance from the query to unrelated clips: less is rounding
 
 
 class Ranker(Protocol):
@@ -197,11 +197,8 @@ class SwingRanker:
     def _load_query_table(self, connection: sa.Connection, source: CandidateSource) -> SwingTable:
         table = self.query.load_swing_table(connection, source)
         if not table.present.any():
-            raise OptionError(self.query.no_body_message())
+            raise self.query.no_body_error()
         return table if self.joints is None else table.restrict(select_swing_parts(self.joints))
-
-
-ROUNDING_SHARE = 1e-3  # of the distance from the query to unrelated clips: less is rounding
 
 
 class RankedClip(NamedTuple):

@@ -30,6 +30,15 @@ from keypose.swings.settings import Settings
 MIN_COSINE = 0.5  # between axes of agreeing swings: 60 degrees
 MAX_SWING_MATCHES = 32  # per hit
 
+RATE = 15.0  # samples per second for comparison: the shortest swings last 2
+LIMB_PARTS = ("collar", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+TRUNK_PARTS = ("hips", "spine", "chest", "neck", "head")
+BODY_PARTS = (*TRUNK_PARTS, *(f"{side}_{limb}" for side in ("left", "right") for limb in LIMB_PARTS))
+PARTNERS = np.array(
+    (*range(5), *range(5 + len(LIMB_PARTS), len(BODY_PARTS)), *range(5, 5 + len(LIMB_PARTS))), np.int32
+)  # left <-> right
+_MIRRORED_AXIS = np.array((1.0, -1.0, -1.0))  # rotation axis in a mirror whose normal points to the left
+
 
 class SwingMatch(NamedTuple):
     """One swing of the query and one of the other clip that agree at the same time."""
@@ -147,16 +156,6 @@ def _align(query: SwingSpan, other: SwingSpan, axes: bool) -> _Alignment:
 
 def _columns(swing_table: SwingTable) -> tuple[Ints, Floats, Floats, Floats, NDArray[np.bool_]]:
     return swing_table.body_parts, swing_table.starts_s, swing_table.ends_s, swing_table.axes, swing_table.present
-
-
-RATE = 15.0  # samples per second for comparison: the shortest swings last 2
-LIMB_PARTS = ("collar", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
-TRUNK_PARTS = ("hips", "spine", "chest", "neck", "head")
-BODY_PARTS = (*TRUNK_PARTS, *(f"{side}_{limb}" for side in ("left", "right") for limb in LIMB_PARTS))
-PARTNERS = np.array(
-    (*range(5), *range(5 + len(LIMB_PARTS), len(BODY_PARTS)), *range(5, 5 + len(LIMB_PARTS))), np.int32
-)  # left <-> right
-_MIRRORED_AXIS = np.array((1.0, -1.0, -1.0))  # rotation axis in a mirror whose normal points to the left
 
 
 @dataclass(frozen=True, eq=False)

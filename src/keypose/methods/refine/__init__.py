@@ -122,18 +122,18 @@ def _build_options(
 
 METHOD = Method(
     name="refine",
-    summary="refines a spline through each joint's extremes until it follows the curve",
+    summary="adds keys until a spline through the keys follows each curve",
     paper='K. Matsuda, K. Kondo, "Keyframes Extraction Method for Motion Capture Data", 2004',
     ladder=refine,
     feature_kind="euler",
     joints="body",
     options_help={
-        "threshold": "the error that makes a key, as a part of the range between two keys: higher gives fewer keys",
-        "min_error": "errors up to this part of a curve's amplitude never make a key",
-        "straight_range": "a section is straight if it varies by less than this part of the amplitude; 0 for none",
+        "threshold": "error above which a key is added, as a fraction of the range between two keys",
+        "min_error": "error up to which no key is added, as a fraction of the curve's amplitude",
+        "straight_range": "maximum range of a straight section, as a fraction of the amplitude; 0: there are none",
         "straight_s": "minimum duration of a straight section in seconds",
-        "prominence": "extremes that stand out by this part of the amplitude are always keys",
-        "jump": "a frame that differs from both neighbours by more than this part of the amplitude is always a key",
+        "prominence": "prominence from which an extremum is always a key, as a fraction of the amplitude",
+        "jump": "difference from both neighbours above which a frame is always a key, as a fraction of the amplitude",
     },
     has_own_count=True,
 )

@@ -19,10 +19,10 @@ Choices that the paper leaves open, and differences:
 
 A curve that is constant within rounding has no keys.
 
-Limits. ref: curve simplification, with time as one more dimension of the curve, is about 24 % better at equal
-count on one joint (``benchmarks/papers``). Whole-body keys at the natural count have a smaller mean error than uniform
-ones on every clip of the tests, those of one joint on most; well below the natural count uniform keys are better, since
-the most important keys crowd where there is most movement.
+Limitations: curve simplification, with time as one more dimension of the curve, has an error about 24 % smaller at an
+equal count on one joint (``benchmarks/papers``). Whole-body keys at the natural count have a smaller mean error than
+uniform ones on every clip of the tests, those of one joint on most; well below the natural count uniform keys are
+better, since the most important keys crowd where there is most movement.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _find_candidates(features: Features, options: SaliencyOptions) -> tuple[Extr
 
 METHOD = Method(
     name="saliency",
-    summary="extrema of curves where a fine and a coarse average differ most",
+    summary="selects extrema of curves where a fine and a coarse average differ most",
     paper="Bulut & Capin, Key Frame Extraction from Motion Capture Data by Curve Saliency, 2007",
     ladder=saliency,
     feature_kind="euler",

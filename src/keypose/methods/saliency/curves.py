@@ -20,13 +20,16 @@ MIN_GAP_S = {"joint": 10 * FRAME_S, "body": 20 * FRAME_S}
 MAX_FRAMES = 1e9  # more than any take has
 
 OPTIONS_HELP = {
-    "sigma_s": "sigma of the finer Gaussian in seconds; the coarser one has twice as much",
-    "cut_sigmas": "both Gaussians are cut at so many of their own sigmas",
+    "sigma_s": "sigma of the finer Gaussian in seconds; the coarser one has twice that sigma",
+    "cut_sigmas": "number of its own sigmas at which each Gaussian is truncated",
     "min_gap_s": "minimum time between two keys in seconds; default 10/120 for one joint, 20/120 for several",
-    "rank": "importance of a frame: joint (largest S/mean of a curve), body (root of the sum of S squared) or auto",
-    "keys_per_cluster": "keys of a cluster on one curve: one (the most salient extremum) or all (every extremum)",
-    "extremes": "flat (a top that holds its value for a few frames counts, as its last frame) or strict (it does not)",
+    "rank": "importance: largest S/mean(S) of a curve (joint), root of the sum of S squared (body) or auto",
+    "keys_per_cluster": "keys of a salient range of one curve: its most salient extremum (one) or every extremum (all)",
+    "extremes": "an extremum that lasts several frames counts, as its last frame (flat), or does not count (strict)",
 }
+
+ROUNDING_RATIO = 64 * np.finfo(float).eps  # relative to the largest number: smaller differences are rounding
+Frames = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,6 @@ def build_options(
 def seconds_to_frames(seconds: float, fps: float) -> int:
     """Return the smallest number of frames, at least one, that last ``seconds``."""
     return max(1, math.ceil(min(seconds * fps, MAX_FRAMES) - 1e-9))
-
-
-ROUNDING_RATIO = 64 * np.finfo(float).eps  # relative to the largest number: smaller differences are rounding
 
 
 def curve_saliency(values: Floats, options: SaliencyOptions) -> Floats:
@@ -189,9 +189,6 @@ def frame_importance(saliency: Floats, mean: Floats, options: SaliencyOptions) -
     if options.rank == "joint":
         return np.asarray((saliency / np.where(mean > 0, mean, 1.0)).max(axis=1))
     return np.asarray(np.sqrt(np.einsum("td,td->t", saliency, saliency)))
-
-
-Frames = NDArray[np.int64]
 
 
 def order_keys(candidates: Frames, importance: Floats, gap: int, limit: int) -> tuple[Frames, int]:

@@ -115,11 +115,13 @@ class StreamingSaliency:
 
     def _check_frame(self, frame: ArrayLike) -> Floats:
         if self._is_closed:
-            raise OptionError(f"the stream was closed after {self._n_frames} frames; a new take needs a new stream")
+            raise OptionError(
+                f"the stream was closed after {self._n_frames} frames", hint="a new take needs a new stream"
+            )
         try:
             values: Floats = freeze_floats(frame, (self._width,), f"frame {self._n_frames}")
         except ModelError as error:
-            raise OptionError(str(error)) from None
+            raise OptionError.from_error(error) from None
         if self._period is not None and self._rows:
             values = values - self._period * np.round((values - self._rows[-1]) / self._period)
         return values
@@ -176,5 +178,5 @@ def _count_columns(columns: int | Sequence[Column | tuple[str, str]]) -> tuple[i
         n = 0
     if not 1 <= n <= MAX_COLUMNS:
         expected = f"a number from 1 to {MAX_COLUMNS} or names (joint, channel)"
-        raise OptionError(f"columns={columns!r}, expected {expected}")
+        raise OptionError(option="columns", value=columns, expected=expected)
     return n, n

@@ -12,6 +12,7 @@ TEXT_PX = 11.0  # size of ticks and labels
 ROW_PX = 15.0  # height of a row of such text
 TEXT_GAP_PX = 8.0  # minimum gap between two texts in a row
 MIN_TICK_GAP_PX = 26.0  # between two ticks of a vertical axis
+TIME_PX = 2 * ROW_PX + 6  # height of both rows
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,6 @@ def _drop_overlapping(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, s
             visible.append((x, text))
             last = x + half + TEXT_GAP_PX
     return visible
-
-
-TIME_PX = 2 * ROW_PX + 6  # height of both rows
 
 
 def frame_scale(n_frames: int, left: float, right: float) -> Scale:

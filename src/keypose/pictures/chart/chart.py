@@ -40,6 +40,15 @@ from keypose.validation import check_number
 
 MIN_SIZE_PX, MAX_SIZE_PX = 80.0, 8000.0  # width and height of pictures
 
+TITLE_PX = 14.0
+EDGE_PX = 10.0
+NAME_PX = 16.0  # from the area to the labels beside it
+MARK_ROWS = 2
+MAX_END_LABEL_SHARE = 0.3  # of the width, for labels at line ends
+MIN_END_LABEL_WIDTH_PX = 360.0  # narrower pictures have their legend below
+MIN_AREA_PX = 40.0  # height left for the lines; legend entries beyond are dropped
+MARGIN_SHARE = 0.04  # above and below the lines, relative to their height
+
 
 def chart(
     lines: Sequence[Line],
@@ -118,16 +127,6 @@ def _render_legend(spec: ChartSpec, plan: Plan, styles: LineStyles, theme: Theme
         elements.append(draw_legend_sample(line, left, y - 4, styles, theme))
         elements.append(text_element(left + draw.SAMPLE_PX + 6, y, text, TEXT_PX, theme["ink"]))
     return "".join(elements)
-
-
-TITLE_PX = 14.0
-EDGE_PX = 10.0
-NAME_PX = 16.0  # from the area to the labels beside it
-MARK_ROWS = 2
-MAX_END_LABEL_SHARE = 0.3  # of the width, for labels at line ends
-MIN_END_LABEL_WIDTH_PX = 360.0  # narrower pictures have their legend below
-MIN_AREA_PX = 40.0  # height left for the lines; legend entries beyond are dropped
-MARGIN_SHARE = 0.04  # above and below the lines, relative to their height
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,9 @@ MARK_PX = 4.0
 DEFAULT_DASH = "5 4"
 AREA_OPACITY = 0.22
 
+Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
+SAMPLE_PX = 34.0  # length of the line in a legend
+
 
 class LineStyles:
     """Dash pattern and dot shape of each line, so that lines differ by more than colour."""
@@ -61,7 +64,7 @@ def line_points(line: Line, x: Scale, y: Scale) -> tuple[Floats, Floats]:
     """Return the points of a line in px."""
     xs, ys = x.px(line.x), y.px(line.y)
     if xs.shape != ys.shape or xs.ndim != 1:
-        raise OptionError(f"line {line.label!r}: {xs.shape} x and {ys.shape} y, expected as many of both")
+        raise OptionError(f"line {line.label!r}: {xs.shape} x and {ys.shape} y", expected="as many of both")
     return xs, ys
 
 
@@ -118,10 +121,6 @@ def draw_mark(mark: Mark, x: Scale, y: Scale, area: Area, label: Label | None, t
     if label:
         svg += text_element(label.x, label.y, label.text, TEXT_PX, colour)
     return svg
-
-
-Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
-SAMPLE_PX = 34.0  # length of the line in a legend
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,18 @@ from numpy.typing import ArrayLike
 from keypose.arrays import Floats, runs
 from keypose.pictures.svg import number
 
+MAX_VALUE = 1e305  # larger values are drawn at the edge
+MIN_SPAN = 1e-300  # smaller ranges are widened
+MIN_RELATIVE_SPAN = 1e-9  # relative to the values: smaller ranges are rounding errors and widened
+
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+TOLERANCE = 1e-9  # relative to a step
+
+MAX_POINTS_PER_PX = 4  # above this only the highest and lowest point of each px column remain
+PASSES = 6
+MAX_ERROR_PX = 0.3  # maximum error of a simplified line
+SHAPES = ("circle", "square", "diamond", "triangle", "drop")
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -81,11 +93,6 @@ class TopAxis:
 
     label: str
     ticks: Sequence[tuple[float, str]]
-
-
-MAX_VALUE = 1e305  # larger values are drawn at the edge
-MIN_SPAN = 1e-300  # smaller ranges are widened
-MIN_RELATIVE_SPAN = 1e-9  # relative to the values: smaller ranges are rounding errors and widened
 
 
 @dataclass(frozen=True)
@@ -162,10 +169,6 @@ def _widen(low: float, high: float, margin_share: float, log: bool) -> tuple[flo
     return low - margin, high + margin
 
 
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-TOLERANCE = 1e-9  # relative to a step
-
-
 def linear_ticks(low: float, high: float, max_ticks: int) -> tuple[float, ...]:
     """Return about ``max_ticks`` multiples of a round step from ``low`` to ``high``."""
     span = high / 4 - low / 4  # a quarter, since high - low may overflow
@@ -226,12 +229,6 @@ def _round_to_step(value: float, step: float) -> float:
     """Return ``value`` without rounding errors of multiplication: 0.3, not 0.30000000000000004."""
     digits = 3 - math.floor(math.log10(step))
     return round(value, digits) + 0.0 if -300 < digits < 300 else value
-
-
-MAX_POINTS_PER_PX = 4  # above this only the highest and lowest point of each px column remain
-PASSES = 6
-MAX_ERROR_PX = 0.3  # maximum error of a simplified line
-SHAPES = ("circle", "square", "diamond", "triangle", "drop")
 
 
 def line_path(xs: Floats, ys: Floats, *, floor: float | None = None) -> str:

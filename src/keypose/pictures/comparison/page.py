@@ -12,7 +12,7 @@ from keypose.api.compare.comparison import find_best
 from keypose.api.compare.tables import format_number
 from keypose.pictures.comparison.curves import MEASURES, plot_error_curves, plot_value_curves
 from keypose.pictures.page import Section, code, details, escape_text, facts, figure, notes, page
-from keypose.pictures.svg import clean
+from keypose.validation import clean_line
 
 MAX_CLIPS = 200  # with own tables in the page; the CSV table has all clips
 STYLE = """.compared .best,.compared th,.compared td{white-space:nowrap}
@@ -33,6 +33,34 @@ STORAGE_NOTE = (
     "with keys of their own usually come close."
 )
 INBETWEEN_NAMES = {"linear": "straight", "fitted": "fitted", "polished": "polished"}
+
+Measure = Callable[[MedianRow], float | None]
+BEST_MARK = "\N{BLACK STAR}"
+FEWER_KEYS_MARK = "\N{ASTERISK}"
+
+COLUMNS: Sequence[tuple[str, Measure]] = (
+    ("mean mm", lambda each: each.mean_mm),
+    ("95 % within mm", lambda each: each.p95_mm),
+    ("max mm", lambda each: each.max_mm),
+    ("mean °", lambda each: each.mean_deg),
+    ("max °", lambda each: each.max_deg),
+    ("foot slide mm", lambda each: each.foot_slide_mm),
+    ("acceleration at keys", lambda each: each.key_acceleration),
+    ("stored values", lambda each: each.stored_values),
+    ("% of all", lambda each: each.stored_percent),
+    ("choosing ms", lambda each: each.selection_ms),
+    ("fitting ms", lambda each: each.fitting_ms),
+)
+COLUMNS_WITHOUT_BEST = (
+    "acceleration at keys",
+    "stored values",
+    "% of all",
+    "foot slide mm",
+    "choosing ms",
+    "fitting ms",
+)
+
+_ERRORS: Sequence[tuple[str, Measure]] = (COLUMNS[0], COLUMNS[2])
 
 
 def comparison_page(
@@ -206,34 +234,6 @@ def _format_sources(sources: Sequence[str]) -> str:
     return repr(list(sources)) if len(sources) <= 12 else f"{list(sources[:12])!r}  # and {len(sources) - 12} more"
 
 
-Measure = Callable[[MedianRow], float | None]
-BEST_MARK = "\N{BLACK STAR}"
-FEWER_KEYS_MARK = "\N{ASTERISK}"
-
-
-COLUMNS: Sequence[tuple[str, Measure]] = (
-    ("mean mm", lambda each: each.mean_mm),
-    ("95 % within mm", lambda each: each.p95_mm),
-    ("max mm", lambda each: each.max_mm),
-    ("mean °", lambda each: each.mean_deg),
-    ("max °", lambda each: each.max_deg),
-    ("foot slide mm", lambda each: each.foot_slide_mm),
-    ("acceleration at keys", lambda each: each.key_acceleration),
-    ("stored values", lambda each: each.stored_values),
-    ("% of all", lambda each: each.stored_percent),
-    ("choosing ms", lambda each: each.selection_ms),
-    ("fitting ms", lambda each: each.fitting_ms),
-)
-COLUMNS_WITHOUT_BEST = (
-    "acceleration at keys",
-    "stored values",
-    "% of all",
-    "foot slide mm",
-    "choosing ms",
-    "fitting ms",
-)
-
-
 def errors_table(comparison: Comparison) -> str:
     """Return a table of mean and largest error by method pair and budget."""
     percents = comparison.removed_percent
@@ -310,9 +310,6 @@ def _mean_seconds_cell(budget_values: Iterable[float | None]) -> str:
     return f'<td class="number">{f"{sum(values) / len(values):.3f}" if values else "–"}</td>'
 
 
-_ERRORS: Sequence[tuple[str, Measure]] = (COLUMNS[0], COLUMNS[2])
-
-
 def _cell(median: MedianRow | None, measure: Measure, best: MedianRow | None) -> str:
     value = None if median is None else measure(median)
     if median is None or value is None:
@@ -336,7 +333,7 @@ def _table(caption: str, head: str, rows: Sequence[str], css_class: str = "compa
 
 
 def _escape(text: str) -> str:
-    return escape(clean(text))
+    return escape(clean_line(text))
 
 
 def comparison_card(comparison: Comparison) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from keypose.arrays import Floats, Ints
+from keypose.cache import cache_weakly
 from keypose.model import Motion
 from keypose.pictures.figure.body import Body, Kind, Part, Side, find_links
 from keypose.pictures.figure.human import BodyBuilder, build_human
 from keypose.pictures.figure.paint import Sample, joint_sides, sample_motion
-from keypose.pictures.motion_cache import cache_per_motion
 
 __all__ = ["Body", "Kind", "Part", "Side", "build_body"]
 
@@ -22,7 +22,7 @@ MIN_LENGTH = 0.003  # heights; shorter limbs are not drawn
 HELPER_WORDS = ("twist", "roll", "helper", "target", "pole", "ctrl", "control")
 
 
-@cache_per_motion
+@cache_weakly
 def build_body(motion: Motion) -> Body:
     """Return the figure of a motion: recognised body parts, plain limbs, and balls for markers.
 

@@ -20,6 +20,19 @@ Side = Literal["left", "middle", "right"]
 # core: neck and waist, painted behind the larger solids next to them
 Kind = Literal["limb", "trunk", "core", "hand", "foot", "head", "nose", "marker"]
 
+# Depth offsets in heights for painting: a hand in front of what it touches, a neck behind the chest.
+DEPTH_BIAS: dict[Kind, float] = {"trunk": -0.012, "core": -0.05, "nose": 0.03, "hand": 0.012}
+STRIPED_KINDS: tuple[Kind, ...] = ("limb", "hand", "foot", "marker")
+
+MAX_MARKERS = 150  # comparing all pairs of more takes too long
+MAX_LENGTH = 0.3  # heights
+MAX_VARIATION = 0.012  # heights; maximum standard deviation of a distance
+VARIATION_WEIGHT = 8.0  # of variation relative to length
+Indices = NDArray[np.intp]
+
+MAX_ARC_SHARE = 0.6  # of a circle
+ABSENT = -1e12  # radius of an absent circle
+
 
 @dataclass(frozen=True)
 class Part:
@@ -55,11 +68,6 @@ class Body(Frozen):
             return world
         carried_points = world[:, self.carriers] + rotate(rotations[:, self.carriers], self.offsets)
         return np.concatenate((world, carried_points), axis=1)
-
-
-# Depth offsets in heights for painting: a hand in front of what it touches, a neck behind the chest.
-DEPTH_BIAS: dict[Kind, float] = {"trunk": -0.012, "core": -0.05, "nose": 0.03, "hand": 0.012}
-STRIPED_KINDS: tuple[Kind, ...] = ("limb", "hand", "foot", "marker")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +116,6 @@ def _is_striped(part: Part) -> bool:
     return part.side == "right" and part.kind in STRIPED_KINDS
 
 
-MAX_MARKERS = 150  # comparing all pairs of more takes too long
-MAX_LENGTH = 0.3  # heights
-MAX_VARIATION = 0.012  # heights; maximum standard deviation of a distance
-VARIATION_WEIGHT = 8.0  # of variation relative to length
-
-
 def find_links(world: Floats, size: float) -> list[tuple[int, int]]:
     """Return pairs of markers of positions ``world`` (F, P, 3): a forest of the shortest and most rigid connections.
 
@@ -135,12 +137,6 @@ def find_links(world: Floats, size: float) -> list[tuple[int, int]]:
             old_group, new_group = group[b], group[a]
             group = [new_group if each == old_group else each for each in group]
     return pairs
-
-
-Indices = NDArray[np.intp]
-
-MAX_ARC_SHARE = 0.6  # of a circle
-ABSENT = -1e12  # radius of an absent circle
 
 
 def hull_paths(centres: Floats, radii: Floats, n_directions: int = 48) -> list[str]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from keypose.anatomy.names import parse_name
 from keypose.arrays import Bools, Floats, Ints
+from keypose.cache import cache_weakly
 from keypose.kinematics import end_positions, forward, up_axis
 from keypose.model import Motion, Skeleton
 from keypose.pictures.figure.body import ABSENT, Side, Solids, hull_paths
-from keypose.pictures.motion_cache import cache_per_motion
 from keypose.pictures.svg import TONES, Theme
 from keypose.rotations import to_matrix
 
@@ -30,6 +30,14 @@ TINY_PX = 1.2  # radius of parts too small for shading and stripes
 MAX_SOLID_PARTS = 90  # figures with more parts are drawn as strokes
 MAX_SHADOW_PARTS = 60  # in the shadow of a figure of strokes, the longest
 GROUP_TRANSFORM = 'transform="scale(.1)"'  # of the group around the output of ``paint_poses``
+
+TONE = TONES // 2
+DASHES = 2.2  # dash length of the right side, in stroke widths
+
+N_POSES = 48  # of the motion, to measure figure, view and floor
+MIN_AGREEMENT = 0.5  # length of the mean of unit vectors with a common direction
+STATURE_SHARE = 0.85  # of the height: thigh, shin, and column from hips to head
+MIN_LENGTH = 1e-300
 
 
 def paint_poses(
@@ -155,10 +163,6 @@ def describe_sides(solids: Solids) -> str:
     return "; ".join(texts).capitalize() + "." if texts else ""
 
 
-TONE = TONES // 2
-DASHES = 2.2  # dash length of the right side, in stroke widths
-
-
 def paint_sticks(solids: Solids, points: Floats, depth: Floats, scale: float, theme: Theme) -> list[str]:
     """Return the elements of each pose of ``points`` (F, P, 2), integers; sides from far to near by ``depth`` (F, N).
 
@@ -189,12 +193,6 @@ def strokes_path(solids: Solids, pose: Floats, parts: np.ndarray) -> str:
         (x, y), *others = rounded[points[:count]].tolist()
         path.append(f"M{x} {y}" + ("".join(f"L{a} {b}" for a, b in others) if others else "h0"))
     return "".join(path)
-
-
-N_POSES = 48  # of the motion, to measure figure, view and floor
-MIN_AGREEMENT = 0.5  # length of the mean of unit vectors with a common direction
-STATURE_SHARE = 0.85  # of the height: thigh, shin, and column from hips to head
-MIN_LENGTH = 1e-300
 
 
 @dataclass(frozen=True)
@@ -274,7 +272,7 @@ class Sample:
         return normalise(np.cross(left, along))
 
 
-@cache_per_motion
+@cache_weakly
 def sample_motion(motion: Motion) -> Sample:
     """Return evenly spread poses of ``motion``."""
     s = motion.skeleton

@@ -9,7 +9,7 @@ import numpy as np
 from keypose.api.select import ladder
 from keypose.api.unbake import select_automatic_keys, unbake
 from keypose.arrays import Floats, Frozen, Ints
-from keypose.batch.unbake import DEFAULT_METHOD, find_worst_rotation, unbake_with_method
+from keypose.batch.unbake import DEFAULT_METHOD, unbake_with_method
 from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import OptionError
 from keypose.metrics import Score, position_errors_mm, score
@@ -38,7 +38,6 @@ class ClipAnalysis(Frozen):
     errors_mm: Floats | None  # (T, J); None if the figure has no height
     score: Score | None  # None if the figure has no height
     ladder: Ladder | None  # cost by number of keys; None if not available
-    worst_rotation: tuple[int, str]  # frame and joint of the largest rotation error
     settings: ReportSettings
     source: Source | None
 
@@ -57,7 +56,7 @@ class ClipAnalysis(Frozen):
 def analyse_motion(motion: Motion, settings: ReportSettings, source: Source | None = None) -> ClipAnalysis:
     """Unbake and measure a motion."""
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion, as kp.load gives")
+        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
     keyed, error_ladder = _unbake_with_ladder(motion, settings)
     rebuilt = keyed.sample()
     has_height = motion.height > 0
@@ -70,7 +69,6 @@ def analyse_motion(motion: Motion, settings: ReportSettings, source: Source | No
         errors_mm=position_errors_mm(motion, rebuilt) if has_height else None,
         score=score(motion, keyed) if has_height else None,
         ladder=error_ladder,
-        worst_rotation=find_worst_rotation(motion, rebuilt),
         settings=settings,
         source=source,
     )

@@ -13,11 +13,12 @@ from keypose.api.compare.comparison import Comparison
 from keypose.api.method_input import find_method
 from keypose.api.select import check_key_count_options
 from keypose.batch.convert import resample
-from keypose.batch.file_discovery import ClipLoadOptions, resolve_frame_range
+from keypose.batch.file_discovery import resolve_frame_range
 from keypose.batch.unbake import DEFAULT_METHOD, load_capture, shift_frame_options
-from keypose.errors import FileError, OptionError
+from keypose.errors import FileError, Hint, OptionError
 from keypose.formats.base import write_atomically
 from keypose.model import Motion
+from keypose.options import LoadOptions
 from keypose.pictures.comparison import comparison_page
 from keypose.pictures.page import Cell, escape_text, page, table
 from keypose.pictures.report.analysis import analyse_motion
@@ -27,6 +28,13 @@ from keypose.pictures.report.settings import CURVE_OPTIONS, ReportSettings, Sour
 from keypose.validation import check_text
 
 SUFFIXES = (".html", ".htm")
+
+DEFAULT_CURVE_OPTIONS = {
+    "interpolation": "bezier",
+    "rotation": "quaternion",
+    "shared_tangents": False,
+    "residual": False,
+}
 
 
 def report(
@@ -56,13 +64,13 @@ def report(
         check_text("title", title)
     if isinstance(motions, Comparison):
         if options or method != DEFAULT_METHOD or keys is not None or tolerance_mm is not None or auto:
-            raise OptionError("a comparison is measured already: give it without options, expected title= at most")
+            raise OptionError("a comparison is measured already: give it without options", expected="title= at most")
         html = comparison_page(motions) if title is None else comparison_page(motions, title=title)
         write_atomically(target, html.encode())
         return target
     motion_list = [motions] if isinstance(motions, Motion) else list(motions) if isinstance(motions, Iterable) else []
     if not motion_list or not all(isinstance(motion, Motion) for motion in motion_list):
-        raise OptionError("expected a Motion, as kp.load gives, or several of them")
+        raise OptionError(expected="a Motion, as kp.load gives, or several of them")
     settings = parse_settings(method, keys, tolerance_mm, auto=auto, options=options)
     clip_reports = []
     for n, motion in enumerate(motion_list, 1):
@@ -88,8 +96,15 @@ def parse_settings(
     method_info = find_method(method)
     check_key_count_options(keys, tolerance_mm, auto=auto)
     if tolerance_mm is not None and method != DEFAULT_METHOD:
-        raise OptionError(f"tolerance_mm={tolerance_mm:g} with method={method!r}, expected keys= with it: only "
-                          f"{DEFAULT_METHOD} chooses keys by the error of curves")  # fmt: skip
+        raise OptionError(
+            f"with method {method}",
+            option="tolerance_mm",
+            value=tolerance_mm,
+            expected=Hint(
+                f"keys= with it: only {DEFAULT_METHOD} chooses keys by the error of curves",
+                f"--keys with it: only {DEFAULT_METHOD} chooses keys by the error of curves",
+            ),
+        )
     has_no_key_count = keys is None and tolerance_mm is None
     plain_options = {name: to_plain_value(value) for name, value in options.items()}
     curve_options = {name: value for name, value in plain_options.items() if name in CURVE_OPTIONS}
@@ -125,14 +140,6 @@ def _render_overview(clip_reports: Sequence[ClipReport]) -> str:
     return table("All motions of this page", head, rows)
 
 
-DEFAULT_CURVE_OPTIONS = {
-    "interpolation": "bezier",
-    "rotation": "quaternion",
-    "shared_tangents": False,
-    "residual": False,
-}
-
-
 @dataclass(frozen=True)
 class ReportJob:
     """Options of a report job."""
@@ -140,7 +147,7 @@ class ReportJob:
     source: Path
     target: Path  # HTML file
     id: str  # of its section
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
     frames: tuple[int | None, int | None] | None = None  # slice bounds at the clip's own frame rate
     fps: float | None = None
     method: str = DEFAULT_METHOD
@@ -180,4 +187,4 @@ def _sha256(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror})") from None
+        raise FileError(f"cannot be read ({error.strerror})", path=path) from None

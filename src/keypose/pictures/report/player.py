@@ -17,8 +17,9 @@ from keypose.pictures.figure import Body, build_body
 from keypose.pictures.figure.body import build_solids
 from keypose.pictures.figure.paint import DASHES, DEPTH_RANGE, LIGHT, LIT_RADIUS, STRIPE, uses_strokes
 from keypose.pictures.page import escape_text, read_package_text
-from keypose.pictures.svg import clean, number
+from keypose.pictures.svg import number
 from keypose.pictures.view import build_view
+from keypose.validation import clean_line
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0)
 SHORTCUTS = (
@@ -29,6 +30,14 @@ SHORTCUTS = (
     ("← → ↑ ↓", "turn the view (when it has the focus)"),
     ("+ - 0", "zoom in, zoom out, reset view"),
 )
+
+MAX_FPS = 60.0
+MAX_NUMBERS = 1_500_000  # coordinates of both figures: 4 MB in the page
+MAX_ERROR_FRAMES = 200_000  # frames with stored errors
+MIN_FRAMES = 2
+INT16_MAX = 32_767
+SMOOTHING_S = 0.5  # window of the smoothed camera path
+SIDES = ("left", "middle", "right")
 
 
 def player_script() -> str:
@@ -111,15 +120,6 @@ def _render_help() -> str:
         " ".join(f"<kbd>{escape_text(key)}</kbd>" for key in keys.split(" ")) + f" {action}"
         for keys, action in SHORTCUTS
     )
-
-
-MAX_FPS = 60.0
-MAX_NUMBERS = 1_500_000  # coordinates of both figures: 4 MB in the page
-MAX_ERROR_FRAMES = 200_000  # frames with stored errors
-MIN_FRAMES = 2
-INT16_MAX = 32_767
-SMOOTHING_S = 0.5  # window of the smoothed camera path
-SIDES = ("left", "middle", "right")
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _errors(motion: Motion, errors_mm: Floats | None) -> dict[str, object]:
         "error_unit": unit,
         "error_step": step,
         "worst_joints": _encode_base64(joint_indices.astype("<u2")),
-        "joint_names": [clean(motion.skeleton.names[joint], 60) for joint in joints.tolist()],
+        "joint_names": [clean_line(motion.skeleton.names[joint], 60) for joint in joints.tolist()],
     }
 
 

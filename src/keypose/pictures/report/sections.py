@@ -21,12 +21,13 @@ from keypose.pictures.report.analysis import ClipAnalysis
 from keypose.pictures.report.player import PlayerClip, build_player_clip, render_player
 from keypose.pictures.report.settings import python_script, report_command, unbake_command
 from keypose.pictures.strip import strip
-from keypose.pictures.svg import clean
 from keypose.pictures.timeline import timeline
+from keypose.validation import clean_line
 
 MAX_POSES, PER_ROW = 36, 12  # of a strip; more poses would be too small
 STRIP_PX, ROW_PX = 860.0, 230.0  # maximum size before scaling
 MAX_STRIP_SCALE = 1.28  # so that it fills the page and its text is readable in print
+MAX_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -164,9 +165,6 @@ def _render_settings(analysis: ClipAnalysis) -> str:
     return f"{commands}<p>The motion, in Python:</p>\n{python}{facts(pairs)}"
 
 
-MAX_ROWS = 200
-
-
 def keys_table(analysis: ClipAnalysis) -> str:
     """Return a table of the keys: frame, time, kind and removal error."""
     unit = "mm" if analysis.in_mm else "units"
@@ -234,13 +232,14 @@ def score_table(analysis: ClipAnalysis) -> str:
     score = analysis.score
     if score is None:
         return "<p>The figure has no height, so nothing can be stated in millimetres.</p>\n"
-    worst_frame, worst_joint = analysis.worst_rotation
     rows: list[list[Cell]] = [
         ["mean distance of joints", f"{score.mean_mm:.2f} mm"],
         ["95 % of joints and frames within", f"{score.p95_mm:.2f} mm"],
-        ["largest distance", f"{score.max_mm:.2f} mm ({clean(score.worst_joint, 60)}, frame {score.worst_frame:,})"],
+        ["largest distance", f"{score.max_mm:.2f} mm ({clean_line(score.worst_joint, 60)}, "
+                             f"frame {score.worst_frame:,})"],
         ["mean rotation error", f"{score.mean_deg:.2f}°"],
-        ["largest rotation error", f"{score.max_deg:.1f}° ({clean(worst_joint, 60)}, frame {worst_frame:,})"],
+        ["largest rotation error", f"{score.max_deg:.1f}° ({clean_line(score.worst_rotation_joint or '', 60)}, "
+                                   f"frame {score.worst_rotation_frame:,})"],
     ]  # fmt: skip
     if score.foot_slide_mm is not None:
         rows.append(

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from keypose.api.compare.clip import compute_digest
-from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipLoadOptions
+from keypose.batch.file_discovery import KEYS_SUFFIXES
 from keypose.batch.unbake import DEFAULT_METHOD
 from keypose.limits import Limits
 from keypose.model import Motion
+from keypose.options import LoadOptions
 from keypose.pictures.page import format_shell_command
 
 # Command line flags of options of ``unbake``; other options of a method use --set.
@@ -48,7 +49,7 @@ class Source:
     frames: tuple[int | None, int | None] | None = None
     fps: float | None = None  # to which it was resampled
     file_options: Mapping[str, Any] = field(default_factory=dict)
-    load_options: ClipLoadOptions = field(default_factory=ClipLoadOptions)
+    load_options: LoadOptions = field(default_factory=LoadOptions)
 
 
 @dataclass(frozen=True)
@@ -165,23 +166,6 @@ def _format_slice(frames: tuple[int | None, int | None]) -> str:
     return ":".join("" if end is None else str(end) for end in frames)
 
 
-def _changed_limits(load_options: ClipLoadOptions) -> dict[str, int]:
-    """Return the limits that are not defaults."""
-    default_limits = asdict(Limits())
-    return {name: value for name, value in asdict(load_options.limits).items() if value != default_limits[name]}
-
-
-def _changed_load_options(load_options: ClipLoadOptions) -> dict[str, Any]:
-    """Return the load options that are not defaults, except limits."""
-    default_options = ClipLoadOptions()
-    names = ("reference_pose", "asf", "gaps", "animation", "fps")
-    return {
-        name: getattr(load_options, name)
-        for name in names
-        if getattr(load_options, name) != getattr(default_options, name)
-    }
-
-
 def _load_arguments(source: Source) -> list[str]:
     arguments = [] if source.frames is None else ["--range", _format_slice(source.frames)]
     arguments += [] if source.fps is None else ["--fps", f"{source.fps!r}"]
@@ -190,6 +174,23 @@ def _load_arguments(source: Source) -> list[str]:
     for name, value in _changed_limits(source.load_options).items():
         arguments += ["--limit", f"{name}={value}"]
     return arguments
+
+
+def _changed_limits(load_options: LoadOptions) -> dict[str, int]:
+    """Return the limits that are not defaults."""
+    default_limits = asdict(Limits())
+    return {name: value for name, value in asdict(load_options.limits).items() if value != default_limits[name]}
+
+
+def _changed_load_options(load_options: LoadOptions) -> dict[str, Any]:
+    """Return the load options that are not defaults, except limits."""
+    default_options = LoadOptions()
+    names = ("reference_pose", "asf", "gaps", "animation", "fps")
+    return {
+        name: getattr(load_options, name)
+        for name in names
+        if getattr(load_options, name) != getattr(default_options, name)
+    }
 
 
 def _load_lines(source: Source, suffix: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Strips: the key poses of a motion in one picture."""
 
+from keypose.options import Layout
 from keypose.pictures.strip.build import strip
-from keypose.pictures.strip.canvas import LAYOUTS, Layout
+from keypose.pictures.strip.canvas import LAYOUTS
 
 __all__ = ["LAYOUTS", "Layout", "strip"]

@@ -8,9 +8,9 @@ import numpy as np
 
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion
+from keypose.options import Layout
 from keypose.pictures.figure.paint import GROUP_TRANSFORM, TENTHS, paint_poses, paint_shadows
 from keypose.pictures.joint_rows import Keys
-from keypose.pictures.strip import canvas as ground
 from keypose.pictures.strip.canvas import (
     CAPTION_WIDTH_PX,
     LAYOUTS,
@@ -19,10 +19,12 @@ from keypose.pictures.strip.canvas import (
     TICKS_PX,
     Canvas,
     Decorations,
-    Layout,
     SizeOptions,
     check_rows,
     draw_captions,
+    draw_grid,
+    draw_path,
+    draw_plane,
     draw_range_caption,
     draw_time_ticks,
     fit_canvas,
@@ -30,6 +32,8 @@ from keypose.pictures.strip.canvas import (
 from keypose.pictures.strip.scene import PATH_LAYOUTS, Scene, build_scene, choose_poses
 from keypose.pictures.svg import Picture, Theme, document, find_theme, fit_text, number, picture_path, text_element
 from keypose.validation import check_bool, check_choice, check_text
+
+FIRST_LINE_PX, AXIS_PX = 13.0, 19.0  # below the floor
 
 
 def strip(
@@ -82,7 +86,7 @@ def strip(
         selection = motion if selection is None else selection
         motion = motion.sample()
     if not isinstance(motion, Motion):
-        raise OptionError(f"{type(motion).__name__}, expected a Motion or a KeyedMotion, as kp.load or kp.unbake give")
+        raise OptionError(type(motion).__name__, expected="a Motion or a KeyedMotion, as kp.load or kp.unbake give")
     choice = choose_poses(motion, selection, rank=check_bool("rank", rank), ghosts=ghosts)
     scene = build_scene(motion, choice, layout, view, is_ranked=rank, per_row=per_row)
     decorations = Decorations(title is not None, captions, SPAN_WIDTH_PX if layout == "in-place" else CAPTION_WIDTH_PX,
@@ -122,9 +126,6 @@ def _describe(scene: Scene) -> str:
     return f"{poses} of {scene.motion.name} {arrangement}{rows}, at {at}, seen from {scene.view.description}"
 
 
-FIRST_LINE_PX, AXIS_PX = 13.0, 19.0  # below the floor
-
-
 def render_scene(scene: Scene, canvas: Canvas, theme: Theme) -> str:
     """Return the SVG of the picture without its title."""
     poses, offsets = scene.poses, canvas.offsets
@@ -153,10 +154,10 @@ def _opacity(opacity: float) -> str:
 def _render_floor(scene: Scene, canvas: Canvas, theme: Theme) -> str:
     if scene.layout not in PATH_LAYOUTS:
         floors = np.unique(canvas.offsets[:, 1])[::-1].tolist()
-        return "".join(ground.draw_plane(height, canvas, theme) for height in floors)
+        return "".join(draw_plane(height, canvas, theme) for height in floors)
     positions = scene.floor_path(canvas.offsets)[1]
     corners = np.stack((positions.min(axis=0) - 0.2, positions.max(axis=0) + 0.2))
-    return ground.draw_grid(corners, scene.sine, canvas, theme) + ground.draw_path(positions, scene.sine, canvas, theme)
+    return draw_grid(corners, scene.sine, canvas, theme) + draw_path(positions, scene.sine, canvas, theme)
 
 
 def _render_shadows(scene: Scene, canvas: Canvas, theme: Theme) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints
 from keypose.errors import OptionError
+from keypose.options import Layout
 from keypose.pictures.svg import Theme, number, text_element, text_width
 from keypose.validation import check_int, check_number
 
@@ -26,6 +27,25 @@ MAX_ITERATIONS = 5
 LARGE_PX, MAX_TEXT_SCALE = 320.0, 3.0  # text grows with pictures taller than this, up to this factor
 MIN_HEIGHT = 0.9  # heights; lying poses are not enlarged beyond standing ones
 MIN_CAPTIONED_SCALE = 0.66  # captions are omitted if they shrink figures below this share
+
+# minimum width of a pose, space between rows, in heights -> offsets (F, 2)
+PlaceFunction = Callable[[float, float], Floats]
+ExtentFunction = Callable[[Floats], Floats]  # offsets -> min and max x and y (2, 2)
+
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+GAP = 0.07  # heights between neighbours that must not touch
+MIN_TIME_GAP_SHARE = 0.5  # of the distance at which neighbours touch, in layout "time"
+MAX_TIME_STRETCH = 1.8  # maximum width of layout "time" relative to poses side by side
+DRIFT = 0.5  # heights added to the last pose relative to the first when sorting by position
+
+FRAME_PX, TIME_PX = 11.5, 10.0
+CAPTION_GAP_PX = 4.0  # between two captions
+LINE_PX = 12.5
+TICK_GAP_PX = 70.0
+
+DEPTH_BEHIND, DEPTH_IN_FRONT = 0.075, 0.06  # of the plane around the feet, in heights
+GRID_STEP = 0.5  # heights between lines
+MAX_LINES = 60
 
 
 @dataclass(frozen=True)
@@ -43,7 +63,7 @@ class SizeOptions:
             if height_px is not None or width_px is not None:
                 raise OptionError("size_px and height_px or width_px cannot both be meant")
             if not isinstance(size_px, tuple | list) or len(size_px) != 2:
-                raise OptionError(f"size_px={size_px!r}, expected (width, height)")
+                raise OptionError(option="size_px", value=size_px, expected="(width, height)")
             width, height = (
                 check_number("size_px", each, min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX) for each in size_px
             )
@@ -83,12 +103,6 @@ class Canvas(Frozen):
     def y(self, heights: float) -> float:
         """Return px from the top."""
         return self.floor - self.scale * heights
-
-
-PlaceFunction = Callable[
-    [float, float], Floats
-]  # minimum width of a pose, space between rows, in heights -> offsets (F, 2)
-ExtentFunction = Callable[[Floats], Floats]  # offsets -> min and max x and y (2, 2)
 
 
 @dataclass(frozen=True)
@@ -158,19 +172,15 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
     )
 
 
-Layout = Literal["side", "time", "path", "expanded", "in-place"]
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-GAP = 0.07  # heights between neighbours that must not touch
-MIN_TIME_GAP_SHARE = 0.5  # of the distance at which neighbours touch, in layout "time"
-MAX_TIME_STRETCH = 1.8  # maximum width of layout "time" relative to poses side by side
-DRIFT = 0.5  # heights added to the last pose relative to the first when sorting by position
-
-
 def check_rows(per_row: int | None, layout: Layout) -> None:
     """Raise OptionError if ``per_row`` is invalid for ``layout``."""
     if per_row is not None and check_int("per_row", per_row, min_value=1) and layout != "side":
-        raise OptionError(f'per_row={per_row} with layout={layout!r}, expected it with "side": only poses side by side '
-                          f"have rows")  # fmt: skip
+        raise OptionError(
+            f"with layout {layout}",
+            option="per_row",
+            value=per_row,
+            expected="it with side: only poses side by side have rows",
+        )
 
 
 def side_by_side(boxes: Floats, min_width: float) -> Floats:
@@ -237,12 +247,6 @@ def _isotonic_fit(values: Floats) -> Floats:
             mean, count = (before * many + mean * count) / (many + count), many + count
         pools.append((mean, count))
     return np.repeat([mean for mean, _ in pools], [count for _, count in pools])
-
-
-FRAME_PX, TIME_PX = 11.5, 10.0
-CAPTION_GAP_PX = 4.0  # between two captions
-LINE_PX = 12.5
-TICK_GAP_PX = 70.0
 
 
 def draw_captions(
@@ -327,11 +331,6 @@ def round_step(min_step: float) -> float:
 def format_seconds(time_s: float) -> str:
     """Return a time as short text: 1.25 s, 125.0 s, 1.25e+04 s."""
     return f"{time_s:.2f} s" if time_s < 100 else f"{time_s:.1f} s" if time_s < 10_000 else f"{time_s:.3g} s"
-
-
-DEPTH_BEHIND, DEPTH_IN_FRONT = 0.075, 0.06  # of the plane around the feet, in heights
-GRID_STEP = 0.5  # heights between lines
-MAX_LINES = 60
 
 
 def draw_plane(height: float, canvas: Canvas, theme: Theme) -> str:

@@ -8,29 +8,30 @@ import numpy as np
 
 from keypose.api.select import ladder
 from keypose.arrays import Bools, Floats, Frozen, Ints
-from keypose.errors import OptionError
+from keypose.cache import cache_weakly
+from keypose.errors import Hint, OptionError
 from keypose.kinematics import heights_above
 from keypose.model import Motion, Selection
+from keypose.options import Layout
 from keypose.pictures.figure import build_body
 from keypose.pictures.figure.body import Solids, build_solids
 from keypose.pictures.figure.paint import SLANT, sample_motion
 from keypose.pictures.joint_rows import Keys, key_frames
-from keypose.pictures.motion_cache import cache_per_motion
-from keypose.pictures.strip.canvas import (
-    DEPTH_BEHIND,
-    DEPTH_IN_FRONT,
-    Layout,
-    by_time,
-    expand_along_path,
-    in_rows,
-    row_floors,
-)
+from keypose.pictures.strip.canvas import DEPTH_BEHIND, DEPTH_IN_FRONT, by_time, expand_along_path, in_rows, row_floors
 from keypose.pictures.view import ELEVATION, View, build_view
 from keypose.validation import check_int
 
 PATH_ELEVATION = 22.0  # degrees; higher, so that the path is visible
 MIN_IN_PLACE_OPACITY = 0.25  # of the first pose in layout "in-place"
 PATH_LAYOUTS: tuple[Layout, ...] = ("path", "expanded")
+
+DEFAULT_KEYS = 8  # without a selection
+MAX_POSES = 300
+GHOST_OPACITY = 0.15  # below that of any key
+MIN_KEY_OPACITY = 0.45  # of the least important key
+
+FLOOR_PERCENT = 20.0  # of poses reach lower, so that a dipping toe does not lower the floor
+N_PATH_POINTS = 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +153,6 @@ def build_scene(
     return Scene(motion, choice, layout, camera, poses, shadow_boxes(poses, sine), path, opacity, rows)
 
 
-DEFAULT_KEYS = 8  # without a selection
-MAX_POSES = 300
-GHOST_OPACITY = 0.15  # below that of any key
-MIN_KEY_OPACITY = 0.45  # of the least important key
-
-
 @dataclass(frozen=True, eq=False)
 class PoseChoice(Frozen):
     """Frames of keys and ghosts in order of time."""
@@ -181,13 +176,13 @@ def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) ->
         selection = farthest_ladder.at(int(farthest_ladder.counts[-1]))  # fewer if poses are equal
     keys = key_frames(selection, motion.n_frames)
     if not len(keys):
-        raise OptionError("no keys, expected at least one frame")
+        raise OptionError("no keys", expected="at least one frame")
     key_opacity = _rank_opacity(keys, selection) if rank else np.ones(len(keys))
     ghost_frames = _ghost_frames(keys[:MAX_POSES], ghosts)
     frames = np.concatenate((keys, ghost_frames))
     if len(frames) > MAX_POSES:
         and_ghosts = f" and {len(ghost_frames)} ghosts" * (len(keys) <= MAX_POSES and len(ghost_frames) > 0)
-        raise OptionError(f"{len(keys):,} keys{and_ghosts}, expected at most {MAX_POSES} poses in a strip")
+        raise OptionError(f"{len(keys):,} keys{and_ghosts}", expected=f"at most {MAX_POSES} poses in a strip")
     order = np.argsort(frames, kind="stable")
     opacity = np.concatenate((key_opacity, np.full(len(ghost_frames), GHOST_OPACITY)))
     return PoseChoice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])
@@ -197,7 +192,14 @@ def _rank_opacity(keys: Ints, selection: Keys) -> Floats:
     """Return opacities (K,) by importance, 1 for the most important key."""
     order = selection.order if isinstance(selection, Selection) else None
     if order is None:
-        raise OptionError('rank=True, expected a selection of a method that ranks its keys, such as "farthest"')
+        raise OptionError(
+            option="rank",
+            value=True,
+            expected=Hint(
+                'a selection of a method that ranks its keys, such as "farthest"',
+                "a --method that ranks its keys, such as farthest",
+            ),
+        )
     rank = np.empty(len(keys))
     rank[np.searchsorted(keys, order)] = np.arange(len(keys))
     opacity: Floats = 1.0 - (1.0 - MIN_KEY_OPACITY) * rank / max(1, len(keys) - 1)
@@ -209,10 +211,6 @@ def _ghost_frames(keys: Ints, ghosts: int) -> Ints:
     steps = np.arange(1, ghosts + 1) / (ghosts + 1)
     frames = np.rint(keys[:-1, None] + np.diff(keys)[:, None] * steps).astype(np.int32)
     return np.setdiff1d(frames, keys)
-
-
-FLOOR_PERCENT = 20.0  # of poses reach lower, so that a dipping toe does not lower the floor
-N_PATH_POINTS = 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +247,7 @@ def project_poses(motion: Motion, view: View, frames: Ints) -> ProjectedPoses:
     return ProjectedPoses(solids, frames, projected, flat, heights, solids.boxes(projected), ground)
 
 
-@cache_per_motion
+@cache_weakly
 def floor_height(motion: Motion) -> float:
     """Return the floor height of the motion in file units, where its low poses touch."""
     body, sample = build_body(motion), sample_motion(motion)

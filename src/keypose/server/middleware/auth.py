@@ -30,6 +30,19 @@ from keypose.server.settings import Password, Settings
 
 TOKEN_PARAMETER = "token"  # in the query of a URL
 
+LOGIN_PATH = "/login"
+BACK_PARAMETER = "back"  # in the query: the URL to redirect to
+MAX_FORM_BYTES = 16 << 10
+CLIENT_CLOSED_REQUEST = 499  # not read by anybody
+# With no-referrer a browser would not send the origin of the form.
+HEADERS = {"Referrer-Policy": "same-origin"}
+
+MAX_PER_ADDRESS = 5  # failures from one address ...
+MAX_TOTAL = 50  # ... and from all together ...
+WINDOW_S = 60.0  # ... within this time
+MAX_ADDRESSES = 1000
+MAX_SESSIONS = 1000  # beyond that the oldest ends
+
 
 class Auth:
     """Reject requests without a session, token or password."""
@@ -86,24 +99,17 @@ class Auth:
     def _refuse(self, scope: Scope) -> Response:
         headers = {"WWW-Authenticate": "Bearer"}
         if self.login is not None:
-            message = "The password of this Keypose is needed."
+            title, message = "Login required", "This server is protected by a password."
             query = self.login.login_query(current_url(scope, without=TOKEN_PARAMETER))
             body = f'<p><a href="{LOGIN_PATH}?{escape(query)}">Log in</a></p>'
         else:
+            title = "Access denied"
             message = (
-                "This page needs the address that Keypose printed when it was started, with its token. "
-                "Look in the terminal, or start it again with: keypose serve --open"
+                "Open the complete address that Keypose printed in the terminal when it was started: it contains the "
+                "access token. Or start Keypose again with: keypose serve --open"
             )
             body = ""
-        return refuse(scope, 401, "Unauthorized", "Who are you?", message, headers=headers, body=body)
-
-
-LOGIN_PATH = "/login"
-BACK_PARAMETER = "back"  # in the query: the URL to redirect to
-MAX_FORM_BYTES = 16 << 10
-CLIENT_CLOSED_REQUEST = 499  # not read by anybody
-# With no-referrer a browser would not send the origin of the form.
-HEADERS = {"Referrer-Policy": "same-origin"}
+        return refuse(scope, 401, "Unauthorized", title, message, headers=headers, body=body)
 
 
 class Login:
@@ -125,9 +131,8 @@ class Login:
         if scope["method"] in ("GET", "HEAD"):
             return _login_form(200, back)
         if scope["method"] != "POST":
-            return html_page(
-                405, "Not so", "<p>This page is looked at, or its form is sent.</p>", {"Allow": "GET, POST"}
-            )
+            text = "<p>This page accepts GET and POST requests only.</p>"
+            return html_page(405, "Method not allowed", text, {"Allow": "GET, POST"})
         return await self._check_password(Request(scope, receive), back)
 
     async def _check_password(self, request: Request, back: str) -> Response:
@@ -143,7 +148,7 @@ class Login:
                 return _login_form(429, back, message, {"Retry-After": str(wait_s)})
             if not await run_in_threadpool(self.password.matches, password):
                 self.throttle.record_failure(address)
-                return _login_form(403, back, "That is not the password.")
+                return _login_form(403, back, "Wrong password. Try again.")
         self.throttle.record_success(address)
         headers = {"Set-Cookie": self.sessions.set_cookie_header(self.sessions.start())}
         return RedirectResponse(back, 303, headers=headers)
@@ -169,15 +174,9 @@ def _login_form(status: int, back: str, message: str = "", headers: dict[str, st
         f'{alert}<form method="post" action="{LOGIN_PATH}?{escape(urlencode({BACK_PARAMETER: back}))}">'
         '<label for="password">Password</label>'
         '<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>'
-        "<button>Open</button></form>"
+        "<button>Log in</button></form>"
     )
-    return html_page(status, "Open this Keypose", body, {**HEADERS, **(headers or {})})
-
-
-MAX_PER_ADDRESS = 5  # failures from one address ...
-MAX_TOTAL = 50  # ... and from all together ...
-WINDOW_S = 60.0  # ... within this time
-MAX_ADDRESSES = 1000
+    return html_page(status, "Log in to Keypose", body, {**HEADERS, **(headers or {})})
 
 
 class LoginThrottle:
@@ -212,9 +211,6 @@ class LoginThrottle:
                 times.popleft()
             if not times:
                 del self._failures[address]
-
-
-MAX_SESSIONS = 1000  # beyond that the oldest ends
 
 
 class Sessions:

@@ -46,6 +46,11 @@ button { background: var(--accent); border-color: var(--accent); color: var(--pa
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
+logger = logging.getLogger("keypose.server")
+
+MAX_PARAMETERS = 1000
+_SAFE = "/-._~!$&'()*+,;=:@%"
+
 
 class LingeringResponse(JSONResponse):
     """A response to a client that is still sending: the rest is read for a moment, or it would see a reset."""
@@ -103,9 +108,6 @@ def get_header(scope: Scope, name: str) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == key_bytes), "")
 
 
-logger = logging.getLogger("keypose.server")
-
-
 class ErrorMiddleware:
     """Respond to uncaught exceptions; a response that has begun is aborted, so that the client sees it as broken."""
 
@@ -140,10 +142,6 @@ class ErrorMiddleware:
             await JSONResponse(error_response("InternalError", INTERNAL_ERROR_MESSAGE).model_dump(), 500)(
                 scope, receive, send
             )
-
-
-MAX_PARAMETERS = 1000
-_SAFE = "/-._~!$&'()*+,;=:@%"
 
 
 def current_url(scope: Scope, *, without: str | None = None) -> str:

@@ -31,6 +31,14 @@ DEFAULT_HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
 
+ANY_ADDRESS = ("0.0.0.0", "::", "")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+JSON_BYTES = 2 << 20
+IDLE_S = 15.0  # between two chunks
+MIN_BYTES_PER_S = 1000.0
+RATE_GRACE_S = 10.0  # before the minimum rate applies
+
 
 class Headers:
     """Add the headers that a response does not set itself. Responses without an ETag are never cached."""
@@ -56,9 +64,6 @@ class Headers:
         await self.app(scope, receive, send_with_headers)
 
 
-ANY_ADDRESS = ("0.0.0.0", "::", "")
-
-
 class HostCheck:
     """Reject requests for other hosts than the address that the server listens on, and localhost."""
 
@@ -80,8 +85,8 @@ class HostCheck:
         elif self._is_own_host(get_header(scope, "host").lower()):
             await self.app(scope, receive, send)
         else:
-            message = "Keypose answers only under the address that it was started with."
-            response = refuse(scope, 421, "WrongHost", "Another address", message, headers=CLOSE)
+            message = "Keypose can be reached only at the address that it printed when it was started."
+            response = refuse(scope, 421, "WrongHost", "Wrong address", message, headers=CLOSE)
             await response(scope, receive, send)
 
     def _is_own_host(self, host: str) -> bool:
@@ -96,9 +101,6 @@ class HostCheck:
         except ValueError:
             return False
         return True
-
-
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class OriginCheck:
@@ -124,8 +126,8 @@ def _check_origin(scope: Scope) -> Response | None:
         is_link = get_header(scope, "sec-fetch-mode") == "navigate" and scope["method"] == "GET" and not origin
         return _refuse_link(scope) if is_link else _refuse_foreign(scope)
     if scope["method"] not in SAFE_METHODS and not origin and not _has_bearer_token(scope):
-        message = "A change must say which page it comes from (Origin), or bring the token (Authorization: Bearer)."
-        return refuse(scope, 403, "ForeignOrigin", "Not from here", message, headers=CLOSE)
+        message = "A request that changes data needs an Origin header or the token (Authorization: Bearer)."
+        return refuse(scope, 403, "ForeignOrigin", "Request refused", message, headers=CLOSE)
     return None
 
 
@@ -134,21 +136,15 @@ def _has_bearer_token(scope: Scope) -> bool:
 
 
 def _refuse_foreign(scope: Scope) -> Response:
-    message = "This request comes from another site, which may not use your Keypose."
-    return refuse(scope, 403, "ForeignOrigin", "Not from here", message, headers=CLOSE)
+    message = "This request comes from another website, which has no access to Keypose."
+    return refuse(scope, 403, "ForeignOrigin", "Request refused", message, headers=CLOSE)
 
 
 def _refuse_link(scope: Scope) -> Response:
     """Return a page for somebody who followed a link on another site: the user may continue."""
-    message = "You followed a link from another site to your Keypose. Nothing was done."
-    body = f'<p><a href="{escape(current_url(scope))}">Go to the page</a></p>'
-    return refuse(scope, 403, "ForeignOrigin", "From another site", message, body=body)
-
-
-JSON_BYTES = 2 << 20
-IDLE_S = 15.0  # between two chunks
-MIN_BYTES_PER_S = 1000.0
-RATE_GRACE_S = 10.0  # before the minimum rate applies
+    message = "You followed a link to Keypose on another website. Continue only if you trust it."
+    body = f'<p><a href="{escape(current_url(scope))}">Continue to the page</a></p>'
+    return refuse(scope, 403, "ForeignOrigin", "Link from another website", message, body=body)
 
 
 @dataclass(frozen=True)
@@ -220,4 +216,4 @@ def _too_large(limit: BodyLimit) -> HTTPException:
 
 
 def _too_slow() -> HTTPException:
-    return HTTPException(408, "the request comes too slowly", headers=CLOSE)
+    return HTTPException(408, "the request arrived too slowly", headers=CLOSE)

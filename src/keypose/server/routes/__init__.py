@@ -7,12 +7,9 @@ ROUTERS = (
     library.router,
     drafts.router,
     search.router,
-    search.page,
     strips.router,
     uploads.router,
     clips.router,
-    clips.keys_router,
     export.router,
-    clips.json_router,
     pages.router,
 )

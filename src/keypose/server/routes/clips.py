@@ -36,6 +36,14 @@ ARRAYS: dict[int | str, dict[str, Any]] = {200: {"description": "A packet of arr
 FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}, "description": "The file."}}
 ZIP: dict[int | str, dict[str, Any]] = {200: {"content": {"application/zip": {}}, "description": "The files."}}
 
+Fps = Annotated[
+    float | None, Query(gt=0.0, le=1000.0, allow_inf_nan=False, description="Approximate frames per second.")
+]
+MaxFrames = Annotated[int | None, Query(ge=1, le=10_000_000, description="Maximum number of frames.")]
+
+Methods = Annotated[str | None, Query(pattern="^[a-z]{1,20}(,[a-z]{1,20}){0,19}$", description="Separated by commas.")]
+Keys = Annotated[int | None, Query(ge=2, le=20_000)]
+
 
 class Arrays(Response):
     """A packet of arrays."""
@@ -43,21 +51,19 @@ class Arrays(Response):
     media_type = MEDIA_TYPE
 
 
-router = APIRouter(tags=["clip"])
-
-Fps = Annotated[
-    float | None, Query(gt=0.0, le=1000.0, allow_inf_nan=False, description="Approximate frames per second.")
-]
-MaxFrames = Annotated[int | None, Query(ge=1, le=10_000_000, description="Maximum number of frames.")]
+router = APIRouter()
 
 
-@router.get("/api/clips/{clip}", response_model=ClipDetails)
+@router.get("/clips/{clip}.json", include_in_schema=False)
+@router.get("/api/clips/{clip}", tags=["clip"], response_model=ClipDetails)
 async def get_clip(request: Request, state: AppStateDep, clip: ClipHash) -> Response:
     """Return the details of a clip."""
     return await run_task(request, state, "details", clip, {"clip": clip}, VIEW_TIMEOUT_S)
 
 
-@router.get("/api/clips/{clip}/frames", response_model=FramesHeader, response_class=Arrays, responses=ARRAYS)
+@router.get(
+    "/api/clips/{clip}/frames", tags=["clip"], response_model=FramesHeader, response_class=Arrays, responses=ARRAYS
+)
 async def get_frames(
     request: Request, state: AppStateDep, clip: ClipHash, fps: Fps = None, max_frames: MaxFrames = None
 ) -> Response:
@@ -70,38 +76,14 @@ async def get_frames(
     return await run_task(request, state, "frames", clip, payload, VIEW_TIMEOUT_S)
 
 
-json_router = APIRouter(include_in_schema=False)
-
-Methods = Annotated[str | None, Query(pattern="^[a-z]{1,20}(,[a-z]{1,20}){0,19}$", description="Separated by commas.")]
-Keys = Annotated[int | None, Query(ge=2, le=20_000)]
-
-json_router.add_api_route("/clips/{clip}.json", get_clip)
-
-
-@json_router.get("/compare/{clip}.json")
-async def get_comparison(
-    request: Request, state: AppStateDep, clip: ClipHash, methods: Methods = None, keys: Keys = None
-) -> Response:
-    """Compare methods on one clip with the same number of keys: their keys, and the scores of curves through them."""
-    names = list(METHODS) if methods is None else methods.split(",")
-    for name in names:
-        if name not in METHODS:
-            raise OptionError(f"method {name!r}, expected some of {', '.join(METHODS)}")
-    payload = {"clip": clip, "methods": names, "keys": keys}
-    return await run_task(request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
-
-
-keys_router = APIRouter(tags=["keys"])
-
-
-@keys_router.post("/api/clips/{clip}/ladder", response_model=LadderResponse)
+@router.post("/api/clips/{clip}/ladder", tags=["keys"], response_model=LadderResponse)
 async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionSpec) -> Response:
     """Return the selections for every number of keys."""
     spec = body.model_dump(mode="json", exclude_unset=True)
     return await run_task(request, state, "ladder", clip, {"clip": clip, "spec": spec}, SELECT_TIMEOUT_S)
 
 
-@keys_router.post("/api/clips/{clip}/selection", response_model=SelectionResponse)
+@router.post("/api/clips/{clip}/selection", tags=["keys"], response_model=SelectionResponse)
 async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
     """Return the fewest keys whose curves stay within a tolerance."""
     spec = body.spec.model_dump(mode="json", exclude_unset=True)
@@ -110,20 +92,33 @@ async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, bo
     return await run_task(request, state, "selection", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
 
 
-@keys_router.post(
-    "/api/clips/{clip}/curves", response_model=CurvesHeader, response_class=Arrays, responses=ARRAYS
-)  # fmt: skip
+@router.post(
+    "/api/clips/{clip}/curves", tags=["keys"], response_model=CurvesHeader, response_class=Arrays, responses=ARRAYS
+)
 async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body: CurvesRequest) -> Response:
     """Return curves through keys, with their score, as arrays."""
     payload = {"clip": clip, **body.model_dump(mode="json")}
     return await run_task(request, state, "curves", clip, payload, EDIT_TIMEOUT_S, is_slow=True)
 
 
-@keys_router.post(
-    "/api/clips/{clip}/edit", response_model=EditHeader, response_class=Arrays, responses=ARRAYS
-)  # fmt: skip
+@router.post(
+    "/api/clips/{clip}/edit", tags=["keys"], response_model=EditHeader, response_class=Arrays, responses=ARRAYS
+)
 async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: EditRequest) -> Response:
     """Return the clip after the steps of a draft, as arrays."""
     draft = body.draft.model_dump(mode="json", exclude_unset=True)
     payload = {"clip": clip, "draft": draft, "stride": body.stride}
     return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S)
+
+
+@router.get("/compare/{clip}.json", include_in_schema=False)
+async def get_comparison(
+    request: Request, state: AppStateDep, clip: ClipHash, methods: Methods = None, keys: Keys = None
+) -> Response:
+    """Compare methods on one clip with the same number of keys: their keys, and the scores of curves through them."""
+    names = list(METHODS) if methods is None else methods.split(",")
+    for name in names:
+        if name not in METHODS:
+            raise OptionError(f"method {name!r}", expected=f"some of {', '.join(METHODS)}")
+    payload = {"clip": clip, "methods": names, "keys": keys}
+    return await run_task(request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, is_slow=True)

@@ -64,7 +64,7 @@ async def delete_draft(state: AppStateDep, clip: ClipHash) -> Response:
 def _parse_revision(if_match: str) -> int | None:
     text = if_match.strip().strip('"')
     if not (text.isdecimal() and text.isascii()):
-        raise OptionError(f"If-Match: {text[:20]!r}, expected the number of a revision, or 0")
+        raise OptionError(f"If-Match: {text[:20]!r}", expected="a revision number, or 0 for no draft")
     return int(text) or None
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 
 import keypose
 from keypose.clip_edit import safe_stem
-from keypose.clip_edit.export import unique_names
+from keypose.clip_edit.export import is_compressed, unique_names
 from keypose.errors import KeyposeError
 from keypose.library.records import Clip
 from keypose.server.app_state import AppStateDep, run_task, run_until_disconnect
@@ -28,6 +28,9 @@ from keypose.server.workers.clip_worker import content_disposition
 router = APIRouter(tags=["export"])
 
 ZIP_NAME = "keypose.zip"
+
+MANIFEST = "manifest.json"
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same clips give the same bytes
 
 
 @router.post("/api/clips/{clip}/export", response_class=Response, responses=FILE)
@@ -55,11 +58,6 @@ async def export_clips(request: Request, state: AppStateDep, body: BatchExportRe
     return StreamingResponse(
         stream_zip(clips, body.format, first, export), media_type="application/zip", headers=headers
     )
-
-
-MANIFEST = "manifest.json"
-COMPRESSED_SUFFIXES = (".kps", ".glb", ".png", ".usdc", ".blend", ".fbx")  # not worth compressing again
-FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same clips give the same bytes
 
 
 class Sink(io.RawIOBase):
@@ -103,7 +101,7 @@ async def stream_zip(
             except KeyposeError as error:
                 entries.append({**row, "file": None, "error": error_details(error).model_dump()})
                 continue
-            await asyncio.to_thread(_add_file, archive, name, data, is_compressed=suffix.endswith(COMPRESSED_SUFFIXES))
+            await asyncio.to_thread(_add_file, archive, name, data, is_compressed=is_compressed(suffix))
             entries.append({**row, "file": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
             yield sink.take()
         manifest = {"keypose": keypose.__version__, "format": suffix, "clips": entries}

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 import keypose
 from keypose.library.library import Library
+from keypose.library.records import Clip
+from keypose.library.records import Facets as LibraryFacets
 from keypose.server.app_state import AppStateDep
 from keypose.server.capabilities import format_rows, joint_groups, method_rows
-from keypose.server.rows import clip_row, clip_rows, facet_counts, tag_counts
 from keypose.server.schema import MAX_CLIPS, ClipHash, Seconds, Text
 from keypose.server.schema.clips import (
+    BodyPartCount,
     ClipList,
     ClipPage,
     ClipRow,
     ClipsRequest,
+    DurationCount,
+    Facets,
     LibraryInfo,
     Limits,
     RenameRequest,
     Sort,
+    TagCount,
     TagsRequest,
     TrashPage,
     TrashResponse,
@@ -148,3 +154,29 @@ async def restore_clips(state: AppStateDep, body: ClipsRequest) -> ClipList:
         return ClipList(clips=clip_rows(clips))
 
     return await state.run_write(restore)
+
+
+def clip_row(clip: Clip) -> ClipRow:
+    """Return the row of a clip."""
+    return ClipRow.model_validate(clip)
+
+
+def clip_rows(clips: Iterable[Clip]) -> tuple[ClipRow, ...]:
+    """Return the rows of clips."""
+    return tuple(map(clip_row, clips))
+
+
+def tag_counts(tags: Iterable[tuple[str, int]]) -> tuple[TagCount, ...]:
+    """Return tags with their numbers of clips."""
+    return tuple(TagCount(tag=tag, count=count) for tag, count in tags)
+
+
+def facet_counts(library_facets: LibraryFacets) -> Facets:
+    """Return the facets with their numbers of clips."""
+    return Facets(
+        tags=tag_counts(library_facets.tags),
+        durations=tuple(
+            DurationCount(min_s=min_s, max_s=max_s, count=count) for min_s, max_s, count in library_facets.durations
+        ),
+        body_parts=tuple(BodyPartCount(body_part=part, count=count) for part, count in library_facets.body_parts),
+    )

@@ -28,8 +28,8 @@ async def show_page(request: Request, clip: ClipHash | None = None) -> Response:
     index = FILES.index
     if index is None:
         logger.error("the pages are not built: make web")
-        body = "<p>The server runs, but its pages were not built. Type <code>make web</code>, then reload.</p>"
-        return html_page(503, "No pages yet", body)
+        body = "<p>The server is running, but its web pages are not built. Run <code>make web</code>, then reload.</p>"
+        return html_page(503, "Web pages not built", body)
     return _file_response(request, index)
 
 

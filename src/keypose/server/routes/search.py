@@ -14,7 +14,6 @@ from keypose.server.schema.clips import SearchRequest, SearchResponse
 from keypose.server.workers.worker_context import TaskResult
 
 router = APIRouter(tags=["search"])
-page = APIRouter(include_in_schema=False)
 
 
 @router.post("/api/search", response_model=SearchResponse)
@@ -23,7 +22,7 @@ async def search(request: Request, state: AppStateDep, body: SearchRequest) -> R
     return build_response(request, await run_until_disconnect(request, _search(state, body)))
 
 
-@page.get("/search.json")
+@router.get("/search.json", include_in_schema=False)
 async def get_search(request: Request, state: AppStateDep, query: Annotated[SearchRequest, Query()]) -> Response:
     """Return the same as POST /api/search, from a query string."""
     return await search(request, state, query)
@@ -33,7 +32,7 @@ async def _search(state: AppState, body: SearchRequest) -> TaskResult:
     pose: Any = None
     if body.frame is not None:
         if body.start is not None or body.end is not None:
-            raise OptionError("frame with start or end, expected a pose or a part")
+            raise OptionError("frame together with start or end", expected="a pose (frame) or a span (start and end)")
         # Computed by a worker of the clip, which may have its motion in memory.
         payload = {"clip": body.clip, "frame": body.frame}
         pose = json.loads((await state.workers.run("pose", body.clip, payload)).body)

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from keypose.library.library import Library
 from keypose.library.results_page import sanitize_svg
+from keypose.options import Layout
 from keypose.pictures.svg import find_theme
 from keypose.server.app_state import AppStateDep, build_response, run_task
 from keypose.server.error_responses import StripNotFound
@@ -28,7 +29,6 @@ SVG_RESPONSE: dict[int | str, dict[str, object]] = {
 }
 PNG_RESPONSE: dict[int | str, dict[str, object]] = {200: {"content": {"image/png": {}}, "description": "The strip."}}
 Theme = Literal["light", "dark", "page"]
-Layout = Literal["side", "time", "path", "expanded", "in-place"]
 Frames = Annotated[
     str | None,
     Query(
@@ -38,6 +38,7 @@ Frames = Annotated[
     ),
 ]
 Height = Annotated[float | None, Query(ge=20.0, le=2000.0, allow_inf_nan=False)]
+_COLOUR = re.compile(r"var\(--kp-([a-z0-9_]+)\)")
 
 
 @router.get("/api/clips/{clip}/strip.svg", responses=SVG_RESPONSE, response_class=Response)
@@ -93,9 +94,6 @@ def _strip_payload(
         "layout": layout,
         "height_px": height_px,
     }
-
-
-_COLOUR = re.compile(r"var\(--kp-([a-z0-9_]+)\)")
 
 
 def stored_strip(library: Library, digest: str, theme: str) -> bytes:

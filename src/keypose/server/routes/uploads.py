@@ -17,7 +17,7 @@ from keypose.errors import OptionError
 from keypose.library.rows import clean_tags
 from keypose.server.app_state import AppState, AppStateDep, run_until_disconnect
 from keypose.server.error_responses import DiskFull, TooManyRequests
-from keypose.server.rows import clip_row
+from keypose.server.routes.library import clip_row
 from keypose.server.schema import Text
 from keypose.server.schema.clips import UploadResponse
 from keypose.server.workers.upload_worker import base_name, clean_file_name
@@ -73,9 +73,9 @@ def _pair_companions(names: list[str], sizes: list[int], size: int) -> list[tupl
     base_names = [base_name(name) for name in names]
     if len(base_names) != len(sizes) or not all(base_names) or len(set(base_names)) < len(base_names):
         counts = f"{len(set(base_names) - {''})} names and {len(sizes)} sizes of companions"
-        raise OptionError(f"{counts}, expected for each a size and a name of its own")
+        raise OptionError(counts, expected="for each a size and a name of its own")
     if sizes and sum(sizes) >= size:
-        raise OptionError(f"{sum(sizes)} bytes of companions in {size}, expected a file behind them")
+        raise OptionError(f"{sum(sizes)} bytes of companions in {size}", expected="a file behind them")
     return list(zip(base_names, sizes, strict=True))
 
 

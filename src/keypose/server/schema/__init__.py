@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from keypose.options import declared_options, default_of
+
 MAX_CLIPS = 200  # in one response
 MAX_SKIP = 900  # hits of a search on earlier pages
 MAX_NAMES = 1000  # of joints in one request
@@ -36,7 +38,7 @@ def check_plain(value: Any) -> Any:
         item, depth = pending.pop()
         n_values += 1
         if depth > MAX_DEPTH or n_values > MAX_NAMES:
-            raise ValueError(f"too much in it, expected at most {MAX_NAMES} values, {MAX_DEPTH} in each other")
+            raise ValueError(f"too large, expected at most {MAX_NAMES} values nested at most {MAX_DEPTH} deep")
         if isinstance(item, dict):
             pending += [(each, depth + 1) for each in item.values()]
         elif isinstance(item, list):
@@ -44,8 +46,16 @@ def check_plain(value: Any) -> Any:
         elif isinstance(item, float) and not math.isfinite(item):
             raise ValueError(f"{item}, expected a finite number")
         elif isinstance(item, int) and abs(item) > MAX_INTEGER:
-            raise ValueError("a number beyond all bounds, expected a smaller one")
+            raise ValueError(f"number too large, expected at most {MAX_INTEGER}")
     return value
+
+
+def option_field(options: type[Any], name: str) -> Any:
+    """Return a field with the default, the range and the help text of an option."""
+    option = declared_options(options)[name]
+    return Field(
+        default_of(options, name), gt=option.above, ge=option.min_value, le=option.max_value, description=option.help
+    )
 
 
 FewEntries = BeforeValidator(check_few_entries)

@@ -10,6 +10,7 @@ from pydantic import Field
 from keypose.server.schema import MAX_CLIPS, MAX_SKIP, ClipHash, Finite, RequestModel, ResponseModel, Text
 
 Sort = Literal["name", "newest", "longest", "shortest"]
+ClipHashes = Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=10_000)]
 
 
 class ClipRow(ResponseModel):
@@ -80,6 +81,18 @@ class FormatRow(ResponseModel):
 
     suffix: str
     label: str
+    variant: str = Field(default="", description="How it differs from other formats with this label.")
+    purpose: str = Field(default="", description="A sentence about what it is for.")
+    content: Literal["motion", "swings", "strip", "report"]
+    keeps_keys: bool = Field(
+        default=False, description="Stores keys and the curves between them instead of every frame."
+    )
+    keys_as_metadata: bool = Field(default=False, description="Stores every frame, and which of them are keys.")
+    stores_residual: bool = Field(default=False, description="Stores the captured detail beside the keys.")
+    has_tolerance: bool = Field(default=False, description="Stores frames within a maximum error, or lossless.")
+    blender_needs_addon: bool = Field(
+        default=False, description="Blender's own import drops the tangents of its curves."
+    )
     install_command: str | None = Field(
         description="Command that installs what the format needs; None: nothing is missing."
     )
@@ -149,9 +162,6 @@ class RenameRequest(RequestModel):
     """The new name of a clip."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-ClipHashes = Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=10_000)]
 
 
 class TagsRequest(RequestModel):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from keypose.options import DEFAULT_METHOD, CurveOptions, FeatureOptions, Interpolation, Layout, SwingOptions
 from keypose.server.schema import (
     MAX_NAMES,
     ClipHash,
@@ -16,6 +17,7 @@ from keypose.server.schema import (
     RequestModel,
     ResponseModel,
     Text,
+    option_field,
 )
 from keypose.server.schema.clips import ClipRow, SwingBar
 
@@ -33,7 +35,7 @@ Residual = Annotated[float, Field(ge=0.0, le=2.0)]
 class SelectionSpec(RequestModel):
     """Options of a selection, without the number of keys."""
 
-    method: Text = "salient"
+    method: Text = DEFAULT_METHOD
     joints: Names | None = None
     weights: Annotated[dict[Text, Finite], FewEntries] | None = None
     pins: Frames = ()
@@ -41,7 +43,7 @@ class SelectionSpec(RequestModel):
     first_frame: Frame | None = Field(None, description="First frame of the range.")
     last_frame: Frame | None = Field(None, description="Last frame of the range.")
     max_keys: Annotated[int, Field(ge=2, le=MAX_FRAMES)] | None = None
-    smoothing_s: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
+    smoothing_s: float = option_field(FeatureOptions, "smoothing_s")
     options: Annotated[dict[Text, Any], PlainData] | None = Field(
         None, description="Of the method: objective, cost, ...; None: the best for the clip in interactive time."
     )
@@ -77,7 +79,7 @@ class SelectionRequest(RequestModel):
 
     spec: SelectionSpec
     tolerance_mm: Annotated[float, Field(gt=0.0, le=10_000.0)]
-    interpolation: Literal["bezier", "natural", "linear"] = "bezier"
+    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
 
 
 class SelectionResponse(ResponseModel):
@@ -91,7 +93,7 @@ class CurvesRequest(RequestModel):
     """Curves through keys."""
 
     frames: Annotated[Frames, Field(min_length=1)]
-    interpolation: Literal["bezier", "natural", "linear"] = "bezier"
+    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
     polish: bool = Field(
         False, description="Best curves and the whole score; otherwise quick ones with a partial score."
     )
@@ -136,7 +138,7 @@ class KeysDraft(RequestModel):
 
     kind: Literal["keys"]
     frames: Annotated[Frames, Field(min_length=1)]
-    interpolation: Literal["bezier", "natural", "linear"] = "bezier"
+    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
     residual: Residual = 0.0
     steps: Annotated[tuple[KeyStep, ...], Field(fail_fast=True, max_length=MAX_STEPS)] = ()
 
@@ -145,7 +147,7 @@ class SwingsDraft(RequestModel):
     """An edit of the swings of the capture."""
 
     kind: Literal["swings"]
-    threshold: Annotated[float, Field(gt=0.0, le=10.0)] = 0.4
+    threshold: float = option_field(SwingOptions, "threshold")
     steps: Annotated[tuple[SwingStep, ...], Field(fail_fast=True, max_length=MAX_STEPS)] = ()
 
 
@@ -185,6 +187,8 @@ class Score(ResponseModel):
     worst_joint: str
     mean_deg: float | None
     max_deg: float | None
+    worst_rotation_frame: int | None
+    worst_rotation_joint: str | None
     foot_slide_mm: float | None
     original_foot_slide_mm: float | None
     key_acceleration: float | None
@@ -244,7 +248,7 @@ class StripRequest(RequestModel):
     draft: Draft
     frames: Frames | None = Field(None, description="None: the keys of the draft, or the best ones of edited swings.")
     theme: Literal["light", "dark", "page"] = "light"
-    layout: Literal["side", "time", "path", "expanded", "in-place"] = "side"
+    layout: Layout = "side"
     height_px: Annotated[float, Field(ge=20.0, le=2000.0)] | None = None
 
 
@@ -291,12 +295,12 @@ class ExportRequest(RequestModel):
 
     format: Text = Field(description="A suffix, such as .bvh, .glb, .keys.json, .strip.svg, .report.html")
     frames: Frames | None = Field(None, description="Keys; None: every frame, or the draft's.")
-    interpolation: Literal["bezier", "natural", "linear"] = "bezier"
+    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
     draft: Draft | None = None
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = Field(None, description="For .kps.")
     lossless: bool = Field(False, description="For .kps: every number exactly, instead of a tolerance.")
     theme: Literal["light", "dark"] = Field("light", description="Of strips.")
-    layout: Literal["side", "time", "path", "expanded", "in-place"] = Field("side", description="Of strips.")
+    layout: Layout = Field("side", description="Of strips.")
 
 
 class BatchExportRequest(RequestModel):

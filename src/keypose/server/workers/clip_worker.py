@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import quote
 
 import keypose
+from keypose import metrics
 from keypose.clip_edit import (
     ExportOptions,
     FrameData,
-    PartialScore,
     SelectionSpec,
     apply_draft,
     build_frame_data,
@@ -34,6 +34,10 @@ from keypose.server.schema.keys import Cliff, Comparison, LadderResponse, Method
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext, get_editor
 
 PNG_SCALE = 2.0
+
+# For responses that depend on clip and request alone: clients revalidate them by their ETag.
+REVALIDATE = {"Cache-Control": "private, no-cache"}
+_NOT_PLAIN = re.compile(r"[^ !#-\[\]-~]")  # characters that a quoted file name cannot hold
 
 
 def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
@@ -179,17 +183,17 @@ def export(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     return TaskResult(file.data, file.media_type, {"Content-Disposition": content_disposition(file.name)})
 
 
-def _encode_motion(data: FrameData, score: PartialScore | None, header: dict[str, Any]) -> TaskResult:
+def _encode_motion(data: FrameData, score: metrics.Score | None, header: dict[str, Any]) -> TaskResult:
     score_values = None if score is None else _finite_values(score)
     arrays = {**data.arrays(), **({} if score is None else score.arrays())}
     return TaskResult(pack_arrays({**data.header(), **header, "score": score_values}, arrays), MEDIA_TYPE)
 
 
-def _finite_values(score: PartialScore) -> dict[str, Any]:
+def _finite_values(score: metrics.Score) -> dict[str, Any]:
     """Return the scalar measures of a score, None for those that are not finite."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in score.header().items()
+        for name, value in score.figures().items()
     }
 
 
@@ -210,12 +214,6 @@ TASKS: dict[str, Task] = {
     "comparison": compare,
     "export": export,
 }
-
-
-# For responses that depend on clip and request alone: clients revalidate them by their ETag.
-REVALIDATE = {"Cache-Control": "private, no-cache"}
-
-_NOT_PLAIN = re.compile(r"[^ !#-\[\]-~]")  # characters that a quoted file name cannot hold
 
 
 def etag(task: str, payload: Mapping[str, Any], *extra: str) -> str:

@@ -159,7 +159,7 @@ class Workers:
         """Wait for memory for the response of a job; fail the job and return False after BUFFER_WAIT_S."""
         while not self.has_buffer_space():
             if time.monotonic() - job.queued_at > BUFFER_WAIT_S or job.result.done():
-                _settle(job, TooManyRequests("too many answers have not been read yet"))
+                _settle(job, TooManyRequests("too many responses are waiting to be read"))
                 return False
             await asyncio.sleep(BUFFER_POLL_S)
         return True
@@ -183,7 +183,7 @@ class Workers:
                 _settle(job, _read_reply(reply_task))
             else:
                 await worker.stop()
-                _settle(job, WorkerError(f"it took longer than {job.timeout_s:g} s and was ended"))
+                _settle(job, WorkerError(f"the request took longer than {job.timeout_s:g} s and was stopped"))
         finally:
             reply_task.cancel()
             await asyncio.gather(reply_task, return_exceptions=True)

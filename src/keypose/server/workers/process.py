@@ -30,6 +30,11 @@ READ_BUFFER_BYTES = 1 << 20
 # Each worker runs one task at a time: more threads would only compete with other workers.
 _SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
+_LENGTHS = struct.Struct("<IQ")
+MAX_HEADER_BYTES = 64 << 20
+MAX_BODY_BYTES = 4 << 30
+Header = dict[str, Any]
+
 
 @dataclass(frozen=True)
 class WorkerConfig:
@@ -67,14 +72,14 @@ class Worker:
             )  # fmt: skip
         except OSError as error:
             await _remove_dir(temp_dir)
-            raise WorkerError(f"no process to work on it can be started ({error.strerror})") from None
+            raise WorkerError(f"a worker process cannot be started ({error.strerror})") from None
         worker = cls(process, temp_dir)
         try:
             async with asyncio.timeout(START_S):
                 await worker.request(config.to_header())
         except TimeoutError:
             await worker.stop()
-            raise WorkerError("the process that is to work on it does not start") from None
+            raise WorkerError("a worker process does not start") from None
         except BaseException:
             await worker.stop()
             raise
@@ -108,7 +113,7 @@ class Worker:
             self._kill()
             await self.stop()
             reason = describe_exit(self._process.returncode)
-            raise WorkerError(f"the process that worked on it {reason}") from None
+            raise WorkerError(f"the worker process {reason}") from None
 
     async def stop(self) -> None:
         """Kill the process and remove its temporary files; it has ended when this returns."""
@@ -142,13 +147,6 @@ async def _remove_dir(path: Path | None) -> None:
         await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
         if path.exists():
             await asyncio.sleep(CLEAR_S)
-
-
-_LENGTHS = struct.Struct("<IQ")
-MAX_HEADER_BYTES = 64 << 20
-MAX_BODY_BYTES = 4 << 30
-
-Header = dict[str, Any]
 
 
 class WireError(Exception):

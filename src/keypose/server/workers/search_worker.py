@@ -10,9 +10,8 @@ from typing import Any
 from keypose.errors import KeyposeError, OptionError
 from keypose.library.library import Library
 from keypose.library.search.hits import Hit
-from keypose.server.rows import hit_row
 from keypose.server.schema import MAX_CLIPS, MAX_SKIP
-from keypose.server.schema.clips import SearchRequest, SearchResponse
+from keypose.server.schema.clips import ClipRow, HitRow, SearchRequest, SearchResponse, Span
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
 
 STABLE_ORDER_HITS = 250  # up to this many, the order of hits does not depend on the limit
@@ -54,8 +53,29 @@ def _run_search(library: Library, request: SearchRequest, limit: int, pose: list
     if request.start is None and request.end is None:
         return library.search(request.clip, ranker=request.ranker, **common)
     if request.start is None or request.end is None:
-        raise OptionError("start or end alone, expected both: the first frame and the one after the last")
+        raise OptionError("only one of start and end", expected="both: the first frame and the frame after the last")
     return library.search_part(request.clip, request.start, request.end, multiple=request.multiple, **common)
 
 
 TASKS: Mapping[str, Task] = {"search": search}
+
+
+def hit_row(hit: Hit) -> HitRow:
+    """Return the row of a search hit."""
+    return HitRow(
+        clip=ClipRow.model_validate(hit.clip),
+        score=hit.score,
+        start=hit.start,
+        end=hit.end,
+        start_s=hit.start_s,
+        end_s=hit.end_s,
+        query_start_s=hit.query_start_s,
+        query_end_s=hit.query_end_s,
+        mirrored=hit.mirrored,
+        duplicates=hit.duplicates,
+        explanation=hit.explanation,
+        spans=tuple(
+            Span(query_start_s=span.query_start_s, query_end_s=span.query_end_s, start_s=span.start_s, end_s=span.end_s)
+            for span in hit.details.spans
+        ),
+    )

@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 from keypose.errors import FormatError, FormatWarning, ModelError, OptionError
 from keypose.formats import recognise_format
 from keypose.formats.acclaim import AMC, ASF
-from keypose.formats.base import Format, LoadOptions, Source
-from keypose.formats.gltf.container import MISSING_FILE_HINT
+from keypose.formats.base import Format, Source
 from keypose.library.analysis import FileContent, encode_motion, unzip_content
-from keypose.library.rows import clean_name, file_stem
+from keypose.library.rows import clean_name
 from keypose.model import Motion
+from keypose.options import LoadOptions
 from keypose.server.error_responses import ClipNotFound, TaskError
 from keypose.server.schema import ErrorDetails
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
@@ -31,8 +31,8 @@ from keypose.server.workers.worker_context import Task, TaskResult, WorkerContex
 _FOLDERS = re.compile(r"[/\\]+")
 DEFAULT_NAME = "clip"
 BUFFER = ".bin"
-SKELETON_HINT = "Choose the .amc and its .asf together: they become one clip."
-BUFFER_HINT = "Choose the .gltf and its .bin together: they become one clip. Or save it as one file, .glb."
+SKELETON_HINT = "Select the .amc and its .asf together: they become one clip."
+BUFFER_HINT = "Select the .gltf and its .bin together: they become one clip. Or save it as a single .glb file."
 
 
 def clean_file_name(name: str) -> str:
@@ -85,19 +85,17 @@ def add_upload(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
             is_duplicate = _is_in_library(context, digest)
             clip = context.library.add(content, name=title, tags=payload["tags"], source=file_name)
         except FormatError as error:
-            if error.problem.endswith(MISSING_FILE_HINT):
-                raise _format_error(file_name, error.problem, BUFFER_HINT) from None
-            path = file_name if error.path == title else error.path
-            raise type(error)(path, error.problem, line=error.line, byte=error.byte) from None
-    messages = [str(each.message) for each in records if issubclass(each.category, FormatWarning)]
-    notes = [_strip_location(each, file_name, title) for each in messages]
+            if error.code == "missing_buffer":
+                raise _format_error(file_name, f"{error.problem}, expected {error.expected}", BUFFER_HINT) from None
+            raise error.with_fields(path=file_name if error.path == title else error.path) from None
+    notes = [_render_warning(each.message, companions) for each in records if isinstance(each.message, FormatWarning)]
     return TaskResult(json.dumps({"hash": clip.hash, "is_duplicate": is_duplicate, "notes": notes}).encode())
 
 
 def _check_standalone(context: WorkerContext, source_file: FileContent, name: str) -> bytes:
     """Return the bytes of a file that needs no companion; TaskError for an .amc."""
     if _find_format(Source(Path(name), source_file.unzipped, context.limits)) is AMC:
-        raise _format_error(name, "a motion without its skeleton, expected its .asf with it", SKELETON_HINT)
+        raise _format_error(name, "the motion has no skeleton, expected its .asf file with it", SKELETON_HINT)
     return source_file.data
 
 
@@ -107,7 +105,8 @@ def _read_with_companions(
     """Return the motion of a file with its companions, as if all were in one folder."""
     source = Source(Path(name), source_file.unzipped, context.limits, companions=companions)
     format_ = _find_format(source)
-    without, alone = f"expected it without {', '.join(map(clean_file_name, companions))}", f"Choose {name} alone."
+    without = f"expected it without {', '.join(map(clean_file_name, companions))}"
+    alone = f"Select {name} without other files."
     if not format_.has_companions:
         raise _format_error(name, f"{format_.name} needs no other file, {without}", alone)
     try:
@@ -115,7 +114,7 @@ def _read_with_companions(
     except ModelError as error:
         raise source.error(str(error)) from None
     if not source.used_companions:
-        raise _format_error(name, f"asks for no other file, {without}", alone)
+        raise _format_error(name, f"refers to no other file, {without}", alone)
     return motion
 
 
@@ -126,11 +125,11 @@ def _find_format(source: Source) -> Format:
         format_ = recognise_format(source)
     except FormatError:
         if name.lower().endswith(BUFFER):
-            raise _format_error(name, "data without the file that says what they are, expected their .gltf with them",
+            raise _format_error(name, "the data of a .gltf file, expected that file with it",
                            BUFFER_HINT) from None  # fmt: skip
         raise
     if format_ is ASF:
-        raise _format_error(name, "a skeleton without motion, expected an .amc with it", SKELETON_HINT)
+        raise _format_error(name, "a skeleton without motion, expected an .amc file with it", SKELETON_HINT)
     return format_
 
 
@@ -138,13 +137,13 @@ def _format_error(name: str, problem: str, hint: str) -> TaskError:
     return TaskError(ErrorDetails(code="FormatError", message=f"{name}: {problem}", line=None, hint=hint))
 
 
-def _strip_location(note: str, name: str, title: str) -> str:
-    """Return a warning of the reader without the path of the file on this machine, but with the line."""
-    location = rf"(?:{re.escape(name)}|.*?[/\\]-[/\\]{re.escape(file_stem(title))})(?::(\d+))?: "
-    match = re.match(location, note, re.DOTALL)
-    if match is None:
-        return note
-    return f"{f'line {match[1]}: ' if match[1] else ''}{note[match.end() :]}"
+def _render_warning(warning: FormatWarning, companions: Mapping[str, bytes]) -> str:
+    """Return a warning of the reader without folders of this machine; of the files, only companions are named."""
+    name = "" if warning.path is None else PurePath(warning.path).name
+    if name in companions:
+        return str(warning.with_fields(path=name))
+    line = "" if warning.line is None else f"line {warning.line}: "
+    return line + str(warning.with_fields(path=None))
 
 
 def _is_in_library(context: WorkerContext, digest: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from keypose.cache import LruCache
 from keypose.clip_edit import ClipEditor
 from keypose.errors import OptionError
 from keypose.formats import Limits
@@ -15,7 +16,6 @@ from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.model import Motion
 from keypose.server.error_responses import ClipNotFound
-from keypose.server.workers.cache import SizedCache
 
 MOTION_BYTES = 384 << 20  # of cached motions
 MAX_MOTIONS = 64
@@ -50,8 +50,8 @@ class WorkerContext:
     ) -> None:
         self.library = library
         self.limits = limits or Limits()
-        self.cache = SizedCache(cache_bytes, MAX_CACHED)
-        self._motions = SizedCache(motion_bytes, MAX_MOTIONS)
+        self.cache = LruCache(MAX_CACHED, cache_bytes)
+        self._motions = LruCache(MAX_MOTIONS, motion_bytes)
 
     def clip(self, digest: str) -> Clip:
         """Return the record of the clip of that hash."""

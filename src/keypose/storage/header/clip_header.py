@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from keypose.kinematics import UPS, Up
 from keypose.limits import Limits
 from keypose.model import Pose, Skeleton
-from keypose.model.motion import MAX_FPS, MIN_FPS
+from keypose.options import MAX_FPS, MIN_FPS
 from keypose.storage.groups import LOSSLESS, NO_FRAMES, WITHIN_TOLERANCE, CodingError, group_count
 from keypose.storage.header.coder import EVEN_START, Coder, LimitExceeded
 from keypose.storage.header.names import code_text, initial_letter_models

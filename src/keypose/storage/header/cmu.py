@@ -80,49 +80,6 @@ class Guess(NamedTuple):
         return (2 * self.factor * source + FACTOR_UNIT) // (2 * FACTOR_UNIT)
 
 
-@cache
-def _template_skeleton() -> Skeleton:
-    """Return the skeleton with zero offsets."""
-    joints = common_names()[:N_JOINTS]
-    parents = [j - word.parent_distance if word.parent_distance else -1 for j, word in enumerate(joints)]
-    ends = [j for j in range(N_JOINTS) if j not in parents]
-    return Skeleton(
-        tuple(word.name for word in joints), np.array(parents, np.int32), np.zeros((N_JOINTS, 3)), (ORDER,) * N_JOINTS,
-        end_joints=np.array(ends, np.int32), end_offsets=np.zeros((len(ends), 3)),
-    )  # fmt: skip
-
-
-@cache
-def _number_indices() -> dict[str, int]:
-    """Return the index of each number by its name."""
-    s = _template_skeleton()
-    names = [*s.names, *(f"{s.names[j]}{END_SUFFIX}" for j in s.end_joints)]
-    return {f"{name}.{axis}": 3 * k + a for k, name in enumerate(names) for a, axis in enumerate("xyz")}
-
-
-@cache
-def _guesses() -> tuple[Guess, ...]:
-    guesses = []
-    for row in GUESSES.replace("\n", " ").split(","):
-        name, guess, bits = row.split()
-        factor, _, source = guess.partition("*")
-        source_index = _number_indices()[source] if source else None
-        guesses.append(Guess(_number_indices()[name], round(float(factor) * FACTOR_UNIT), source_index, int(bits)))
-    return tuple(guesses)
-
-
-@cache
-def _zeros() -> tuple[float, ...]:
-    """Return the signed zeros of the numbers that are not predicted, and 0 for the others."""
-    minus = {_number_indices()[name] for name in MINUS_ZEROS.split()}
-    return tuple(-0.0 if k in minus else 0.0 for k in range(len(_number_indices())))
-
-
-@cache
-def _either_zero_indices() -> tuple[int, ...]:
-    return tuple(_number_indices()[name] for name in EITHER_ZEROS.split())
-
-
 def match_numbers(s: Skeleton) -> tuple[float, ...] | None:
     """Return the numbers of a skeleton that matches the template, else None."""
     template = _template_skeleton()
@@ -139,6 +96,49 @@ def match_numbers(s: Skeleton) -> tuple[float, ...] | None:
     if any(values[k] != 0 for k in _either_zero_indices()):
         return None
     return values if max(abs(number or 0) for number in integers) < MAX_NUMBER else None
+
+
+@cache
+def _guesses() -> tuple[Guess, ...]:
+    guesses = []
+    for row in GUESSES.replace("\n", " ").split(","):
+        name, guess, bits = row.split()
+        factor, _, source = guess.partition("*")
+        source_index = _number_indices()[source] if source else None
+        guesses.append(Guess(_number_indices()[name], round(float(factor) * FACTOR_UNIT), source_index, int(bits)))
+    return tuple(guesses)
+
+
+@cache
+def _number_indices() -> dict[str, int]:
+    """Return the index of each number by its name."""
+    s = _template_skeleton()
+    names = [*s.names, *(f"{s.names[j]}{END_SUFFIX}" for j in s.end_joints)]
+    return {f"{name}.{axis}": 3 * k + a for k, name in enumerate(names) for a, axis in enumerate("xyz")}
+
+
+@cache
+def _template_skeleton() -> Skeleton:
+    """Return the skeleton with zero offsets."""
+    joints = common_names()[:N_JOINTS]
+    parents = [j - word.parent_distance if word.parent_distance else -1 for j, word in enumerate(joints)]
+    ends = [j for j in range(N_JOINTS) if j not in parents]
+    return Skeleton(
+        tuple(word.name for word in joints), np.array(parents, np.int32), np.zeros((N_JOINTS, 3)), (ORDER,) * N_JOINTS,
+        end_joints=np.array(ends, np.int32), end_offsets=np.zeros((len(ends), 3)),
+    )  # fmt: skip
+
+
+@cache
+def _zeros() -> tuple[float, ...]:
+    """Return the signed zeros of the numbers that are not predicted, and 0 for the others."""
+    minus = {_number_indices()[name] for name in MINUS_ZEROS.split()}
+    return tuple(-0.0 if k in minus else 0.0 for k in range(len(_number_indices())))
+
+
+@cache
+def _either_zero_indices() -> tuple[int, ...]:
+    return tuple(_number_indices()[name] for name in EITHER_ZEROS.split())
 
 
 def t_pose_degrees() -> list[tuple[float, ...]]:

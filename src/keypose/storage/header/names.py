@@ -1,5 +1,6 @@
-"""Joint names, parents and other text of a header, coded relative to common names. Part of the format, see
-docs/kps.md.
+"""Joint names, parents and other text of a header, coded relative to common names.
+
+Part of the format, see docs/kps.md.
 """
 
 from __future__ import annotations
@@ -16,6 +17,16 @@ NEXT_NAME, NAME_AHEAD, NAME_BY_INDEX, NAME_AS_TEXT = range(4)  # how a name is c
 MAX_AHEAD = 30
 MIN_PREFIX_LENGTH = 4  # of all names
 MAX_SPELLED_JOINTS = 500  # with more joints, names are coded as long texts
+
+MAX_SPELLED_BYTES = 60  # bytes
+MAX_TEXT_BYTES = 1 << 24  # bytes
+# The initial letter models are trained on this text, as if it had been coded first.
+SAMPLE = (
+    "walk_01 run-02 Take 001 05_20 38_03_run-circle 49_06 02_07 131_04_dance-hop 86_01 jump_003 idle kick 2024-05-17 "
+    "LeftHand RightFoot left_shoulder RightUpLeg.L Head_End Spine1 neck pelvis J_Bip_C_Hips thigh_r index_01_l mark_12"
+)
+
+INDEX_BITS = 9  # of the index of a name
 
 
 def code_joint_names(
@@ -110,15 +121,6 @@ def _code_parent(c: Coder, j: int, expected: int, parent: int | None) -> int:
     return j - back if back else -1
 
 
-MAX_SPELLED_BYTES = 60  # bytes
-MAX_TEXT_BYTES = 1 << 24  # bytes
-# The initial letter models are trained on this text, as if it had been coded first.
-SAMPLE = (
-    "walk_01 run-02 Take 001 05_20 38_03_run-circle 49_06 02_07 131_04_dance-hop 86_01 jump_003 idle kick 2024-05-17 "
-    "LeftHand RightFoot left_shoulder RightUpLeg.L Head_End Spine1 neck pelvis J_Bip_C_Hips thigh_r index_01_l mark_12"
-)
-
-
 def code_text(c: Coder, value: str | None, *, spell: bool = True) -> str:
     """Code a text of any characters, including lone surrogates from names in other encodings."""
     data = None if value is None else value.encode("utf-8", "surrogatepass")
@@ -166,7 +168,37 @@ def initial_letter_models() -> dict[Hashable, BitModel]:
     return models
 
 
-INDEX_BITS = 9  # of the index of a name
+class CommonName(NamedTuple):
+    """A common name, and the distance back to its parent; 0: a root."""
+
+    name: str
+    parent_distance: int
+
+
+@cache
+def common_names() -> tuple[CommonName, ...]:
+    """Return all common names in order."""
+    names: list[CommonName] = []
+    open_parents: list[int] = []
+    for token in re.findall(r"[^\s()]+|[()]", SKELETONS):
+        if token == "(":
+            open_parents.append(len(names) - 1)
+        elif token == ")":
+            open_parents.pop()
+        else:
+            names.append(CommonName(token, len(names) - open_parents[-1] if open_parents else 0))
+    return tuple(names)
+
+
+@cache
+def common_name_indices() -> dict[str, tuple[int, ...]]:
+    """Return the indices of each common name."""
+    result: dict[str, tuple[int, ...]] = {}
+    for index, common_name in enumerate(common_names()):
+        result[common_name.name] = (*result.get(common_name.name, ()), index)
+    return result
+
+
 # Skeletons of CMU (BVH, 3ds Max, ASF), MotionBuilder and Mixamo, LAFAN1 and the like, Xsens, Rokoko, SMPL, Unreal, VRM,
 # DAZ and Poser, OptiTrack, Kinect.
 SKELETONS = """
@@ -238,34 +270,3 @@ SpineBase(SpineMid(SpineShoulder(Neck(Head) ShoulderLeft(ElbowLeft(WristLeft(Han
 ShoulderRight(ElbowRight(WristRight(HandRight(HandTipRight) ThumbRight)))))
 HipLeft(KneeLeft(AnkleLeft(FootLeft))) HipRight(KneeRight(AnkleRight(FootRight))))
 """
-
-
-class CommonName(NamedTuple):
-    """A common name, and the distance back to its parent; 0: a root."""
-
-    name: str
-    parent_distance: int
-
-
-@cache
-def common_names() -> tuple[CommonName, ...]:
-    """Return all common names in order."""
-    names: list[CommonName] = []
-    open_parents: list[int] = []
-    for token in re.findall(r"[^\s()]+|[()]", SKELETONS):
-        if token == "(":
-            open_parents.append(len(names) - 1)
-        elif token == ")":
-            open_parents.pop()
-        else:
-            names.append(CommonName(token, len(names) - open_parents[-1] if open_parents else 0))
-    return tuple(names)
-
-
-@cache
-def common_name_indices() -> dict[str, tuple[int, ...]]:
-    """Return the indices of each common name."""
-    result: dict[str, tuple[int, ...]] = {}
-    for index, common_name in enumerate(common_names()):
-        result[common_name.name] = (*result.get(common_name.name, ()), index)
-    return result

@@ -1,6 +1,4 @@
-"""Lossless coding of floats: those with few decimals take few bits; and of joint offsets, whose sides often
-mirror each other.
-"""
+"""Lossless coding of floats, and of joint offsets, whose sides often mirror each other."""
 
 from __future__ import annotations
 
@@ -15,6 +13,10 @@ from keypose.storage.header.coder import EVEN_START, Coder
 MAX_DECIMALS = 15
 MAX_SCALED = 1 << 53  # up to here every integer is a float
 RAW_COST_BITS = 66  # of a number coded as raw float
+
+Vector = tuple[float, ...]
+EQUAL, NEGATED, DIFFERENT = range(3)
+NEW_DISTANCE_COST_BITS = 12
 
 
 def scale_to_integer(value: float, decimals: int) -> int | None:
@@ -76,11 +78,6 @@ def _is_single(value: float) -> bool:
         return bool(struct.unpack(">f", struct.pack(">f", value))[0] == value)
     except OverflowError:
         return False
-
-
-Vector = tuple[float, ...]
-EQUAL, NEGATED, DIFFERENT = range(3)
-NEW_DISTANCE_COST_BITS = 12
 
 
 def code_vectors(c: Coder, count: int, values: Sequence[Vector] | None) -> list[Vector]:

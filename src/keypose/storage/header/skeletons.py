@@ -19,6 +19,9 @@ from keypose.storage.header.numbers import Vector, code_decimals, code_number, c
 CHANNELS = POSITION_CHANNELS + ROTATION_CHANNELS
 LISTED_CHANNELS = 3  # codes 0 to 2 are the common channels; others are listed
 
+MAX_ANGLE_DECIMALS = 6  # of angles in degrees
+Angles = tuple[float, ...]
+
 
 def code_skeleton(c: Coder, value: Skeleton | None, limits: Limits) -> Skeleton:
     """Code a skeleton with all its fields; end sites count as joints in the limits."""
@@ -131,10 +134,6 @@ def _code_listed_end_joints(c: Coder, n_joints: int, end_joints: list[int] | Non
     if n_joints + count > max_joints:
         raise LimitExceeded(n_joints + count, "joints")
     return [c.code_plain(n_joints.bit_length(), None if end_joints is None else end_joints[k]) for k in range(count)]
-
-
-MAX_ANGLE_DECIMALS = 6  # of angles in degrees
-Angles = tuple[float, ...]
 
 
 def code_pose(c: Coder, skeleton: Skeleton, value: Pose | None) -> Pose:

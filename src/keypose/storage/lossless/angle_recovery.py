@@ -21,8 +21,13 @@ SAMPLE_FRAMES = 16  # tested before a joint is processed
 BLOCK_FRAMES = 512  # processed at a time
 
 # Multiples of full turns that may be added to the angles of a rotation, none first: up to three in total, 57 ways.
-_TURN_COUNTS = [turns for turns in product(range(-2, 3), repeat=3) if sum(map(abs, turns)) <= 3]
-_FULL_TURNS = 360.0 * np.array(sorted(_TURN_COUNTS, key=lambda turns: sum(map(abs, turns))))
+_TURN_COUNTS = [
+    turns for total in range(4) for turns in product(range(-2, 3), repeat=3) if sum(map(abs, turns)) == total
+]
+_FULL_TURNS = 360.0 * np.array(_TURN_COUNTS)
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MAX_FRAME_TIME_LENGTH = 64
 
 
 def recover_angles(skeleton: Skeleton, joint: int, rotations: Floats) -> Floats | None:
@@ -105,10 +110,6 @@ class _AngleSearch:
                 is_exact[missing] = matches.any(axis=0)
                 result[missing] = candidates[first_match, np.arange(len(missing))]
         return result, is_exact
-
-
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-MAX_FRAME_TIME_LENGTH = 64
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,15 @@ from keypose.model import Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
+Integers = NDArray[np.int64]
+
+DECIMAL, SINGLE, DOUBLE, SCALED = range(4)  # decimals, float32 bits, float64 bits, multiples of a scale
+MAX_DECIMALS = 22  # powers of ten up to here are exact doubles
+MAX_INTEGER = 1 << 51  # below it, doubles distinguish neighbouring decimals
+MAX_MULTIPLE = 1 << 31
+MAX_SCALES = 4  # tried
+_POWERS_OF_TEN = np.array([float(f"1e{d}") for d in range(MAX_DECIMALS + 1)])
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -103,16 +112,6 @@ def channel_layout(skeleton: Skeleton) -> Layout:
     """Return the layout in which every column is a channel of the skeleton."""
     moving = [tuple(channel in own for channel in POSITION_CHANNELS) for own in skeleton.channels]
     return Layout(skeleton, tuple((x, y, z) for x, y, z in moving), (False,) * skeleton.n_joints)
-
-
-Integers = NDArray[np.int64]
-
-DECIMAL, SINGLE, DOUBLE, SCALED = range(4)  # decimals, float32 bits, float64 bits, multiples of a scale
-MAX_DECIMALS = 22  # powers of ten up to here are exact doubles
-MAX_INTEGER = 1 << 51  # below it, doubles distinguish neighbouring decimals
-MAX_MULTIPLE = 1 << 31
-MAX_SCALES = 4  # tried
-_POWERS_OF_TEN = np.array([float(f"1e{d}") for d in range(MAX_DECIMALS + 1)])
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ MAX_HELPERS = 4
 MAX_COEFFICIENT = 1 << 34
 MAX_WEIGHT = 1 << 20
 MAX_SCALE_BITS = 0x7FEFFFFFFFFFFFFF  # of the largest double
+INT64_RANGE = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -188,9 +189,6 @@ def kernel_plan(columns: list[Column]) -> Integers:
     """Return the plan of the coded columns for the C++ coder."""
     coded_columns = [c for c in columns if c.constant is None]
     return np.array([number for c in coded_columns for number in c.predictor.kernel_plan(c.number_format)], np.int64)
-
-
-INT64_RANGE = -(1 << 63), (1 << 63) - 1
 
 
 class NumberKind(IntEnum):

@@ -1,6 +1,4 @@
-"""Predictors of columns: from their own past, and by polynomials of other columns of the same joint; the cost of
-their errors.
-"""
+"""Predictors of columns: from their own past, and by polynomials of other columns of the same joint."""
 
 from __future__ import annotations
 
@@ -22,6 +20,12 @@ WEIGHT_BITS, HELPER_BITS = 10, 15  # approximate size of a weight, and of a help
 MAX_HELPER_WEIGHT = 1 << 14  # larger weights are spurious
 MIN_CORRELATION = 0.05  # with the errors of another column, to try it as a helper
 TRIAL_LAGS = (0, 2)  # for comparing polynomials
+ALL_LAGS = tuple(range(MAX_LAGS + 1))
+
+INPUT_BITS = 24
+FRACTION_BITS = 4
+DEGREES = (1, 3, 5)
+SHIFTS = (0, 3, 6, 9, 12, 15)  # of coefficients: more is coarser
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +132,6 @@ def _round_weights(weights: Floats) -> tuple[int, ...]:
     return tuple(max(-MAX_WEIGHT, min(MAX_WEIGHT, round(w * (1 << SHIFT)))) for w in weights.tolist())
 
 
-ALL_LAGS = tuple(range(MAX_LAGS + 1))
-
-
-INPUT_BITS = 24
-FRACTION_BITS = 4
-DEGREES = (1, 3, 5)
-SHIFTS = (0, 3, 6, 9, 12, 15)  # of coefficients: more is coarser
-
-
 @dataclass(frozen=True, eq=False)
 class PolynomialFit:
     """A polynomial fit of one column."""
@@ -169,19 +164,6 @@ def normalize_input(values: Integers, middle: int, extent: int) -> Integers:
     """Return an input column in units of 2^-24 of its extent."""
     offsets = np.clip(values - middle, -(1 << extent), 1 << extent)
     return offsets << (INPUT_BITS - extent) if extent <= INPUT_BITS else offsets >> (extent - INPUT_BITS)
-
-
-def _products(inputs: list[Integers], degree: int) -> Integers:
-    """Return all powers and products of the inputs up to ``degree`` (N, terms), in units of 2^-24."""
-    one = np.full(len(inputs[0]), 1 << INPUT_BITS)
-    powers = [[one] for _ in inputs]
-    for input_powers, x in zip(powers, inputs, strict=True):
-        for _ in range(degree):
-            input_powers.append((input_powers[-1] * x) >> INPUT_BITS)
-    if len(inputs) == 1:
-        return np.stack(powers[0], axis=1)
-    a, b = powers
-    return np.stack([(a[n - k] * b[k]) >> INPUT_BITS for n in range(degree + 1) for k in range(n + 1)], axis=1)
 
 
 def evaluate(products: Integers, coefficients: tuple[int, ...]) -> Integers:
@@ -217,6 +199,19 @@ def fit_polynomials(frames: FitFrames, values: Integers, inputs: list[Integers])
                     continue
                 coefficients = tuple(int(w) for w in scaled_weights)
                 yield PolynomialFit(count, degree, 0, coefficients, products, values)
+
+
+def _products(inputs: list[Integers], degree: int) -> Integers:
+    """Return all powers and products of the inputs up to ``degree`` (N, terms), in units of 2^-24."""
+    one = np.full(len(inputs[0]), 1 << INPUT_BITS)
+    powers = [[one] for _ in inputs]
+    for input_powers, x in zip(powers, inputs, strict=True):
+        for _ in range(degree):
+            input_powers.append((input_powers[-1] * x) >> INPUT_BITS)
+    if len(inputs) == 1:
+        return np.stack(powers[0], axis=1)
+    a, b = powers
+    return np.stack([(a[n - k] * b[k]) >> INPUT_BITS for n in range(degree + 1) for k in range(n + 1)], axis=1)
 
 
 def _second_differences(curves: Floats) -> Floats:

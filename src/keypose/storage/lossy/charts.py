@@ -23,6 +23,7 @@ NEGLIGIBLE_RATIO = 0.02  # of the tolerance, that a simpler chart may cost
 MIN_BONE_MM, EXTRA_ARM_MM, CHAIN_RATIO = 30.0, 200.0, 0.5  # estimate of the lever arm of a rotation
 TYPICAL_DEPTH = 10  # joints from the root to a leaf
 MIN_PAIR_FRAMES = 12  # to fit two axes
+_ChartFit = tuple[JointPlan, Floats, Floats]  # the plan, the numbers, the rotations that they represent
 
 
 def fine_bits(tolerance_mm: float) -> int:
@@ -84,9 +85,6 @@ def _choose_chart(
         return free
     upright = _fit_upright(rotations, up_axis(motion.up)[0])
     return min((free, upright), key=lambda spelling: _roughness(spelling[1]))
-
-
-_ChartFit = tuple[JointPlan, Floats, Floats]  # the plan, the numbers, the rotations that they represent
 
 
 def _fit_fixed(rotations: Floats, mean: Floats, bits: int) -> _ChartFit:

@@ -21,6 +21,9 @@ MAX_STEP = 4096
 MAX_CENTRE = 1 << 30
 IDENTITY = (0, 0, 0, 0)
 
+MAX_BITS = 40
+ROOT_HALF = 0.7071067811865476  # upper bound of all components but the largest, rounded
+
 
 class RotationKind(IntEnum):
     """The kind of a joint's rotation, as ``Kind`` in ``core/kps_chart.hpp``."""
@@ -276,10 +279,6 @@ class LossyDecoder:
             return self._kernel.poses(self._kernel.decode_body(stop - start, body, first, next_numbers))
         except (ValueError, RuntimeError) as error:
             raise CodingError(str(error)) from None
-
-
-MAX_BITS = 40
-ROOT_HALF = 0.7071067811865476  # upper bound of all components but the largest, rounded
 
 
 def quantize(values: Floats, bits: int) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
-"""Read and write the numbers of packed swings: every count is checked against the bytes left before memory is
-allocated.
+"""Read and write the numbers of packed swings.
+
+Every count is checked against the bytes left before memory is allocated.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ MAX_VARINT = 1 << 54  # for single numbers
 MAX_FRAME = (1 << 31) - 1
 MAX_MESSAGE_LENGTH = 600  # characters
 MAX_ROTATION = 3.1416  # length of a rotation vector: pi, rounded up
+
+MAX_BYTES = 5  # per number in arrays, which count frames
+_SHIFTS = 7 * np.arange(MAX_BYTES)
 
 
 def escape_message(problem: str) -> str:
@@ -215,10 +219,6 @@ class Writer:
         self.write_varint(len(changed))
         self.write_varints(np.diff(changed, prepend=0))
         self.write_floats(rows[changed])
-
-
-MAX_BYTES = 5  # per number in arrays, which count frames
-_SHIFTS = 7 * np.arange(MAX_BYTES)
 
 
 def encode(values: ArrayLike) -> bytes:

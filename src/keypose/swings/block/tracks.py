@@ -15,6 +15,12 @@ from keypose.swings.track import Track
 SWINGS, RESTS, RESTS_ARE_MEAN, KEYS = 1, 2, 4, 8  # flags of a track
 EVERY_FRAME, CUBIC = 4, 8  # flags beside the number of angles of keys
 KEY_BYTES = 64  # memory of one key when it is read
+_NO_SPANS: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
+Floats32 = NDArray[np.float32]
+
+ACCURACY_RAD = 1e-6  # of restored rotations
+FREE = 3  # the number of angles of a rotation that is not bound to axes
+MAX_SAMPLES = 512  # from which axes are found; all rotations are checked
 
 
 def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
@@ -65,9 +71,6 @@ def read_track(block: Reader, joint: str, mean_rotation: Floats, n_frames: int) 
         rests,
         tuple(_read_keyed_span(block, joint, n_frames) for _ in range(spans)),
     )
-
-
-_NO_SPANS: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 def _write_spans(out: Writer, starts: Ints, ends: Ints) -> None:
@@ -144,13 +147,6 @@ def _read_keys(block: Reader, joint: str, n_frames: int, allowed_bits: int) -> t
     if frames[-1] >= n_frames:
         raise block.error(f"{joint}: a key outside the clip, expected frames 0 to {n_frames - 1}", at)
     return frames.astype(np.int32), form
-
-
-Floats32 = NDArray[np.float32]
-
-ACCURACY_RAD = 1e-6  # of restored rotations
-FREE = 3  # the number of angles of a rotation that is not bound to axes
-MAX_SAMPLES = 512  # from which axes are found; all rotations are checked
 
 
 def count_numbers(angles: int, keys: int) -> int:

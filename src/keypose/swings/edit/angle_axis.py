@@ -18,8 +18,7 @@ from keypose.swings.edit.apply_edit import apply_rows, edit_each_swing
 from keypose.swings.edit.baseline import Baseline
 from keypose.swings.edit.change import SwingChange, SwingTargets
 from keypose.swings.edit.detail import scale_about
-from keypose.swings.edit.pieces import Piece, build_swing_piece, nearest_branch, split_track
-from keypose.swings.edit.pieces import Point as Point
+from keypose.swings.edit.pieces import Piece, Point, build_swing_piece, nearest_branch, split_track
 from keypose.swings.model import Swings
 from keypose.swings.swing import MAX_ANGLE, MIN_ANGLE, KeyedSpan
 from keypose.swings.track import Track
@@ -28,6 +27,8 @@ from keypose.validation import check_choice, check_number
 POINTS: tuple[Point, ...] = get_args(Point)
 MAX_FACTOR, MAX_DEG = 1000.0, 36_000.0
 _FRACTIONS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+Joints = str | tuple[str, ...] | list[str]
+MAX_KEY_ANGLE = 0.9 * np.pi  # between two keys: beyond half a turn they would be interpolated the other way round
 
 
 def scale(
@@ -93,7 +94,7 @@ def rotate_piece_about(
     if (start, end) == (piece.start, piece.end) and (rotation_vector == old_vector).all():
         return piece
     if np.abs(rotation_vector).max() > MAX_ANGLE:
-        raise OptionError(f"a swing that turns too far, expected at most {MAX_ANGLE:g} radians")
+        raise OptionError("a swing that turns too far", expected=f"at most {MAX_ANGLE:g} radians")
     fraction = _FRACTIONS[about]
     if fraction == 0.0 or (rotation_vector == old_vector).all():
         first = piece.rotations[0]
@@ -119,13 +120,8 @@ def _check_direction(option: str, values: ArrayLike) -> Floats:
     vector = check_vector(option, values)
     length = float(np.linalg.norm(vector))
     if length < 1e-12:
-        raise OptionError(f"{option}={values!r}, expected a direction")
+        raise OptionError(option=option, value=values, expected="a direction")
     return np.asarray(vector / length)
-
-
-Joints = str | tuple[str, ...] | list[str]
-
-MAX_KEY_ANGLE = 0.9 * np.pi  # between two keys: beyond half a turn they would be interpolated the other way round
 
 
 def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -> SwingChange:
@@ -135,7 +131,7 @@ def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -
     """
     scale = check_number("factor", factor, min_value=0.0, max_value=MAX_FACTOR)
     if not isinstance(joints, str | tuple | list):
-        raise OptionError(f"{joints!r}, expected names of joints, body parts or groups")
+        raise OptionError(f"{joints!r}", expected="names of joints, body parts or groups")
     rows = {}
     for j in _select_joints(swings.skeleton, joints):
         old_row = split_track(swings.tracks[j])

@@ -25,6 +25,7 @@ DETAIL_FADE_S = 0.15  # before and after a deleted swing, over which detail fade
 NOTE_MIN_ANGLE = np.deg2rad(0.05)  # larger differences from the requested rotation are noted
 
 Rows: TypeAlias = Mapping[int, tuple[list[Piece], Sequence[Piece]]]
+MIN_FRAMES = 3  # that remain of a piece that is cut
 
 
 def edit_each_swing(
@@ -158,9 +159,6 @@ def _format_degrees(angles: Sequence[float]) -> str:
     ends = np.rad2deg((min(angles), max(angles))).tolist()
     low, high = (f"{angle:.2g}" if angle < 10 else f"{angle:.0f}" for angle in ends)
     return low if low == high else f"{low} to {high}"
-
-
-MIN_FRAMES = 3  # that remain of a piece that is cut
 
 
 def resolve_overlaps(track: Track, old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) -> list[Piece]:

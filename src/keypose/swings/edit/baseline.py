@@ -79,7 +79,9 @@ class Baseline:
         if capture is None:
             return swings.play(level)
         if level != 1:
-            raise OptionError(f"level={level:g} leaves swings out, but over a capture all is played: expected 1")
+            raise OptionError(
+                "leaves swings out, but over a capture all is played", option="level", value=level, expected="1"
+            )
         return apply_to_capture(capture, self.base, swings, self.source, self.gains, self.warps, self.shares)
 
     def pace_limits(self, swings: Swings, joint: int) -> PaceLimits:
@@ -167,8 +169,9 @@ def _retime_track(track: Track, time_map: TimeMap) -> Track:
     ends = np.array(sorted({frame for piece in row for frame in (piece.start, piece.end)}), np.int32)
     if len(ends) > time_map.n_frames:
         raise OptionError(
-            f"{track.joint} has {track.n_swings} swings and {len(track.keyed)} keyed spans, which need at least "
-            f"{len(ends)} frames; {time_map.n_frames} are too few"
+            f"{track.joint} has {track.n_swings} swings and {len(track.keyed)} keyed spans, which "
+            f"need at least {len(ends)} frames",
+            hint=f"{time_map.n_frames} are too few",
         )
     new_frames = dict(
         zip(ends.tolist(), _separate_frames(time_map.map_frames(ends), time_map.n_frames).tolist(), strict=True)

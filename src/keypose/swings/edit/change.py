@@ -20,6 +20,8 @@ from keypose.swings.swing import Swing
 from keypose.swings.track import Track
 
 MAX_TIP_SAMPLES = 60_000  # frames x joints: for longer clips repr() does not compute tips
+SwingTargets: TypeAlias = Swing | str | Sequence[Swing | str]
+MAX_LISTED = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +94,13 @@ def build_change(swings: Swings, tracks: Mapping[int, Track], note: str = "") ->
     return SwingChange(swings.replace_tracks(new_tracks), first, last, changed_joints, note)
 
 
-SwingTargets: TypeAlias = Swing | str | Sequence[Swing | str]
-
-MAX_LISTED = 6
-
-
 def resolve_targets(swings: Swings, targets: SwingTargets) -> Mapping[int, tuple[int, ...]]:
     """Return the target swings by joint, at least one in total. A swing is identified by joint, start and end."""
     items = (targets,) if isinstance(targets, Swing | str) else targets
     if not isinstance(items, tuple | list):
-        raise OptionError(f"{targets!r}, expected a swing, several swings, or names of joints, body parts or groups")
+        raise OptionError(f"{targets!r}", expected="a swing, several swings, or names of joints, body parts or groups")
     if not items:
-        raise OptionError("no swing is given, expected at least one")
+        raise OptionError("no swing is given", expected="at least one")
     indices: dict[int, set[int]] = {}
     for item in items:
         if isinstance(item, Swing):
@@ -111,13 +108,15 @@ def resolve_targets(swings: Swings, targets: SwingTargets) -> Mapping[int, tuple
             indices.setdefault(j, set()).add(index)
             continue
         if not isinstance(item, str):
-            raise OptionError(f"{item!r}, expected a swing or the name of a joint, body part or group")
+            raise OptionError(f"{item!r}", expected="a swing or the name of a joint, body part or group")
         for j in swings.skeleton.joints(item):
             if swings.tracks[j].n_swings:
                 indices.setdefault(j, set()).update(range(swings.tracks[j].n_swings))
     if not indices:
         names = ", ".join(repr(name) for name in items)
-        raise OptionError(f"{names}: no swing at all; joints with swings are {_format_joints_with_swings(swings)}")
+        raise OptionError(
+            f"{names}: no swing at all", hint=f"joints with swings are {_format_joints_with_swings(swings)}"
+        )
     return {j: tuple(sorted(indices[j])) for j in sorted(indices)}
 
 
@@ -134,14 +133,14 @@ def find_swing_index(swings: Swings, swing: Swing) -> tuple[int, int]:
     )
     suffix = "" if len(near) == track.n_swings else " (nearest)"
     hint = f"its swings are now at frames {frames}{suffix}" if near else "it has no swing now"
-    raise OptionError(f"no swing of {swing.joint!r} at frames {swing.start} to {swing.end}; {hint}")
+    raise OptionError(f"no swing of {swing.joint!r} at frames {swing.start} to {swing.end}", hint=hint)
 
 
 def resolve_one(swings: Swings, targets: SwingTargets) -> tuple[int, int]:
     """Return the joint and index of a single target swing."""
     matches = [(j, index) for j, some in resolve_targets(swings, targets).items() for index in some]
     if len(matches) != 1:
-        raise OptionError(f"{len(matches)} swings are meant, expected one, as swings['right_thigh'][0]")
+        raise OptionError(f"{len(matches)} swings are meant", expected="one, as swings['right_thigh'][0]")
     return matches[0]
 
 

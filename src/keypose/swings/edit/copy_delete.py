@@ -17,6 +17,7 @@ from keypose.swings.edit.baseline import Baseline
 from keypose.swings.edit.change import SwingChange, SwingTargets, resolve_one, resolve_targets
 from keypose.swings.edit.pieces import Piece, build_swing_piece, split_track, swing_indices
 from keypose.swings.model import Swings
+from keypose.swings.swing import Swing
 from keypose.swings.track import Track
 from keypose.validation import check_bool, check_number
 
@@ -58,11 +59,14 @@ def copy(
         else round(check_number("at_s", at_s, min_value=0.0, max_value=swings.duration_s) * swings.fps)
     )
     if target == source and start == original.start and not mirror:
-        raise OptionError(f"{original!r} is to be copied to its own place; say to=, mirror=True or at_s=")
+        raise OptionError(
+            f"{_describe(original)} is to be copied to its own place",
+            expected="another joint, its mirror image, or another time",
+        )
     end = start + original.end - original.start
     if end >= swings.n_frames:
         raise OptionError(
-            f"{original!r} copied to frames {start} to {end}: the clip has frames 0 to {swings.n_frames - 1}"
+            f"{_describe(original)} copied to frames {start} to {end}: the clip has frames 0 to {swings.n_frames - 1}"
         )
     rotation_vector = (
         mirror_rotation_vector(swings, source, target, original.rotation_vector) if mirror else original.rotation_vector
@@ -75,6 +79,10 @@ def copy(
     return apply_rows(swings, baseline, {target: (old_row, row)})
 
 
+def _describe(swing: Swing) -> str:
+    return f"the swing of {swing.joint} in frames {swing.start} to {swing.end}"
+
+
 def _clear_frames(track: Track, old_row: Sequence[Piece], start: int, end: int, *, replace: bool) -> list[Piece]:
     """Return pieces without frames ``start`` to ``end``: swings are dropped as a whole, keyed spans are cut."""
     overlapping = [
@@ -82,7 +90,9 @@ def _clear_frames(track: Track, old_row: Sequence[Piece], start: int, end: int, 
     ]
     if overlapping and not replace:
         names = ", ".join(piece.describe(track.joint) for piece in overlapping)
-        raise OptionError(f"frames {start} to {end} of {track.joint!r} are taken by {names}; replace=True removes that")
+        raise OptionError(
+            f"frames {start} to {end} of {track.joint!r} are taken by {names}", hint="replace=True removes that"
+        )
     row = []
     for piece in old_row:
         if piece.end < start or piece.start > end:

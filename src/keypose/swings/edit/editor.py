@@ -12,11 +12,12 @@ from keypose.curves.edit.foot_plants import PlantResult
 from keypose.curves.edit.hinges import HingeResult
 from keypose.errors import OptionError
 from keypose.model import Motion
-from keypose.swings.edit.angle_axis import Joints, Point, intensify, scale, set_angle, set_axis, turn_axis
+from keypose.swings.edit.angle_axis import Joints, intensify, scale, set_angle, set_axis, turn_axis
 from keypose.swings.edit.baseline import Baseline, affected_frames
 from keypose.swings.edit.change import SwingChange, SwingTargets, find_tips, format_operation
 from keypose.swings.edit.copy_delete import copy, delete
 from keypose.swings.edit.feet import edited_contacts, hold_feet, moves_feet
+from keypose.swings.edit.pieces import Point
 from keypose.swings.edit.retime import Keep as RetimeKeep
 from keypose.swings.edit.retime import retime
 from keypose.swings.edit.timing import Keep, lengthen, shift, shorten
@@ -37,7 +38,7 @@ class SwingEdit:
 
     def __init__(self, swings: Swings, capture: Motion | None = None) -> None:
         if not isinstance(swings, Swings):
-            raise OptionError(f"{type(swings).__name__} cannot be edited, expected Swings, as kp.swings makes them")
+            raise OptionError(f"{type(swings).__name__} cannot be edited", expected="Swings, as kp.swings makes them")
         if capture is not None:
             check_same_clip(capture, swings)
         self._original_baseline = Baseline.build(swings, capture)

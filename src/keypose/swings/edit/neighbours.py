@@ -22,6 +22,11 @@ from keypose.swings.track import Track
 FIXED_ROUNDS = 10  # of closing seams in which fixed pieces do not move
 MAX_ROUNDS = 500
 
+SLACK = 1 + 1e-9  # of bounds, for rounding
+MIN_FADE_S = 0.2  # over keys, which could otherwise change too fast
+SLOW_SHARE = 0.75  # of the soft limit: below that speed a difference can be added
+GROWTH = 1.2  # of the distance from one candidate to the next, at least
+
 
 def adapt_neighbours(
     track: Track, old_row: Sequence[Piece], row: Sequence[Piece], pace: PaceLimits
@@ -71,14 +76,6 @@ def _free_runs(row: Sequence[Piece]) -> Iterator[tuple[int, int]]:
         yield first, len(row)
 
 
-def _steps_by_frame(old_course: Course, last_frame: int) -> Floats:
-    """Return the angles (T,) from each frame to the next before the edit, at least until ``last_frame``."""
-    steps = np.zeros(max(last_frame, int(old_course.frames.max(initial=0))) + 1)
-    if len(old_course.rotation_vectors):
-        steps[old_course.frames[0] : old_course.frames[-1]] = np.repeat(old_course.steps(), np.diff(old_course.frames))
-    return steps
-
-
 def _allowed_steps(course: Course, row: Sequence[Piece], old_row: Sequence[Piece], pace: PaceLimits) -> Floats:
     """Return the allowed angle per frame (N - 1,): the soft limit, or the speed before, at that time or seam."""
     old_course = build_course(old_row)
@@ -93,6 +90,14 @@ def _allowed_steps(course: Course, row: Sequence[Piece], old_row: Sequence[Piece
             fastest = max(fastest, float(seams[left.old_index]))
         allowed[k] = min(pace.hard, max(pace.soft, fastest))
     return allowed
+
+
+def _steps_by_frame(old_course: Course, last_frame: int) -> Floats:
+    """Return the angles (T,) from each frame to the next before the edit, at least until ``last_frame``."""
+    steps = np.zeros(max(last_frame, int(old_course.frames.max(initial=0))) + 1)
+    if len(old_course.rotation_vectors):
+        steps[old_course.frames[0] : old_course.frames[-1]] = np.repeat(old_course.steps(), np.diff(old_course.frames))
+    return steps
 
 
 def _changed_bridges(row: Sequence[Piece], old_row: Sequence[Piece], rotations: Floats, course: Course) -> Bools:
@@ -147,12 +152,6 @@ def _refit_pieces(row: Sequence[Piece], nodes: list[int], course: Course, rotati
             replace(piece, rotations=rotations[first:stop], rotation_vector=rotation_vector) if moved else piece
         )
     return pieces
-
-
-SLACK = 1 + 1e-9  # of bounds, for rounding
-MIN_FADE_S = 0.2  # over keys, which could otherwise change too fast
-SLOW_SHARE = 0.75  # of the soft limit: below that speed a difference can be added
-GROWTH = 1.2  # of the distance from one candidate to the next, at least
 
 
 @dataclass(frozen=True)

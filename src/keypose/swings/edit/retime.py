@@ -54,7 +54,7 @@ def retime(
     if isinstance(joints, str) and joints == "all":
         return _retime_clip(swings, baseline, scale, from_s, to_s)
     if not isinstance(joints, str | tuple | list) or not all(isinstance(name, str) for name in joints):
-        raise OptionError(f"joints={joints!r}, expected names of joints, body parts or groups")
+        raise OptionError(option="joints", value=joints, expected="names of joints, body parts or groups")
     targets = joints if from_s is None and to_s is None else swings.find(joints, from_s=from_s, to_s=to_s)
     rows, n_short, n_swings = {}, 0, 0
     for j, swing_numbers in resolve_targets(swings, targets).items():
@@ -85,17 +85,22 @@ def _retime_clip(
     )
     if end <= start:
         raise OptionError(
-            f"from_s={from_s}, to_s={to_s}: expected a part of the clip, from 0 to {swings.duration_s:g} s"
+            f"nothing lies between {start / swings.fps:g} s and {end / swings.fps:g} s",
+            option="from_s",
+            expected=f"a part of the clip, from 0 to {swings.duration_s:g} s",
         )
     is_whole = (start, end) == (0, last)
     new_length = round(swings.n_frames * scale) - 1 if is_whole else round((end - start) * scale)
     n_frames = swings.n_frames - (end - start) + new_length
     if n_frames * swings.n_joints > MAX_POSES_EDITED:
         raise OptionError(
-            f"factor={scale:g} makes {n_frames} frames, expected at most {MAX_POSES_EDITED // swings.n_joints}"
+            f"makes {n_frames} frames",
+            option="factor",
+            value=scale,
+            expected=f"at most {MAX_POSES_EDITED // swings.n_joints}",
         )
     if new_length < (0 if is_whole else 1):
-        raise OptionError(f"factor={scale:g} leaves no frame of {end - start + 1}")
+        raise OptionError(f"leaves no frame of {end - start + 1}", option="factor", value=scale)
     if n_frames == swings.n_frames:
         return SwingChange(swings, 0, -1, (), "nothing to change")
     knots = np.array((0, start, end, last), np.float64)

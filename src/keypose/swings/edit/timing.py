@@ -113,8 +113,9 @@ def _new_length(piece: Piece, factor: float | None, added: int) -> int:
     new_length = old_length + added if factor is None else round(old_length * factor)
     if new_length < old_length and new_length + 1 < MIN_FRAMES:
         raise OptionError(
-            f"a swing of {piece.n_frames} frames, frames {piece.start} to {piece.end}, cannot be shortened to "
-            f"{new_length + 1} frames, expected at least {MIN_FRAMES}"
+            f"a swing of {piece.n_frames} frames, frames {piece.start} to {piece.end}, cannot be "
+            f"shortened to {new_length + 1} frames",
+            expected=f"at least {MIN_FRAMES}",
         )
     return new_length
 
@@ -137,7 +138,9 @@ def _parse_frames(swings: Swings, by_s: Any, by_frames: Any, *, min_frames: int 
     if by_frames is not None:
         frames = check_int("by_frames", by_frames, min_value=min_frames)
         if abs(frames) > swings.n_frames:
-            raise OptionError(f"by_frames={frames}, expected fewer than the clip's {swings.n_frames} frames")
+            raise OptionError(
+                option="by_frames", value=frames, expected=f"fewer than the clip's {swings.n_frames} frames"
+            )
         return frames
     max_s = swings.duration_s
     return round(

@@ -24,7 +24,7 @@ export function trashRow(clip: Schema["TrashRow"], days: number, actions: TrashR
   check.addEventListener("click", (event) => actions.select(event.shiftKey));
   const strip = h("img", { alt: "", loading: "lazy", src: `/api/clips/${hash}/strip.svg?theme=${theme.value}` });
   strip.addEventListener("error", () => strip.removeAttribute("src"));
-  const details = `${duration(clip.duration_s)} · removed ${ago(clip.trashed_at)} · ${daysLeft(clip.trashed_at, days)}`;
+  const details = `${duration(clip.duration_s)} · moved here ${ago(clip.trashed_at)} · ${daysLeft(clip.trashed_at, days)}`;
   const restoreButton = h("button", { type: "button", class: "button small", "aria-label": `Restore ${name}` });
   restoreButton.append(icon("undo"), "Restore");
   restoreButton.addEventListener("click", actions.restore);
@@ -32,7 +32,7 @@ export function trashRow(clip: Schema["TrashRow"], days: number, actions: TrashR
     "div",
     { class: "trash-text" },
     h("p", { class: "trash-name", text: name, title: name }),
-    h("p", { class: "trash-details", text: details, title: `Removed on ${date(clip.trashed_at)}` }),
+    h("p", { class: "trash-details", text: details, title: `Moved to the trash on ${date(clip.trashed_at)}` }),
   );
   const label = h("label", { class: "trash-choice" }, check, h("span", { class: "trash-strip" }, strip));
   const element = h("li", { class: "trash-row" }, label, text, restoreButton);

@@ -144,7 +144,7 @@ function describeStage(upload: Upload): (Node | string)[] {
     case "sending":
       return [`Sending ${bytes(upload.size)}`];
     case "analysing":
-      return ["Analysing: key poses, swings, search index"];
+      return ["Analysing: key poses and search index"];
     case "done":
       return [[`Added: ${duration(upload.response?.clip.duration_s ?? 0)}`, ...companionNames(upload)].join(" with ")];
     case "duplicate":
@@ -176,7 +176,7 @@ export function stripFilePrefix(message: string, name: string, line: number | nu
 /** Removes the command from "reading FBX needs: pip install x" if the hint contains it. */
 export function stripInstallCommand(message: string, hint: string | null | undefined): string {
   const [requirement, command] = message.split(/(?<= needs): /);
-  return command && hint?.includes(command) ? `${requirement} something that is not installed` : message;
+  return command && hint?.includes(command) ? `${requirement} an extension that is not installed` : message;
 }
 
 /** The line in the file, what is wrong there, and what to do about it. */

@@ -88,7 +88,7 @@ describe("uploads", () => {
     expect(stripFilePrefix("a.bvh: empty", "a.bvh", null)).toBe("empty");
     expect(stripFilePrefix("b.bvh:41: 5 channels", "a.bvh", 41)).toBe("b.bvh:41: 5 channels");
     const [message, hint] = ["reading FBX needs: pip install 'x'", "On the server: pip install 'x'"];
-    expect(stripInstallCommand(message, hint)).toBe("reading FBX needs something that is not installed");
+    expect(stripInstallCommand(message, hint)).toBe("reading FBX needs an extension that is not installed");
     expect(stripInstallCommand(message, null)).toBe(message);
     expect(stripInstallCommand("needs: care", "Export it again.")).toBe("needs: care");
   });

@@ -137,6 +137,6 @@ export class UploadQueue {
 
 function tooLargeError(maxBytes: number): ApiError {
   const message = `the file is larger than ${bytes(maxBytes)}`;
-  const hint = "Cut the take into shorter ones, or start the server with a higher limit.";
+  const hint = "Split the file into shorter clips, or ask the administrator of the server to raise the limit.";
   return new ApiError(413, { code: "TooLarge", message, line: null, hint });
 }

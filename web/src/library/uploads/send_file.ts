@@ -43,7 +43,7 @@ function parseError(request: XMLHttpRequest): ApiError {
     const payload = JSON.parse(request.responseText) as Schema["ErrorResponse"];
     return new ApiError(request.status, payload.error);
   } catch {
-    const message = `the server responded with ${request.status} ${request.statusText}`;
+    const message = `the server returned an error (${request.status} ${request.statusText})`;
     return new ApiError(request.status, { code: "HttpError", message, line: null, hint: null });
   }
 }

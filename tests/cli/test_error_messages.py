@@ -1,4 +1,4 @@
-"""Messages of the library name command line options instead of Python keywords."""
+"""The wording of errors, warnings and notes on the command line: options as flags, hints that name commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
-from keypose.cli.message_options import translate_keywords
+from keypose.cli.error_text import error_fields, format_flag, render_error
+from keypose.errors import UNSET, Hint, OptionError, UnknownJoint
 from support import acclaim
 from support.c3d_writer import C3D, rotating_segments, walk
 from support.usd_files import usda
@@ -57,20 +58,20 @@ def bvh(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (amc, [], "120 fps is assumed (--read-fps sets another)"),
+        (amc, [], "120 fps is assumed (the option fps sets another)"),
         (amc_without_skeleton, [], "found none; give it with --asf FILE"),
         (c3d_with_gaps, ["--gaps", "refuse"], "expected no gaps; --gaps fill fills them"),
-        (c3d_of_two_kinds, [], "in the file too: --animation rotations reads them instead"),
-        (c3d_of_two_kinds, ["--animation", "rotation"], "--animation rotation, expected one of"),
-        (c3d_of_two_kinds, ["--animation", "rotation"], "; did you mean rotations?"),
-        (glb, ["--animation", "7"], ": --animation 7, expected a name or a number from 0; there are: "),
+        (c3d_of_two_kinds, [], "in the file too: the animation 'rotations' is theirs"),
+        (c3d_of_two_kinds, ["--animation", "rotation"], "--animation rotation, expected a name or a number"),
+        (c3d_of_two_kinds, ["--animation", "rotation"], "; did you mean 'rotations'?"),
+        (glb, ["--animation", "7"], ": --animation 7, expected a name or a number from 0 of: "),
         (glb, ["--animation", "two words"], ": --animation 'two words', expected a name"),
-        (usd_of_two, [], "is read, choose with --animation NAME"),
-        (usd_of_two, ["--animation", "Kcik"], ": --animation Kcik, but there is"),
+        (usd_of_two, [], "is read; the option animation chooses another"),
+        (usd_of_two, ["--animation", "Kcik"], ": --animation Kcik, expected a name or a number from 0 of: 'Wave', 'Kick'"),
         (bvh, ["--limit", "joints=3"], "4 joints, more than the limit of 3; if the file is sound, raise it: --limit joints=NUMBER"),
         (bvh, ["--limit", "depth=2"], "raise it: --limit depth=NUMBER"),
         (bvh, ["--limit", "frames=2"], "raise it: --limit frames=NUMBER"),
-        (bvh, ["--limit", "bytes=20"], "larger than the limit of 20 bytes; to allow it: --limit bytes=NUMBER"),
+        (bvh, ["--limit", "bytes=20"], "larger than the limit of 20 bytes; if the file is sound, raise it: --limit bytes=NUMBER"),
         (bvh, ["--limit", "expansion=0"], "raise it: --limit expansion=NUMBER"),
         (glb, ["--limit", "joints=3"], "raise it: --limit joints=NUMBER"),
     ],
@@ -97,14 +98,48 @@ def test_messages_name_options(
 
 def test_a_rate_beyond_the_limits_names_the_option(keypose, tmp_path: Path) -> None:
     result = keypose("convert", bvh(tmp_path), tmp_path / "x.bvh", "--fps", "1e6")
-    assert result.err.endswith("to allow it: --limit frames=NUMBER\n")
+    assert result.err.endswith("raise it: --limit frames=NUMBER\n")
 
 
 def test_names_of_files_stay_as_they_are(keypose, clip) -> None:
     path = clip("asf=... fps=..., animation='x'.bvh", frames=0)
     assert keypose("info", path).err.startswith(f"error: {path}:")
-    assert translate_keywords("a/fps=1, b", "a/fps=1,") == "a/fps=1, b"
 
 
 def test_demo_with_invalid_options(keypose, tmp_path: Path) -> None:
     assert keypose("demo", tmp_path, "--seed", "-1").err.startswith("error: --seed -1, expected")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "text"),
+    [
+        ("max_keys", 0, "--max-keys 0"),
+        ("weights", {"hands": -1.0}, "--weight hands=-1.0"),
+        ("pins", UNSET, "--pin"),
+        ("fps", 0.0, "--read-fps 0.0"),
+        ("sigma_s", -1, "--set sigma_s=-1"),
+        ("top_only", True, "--set top_only=true"),
+        ("loop", True, "--loop"),
+        ("rank", True, "--rank"),
+        ("rank", "x", "--set rank=x"),
+        ("animation", "two words", "--animation 'two words'"),
+        ("factor", 0.0, "factor 0.0"),
+        ("width_px", 3, "--width-px 3"),
+    ],
+)
+def test_options_as_they_are_typed(option: str, value: object, text: str) -> None:
+    assert format_flag(option, value) == text
+
+
+def test_an_error_for_users_of_the_command_line() -> None:
+    hint = Hint(python="give keys=", command="give --keys")
+    error = OptionError(subject="walk", option="max_keys", value=0, expected="at least 1", hint=hint)
+    assert render_error(error) == "walk: --max-keys 0, expected at least 1; give --keys"
+    assert error_fields(error) == {
+        "code": "option",
+        "option": "max_keys",
+        "value": 0,
+        "expected": "at least 1",
+        "hint": "give --keys",
+    }
+    assert error_fields(UnknownJoint("hed", ("head",)))["value"] == "hed"

@@ -1,0 +1,359 @@
+"""Every option that the command line, the web API and Python share: type, default, range and help, declared once.
+
+The command line and the API schema take these classes as they are. Functions of the Python API keep signatures of their
+own; ``tests/api/test_options.py`` compares them with the classes. The functions check values against the same ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
+
+from keypose.limits import Limits
+
+ReferencePose: TypeAlias = Literal["auto", "keep", "drop"]
+Gaps: TypeAlias = Literal["fill", "refuse"]
+FeatureKind: TypeAlias = Literal["world", "root_matched", "unmatched", "parent_relative", "euler"]
+Objective: TypeAlias = Literal["max", "sum"]
+Cost: TypeAlias = Literal["chord", "integrated", "inbetween"]
+Measure: TypeAlias = Literal["max", "mean"]
+MeasuredInterpolation: TypeAlias = Literal["bezier", "linear"]
+Interpolation: TypeAlias = Literal["bezier", "natural", "linear"]
+RotationKind: TypeAlias = Literal["quaternion", "euler"]
+Metric: TypeAlias = Literal["angle", "cosine"]
+Fallback: TypeAlias = Literal["keys"]
+Layout: TypeAlias = Literal["side", "time", "path", "expanded", "in-place"]
+
+DEFAULT_METHOD = "salient"
+MIN_FPS, MAX_FPS = 1e-3, 1e6
+MAX_SMOOTHING_S = 10.0
+MAX_JUMP_PENALTY = 1e6
+MAX_WINDOW_S = 10.0
+MAX_THRESHOLD = math.pi  # the largest angle between axes
+MAX_ANGLE_DEG = 180.0  # the largest angle between rotations
+MAX_TRANSLATION_MM = 1e6  # a kilometre, on a figure of 1.7 m
+MAX_RAD_PER_S = 1e6
+
+
+class Bounds(TypedDict, total=False):
+    """The range of a number, as keywords of ``check_number``."""
+
+    above: float
+    min_value: float
+    max_value: float
+
+
+@dataclass(frozen=True)
+class Option:
+    """What users are told about an option, and the range of its value."""
+
+    help: str  # one or two sentences
+    flag: str = ""  # of the command line, where it is not the name of the field
+    above: float | None = None
+    min_value: float | None = None
+    max_value: float | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """The range, without those ends that are open."""
+        ends = {"above": self.above, "min_value": self.min_value, "max_value": self.max_value}
+        return {name: end for name, end in ends.items() if end is not None}  # type: ignore[return-value]
+
+
+def declared_options(options: type[Any]) -> Mapping[str, Option]:
+    """Return the options of a class by field name."""
+    hints = get_type_hints(options, include_extras=True)
+    declared = {}
+    for each in fields(options):
+        declared[each.name] = next(item for item in hints[each.name].__metadata__ if isinstance(item, Option))
+    return declared
+
+
+def default_of(options: type[Any], name: str) -> Any:
+    """Return the default of a field."""
+    return getattr(options(), name)
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """The keywords of ``load``; each reader uses those that apply to it."""
+
+    reference_pose: Annotated[
+        ReferencePose,
+        Option(
+            "A T-pose before the movement: separated if recognised (auto), left in the movement (keep), or frame 0 "
+            "always separated (drop)."
+        ),
+    ] = "auto"
+    asf: Annotated[Path | None, Option("The ASF skeleton of AMC files. Default: searched for beside each file.")] = None
+    gaps: Annotated[Gaps, Option("Fill in markers that a C3D file lost for some frames, or refuse the file.")] = "fill"
+    animation: Annotated[
+        str | int | None, Option("Which animation of a file with several: its name, or its index from 0.")
+    ] = None
+    fps: Annotated[
+        float | None,
+        Option(
+            "Frame rate of files that state none (AMC), and for sampling keys (glTF, USD, FBX).",
+            flag="--read-fps",
+            min_value=MIN_FPS,
+            max_value=MAX_FPS,
+        ),
+    ] = None
+    limits: Annotated[
+        Limits,
+        Option(
+            "Limits on the size of a file, NAME=NUMBER: joints, depth, frames, bytes (after decompression), expansion "
+            "(memory per byte of the file). May be given several times.",
+            flag="--limit",
+        ),
+    ] = field(default_factory=Limits)
+
+
+DEFAULT_LOAD_OPTIONS = LoadOptions()
+
+
+class LoadKeywords(TypedDict, total=False):
+    """The fields of LoadOptions, except limits, as keywords of functions that pass them on to ``load``."""
+
+    reference_pose: ReferencePose
+    asf: str | PathLike[str] | None
+    gaps: Gaps
+    animation: str | int | None
+    fps: float | None
+
+
+@dataclass(frozen=True)
+class KeyCountOptions:
+    """What decides the number of keys; at most one is set."""
+
+    keys: Annotated[int | None, Option("Number of keys.", min_value=1)] = None
+    tolerance_mm: Annotated[
+        float | None,
+        Option(
+            "Fewest keys whose straight in-betweens keep every joint within this error, on a figure of 1.7 m.",
+            min_value=0.0,
+        ),
+    ] = None
+    auto: Annotated[bool, Option("Choose the number of keys from the error curve: a cliff, or its knee.")] = False
+
+
+@dataclass(frozen=True)
+class FittedKeyCountOptions(KeyCountOptions):
+    """What decides the number of keys with fitted curves between them."""
+
+    tolerance_mm: Annotated[
+        float | None,
+        Option("Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m.", min_value=0.0),
+    ] = None
+    auto: Annotated[bool, Option("Choose the number of keys from the error curve. Default.")] = False
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """Which method chooses keys, and what it sees of the motion; None: the default of the method."""
+
+    method: Annotated[str, Option("Selection method; keypose methods lists them.")] = DEFAULT_METHOD
+    max_keys: Annotated[int | None, Option("Largest number of keys on the error curve.", min_value=1)] = None
+    joints: Annotated[str | tuple[str, ...] | None, Option("Joints, body parts or groups that count, hands,head.")] = (
+        None
+    )
+    weights: Annotated[
+        Mapping[str, float] | None,
+        Option(
+            "Weight of a joint, body part or group, hands=3. May be given several times.",
+            flag="--weight",
+        ),
+    ] = None
+    features: Annotated[FeatureKind | None, Option("Features of the poses. Default: those of the method.")] = None
+    smoothing_s: Annotated[
+        float,
+        Option(
+            "Smooth the motion before choosing keys: sigma of a Gaussian, in seconds.",
+            min_value=0.0,
+            max_value=MAX_SMOOTHING_S,
+        ),
+    ] = 0.0
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """Options of methods, each of which takes some of them; None: the default of the method."""
+
+    pins: Annotated[
+        tuple[int | str, ...],
+        Option(
+            "Frames that must be keys, 30,88; the word contacts adds frames in which feet touch or leave the ground.",
+            flag="--pin",
+        ),
+    ] = ()
+    excluded: Annotated[tuple[int, ...], Option("Frames that must not be keys, 30,88.", flag="--exclude")] = ()
+    objective: Annotated[
+        Objective | None, Option("Cost of a selection: the largest cost of its spans, or their sum.")
+    ] = None
+    cost: Annotated[
+        Cost | None,
+        Option(
+            "Cost of a span: the largest distance from its chord, the sum of squared distances, or the error of the "
+            "in-betweens that unbake fits, in mm."
+        ),
+    ] = None
+    interpolation: Annotated[
+        MeasuredInterpolation | None,
+        Option("In-betweens measured by --cost inbetween: fitted curves, or straight lines."),
+    ] = None
+    measure: Annotated[
+        Measure | None,
+        Option(
+            "Cost of the in-betweens of a span: their largest error, or their mean error (best with --objective sum)."
+        ),
+    ] = None
+    min_gap_frames: Annotated[int | None, Option("Minimum number of frames from one key to the next.", min_value=1)] = (
+        None
+    )
+    max_gap_frames: Annotated[
+        int | None,
+        Option(
+            "Maximum number of frames from one key to the next. Reduces the memory needed for long takes.", min_value=1
+        ),
+    ] = None
+    loop: Annotated[bool, Option("The motion is a loop whose last pose equals its first.")] = False
+    threads: Annotated[
+        int | None, Option("Processor cores for one clip. Default: all for long clips.", min_value=1)
+    ] = None
+    threshold: Annotated[float | None, Option("Error above which refine adds a key. Higher gives fewer keys.")] = None
+
+
+@dataclass(frozen=True)
+class SelectOptions(MethodOptions, FeatureOptions):
+    """How keys are chosen, without their number."""
+
+
+@dataclass(frozen=True)
+class CurveOptions:
+    """How curves are fitted through keys."""
+
+    interpolation: Annotated[
+        Interpolation, Option("In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.")
+    ] = "bezier"
+    rotation: Annotated[
+        RotationKind, Option("Store rotations as quaternions, or as Euler angles in each joint's best order.")
+    ] = "quaternion"
+    shared_tangents: Annotated[
+        bool, Option("Use one tangent per key instead of two: curves have no corners at keys.")
+    ] = False
+    jump_penalty: Annotated[
+        float,
+        Option("Weight of corners at keys in the fit: 0 none, 0.01 high.", min_value=0.0, max_value=MAX_JUMP_PENALTY),
+    ] = 0.0
+    polish: Annotated[
+        bool | None,
+        Option("Refit all tangents together to the world positions of joints. Default where possible."),
+    ] = None
+    polish_weights: Annotated[
+        Mapping[str, float] | None,
+        Option(
+            "Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.",
+            flag="--polish-weight",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SwingOptions:
+    """How swings are found."""
+
+    threshold: Annotated[
+        float,
+        Option("Maximum mean difference of axes within a swing, in radians.", min_value=0.0, max_value=MAX_THRESHOLD),
+    ] = 0.4
+    metric: Annotated[Metric, Option("Difference of axes: their angle, or 1 minus its cosine.")] = "angle"
+    smoothing_s: Annotated[
+        float,
+        Option("Width of the box filter of angular velocities, in seconds.", min_value=0.0, max_value=MAX_WINDOW_S),
+    ] = 10 / 60
+    window_s: Annotated[
+        float,
+        Option("Window that tests whether an axis is stable, in seconds.", above=0.0, max_value=MAX_WINDOW_S),
+    ] = 20 / 60
+    min_duration_s: Annotated[
+        float, Option("Shorter swings are dropped, in seconds.", min_value=0.0, max_value=MAX_WINDOW_S)
+    ] = 8 / 60
+    rest_rad_per_s: Annotated[
+        float,
+        Option("Slower joints are at rest, in radians per second.", min_value=0.0, max_value=MAX_RAD_PER_S),
+    ] = 0.003 * 60
+    left_out: Annotated[
+        str | tuple[str, ...] | None,
+        Option("Joints, body parts or groups stored frame by frame, or none. Default: fingers, thumbs, toes."),
+    ] = None
+    fallback: Annotated[Fallback | None, Option("Use keys where swings are inaccurate: slow and still joints.")] = None
+    fallback_deg: Annotated[
+        float,
+        Option(
+            "Error above which --fallback applies, in degrees of a joint's rotation.",
+            above=0.0,
+            max_value=MAX_ANGLE_DEG,
+        ),
+    ] = 2.8
+    translation_mm: Annotated[
+        float,
+        Option(
+            "Maximum error of the curves of the hips' position, on a figure of 1.7 m.",
+            min_value=0.0,
+            max_value=MAX_TRANSLATION_MM,
+        ),
+    ] = 1.0
+
+
+@dataclass(frozen=True)
+class SwingBoundOptions:
+    """The errors within which the smallest swings are found; None: no bound."""
+
+    max_deg: Annotated[
+        float | None,
+        Option(
+            "Find the smallest swings, with keys, whose rotations are all within this error, in degrees.",
+            above=0.0,
+            max_value=MAX_ANGLE_DEG,
+        ),
+    ] = None
+    max_mm: Annotated[
+        float | None,
+        Option(
+            "Find the smallest swings whose joint positions are all within this error, on a figure of 1.7 m.",
+            above=0.0,
+            max_value=MAX_TRANSLATION_MM,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SwingFilterOptions:
+    """Which swings are meant; None: all."""
+
+    index: Annotated[int | None, Option("The n-th swing of each joint, from 0; -1 is its last.")] = None
+    at_s: Annotated[float | None, Option("Swings that are active at this time, in seconds.", min_value=0.0)] = None
+    from_s: Annotated[float | None, Option("Swings that end at or after this time.", min_value=0.0)] = None
+    to_s: Annotated[float | None, Option("Swings that start at or before this time.", min_value=0.0)] = None
+    longer_s: Annotated[float | None, Option("Swings longer than this, in seconds.", min_value=0.0)] = None
+    shorter_s: Annotated[float | None, Option("Swings shorter than this, in seconds.", above=0.0)] = None
+    wider_deg: Annotated[float | None, Option("Swings with a larger angle, in degrees.", min_value=0.0)] = None
+    narrower_deg: Annotated[float | None, Option("Swings with a smaller angle, in degrees.", above=0.0)] = None
+
+
+@dataclass(frozen=True)
+class ClipFilterOptions:
+    """Which clips of a library are meant."""
+
+    words: Annotated[
+        str | None, Option("Only clips with all these words, or starts of words, in their names or tags.")
+    ] = None
+    tags: Annotated[
+        tuple[str, ...], Option("Only clips with all these tags: a,b. May be given several times.", flag="--tag")
+    ] = ()
+    min_duration_s: Annotated[float | None, Option("Minimum duration of clips, in seconds.", min_value=0.0)] = None
+    max_duration_s: Annotated[float | None, Option("Maximum duration of clips, in seconds.", min_value=0.0)] = None

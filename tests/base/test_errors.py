@@ -1,0 +1,146 @@
+"""Errors carry fields; their text for Python users is composed from these in one place."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import keypose as kp
+from keypose.errors import (
+    UNSET,
+    Conflict,
+    FileError,
+    FormatError,
+    FormatWarning,
+    Hint,
+    KeyposeError,
+    LimitError,
+    MessageFields,
+    MissingExtra,
+    ModelError,
+    OptionError,
+    UnknownJoint,
+    compose_message,
+)
+from support.errors import raises
+
+HINT = Hint(python="kp.open_kps(path)[2.0:4.0] reads it", command="keypose restore walk.kps OUT --from-s 2 --to-s 4")
+
+ERRORS = {
+    "max_keys=0, expected at least 1": OptionError(option="max_keys", value=0, expected="at least 1"),
+    "joints: 90 joints, expected at most 40": OptionError("90 joints", option="joints", expected="at most 40"),
+    "loop=True needs a Motion": OptionError("needs a Motion", option="loop", value=True),
+    "weights=None, expected a mapping": OptionError(option="weights", value=None, expected="a mapping"),
+    "step 2, rotate: degrees=0.5, expected none": OptionError(
+        subject="step 2, rotate", option="degrees", value=np.float64(0.5), expected="none"
+    ),
+    "expected frames from 0 to 9": OptionError(expected="frames from 0 to 9"),
+    "walk.bvh:41: 5 channels, expected 3 or 6": FormatError("walk.bvh", "5 channels", line=41, expected="3 or 6"),
+    "walk.kps: byte 96: damaged; kp.open_kps(path)[2.0:4.0] reads it": FormatError(
+        "walk.kps", "damaged", byte=96, hint=HINT
+    ),
+    "walk.bvh: 99999 joints": LimitError("walk.bvh", "99999 joints"),
+    "walk.bvh: no such file": FileError("no such file", code="no_such_file", path="walk.bvh"),
+    "reading USD needs: pip install 'keypose[usd]'": MissingExtra("reading USD needs", "pip install 'keypose[usd]'"),
+    "rotations: not numbers": ModelError("rotations: not numbers"),
+    "the draft is at revision 3": Conflict("the draft is at revision 3"),
+    "no joint or body part 'hed'; did you mean 'head'? known: head, neck": UnknownJoint("hed", ("head", "neck")),
+    "walk.bvh:2: a tab, expected a blank": FormatWarning("a tab", path="walk.bvh", line=2, expected="a blank"),
+}
+
+
+@pytest.mark.parametrize(("message", "error"), ERRORS.items(), ids=ERRORS)
+def test_the_message_is_composed_from_the_fields(message: str, error: MessageFields) -> None:
+    assert str(error) == message
+    assert error.args == (message,)
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_fields_survive_pickling(error: MessageFields) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert (repr(copy), vars(copy)) == (repr(error), vars(error))
+    assert [getattr(copy, name) for name in error.FIELDS] == [getattr(error, name) for name in error.FIELDS]
+
+
+def test_a_value_that_cannot_be_pickled_is_sent_as_its_text() -> None:
+    error = OptionError(option="keys", value=lambda: 3, expected="a number")
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert repr(copy.value) == "function"
+    assert str(pickle.loads(pickle.dumps(copy))) == str(error)
+
+
+def test_a_value_that_is_not_given_is_not_none() -> None:
+    assert OptionError("none").value is UNSET
+    assert pickle.loads(pickle.dumps(OptionError("none"))).value is UNSET
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10**5000, "keys=int"),
+        (np.zeros((40, 40)), "keys=ndarray"),
+        ("x" * 100, f"keys={'x' * 60!r}..."),
+        ("three", "keys='three'"),
+    ],
+    ids=["digits", "array", "long text", "text"],
+)
+def test_long_values_are_shortened(value: object, text: str) -> None:
+    assert str(OptionError(option="keys", value=value, expected="a number")) == f"{text}, expected a number"
+
+
+def test_an_error_with_other_fields() -> None:
+    error = UnknownJoint("hed", ("head", "neck"))
+    copy = error.with_fields(path="walk.bvh")
+    assert (type(copy), copy.name, copy.choices) == (UnknownJoint, "hed", ("head", "neck"))
+    assert str(copy) == f"walk.bvh: {error}" == copy.args[0]
+    assert error.path is None
+
+
+def test_an_error_of_another_class_keeps_the_fields() -> None:
+    inner = OptionError(subject="head", option="degrees", value=7, expected="none")
+    outer = ModelError.from_error(inner, subject="step 2")
+    assert (outer.subject, outer.option, outer.value, outer.code) == ("step 2: head", "degrees", 7, "option")
+    assert str(outer) == "step 2: head: degrees=7, expected none"
+
+
+def test_a_hint_has_a_form_for_each_audience() -> None:
+    error = FormatError("walk.kps", "damaged", hint=HINT)
+    assert compose_message(error, "command") == f"walk.kps: damaged; {HINT.command}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "base"),
+    [
+        (Conflict, "conflict", KeyposeError),
+        (FileError, "file", OSError),
+        (FormatError, "format", ValueError),
+        (LimitError, "limit", FormatError),
+        (MissingExtra, "missing_extra", ImportError),
+        (ModelError, "model", ValueError),
+        (OptionError, "option", ValueError),
+        (UnknownJoint, "joint", LookupError),
+    ],
+)
+def test_every_class_has_a_code_and_a_built_in_base(kind: type[KeyposeError], code: str, base: type) -> None:
+    assert (kind.code, issubclass(kind, base), issubclass(kind, KeyposeError)) == (code, True, True)
+
+
+@pytest.mark.parametrize(
+    ("call", "fields"),
+    [
+        (lambda m: kp.select(m, keys=0), {"option": "keys", "value": 0}),
+        (lambda m: kp.select(m, tolerance_mm=-1.0), {"option": "tolerance_mm", "value": -1.0}),
+        (lambda m: kp.select(m, keys=3, cost="best"), {"option": "cost", "value": "best"}),
+        (lambda m: kp.unbake(m, keys=5, rotation="matrix"), {"option": "rotation", "value": "matrix"}),
+        (lambda m: kp.swings(m, window_s=0.0), {"option": "window_s", "value": 0.0}),
+    ],
+    ids=["keys", "tolerance", "cost", "rotation", "window"],
+)
+def test_public_functions_name_the_option(call: Callable[[kp.Motion], object], fields: dict[str, object]) -> None:
+    with raises(OptionError, code="option", **fields):
+        call(kp.demo_motion(fps=10.0))
