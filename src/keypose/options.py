@@ -49,7 +49,7 @@ class Bounds(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Option:
-    """What users are told about an option, and the range of its value."""
+    """The help text of an option, and the range of its value."""
 
     help: str  # one or two sentences
     flag: str = ""  # of the command line, where it is not the name of the field

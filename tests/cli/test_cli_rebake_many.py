@@ -204,7 +204,7 @@ def test_an_edit_that_has_moved_its_detail(
     assert same_poses(tmp_path / "final.bvh", stayed) == (timing == "frames")
     result = keypose("rebake", tmp_path / "v2.keys.json", tmp_path / "more.bvh", *arguments)
     assert ("as the edit itself keeps it: moved with its keys" in result.out) == (timing == "auto")
-    assert ("by frames, as asked" in result.out) == (timing == "frames")
+    assert ("by frames, as given" in result.out) == (timing == "frames")
 
 
 def test_from_option_overrides_stored_detail(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path) -> None:

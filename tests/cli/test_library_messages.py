@@ -121,7 +121,7 @@ def test_metadata_changes_persist(keypose: Callable, filled_library: Path) -> No
     assert (result.code, result.out) == (0, "walk: licence CC-BY, note good\nshort: licence CC-BY, note good\n")
     (clip,) = json.loads(keypose("library", "describe", "walk", "--licence", "", "--note", "", "--json").out)["clips"]
     assert (clip["licence"], clip["source"], clip["note"]) == ("", "", "")
-    assert keypose("library", "describe", "walk", "--source", "").out == "walk: nothing is said of it\n"
+    assert keypose("library", "describe", "walk", "--source", "").out == "walk: no source, licence or note\n"
     assert keypose("library", "describe", "walk").code == 2
     assert keypose("library", "describe", "--note", "x").code == 2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -12,7 +11,7 @@ from cyclopts import Parameter
 
 from keypose.batch import Outcome
 from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
-from keypose.batch.plan import Target
+from keypose.batch.plan import POSE_NOTE, Target
 from keypose.cli import clip_view, messages, output
 from keypose.cli.options import DEFAULT_LOAD, LoadFlags, Range
 from keypose.cli.output import UsageError
@@ -75,9 +74,6 @@ def convert(
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
 
 
-REFERENCE_POSE_NOTE = re.compile(
-    r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement"
-)
 NOT_WRITTEN_NOTE = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
 
 
@@ -100,7 +96,7 @@ def _render_outcome(outcome: Outcome[ConvertResult]) -> Outcome[ConvertResult]:
     if result is None:
         return outcome
     replacement = () if result.reference_pose or result.keeps_reference_pose else (NOT_WRITTEN_NOTE,)
-    notes = (replacement if REFERENCE_POSE_NOTE.fullmatch(note) else (note,) for note in result.notes)
+    notes = (replacement if POSE_NOTE.fullmatch(note) else (note,) for note in result.notes)
     return replace(outcome, value=replace(result, notes=tuple(chain.from_iterable(notes))))
 
 

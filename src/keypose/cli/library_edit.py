@@ -100,7 +100,7 @@ def describe(
     from keypose.cli.library_options import find_clips, open_library
 
     if source is None and licence is None and note is None:
-        raise UsageError("nothing said, expected --source, --licence or --note, such as --licence CC-BY-4.0")
+        raise UsageError("nothing to change, expected --source, --licence or --note, such as --licence CC-BY-4.0")
     with open_library(library) as opened_library:
         selected_clips = find_clips(opened_library, clips)
         return describe_clips(opened_library, selected_clips, source=source, licence=licence, note=note, json=json)
@@ -256,7 +256,7 @@ def describe_clips(
     for clip in updated_clips:
         fields = (("source", clip.source), ("licence", clip.licence), ("note", clip.note))
         description = ", ".join(f"{label} {text}" for label, text in fields if text)
-        output.print_line(f"{clip.name}: {description or 'nothing is said of it'}")
+        output.print_line(f"{clip.name}: {description or 'no source, licence or note'}")
     return 0
 
 

@@ -229,7 +229,7 @@ def build_block(job: RebakeJob, result: RebakeResult, seconds: float) -> Group:
 def _timing_text(job: RebakeJob, result: RebakeResult) -> str:
     """Return how detail was timed, and why."""
     if job.timing != "auto":
-        return f"by {result.timing}, as asked"
+        return f"by {result.timing}, as given"
     if result.timing == "own":
         return "as the edit itself keeps it: moved with its keys"
     if result.timing == "keys":

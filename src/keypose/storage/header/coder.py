@@ -130,7 +130,7 @@ class Encoder(Coder):
     def code_text_bytes(self, count: int, value: bytes | None) -> bytes:
         """Append bytes of a long text."""
         if value is None:
-            raise TypeError("an encoder must be told the bytes")
+            raise TypeError("an encoder needs the bytes")
         if len(self._text_bytes) + count > MAX_TEXT_BYTES:
             raise CodingError(f"texts of more than {MAX_TEXT_BYTES >> 20} MB")
         self._text_bytes += value
@@ -143,7 +143,7 @@ class Encoder(Coder):
 
     def _code_interval(self, bound: int, value: int | None) -> int:
         if value is None:
-            raise TypeError("an encoder must be told the answer")
+            raise TypeError("an encoder needs the answer")
         self._n_bits += 1
         if value:
             self._range = bound
