@@ -19,7 +19,7 @@ text is composed from these, here for Python users and in ``cli`` and ``server``
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, ClassVar, Literal, Self
@@ -40,6 +40,50 @@ class _Unset:
 
 
 UNSET = _Unset()  # no value was given; None is a value
+
+# What each code means. An error has the code of its class unless a finer one says more; programs may rely on them.
+CODES: Mapping[str, str] = {
+    "error": "any other error",
+    # Conflict
+    "conflict": "the object was changed by somebody else in the meantime",
+    # FileError
+    "file": "a file cannot be opened, read or written",
+    "no_such_file": "there is no such file or folder",
+    "disk_full": "the disk is full",
+    # FormatError
+    "format": "the content of a file violates its format in another way",
+    "unknown_format": "the content is of no known format",
+    "syntax": "a word, token or structure that the format does not have at this place",
+    "bad_number": "a number that cannot be read, is not finite, or lies outside of its range",
+    "truncated": "the file ends too early",
+    "damaged": "a checksum or stored length does not fit the bytes",
+    "missing_data": "something that the format requires is not there",
+    "inconsistent": "counts, lengths or references contradict each other",
+    "unsupported": "valid, but of a version or with a feature that is not supported",
+    "no_animation": "the file has no animation",
+    "unknown_animation": "the file has no animation of that name or index",
+    "needs_other_file": "the file refers to another file that is not there",
+    "missing_buffer": "a glTF file refers to a buffer that is not there",
+    "needs_rebuild": "a library has to be rebuilt first",
+    # LimitError
+    "limit": "a file exceeds a limit",
+    # MissingExtra
+    "missing_extra": "an optional dependency is not installed",
+    # ModelError
+    "model": "arrays or names of an instance contradict each other",
+    # OptionError
+    "option": "an argument is invalid",
+    "clip_in_trash": "the clip is in the trash",
+    "no_body": "the motion has no recognised body",
+    "too_slow": "the computation would take too long",
+    "unknown_clip": "the library has no such clip",
+    # UnknownJoint
+    "joint": "no such joint or body part",
+    # FormatWarning
+    "repaired": "a file was repaired while reading",
+    # Command line
+    "usage": "the command line is invalid",
+}
 
 
 @dataclass(frozen=True)
@@ -82,7 +126,7 @@ def format_keyword(option: str, value: Any) -> str:
 class MessageFields(Exception):  # noqa: N818 - the base of errors and of warnings
     """The fields of an error or warning; all are None (``value``: UNSET) where they do not apply."""
 
-    code: str = "error"  # a stable word for programs
+    code: str = "error"  # a stable word for programs: a key of ``CODES``
     problem: str  # without path, option and hint; empty if ``expected`` is enough
     path: str | None  # the file
     line: int | None  # in the file, 1-based

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import keypose as kp
 from keypose.errors import (
+    CODES,
     UNSET,
     Conflict,
     FileError,
@@ -144,3 +148,34 @@ def test_every_class_has_a_code_and_a_built_in_base(kind: type[KeyposeError], co
 def test_public_functions_name_the_option(call: Callable[[kp.Motion], object], fields: dict[str, object]) -> None:
     with raises(OptionError, code="option", **fields):
         call(kp.demo_motion(fps=10.0))
+
+
+@cache
+def codes_in_source() -> dict[str, str]:
+    """Return the codes that classes and calls of the package spell out, each with a file that does."""
+    package = Path(kp.__file__).parent
+    found = {}
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            values: list[ast.expr] = []
+            if isinstance(node, ast.Call):
+                values = [each.value for each in node.keywords if each.arg == "code"]
+            elif isinstance(node, ast.ClassDef):
+                for each in node.body:
+                    if isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None:
+                        targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                        names = [target.id for target in targets if isinstance(target, ast.Name)]
+                        values += [each.value] if "code" in names else []
+            for value in values:
+                for part in ast.walk(value):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        found[part.value] = str(path.relative_to(package))
+    return found
+
+
+def test_every_code_is_in_the_table() -> None:
+    assert {code: path for code, path in codes_in_source().items() if code not in CODES} == {}
+
+
+def test_every_code_of_the_table_is_used() -> None:
+    assert [code for code in CODES if code not in codes_in_source()] == []
