@@ -167,7 +167,7 @@ def codes_in_source() -> dict[str, str]:
                         names = [target.id for target in targets if isinstance(target, ast.Name)]
                         values += [each.value] if "code" in names else []
             for value in values:
-                for part in ast.walk(value):
+                for part in (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,):
                     if isinstance(part, ast.Constant) and isinstance(part.value, str):
                         found[part.value] = str(path.relative_to(package))
     return found
