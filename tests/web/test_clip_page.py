@@ -181,7 +181,7 @@ def test_reload_keeps_the_view(open_page: OpenPage, clip: str) -> None:
         box = page.locator("canvas.stage").bounding_box()
         middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         drag(page, middle, (middle[0] + 120, middle[1] + 30))
-        wait_query(page, keys="9", show="side_by_side", ghosts="2")
+        wait_query(page, keys="9", view_mode="side_by_side", ghosts="2")
         page.mouse.move(5, 5)
         address = settled_address(page)
         assert "camera=" in address

@@ -51,7 +51,7 @@ def test_everything_works_by_keyboard(open_page: OpenPage, clip: str) -> None:
         wait_query(page, range=None)
         for number, mode in (("1", "capture"), ("3", "overlay"), ("4", "side_by_side")):
             page.keyboard.press(number)
-            wait_query(page, show=mode)
+            wait_query(page, view_mode=mode)
         page.keyboard.press("Alt+ArrowLeft")
         wait_until(page, "new URLSearchParams(location.search).has('camera')")
         page.keyboard.press("?")
@@ -162,7 +162,7 @@ def test_narrow_screen_has_all_actions_in_the_more_menu(open_page: OpenPage, cli
             expect(page.get_by_role("dialog")).to_have_count(0)
         more.click()
         page.get_by_role("menuitem", name="More like this clip").click()
-        page.wait_for_url(f"**/?like={clip}")
+        page.wait_for_url(f"**/?clip={clip}")
         page.go_back()
         wait_ready(page)
         more.click()
@@ -202,7 +202,7 @@ def test_page_works_without_webgl(open_page: OpenPage, clip: str) -> None:
                              "(HTMLCanvasElement.prototype.getContext);")  # fmt: skip
         page.reload()
         wait_ready(page)
-        expect(page.locator(".no-stage")).to_contain_text("needs WebGL")
+        expect(page.locator(".webgl-note")).to_contain_text("needs WebGL")
         page.keyboard.press("+")
         wait_query(page, keys="9")
         page.keyboard.press("ArrowUp")

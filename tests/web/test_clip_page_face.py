@@ -28,7 +28,7 @@ COUNT = """async ([png, isDark]) => {
 def test_face_is_visible_only_from_the_front(open_page: OpenPage, clip: str, scheme: str) -> None:
     face_pixels = {}
     for side, azimuth in (("front", 0), ("behind", 180)):
-        address = f"/clips/{clip}?show=capture&frame=0&camera={azimuth},8,3,0,0.3,0"
+        address = f"/clips/{clip}?view_mode=capture&frame=0&camera={azimuth},8,3,0,0.3,0"
         with open_page(address, color_scheme=scheme, viewport={"width": 900, "height": 900}) as tab:
             page = tab.page
             wait_ready(page)

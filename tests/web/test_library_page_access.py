@@ -80,7 +80,7 @@ def test_axe_finds_no_serious_violations(
         page.wait_for_selector("dialog")
         assert serious_violations(page, axe) == []
         page.keyboard.press("Escape")
-        page.goto(page.url.partition("?")[0] + f"?like={hashes['walk']}")
+        page.goto(page.url.partition("?")[0] + f"?clip={hashes['walk']}")
         page.wait_for_selector(".grid.hits .match-details")
         assert serious_violations(page, axe) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -137,7 +137,7 @@ def test_empty_library_and_lost_server_say_what_to_do(browser: Any, pages: None,
         page = tab.page
         page.get_by_role("heading", name="No clips yet").wait_for()
         expect(page.get_by_role("button", name="Choose a folder")).to_be_visible()
-        expect(page.locator(".welcome code")).to_have_text("keypose library add takes/ --library clips.db")
+        expect(page.locator(".empty-library code")).to_have_text("keypose library add takes/ --library clips.db")
         assert tab.errors == []
         page.route("**/api/**", lambda route: route.abort())
         page.get_by_label("Search names and tags").fill("walk")

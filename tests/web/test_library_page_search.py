@@ -29,7 +29,7 @@ def test_more_like_this(open_page: OpenPage, hashes: dict[str, str]) -> None:
         card = page.locator(".card", has=page.get_by_role("link", name="walk", exact=True))
         card.hover()
         card.get_by_role("button", name="More like walk", exact=True).click()
-        page.wait_for_url(f"**/?like={hashes['walk']}")
+        page.wait_for_url(f"**/?clip={hashes['walk']}")
         page.wait_for_selector(".grid.hits .match-details")
         page.get_by_role("heading", name="Clips like walk").wait_for()
         first = page.locator(".grid.hits .card").first
@@ -94,7 +94,7 @@ def test_pose_is_found_and_the_search_can_be_changed(open_page: OpenPage, hashes
 
 
 def test_missing_example(open_page: OpenPage) -> None:
-    with open_page(f"/?like={'0' * 64}") as tab:
+    with open_page(f"/?clip={'0' * 64}") as tab:
         alert = tab.page.get_by_role("alert")
         expect(alert).to_contain_text("The search failed")
         assert all("404" in complaint for complaint in tab.errors)  # the browser tells of them itself
@@ -131,7 +131,7 @@ def test_scrolling_loads_more_hits(open_page: OpenPage, hashes: dict[str, str]) 
         page = tab.page
         skips = _stub_search(page, 230)
         page.locator(".card").first.wait_for()
-        page.goto(f"{page.url.partition('?')[0]}?like={hashes['walk']}")
+        page.goto(f"{page.url.partition('?')[0]}?clip={hashes['walk']}")
         count_label = page.locator(".library-count")
         expect(count_label).to_have_text("The best 100 hits in 3 ms")
         expect(page.locator(".facet-count").first).to_have_text("100+")
@@ -160,7 +160,7 @@ def test_more_hits_by_keyboard_and_after_a_failure(open_page: OpenPage, hashes: 
         broken = [True]
         _stub_search(page, 130, lambda skip: skip > 0 and broken[0])
         page.locator(".card").first.wait_for()
-        page.goto(f"{page.url.partition('?')[0]}?like={hashes['walk']}")
+        page.goto(f"{page.url.partition('?')[0]}?clip={hashes['walk']}")
         expect(page.locator(".library-count")).to_contain_text("The best 100 hits")
         page.locator(".card").first.focus()
         page.keyboard.press("Control+End")  # the last hit that is there

@@ -10,7 +10,7 @@ export interface Page {
   title: string | Signal<string>;
   unmount(): void;
   /** Called when only the query has changed (back, forward, a link). Without it the page is mounted again. */
-  follow?(url: URL): void;
+  onUrlChange?(url: URL): void;
 }
 
 /** The exports of a page's module. `root` is an empty element; `shell.slot` is the page's part of the top bar. */
@@ -68,8 +68,8 @@ function findRoute(url: URL): Route | undefined {
 async function showPage(): Promise<void> {
   const url = new URL(location.href);
   const id = ++navigationId;
-  if (current?.path === url.pathname && current.page.follow) {
-    current.page.follow(url);
+  if (current?.path === url.pathname && current.page.onUrlChange) {
+    current.page.onUrlChange(url);
     return;
   }
   leavePage();

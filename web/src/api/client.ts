@@ -27,10 +27,10 @@ export class ApiError extends Error {
 }
 
 /** The server cannot be reached. */
-export class ServerGone extends ApiError {
+export class ServerUnreachable extends ApiError {
   constructor() {
     const message = "The server cannot be reached. It may have been stopped.";
-    super(0, { code: "ServerGone", message, line: null, hint: "Start it again with: keypose serve" });
+    super(0, { code: "ServerUnreachable", message, line: null, hint: "Start it again with: keypose serve" });
   }
 }
 
@@ -56,7 +56,7 @@ async function sendOrThrow(path: string, request: RequestInit): Promise<Response
   try {
     return await fetch(path, request);
   } catch (error) {
-    if (error instanceof TypeError) throw new ServerGone(); // fetch throws a TypeError for every network failure
+    if (error instanceof TypeError) throw new ServerUnreachable(); // fetch throws a TypeError for every network failure
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePacket } from "./packet";
 
-function packed(header: object, body: ArrayBuffer): ArrayBuffer {
+function buildPacket(header: object, body: ArrayBuffer): ArrayBuffer {
   let text = JSON.stringify(header);
   while ((4 + text.length) % 8 !== 0) text += " ";
   const bytes = new Uint8Array(4 + text.length + body.byteLength);
@@ -20,7 +20,7 @@ describe("a packet of arrays", () => {
       positions: { dtype: "float32", shape: [1, 2, 3], offset: 0 },
       parents: { dtype: "int32", shape: [3], offset: 24 },
     };
-    const packet = parsePacket<{ fps: number }>(packed({ fps: 30, arrays }, body));
+    const packet = parsePacket<{ fps: number }>(buildPacket({ fps: 30, arrays }, body));
     expect(packet.header).toEqual({ fps: 30 });
     expect([...packet.arrays.positions!]).toEqual([1, 2, 3, 4, 5, 6]);
     expect([...packet.arrays.parents!]).toEqual([-1, 0, 1]);
@@ -28,7 +28,7 @@ describe("a packet of arrays", () => {
   });
 
   it("is refused if it is incomplete", () => {
-    const whole = packed({ arrays: { a: { dtype: "float32", shape: [4], offset: 0 } } }, new ArrayBuffer(16));
+    const whole = buildPacket({ arrays: { a: { dtype: "float32", shape: [4], offset: 0 } } }, new ArrayBuffer(16));
     expect(() => parsePacket(whole.slice(0, whole.byteLength - 8))).toThrow();
     expect(() => parsePacket(whole.slice(0, 12))).toThrow("incomplete");
   });

@@ -8,7 +8,7 @@ import type { ClipState } from "./state";
 
 const UPDATE_DELAY_MS = 160; // keys are requested when the slider has come to rest
 
-export function bodyPartsSection(state: ClipState, stops: (() => void)[]): HTMLElement {
+export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const note = h("span", { class: "note" });
   const bodyParts = state.bodyParts.filter((bodyPart) => bodyPart.name in state.details.joint_groups);
   if (!bodyParts.length)
@@ -41,7 +41,7 @@ export function bodyPartsSection(state: ClipState, stops: (() => void)[]): HTMLE
     return { part: bodyPart, control };
   });
   const reset = button("Reset weights", null, () => state.url.set({ weights: [] }), "small");
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow((settings) => {
       weights.clear();
       for (const [bodyPart, weight] of parseWeights(settings.weights)) weights.set(bodyPart, weight);

@@ -15,9 +15,9 @@ const VIEWS: readonly (readonly [string, Partial<View>])[] = [
 ];
 
 /** Sets a named view, relative to the direction in which the figure faces in the first frame. */
-function setCamera(player: Player, facing: number, view: Partial<View>): void {
+function setCamera(player: Player, facingDeg: number, view: Partial<View>): void {
   const { azimuth, ...rest } = view;
-  player.orbit.view = { ...player.orbit.view, ...rest, azimuth: facing + (azimuth ?? 0), offset: [0, 0, 0] };
+  player.orbit.view = { ...player.orbit.view, ...rest, azimuth: facingDeg + (azimuth ?? 0), offset: [0, 0, 0] };
 }
 
 /** Returns the camera moves with their titles and keys. */
@@ -33,25 +33,25 @@ function cameraMoves(player: Player): { title: string; keys: string; run: () => 
   ];
 }
 
-export function cameraCommands(player: Player, facing: number): Command[] {
+export function cameraCommands(player: Player, facingDeg: number): Command[] {
   return [
     ...cameraMoves(player).map((move) => ({ ...move, title: `Camera: ${move.title.toLowerCase()}` })),
     ...VIEWS.map(([title, view]) => ({
       title: `View: ${title.toLowerCase()}`,
-      run: () => setCamera(player, facing, view),
+      run: () => setCamera(player, facingDeg, view),
     })),
   ];
 }
 
-export function cameraItems(player: Player, facing: number): (MenuItem | "line")[] {
-  const views: MenuItem[] = VIEWS.map(([title, view]) => ({ title, run: () => setCamera(player, facing, view) }));
+export function cameraItems(player: Player, facingDeg: number): (MenuItem | "line")[] {
+  const views: MenuItem[] = VIEWS.map(([title, view]) => ({ title, run: () => setCamera(player, facingDeg, view) }));
   return [
     ...views,
     "line",
     ...cameraMoves(player),
     {
       title: "Reset view",
-      run: () => (player.orbit.view = { ...DEFAULT_VIEW, azimuth: DEFAULT_VIEW.azimuth + facing }),
+      run: () => (player.orbit.view = { ...DEFAULT_VIEW, azimuth: DEFAULT_VIEW.azimuth + facingDeg }),
     },
   ];
 }

@@ -17,7 +17,7 @@ interface CommandContext {
   selection: SelectionController;
   player: Player | null;
   timeline: Timeline;
-  facing: number;
+  facingDeg: number;
   openExport: () => void;
   compare: () => void;
 }
@@ -35,7 +35,7 @@ export function buildCommands({
   selection,
   player,
   timeline,
-  facing,
+  facingDeg,
   openExport,
   compare,
 }: CommandContext): Command[] {
@@ -106,27 +106,27 @@ export function buildCommands({
     })),
   ];
   const view: Command[] = [
-    ...VIEW_MODES.map((show, n) => ({
-      title: `View mode: ${VIEW_MODE_TITLES[show]}`,
+    ...VIEW_MODES.map((mode, n) => ({
+      title: `View mode: ${VIEW_MODE_TITLES[mode]}`,
       keys: String(n + 1),
-      run: () => state.url.set({ show }),
+      run: () => state.url.set({ view_mode: mode }),
     })),
     { title: "Toggle ghosts", keys: "G", run: () => state.url.set({ ghosts: state.settings.ghosts ? null : 2 }) },
-    { title: "Toggle keys only", keys: "H", run: () => state.url.set({ hold: !state.settings.hold }) },
+    { title: "Toggle keys only", keys: "H", run: () => state.url.set({ stepped: !state.settings.stepped }) },
     {
       title: "Toggle camera following the figure",
       keys: "C",
       run: () => state.url.set({ follow: !state.settings.follow }),
     },
-    ...(player ? cameraCommands(player, facing) : []),
-    { title: "Timeline: show all frames", keys: "Shift+Z", run: () => timeline.rezoom((scale) => scale.fit()) },
+    ...(player ? cameraCommands(player, facingDeg) : []),
+    { title: "Timeline: show all frames", keys: "Shift+Z", run: () => timeline.changeScale((scale) => scale.fit()) },
     {
       title: "Timeline: zoom in",
-      run: () => timeline.rezoom((scale) => scale.zoom(0.6, scale.xOf(state.frame.value))),
+      run: () => timeline.changeScale((scale) => scale.zoom(0.6, scale.xOf(state.frame.value))),
     },
     {
       title: "Timeline: zoom out",
-      run: () => timeline.rezoom((scale) => scale.zoom(1.6, scale.xOf(state.frame.value))),
+      run: () => timeline.changeScale((scale) => scale.zoom(1.6, scale.xOf(state.frame.value))),
     },
   ];
   const clip: Command[] = [

@@ -49,7 +49,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
   });
   const toleranceRow = h(
     "div",
-    { class: "row kps" },
+    { class: "row tolerance-row" },
     fieldWithLabel("Maximum error (mm)", tolerance),
     losslessBox.element,
   );

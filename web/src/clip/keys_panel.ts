@@ -23,7 +23,7 @@ export function keysPanel(
   state: ClipState,
   selection: SelectionController,
 ): { element: HTMLElement; stop: () => void } {
-  const stops: (() => void)[] = [];
+  const cleanups: (() => void)[] = [];
   const number = h("input", {
     class: "field keys-number",
     type: "number",
@@ -69,7 +69,7 @@ export function keysPanel(
   const retryButton = button("Try again", "retry", () => selection.curveLoader.retry(), "small");
   const errorNote = h("div", { class: "error-note", hidden: true }, h("p", {}), retryButton);
 
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow((settings) => {
       const target = keyTarget(settings);
       targetControl.set(target.by);
@@ -140,12 +140,12 @@ export function keysPanel(
       errorNote,
       curve.element,
     ),
-    methodSection(state, stops),
-    bodyPartsSection(state, stops),
-    pinsSection(state, stops),
-    inbetweenSection(state, stops),
+    methodSection(state, cleanups),
+    bodyPartsSection(state, cleanups),
+    pinsSection(state, cleanups),
+    inbetweenSection(state, cleanups),
   );
-  return { element, stop: () => stops.forEach((stop) => void stop()) };
+  return { element, stop: () => cleanups.forEach((stop) => void stop()) };
 }
 
 function defaultTolerance(state: ClipState): number {
@@ -167,14 +167,14 @@ function scoreRows(state: ClipState): HTMLElement[] {
   ];
 }
 
-function methodSection(state: ClipState, stops: (() => void)[]): HTMLElement {
+function methodSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const { methods } = state.clip.library;
   const options = methods.map(({ name }) => h("option", { value: name, text: METHOD_LABELS[name] ?? name }));
   const select = h("select", { class: "field" }, ...options);
   const summary = h("p", { class: "note" });
   const cost = h("p", { class: "note" });
   select.addEventListener("change", () => state.url.set({ method: select.value }));
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow(({ method }) => {
       select.value = method;
       const row = methods.find((each) => each.name === method);
@@ -191,7 +191,7 @@ function methodSection(state: ClipState, stops: (() => void)[]): HTMLElement {
 }
 
 /** How the motion is interpolated between keys. */
-function inbetweenSection(state: ClipState, stops: (() => void)[]): HTMLElement {
+function inbetweenSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const interpolationControl = segmentedControl(
     "In-betweens",
     [
@@ -208,7 +208,7 @@ function inbetweenSection(state: ClipState, stops: (() => void)[]): HTMLElement 
     format: (percent) => `${percent} %`,
     onInput: (percent) => state.url.set({ residual: percent ? percent / 100 : null }),
   });
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow((settings) => {
       interpolationControl.set(settings.interpolation);
       residual.set(Math.round(100 * (settings.residual ?? 0)));

@@ -6,15 +6,15 @@ import { fill, h } from "../ui/dom";
 import { errorState, loadingState } from "../ui/states";
 import { type LoadedClip, loadClip } from "./state";
 
-interface MountedView {
-  follow(url: URL): void;
+interface ClipPageView {
+  onUrlChange(url: URL): void;
   dispose(): void;
 }
 
 export interface ClipPageOptions {
   title: string; // until the clip is loaded
   titleOf(name: string): string;
-  view: new (root: HTMLElement, clip: LoadedClip, address: URL) => MountedView;
+  view: new (root: HTMLElement, clip: LoadedClip, address: URL) => ClipPageView;
 }
 
 /** Mounts the page of the clip whose hash ends the path of the address. */
@@ -26,14 +26,14 @@ export function mountClipPage(
   const hash = address.pathname.split("/").at(-1) ?? "";
   const title = new Signal(initialTitle);
   const abort = new AbortController();
-  let mounted: MountedView | null = null;
+  let currentView: ClipPageView | null = null;
   const load = async () => {
     fill(root, loadingState("Loading the clip…"));
     try {
       const clip = await loadClip(hash, abort.signal);
       if (abort.signal.aborted) return;
       title.value = titleOf(clip.details.name);
-      mounted = new view(root, clip, new URL(location.href));
+      currentView = new view(root, clip, new URL(location.href));
     } catch (error) {
       if (abort.signal.aborted) return;
       console.warn(error);
@@ -45,10 +45,10 @@ export function mountClipPage(
   void load();
   return {
     title,
-    follow: (url) => mounted?.follow(url),
+    onUrlChange: (url) => currentView?.onUrlChange(url),
     unmount: () => {
       abort.abort();
-      mounted?.dispose();
+      currentView?.dispose();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The page of one clip: the figure, its timeline, its keys and its edit. */
 
 import "./clip.css";
-import { ServerGone } from "../api/client";
+import { ServerUnreachable } from "../api/client";
 import { EditPanel } from "../edit/edit_panel";
 import type { Draft } from "../edit/steps";
 import { DEFAULT_VIEW, parseView, viewToNumbers } from "../player/orbit";
@@ -15,7 +15,6 @@ import { shell } from "../ui/shell";
 import { errorMessage } from "../ui/states";
 import { theme } from "../ui/theme";
 import { toast } from "../ui/toast";
-import { findClipFixes, repairAddress } from "./address_repair";
 import { buildCommands } from "./commands";
 import { button } from "./controls";
 import { heading } from "./heading";
@@ -28,6 +27,7 @@ import { supportsPins } from "./settings";
 import { ClipState, facingDegrees, type LoadedClip } from "./state";
 import { Strip } from "./strip";
 import { transport } from "./transport";
+import { correctUrl, findClipCorrections } from "./url_corrections";
 import { viewBar } from "./view_bar";
 
 const STRIP_PX = 116;
@@ -46,16 +46,16 @@ export function mount(root: HTMLElement, address: URL): Page {
 
 class ClipView {
   readonly #state: ClipState;
-  readonly #stops: (() => void)[] = [];
+  readonly #cleanups: (() => void)[] = [];
 
   constructor(root: HTMLElement, clip: LoadedClip, address: URL) {
     const state = new ClipState(clip, address);
     this.#state = state;
-    repairAddress(state.url, address.search, findClipFixes(state));
+    correctUrl(state.url, address.search, findClipCorrections(state));
     const selection = new SelectionController(state);
     const playback = new Playback(state);
-    const facing = facingDegrees(clip);
-    const player = this.#createPlayer(facing);
+    const facingDeg = facingDegrees(clip);
+    const player = this.#createPlayer(facingDeg);
     const timeline = this.#createTimeline();
     const strip = new Strip(clip.details.hash, STRIP_PX, (frame) => state.goTo(frame));
     selection.curveLoader.waitFor = () => strip.whenSettled();
@@ -66,25 +66,25 @@ class ClipView {
     const keysTab = keysPanel(state, selection);
     const stage = h("div", { class: "stage-area" });
     if (player) {
-      const bar = viewBar(state, player, facing, this.#stops);
+      const bar = viewBar(state, player, facingDeg, this.#cleanups);
       stage.append(player.element, bar, editPanel.overlay);
-      this.#stops.push(player.placeLabelsBelow(bar));
-    } else stage.append(noWebGlNote());
-    stage.append(rangeBar(state, this.#stops));
+      this.#cleanups.push(player.placeLabelsBelow(bar));
+    } else stage.append(webGlNote());
+    stage.append(rangeBar(state, this.#cleanups));
     const stripArea = h("div", { class: "strip-area" }, strip.element);
-    const transportArea = h("div", { class: "transport-area" }, transport(state, playback, this.#stops));
+    const transportArea = h("div", { class: "transport-area" }, transport(state, playback, this.#cleanups));
     const left = h("div", { class: "clip-left" }, stage, stripArea, transportArea, timeline.element);
     fill(root, h("div", { class: "clip" }, left, this.#createPanel(keysTab.element, editPanel)));
     fill(shell.slot, heading(state, { openExport, compare }));
     this.#connect(timeline, player, strip, editPanel);
-    this.#stops.push(
+    this.#cleanups.push(
       editPanel.poses.watchNow((poses) => {
         if (poses) strip.show(poses.frames, poses.draft);
         else strip.show(state.keys.value);
       }),
     );
-    this.#stops.push(
-      register(buildCommands({ state, playback, selection, player, timeline, facing, openExport, compare })),
+    this.#cleanups.push(
+      register(buildCommands({ state, playback, selection, player, timeline, facingDeg, openExport, compare })),
       keysTab.stop,
       () => {
         state.playing.value = false;
@@ -97,20 +97,20 @@ class ClipView {
     void editPanel.open();
   }
 
-  follow(url: URL): void {
-    this.#state.url.follow(url);
-    repairAddress(this.#state.url, url.search, findClipFixes(this.#state));
+  onUrlChange(url: URL): void {
+    this.#state.url.onUrlChange(url);
+    correctUrl(this.#state.url, url.search, findClipCorrections(this.#state));
     const { frame } = this.#state.settings;
     if (!this.#state.playing.value) this.#state.frame.value = this.#state.clamp(frame ?? 0);
   }
 
   dispose(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
-  #createPlayer(facing: number): Player | null {
+  #createPlayer(facingDeg: number): Player | null {
     const { clip, settings, url } = this.#state;
-    const view = parseView(settings.camera) ?? { ...DEFAULT_VIEW, azimuth: DEFAULT_VIEW.azimuth + facing };
+    const view = parseView(settings.camera) ?? { ...DEFAULT_VIEW, azimuth: DEFAULT_VIEW.azimuth + facingDeg };
     const { joints, fps } = clip.details;
     try {
       const player: Player = new Player(
@@ -159,7 +159,7 @@ class ClipView {
     const hiddenText = h("span", { class: "visually-hidden", text: ", has an edit" });
     const dot = h("span", { class: "tab-dot", hidden: true }, hiddenText);
     tabs[1]?.append(dot);
-    this.#stops.push(
+    this.#cleanups.push(
       editPanel.hasDraft.watchNow((hasDraft) => {
         dot.hidden = !hasDraft;
       }),
@@ -178,7 +178,7 @@ class ClipView {
       state.url.set({ panel: other });
       tabs[other === "keys" ? 0 : 1]?.focus();
     });
-    this.#stops.push(
+    this.#cleanups.push(
       state.url.values.watchNow(({ panel }) => {
         tabs.forEach((tab, n) => {
           const isOn = (n ? "edit" : "keys") === panel;
@@ -195,7 +195,7 @@ class ClipView {
   #connect(timeline: Timeline, player: Player | null, strip: Strip, editPanel: EditPanel): void {
     const state = this.#state;
     timeline.bars = state.details.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
-    this.#stops.push(
+    this.#cleanups.push(
       state.keys.watchNow((keys) => {
         timeline.show({ keys });
         if (player) player.keys = keys;
@@ -213,15 +213,15 @@ class ClipView {
         if (player) player.keyed = curves?.track ?? null;
       }),
       state.url.values.watchNow((settings) => {
-        const { pins, range, method, show, ghosts, hold, trails, follow } = settings;
+        const { pins, range, method, view_mode: mode, ghosts, stepped, trails, follow } = settings;
         const arePinsUsed = supportsPins(state.clip.library, method);
         timeline.show({ pins: pins ?? [], range, arePinsUsed });
         const joints = trails.map((name) => state.jointNames.indexOf(name)).filter((joint) => joint >= 0);
-        if (player) player.viewOptions = { mode: show, ghosts: ghosts ?? 0, keysOnly: hold, trails: joints, follow };
+        if (player) player.viewOptions = { mode, ghosts: ghosts ?? 0, isStepped: stepped, trails: joints, follow };
       }),
       theme.watchNow((now) => {
         if (player) player.theme = now;
-        timeline.recolour();
+        timeline.updateColours();
       }),
     );
   }
@@ -233,12 +233,12 @@ async function openExportDialog(state: ClipState, draft: Draft | null): Promise<
     const dialog = await import("./export_dialog");
     dialog.openExportDialog(state, draft);
   } catch {
-    toast(errorMessage(new ServerGone()));
+    toast(errorMessage(new ServerUnreachable()));
   }
 }
 
-function noWebGlNote(): HTMLElement {
+function webGlNote(): HTMLElement {
   const text =
     "The 3D view needs WebGL, which this browser does not support. Keys, strip and timeline work without it.";
-  return h("div", { class: "no-stage", role: "note" }, h("p", { text }));
+  return h("div", { class: "webgl-note", role: "note" }, h("p", { text }));
 }

@@ -8,7 +8,7 @@ import { button, checkbox, section } from "./controls";
 import { supportsPins } from "./settings";
 import type { ClipState } from "./state";
 
-export function pinsSection(state: ClipState, stops: (() => void)[]): HTMLElement {
+export function pinsSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const chips = h("div", { class: "chips" });
   const note = h("p", { class: "note" });
   const pinButton = button("Pin this frame", "pin", () => state.togglePin(state.frame.value), "small");
@@ -24,7 +24,7 @@ export function pinsSection(state: ClipState, stops: (() => void)[]): HTMLElemen
     pinButton.textContent = pins?.includes(state.frame.value) ? "Unpin this frame" : "Pin this frame";
     pinButton.prepend(icon("pin"));
   };
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow(show),
     state.frame.watch(() => !state.playing.value && show()),
   );
@@ -32,14 +32,14 @@ export function pinsSection(state: ClipState, stops: (() => void)[]): HTMLElemen
 }
 
 function pinChip(state: ClipState, pin: number): HTMLElement {
-  const goButton = h("button", { class: "chip-go", type: "button", text: String(pin), title: `Go to frame ${pin}` });
+  const goButton = h("button", { class: "chip-link", type: "button", text: String(pin), title: `Go to frame ${pin}` });
   goButton.addEventListener("click", () => state.goTo(pin));
   const unpinButton = button(`Unpin frame ${pin}`, "cross", () => state.togglePin(pin), "quiet icon-only tiny");
   return h("span", { class: "chip pinned" }, goButton, unpinButton);
 }
 
 /** The bar of the range: its ends as numbers, and its actions. */
-export function rangeBar(state: ClipState, stops: (() => void)[]): HTMLElement {
+export function rangeBar(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const start = h("input", {
     class: "field small",
     type: "number",
@@ -81,7 +81,7 @@ export function rangeBar(state: ClipState, stops: (() => void)[]): HTMLElement {
     searchButton,
     clear,
   );
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow(({ range, range_only: isOnly }) => {
       bar.hidden = !range;
       if (!range) return;
@@ -111,5 +111,5 @@ export function searchPose(state: ClipState): void {
 /** Searches the library for clips like this one. */
 export function searchSimilar(state: ClipState): void {
   state.url.flush();
-  navigate(`/?like=${state.details.hash}`);
+  navigate(`/?clip=${state.details.hash}`);
 }

@@ -3,7 +3,7 @@
 import type { Signal } from "../state/signal";
 
 /** State that can be played. */
-export interface Playable {
+export interface PlaybackState {
   readonly frame: Signal<number>;
   readonly playing: Signal<boolean>;
   readonly fps: number;
@@ -34,13 +34,13 @@ export function advance(
 }
 
 export class Playback {
-  readonly #state: Playable;
+  readonly #state: PlaybackState;
   readonly #stop: () => void;
   #position = 0;
   #lastTickMs = 0;
   #animationFrame = 0;
 
-  constructor(state: Playable) {
+  constructor(state: PlaybackState) {
     this.#state = state;
     this.#stop = state.playing.watch((isPlaying) => (isPlaying ? this.#start() : this.#pause()));
   }

@@ -22,9 +22,9 @@ export const FIELDS = {
   range_only: flag(), // select keys inside the range only
   interpolation: choice(["bezier", "natural", "linear"], "bezier"),
   residual: number({ min: 0, max: 1, digits: 2 }),
-  show: choice(VIEW_MODES, "keys"),
+  view_mode: choice(VIEW_MODES, "keys"),
   ghosts: integer({ min: 0, max: 8 }),
-  hold: flag(), // poses hold until the next key
+  stepped: flag(), // poses hold until the next key
   trails: list(),
   follow: flag(true),
   camera: numbers(3),

@@ -7,7 +7,7 @@ import { Signal } from "../state/signal";
 import { UrlState } from "../state/url";
 import { type Group, partition } from "../timeline/lanes";
 import type { Ladder } from "./ladder";
-import type { Playable } from "./playback";
+import type { PlaybackState } from "./playback";
 import { type ClipDetails, FIELDS, type LibraryInfo, type Settings } from "./settings";
 
 type FramesHeader = Schema["FramesHeader"];
@@ -81,7 +81,7 @@ export function facingDegrees({ details, capture }: LoadedClip): number {
   return front ? Math.round((Math.atan2(front[0], front[2]) * 180) / Math.PI) : 0;
 }
 
-export class ClipState implements Playable {
+export class ClipState implements PlaybackState {
   readonly url: UrlState<typeof FIELDS>;
   readonly frame: Signal<number>;
   readonly playing = new Signal(false);

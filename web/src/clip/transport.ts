@@ -8,7 +8,7 @@ import type { Playback } from "./playback";
 import { SPEEDS } from "./settings";
 import type { ClipState } from "./state";
 
-export function transport(state: ClipState, playback: Playback, stops: (() => void)[]): HTMLElement {
+export function transport(state: ClipState, playback: Playback, cleanups: (() => void)[]): HTMLElement {
   const goToKey = (direction: 1 | -1) => {
     const key = state.adjacentKey(state.frame.value, direction);
     if (key !== null) state.goTo(key);
@@ -29,7 +29,7 @@ export function transport(state: ClipState, playback: Playback, stops: (() => vo
   });
   frame.addEventListener("change", () => state.goTo(Number(frame.value)));
   const time = h("span", { class: "time" });
-  stops.push(
+  cleanups.push(
     state.frame.watchNow((value) => {
       if (document.activeElement !== frame || state.playing.value) frame.value = String(value);
       time.textContent = timecode(value / state.fps);
@@ -51,9 +51,9 @@ export function transport(state: ClipState, playback: Playback, stops: (() => vo
     "div",
     { class: "transport", role: "toolbar", "aria-label": "Playback" },
     button("First frame", "first", () => state.goTo(state.playRange[0]), "icon-only quiet"),
-    button("Previous key", "left", () => goToKey(-1), "icon-only quiet to-key"),
+    button("Previous key", "left", () => goToKey(-1), "icon-only quiet"),
     play,
-    button("Next key", "right", () => goToKey(1), "icon-only quiet to-key"),
+    button("Next key", "right", () => goToKey(1), "icon-only quiet"),
     button("Last frame", "last", () => state.goTo(state.playRange[1]), "icon-only quiet"),
     loop,
     speed,

@@ -10,7 +10,7 @@ import type { ClipState } from "./state";
 
 const TRAIL_PARTS = ["left_hand", "right_hand", "left_foot", "right_foot", "head", "hips"];
 
-export function viewBar(state: ClipState, player: Player, facing: number, stops: (() => void)[]): HTMLElement {
+export function viewBar(state: ClipState, player: Player, facingDeg: number, cleanups: (() => void)[]): HTMLElement {
   const viewMode = segmentedControl(
     "View mode",
     [
@@ -19,7 +19,7 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
       ["overlay", "Overlay", "Both figures in the same place"],
       ["side_by_side", "Side by side", "Both figures next to each other"],
     ] as const,
-    (show) => state.url.set({ show }),
+    (mode) => state.url.set({ view_mode: mode }),
   );
   const ghosts = button(
     "Ghosts",
@@ -34,19 +34,19 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
     },
     "small",
   );
-  const hold = button("Keys only", "key", () => state.url.set({ hold: !state.settings.hold }), "small");
-  hold.title = "Hold each key pose until the next key, without in-betweens";
+  const stepped = button("Keys only", "key", () => state.url.set({ stepped: !state.settings.stepped }), "small");
+  stepped.title = "Hold each key pose until the next key, without in-betweens";
   const trails = button("Trails", "film", () => openMenu(trails, "Joint trails", trailItems(state)), "small");
   const follow = button("Follow", "figure", () => state.url.set({ follow: !state.settings.follow }), "small");
   follow.title = "The camera follows the figure";
-  const camera = button("Camera", "camera", () => openMenu(camera, "Camera", cameraItems(player, facing)), "small");
+  const camera = button("Camera", "camera", () => openMenu(camera, "Camera", cameraItems(player, facingDeg)), "small");
   for (const each of [ghosts, trails, camera]) each.setAttribute("aria-haspopup", "menu");
-  stops.push(
+  cleanups.push(
     state.url.values.watchNow((settings) => {
-      viewMode.set(settings.show);
+      viewMode.set(settings.view_mode);
       ghosts.setAttribute("aria-pressed", String((settings.ghosts ?? 0) > 0));
       trails.setAttribute("aria-pressed", String(settings.trails.length > 0));
-      hold.setAttribute("aria-pressed", String(settings.hold));
+      stepped.setAttribute("aria-pressed", String(settings.stepped));
       follow.setAttribute("aria-pressed", String(settings.follow));
     }),
   );
@@ -58,12 +58,12 @@ export function viewBar(state: ClipState, player: Player, facing: number, stops:
     h("i", { class: "swatch-capture" }),
     "Capture",
   );
-  stops.push(
-    state.url.values.watchNow(({ show }) => {
-      legend.hidden = show !== "overlay";
+  cleanups.push(
+    state.url.values.watchNow(({ view_mode: mode }) => {
+      legend.hidden = mode !== "overlay";
     }),
   );
-  const group = h("div", { class: "view-tools" }, ghosts, hold, trails, follow, camera);
+  const group = h("div", { class: "view-tools" }, ghosts, stepped, trails, follow, camera);
   return h("div", { class: "view-bar", role: "toolbar", "aria-label": "View" }, viewMode.element, group, legend);
 }
 

@@ -15,14 +15,14 @@ export class MethodCard {
   readonly #player: Player | null;
   readonly #name: HTMLElement;
   readonly #summary = h("p", { class: "note" });
-  readonly #stops: (() => void)[];
+  readonly #cleanups: (() => void)[];
   #isFollowing = false;
 
   constructor(
     readonly run: MethodRun,
     state: CompareState,
     view: View,
-    onTurn: (from: MethodCard) => void,
+    onCameraChange: (from: MethodCard) => void,
     onChange: () => void,
   ) {
     const { details, endJoints, hasFace, capture } = state.clip;
@@ -37,12 +37,12 @@ export class MethodCard {
       "quiet icon-only small",
     );
     this.#player = createPlayer({ joints: details.joints, endJoints, hasFace, capture, fps: details.fps }, view, () => {
-      if (!this.#isFollowing) onTurn(this);
+      if (!this.#isFollowing) onCameraChange(this);
     });
     const head = h("header", {}, this.#name, this.#summary, removeButton);
     this.element = h("article", { class: "compare-card", "aria-label": run.method }, head, this.#player?.element);
     this.frame = state.frame.value;
-    this.#stops = [
+    this.#cleanups = [
       run.keys.watchNow((keys) => {
         if (this.#player) this.#player.keys = keys;
         onChange();
@@ -81,7 +81,7 @@ export class MethodCard {
     this.#player.viewOptions = {
       mode: overlay ? "overlay" : "keys",
       ghosts: 0,
-      keysOnly: false,
+      isStepped: false,
       trails: [],
       follow: true,
     };
@@ -92,7 +92,7 @@ export class MethodCard {
   }
 
   dispose(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
     this.#player?.dispose();
   }
 

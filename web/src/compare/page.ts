@@ -3,12 +3,12 @@
 import "../clip/clip.css";
 import "../timeline/timeline.css";
 import "./compare.css";
-import { repairAddress } from "../clip/address_repair";
 import { button, captureArrowKeys, checkbox, isButtonFocused } from "../clip/controls";
 import { mountClipPage } from "../clip/load_clip";
 import { moreButton } from "../clip/more_menu";
 import { Playback } from "../clip/playback";
 import { facingDegrees, type LoadedClip } from "../clip/state";
+import { correctUrl } from "../clip/url_corrections";
 import { DEFAULT_VIEW, parseView, type View, viewToNumbers } from "../player/orbit";
 import type { Page } from "../router";
 import { register } from "../ui/commands";
@@ -30,7 +30,7 @@ export function mount(root: HTMLElement, address: URL): Page {
 
 class CompareView {
   readonly #state: CompareState;
-  readonly #stops: (() => void)[] = [];
+  readonly #cleanups: (() => void)[] = [];
   readonly #cards = h("div", { class: "compare-cards" });
   readonly #axis: ErrorAxis;
   readonly #table = h("div", { class: "compare-table" });
@@ -40,17 +40,17 @@ class CompareView {
   constructor(root: HTMLElement, clip: LoadedClip, address: URL) {
     const state = new CompareState(clip, address);
     this.#state = state;
-    const facing = facingDegrees(clip);
+    const facingDeg = facingDegrees(clip);
     this.#view = parseView(state.settings.camera) ?? {
       ...DEFAULT_VIEW,
-      azimuth: DEFAULT_VIEW.azimuth + facing,
+      azimuth: DEFAULT_VIEW.azimuth + facingDeg,
     };
     const playback = new Playback(state);
     this.#axis = new ErrorAxis(state);
     const bar = this.#createBar(playback);
     fill(root, h("div", { class: "compare" }, bar, this.#cards, this.#axis.element, this.#table));
     fill(shell.slot, this.#createHeading());
-    this.#stops.push(
+    this.#cleanups.push(
       state.runs.watchNow(() => this.#updateCards()),
       state.frame.watch((frame) => {
         this.#axis.placePlayhead();
@@ -72,13 +72,13 @@ class CompareView {
     );
   }
 
-  follow(url: URL): void {
-    this.#state.url.follow(url);
-    repairAddress(this.#state.url, url.search, this.#state.findFixes());
+  onUrlChange(url: URL): void {
+    this.#state.url.onUrlChange(url);
+    correctUrl(this.#state.url, url.search, this.#state.findCorrections());
   }
 
   dispose(): void {
-    for (const stop of this.#stops) stop();
+    for (const stop of this.#cleanups) stop();
   }
 
   #createHeading(): HTMLElement {
@@ -130,7 +130,7 @@ class CompareView {
     const overlay = checkbox("Overlay on the capture (grey)", (isOn) => state.url.set({ overlay: isOn }));
     const add = button("Add a method", "plus", () => openMenu(add, "Methods", this.#methodItems()), "small");
     add.setAttribute("aria-haspopup", "menu");
-    this.#stops.push(
+    this.#cleanups.push(
       state.url.values.watchNow((settings) => {
         showKeys();
         overlay.set(settings.overlay);
@@ -178,7 +178,7 @@ class CompareView {
           run,
           state,
           this.#view,
-          (from) => this.#onCameraTurn(from),
+          (from) => this.#syncCameras(from),
           () => this.#updateResults(),
         );
       card.setPosition(n);
@@ -205,7 +205,7 @@ class CompareView {
   }
 
   /** Turns all cameras with the one that was turned. */
-  #onCameraTurn(from: MethodCard): void {
+  #syncCameras(from: MethodCard): void {
     const { view } = from;
     this.#view = view;
     for (const card of this.#methodCards) if (card !== from) card.view = view;

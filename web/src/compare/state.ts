@@ -1,11 +1,11 @@
 /** The state of the compare page: a clip, some methods, the number of keys, and the results. */
 
 import { fetchJson, type Schema } from "../api/client";
-import { type AddressFixes, findViewFixes, repairAddress } from "../clip/address_repair";
 import { CurveLoader } from "../clip/curve_loader";
 import { Ladder } from "../clip/ladder";
-import type { Playable } from "../clip/playback";
+import type { PlaybackState } from "../clip/playback";
 import type { Curves, LoadedClip } from "../clip/state";
+import { correctUrl, findViewCorrections, type UrlCorrections } from "../clip/url_corrections";
 import { Signal } from "../state/signal";
 import { flag, integer, list, numbers, UrlState, type Values } from "../state/url";
 
@@ -37,7 +37,7 @@ export class MethodRun {
   constructor(
     readonly method: string,
     hash: string,
-    ladderLoading: Promise<Ladder>,
+    ladderPromise: Promise<Ladder>,
   ) {
     this.#curveLoader = new CurveLoader(hash, (curves) => {
       this.curves.value = curves;
@@ -46,12 +46,12 @@ export class MethodRun {
       this.error.value = typeof quality === "object" ? quality.error : null;
       this.isApproximate.value = quality !== "final";
     });
-    void this.#awaitLadder(ladderLoading);
+    void this.#awaitLadder(ladderPromise);
   }
 
-  async #awaitLadder(loading: Promise<Ladder>): Promise<void> {
+  async #awaitLadder(ladderPromise: Promise<Ladder>): Promise<void> {
     try {
-      const ladder = await loading;
+      const ladder = await ladderPromise;
       if (this.#isDisposed) return;
       this.ladder.value = ladder;
       this.setKeyCount(this.#keyCount);
@@ -78,7 +78,7 @@ export class MethodRun {
   }
 }
 
-export class CompareState implements Playable {
+export class CompareState implements PlaybackState {
   readonly url: UrlState<typeof FIELDS>;
   readonly frame: Signal<number>;
   readonly playing = new Signal(false);
@@ -96,7 +96,7 @@ export class CompareState implements Playable {
     address: URL,
   ) {
     this.url = new UrlState(FIELDS, address);
-    repairAddress(this.url, address.search, this.findFixes());
+    correctUrl(this.url, address.search, this.findCorrections());
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
     this.#stop = this.url.values.watchNow(() => this.#update());
     void this.#loadLadder(REFERENCE_METHOD).then(
@@ -149,8 +149,8 @@ export class CompareState implements Playable {
   }
 
   /** Returns the changes needed for invalid values in the address. */
-  findFixes(): AddressFixes<Values<typeof FIELDS>> {
-    const { change, reasons }: AddressFixes<Values<typeof FIELDS>> = findViewFixes(this.settings, this.nFrames);
+  findCorrections(): UrlCorrections<Values<typeof FIELDS>> {
+    const { change, reasons }: UrlCorrections<Values<typeof FIELDS>> = findViewCorrections(this.settings, this.nFrames);
     const { methods } = this.settings;
     const knownMethods = this.clip.library.methods.map(({ name }) => name);
     const unknown = methods.filter((name) => !knownMethods.includes(name));

@@ -13,14 +13,14 @@ export function buildTable(state: CompareState): HTMLElement {
     method,
     keys: keys.value.length,
     score: curves.value?.score,
-    isRough: isApproximate.value,
+    isApproximate: isApproximate.value,
   }));
   const columns = ["mean_mm", "p95_mm", "max_mm"] as const;
   const best = columns.map((column) =>
     Math.min(...rows.map(({ score }) => score?.[column] ?? Number.POSITIVE_INFINITY)),
   );
   const head = HEAD.map((text) => h("th", { scope: "col", role: "columnheader", text }));
-  const body = rows.map(({ method, keys, score, isRough: isApproximate }, n) => {
+  const body = rows.map(({ method, keys, score, isApproximate }, n) => {
     const name = h("th", { scope: "row", role: "rowheader", text: method });
     name.style.color = METHOD_COLOURS[n % METHOD_COLOURS.length]!;
     const cells = columns.map((column, k) => {

@@ -1,7 +1,7 @@
 /** The edit panel: starts, opens, saves and discards drafts, and shows their results. */
 
 import "./edit.css";
-import { ServerGone } from "../api/client";
+import { ServerUnreachable } from "../api/client";
 import { button } from "../clip/controls";
 import type { SelectionController } from "../clip/selection_controller";
 import type { ClipState } from "../clip/state";
@@ -43,8 +43,8 @@ export class EditPanel {
   readonly #session: EditSession;
   readonly #poseTool: PoseTool;
   readonly #selectedSwing: SelectedSwing = new Signal<SelectedSwing["value"]>(null);
-  readonly #stops: (() => void)[] = [];
-  #panelStops: (() => void)[] = [];
+  readonly #cleanups: (() => void)[] = [];
+  #panelCleanups: (() => void)[] = [];
   #kind: "keys" | "swings" | null | undefined;
   #panels: Promise<Panels> | null = null;
 
@@ -73,8 +73,8 @@ export class EditPanel {
   dispose(): void {
     this.#poseTool.close();
     this.#session.dispose();
-    for (const stop of [...this.#stops, ...this.#panelStops]) stop();
-    this.#panelStops = [];
+    for (const stop of [...this.#cleanups, ...this.#panelCleanups]) stop();
+    this.#panelCleanups = [];
   }
 
   #listen(): void {
@@ -90,7 +90,7 @@ export class EditPanel {
       this.#selectedSwing.value = { joint: bar.joint, index: bar.index };
       if (change) this.#session.applyStep(swingStep(bar, change));
     };
-    this.#stops.push(
+    this.#cleanups.push(
       state.url.values.watch(() => {
         this.#show();
         this.#poseTool.update();
@@ -127,9 +127,9 @@ export class EditPanel {
       }
       if (isOpen && kind === "keys") void this.#openHandles();
       else this.#poseTool.close();
-      if (isOpen && state.settings.show === "capture") state.url.set({ show: "keys" });
+      if (isOpen && state.settings.view_mode === "capture") state.url.set({ view_mode: "keys" });
     }
-    timeline.allow(isOpen && kind === "keys", isOpen && kind === "swings");
+    timeline.setDraggable(isOpen && kind === "keys", isOpen && kind === "swings");
     this.hasDraft.value = history !== null;
     this.#markSwing();
     if (kind !== this.#kind) this.#build(kind);
@@ -138,13 +138,13 @@ export class EditPanel {
 
   #build(kind: "keys" | "swings" | null): void {
     this.#kind = kind;
-    for (const stop of this.#panelStops) stop();
-    this.#panelStops = [];
+    for (const stop of this.#panelCleanups) stop();
+    this.#panelCleanups = [];
     const { state } = this.#context;
     if (!kind) {
       fill(
         this.element,
-        startSection(state, (newKind) => this.#startDraft(newKind), this.#panelStops),
+        startSection(state, (newKind) => this.#startDraft(newKind), this.#panelCleanups),
       );
       return;
     }
@@ -160,7 +160,7 @@ export class EditPanel {
       return await this.#panels;
     } catch {
       this.#panels = null;
-      toast(errorMessage(new ServerGone()));
+      toast(errorMessage(new ServerUnreachable()));
       return null;
     }
   }
@@ -173,14 +173,14 @@ export class EditPanel {
   }
 
   async #fill(kind: "keys" | "swings"): Promise<void> {
-    const [stops, session, { state }] = [this.#panelStops, this.#session, this.#context];
+    const [cleanups, session, { state }] = [this.#panelCleanups, this.#session, this.#context];
     const panels = await this.#loadPanels();
-    if (!panels || stops !== this.#panelStops) return; // another panel has replaced this one
+    if (!panels || cleanups !== this.#panelCleanups) return; // another panel has replaced this one
     const head = h(
       "section",
       { class: "panel-section edit-head" },
       h("h3", { text: kind === "keys" ? "Edit keys" : "Edit swings" }),
-      panels.undoBar(session, stops),
+      panels.undoBar(session, cleanups),
       h(
         "div",
         { class: "row" },
@@ -190,9 +190,9 @@ export class EditPanel {
     );
     const edit =
       kind === "keys"
-        ? panels.keysEditor(state, session, this.#poseTool, stops)
-        : panels.swingsEditor(state, session, this.#selectedSwing, stops);
-    fill(this.element, head, h("div", {}, edit), panels.historySection(state, session, stops));
+        ? panels.keysEditor(state, session, this.#poseTool, cleanups)
+        : panels.swingsEditor(state, session, this.#selectedSwing, cleanups);
+    fill(this.element, head, h("div", {}, edit), panels.historySection(state, session, cleanups));
   }
 
   #startDraft(kind: "keys" | "swings"): void {

@@ -16,7 +16,7 @@ import type { Player } from "../player/player";
 import { add, axisRotation, cross, dot, type Quat, sub, type Vec } from "../player/vectors";
 import { directionAboutAxis, pointerPosition, pointOnScreenPlane, type ScreenPoint } from "./pointer";
 
-export interface Grip {
+export interface IkHandle {
   joint: number;
   at: Vec;
   kind: "hand" | "foot" | "hips";
@@ -31,7 +31,7 @@ const BALL_HIT_PX = 15;
 const CLICK_PX = 4; // less is a click
 const COLOURS = ["#f03e3e", "#37b24d", "#1c7ed6"];
 const BALL_COLOURS = { hand: "#f59f00", foot: "#f59f00", hips: "#ae3ec9" };
-// Rims around each ball, so that it is visible on limbs of any colour in light and dark: size, colour
+// Rims around each ball, so that it is visible on figures of any colour in light and dark: size, colour
 const RIMS = [
   [1.75, "#212529"],
   [1.4, "#ffffff"],
@@ -40,11 +40,11 @@ const SAMPLES = 48;
 
 type Drag =
   | { kind: "ring"; from: Vec; axis: Vec; angle: number; lastAngle: number }
-  | { kind: "ball"; grip: Grip; from: Vec };
+  | { kind: "ball"; handle: IkHandle; from: Vec };
 
 export interface HandleListeners {
   onRotate(rotation: Quat, done: boolean): void;
-  onPull(grip: Grip, to: Vec, done: boolean): void;
+  onMove(handle: IkHandle, to: Vec, done: boolean): void;
   onSelect(joint: number): void; // a ball was clicked
   onPressView(x: number, y: number): void; // the view was clicked beside all handles
   onCancel(): void; // the drag was cancelled
@@ -64,15 +64,15 @@ export class Handles {
     [0, 0, 1],
   ];
   #centre: Vec | null = null;
-  #grips: readonly Grip[] = [];
+  #ikHandles: readonly IkHandle[] = [];
   #drag: Drag | null = null;
 
   constructor(player: Player, listeners: HandleListeners) {
     this.#player = player;
     this.#listeners = listeners;
     for (const colour of COLOURS) {
-      const skin = new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.85, side: DoubleSide });
-      this.#rings.add(new Mesh(new TorusGeometry(1, 0.022, 8, 72) as BufferGeometry, skin));
+      const material = new MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.85, side: DoubleSide });
+      this.#rings.add(new Mesh(new TorusGeometry(1, 0.022, 8, 72) as BufferGeometry, material));
     }
     player.overlay.add(this.#rings, this.#balls);
     this.#removeListener = player.beforeHandles(() => this.#updateScale());
@@ -81,7 +81,7 @@ export class Handles {
   }
 
   /** Shows rings around a point (null: none) and balls, in world coordinates. */
-  show(centre: Vec | null, axes: Axes, grips: readonly Grip[]): void {
+  show(centre: Vec | null, axes: Axes, ikHandles: readonly IkHandle[]): void {
     this.#centre = centre;
     this.#axes = axes;
     this.#rings.visible = centre !== null;
@@ -89,14 +89,14 @@ export class Handles {
     this.#rings.children.forEach((ring, k) => {
       ring.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), new Vector3(...axes[k]!));
     });
-    this.#grips = grips;
-    while (this.#balls.children.length < grips.length) this.#balls.add(this.#createBall());
+    this.#ikHandles = ikHandles;
+    while (this.#balls.children.length < ikHandles.length) this.#balls.add(this.#createBall());
     this.#balls.children.forEach((ball, k) => {
-      const grip = grips[k];
-      ball.visible = grip !== undefined;
-      if (!grip) return;
-      ball.position.set(...grip.at);
-      ((ball.children.at(-1) as Mesh).material as MeshBasicMaterial).color = new Color(BALL_COLOURS[grip.kind]);
+      const handle = ikHandles[k];
+      ball.visible = handle !== undefined;
+      if (!handle) return;
+      ball.position.set(...handle.at);
+      ((ball.children.at(-1) as Mesh).material as MeshBasicMaterial).color = new Color(BALL_COLOURS[handle.kind]);
     });
     this.#player.invalidate();
   }
@@ -116,8 +116,8 @@ export class Handles {
   #createBall(): Group {
     const ball = new Group();
     for (const [k, [size, color]] of [...RIMS, [1, "#ffffff"] as const].entries()) {
-      const skin = new MeshBasicMaterial({ color, transparent: true, depthTest: false, depthWrite: false });
-      const mesh = new Mesh(this.#ball, skin);
+      const material = new MeshBasicMaterial({ color, transparent: true, depthTest: false, depthWrite: false });
+      const mesh = new Mesh(this.#ball, material);
       mesh.scale.setScalar(size);
       mesh.renderOrder = k + 1;
       ball.add(mesh);
@@ -128,10 +128,10 @@ export class Handles {
   #updateScale(): void {
     const distanceTo = (at: Vec) => this.#player.camera.position.distanceTo(new Vector3(...at));
     if (this.#centre) this.#rings.scale.setScalar(RING_SIZE * distanceTo(this.#centre));
-    this.#grips.forEach((grip, k) => {
-      this.#balls.children[k]?.scale.setScalar(0.0075 * distanceTo(grip.at));
+    this.#ikHandles.forEach((handle, k) => {
+      this.#balls.children[k]?.scale.setScalar(0.0075 * distanceTo(handle.at));
     });
-    const onScreen = this.#grips.map(({ joint, at }) => [joint, this.#player.project(at)] as const);
+    const onScreen = this.#ikHandles.map(({ joint, at }) => [joint, this.#player.project(at)] as const);
     // Screen positions of the balls, for scripts that drive the page (tests).
     this.#player.canvas.dataset.handles = onScreen.map(([joint, { x, y }]) => `${joint}:${x | 0},${y | 0}`).join(" ");
   }
@@ -174,7 +174,7 @@ export class Handles {
       (event) => {
         const at = pointerPosition(canvas, event);
         if (this.#drag && isMoved) this.#move(at, true);
-        else if (this.#drag?.kind === "ball") this.#listeners.onSelect(this.#drag.grip.joint);
+        else if (this.#drag?.kind === "ball") this.#listeners.onSelect(this.#drag.handle.joint);
         else if (pressed && !isMoved && !this.#drag) this.#listeners.onPressView(at.x, at.y);
         this.#drag = pressed = null;
       },
@@ -183,8 +183,8 @@ export class Handles {
   }
 
   #startDrag(at: ScreenPoint): Drag | null {
-    const grip = this.#ballAt(at);
-    if (grip) return { kind: "ball", grip, from: pointOnScreenPlane(this.#player, grip.at, at) };
+    const handle = this.#ballAt(at);
+    if (handle) return { kind: "ball", handle, from: pointOnScreenPlane(this.#player, handle.at, at) };
     const ring = this.#ringAt(at);
     if (ring === null || !this.#centre) return null;
     const axis = this.#axes[ring]!;
@@ -195,8 +195,8 @@ export class Handles {
   #move(at: ScreenPoint, done: boolean): void {
     const drag = this.#drag!;
     if (drag.kind === "ball") {
-      const offset = sub(pointOnScreenPlane(this.#player, drag.grip.at, at), drag.from);
-      this.#listeners.onPull(drag.grip, add(drag.grip.at, offset), done);
+      const offset = sub(pointOnScreenPlane(this.#player, drag.handle.at, at), drag.from);
+      this.#listeners.onMove(drag.handle, add(drag.handle.at, offset), done);
       return;
     }
     const to = directionAboutAxis(this.#player, this.#centre!, drag.axis, at);
@@ -212,22 +212,22 @@ export class Handles {
     const ring = this.#ballAt(at) ? null : this.#ringAt(at);
     let isChanged = false;
     this.#rings.children.forEach((each, k) => {
-      const skin = (each as Mesh).material as MeshBasicMaterial;
+      const material = (each as Mesh).material as MeshBasicMaterial;
       const opacity = ring === null || ring === k ? 0.85 : 0.3;
-      isChanged ||= skin.opacity !== opacity;
-      skin.opacity = opacity;
+      isChanged ||= material.opacity !== opacity;
+      material.opacity = opacity;
     });
     this.#player.canvas.style.cursor = ring !== null || this.#ballAt(at) ? "pointer" : "";
     if (isChanged) this.#player.invalidate();
   }
 
-  #ballAt({ x, y }: ScreenPoint): Grip | null {
-    let best: Grip | null = null;
+  #ballAt({ x, y }: ScreenPoint): IkHandle | null {
+    let best: IkHandle | null = null;
     let minDistance = BALL_HIT_PX;
-    for (const grip of this.#grips) {
-      const p = this.#player.project(grip.at);
+    for (const handle of this.#ikHandles) {
+      const p = this.#player.project(handle.at);
       const distance = Math.hypot(p.x - x, p.y - y);
-      if (p.isAhead && distance < minDistance) [best, minDistance] = [grip, distance];
+      if (p.isAhead && distance < minDistance) [best, minDistance] = [handle, distance];
     }
     return best;
   }

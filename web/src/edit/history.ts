@@ -8,11 +8,11 @@ import { humanize } from "../ui/format";
 import { errorMessage, toSentence } from "../ui/states";
 import type { EditSession } from "./edit_session";
 
-export function historySection(state: ClipState, session: EditSession, stops: (() => void)[]): HTMLElement {
+export function historySection(state: ClipState, session: EditSession, cleanups: (() => void)[]): HTMLElement {
   const jointLabel = (joint: string) =>
     humanize(state.details.joints[state.jointNames.indexOf(joint)]?.body_part ?? joint);
   const list = h("ol", { class: "history", "aria-label": "History" });
-  stops.push(
+  cleanups.push(
     session.history.watchNow((history) => {
       if (!history) return fill(list);
       const rows = history.describe(jointLabel).map((text, k) => {
@@ -32,19 +32,23 @@ export function historySection(state: ClipState, session: EditSession, stops: ((
 }
 
 /** Undo, redo and the save status of the draft. */
-export function undoBar(session: EditSession, stops: (() => void)[]): HTMLElement {
+export function undoBar(session: EditSession, cleanups: (() => void)[]): HTMLElement {
   const undo = button("Undo", "undo", () => session.undo(), "small");
   const redo = button("Redo", "redo", () => session.redo(), "small");
   const status = h("span", { class: "note save-status", role: "status" });
-  stops.push(
+  cleanups.push(
     session.history.watchNow((history) => {
       undo.disabled = !history?.canUndo;
       redo.disabled = !history?.canRedo;
     }),
-    session.saveStatus.watchNow((saving) => {
-      status.classList.toggle("failed", typeof saving === "object");
+    session.saveStatus.watchNow((saveStatus) => {
+      status.classList.toggle("failed", typeof saveStatus === "object");
       status.textContent =
-        saving === "saved" ? "Saved" : saving === "saving" ? "Saving…" : `Not saved: ${describeFailure(saving.error)}`;
+        saveStatus === "saved"
+          ? "Saved"
+          : saveStatus === "saving"
+            ? "Saving…"
+            : `Not saved: ${describeFailure(saveStatus.error)}`;
     }),
   );
   return h("div", { class: "row undo-bar" }, undo, redo, status);

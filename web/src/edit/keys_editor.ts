@@ -19,28 +19,28 @@ export function keysEditor(
   state: ClipState,
   session: EditSession,
   poseTool: PoseTool,
-  stops: (() => void)[],
+  cleanups: (() => void)[],
 ): HTMLElement {
   return h(
     "div",
     {},
-    poseSection(state, session, stops),
-    jointSection(state, poseTool, stops),
-    ikSection(state, poseTool, stops),
-    keySection(state, session, stops),
-    optionsSection(session, poseTool, stops),
+    poseSection(state, session, cleanups),
+    jointSection(state, poseTool, cleanups),
+    ikSection(state, poseTool, cleanups),
+    keySection(state, session, cleanups),
+    optionsSection(session, poseTool, cleanups),
   );
 }
 
 /** Shows whether the current frame is a key. */
-function poseSection(state: ClipState, session: EditSession, stops: (() => void)[]): HTMLElement {
-  const position = h("div", { class: "at-frame" });
+function poseSection(state: ClipState, session: EditSession, cleanups: (() => void)[]): HTMLElement {
+  const position = h("div");
   const show = () => {
     if (state.playing.value) return;
     const [keys, frame] = [state.keys.value, state.frame.value];
     const at = keys.indexOf(frame);
     if (at >= 0)
-      return fill(position, h("p", { class: "at-key", text: `Key ${at + 1} of ${keys.length}, frame ${frame}` }));
+      return fill(position, h("p", { class: "key-position", text: `Key ${at + 1} of ${keys.length}, frame ${frame}` }));
     const nearestKey = nearest(keys, frame);
     const go = button(
       `Go to the key at frame ${nearestKey}`,
@@ -55,11 +55,11 @@ function poseSection(state: ClipState, session: EditSession, stops: (() => void)
       h("div", { class: "row" }, go, add),
     );
   };
-  stops.push(state.frame.watchNow(show), state.keys.watch(show), state.playing.watch(show));
+  cleanups.push(state.frame.watchNow(show), state.keys.watch(show), state.playing.watch(show));
   return section("Pose", {}, position);
 }
 
-function jointSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]): HTMLElement {
+function jointSection(state: ClipState, poseTool: PoseTool, cleanups: (() => void)[]): HTMLElement {
   const groups = state.bodyParts.map(({ name, joints }) =>
     h(
       "optgroup",
@@ -118,7 +118,7 @@ function jointSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[
     fill(rotateButtons, ...rows);
     if (focused) rotateButtons.querySelector<HTMLElement>(`[aria-label="${focused}"]`)?.focus();
   };
-  stops.push(poseTool.selected.watchNow(show), poseTool.axes.watch(show));
+  cleanups.push(poseTool.selected.watchNow(show), poseTool.axes.watch(show));
   return section("Rotate a joint", {}, fieldWithLabel("Joint", select), axesControl.element, rotateButtons);
 }
 
@@ -127,7 +127,7 @@ function rotateOrToast(poseTool: PoseTool, axis: 0 | 1 | 2, degrees: number): vo
   else toast("Poses can be edited only at keys. Go to a key first, or add one here.");
 }
 
-function ikSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]): HTMLElement {
+function ikSection(state: ClipState, poseTool: PoseTool, cleanups: (() => void)[]): HTMLElement {
   const { ikHandles } = poseTool;
   const options = ikHandles.map(({ joint, kind }) =>
     h("option", {
@@ -139,7 +139,7 @@ function ikSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]):
     }),
   );
   const select = h("select", { class: "field" }, ...options);
-  stops.push(
+  cleanups.push(
     poseTool.selected.watchNow((joint) => {
       const end = joint === null ? null : poseTool.findIkHandle(joint);
       if (end !== null) select.value = String(end);
@@ -150,9 +150,9 @@ function ikSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]):
       title,
       null,
       () => {
-        const grip = ikHandles.find(({ joint }) => joint === Number(select.value));
-        if (!grip) return;
-        if (poseTool.isAtKey) poseTool.moveBy(grip.joint, grip.kind, by);
+        const handle = ikHandles.find(({ joint }) => joint === Number(select.value));
+        if (!handle) return;
+        if (poseTool.isAtKey) poseTool.moveBy(handle.joint, handle.kind, by);
         else toast("Poses can be edited only at keys. Go to a key first, or add one here.");
       },
       "small",
@@ -178,7 +178,7 @@ function ikSection(state: ClipState, poseTool: PoseTool, stops: (() => void)[]):
   );
 }
 
-function keySection(state: ClipState, session: EditSession, stops: (() => void)[]): HTMLElement {
+function keySection(state: ClipState, session: EditSession, cleanups: (() => void)[]): HTMLElement {
   let copiedFrame: number | null = null;
   let isRipple = false;
   const at = () => state.frame.value;
@@ -217,7 +217,7 @@ function keySection(state: ClipState, session: EditSession, stops: (() => void)[
     paste.disabled = !isKey || copiedFrame === null;
     paste.textContent = copiedFrame === null ? "Paste pose" : `Paste pose from frame ${copiedFrame}`;
   };
-  stops.push(state.frame.watchNow(show), state.keys.watch(show), state.playing.watch(show));
+  cleanups.push(state.frame.watchNow(show), state.keys.watch(show), state.playing.watch(show));
   const note = h("p", { class: "note", text: "Drag the key on the timeline, or:" });
   return section(
     "This key",
@@ -229,7 +229,7 @@ function keySection(state: ClipState, session: EditSession, stops: (() => void)[
   );
 }
 
-function optionsSection(session: EditSession, poseTool: PoseTool, stops: (() => void)[]): HTMLElement {
+function optionsSection(session: EditSession, poseTool: PoseTool, cleanups: (() => void)[]): HTMLElement {
   const spread = slider("Blend into nearby keys", {
     min: 0,
     max: 2,
@@ -249,7 +249,7 @@ function optionsSection(session: EditSession, poseTool: PoseTool, stops: (() => 
     format: (percent) => `${percent} %`,
     onInput: (percent) => session.setResidual(percent / 100),
   });
-  stops.push(
+  cleanups.push(
     poseTool.options.watchNow(({ spread_s, keep_feet }) => {
       spread.set(spread_s);
       feet.set(keep_feet);

@@ -1,4 +1,4 @@
-/** The controls of drafts in one chunk, loaded when there is a draft. */
+/** The controls of drafts, bundled in one chunk that is loaded when there is a draft. */
 
 export { Handles } from "./handles";
 export { historySection, undoBar } from "./history";

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { pointAt } from "../player/body";
 import { axisRotation, length, sub, type Vec } from "../player/vectors";
-import { findLimbs } from "./limbs";
-import { carriedPoints, reachGoal, rotateJoint, solveTwoBones } from "./pose_preview";
+import { findIkChains } from "./ik_chains";
+import { descendantPoints, reachGoal, rotateJoint, solveTwoBones } from "./pose_preview";
 
 const distance = (a: Vec, b: Vec) => length(sub(a, b));
 // shoulder, elbow, wrist, finger; a second finger as end site of the wrist; a foot without a parent
 const TREE = { parents: [-1, 0, 1, 2, -1], endJoints: [2] };
 const POSE = new Float32Array([0, 1.4, 0, 0.3, 1.4, 0.02, 0.55, 1.4, 0, 0.65, 1.4, 0, 0, 0, 0, 0.62, 1.45, 0]);
-const LIMB = { upper: 0, middle: 1, end: 2 };
+const CHAIN = { upper: 0, middle: 1, end: 2 };
 
 describe("two-bone IK", () => {
   const [upper, middle, end] = [pointAt(POSE, 0), pointAt(POSE, 1), pointAt(POSE, 2)];
@@ -39,7 +39,7 @@ describe("two-bone IK", () => {
     expect(solution.middle[2]).toBeGreaterThan(0.05);
   });
 
-  it("handles goals at the root and straight limbs", () => {
+  it("handles goals at the root and straight chains", () => {
     for (const goal of [upper, end]) {
       const solution = solveTwoBones(upper, [0.3, 1.4, 0], [0.55, 1.4, 0], goal);
       expect([...solution.middle, ...solution.end].every(Number.isFinite)).toBe(true);
@@ -48,9 +48,9 @@ describe("two-bone IK", () => {
 });
 
 describe("pose previews", () => {
-  it("rotate only what the joint carries", () => {
-    expect(carriedPoints(TREE, 1)).toEqual([2, 3, 5]);
-    expect(carriedPoints(TREE, 4)).toEqual([]);
+  it("rotate only the descendants of the joint", () => {
+    expect(descendantPoints(TREE, 1)).toEqual([2, 3, 5]);
+    expect(descendantPoints(TREE, 4)).toEqual([]);
     const pose = rotateJoint(POSE, TREE, 1, axisRotation([0, 0, 1], Math.PI / 2));
     expect(pointAt(pose, 0)).toEqual(pointAt(POSE, 0));
     expect(pointAt(pose, 4)).toEqual(pointAt(POSE, 4));
@@ -58,9 +58,9 @@ describe("pose previews", () => {
     expect(distance(pointAt(pose, 3), pointAt(pose, 2))).toBeCloseTo(0.1, 5);
   });
 
-  it("keep all bone lengths while a limb reaches", () => {
+  it("keep all bone lengths while a hand reaches", () => {
     const goal: Vec = [0.2, 1.1, 0.3];
-    const pose = reachGoal(POSE, TREE, LIMB, goal);
+    const pose = reachGoal(POSE, TREE, CHAIN, goal);
     expect(distance(pointAt(pose, 2), goal)).toBeLessThan(1e-5);
     for (const [a, b] of [
       [0, 1],
@@ -73,10 +73,10 @@ describe("pose previews", () => {
     expect(pointAt(pose, 4)).toEqual(pointAt(POSE, 4));
   });
 
-  it("find the limbs of a body", () => {
+  it("find the IK chains of a body", () => {
     const joints = ["hips", "left_upper_arm", "left_forearm", "left_hand", "right_thigh"].map((body_part) => ({
       body_part,
     }));
-    expect([...findLimbs(joints)]).toEqual([[3, { upper: 1, middle: 2, end: 3 }]]);
+    expect([...findIkChains(joints)]).toEqual([[3, { upper: 1, middle: 2, end: 3 }]]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Poses while a handle is dragged, before the server returns the exact result: rotated joints, limbs that reach for a
- * point.
+ * Poses while a handle is dragged, before the server returns the exact result: rotated joints, hands and feet that
+ * reach for a point.
  */
 
 import { pointAt } from "../player/body";
@@ -18,10 +18,10 @@ import {
   unit,
   type Vec,
 } from "../player/vectors";
-import type { JointTree, Limb } from "./limbs";
+import type { IkChain, JointTree } from "./ik_chains";
 
-/** Returns all points that a joint carries: the joints below it, and end sites. */
-export function carriedPoints({ parents, endJoints }: JointTree, joint: number): number[] {
+/** Returns the points below a joint: its descendants and their end sites. */
+export function descendantPoints({ parents, endJoints }: JointTree, joint: number): number[] {
   const inside = new Set([joint]);
   const below: number[] = [];
   parents.forEach((parent, j) => {
@@ -29,17 +29,17 @@ export function carriedPoints({ parents, endJoints }: JointTree, joint: number):
     inside.add(j);
     below.push(j);
   });
-  endJoints.forEach((carrier, e) => {
-    if (inside.has(carrier)) below.push(parents.length + e);
+  endJoints.forEach((endJoint, e) => {
+    if (inside.has(endJoint)) below.push(parents.length + e);
   });
   return below;
 }
 
-/** Returns a pose in which everything that a joint carries is rotated about it. */
+/** Returns a pose in which everything below a joint is rotated about it. */
 export function rotateJoint(pose: Float32Array, tree: JointTree, joint: number, rotation: Quat): Float32Array {
   const next = pose.slice();
   const pivot = pointAt(pose, joint);
-  for (const point of carriedPoints(tree, joint))
+  for (const point of descendantPoints(tree, joint))
     setPoint(next, point, add(pivot, rotate(rotation, sub(pointAt(pose, point), pivot))));
   return next;
 }
@@ -51,7 +51,7 @@ export function shiftPose(pose: Float32Array, by: Vec): Float32Array {
 
 /**
  * Solves two-bone IK: returns middle and end such that the end comes as near to the goal as possible; the bend plane
- * rotates along.
+ * rotates with them.
  */
 export function solveTwoBones(upper: Vec, middle: Vec, end: Vec, goal: Vec): { middle: Vec; end: Vec } {
   const [a, b] = [length(sub(middle, upper)), length(sub(end, middle))];
@@ -71,19 +71,19 @@ export function solveTwoBones(upper: Vec, middle: Vec, end: Vec, goal: Vec): { m
   };
 }
 
-/** Returns a pose in which a limb reaches for a goal. Hand and foot move rigidly with the bone above them. */
-export function reachGoal(pose: Float32Array, tree: JointTree, limb: Limb, goal: Vec): Float32Array {
-  const [upper, middle, end] = [pointAt(pose, limb.upper), pointAt(pose, limb.middle), pointAt(pose, limb.end)];
+/** Returns a pose in which a hand or foot reaches for a goal. It moves rigidly with the bone above it. */
+export function reachGoal(pose: Float32Array, tree: JointTree, chain: IkChain, goal: Vec): Float32Array {
+  const [upper, middle, end] = [pointAt(pose, chain.upper), pointAt(pose, chain.middle), pointAt(pose, chain.end)];
   const solution = solveTwoBones(upper, middle, end, goal);
   const next = pose.slice();
   const first = alignFrame(sub(middle, upper), sub(end, upper), sub(solution.middle, upper), sub(solution.end, upper));
   const back = sub(upper, middle);
   const second = alignFrame(sub(end, middle), back, sub(solution.end, solution.middle), sub(upper, solution.middle));
-  for (const p of carriedPoints(tree, limb.upper))
+  for (const p of descendantPoints(tree, chain.upper))
     setPoint(next, p, add(upper, rotate(first, sub(pointAt(pose, p), upper))));
-  for (const p of carriedPoints(tree, limb.middle))
+  for (const p of descendantPoints(tree, chain.middle))
     setPoint(next, p, add(solution.middle, rotate(second, sub(pointAt(pose, p), middle))));
-  setPoint(next, limb.middle, solution.middle);
+  setPoint(next, chain.middle, solution.middle);
   return next;
 }
 

@@ -5,8 +5,8 @@ import { pointAt } from "../player/body";
 import type { Player } from "../player/player";
 import { add, cross, perpendicularPart, type Quat, sub, unit, type Vec } from "../player/vectors";
 import { Signal } from "../state/signal";
-import type { Axes, Grip, Handles } from "./handles";
-import { findLimbs, type JointTree } from "./limbs";
+import type { Axes, Handles, IkHandle } from "./handles";
+import { findIkChains, type JointTree } from "./ik_chains";
 import type { Panels } from "./panels";
 import type { KeyStep } from "./steps";
 
@@ -28,7 +28,7 @@ export class PoseTool {
   readonly #state: ClipState;
   readonly #player: Player | null;
   readonly #tree: JointTree;
-  readonly #limbs;
+  readonly #chains;
   readonly #applyStep: (step: KeyStep) => void;
   #handles: Handles | null = null;
   #panels: Panels | null = null; // loaded when there is a draft
@@ -40,30 +40,30 @@ export class PoseTool {
     this.#applyStep = applyStep;
     const { joints } = state.details;
     this.#tree = { parents: joints.map((joint) => joint.parent), endJoints: state.clip.endJoints };
-    this.#limbs = findLimbs(joints);
-    this.options = new Signal<PoseOptions>({ spread_s: 0.25, keep_feet: this.#limbs.size > 0 });
+    this.#chains = findIkChains(joints);
+    this.options = new Signal<PoseOptions>({ spread_s: 0.25, keep_feet: this.#chains.size > 0 });
     this.selected.watch(() => this.update());
     this.axes.watch(() => this.update());
   }
 
   /** The joints with an IK handle: hands, feet and hips. */
-  get ikHandles(): { joint: number; kind: Grip["kind"] }[] {
+  get ikHandles(): { joint: number; kind: IkHandle["kind"] }[] {
     const hips = this.#state.details.joints.findIndex((joint) => joint.body_part === "hips");
     const root = hips >= 0 ? hips : this.#state.details.joints.findIndex((joint) => joint.parent < 0);
-    const limbEnds = [...this.#limbs.keys()].map((joint) => {
+    const chainEnds = [...this.#chains.keys()].map((joint) => {
       const bodyPart = this.#state.details.joints[joint]?.body_part ?? "";
       return { joint, kind: bodyPart.endsWith("foot") ? ("foot" as const) : ("hand" as const) };
     });
-    return [...limbEnds, ...(root >= 0 ? [{ joint: root, kind: "hips" as const }] : [])];
+    return [...chainEnds, ...(root >= 0 ? [{ joint: root, kind: "hips" as const }] : [])];
   }
 
-  /** Returns the IK handle for a joint: the end of its limb, or the hips; null if there is none. */
+  /** Returns the IK handle for a joint: the end of its IK chain, or the hips; null if there is none. */
   findIkHandle(joint: number): number | null {
-    const isOnLimb = (end: number) => {
-      const limb = this.#limbs.get(end);
-      return end === joint || (limb !== undefined && (limb.upper === joint || limb.middle === joint));
+    const isOnChain = (end: number) => {
+      const chain = this.#chains.get(end);
+      return end === joint || (chain !== undefined && (chain.upper === joint || chain.middle === joint));
     };
-    return this.ikHandles.find((each) => isOnLimb(each.joint))?.joint ?? null;
+    return this.ikHandles.find((each) => isOnChain(each.joint))?.joint ?? null;
   }
 
   get isAtKey(): boolean {
@@ -76,7 +76,7 @@ export class PoseTool {
     this.#panels = panels;
     this.#handles = new panels.Handles(this.#player, {
       onRotate: (rotation, done) => this.#previewRotation(rotation, done),
-      onPull: (grip, to, done) => this.#previewMove(grip, to, done),
+      onMove: (handle, to, done) => this.#previewMove(handle, to, done),
       onCancel: () => {
         this.#startPose = null;
         if (this.#player) this.#player.preview = null;
@@ -101,7 +101,7 @@ export class PoseTool {
   /** Moves the handles to the current pose; they are shown at keys only. */
   update(): void {
     if (!this.#handles || !this.#player || this.#startPose) return;
-    const isVisible = this.isAtKey && !this.#state.playing.value && this.#state.settings.show !== "capture";
+    const isVisible = this.isAtKey && !this.#state.playing.value && this.#state.settings.view_mode !== "capture";
     if (!isVisible) {
       this.#handles.show(null, WORLD_AXES, []);
       return;
@@ -120,7 +120,7 @@ export class PoseTool {
   }
 
   /** Moves a hand, a foot or the hips by an offset in metres. */
-  moveBy(joint: number, kind: Grip["kind"], by: Vec): void {
+  moveBy(joint: number, kind: IkHandle["kind"], by: Vec): void {
     if (!this.isAtKey) return;
     const frame = this.#state.frame.value;
     const offset: [number, number, number] = [...by];
@@ -145,9 +145,9 @@ export class PoseTool {
     const offset = this.#player!.offset;
     const joint = this.selected.value;
     const at = (point: number) => add(pointAt(pose, point), offset);
-    const grips = this.ikHandles.map((each) => ({ ...each, at: at(each.joint) }));
+    const ikHandles = this.ikHandles.map((each) => ({ ...each, at: at(each.joint) }));
     const axes = joint === null ? WORLD_AXES : this.boneAxes(joint, pose);
-    this.#handles?.show(joint === null ? null : at(joint), axes, grips);
+    this.#handles?.show(joint === null ? null : at(joint), axes, ikHandles);
   }
 
   #previewRotation(rotation: Quat, done: boolean): void {
@@ -161,20 +161,20 @@ export class PoseTool {
     else this.#player.preview = null;
   }
 
-  #previewMove(grip: Grip, to: Vec, done: boolean): void {
+  #previewMove(handle: IkHandle, to: Vec, done: boolean): void {
     if (!this.#player || !this.#panels) return;
     const { reachGoal, shiftPose } = this.#panels;
     this.#startPose ??= this.#player.currentPose();
     const goal = sub(to, this.#player.offset);
-    const by = sub(goal, pointAt(this.#startPose, grip.joint));
-    const limb = this.#limbs.get(grip.joint);
-    const pose = limb ? reachGoal(this.#startPose, this.#tree, limb, goal) : shiftPose(this.#startPose, by);
+    const by = sub(goal, pointAt(this.#startPose, handle.joint));
+    const chain = this.#chains.get(handle.joint);
+    const pose = chain ? reachGoal(this.#startPose, this.#tree, chain, goal) : shiftPose(this.#startPose, by);
     this.#player.preview = pose;
     this.#placeHandles(pose);
     if (!done) return;
     this.#startPose = null;
-    this.selected.value = grip.joint;
-    if (Math.hypot(...by) > 5e-4) this.moveBy(grip.joint, grip.kind, by);
+    this.selected.value = handle.joint;
+    if (Math.hypot(...by) > 5e-4) this.moveBy(handle.joint, handle.kind, by);
     else this.#player.preview = null;
   }
 

@@ -16,11 +16,11 @@ const CONFLICT_TEXT = "This edit was also changed in another window. Which versi
 export function startSection(
   state: ClipState,
   startDraft: (kind: "keys" | "swings") => void,
-  stops: (() => void)[],
+  cleanups: (() => void)[],
 ): HTMLElement {
   const keys = button("Edit these keys", "key", () => startDraft("keys"), "primary");
   const swings = button("Edit swings", "film", () => startDraft("swings"));
-  stops.push(
+  cleanups.push(
     state.keys.watchNow(({ length }) => {
       keys.disabled = length === 0;
       keys.lastChild!.textContent = length ? `Edit these ${countOf(length, "key")}` : "Edit these keys";

@@ -19,16 +19,16 @@ export function swingsEditor(
   state: ClipState,
   session: EditSession,
   selected: SelectedSwing,
-  stops: (() => void)[],
+  cleanups: (() => void)[],
 ): HTMLElement {
-  return h("div", {}, oneSwingSection(state, session, selected, stops), allSwingsSection(state, session));
+  return h("div", {}, oneSwingSection(state, session, selected, cleanups), allSwingsSection(state, session));
 }
 
 function oneSwingSection(
   state: ClipState,
   session: EditSession,
   selected: SelectedSwing,
-  stops: (() => void)[],
+  cleanups: (() => void)[],
 ): HTMLElement {
   const joint = h("select", { class: "field" });
   const swing = h("select", { class: "field" });
@@ -99,12 +99,12 @@ function oneSwingSection(
     const bar = currentBar();
     if (bar) state.goTo(bar.start);
   });
-  const follow = (bar: SelectedSwing["value"]) => {
+  const showSelected = (bar: SelectedSwing["value"]) => {
     if (!bar) return;
     joint.value = bar.joint;
     showSwings(String(bar.index));
   };
-  stops.push(session.result.watchNow(show), selected.watch(follow));
+  cleanups.push(session.result.watchNow(show), selected.watch(showSelected));
   const rows = h(
     "div",
     { class: "row" },

@@ -94,9 +94,9 @@ export class PagedSource extends ClipSourceBase implements ClipSource {
   }
 
   #loadPage(page: number): Promise<void> {
-    const loading = this.#pages.get(page) ?? this.#fetchPage(page);
-    this.#pages.set(page, loading);
-    return loading;
+    const promise = this.#pages.get(page) ?? this.#fetchPage(page);
+    this.#pages.set(page, promise);
+    return promise;
   }
 
   async #fetchPage(page: number): Promise<void> {

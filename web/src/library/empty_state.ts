@@ -3,12 +3,12 @@
 import { h } from "../ui/dom";
 import { icon } from "../ui/icons";
 import { emptyState } from "../ui/states";
-import { welcomeStrip } from "./welcome_strip";
+import { sampleStrip } from "./sample_strip";
 
-const SKELETON_COUNT = 12;
+const N_PLACEHOLDERS = 12;
 
 /** Placeholder cards while the first clips are being loaded. */
-export function skeletonGrid(): HTMLElement {
+export function placeholderGrid(): HTMLElement {
   const card = () =>
     h(
       "div",
@@ -16,7 +16,7 @@ export function skeletonGrid(): HTMLElement {
       h("div", { class: "card-picture" }),
       h("div", { class: "card-text" }, h("span", { class: "card-name" }), h("span", { class: "card-details" })),
     );
-  return h("div", { class: "grid-loading", "aria-hidden": "true" }, ...Array.from({ length: SKELETON_COUNT }, card));
+  return h("div", { class: "grid-loading", "aria-hidden": "true" }, ...Array.from({ length: N_PLACEHOLDERS }, card));
 }
 
 export interface EmptyLibraryOptions {
@@ -45,8 +45,8 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
     text: "Drop motion capture files or a folder of them anywhere on this page. Each clip gets a strip of its key poses, and you can search for similar clips, poses and movements.",
     actions: [files, folder],
   });
-  state.classList.add("welcome");
-  state.firstElementChild?.replaceWith(welcomeStrip());
+  state.classList.add("empty-library");
+  state.firstElementChild?.replaceWith(sampleStrip());
   state.append(
     h("p", {
       class: "hint",

@@ -31,7 +31,7 @@ export function exampleHeader(state: State, groups: () => readonly string[]): { 
     currentKey = key;
     fill(element, ...buildChildren(example, null));
     try {
-      const clip = await fetchJson<Schema["ClipDetails"]>(`/api/clips/${example.clip}`);
+      const clip = await fetchJson<Schema["ClipDetails"]>(`/api/clips/${example.hash}`);
       if (key === currentKey) fill(element, ...buildChildren(example, clip));
     } catch {
       // the search itself shows the error
@@ -83,7 +83,7 @@ export function exampleHeader(state: State, groups: () => readonly string[]): { 
       "div",
       { class: "example-controls" },
       jointsSelect.element,
-      example.kind === "like" && rankerSelect.element,
+      example.kind === "clip" && rankerSelect.element,
       label,
     );
   }
@@ -110,19 +110,19 @@ function describeExample(example: Example, clip: Schema["ClipDetails"] | null): 
   return ["Clips like", clip ? `The whole clip: ${duration(clip.duration_s)}` : ""];
 }
 
-function exampleUrl({ kind, clip, start, end, frame }: Example): string {
-  if (kind === "pose") return `/clips/${clip}?frame=${frame}`;
-  return kind === "span" ? `/clips/${clip}?frame=${start}&range=${start}-${(end ?? 1) - 1}` : `/clips/${clip}`;
+function exampleUrl({ kind, hash, start, end, frame }: Example): string {
+  if (kind === "pose") return `/clips/${hash}?frame=${frame}`;
+  return kind === "span" ? `/clips/${hash}?frame=${start}&range=${start}-${(end ?? 1) - 1}` : `/clips/${hash}`;
 }
 
 /** Returns the strip of the clip; for a span its keys and ends, for a pose that frame. */
 function exampleStripUrl(
-  { kind, clip, start = 0, end = 0, frame }: Example,
+  { kind, hash, start = 0, end = 0, frame }: Example,
   details: Schema["ClipDetails"] | null,
 ): string {
-  const path = `/api/clips/${clip}/strip.svg?theme=${theme.value}`;
+  const path = `/api/clips/${hash}/strip.svg?theme=${theme.value}`;
   if (kind === "pose") return `${path}&frames=${frame}`;
-  if (kind === "like" || !details) return path;
+  if (kind === "clip" || !details) return path;
   const innerKeys = details.key_frames.filter((key) => key > start && key < end - 1);
   const frames = [...new Set([start, ...innerKeys, Math.min(end, details.n_frames) - 1])];
   return `${path}&frames=${frames.join(",")}`;

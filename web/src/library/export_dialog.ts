@@ -49,7 +49,7 @@ export function openExportDialog(
   const status = h("div", { class: "export-status", role: "status" });
   const submit = h(
     "button",
-    { class: "button primary", type: "submit", form: "exporting" },
+    { class: "button primary", type: "submit", form: "export-form" },
     icon("download"),
     "Download zip",
   );
@@ -57,7 +57,7 @@ export function openExportDialog(
   const legend = h("legend", { class: "label", text: "Format" });
   const form = h(
     "form",
-    { id: "exporting", class: "form" },
+    { id: "export-form", class: "form" },
     h("fieldset", { class: "formats" }, legend, ...choices),
     keysRow,
     status,

@@ -13,7 +13,7 @@ const EXTRA_ROWS = 2;
 const CARD_REM = 9.75;
 const HIT_CARD_REM = 14.75;
 const FAST_PX_PER_S = 4000; // above this speed no strips are loaded
-const SETTLED_MS = 110;
+const SETTLE_DELAY_MS = 110;
 const MAX_STRIP_LOADS = 6;
 const MAX_STRIP_LOADS_SCROLLING = 2; // each takes some milliseconds to decode
 
@@ -153,7 +153,7 @@ export class Grid {
       this.isScrolling = false;
       this.update();
       this.onSettled();
-    }, SETTLED_MS);
+    }, SETTLE_DELAY_MS);
     this.update();
   }
 
@@ -173,8 +173,8 @@ export class Grid {
       row.element.hidden = true;
       this.#freeRows.push(row);
     }
-    if (this.#layout.rows > 0 && !this.#rows.has(activeRow)) this.#takeRow(activeRow);
-    for (let index = rows.first; index < rows.end; index++) if (!this.#rows.has(index)) this.#takeRow(index);
+    if (this.#layout.rows > 0 && !this.#rows.has(activeRow)) this.#showRow(activeRow);
+    for (let index = rows.first; index < rows.end; index++) if (!this.#rows.has(index)) this.#showRow(index);
     for (const [index, row] of this.#rows) this.#fillRow(index, row, source);
     if (!this.#isFast)
       source.load({ first: rows.first * this.columns, end: Math.min(this.count, rows.end * this.columns) });
@@ -199,7 +199,7 @@ export class Grid {
     }
   }
 
-  #takeRow(index: number): void {
+  #showRow(index: number): void {
     const row = this.#freeRows.pop() ?? this.#makeRow();
     row.element.hidden = false;
     row.element.style.transform = `translateY(${index * this.#layout.rowPx}px)`;

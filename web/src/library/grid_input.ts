@@ -67,7 +67,7 @@ export function setUpCard(
 }
 
 /** Previews the clip that scrolling has brought under the pointer. */
-export function playHovered(grid: Grid, preview: Preview): void {
+export function previewHovered(grid: Grid, preview: Preview): void {
   const cell = grid.element.querySelector(".card:hover");
   const card = cell && grid.cards().find(({ element }) => element === cell);
   if (card?.item) preview.start(card.picture, card.item.row.hash);

@@ -7,7 +7,7 @@ const HASH = "a".repeat(64);
 const hashOf = (n: number) => n.toString(16).padStart(64, "0");
 
 /** Stubs a server with `count` hits, of which the last `unlike` have score 0. Returns the requests. */
-function stubServer(count: number, { unlike = 0, fails = [] as number[] } = {}) {
+function stubServer(count: number, { nZeroScores = 0, fails = [] as number[] } = {}) {
   const requests: [number, number][] = [];
   vi.stubGlobal("fetch", async (_path: string, { body }: RequestInit) => {
     const { skip, limit } = JSON.parse(String(body));
@@ -15,14 +15,14 @@ function stubServer(count: number, { unlike = 0, fails = [] as number[] } = {}) 
     if (fails.includes(requests.length)) throw new TypeError("no network");
     const numbers = Array.from({ length: Math.max(0, Math.min(limit, count - skip)) }, (_, n) => skip + n);
     const clip = (n: number) => ({ hash: hashOf(n), tags: [], duration_s: 3 });
-    const hits = numbers.map((n) => ({ clip: clip(n), score: n < count - unlike ? 1 - n / 5000 : 0 }));
+    const hits = numbers.map((n) => ({ clip: clip(n), score: n < count - nZeroScores ? 1 - n / 5000 : 0 }));
     return new Response(JSON.stringify({ hits, has_more: skip + limit < count, elapsed_ms: 2 }));
   });
   return requests;
 }
 
 function createSource(minHits = 1) {
-  const view = readQuery(VIEW, `?like=${HASH}`);
+  const view = readQuery(VIEW, `?clip=${HASH}`);
   return new HitSource(view, parseExample(view)!, minHits);
 }
 
@@ -82,7 +82,7 @@ describe("hits", () => {
   });
 
   it("end at score 0 and at the limit", async () => {
-    stubServer(400, { unlike: 250 });
+    stubServer(400, { nZeroScores: 250 });
     const some = createSource();
     await waitForHits(some);
     some.loadMore();

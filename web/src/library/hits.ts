@@ -19,7 +19,7 @@ export class HitSource extends ClipSourceBase implements ClipSource {
   elapsedMs = 0;
   #items: Item[] = [];
   #received = 0; // including duplicates and hits with score 0
-  #loading: Promise<void> | null = null;
+  #firstPage: Promise<void> | null = null;
   #generation = 0; // responses to requests before a refresh are ignored
 
   /** `minHits`: load at least this many hits at first, if there are as many. */
@@ -37,12 +37,12 @@ export class HitSource extends ClipSourceBase implements ClipSource {
 
   load({ end }: Span): void {
     if (this.failure.value !== null) return;
-    if (this.#loading === null) this.#start(this.minHits);
+    if (this.#firstPage === null) this.#start(this.minHits);
     else if (this.more.value === "some" && end >= this.#items.length - PREFETCH_HITS) this.loadMore();
   }
 
   async loadAll({ first, end }: Span): Promise<Item[]> {
-    await (this.#loading ?? this.#start(this.minHits));
+    await (this.#firstPage ?? this.#start(this.minHits));
     return this.#items.slice(first, end);
   }
 
@@ -64,10 +64,10 @@ export class HitSource extends ClipSourceBase implements ClipSource {
   }
 
   #start(minHits: number): Promise<void> {
-    const loading = this.#loadFirst(minHits);
-    this.#loading = loading;
-    loading.catch((error) => this.fail(error));
-    return loading;
+    const firstPage = this.#loadFirst(minHits);
+    this.#firstPage = firstPage;
+    firstPage.catch((error) => this.fail(error));
+    return firstPage;
   }
 
   async #loadFirst(minHits: number): Promise<void> {

@@ -18,7 +18,7 @@ import { buildCommands } from "./commands";
 import { exampleHeader } from "./example_header";
 import { chipsRow, facetsPanel } from "./facets";
 import { Grid } from "./grid";
-import { type GridActions, handleGridKey, playHovered, setUpCard } from "./grid_input";
+import { type GridActions, handleGridKey, previewHovered, setUpCard } from "./grid_input";
 import { Preview } from "./preview";
 import { ResultsView, type ScrollPosition } from "./results_view";
 import { Selection } from "./selection";
@@ -56,7 +56,7 @@ export class LibraryPage {
     this.grid = new Grid(
       this.selection,
       (card) => setUpCard(card, this.selection, () => this.grid, this.preview, gridActions),
-      () => playHovered(this.grid, this.preview),
+      () => previewHovered(this.grid, this.preview),
     );
     this.grid.element.addEventListener("keydown", (event) =>
       handleGridKey(event, this.grid, this.selection, gridActions),
@@ -187,11 +187,11 @@ export class LibraryPage {
     return this.results.title;
   }
 
-  follow(url: URL): void {
+  onUrlChange(url: URL): void {
     clearTimeout(this.#positionTimer);
     this.#positionTimer = 0;
     this.#restorePosition = parsePosition(savedPosition());
-    this.state.follow(url);
+    this.state.onUrlChange(url);
     this.#restorePosition = parsePosition({});
   }
 
@@ -220,13 +220,13 @@ export class LibraryPage {
   searchSimilar({ row }: Item): void {
     this.selection.clear();
     this.#savePosition();
-    this.state.set({ ...NO_EXAMPLE, ...NO_FILTERS, like: row.hash }, { push: true });
+    this.state.set({ ...NO_EXAMPLE, ...NO_FILTERS, clip: row.hash }, { push: true });
   }
 
-  addFiles({ takes, skipped }: CollectedFiles): void {
-    if (takes.length > 0) uploads.add(takes);
+  addFiles({ groups, skipped }: CollectedFiles): void {
+    if (groups.length > 0) uploads.add(groups);
     if (skipped > 0) toast(`${countOf(skipped, "file")} skipped: Keypose cannot read this kind of file.`);
-    else if (takes.length === 0) toast("No motion capture files were found.");
+    else if (groups.length === 0) toast("No motion capture files were found.");
   }
 
   close(): void {

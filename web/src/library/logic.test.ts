@@ -34,10 +34,10 @@ describe("the address of the library page", () => {
   });
 
   it("gives valid examples only", () => {
-    expect(parseExample(view(`?like=${HASH}`))).toEqual({ kind: "like", clip: HASH });
-    expect(parseExample(view(`?span=${HASH}:10-40`))).toEqual({ kind: "span", clip: HASH, start: 10, end: 40 });
-    expect(parseExample(view(`?pose=${HASH}:7`))).toEqual({ kind: "pose", clip: HASH, frame: 7 });
-    for (const search of ["", "?like=../x", `?span=${HASH}`, `?pose=${HASH}:x`])
+    expect(parseExample(view(`?clip=${HASH}`))).toEqual({ kind: "clip", hash: HASH });
+    expect(parseExample(view(`?span=${HASH}:10-40`))).toEqual({ kind: "span", hash: HASH, start: 10, end: 40 });
+    expect(parseExample(view(`?pose=${HASH}:7`))).toEqual({ kind: "pose", hash: HASH, frame: 7 });
+    for (const search of ["", "?clip=../x", `?span=${HASH}`, `?pose=${HASH}:x`])
       expect(parseExample(view(search))).toBeNull();
   });
 
@@ -55,8 +55,8 @@ describe("the address of the library page", () => {
         limit: 9,
       },
     });
-    const like = view(`?like=${HASH}&ranker=swings`);
-    expect(buildSearchRequest(like, parseExample(like)!, 0, 9).ranker).toBe("swings");
+    const whole = view(`?clip=${HASH}&ranker=swings`);
+    expect(buildSearchRequest(whole, parseExample(whole)!, 0, 9).ranker).toBe("swings");
   });
 
   it("links to the frames of a hit", () => {
@@ -124,7 +124,7 @@ describe("files", () => {
     const file = (name: string, path: string) =>
       Object.defineProperty(new File([], name), "webkitRelativePath", { value: path });
     const collected = await collectPickedFiles([file("a.bvh", "x/a.bvh"), file("n.txt", "x/n.txt"), file("n.txt", "")]);
-    expect([collected.takes.length, collected.skipped]).toEqual([2, 1]);
+    expect([collected.groups.length, collected.skipped]).toEqual([2, 1]);
   });
 });
 

@@ -22,19 +22,19 @@ export function mount(root: HTMLElement, url: URL): Page {
     const unwatchTitle = view.title.watchNow((text) => {
       title.value = text;
     });
-    return { view, isRemoved: isTrash(address), forget: unwatchTitle };
+    return { view, isTrash: isTrash(address), unwatchTitle: unwatchTitle };
   };
   let current = open(url);
   const close = () => {
-    current.forget();
+    current.unwatchTitle();
     current.view.close();
   };
-  const follow = (next: URL) => {
-    if (isTrash(next) === current.isRemoved) return current.view.follow(next);
+  const onUrlChange = (next: URL) => {
+    if (isTrash(next) === current.isTrash) return current.view.onUrlChange(next);
     close();
     fill(shell.slot);
     scrollTo(0, 0);
     current = open(next);
   };
-  return { title, unmount: close, follow };
+  return { title, unmount: close, onUrlChange };
 }

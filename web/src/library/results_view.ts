@@ -6,7 +6,7 @@ import { fill, h } from "../ui/dom";
 import { countOf } from "../ui/format";
 import { errorState } from "../ui/states";
 import { type ClipSource, type FacetCounts, PagedSource } from "./clip_source";
-import { type EmptyLibraryOptions, emptyLibrary, noResults, skeletonGrid } from "./empty_state";
+import { type EmptyLibraryOptions, emptyLibrary, noResults, placeholderGrid } from "./empty_state";
 import type { Grid } from "./grid";
 import { HitSource } from "./hits";
 import { type MoreHits, moreHits } from "./more_hits";
@@ -40,7 +40,7 @@ export class ResultsView {
     readonly grid: Grid,
     readonly emptyOptions: EmptyLibraryOptions,
   ) {
-    fill(this.body, skeletonGrid());
+    fill(this.body, placeholderGrid());
   }
 
   /** The current scroll position. */

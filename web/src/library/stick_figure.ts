@@ -118,11 +118,11 @@ export class StickFigure {
     };
     context.fillStyle = colours.paper;
     context.fillRect(0, 0, width, height);
-    this.#floor(context, project, [cx, cz], width / scale, colours);
-    this.#limbs(context, project, frame, height, colours);
+    this.#drawFloor(context, project, [cx, cz], width / scale, colours);
+    this.#drawBones(context, project, frame, height, colours);
   }
 
-  #floor(
+  #drawFloor(
     context: CanvasRenderingContext2D,
     project: (x: number, y: number, z: number) => Point,
     centre: [number, number],
@@ -142,7 +142,7 @@ export class StickFigure {
     context.globalAlpha = 1;
   }
 
-  #limbs(
+  #drawBones(
     context: CanvasRenderingContext2D,
     project: (x: number, y: number, z: number) => Point,
     frame: number,
@@ -153,17 +153,17 @@ export class StickFigure {
     const projectPoint = (from: Float32Array, index: number) =>
       project(from[3 * index]!, from[3 * index + 1]!, from[3 * index + 2]!);
     const joints = motion.parents.map((_, joint) => projectPoint(motion.positions, frame * motion.nJoints + joint));
-    const limbs = motion.parents.flatMap((parent, joint) =>
+    const bones = motion.parents.flatMap((parent, joint) =>
       parent < 0 ? [] : [{ from: joints[parent]!, to: joints[joint]!, side: this.#sides[joint]! }],
     );
     motion.endJoints.forEach((joint, end) => {
       const to = projectPoint(motion.ends, frame * motion.endJoints.length + end);
-      limbs.push({ from: joints[joint]!, to, side: this.#sides[joint]! });
+      bones.push({ from: joints[joint]!, to, side: this.#sides[joint]! });
     });
-    limbs.sort((a, b) => a.from[2] + a.to[2] - (b.from[2] + b.to[2]));
+    bones.sort((a, b) => a.from[2] + a.to[2] - (b.from[2] + b.to[2]));
     context.lineCap = "round";
     context.lineWidth = Math.max(2, height / 28);
-    for (const { from, to, side } of limbs) {
+    for (const { from, to, side } of bones) {
       context.strokeStyle = colours[side];
       context.beginPath();
       context.moveTo(from[0], from[1]);

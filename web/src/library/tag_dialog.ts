@@ -66,9 +66,9 @@ export function openTagDialog(
     field,
   );
   const toggles = h("div", { class: "tag-toggles" });
-  const present = countTags(rows);
+  const currentTags = countTags(rows);
   const update = () => {
-    const buttons = present.map(([tag, clips]) => {
+    const buttons = currentTags.map(([tag, clips]) => {
       const isRemoved = removed.has(tag);
       const title = isRemoved ? `Keep ${tag}` : `Remove ${tag}`;
       const text = clips === rows.length ? tag : `${tag} (${count(clips)})`;
@@ -95,11 +95,11 @@ export function openTagDialog(
   };
   update();
   const toggleRow =
-    present.length > 0 &&
+    currentTags.length > 0 &&
     h("div", { class: "form-field" }, h("span", { class: "label", text: "Current tags" }), toggles);
-  const submit = h("button", { class: "button primary", type: "submit", form: "tagging", text: "Apply" });
+  const submit = h("button", { class: "button primary", type: "submit", form: "tag-form", text: "Apply" });
   const cancel = h("button", { class: "button", type: "button", text: "Cancel" });
-  const form = h("form", { id: "tagging", class: "form" }, add, options, toggleRow);
+  const form = h("form", { id: "tag-form", class: "form" }, add, options, toggleRow);
   const title = rows.length === 1 ? `Tags of ${rows[0]?.name}` : `Tags of ${countOf(rows.length, "clip")}`;
   const { close } = openDialog({ title, body: [form], actions: [cancel, submit] });
   cancel.addEventListener("click", close);

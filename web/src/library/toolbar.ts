@@ -7,7 +7,7 @@ import { SORTS, type Sort, type VIEW } from "./view";
 
 type State = UrlState<typeof VIEW>;
 
-const TYPING_DELAY_MS = 180;
+const INPUT_DELAY_MS = 180;
 
 /** Full-text search in names, tags and notes; ArrowDown moves to the grid. */
 export function searchBox(state: State, toGrid: () => void): { element: HTMLElement; show(): void; focus(): void } {
@@ -23,7 +23,7 @@ export function searchBox(state: State, toGrid: () => void): { element: HTMLElem
   let timer = 0;
   field.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = window.setTimeout(() => state.set({ text: field.value }), TYPING_DELAY_MS);
+    timer = window.setTimeout(() => state.set({ text: field.value }), INPUT_DELAY_MS);
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") toGrid();
@@ -50,9 +50,9 @@ export function sortChoice(state: State): { element: HTMLElement; close(): void 
   const select = h("select", { class: "field small", "aria-label": "Order of clips" }, ...options);
   select.addEventListener("change", () => state.set({ sort: select.value as Sort }, { push: true }));
   const element = h("label", { class: "sort" }, icon("sort"), select);
-  const close = state.values.watchNow(({ sort, like, span, pose }) => {
+  const close = state.values.watchNow(({ sort, clip, span, pose }) => {
     select.value = sort;
-    element.hidden = [like, span, pose].some((each) => each !== ""); // hits are sorted by similarity
+    element.hidden = [clip, span, pose].some((each) => each !== ""); // hits are sorted by similarity
   });
   return { element, close };
 }

@@ -20,7 +20,7 @@ export const VIEW = {
   max_duration_s: number({ min: 0 }),
   body_part: text(),
   sort: choice(Object.keys(SORTS) as Sort[], "newest"),
-  like: text(),
+  clip: text(),
   span: text(),
   pose: text(),
   mirrored: flag(true),
@@ -31,8 +31,8 @@ export type View = Values<typeof VIEW>;
 
 /** The example of a search: a whole clip, frames `start` to before `end`, or one `frame`. */
 export interface Example {
-  kind: "like" | "span" | "pose";
-  clip: string;
+  kind: "clip" | "span" | "pose";
+  hash: string;
   start?: number;
   end?: number;
   frame?: number;
@@ -40,19 +40,19 @@ export interface Example {
 
 const HASH = "([0-9a-f]{64})";
 
-export function parseExample(view: Pick<View, "like" | "span" | "pose">): Example | null {
+export function parseExample(view: Pick<View, "clip" | "span" | "pose">): Example | null {
   const pose = new RegExp(`^${HASH}:(\\d{1,9})$`).exec(view.pose);
-  if (pose) return { kind: "pose", clip: pose[1]!, frame: Number(pose[2]) };
+  if (pose) return { kind: "pose", hash: pose[1]!, frame: Number(pose[2]) };
   const span = new RegExp(`^${HASH}:(\\d{1,9})-(\\d{1,9})$`).exec(view.span);
-  if (span) return { kind: "span", clip: span[1]!, start: Number(span[2]), end: Number(span[3]) };
-  const like = new RegExp(`^${HASH}$`).exec(view.like);
-  return like ? { kind: "like", clip: like[1]! } : null;
+  if (span) return { kind: "span", hash: span[1]!, start: Number(span[2]), end: Number(span[3]) };
+  const clip = new RegExp(`^${HASH}$`).exec(view.clip);
+  return clip ? { kind: "clip", hash: clip[1]! } : null;
 }
 
 /** All filters off. */
 export const NO_FILTERS = { text: "", tag: [], min_duration_s: null, max_duration_s: null, body_part: "" } as const;
 /** No search by example. */
-export const NO_EXAMPLE = { like: "", span: "", pose: "", joints: "", mirrored: true, ranker: "descriptors" } as const;
+export const NO_EXAMPLE = { clip: "", span: "", pose: "", joints: "", mirrored: true, ranker: "descriptors" } as const;
 
 export function isFiltered(view: View): boolean {
   return (
@@ -85,8 +85,9 @@ export function buildSearchRequest(
   skip: number,
   limit: number,
 ): Partial<Schema["SearchRequest"]> {
-  const { kind: _, ...span } = example;
+  const { kind, hash, ...span } = example;
   return {
+    clip: hash,
     ...span,
     text: view.text.trim() || null,
     tags: [...view.tag],
@@ -94,7 +95,7 @@ export function buildSearchRequest(
     max_duration_s: view.max_duration_s,
     joints: view.joints === "" ? null : [view.joints],
     mirrored: view.mirrored,
-    ranker: example.kind === "like" ? view.ranker : "descriptors",
+    ranker: kind === "clip" ? view.ranker : "descriptors",
     skip,
     limit,
   };

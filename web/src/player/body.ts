@@ -46,7 +46,7 @@ export class Body {
 
   /**
    * Builds the body for joints and end sites (`endJoints`: the joint of each); lengths are measured on one pose.
-   * `rods` link markers. With `hasFace` the last end site lies straight ahead of the head that carries it.
+   * `rods` link markers. With `hasFace` the last end site lies straight ahead of its head.
    */
   constructor(
     joints: readonly JointInfo[],

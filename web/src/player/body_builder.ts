@@ -1,5 +1,5 @@
 /**
- * Builds the solids of a body: trunk, limbs, hands, feet and head where the body parts are known, plain limbs
+ * Builds the solids of a body: trunk, arms, legs, hands, feet and head where the body parts are known, plain bones
  * elsewhere.
  */
 
@@ -8,7 +8,7 @@ import { areMarkers, sideOfMarker } from "./marker_links";
 import { sub } from "./vectors";
 
 const HEIGHT = 1.7; // metres: every figure is scaled to it
-const LIMBS: [string, string, number, number][] = [
+const BONES: [string, string, number, number][] = [
   ["thigh", "shin", 0.047, 0.031],
   ["shin", "foot", 0.032, 0.02],
   ["upper_arm", "forearm", 0.031, 0.022],
@@ -28,7 +28,7 @@ const HAND = 0.085; // its length
 const FINGERS = ["index", "pinky", "middle"];
 const MARKER = 0.011;
 const ROD = 0.0045; // between markers
-const PLAIN_LIMB = { minRadius: 0.006, perLength: 0.16, maxRadius: 0.036 };
+const PLAIN_BONE = { minRadius: 0.006, perLength: 0.16, maxRadius: 0.036 };
 
 export class BodyBuilder {
   readonly solids: Solid[] = [];
@@ -36,7 +36,7 @@ export class BodyBuilder {
   readonly #joints: readonly JointInfo[];
   readonly #ends: readonly number[]; // the joint of each end site
   readonly #jointByPart = new Map<string, number>(); // body part -> joint
-  readonly #coveredPoints = new Set<number>(); // points whose limbs are drawn as something else
+  readonly #coveredPoints = new Set<number>(); // points whose bones are drawn as other solids
   readonly #pose: Float32Array; // the pose on which lengths are measured
   readonly #face: number; // the end site in front of the face; -1 if there is none
 
@@ -59,7 +59,7 @@ export class BodyBuilder {
       return;
     }
     if (this.#jointByPart.has("hips")) this.#addHuman();
-    this.#addPlainLimbs();
+    this.#addPlainBones();
   }
 
   get #nJoints(): number {
@@ -78,7 +78,7 @@ export class BodyBuilder {
     this.#coveredPoints.add(hips);
     this.#addTrunk(hips);
     for (const side of ["left", "right"] as const) {
-      for (const [upper, lower, thick, thin] of LIMBS) {
+      for (const [upper, lower, thick, thin] of BONES) {
         const a = this.#jointByPart.get(`${side}_${upper}`);
         const b = this.#jointByPart.get(`${side}_${lower}`);
         if (a === undefined || b === undefined) continue;
@@ -192,24 +192,24 @@ export class BodyBuilder {
     for (const [j, side] of sides.entries()) this.#addSolid([j], [MARKER], side);
   }
 
-  /** Adds limbs of unknown body parts, and balls for unconnected points. */
-  #addPlainLimbs(): void {
+  /** Adds bones of unknown body parts, and balls for unconnected points. */
+  #addPlainBones(): void {
     const isAlone = new Set(this.#joints.keys());
-    const limb = (child: number, parent: number, name: number) => {
+    const addBone = (child: number, parent: number, name: number) => {
       isAlone.delete(child);
       isAlone.delete(parent);
       const size = this.#distance(parent, child);
       if (this.#coveredPoints.has(child) || size < 0.003 * HEIGHT) return;
       const radius =
-        Math.min(PLAIN_LIMB.maxRadius * HEIGHT, Math.max(PLAIN_LIMB.minRadius * HEIGHT, PLAIN_LIMB.perLength * size)) /
+        Math.min(PLAIN_BONE.maxRadius * HEIGHT, Math.max(PLAIN_BONE.minRadius * HEIGHT, PLAIN_BONE.perLength * size)) /
         HEIGHT;
       this.#addSolid([parent, child], [radius, 0.7 * radius], this.#sideOf(name));
     };
     this.#joints.forEach((joint, j) => {
-      if (joint.parent >= 0) limb(j, joint.parent, j);
+      if (joint.parent >= 0) addBone(j, joint.parent, j);
     });
     this.#ends.forEach((joint, e) => {
-      if (e !== this.#face) limb(this.#nJoints + e, joint, joint);
+      if (e !== this.#face) addBone(this.#nJoints + e, joint, joint);
     });
     if (this.solids.length) return;
     for (const j of isAlone) this.#addSolid([j], [MARKER], this.#sideOf(j));

@@ -4,7 +4,7 @@ import { Color, Group, type WebGLRenderer } from "three";
 import { Body, type JointInfo } from "./body";
 import { COLOURS, type Colours } from "./colours";
 import { Hulls } from "./hulls";
-import { countUpTo, heldKey } from "./key_lookup";
+import { countUpTo, keyAtOrBefore } from "./key_lookup";
 import { areMarkers, findMarkerLinks } from "./marker_links";
 import { copyPose, type Track } from "./track";
 import { Trails } from "./trails";
@@ -14,7 +14,7 @@ export type ViewMode = "capture" | "keys" | "overlay" | "side_by_side";
 export interface ViewOptions {
   mode: ViewMode;
   ghosts: number; // keys before and after
-  keysOnly: boolean; // poses hold until the next key
+  isStepped: boolean; // poses hold until the next key
   trails: readonly number[]; // joints
   follow: boolean;
 }
@@ -39,7 +39,7 @@ export class Figures {
   readonly group = new Group();
   readonly body: Body;
   colours: Colours = COLOURS.light;
-  viewOptions: ViewOptions = { mode: "capture", ghosts: 0, keysOnly: false, trails: [], follow: true };
+  viewOptions: ViewOptions = { mode: "capture", ghosts: 0, isStepped: false, trails: [], follow: true };
   keyed: Track | null = null;
   keys: readonly number[] = [];
   frame = 0;
@@ -88,9 +88,9 @@ export class Figures {
 
   /** Places all figures; in the side-by-side view they are offset by `ox` and `oz`. */
   update(ox: number, oz: number): void {
-    const { mode, keysOnly } = this.viewOptions;
+    const { mode, isStepped } = this.viewOptions;
     const { capture } = this.#data;
-    const frame = keysOnly ? heldKey(this.keys, this.frame) : this.frame;
+    const frame = isStepped ? keyAtOrBefore(this.keys, this.frame) : this.frame;
     const nSolids = this.body.solids.length;
     if (mode === "side_by_side") {
       this.#placeFigure(this.#solid, 0, capture, this.frame, -ox, -oz);

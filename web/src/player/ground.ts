@@ -15,7 +15,7 @@ import {
 import type { Colours } from "./colours";
 
 const RADIUS = 14; // metres
-const SHADOW_REACH = 2.6; // of the shadow around the figure
+const SHADOW_REACH = 2.6; // metres around the figure
 
 const VERTEX = /* glsl */ `
 varying vec2 vPosition;
@@ -27,7 +27,7 @@ void main() {
 
 const FRAGMENT = /* glsl */ `
 uniform vec3 paper, line;
-uniform vec2 middle;
+uniform vec2 centre;
 varying vec2 vPosition;
 float lines(float every) {
   vec2 at = vPosition / every;
@@ -35,8 +35,8 @@ float lines(float every) {
   return 1.0 - min(min(near.x, near.y), 1.0);
 }
 void main() {
-  float fade = smoothstep(1.0, 0.15, length(vPosition - middle) / ${RADIUS.toFixed(1)});
-  float strength = max(0.5 * lines(1.0), 0.16 * lines(0.25) * smoothstep(0.5, 0.0, length(vPosition - middle) / 8.0));
+  float fade = smoothstep(1.0, 0.15, length(vPosition - centre) / ${RADIUS.toFixed(1)});
+  float strength = max(0.5 * lines(1.0), 0.16 * lines(0.25) * smoothstep(0.5, 0.0, length(vPosition - centre) / 8.0));
   gl_FragColor = vec4(mix(paper, line, strength * fade), 1.0);
   #include <colorspace_fragment>
 }`;
@@ -44,7 +44,7 @@ void main() {
 export class Ground {
   readonly group = new Group();
   readonly #grid: ShaderMaterial;
-  readonly #shade = new ShadowMaterial({ blending: CustomBlending, depthWrite: false });
+  readonly #shadowMaterial = new ShadowMaterial({ blending: CustomBlending, depthWrite: false });
   readonly #sky = new HemisphereLight(0xffffff, 0xbbbbbb, 1.55);
   readonly #sun = new DirectionalLight(0xffffff, 2.1);
   readonly #back = new DirectionalLight(0xffffff, 0.75);
@@ -52,10 +52,10 @@ export class Ground {
   readonly #receiver: Mesh;
 
   constructor() {
-    const uniforms = { paper: { value: new Color() }, line: { value: new Color() }, middle: { value: [0, 0] } };
+    const uniforms = { paper: { value: new Color() }, line: { value: new Color() }, centre: { value: [0, 0] } };
     this.#grid = new ShaderMaterial({ vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms, depthWrite: false });
     this.#disc = new Mesh(new CircleGeometry(RADIUS, 48), this.#grid);
-    this.#receiver = new Mesh(new PlaneGeometry(2 * SHADOW_REACH, 2 * SHADOW_REACH), this.#shade);
+    this.#receiver = new Mesh(new PlaneGeometry(2 * SHADOW_REACH, 2 * SHADOW_REACH), this.#shadowMaterial);
     for (const [order, mesh] of [
       [-4, this.#disc],
       [-3, this.#receiver],
@@ -69,27 +69,27 @@ export class Ground {
     this.#sun.shadow.radius = 5;
     this.#sun.shadow.bias = -0.0008;
     this.#sun.shadow.normalBias = 0.01;
-    const lens = this.#sun.shadow.camera;
-    lens.left = lens.bottom = -SHADOW_REACH;
-    lens.right = lens.top = SHADOW_REACH;
-    lens.near = 1;
-    lens.far = 14;
+    const shadowCamera = this.#sun.shadow.camera;
+    shadowCamera.left = shadowCamera.bottom = -SHADOW_REACH;
+    shadowCamera.right = shadowCamera.top = SHADOW_REACH;
+    shadowCamera.near = 1;
+    shadowCamera.far = 14;
     this.group.add(this.#disc, this.#receiver, this.#sky, this.#sun, this.#sun.target, this.#back, this.#back.target);
   }
 
   setColours(colours: Colours): void {
     (this.#grid.uniforms.paper!.value as Color).set(colours.background);
     (this.#grid.uniforms.line!.value as Color).set(colours.line);
-    this.#shade.opacity = colours.shadow;
+    this.#shadowMaterial.opacity = colours.shadow;
     this.#sky.color.set(colours.sky);
     this.#sky.groundColor.set(colours.earth);
   }
 
   /** Moves light and shadow with the figure; the light comes from behind the viewer's left shoulder. */
   follow(x: number, z: number, azimuth: number): void {
-    const middle = this.#grid.uniforms.middle!.value as number[];
-    middle[0] = x;
-    middle[1] = z;
+    const centre = this.#grid.uniforms.centre!.value as number[];
+    centre[0] = x;
+    centre[1] = z;
     this.#disc.position.set(x, 0, z);
     this.#receiver.position.set(x, 0.001, z);
     const azimuthRad = ((azimuth - 42) * Math.PI) / 180;
@@ -103,7 +103,7 @@ export class Ground {
     this.#disc.geometry.dispose();
     this.#receiver.geometry.dispose();
     this.#grid.dispose();
-    this.#shade.dispose();
+    this.#shadowMaterial.dispose();
     this.#sun.shadow.dispose();
   }
 }

@@ -24,20 +24,20 @@ const VERTEX_HEADER = /* glsl */ `
 attribute vec4 ball0, ball1, ball2, ball3;
 attribute vec4 tint;
 varying vec4 vTint;
-vec3 wayOut() {
+vec3 outwardDirection() {
   vec3 along = ball1.xyz - ball0.xyz;
   float size = length(along);
   along = size > 1e-5 ? along / size : vec3(0.0, 1.0, 0.0);
   vec3 beside = normalize(cross(along, abs(along.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
   return beside * position.x + along * position.y + cross(beside, along) * position.z;
 }
-vec3 farthest(vec3 way) {
+vec3 farthestPoint(vec3 direction) {
   vec4 best = ball0;
-  float reach = dot(ball0.xyz, way) + ball0.w, other;
-  other = dot(ball1.xyz, way) + ball1.w; if (other > reach) { reach = other; best = ball1; }
-  other = dot(ball2.xyz, way) + ball2.w; if (other > reach) { reach = other; best = ball2; }
-  other = dot(ball3.xyz, way) + ball3.w; if (other > reach) { reach = other; best = ball3; }
-  return best.xyz + best.w * way;
+  float reach = dot(ball0.xyz, direction) + ball0.w, other;
+  other = dot(ball1.xyz, direction) + ball1.w; if (other > reach) { reach = other; best = ball1; }
+  other = dot(ball2.xyz, direction) + ball2.w; if (other > reach) { reach = other; best = ball2; }
+  other = dot(ball3.xyz, direction) + ball3.w; if (other > reach) { reach = other; best = ball3; }
+  return best.xyz + best.w * direction;
 }`;
 
 type Shader = { vertexShader: string; fragmentShader: string };
@@ -45,8 +45,8 @@ type Shader = { vertexShader: string; fragmentShader: string };
 function patchShader(shader: Shader): void {
   shader.vertexShader = shader.vertexShader
     .replace("#include <common>", `#include <common>\n${VERTEX_HEADER}`)
-    .replace("#include <beginnormal_vertex>", "vec3 objectNormal = wayOut();")
-    .replace("#include <begin_vertex>", "vec3 transformed = farthest(wayOut()); vTint = tint;");
+    .replace("#include <beginnormal_vertex>", "vec3 objectNormal = outwardDirection();")
+    .replace("#include <begin_vertex>", "vec3 transformed = farthestPoint(outwardDirection()); vTint = tint;");
   shader.fragmentShader = shader.fragmentShader
     .replace("#include <common>", "#include <common>\nvarying vec4 vTint;")
     .replace("#include <color_fragment>", "diffuseColor *= vTint;");
@@ -76,10 +76,10 @@ export class Hulls {
     this.#tints = this.#attribute("tint", capacity);
     this.#geometry.instanceCount = 0;
     const isTransparent = kind === "transparent";
-    const skin = withHullShader(
+    const material = withHullShader(
       new MeshStandardMaterial({ roughness: 0.72, metalness: 0, side: FrontSide, transparent: isTransparent }),
     );
-    this.mesh = new Mesh(this.#geometry, skin);
+    this.mesh = new Mesh(this.#geometry, material);
     this.mesh.frustumCulled = false;
     if (isTransparent) {
       this.depthMesh = new Mesh(this.#geometry, withHullShader(new MeshDepthMaterial({ colorWrite: false })));

@@ -12,6 +12,6 @@ export function countUpTo(keys: readonly number[], frame: number): number {
 }
 
 /** Returns the key whose pose is held at `frame`. */
-export function heldKey(keys: readonly number[], frame: number): number {
+export function keyAtOrBefore(keys: readonly number[], frame: number): number {
   return keys.length ? keys[Math.max(0, countUpTo(keys, frame) - 1)]! : frame;
 }

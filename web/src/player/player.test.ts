@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Body, facingDirection, pointAt } from "./body";
-import { countUpTo, heldKey } from "./key_lookup";
+import { countUpTo, keyAtOrBefore } from "./key_lookup";
 import { findMarkerLinks } from "./marker_links";
 import { parseView, viewToNumbers } from "./orbit";
 import { copyPose, jointPosition, smoothPath } from "./track";
@@ -29,7 +29,7 @@ describe("a body", () => {
   points.set(POSE);
   body.complete(points);
 
-  it("has solids for known body parts and plain limbs for the rest", () => {
+  it("has solids for known body parts and plain bones for the rest", () => {
     const sides = (side: string) => body.solids.filter((solid) => solid.side === side).length;
     expect(sides("left")).toBe(6); // two bones of arm and leg, hand, foot
     expect(body.solids.some(({ points: p }) => p.includes(12))).toBe(true); // the tail
@@ -119,8 +119,8 @@ describe("tracks", () => {
 
 describe("keys and views", () => {
   it("hold the last key", () => {
-    expect([0, 9, 10, 15, 30].map((frame) => heldKey([0, 10, 20], frame))).toEqual([0, 0, 10, 10, 20]);
-    expect(heldKey([5], 2)).toBe(5);
+    expect([0, 9, 10, 15, 30].map((frame) => keyAtOrBefore([0, 10, 20], frame))).toEqual([0, 0, 10, 10, 20]);
+    expect(keyAtOrBefore([5], 2)).toBe(5);
     expect(countUpTo([0, 10, 20], 10)).toBe(2);
   });
 

@@ -71,8 +71,8 @@ export class Player {
 
   set keys(keys: readonly number[]) {
     this.#figures.keys = keys;
-    const { ghosts, keysOnly, trails } = this.#figures.viewOptions;
-    if (ghosts || keysOnly || trails.length) this.#invalidateTrails(); // otherwise keys are not visible here
+    const { ghosts, isStepped, trails } = this.#figures.viewOptions;
+    if (ghosts || isStepped || trails.length) this.#invalidateTrails(); // otherwise keys are not visible here
   }
 
   set frame(frame: number) {
@@ -222,7 +222,7 @@ export class Player {
 }
 
 function isSameOptions(a: ViewOptions, b: ViewOptions): boolean {
-  const isSame = a.mode === b.mode && a.ghosts === b.ghosts && a.keysOnly === b.keysOnly && a.follow === b.follow;
+  const isSame = a.mode === b.mode && a.ghosts === b.ghosts && a.isStepped === b.isStepped && a.follow === b.follow;
   return isSame && a.trails.length === b.trails.length && a.trails.every((joint, n) => joint === b.trails[n]);
 }
 

@@ -43,8 +43,8 @@ export class UrlState<FieldSet extends Fields> {
     return location.pathname + writeQuery(this.fields, { ...this.value, ...change }, location.search);
   }
 
-  /** Takes the values of an address after back or forward. */
-  follow(url: URL): void {
+  /** Reads the values of an address after back or forward. */
+  onUrlChange(url: URL): void {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.values.value = readQuery(this.fields, url.search);

@@ -7,7 +7,7 @@ export type Hit =
   | { on: "key"; key: number }
   | { on: "pin"; frame: number }
   | { on: "edge"; end: "start" | "end" } // of the range
-  | { on: "bar"; bar: Bar; grip: "start" | "middle" | "end" }
+  | { on: "bar"; bar: Bar; handle: "start" | "middle" | "end" }
   | { on: "lane"; row: Row | null };
 
 const HIT_PX = 7; // pixels
@@ -34,7 +34,7 @@ export function hitAt(x: number, y: number, scale: TimeScale, layout: LaneLayout
       const [start, end] = [scale.xOf(bar.start), scale.xOf(bar.end)];
       if (x < start - 2 || x > end + 2) continue;
       const edge = Math.min(EDGE_PX, (end - start) / 4);
-      return { on: "bar", bar, grip: x < start + edge ? "start" : x > end - edge ? "end" : "middle" };
+      return { on: "bar", bar, handle: x < start + edge ? "start" : x > end - edge ? "end" : "middle" };
     }
   }
   return { on: "lane", row };

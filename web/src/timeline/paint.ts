@@ -17,8 +17,8 @@ export interface TimelineContent {
   isEditing: boolean;
   hoveredSwing: Bar | null; // the swing under the pointer
   selectedSwing: Pick<Bar, "joint" | "index"> | null; // the swing that is edited
-  movingKey: { from: number; to: number } | null; // a key that is being dragged
-  changingSwing: { bar: Bar; start: number; end: number; label: string } | null; // a swing that is being dragged
+  draggedKey: { from: number; to: number } | null; // the key that is being dragged
+  draggedSwing: { bar: Bar; start: number; end: number; label: string } | null; // the swing that is being dragged
   fps: number;
 }
 
@@ -78,11 +78,11 @@ function paintRange(
   context: Context,
   scale: TimeScale,
   layout: LaneLayout,
-  { range: marked }: TimelineContent,
+  { range }: TimelineContent,
   colours: Palette,
 ): void {
-  if (!marked) return;
-  const [a, b] = [scale.xOf(marked[0]), scale.xOf(marked[1])];
+  if (!range) return;
+  const [a, b] = [scale.xOf(range[0]), scale.xOf(range[1])];
   context.globalAlpha = 0.1;
   context.fillStyle = colours.accent;
   context.fillRect(a, 0, b - a, layout.height);
@@ -133,7 +133,7 @@ const paintKeys: Painter = (context, scale, row, content, colours) => {
   const pins = new Set(content.arePinsUsed ? content.pins : []);
   const size = Math.min(7, Math.max(3.5, 0.45 * scale.pixelsPerFrame * 4));
   for (const key of content.keys) {
-    const at = content.movingKey && key === content.movingKey.from ? content.movingKey.to : key;
+    const at = content.draggedKey && key === content.draggedKey.from ? content.draggedKey.to : key;
     const x = scale.xOf(at);
     if (x < -8 || x > scale.width + 8) continue;
     traceDiamond(context, x, middle, size);
@@ -204,7 +204,7 @@ const paintBars: Painter = (context, scale, row, content, colours) => {
   context.fillStyle = colours.line;
   context.fillRect(0, row.top + row.height / 2, scale.width, 1);
   for (const bar of row.bars ?? []) {
-    const change = content.changingSwing && isSameSwing(content.changingSwing.bar, bar) ? content.changingSwing : null;
+    const change = content.draggedSwing && isSameSwing(content.draggedSwing.bar, bar) ? content.draggedSwing : null;
     const [a, b] = change ? [change.start, change.end] : [bar.start, bar.end];
     const [x, end] = [scale.xOf(a), scale.xOf(b)];
     if (end < 0 || x > scale.width) continue;
@@ -220,9 +220,9 @@ const paintBars: Painter = (context, scale, row, content, colours) => {
       context.stroke();
     }
   }
-  const { changingSwing } = content;
-  if (changingSwing && row.bars?.some((bar) => isSameSwing(bar, changingSwing.bar)))
-    paintLabel(context, scale, row, changingSwing, colours);
+  const { draggedSwing } = content;
+  if (draggedSwing && row.bars?.some((bar) => isSameSwing(bar, draggedSwing.bar)))
+    paintLabel(context, scale, row, draggedSwing, colours);
 };
 
 /** Draws the label of a dragged bar to the right of it. */
@@ -230,7 +230,7 @@ function paintLabel(
   context: Context,
   scale: TimeScale,
   row: Row,
-  change: NonNullable<TimelineContent["changingSwing"]>,
+  change: NonNullable<TimelineContent["draggedSwing"]>,
   colours: Palette,
 ) {
   const { width } = context.measureText(change.label);

@@ -91,8 +91,8 @@ describe("lanes", () => {
     expect(at(scale.xOf(500) + 3, row("keys"))).toEqual({ on: "key", key: 500 });
     expect(at(scale.xOf(400), row("keys")).on).toBe("lane");
     expect(at(scale.xOf(100) + 2, 4)).toEqual({ on: "edge", end: "start" });
-    expect(at(scale.xOf(150), row("joint"))).toEqual({ on: "bar", bar, grip: "middle" });
-    expect(at(scale.xOf(199), row("joint"))).toEqual({ on: "bar", bar, grip: "end" });
+    expect(at(scale.xOf(150), row("joint"))).toEqual({ on: "bar", bar, handle: "middle" });
+    expect(at(scale.xOf(199), row("joint"))).toEqual({ on: "bar", bar, handle: "end" });
     expect(nearest([], 4)).toBe(null);
     expect(nearest([1, 5, 9], 6)).toBe(5);
   });
@@ -101,8 +101,8 @@ describe("lanes", () => {
 describe("dragging swings", () => {
   const bar = { joint: "LeftArm", index: 1, start: 100, end: 200, angle: 30 };
   const scale = createScale(); // two frames per pixel
-  const drag = (grip: "start" | "middle" | "end", dx: number, dy = 0, range: readonly [number, number] = [0, 999]) =>
-    changeFromDrag({ bar, grip }, dx, dy, scale, range);
+  const drag = (handle: "start" | "middle" | "end", dx: number, dy = 0, range: readonly [number, number] = [0, 999]) =>
+    changeFromDrag({ bar, handle }, dx, dy, scale, range);
 
   it("shifts, lengthens, shortens or scales them", () => {
     expect(drag("middle", 10)).toEqual({ op: "shift", frames: 20 });
@@ -115,8 +115,8 @@ describe("dragging swings", () => {
   });
 
   it("leaves the other end in place", () => {
-    const preview = (grip: "start" | "middle" | "end", dx: number) => {
-      const { start, end } = previewChange(bar, drag(grip, dx)!);
+    const preview = (handle: "start" | "middle" | "end", dx: number) => {
+      const { start, end } = previewChange(bar, drag(handle, dx)!);
       return [start, end];
     };
     expect(preview("end", 10)).toEqual([100, 220]);

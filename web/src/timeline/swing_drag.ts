@@ -25,22 +25,22 @@ export function availableRange(bar: Bar, bars: readonly Bar[], nFrames: number):
 
 /** Returns the change for a drag in pixels. Dragging an end moves only that end. */
 export function changeFromDrag(
-  { bar, grip }: { bar: Bar; grip: "start" | "middle" | "end" },
+  { bar, handle }: { bar: Bar; handle: "start" | "middle" | "end" },
   dx: number,
   dy: number,
   scale: TimeScale,
   [first, last]: readonly [number, number],
 ): SwingChange | null {
-  if (grip === "middle" && Math.abs(dy) > Math.max(6, 1.5 * Math.abs(dx)))
+  if (handle === "middle" && Math.abs(dy) > Math.max(6, 1.5 * Math.abs(dx)))
     return { op: "scale", factor: Math.max(MIN_FACTOR, Math.round(100 * 2 ** (-dy / DOUBLE_STRENGTH_PX)) / 100) };
   const removable = Math.max(0, bar.end - bar.start + 1 - MIN_FRAMES);
-  const min = grip === "end" ? -removable : first - bar.start;
-  const max = grip === "start" ? removable : last - bar.end;
+  const min = handle === "end" ? -removable : first - bar.start;
+  const max = handle === "start" ? removable : last - bar.end;
   const frames = Math.min(max, Math.max(min, Math.round(dx / scale.pixelsPerFrame)));
   if (!frames) return null;
-  if (grip === "middle") return { op: "shift", frames };
-  const added = grip === "end" ? frames : -frames;
-  const anchor = grip === "end" ? "start" : "end";
+  if (handle === "middle") return { op: "shift", frames };
+  const added = handle === "end" ? frames : -frames;
+  const anchor = handle === "end" ? "start" : "end";
   return { op: added > 0 ? "lengthen" : "shorten", frames: Math.abs(added), anchor };
 }
 

@@ -58,7 +58,7 @@ export class Timeline {
     this.scale = new TimeScale(options.nFrames);
     this.#content = {
       keys: [], pins: [], arePinsUsed: true, contacts: options.contacts, error: null, range: null, changedFrames: null,
-      extremes: [], isEditing: false, hoveredSwing: null, selectedSwing: null, movingKey: null, changingSwing: null, fps: options.fps,
+      extremes: [], isEditing: false, hoveredSwing: null, selectedSwing: null, draggedKey: null, draggedSwing: null, fps: options.fps,
     }; // biome-ignore format: one look
     this.slider = h("div", {
       class: "timeline-slider", role: "slider", tabindex: 0, "aria-label": "Frame", "aria-orientation": "horizontal",
@@ -84,7 +84,7 @@ export class Timeline {
   }
 
   /** Sets what may be dragged. */
-  allow(canMoveKeys: boolean, canChangeSwings: boolean): void {
+  setDraggable(canMoveKeys: boolean, canChangeSwings: boolean): void {
     this.#canMoveKeys = canMoveKeys;
     this.#canChangeSwings = canChangeSwings;
     this.#content.isEditing = canMoveKeys;
@@ -108,7 +108,7 @@ export class Timeline {
   }
 
   /** Reads the colours of the page again. */
-  recolour(): void {
+  updateColours(): void {
     this.#palette = this.#readPalette();
     this.paint();
   }
@@ -118,7 +118,7 @@ export class Timeline {
     return { ...colours, font: getComputedStyle(document.body).fontFamily } as Palette;
   }
 
-  rezoom(change: (scale: TimeScale) => void): void {
+  changeScale(change: (scale: TimeScale) => void): void {
     change(this.scale);
     this.paint();
   }
@@ -163,13 +163,13 @@ export class Timeline {
         const min = (keys[at - 1] ?? -1) + 1;
         const max = (keys[at + 1] ?? this.#options.nFrames) - 1;
         const target = Math.min(max, Math.max(min, to));
-        this.show({ movingKey: done ? null : { from, to: target } });
+        this.show({ draggedKey: done ? null : { from, to: target } });
         if (done && target !== from) this.listeners.moveKey(from, target);
         else this.listeners.scrub(target);
       },
       selectSwing: (bar) => this.listeners.changeSwing(bar, null),
       changeSwing: (bar, change, done) => {
-        this.show({ changingSwing: done || !change ? null : previewChange(bar, change) });
+        this.show({ draggedSwing: done || !change ? null : previewChange(bar, change) });
         if (change) this.#tip.hidden = true; // the label beside the bar is enough
         if (done && change) this.listeners.changeSwing(bar, change);
       },
@@ -180,7 +180,7 @@ export class Timeline {
     const bar = hit?.on === "bar" ? hit.bar : null;
     const cursors = { key: "pointer", pin: "copy", edge: "ew-resize", lane: "default", bar: "default" };
     let cursor: string = hit ? cursors[hit.on] : "default";
-    if (hit?.on === "bar" && this.#canChangeSwings) cursor = hit.grip === "middle" ? "move" : "ew-resize";
+    if (hit?.on === "bar" && this.#canChangeSwings) cursor = hit.handle === "middle" ? "move" : "ew-resize";
     if (hit?.on === "key" && this.#canMoveKeys) cursor = "ew-resize";
     this.#canvas.style.cursor = cursor;
     if (bar !== this.#content.hoveredSwing) this.show({ hoveredSwing: bar });

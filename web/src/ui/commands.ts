@@ -43,33 +43,33 @@ export function commandKeys(command: Command): readonly string[] {
 }
 
 /** Returns the command for a key press, if any. */
-export function findCommand(event: KeyboardEvent, typing: boolean): Command | undefined {
+export function findCommand(event: KeyboardEvent, isInField: boolean): Command | undefined {
   return allCommands()
     .reverse()
     .find(
       (command) =>
         command.run &&
-        (!typing || command.whileTyping) &&
+        (!isInField || command.whileTyping) &&
         commandKeys(command).some((keys) => matches(event, keys)) &&
         (command.enabled?.() ?? true),
     );
 }
 
-let openingCount = 0;
+let nOpeningDialogs = 0;
 
 /** Ignores shortcuts until a dialog has opened: the keys are meant for it. */
-export async function ignoreKeysUntil(opening: Promise<void>): Promise<void> {
-  openingCount += 1;
+export async function ignoreKeysUntil(dialogOpened: Promise<void>): Promise<void> {
+  nOpeningDialogs += 1;
   try {
-    await opening;
+    await dialogOpened;
   } finally {
-    openingCount -= 1;
+    nOpeningDialogs -= 1;
   }
 }
 
 export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
-    const isBusy = openingCount > 0 || document.querySelector("dialog:modal, .menu:popover-open");
+    const isBusy = nOpeningDialogs > 0 || document.querySelector("dialog:modal, .menu:popover-open");
     if (event.defaultPrevented || event.isComposing || isBusy) return;
     const command = findCommand(event, isTyping(event.target));
     if (!command?.run) return;

@@ -1,6 +1,6 @@
 /** Help and command palette, loaded on first use. */
 
-import { ServerGone } from "../api/client";
+import { ServerUnreachable } from "../api/client";
 import { ignoreKeysUntil } from "./commands";
 import { errorMessage } from "./states";
 import { toast } from "./toast";
@@ -17,6 +17,6 @@ async function openLazily(load: () => Promise<void>): Promise<void> {
   try {
     await ignoreKeysUntil(load());
   } catch {
-    toast(errorMessage(new ServerGone()));
+    toast(errorMessage(new ServerUnreachable()));
   }
 }

@@ -6,8 +6,8 @@ import { fill, h } from "./dom";
 import { keyLabels } from "./keys";
 
 /** Returns how badly a title matches the typed text: null for no match, lower is better. */
-export function matchCost(typed: string, title: string): number | null {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+export function matchCost(query: string, title: string): number | null {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const text = title.toLowerCase();
   let total = 0;
   for (const word of words) {
@@ -95,10 +95,10 @@ export function openPalette(): void {
   show();
 }
 
-function findMatches(typed: string): Command[] {
+function findMatches(query: string): Command[] {
   return listedCommands()
     .filter((command) => command.run && command.inPalette !== false && (command.enabled?.() ?? true))
-    .map((command) => ({ command, score: matchCost(typed, `${command.title} ${command.group ?? ""}`) }))
+    .map((command) => ({ command, score: matchCost(query, `${command.title} ${command.group ?? ""}`) }))
     .filter((each): each is { command: Command; score: number } => each.score !== null)
     .sort((a, b) => a.score - b.score)
     .map(({ command }) => command);

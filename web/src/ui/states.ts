@@ -1,6 +1,6 @@
 /** What a page or a section shows when it is empty, loading or failed. */
 
-import { ApiError, ServerGone } from "../api/client";
+import { ApiError, ServerUnreachable } from "../api/client";
 import { h } from "./dom";
 import { type IconName, icon } from "./icons";
 import { progressBar } from "./progress";
@@ -31,16 +31,16 @@ interface ErrorStateOptions {
 
 /** What went wrong, where, and what to do about it. */
 export function errorState({ title, error, retry }: ErrorStateOptions): HTMLElement {
-  const isServerGone = error instanceof ServerGone;
+  const isServerUnreachable = error instanceof ServerUnreachable;
   const hint = error instanceof ApiError ? error.details.hint : null;
   const retryButton =
     retry && h("button", { class: "button primary", on: { click: retry } }, icon("retry"), "Try again");
   return h(
     "section",
     { class: "state failed", role: "alert" },
-    icon(isServerGone ? "unplugged" : "warning"),
-    h("h2", { text: isServerGone ? "The server is not responding" : title }),
-    h("p", { text: toSentence(isServerGone ? error.details.message : errorMessage(error)) }),
+    icon(isServerUnreachable ? "unplugged" : "warning"),
+    h("h2", { text: isServerUnreachable ? "The server is not responding" : title }),
+    h("p", { text: toSentence(isServerUnreachable ? error.details.message : errorMessage(error)) }),
     hint && h("p", { class: "error-hint", text: hint }),
     retryButton && h("div", { class: "actions" }, retryButton),
   );

@@ -8,8 +8,8 @@ export interface ToastAction {
   run: () => void;
 }
 
-const SHOW_MS = 5000;
-const SHOW_WITH_ACTION_MS = 12_000;
+const DURATION_MS = 5000;
+const DURATION_WITH_ACTION_MS = 12_000;
 const MAX_TOASTS = 3;
 
 const region = h("div", { class: "toasts", role: "status", "aria-live": "polite", "aria-atomic": "false" });
@@ -37,7 +37,7 @@ export function toast(text: string, action?: ToastAction): () => void {
   let timer = 0;
   const startTimer = () => {
     clearTimeout(timer);
-    timer = window.setTimeout(() => close(), action ? SHOW_WITH_ACTION_MS : SHOW_MS);
+    timer = window.setTimeout(() => close(), action ? DURATION_WITH_ACTION_MS : DURATION_MS);
   };
   const entry = { close };
   function close(): void {

@@ -48,7 +48,7 @@ export class TrashPage {
     void this.#load(PAGE_SIZE);
   }
 
-  follow(): void {}
+  onUrlChange(): void {}
 
   close(): void {
     for (const cleanup of this.#cleanups) cleanup();
@@ -98,8 +98,8 @@ export class TrashPage {
         if (response.clips.length === 0) break;
       } while (clips.length < Math.min(maxClips, this.#total));
       this.#clips = clips;
-      const present = new Set(clips.map(({ hash }) => hash));
-      this.selection.drop([...this.selection.hashes.value].filter((hash) => !present.has(hash)));
+      const currentHashes = new Set(clips.map(({ hash }) => hash));
+      this.selection.drop([...this.selection.hashes.value].filter((hash) => !currentHashes.has(hash)));
       this.#show();
     } catch (error) {
       if (requestId !== this.#requestId) return;

@@ -1,12 +1,12 @@
 /** Collects files that were dropped or picked, including the contents of folders. */
 
-import { type FileInFolder, groupTakes, isBuffer, type Take } from "./companions";
+import { type FileGroup, type FileInFolder, groupCompanions, isBuffer } from "./companions";
 
 /** The readable suffixes (`keypose.formats.readable_suffixes`); other files in folders are skipped. */
 const MOTION = /\.(bvh|amc|asf|c3d|kps|glb|gltf|usd[ac]?|fbx|blend|keys\.json|swings\.json)(\.gz)?$/i;
 
 export interface CollectedFiles {
-  takes: Take[];
+  groups: FileGroup[];
   /** Files in folders that contain no motion. */
   skipped: number;
 }
@@ -39,8 +39,8 @@ export async function collectDroppedFiles(transfer: DataTransfer): Promise<Colle
 }
 
 async function groupFiles(files: readonly FileInFolder[], skipped: number): Promise<CollectedFiles> {
-  const { takes, unused } = await groupTakes(files);
-  return { takes, skipped: skipped + unused };
+  const { groups, unused } = await groupCompanions(files);
+  return { groups, skipped: skipped + unused };
 }
 
 function isMotionOrBuffer(name: string): boolean {

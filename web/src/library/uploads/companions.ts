@@ -1,7 +1,7 @@
 /** Files that belong together: an .amc with its .asf skeleton, a .gltf with its .bin buffers. */
 
 /** The files of one clip. */
-export interface Take {
+export interface FileGroup {
   file: File;
   /** The files that it needs. */
   companions: readonly File[];
@@ -26,7 +26,9 @@ export function isBuffer(name: string): boolean {
 /**
  * Returns each file with its companions, which are no clips themselves, and the number of unused buffers in folders.
  */
-export async function groupTakes(files: readonly FileInFolder[]): Promise<{ takes: Take[]; unused: number }> {
+export async function groupCompanions(
+  files: readonly FileInFolder[],
+): Promise<{ groups: FileGroup[]; unused: number }> {
   const folders = new Map<string, File[]>();
   for (const { file, folder } of files) {
     const siblings = folders.get(folder);
@@ -34,15 +36,15 @@ export async function groupTakes(files: readonly FileInFolder[]): Promise<{ take
     else folders.set(folder, [file]);
   }
   const used = new Set<File>();
-  const takes: Take[] = [];
+  const groups: FileGroup[] = [];
   for (const { file, folder } of files) {
     const companions = await findCompanions(file, folders.get(folder) ?? []);
     for (const each of companions) used.add(each);
-    takes.push({ file, companions });
+    groups.push({ file, companions });
   }
   const isUnused = ({ file, folder }: FileInFolder) => folder !== "" && isBuffer(file.name) && !used.has(file);
   const unused = new Set(files.filter(isUnused).map(({ file }) => file));
-  return { takes: takes.filter(({ file }) => !used.has(file) && !unused.has(file)), unused: unused.size };
+  return { groups: groups.filter(({ file }) => !used.has(file) && !unused.has(file)), unused: unused.size };
 }
 
 async function findCompanions(file: File, siblings: readonly File[]): Promise<File[]> {

@@ -157,8 +157,8 @@ function describeStage(upload: Upload): (Node | string)[] {
 }
 
 /** "07.asf", "a.bin, b.bin" */
-function companionNames({ take }: Upload): string[] {
-  return take.companions.length ? [take.companions.map(({ name }) => name).join(", ")] : [];
+function companionNames({ group }: Upload): string[] {
+  return group.companions.length ? [group.companions.map(({ name }) => name).join(", ")] : [];
 }
 
 /** Notes of the reader: the clip was added, but may be incomplete. */

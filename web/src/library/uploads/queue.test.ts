@@ -4,30 +4,30 @@ import { formatSummary, stripFilePrefix, stripInstallCommand } from "./panel";
 import { UploadQueue } from "./queue";
 import type { Transfer, UploadResponse } from "./send_file";
 
-interface HeldTransfer extends Transfer {
+interface PendingTransfer extends Transfer {
   name: string;
   onProgress: (fraction: number) => void;
   resolve(response: UploadResponse): void;
   reject(error: unknown): void;
 }
 
-function createQueue(transfers: HeldTransfer[], waits: number[] = []) {
+function createQueue(transfers: PendingTransfer[], retryDelaysMs: number[] = []) {
   const added: UploadResponse[] = [];
   const queue = new UploadQueue(
     (response) => added.push(response),
     ({ file }, onProgress) => {
-      const entry = { name: file.name, onProgress } as HeldTransfer;
+      const entry = { name: file.name, onProgress } as PendingTransfer;
       entry.response = new Promise((resolve, reject) => Object.assign(entry, { resolve, reject }));
       entry.abort = () => entry.reject(new DOMException("cancelled", "AbortError"));
       transfers.push(entry);
       return entry;
     },
-    waits,
+    retryDelaysMs,
   );
   return { queue, added };
 }
 
-const takes = (count: number) =>
+const groups = (count: number) =>
   Array.from({ length: count }, (_, k) => ({ file: new File(["x"], `${k}.bvh`), companions: [] }));
 const response = (isDuplicate = false) =>
   ({ clip: { hash: "0" }, is_duplicate: isDuplicate, notes: [] }) as unknown as UploadResponse;
@@ -36,9 +36,9 @@ const busy = () => new ApiError(429, { code: "TooManyRequests", message: "too ma
 
 describe("uploads", () => {
   it("run four at a time", async () => {
-    const transfers: HeldTransfer[] = [];
+    const transfers: PendingTransfer[] = [];
     const { queue, added } = createQueue(transfers);
-    queue.add(takes(6));
+    queue.add(groups(6));
     expect(transfers.map(({ name }) => name)).toEqual(["0.bvh", "1.bvh", "2.bvh", "3.bvh"]);
     transfers[0]!.onProgress(0.5);
     transfers[1]!.onProgress(1);
@@ -49,9 +49,9 @@ describe("uploads", () => {
   });
 
   it("can be cancelled, retried, and fail", async () => {
-    const transfers: HeldTransfer[] = [];
+    const transfers: PendingTransfer[] = [];
     const { queue } = createQueue(transfers);
-    queue.add(takes(2));
+    queue.add(groups(2));
     queue.cancel(queue.uploads[0]!);
     transfers[1]!.reject(new Error("line 3 is odd"));
     await soon();
@@ -68,9 +68,9 @@ describe("uploads", () => {
   });
 
   it("wait while the server is busy; files that are too large are not sent", async () => {
-    const transfers: HeldTransfer[] = [];
+    const transfers: PendingTransfer[] = [];
     const { queue, added } = createQueue(transfers, [1]);
-    queue.add(takes(1));
+    queue.add(groups(1));
     transfers[0]!.reject(busy());
     await soon();
     expect(transfers.length).toBe(2);
@@ -78,7 +78,7 @@ describe("uploads", () => {
     await soon();
     expect(added.length).toBe(1);
     queue.maxBytes = 0;
-    queue.add(takes(1));
+    queue.add(groups(1));
     await soon();
     expect([transfers.length, queue.uploads[1]!.stage.value]).toEqual([2, "failed"]);
   });
@@ -94,9 +94,9 @@ describe("uploads", () => {
   });
 
   it("count clips with notes", async () => {
-    const transfers: HeldTransfer[] = [];
+    const transfers: PendingTransfer[] = [];
     const { queue } = createQueue(transfers);
-    queue.add(takes(2));
+    queue.add(groups(2));
     transfers[0]!.resolve({ ...response(), notes: ["the last row is left out"] });
     transfers[1]!.resolve(response());
     await soon();

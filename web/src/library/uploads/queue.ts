@@ -3,7 +3,7 @@
 import { ApiError } from "../../api/client";
 import { Signal } from "../../state/signal";
 import { bytes } from "../../ui/format";
-import type { Take } from "./companions";
+import type { FileGroup } from "./companions";
 import { type Send, sendFile, type Transfer, type UploadResponse } from "./send_file";
 
 export type Stage = "waiting" | "sending" | "analysing" | "done" | "duplicate" | "failed" | "cancelled";
@@ -19,15 +19,15 @@ export class Upload {
   response: UploadResponse | null = null;
   transfer: Transfer | null = null;
 
-  constructor(readonly take: Take) {}
+  constructor(readonly group: FileGroup) {}
 
   get name(): string {
-    return this.take.file.name;
+    return this.group.file.name;
   }
 
   /** In bytes, including companions. */
   get size(): number {
-    return this.take.companions.reduce((sum, { size }) => sum + size, this.take.file.size);
+    return this.group.companions.reduce((sum, { size }) => sum + size, this.group.file.size);
   }
 
   /** Notes of the reader. */
@@ -53,8 +53,8 @@ export class UploadQueue {
     readonly retryDelaysMs: readonly number[] = RETRY_DELAYS_MS,
   ) {}
 
-  add(takes: readonly Take[]): void {
-    this.uploads.push(...takes.map((take) => new Upload(take)));
+  add(groups: readonly FileGroup[]): void {
+    this.uploads.push(...groups.map((group) => new Upload(group)));
     this.#startWaiting();
   }
 
@@ -113,7 +113,7 @@ export class UploadQueue {
 
   async #sendWithRetries(upload: Upload): Promise<UploadResponse> {
     for (let attempt = 0; ; attempt++) {
-      upload.transfer = this.send(upload.take, (fraction) => {
+      upload.transfer = this.send(upload.group, (fraction) => {
         upload.progress.value = fraction;
         if (fraction === 1 && upload.stage.value === "sending") this.#setStage(upload, "analysing");
       });

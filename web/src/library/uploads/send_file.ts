@@ -1,7 +1,7 @@
 /** Uploads one file after its companions. Uses XMLHttpRequest, because fetch does not report upload progress. */
 
-import { ApiError, type Schema, ServerGone } from "../../api/client";
-import type { Take } from "./companions";
+import { ApiError, type Schema, ServerUnreachable } from "../../api/client";
+import type { FileGroup } from "./companions";
 
 export type UploadResponse = Schema["UploadResponse"];
 
@@ -10,7 +10,7 @@ export interface Transfer {
   abort(): void;
 }
 
-export type Send = (take: Take, onProgress: (fraction: number) => void) => Transfer;
+export type Send = (group: FileGroup, onProgress: (fraction: number) => void) => Transfer;
 
 /** `onProgress` gets the share that has been sent, 0 to 1; at 1 the server has everything and analyses it. */
 export const sendFile: Send = ({ file, companions }, onProgress) => {
@@ -31,7 +31,7 @@ export const sendFile: Send = ({ file, companions }, onProgress) => {
       if (request.status >= 200 && request.status < 300) resolve(JSON.parse(request.responseText) as UploadResponse);
       else reject(parseError(request));
     });
-    request.addEventListener("error", () => reject(new ServerGone()));
+    request.addEventListener("error", () => reject(new ServerUnreachable()));
     request.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")));
     request.send(companions.length ? new Blob([...companions, file]) : file);
   });

@@ -1,4 +1,4 @@
-/** Corrects addresses with invalid values and tells the user what was changed. */
+/** Corrects invalid values in the address and shows what was changed. */
 
 import { parseView } from "../player/orbit";
 import { type Fields, isSameList, type UrlState, type Values } from "../state/url";
@@ -6,44 +6,50 @@ import { toast } from "../ui/toast";
 import { parseWeights, type Settings } from "./settings";
 import type { ClipState } from "./state";
 
-export interface AddressFixes<Settings> {
+export interface UrlCorrections<Settings> {
   change: Partial<Settings>;
   reasons: string[]; // one clause for each change
 }
 
-/** Replaces invalid values in the address by defaults, applies `fixes`, and shows a toast with the reasons. */
-export function repairAddress<FieldSet extends Fields>(
+/** Replaces invalid values in the address by defaults, applies `corrections`, and shows a toast with the reasons. */
+export function correctUrl<FieldSet extends Fields>(
   url: UrlState<FieldSet>,
   search: string,
-  fixes: AddressFixes<Values<FieldSet>>,
+  corrections: UrlCorrections<Values<FieldSet>>,
 ): void {
-  const reasons = [...findUnreadableValues(url.fields, search), ...fixes.reasons];
+  const reasons = [...findInvalidValues(url.fields, search), ...corrections.reasons];
   if (!reasons.length) return;
-  url.set(fixes.change);
+  url.set(corrections.change);
   url.flush();
   history.replaceState(history.state, "", url.address());
   toast(`The link was corrected: ${reasons.join("; ")}.`);
 }
 
 /** Returns a clause for each value in the query that its codec cannot read. */
-export function findUnreadableValues(fields: Fields, search: string): string[] {
+export function findInvalidValues(fields: Fields, search: string): string[] {
   const query = new URLSearchParams(search);
-  const problems: string[] = [];
+  const reasons: string[] = [];
   for (const [name, codec] of Object.entries(fields)) {
     const all = query.getAll(name);
     const value = codec.read(all);
     const defaultTexts = codec.write(codec.fallback);
-    const isUnreadable =
+    const isInvalid =
       typeof value !== "boolean" && isSameList(codec.write(value), defaultTexts) && !isSameList(all, defaultTexts);
-    if (isUnreadable && all.some((each) => each !== "")) problems.push(`${name}=${all[0]} is not valid`);
+    if (isInvalid && all.some((each) => each !== "")) reasons.push(`${name}=${all[0]} is not valid`);
   }
-  return problems;
+  return reasons;
 }
 
 /** Returns the changes needed for values that this clip does not have. */
-export function findClipFixes({ settings, clip, bodyParts, jointNames, nFrames }: ClipState): AddressFixes<Settings> {
+export function findClipCorrections({
+  settings,
+  clip,
+  bodyParts,
+  jointNames,
+  nFrames,
+}: ClipState): UrlCorrections<Settings> {
   const { method, pins, trails } = settings;
-  const { change, reasons }: AddressFixes<Settings> = findViewFixes(settings, nFrames);
+  const { change, reasons }: UrlCorrections<Settings> = findViewCorrections(settings, nFrames);
   if (!clip.library.methods.some(({ name }) => name === method)) {
     change.method = "salient";
     reasons.push(`there is no method “${method}”, so “salient” is used`);
@@ -78,7 +84,7 @@ export function findClipFixes({ settings, clip, bodyParts, jointNames, nFrames }
 }
 
 /** The same for frame and camera, which several pages share. */
-export function findViewFixes(
+export function findViewCorrections(
   { frame, camera }: { frame: number | null; camera: readonly number[] | null },
   nFrames: number,
 ): { change: { frame?: number; camera?: null }; reasons: string[] } {

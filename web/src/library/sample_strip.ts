@@ -50,7 +50,7 @@ const POSES: readonly Pose[] = [
 ];
 const STEP = 62;
 
-export function welcomeStrip(): SVGSVGElement {
+export function sampleStrip(): SVGSVGElement {
   const width = STEP * POSES.length;
   const floor = svg("path", { class: "floor", d: `M0 75.500H${width}` });
   const figures = POSES.map(({ head: [cx, cy], spine, left, right }, index) =>
@@ -63,5 +63,5 @@ export function welcomeStrip(): SVGSVGElement {
       svg("path", { class: "left", d: left }),
     ),
   );
-  return svg("svg", { class: "welcome-strip", viewBox: `0 0 ${width} 80`, "aria-hidden": "true" }, floor, ...figures);
+  return svg("svg", { class: "sample-strip", viewBox: `0 0 ${width} 80`, "aria-hidden": "true" }, floor, ...figures);
 }
