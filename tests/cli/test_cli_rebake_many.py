@@ -154,15 +154,15 @@ def test_the_same_in_several_processes(program, folders: Path) -> None:
 
 
 def test_interrupted_run_prints_remaining_files(keypose, folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, done = batch.rebake, []
+    real, done = batch.compute_rebake, []
 
-    def rebake(*arguments: object, **options: object) -> kp.Motion:
+    def compute_rebake(*arguments: object) -> object:
         if done:
             raise KeyboardInterrupt
         done.append(True)
-        return real(*arguments, **options)
+        return real(*arguments)
 
-    monkeypatch.setattr(batch, "rebake", rebake)
+    monkeypatch.setattr(batch, "compute_rebake", compute_rebake)
     result = keypose("rebake", "out", "final", "--to", "bvh", "--jobs", 1)
     assert result.code == 130
     assert "interrupted with 2 files to go; --skip-existing goes on from here" in result.err

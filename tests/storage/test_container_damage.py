@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import keypose as kp
-from keypose.formats.kps import _keys_text
+from keypose.formats.kps import format_keys
 from keypose.storage import encode_kps, encode_kps_swings
 from keypose.storage.container import VERSION
 from support.checksum_repair import update_checksums
@@ -177,7 +177,7 @@ def test_files_of_other_formats_are_refused(data):
 
 def _with_blocks() -> tuple[bytes, kp.KeyedMotion]:
     keyed = kp.unbake(MOTION, [0, 3, 7])
-    return encode_kps(MOTION, keys=_keys_text(keyed), swings=kp.swings(MOTION)), keyed
+    return encode_kps(MOTION, keys=format_keys(keyed), swings=kp.swings(MOTION)), keyed
 
 
 def test_frames_are_read_despite_damaged_keys():

@@ -1,4 +1,4 @@
-"""Repeated storage, and keys beside frames: errors add up in a note, and detail is not stored twice."""
+"""Repeated storage, and keys beside frames: errors add up, and detail is not stored twice."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.formats.kps import _keys_text
+from keypose.formats.kps import format_keys
 from keypose.storage import encode_kps, encode_kps_keys
 from keypose.storage.blocks import DETAIL_IN_FRAMES_NOTE, deflate_text
-from keypose.storage.tolerance_note import add_tolerance_note
+from keypose.storage.header.notes import pack_notes, unpack_notes
 
 MOTION = replace(kp.demo_motion(fps=20)[:70], notes=("what was noticed",))
 
@@ -21,33 +21,54 @@ def keyed() -> kp.KeyedMotion:
     return kp.unbake(MOTION, [0, 20, 35, 69])
 
 
-# The tolerance note
+# The tolerance
 
 
-def test_tolerances_add_up_in_a_note(tmp_path):
+def test_tolerances_add_up(tmp_path):
     path, decoded = tmp_path / "a.kps", tmp_path / "b.kps"
     kp.save(MOTION, path, tolerance_mm=1.0)
     once = kp.load(path)
-    assert once.notes == ("what was noticed", "within 1 mm of the original, by demo.kps")
+    assert (once.tolerance_mm, once.notes) == (1.0, MOTION.notes)
     with kp.open_kps(path) as stored:
-        assert stored.notes == MOTION.notes  # the tolerance is a field of the file
-        assert stored.motion().notes == stored[1:2].notes == stored.frames(3, 4).notes == once.notes
+        assert (stored.tolerance_mm, stored.source_tolerance_mm, stored.notes) == (1.0, None, MOTION.notes)
+        assert stored.motion().tolerance_mm == stored[1:2].tolerance_mm == stored.frames(3, 4).tolerance_mm == 1.0
     kp.save(once, decoded, tolerance_mm=0.1)
-    assert kp.open_kps(decoded).notes == once.notes
-    assert kp.load(decoded).notes == ("what was noticed", "within 1.1 mm of the original, by demo.kps")
+    with kp.open_kps(decoded) as stored:
+        assert (stored.tolerance_mm, stored.source_tolerance_mm, stored.notes) == (0.1, 1.0, MOTION.notes)
+    twice = kp.load(decoded)
+    assert (twice.tolerance_mm, twice.notes) == (1.1, MOTION.notes)
     kp.save(once, decoded, lossless=True)
-    assert kp.load(decoded).notes == once.notes
+    assert kp.load(decoded).tolerance_mm == 1.0
     kp.save(MOTION, decoded, lossless=True)
-    assert kp.load(decoded).notes == MOTION.notes
+    assert kp.load(decoded).tolerance_mm is None
 
 
-def test_only_tolerance_notes_are_added_up():
+def test_keys_and_swings_have_the_tolerance_of_their_frames(tmp_path):
+    kp.save(MOTION, tmp_path / "a.kps", tolerance_mm=2.0)
+    motion = kp.load(tmp_path / "a.kps")
+    keyed, swings = kp.unbake(motion, [0, 20, 69]), kp.swings(motion)
+    assert keyed.tolerance_mm == swings.tolerance_mm == keyed.sample().tolerance_mm == swings.play().tolerance_mm == 2.0
+    for name in ("b.kps", "b.keys.json"):
+        kp.save(keyed, tmp_path / name)
+        assert (kp.load_keyed(tmp_path / name).tolerance_mm, kp.load_keyed(tmp_path / name).notes) == (
+            2.0,
+            MOTION.notes,
+        )
+    for name in ("c.kps", "c.swings.json"):
+        kp.save(swings, tmp_path / name)
+        assert (kp.load_swings(tmp_path / name).tolerance_mm, kp.load_swings(tmp_path / name).notes) == (
+            2.0,
+            MOTION.notes,
+        )
+    assert kp.load(tmp_path / "b.kps").tolerance_mm == 2.0  # sampled from the keys
+
+
+def test_the_text_of_a_tolerance_in_a_file():
+    """It is part of version 1 of the layout."""
     others = ("within 1 mm", "it is within 3 mm of the original, by x.kps", "within x mm of the original, by x.kps")
-    assert add_tolerance_note(others, 0.25, "a\nb") == (*others, "within 0.25 mm of the original, by a\nb.kps")
-    assert add_tolerance_note(add_tolerance_note(("x",), 0.001, "a\nb"), 2, "c") == (
-        "x",
-        "within 2.001 mm of the original, by c.kps",
-    )
+    assert pack_notes(others, 0.25, "a\nb") == (*others, "within 0.25 mm of the original, by a\nb.kps")
+    assert unpack_notes(pack_notes(others, 0.25, "a\nb")) == (others, 0.25)
+    assert unpack_notes(pack_notes(others, None, "a")) == (others, None)
 
 
 # Captured detail of keys
@@ -56,7 +77,7 @@ def test_only_tolerance_notes_are_added_up():
 def test_detail_of_keys_is_taken_from_the_frames(tmp_path, keyed):
     path = tmp_path / "a.kps"
     kp.save(MOTION, path, keyed=keyed)
-    without = len(deflate_text(_keys_text(replace(keyed, residual=None))))
+    without = len(deflate_text(format_keys(replace(keyed, residual=None))))
     with kp.open_kps(path) as stored:
         assert stored._contents.header.keys_bytes < without + 80
         bare, frames = stored.keyed(read_frames=False), stored.motion()
@@ -80,18 +101,18 @@ def test_other_detail_is_stored_with_the_keys(tmp_path, keyed):
         back = kp.load_keyed(tmp_path / "a.kps")
         assert back.notes == other.notes and (back.residual is None) == (other.residual is None)
         assert back.residual is None or np.array_equal(back.residual.rotations, other.residual.rotations)
-    alone = kp.open_kps(encode_kps_keys(keyed, _keys_text(keyed))).keyed()
+    alone = kp.open_kps(encode_kps_keys(keyed, format_keys(keyed))).keyed()
     assert np.array_equal(alone.residual.rotations, keyed.residual.rotations)
 
 
 @pytest.mark.usefixtures("raw")
 def test_detail_with_damaged_frames(keyed):
     without_detail = replace(keyed, residual=None, notes=(DETAIL_IN_FRAMES_NOTE,))
-    data = bytearray(encode_kps(MOTION, keys=_keys_text(without_detail)))
+    data = bytearray(encode_kps(MOTION, keys=format_keys(without_detail)))
     data[kp.open_kps(bytes(data))._contents.group_range(1)[0]] ^= 1
     stored = kp.open_kps(bytes(data))
     with pytest.raises(kp.FormatError, match=r"2 of 4 groups cannot be read.*: \.keyed\(read_frames=False\)$"):
         stored.keyed()
     assert stored.keyed(read_frames=False).n_keys == 4
     with pytest.raises(kp.FormatError, match="keys of 70 frames and 26 joints beside 50 and 26"):
-        kp.open_kps(encode_kps(MOTION[:50], keys=_keys_text(without_detail))).keyed()
+        kp.open_kps(encode_kps(MOTION[:50], keys=format_keys(without_detail))).keyed()

@@ -44,6 +44,30 @@ def rebake(
         raise OptionError(type(edited).__name__, expected="the edited KeyedMotion or Motion")
     if not isinstance(original_keyed, KeyedMotion):
         raise OptionError(type(original_keyed).__name__, expected="the KeyedMotion that was edited")
+    result = compute_rebake(edited, original_keyed, check_number("residual", residual), timing)
+    return replace(result.motion, notes=(*result.motion.notes, *result.timing_notes))
+
+
+class Rebake(NamedTuple):
+    """An edit with its detail, and how the detail was timed."""
+
+    motion: Motion  # without the notes about the timing
+    uses_own_detail: bool  # that of the edit itself
+    n_moved_keys: int  # with their detail; 0 if the edit's own detail is used
+
+    @property
+    def timing_notes(self) -> tuple[str, ...]:
+        """Return the notes about the timing of the detail."""
+        if self.uses_own_detail:
+            return ("rebake: the edit brings its own detail, which was put back",)
+        if self.n_moved_keys:
+            which = "1 key was" if self.n_moved_keys == 1 else f"{self.n_moved_keys} keys were"
+            return (f"rebake: {which} moved in time and took the detail along",)
+        return ()
+
+
+def compute_rebake(edited: KeyedMotion | Motion, original_keyed: KeyedMotion, share: float, timing: Timing) -> Rebake:
+    """Return what ``rebake`` returns, with the timing as fields."""
     captured = original_keyed.residual
     if captured is None:
         raise OptionError(
@@ -54,16 +78,11 @@ def rebake(
                 "use what keypose unbake wrote, or a file that holds the residual",
             ),
         )
-    share = check_number("residual", residual)
     check_choice("timing", timing, TIMINGS)
     motion = edited.sample() if isinstance(edited, KeyedMotion) else edited
     pairs = _match_joints(motion.skeleton, original_keyed.skeleton)
     if timing == "auto" and isinstance(edited, KeyedMotion) and edited.residual is not None:
-        motion_with_detail = edited.sample(share)
-        return replace(
-            motion_with_detail,
-            notes=(*motion_with_detail.notes, "rebake: the edit brings its own detail, which was put back"),
-        )
+        return Rebake(edited.sample(share), uses_own_detail=True, n_moved_keys=0)
     change = align_rest_poses(motion, original_keyed, pairs.edited, pairs.original)
     timing_map = build_timing_map(edited, original_keyed, captured, timing)
     original_joints = pairs.original
@@ -76,12 +95,13 @@ def rebake(
         translations[:, pairs.edited], rotations[:, pairs.edited] = detail.apply(
             translations[:, pairs.edited], rotations[:, pairs.edited], timing_map.source_frames, share
         )
-    return replace(
+    rebaked = replace(
         motion,
         translations=freeze(translations),
         rotations=freeze(rotations),
         notes=(*motion.notes, *timing_map.notes, *pairs.notes(motion.skeleton, original_keyed.skeleton)),
     )
+    return Rebake(rebaked, uses_own_detail=False, n_moved_keys=timing_map.n_moved_keys)
 
 
 # Matching of joints
@@ -132,16 +152,10 @@ class TimingMap(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return notes about moved keys and late frames."""
-        notes = []
-        if self.n_moved_keys:
-            which = "1 key was" if self.n_moved_keys == 1 else f"{self.n_moved_keys} keys were"
-            notes.append(f"rebake: {which} moved in time and took the detail along")
-        if self.n_late_frames:
-            notes.append(
-                f"rebake: the last {self.n_late_frames} frames lie beyond the original's end and hold its last detail"
-            )
-        return tuple(notes)
+        """Return the note about late frames, if there are any."""
+        if not self.n_late_frames:
+            return ()
+        return (f"rebake: the last {self.n_late_frames} frames lie beyond the original's end and hold its last detail",)
 
 
 def build_timing_map(

@@ -25,7 +25,7 @@ from keypose.batch.pool import Failure, default_jobs, map_clips
 from keypose.errors import FileError, FormatError, FormatWarning, KeyposeError, ModelError, OptionError
 from keypose.formats import Limits
 from keypose.formats.base import read_bytes, warn_caller, write_atomically
-from keypose.model import Motion
+from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.validation import check_int
 
@@ -67,7 +67,7 @@ def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> Comp
     motion = job.clip if isinstance(job.clip, Motion) else load_clip(job.clip, job.load_options)
     source = "" if isinstance(job.clip, Motion) else str(job.clip)
     part = job.settings.trim(motion)
-    notes = motion.notes
+    notes = list_notes(motion)
     if job.settings.is_slower(part.fps):
         notes += (f"{part.fps:g} fps, slower than {job.settings.fps:g}: compared at its own rate",)
     if job.cache is None:

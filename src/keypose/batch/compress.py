@@ -15,24 +15,21 @@ from keypose.batch.stored_file import (
     check_channel_table,
     check_companions,
     check_motion,
-    drop_tolerance_notes,
     is_kps_file,
     load_channel_table,
     load_companions,
     load_frameless,
-    parse_source_tolerance_mm,
 )
 from keypose.formats import open_kps, save
-from keypose.formats.base import SaveOptions, write_atomically
-from keypose.formats.keys_json import write_keyed
+from keypose.formats.base import write_atomically
+from keypose.formats.kps import format_keys
 from keypose.model import KeyedMotion, Motion
 from keypose.options import LoadOptions
 from keypose.storage import encode_kps
-from keypose.storage.blocks import deflate_text
+from keypose.storage.blocks import deflate_text, pack_swings
 from keypose.storage.error import LargestError
 from keypose.storage.lossless import ChannelTable
 from keypose.swings import Swings
-from keypose.swings.codec import pack
 
 
 @dataclass(frozen=True)
@@ -120,14 +117,10 @@ def _encode(
         tolerance_mm=job.tolerance_mm,
         lossless=job.tolerance_mm is None,
         channels=channels,
-        keys=None if companions.keyed is None else _keys_json(companions.keyed),
+        keys=None if companions.keyed is None else format_keys(companions.keyed),
         swings=companions.swings,
         progress=progress,
     )
-
-
-def _keys_json(keyed: KeyedMotion) -> bytes:
-    return write_keyed(keyed, ".keys.json", SaveOptions())
 
 
 def _compress_frameless(job: CompressJob, content: KeyedMotion | Swings, source_bytes: int) -> CompressResult:
@@ -159,14 +152,14 @@ def _build_result(
         companion_bytes=_companion_bytes(companions),
         has_frames=isinstance(content, Motion),
         lossless=False,
-        source_tolerance_mm=parse_source_tolerance_mm(content.notes),
+        source_tolerance_mm=content.tolerance_mm,
         verified=job.verify,
         error=None,
-        notes=(*drop_tolerance_notes(drop_pose_notes(content.notes)), *companions.notes),
+        notes=(*drop_pose_notes(content.notes), *companions.notes),
     )
 
 
 def _companion_bytes(companions: Companions) -> int:
     """Return the size of keys and swings in the file."""
-    keys = 0 if companions.keyed is None else len(deflate_text(_keys_json(companions.keyed)))
-    return keys + (0 if companions.swings is None else len(pack(companions.swings)))
+    keys = 0 if companions.keyed is None else len(deflate_text(format_keys(companions.keyed)))
+    return keys + (0 if companions.swings is None else len(pack_swings(companions.swings)))

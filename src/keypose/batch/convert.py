@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from keypose.batch.file_discovery import KEYS_SUFFIXES, load_clip, resolve_frame_range
-from keypose.batch.plan import make_folder, target_format
+from keypose.batch.plan import drop_pose_notes, make_folder, target_format
 from keypose.errors import LimitError
 from keypose.formats import Limits, kps, load_keyed, open_kps, save
 from keypose.limits import limit_hint
-from keypose.model import KeyedMotion, Motion
+from keypose.model import KeyedMotion, Motion, list_notes
 from keypose.options import MAX_FPS, LoadOptions
 
 
@@ -35,7 +35,7 @@ class ConvertResult:
     bytes: int
     notes: tuple[str, ...]
     reference_pose: bool = False  # written as frame 0
-    keeps_reference_pose: bool = False  # the format stores it apart from the frames
+    is_reference_pose_lost: bool = False  # it was the first frame of the source, and is not in the target
     tolerance_mm: float | None = None  # maximum error of the frames; None: unchanged
 
 
@@ -46,13 +46,14 @@ def convert_clip(job: ConvertJob) -> ConvertResult:
     is_kps = target_format(job.target) is kps.FORMAT
     with_pose = job.write_reference_pose and motion.reference_pose is not None and not is_kps
     save(motion, job.target, reference_pose=with_pose)
+    notes = drop_pose_notes(motion.notes)
     return ConvertResult(
         motion.n_frames + with_pose,
         motion.fps,
         job.target.stat().st_size,
-        motion.notes,
+        list_notes(replace(motion, notes=notes)),
         reference_pose=with_pose,
-        keeps_reference_pose=is_kps,
+        is_reference_pose_lost=notes != motion.notes and not with_pose and not is_kps,
         tolerance_mm=_load_tolerance_mm(job.target) if is_kps else None,
     )
 

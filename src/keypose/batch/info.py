@@ -14,7 +14,7 @@ from keypose.batch.stored_file import StorageInfo, is_kps_file, load_longest_int
 from keypose.errors import FileError
 from keypose.formats import FORMATS
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES
-from keypose.model import Motion, Skeleton
+from keypose.model import Motion, Skeleton, list_notes
 from keypose.options import LoadOptions
 
 
@@ -117,7 +117,7 @@ def describe(motion: Motion, path: Path, *, tree: bool = False) -> ClipInfo:
         channels=sum(map(len, skeleton.channels)),
         joints_by_channels=dict(Counter(map(len, skeleton.channels)).most_common()),
         rotation_orders=dict(Counter(orders).most_common()),
-        notes=motion.notes,
+        notes=list_notes(motion),
         tree=_build_tree(skeleton) if tree else (),
     )
 

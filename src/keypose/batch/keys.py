@@ -9,6 +9,7 @@ from typing import Any
 
 from keypose.api.select import CountSource, select_with_report
 from keypose.batch.file_discovery import load_clip, resolve_frame_range
+from keypose.model import list_notes
 from keypose.options import LoadOptions
 
 
@@ -95,5 +96,5 @@ def select_clip_keys(job: KeysJob) -> KeysResult:
         span_costs=None if report.span_costs is None else tuple(report.span_costs.tolist()),
         span_mm=None if errors is None else tuple(errors.span_mm.tolist()),
         without_mm=None if errors is None or errors.without_mm is None else tuple(errors.without_mm.tolist()),
-        notes=motion.notes,
+        notes=list_notes(motion),
     )

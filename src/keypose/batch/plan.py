@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import stat
 import unicodedata
@@ -21,9 +20,9 @@ from keypose.batch.file_discovery import (
 )
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import Format, find_format, readable_suffixes, writable_suffixes
+from keypose.formats.orientation import FIRST_FRAME_NOTE, REFERENCE_POSE_NOTE
 
 ExistingPolicy = Literal["refuse", "overwrite", "skip"]
-POSE_NOTE = re.compile(r"(frame 0|the first frame) is a reference pose \(T-pose\), kept apart from the movement")
 
 
 @dataclass(frozen=True)
@@ -149,8 +148,8 @@ def _portable_path(path: Path) -> str:
 
 
 def drop_pose_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes without those about a separate reference pose: the stored file holds that pose too."""
-    return tuple(note for note in notes if not POSE_NOTE.fullmatch(note))
+    """Return the notes without those about a separate reference pose, of which results have a field."""
+    return tuple(note for note in notes if note not in (REFERENCE_POSE_NOTE, FIRST_FRAME_NOTE))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from keypose.api.rebake import Timing, build_timing_map, rebake
+from keypose.api.rebake import Timing, build_timing_map, compute_rebake
 from keypose.arrays import Floats
 from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipFile, load_clip, stem
 from keypose.batch.info import detect_format_name
@@ -19,7 +19,7 @@ from keypose.errors import FileError, FormatError, FormatWarning, OptionError
 from keypose.formats import FORMATS, find_format, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import position_errors_mm
-from keypose.model import KeyedMotion, Motion, Skeleton
+from keypose.model import KeyedMotion, Motion, Skeleton, list_notes
 from keypose.options import LoadOptions
 
 ResolvedTiming = Literal["keys", "frames", "own"]
@@ -50,6 +50,7 @@ class RebakeResult:
 
     original: str  # the file that the detail comes from, possibly the edit itself
     timing: ResolvedTiming  # "keys": some were moved; "own": as the edit itself moved it
+    n_moved_keys: int  # with their detail
     frames: int
     fps: float
     keys: int | None  # of the edit; None if it was read frame by frame
@@ -71,14 +72,16 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
     _warn_if_unrelated(job, edited, original, path)
     if has_own_detail and job.timing == "frames":
         original = _reset_residual_timing(original)
-    result = rebake(edited, original, job.residual, timing=job.timing)
+    rebaked = compute_rebake(edited, original, job.residual, job.timing)
+    result = rebaked.motion
     make_folder(job.target.parent)
-    save(result, job.target)
+    save(replace(result, notes=(*result.notes, *rebaked.timing_notes)), job.target)
     edited_motion = edited if isinstance(edited, Motion) else edited.sample()
     displacements_mm = position_errors_mm(edited_motion, result) if edited_motion.height > 0 else None
     return RebakeResult(
         original=str(path),
         timing=resolve_timing(edited, original, job.timing),
+        n_moved_keys=rebaked.n_moved_keys,
         frames=result.n_frames,
         fps=result.fps,
         keys=None if keyed is None else keyed.n_keys,
@@ -86,7 +89,7 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
         mean_mm=None if displacements_mm is None else float(displacements_mm.mean()),
         max_mm=None if displacements_mm is None else float(displacements_mm.max()),
         bytes=job.target.stat().st_size,
-        notes=result.notes,
+        notes=list_notes(result),
     )
 
 

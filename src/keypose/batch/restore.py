@@ -15,8 +15,6 @@ from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES
 from keypose.batch.plan import atomic_target, drop_pose_notes, make_folder, target_format
 from keypose.batch.stored_file import (
     describe_damage,
-    drop_tolerance_notes,
-    parse_source_tolerance_mm,
     save_channel_table,
 )
 from keypose.errors import FileError, FormatError, LimitError, OptionError
@@ -97,12 +95,12 @@ def restore_clip(job: RestoreJob) -> RestoreResult:
         bytes=job.target.stat().st_size,
         lossless=kps.lossless,
         tolerance_mm=kps.tolerance_mm,
-        source_tolerance_mm=parse_source_tolerance_mm(kps.notes),
+        source_tolerance_mm=kps.source_tolerance_mm,
         reference_pose=has_pose_frame,
         keys_file=companion_paths.get(KeyedMotion),
         swings_file=companion_paths.get(Swings),
         notes=(
-            *drop_tolerance_notes(drop_pose_notes(content.notes)),
+            *drop_pose_notes(content.notes),
             *_omission_notes(kps, content, companions, job, has_pose_frame=has_pose_frame),
         ),
     )

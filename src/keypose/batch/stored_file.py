@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from keypose.storage.group_reader import format_seconds, summarize_damage
 from keypose.storage.groups import group_bounds
 from keypose.storage.lossless import ChannelTable
 from keypose.storage.lossless.layout import same_bits
-from keypose.storage.tolerance_note import TOLERANCE_NOTE
 from keypose.swings import Swings
 
 SAME_RATE = 1e-3  # relative: .0083333 s and 1/120 s count as equal
@@ -191,17 +190,6 @@ def is_kps_file(path: Path) -> bool:
         return False
 
 
-def parse_source_tolerance_mm(notes: Iterable[str]) -> float | None:
-    """Return the summed tolerance of earlier compressions, from the notes; None if there was none."""
-    tolerances_mm = [float(match[1]) for note in notes if (match := TOLERANCE_NOTE.fullmatch(note))]
-    return sum(tolerances_mm) if tolerances_mm else None
-
-
-def drop_tolerance_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes without those about the tolerance, which results have as a field."""
-    return tuple(note for note in notes if not TOLERANCE_NOTE.fullmatch(note))
-
-
 def build_storage_info(stored: StoredMotion, path: Path) -> StorageInfo:
     """Return the figures from the header of a file, and its damaged groups."""
     damage = stored.damage()
@@ -210,7 +198,7 @@ def build_storage_info(stored: StoredMotion, path: Path) -> StorageInfo:
     raw_bytes = RAW_BYTES * stored.skeleton.n_joints * stored.n_frames
     return StorageInfo(
         tolerance_mm=stored.tolerance_mm,
-        source_tolerance_mm=parse_source_tolerance_mm(stored.notes),
+        source_tolerance_mm=stored.source_tolerance_mm,
         lossless=stored.lossless,
         has_frames=stored.has_frames,
         n_frames=stored.n_frames,

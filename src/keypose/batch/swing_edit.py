@@ -14,7 +14,7 @@ from keypose.batch.swings import SwingsLoader, holds_swings, score_swings
 from keypose.errors import KeyposeError, OptionError
 from keypose.formats import save
 from keypose.metrics import Score
-from keypose.model import Motion
+from keypose.model import Motion, list_notes
 from keypose.swings import Swing, Swings
 from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.validation import check_number
@@ -101,7 +101,10 @@ def edit_clip_swings(job: SwingEditJob) -> SwingEditResult:
     edits = tuple(_apply_step(editor, step, job.filters) for step in job.steps)
     last_change = editor.last_change
     swings = editor.swings.simplify(job.level) if job.level < 1 else editor.swings
-    held_mm, notes = None, [*original_swings.notes, *(edit.note for edit in edits if edit.note)]
+    held_mm, notes = (
+        None,
+        [*list_notes(original_swings), *(edit.note for edit in edits if edit.note)],
+    )
     hold_feet = (last_change is not None and last_change.holds_feet) if job.keep_feet is None else job.keep_feet
     hinged = editor.limit_hinges(job.level)
     motion = hinged.motion

@@ -15,7 +15,7 @@ from keypose.batch.file_discovery import SWINGS_SUFFIXES, load_clip, resolve_fra
 from keypose.errors import OptionError
 from keypose.formats import load_swings
 from keypose.metrics import Score, score_positions
-from keypose.model import Motion
+from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.swings import Swing, Swings, swings
 from keypose.swings.codec import Size
@@ -148,7 +148,7 @@ def find_clip_swings(job: SwingsJob) -> SwingsResult:
         swings=clip_swings if job.include_swings else None,
         matches=_find_matches(clip_swings, job.joints, job.filters) if job.filters else None,
         sweep=sweep_rows,
-        notes=clip_swings.notes,
+        notes=list_notes(clip_swings),
     )
 
 

@@ -18,7 +18,7 @@ from keypose.errors import FileError, OptionError
 from keypose.formats import load_keyed, save
 from keypose.methods import METHODS
 from keypose.metrics import Score, score
-from keypose.model import KeyedMotion, Motion
+from keypose.model import KeyedMotion, Motion, list_notes
 from keypose.options import LoadOptions
 
 DEFAULT_METHOD = "salient"  # ``unbake`` selects its keys by the error of the fitted curves
@@ -100,7 +100,7 @@ def unbake_clip(job: UnbakeJob) -> UnbakeResult:
         keeps_keys=target_format(job.target).keeps_keys,
         bytes=job.target.stat().st_size,
         keys_file_bytes=None if job.keys_file is None else job.keys_file.stat().st_size,
-        notes=keyed.notes,
+        notes=list_notes(keyed),
     )
 
 

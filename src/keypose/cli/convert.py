@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from keypose.batch import Outcome
 from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
-from keypose.batch.plan import POSE_NOTE, Target
+from keypose.batch.plan import Target
 from keypose.cli import clip_view, messages, output
 from keypose.cli.options import DEFAULT_LOAD, LoadFlags, Range
 from keypose.cli.output import UsageError
@@ -90,14 +89,12 @@ def run(work: Sequence[ConvertJob], skipped: Sequence[Target], jobs: int, *, jso
 
 
 def _render_outcome(outcome: Outcome[ConvertResult]) -> Outcome[ConvertResult]:
-    """Replace the note that a reference pose was separated by one that says whether it was written."""
+    """Add the note that the reference pose was not written."""
     outcome = messages.render_outcome(outcome)
     result = outcome.value
-    if result is None:
+    if result is None or not result.is_reference_pose_lost:
         return outcome
-    replacement = () if result.reference_pose or result.keeps_reference_pose else (NOT_WRITTEN_NOTE,)
-    notes = (replacement if POSE_NOTE.fullmatch(note) else (note,) for note in result.notes)
-    return replace(outcome, value=replace(result, notes=tuple(chain.from_iterable(notes))))
+    return replace(outcome, value=replace(result, notes=(NOT_WRITTEN_NOTE, *result.notes)))
 
 
 def _print_summary(run_result: RunResult[ConvertJob, ConvertResult]) -> None:

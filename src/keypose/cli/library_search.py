@@ -26,7 +26,7 @@ from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.library.results_page import MAX_HITS
 from keypose.library.search.hits import Hit
-from keypose.model import Motion
+from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 
 MATCH_GROUP, RESULT_GROUP, READ_GROUP = (
@@ -269,7 +269,7 @@ def run(
     else:
         capture.print()
         if query is not None and isinstance(query.motion_or_hash, Motion):
-            notes = query.motion_or_hash.notes
+            notes = list_notes(query.motion_or_hash)
             messages.print_notes([(Path(query.name), messages.drop_repeated_notes(notes, capture.texts))])
         _print_hits(library, options, clips, hits)
         if page is not None and size is not None:

@@ -18,7 +18,7 @@ from keypose.cli import options as o
 from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, Set
 from keypose.cli.output import UsageError
 from keypose.errors import OptionError
-from keypose.model import Motion, Selection
+from keypose.model import Motion, Selection, list_notes
 from keypose.options import LoadOptions, Option
 from keypose.pictures.chart.chart import MAX_SIZE_PX, MIN_SIZE_PX
 from keypose.pictures.curves import MAX_PANEL_PX, MIN_PANEL_PX, plot_curves
@@ -315,7 +315,7 @@ def draw_timeline(job: TimelineJob) -> DrawnPicture:
     keys = _select_keys(motion, job.marked_frames, job.select_options)
     picture = timeline(swings, keys=keys, **job.style.options)
     figures = {"n_frames": swings.n_frames, "fps": swings.fps, "n_swings": swings.n_swings, "keys": _key_frames(keys)}
-    return _save_picture(picture, job.target, job.style, figures, swings.notes)
+    return _save_picture(picture, job.target, job.style, figures, list_notes(swings))
 
 
 def draw_curves(job: CurvesJob) -> DrawnPicture:
@@ -325,7 +325,7 @@ def draw_curves(job: CurvesJob) -> DrawnPicture:
     keys = _select_keys(motion, job.marked_frames, job.select_options)
     picture = plot_curves(motion, keys, **job.style.options)
     figures = {"n_frames": motion.n_frames, "fps": motion.fps, "keys": _key_frames(keys)}
-    return _save_picture(picture, job.target, job.style, figures, motion.notes)
+    return _save_picture(picture, job.target, job.style, figures, list_notes(motion))
 
 
 def draw_error_curve(job: ErrorCurveJob) -> DrawnPicture:
@@ -346,7 +346,7 @@ def draw_error_curve(job: ErrorCurveJob) -> DrawnPicture:
         "curve": [{"keys": n, "cost": cost} for n, cost in ladder.costs.items()],
         "cliffs": [cliff.keys for cliff in ladder.cliffs()],
     }
-    return _save_picture(picture, job.target, job.style, figures, motion.notes)
+    return _save_picture(picture, job.target, job.style, figures, list_notes(motion))
 
 
 def _select_keys(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -146,7 +145,6 @@ def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
 
 
 OPTIONAL_HEADINGS = ("written", "frames", "before", "mean mm")  # dropped in this order on a narrow terminal
-TIMING_NOTE = re.compile(r"rebake: (?:(\d+) keys? w(?:as|ere) moved in time|the edit brings its own detail)")
 LEGEND = "mm: how far the detail moves joints, on a figure of 1.7 m"
 
 
@@ -178,7 +176,7 @@ def _failed_path(job: RebakeJob, failure: Failure) -> Path:
 
 
 def _print_summary(run_result: RunResult[RebakeJob, RebakeResult]) -> None:
-    run_result.print_notes(_notes_without_timing)
+    run_result.print_notes(lambda result: result.notes)
     results = run_result.results
     if len(run_result.work) == 1 and results:
         output.print_renderable(build_block(*results[0], run_result.seconds))
@@ -194,11 +192,6 @@ def _print_summary(run_result: RunResult[RebakeJob, RebakeResult]) -> None:
             f"written to {common_folder([str(job.target) for job, _ in results]) or '.'}: "
             f"{format_bytes(sum(result.bytes for _, result in results))}"
         )
-
-
-def _notes_without_timing(result: RebakeResult) -> list[str]:
-    """Return the notes without the one on timing, which is printed separately."""
-    return [note for note in result.notes if not TIMING_NOTE.match(note)]
 
 
 def build_block(job: RebakeJob, result: RebakeResult, seconds: float) -> Group:
@@ -233,8 +226,8 @@ def _timing_text(job: RebakeJob, result: RebakeResult) -> str:
     if result.timing == "own":
         return "as the edit itself keeps it: moved with its keys"
     if result.timing == "keys":
-        n_moved = next((match[1] for note in result.notes if (match := TIMING_NOTE.match(note))), "some")
-        return f"by keys: {n_moved} {'was' if n_moved == '1' else 'were'} moved, and detail went along"
+        verb = "was" if result.n_moved_keys == 1 else "were"
+        return f"by keys: {result.n_moved_keys} {verb} moved, and detail went along"
     if result.keys is None:
         return "by frames: the edit has no keys of its own that could have been moved"
     if result.original_keys in (None, result.keys):

@@ -32,7 +32,7 @@ from keypose.cli.picture_options import (
 )
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_jobs
 from keypose.methods import METHODS
-from keypose.model import Motion, Selection
+from keypose.model import Motion, Selection, list_notes
 from keypose.options import LoadOptions
 from keypose.pictures.strip import strip as make_picture
 from keypose.pictures.strip.canvas import SizeOptions, check_rows
@@ -237,7 +237,7 @@ def draw_strip(job: StripJob) -> DrawnPicture:
         "times_s": [frame / motion.fps for frame in key_frames],
     }
     pixels = png_size(job.target)
-    return DrawnPicture(picture.width, picture.height, picture.alt_text, figures, motion.notes, pixels)
+    return DrawnPicture(picture.width, picture.height, picture.alt_text, figures, list_notes(motion), pixels)
 
 
 def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[str, Any]) -> Selection:

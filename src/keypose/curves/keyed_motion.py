@@ -62,6 +62,7 @@ def build_keyed_motion(
         first_frame=motion.first_frame,
         reference_pose=motion.reference_pose,
         notes=motion.notes,
+        tolerance_mm=motion.tolerance_mm,
     )
 
 

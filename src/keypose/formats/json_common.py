@@ -21,7 +21,8 @@ from keypose.options import MAX_FPS, MIN_FPS
 from keypose.swings import Swings
 
 FIELDS = (
-    "format", "version", "name", "fps", "n_frames", "first_frame", "up", "metres_per_unit", "notes", "skeleton",
+    "format", "version", "name", "fps", "n_frames", "first_frame", "up", "metres_per_unit", "notes", "tolerance_mm",
+    "skeleton",
     "reference_pose",
 )  # fmt: skip
 _MAX_FRAMES = 1e15  # above any limit: keeps the count finite
@@ -49,6 +50,7 @@ class ClipHeader(TypedDict):
     first_frame: int
     reference_pose: Pose | None
     notes: tuple[str, ...]
+    tolerance_mm: float | None
 
 
 def build_header(format_name: str, version: int, clip: KeyedMotion | Swings) -> dict[str, Any]:
@@ -64,6 +66,7 @@ def build_header(format_name: str, version: int, clip: KeyedMotion | Swings) -> 
         "up": clip.up,
         "metres_per_unit": None if metres_per_unit is None else float(metres_per_unit),
         "notes": list(clip.notes),
+        "tolerance_mm": clip.tolerance_mm,
         "skeleton": skeleton_json(clip.skeleton),
         "reference_pose": pose_json(clip.reference_pose),
     }
@@ -97,6 +100,7 @@ def read_header(json: JsonObject) -> ClipHeader:
         first_frame=json.integer("first_frame", minimum=-MAX_INTEGER),
         reference_pose=read_pose(json, "reference_pose", skeleton.n_joints),
         notes=(*json.texts("notes"), *source.notes),
+        tolerance_mm=None if json.values["tolerance_mm"] is None else json.non_negative("tolerance_mm"),
     )
 
 

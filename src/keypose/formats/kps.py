@@ -23,11 +23,13 @@ from keypose.storage import StoredMotion, encode_kps, encode_kps_keys, encode_kp
 from keypose.storage.blocks import remove_detail
 from keypose.storage.byte_source import ByteReader, ByteSource
 from keypose.storage.container import MAGIC, DescribeContent
+from keypose.storage.header.notes import pack_notes, unpack_notes
 from keypose.swings import Swings
 from keypose.validation import check_bool
 
 FIRST_PRINTABLE_BYTE = 0x20  # the version byte is less: a text file may start with the magic too
-# The keys section of version 1 is the text of .keys.json, but for the names of three members.
+# The keys section of version 1 is the text of .keys.json, but for the names of three members and the tolerance, which
+# is stored with the notes.
 _CURVE_MEMBERS = {"in_tangents": "arriving", "out_tangents": "leaving"}
 _RESIDUAL_MEMBERS = {"rotations": "turns"}
 
@@ -92,7 +94,7 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
     for option, expected_type, extra in (("keyed", KeyedMotion, options.keyed), ("swings", Swings, options.swings)):
         if extra is not None:
             _check_matches(motion, option, expected_type, extra)
-    keys = None if options.keyed is None else _keys_text(remove_detail(options.keyed, motion))
+    keys = None if options.keyed is None else format_keys(remove_detail(options.keyed, motion))
     return encode_kps(
         motion,
         tolerance_mm=options.tolerance_mm,
@@ -113,7 +115,7 @@ def _check_matches(motion: Motion, option: str, expected_type: type, extra: Keye
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
     """Encode keys and curves, without frames."""
     _reject_frame_options(keyed, "keyed.sample(), path, keyed=keyed", options)
-    return encode_kps_keys(keyed, _keys_text(keyed))
+    return encode_kps_keys(keyed, format_keys(keyed))
 
 
 def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
@@ -122,9 +124,11 @@ def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
     return encode_kps_swings(swings)
 
 
-def _keys_text(keyed: KeyedMotion) -> bytes:
+def format_keys(keyed: KeyedMotion) -> bytes:
     """Return the JSON text of the keys section."""
     document = build_document(keyed)
+    del document["tolerance_mm"]
+    document["notes"] = list(pack_notes(keyed.notes, keyed.tolerance_mm, keyed.name))
     for channel in ("translations", "rotations"):
         document[channel] = [_rename_members(entry, _CURVE_MEMBERS) for entry in document[channel]]
     if document["residual"] is not None:
@@ -150,10 +154,13 @@ def _parse_keys(text: bytes, path: str, limits: Limits) -> KeyedMotion:
     for name, stored_name in (_CURVE_MEMBERS | _RESIDUAL_MEMBERS).items():
         # A quote inside a JSON string is escaped, so these bytes only occur as the name of a member.
         text = text.replace(f'"{stored_name}":'.encode(), f'"{name}":'.encode())
+    text = text.replace(b'"notes":', b'"tolerance_mm":null,"notes":', 1)
     try:
-        return read_keys_json(Source(Path(path), text, limits), LoadOptions())
+        keyed = read_keys_json(Source(Path(path), text, limits), LoadOptions())
     except ModelError as error:
         raise FormatError(path, str(error)) from None
+    notes, tolerance_mm = unpack_notes(keyed.notes)
+    return replace(keyed, notes=notes, tolerance_mm=tolerance_mm)
 
 
 def _sniff(head: bytes) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from keypose import kinematics
 from keypose.arrays import Floats, Ints, freeze
 from keypose.formats.base import Source
-from keypose.formats.orientation import frames_to_skip
+from keypose.formats.orientation import REFERENCE_POSE_NOTE, frames_to_skip
 from keypose.kinematics import Up
 from keypose.model import Curves, KeyedMotion, Motion, Pose, Skeleton
 from keypose.options import LoadOptions
@@ -113,7 +113,7 @@ def find_reference_pose(
     """
     skip = frames_to_skip(align_to_rest(skeleton.parents, rotations, rest.rotations), options.reference_pose)
     if skip:
-        source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
+        source.note(REFERENCE_POSE_NOTE)
         return Pose(translations[0], rotations[0]), 1
     if np.abs(rest.rotations[:, 1:]).max() < 1e-6:
         return None, 0
@@ -136,6 +136,7 @@ def key_every_frame(motion: Motion) -> KeyedMotion:
         first_frame=motion.first_frame,
         reference_pose=motion.reference_pose,
         notes=motion.notes,
+        tolerance_mm=motion.tolerance_mm,
     )
 
 

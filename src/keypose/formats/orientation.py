@@ -33,6 +33,10 @@ MIN_REST_HEIGHT_FRACTION = 0.6  # a rest pose stands if head over feet is this f
 # an ankle or toe is a little above the sole.
 FLOOR_AT_ZERO = (-0.05, 0.12)
 
+# Notes of readers that leave the first frame out of the movement.
+REFERENCE_POSE_NOTE = "frame 0 is a reference pose (T-pose), kept apart from the movement"
+FIRST_FRAME_NOTE = "the first frame is a reference pose (T-pose), kept apart from the movement"  # AMC counts from 1
+
 MIN_JUMP_DEG = 45.0  # of the joint that jumps most
 MIN_JOINT_JUMP_DEG = 5.0  # of each joint that counts as jumping
 JUMP_RATIO = 1.5  # the jump of such a joint over its largest later step

@@ -24,7 +24,7 @@ from keypose.library.descriptors import Description, Windows, describe_body
 from keypose.library.descriptors.description import Posture, posture
 from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable, build_body_swing_table
-from keypose.model import Motion, Skeleton
+from keypose.model import Motion, Skeleton, list_notes
 from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions
 from keypose.pictures.strip import strip
 from keypose.storage import encode_kps
@@ -215,7 +215,7 @@ def prepare_clip(source: SourceFile, tolerance_mm: float | None) -> PreparedClip
         stored.suffix,
         analyse(source.motion),
         stored.tolerance_mm,
-        source.motion.notes,
+        list_notes(source.motion),
         source.conversion,
     )
 
@@ -338,7 +338,8 @@ def _try_read_standalone(content: FileContent, placeholder: Path, limits: Limits
 
 def _have_same_frames(motion: Motion, other: Motion) -> bool:
     """Return whether two motions have the same frames, whatever their notes."""
-    return encode_motion(replace(motion, notes=())).hash == encode_motion(replace(other, notes=())).hash
+    first, second = (encode_motion(replace(each, notes=(), tolerance_mm=None)) for each in (motion, other))
+    return first.hash == second.hash
 
 
 def read_standalone(content: FileContent, placeholder: Path, limits: Limits) -> Motion:

@@ -2,7 +2,7 @@
 
 from keypose.model.features import Column, EdgeCosts, Features, InbetweenCosts
 from keypose.model.keyed_motion import Curves, KeyedMotion, Residual, SpanPosition
-from keypose.model.motion import FootContacts, Motion, Pose, concatenate
+from keypose.model.motion import FootContacts, Motion, Pose, concatenate, list_notes
 from keypose.model.selection import Cliff, Costs, Ladder, Selection
 from keypose.model.skeleton import Skeleton
 
@@ -24,4 +24,5 @@ __all__ = [
     "Skeleton",
     "SpanPosition",
     "concatenate",
+    "list_notes",
 ]

@@ -43,6 +43,7 @@ class KeyedMotion(Frozen):
     first_frame: int = 0
     reference_pose: Pose | None = None
     notes: tuple[str, ...] = ()
+    tolerance_mm: float | None = None  # of the frames that the keys were made from; None: exact
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -65,7 +66,7 @@ class KeyedMotion(Frozen):
         self._set_field("notes", tuple(self.notes))
         Motion(  # for its checks
             self.name, self.skeleton, self.fps, self.translations.values, self._quaternions(), self.up,
-            self.metres_per_unit, self.first_frame, self.reference_pose,
+            self.metres_per_unit, self.first_frame, self.reference_pose, (), self.tolerance_mm,
         )  # fmt: skip
 
     def _check_types(self) -> None:
@@ -195,6 +196,7 @@ class KeyedMotion(Frozen):
             first_frame=self.first_frame,
             reference_pose=self.reference_pose,
             notes=self.notes,
+            tolerance_mm=self.tolerance_mm,
         )
 
     def _check_frames(self, frames: ArrayLike) -> Floats:

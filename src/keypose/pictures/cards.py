@@ -11,7 +11,7 @@ import numpy as np
 
 from keypose.arrays import Floats, Ints
 from keypose.metrics import Score
-from keypose.model import KeyedMotion, Ladder, Motion, Selection
+from keypose.model import KeyedMotion, Ladder, Motion, Selection, list_notes
 from keypose.pictures.chart import Axis, Line, Mark, chart
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_x, frame_scale, horizontal_ticks
 from keypose.pictures.error_curve import MAX_CLIFFS, plot_errors
@@ -59,7 +59,11 @@ def motion_card(motion: Motion) -> str:
     body = build_body(motion)
     poses = FEW_POSES if MANY_BODY_PARTS < len(body.parts) <= MAX_SOLID_PARTS else POSES
     frames = np.unique(np.linspace(0, motion.n_frames - 1, poses).round().astype(int)).tolist()
-    return render_card(motion.name, [_strip(motion, frames)], _facts(motion, body) + note_facts(motion.notes))
+    return render_card(
+        motion.name,
+        [_strip(motion, frames)],
+        _facts(motion, body) + note_facts(list_notes(motion)),
+    )
 
 
 def _facts(motion: Motion, body: Body) -> list[tuple[str, str]]:
@@ -126,7 +130,7 @@ def keyed_card(keyed: KeyedMotion) -> str:
     return render_card(
         keyed.name,
         [draw_key_bar(*_thin_keys(keyed.keys, keyed.n_frames, heights), alt_text)],
-        facts + note_facts(keyed.notes),
+        facts + note_facts(list_notes(keyed)),
     )
 
 
@@ -217,7 +221,7 @@ def swings_card(swings: Swings) -> str:
         facts.insert(1, ("keys", f"{swings.n_keys:,} where swings are not near enough"))
     if swings.settings.left_out:
         facts.append(("left out", f"{len(swings.settings.left_out):,} joints, kept frame by frame"))
-    return render_card(swings.name, [_draw_timeline(swings)], facts + note_facts(swings.notes))
+    return render_card(swings.name, [_draw_timeline(swings)], facts + note_facts(list_notes(swings)))
 
 
 def _draw_timeline(swings: Swings) -> Picture:

@@ -12,6 +12,9 @@ from keypose.curves.keyed_motion import add_residual
 from keypose.errors import FormatError, LimitError
 from keypose.limits import Limits
 from keypose.model import KeyedMotion, Motion
+from keypose.storage.header.notes import pack_notes, unpack_notes
+from keypose.swings import Swings
+from keypose.swings.codec import pack, unpack
 
 ParseKeys = Callable[[bytes, str, Limits], KeyedMotion]  # (text of keys, file name, limits)
 MIN_INFLATED_BYTES, MAX_INFLATE_RATIO = 1 << 20, 100  # limits of the inflated size of keys
@@ -46,6 +49,18 @@ def inflate_text(data: bytes, source_name: str) -> bytes:
     if not decompressor.eof or decompressor.unused_data:
         raise FormatError(source_name, "the keys are cut short or too long")
     return text
+
+
+def pack_swings(swings: Swings) -> bytes:
+    """Return the block of swings; their tolerance is stored with the notes."""
+    return pack(replace(swings, notes=pack_notes(swings.notes, swings.tolerance_mm, swings.name)))
+
+
+def unpack_swings(data: bytes, source_name: str) -> Swings:
+    """Return the swings of a block."""
+    swings = unpack(data, where=source_name)
+    notes, tolerance_mm = unpack_notes(swings.notes)
+    return replace(swings, notes=notes, tolerance_mm=tolerance_mm)
 
 
 def remove_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:

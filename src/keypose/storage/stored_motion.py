@@ -14,16 +14,14 @@ from keypose.errors import FormatError, Hint, LimitError, ModelError, OptionErro
 from keypose.kinematics import Up
 from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits, limit_hint
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
-from keypose.storage.blocks import ParseKeys, inflate_text, is_detail_in_frames, restore_detail
+from keypose.storage.blocks import ParseKeys, inflate_text, is_detail_in_frames, restore_detail, unpack_swings
 from keypose.storage.byte_source import ByteSource, open_source
 from keypose.storage.container import DescribeContent, compute_checksum, read_contents
 from keypose.storage.group_reader import Damage, GroupReader, find_intact_spans, format_seconds, summarize_damage
 from keypose.storage.groups import LOSSLESS, NO_FRAMES, group_frames
 from keypose.storage.header.clip_header import ClipHeader
-from keypose.storage.tolerance_note import add_tolerance_note
 from keypose.swings import Swings
 from keypose.swings.block.byte_io import escape_message
-from keypose.swings.codec import unpack
 from keypose.validation import check_bool, check_int, check_number
 
 if TYPE_CHECKING:
@@ -102,6 +100,11 @@ class HeaderFields:
     def tolerance_mm(self) -> float | None:
         """Return the error bound in mm on a figure of 1.7 m; None: lossless, or no stored frames."""
         return self._header.tolerance_mm
+
+    @property
+    def source_tolerance_mm(self) -> float | None:
+        """Return the error bound of the motion that was stored, if it came from a lossy file; None: exact."""
+        return self._header.source_tolerance_mm
 
     @property
     def lossless(self) -> bool:
@@ -210,7 +213,7 @@ class StoredMotion(HeaderFields):
     def frames(self, start: int = 0, stop: int | None = None) -> Motion:
         """Return frames ``start`` up to ``stop``; only their groups are read. ``first_frame`` continues the numbering.
 
-        If the file has a tolerance, a note of the result states the error bound.
+        ``tolerance_mm`` of the result is that of the file and of its source together.
         """
         start = check_int("start", start, min_value=0)
         stop = self.n_frames if stop is None else min(check_int("stop", stop, min_value=0), self.n_frames)
@@ -234,12 +237,12 @@ class StoredMotion(HeaderFields):
                 (translations, rotations), self._group_reader.decode_frames(g, data), strict=True
             ):
                 array[low - start : high - start] = decoded[low - begin : high - begin]
-        tolerance_mm = self.tolerance_mm
-        notes = self.notes if tolerance_mm is None else add_tolerance_note(self.notes, tolerance_mm, self.name)
+        tolerances_mm = [mm for mm in (self.source_tolerance_mm, self.tolerance_mm) if mm is not None]
         try:
             return Motion(
                 self.name, self.skeleton, self.fps, freeze(translations), freeze(rotations), self.up,
-                self.metres_per_unit, self.first_frame + start, self.reference_pose, notes,
+                self.metres_per_unit, self.first_frame + start, self.reference_pose, self.notes,
+                sum(tolerances_mm) if tolerances_mm else None,
             )  # fmt: skip
         except ModelError as error:
             raise FormatError(self._source.name, escape_message(str(error))) from None
@@ -322,7 +325,7 @@ class StoredMotion(HeaderFields):
 
     def swings(self) -> Swings | None:
         """Return the swings of the file, rounded to 32 bits; None: it has none."""
-        return unpack(self._read_block("swings"), where=self._source.name) if self.has_swings else None
+        return unpack_swings(self._read_block("swings"), self._source.name) if self.has_swings else None
 
     def channels(self) -> ChannelTable | None:
         """Return the numbers of the BVH file that the motion was read from; None: not stored."""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion
-from keypose.storage.blocks import deflate_text
+from keypose.storage.blocks import deflate_text, pack_swings
 from keypose.storage.container import build_file
 from keypose.storage.groups import NO_FRAMES, WITHIN_TOLERANCE, CodedFrames, CodingError
 from keypose.storage.header.clip_header import ClipHeader
 from keypose.swings import Swings
 from keypose.swings.block.byte_io import escape_message
-from keypose.swings.codec import pack
 from keypose.validation import check_number
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def _encode_file(
     swings: Swings | None,
 ) -> bytes:
     keys_block = None if keys is None else deflate_text(keys)
-    swings_block = None if swings is None else pack(swings)
+    swings_block = None if swings is None else pack_swings(swings)
     header = ClipHeader(
         kind=coded_frames.kind,
         tolerance_mm=tolerance_mm,
@@ -99,6 +98,7 @@ def _encode_file(
         first_frame=clip.first_frame,
         reference_pose=clip.reference_pose,
         notes=clip.notes,
+        source_tolerance_mm=clip.tolerance_mm,
         parameters_bytes=len(coded_frames.parameters),
         pose_bytes=tuple(map(len, coded_frames.poses)),
         body_bytes=tuple(map(len, coded_frames.bodies)),

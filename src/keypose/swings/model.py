@@ -50,6 +50,7 @@ class Swings(Frozen):
     first_frame: int = 0
     reference_pose: Pose | None = None
     notes: tuple[str, ...] = ()
+    tolerance_mm: float | None = None  # of the frames that the swings were found in; None: exact
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -79,7 +80,7 @@ class Swings(Frozen):
         Motion(  # for its checks
             self.name, self.skeleton, self.fps, self.translations[None],
             np.array([[track.mean_rotation for track in self.tracks]]), self.up, self.metres_per_unit, self.first_frame,
-            self.reference_pose, self.notes,
+            self.reference_pose, self.notes, self.tolerance_mm,
         )  # fmt: skip
 
     def _check_types(self) -> None:
@@ -196,6 +197,7 @@ class Swings(Frozen):
             first_frame=self.first_frame,
             reference_pose=self.reference_pose,
             notes=self.notes,
+            tolerance_mm=self.tolerance_mm,
         )
 
     def simplify(self, level: float) -> Swings:

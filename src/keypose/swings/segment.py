@@ -90,6 +90,7 @@ def segment_motion(motion: Motion, settings: Settings) -> Swings:
         first_frame=motion.first_frame,
         reference_pose=motion.reference_pose,
         notes=motion.notes,
+        tolerance_mm=motion.tolerance_mm,
     )
     return result if settings.fallback is None else add_keys(motion, result, settings.fallback_deg)
 

@@ -23,7 +23,7 @@ from keypose.errors import FileError, Hint, OptionError
 from keypose.formats.acclaim.amc import AmcFrames, read_frames
 from keypose.formats.acclaim.asf import BOM, ROTATIONS, STRETCH, TRANSLATIONS, AcclaimSkeleton, read_skeleton
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES, Format, Source, gunzip, printable_text, read_bytes
-from keypose.formats.orientation import find_up, frames_to_skip
+from keypose.formats.orientation import FIRST_FRAME_NOTE, find_up, frames_to_skip
 from keypose.model import Motion, Pose
 from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
@@ -78,7 +78,7 @@ def _build_motion(
     skip = frames_to_skip(rotations, options.reference_pose)
     reference = Pose(translations[0], rotations[0]) if skip else None
     if skip:
-        source.note("the first frame is a reference pose (T-pose), kept apart from the movement")
+        source.note(FIRST_FRAME_NOTE)
     translations, rotations = freeze(translations)[skip:], freeze(rotations)[skip:]
     return Motion(
         name=source.name,

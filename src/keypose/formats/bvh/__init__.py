@@ -18,7 +18,7 @@ from keypose import _core
 from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
 from keypose.formats.base import Format, Source
 from keypose.formats.bvh.write import write
-from keypose.formats.orientation import find_up, frames_to_skip, unique_names
+from keypose.formats.orientation import REFERENCE_POSE_NOTE, find_up, frames_to_skip, unique_names
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.options import MAX_FPS, MIN_FPS, LoadOptions
@@ -55,7 +55,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
     skip = frames_to_skip(rotations, options.reference_pose)
     reference = Pose(translations[0], rotations[0]) if skip else None
     if skip:
-        source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
+        source.note(REFERENCE_POSE_NOTE)
     translations, rotations = freeze(translations)[skip:], freeze(rotations)[skip:]
     return Motion(
         name=source.name,

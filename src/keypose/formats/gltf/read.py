@@ -28,7 +28,7 @@ from keypose.formats.gltf.curves import convert_to_own_unit, move_roots
 from keypose.formats.gltf.extras import KeyposeData, find_keypose_data
 from keypose.formats.gltf.nodes import LocalPoses, Nodes, make_rigid, read_nodes
 from keypose.formats.json_document import JsonObject
-from keypose.formats.orientation import frames_to_skip
+from keypose.formats.orientation import REFERENCE_POSE_NOTE, frames_to_skip
 from keypose.model import Motion, Pose, Skeleton
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS
 from keypose.options import LoadOptions
@@ -94,7 +94,7 @@ def _build_foreign_motion(scene: Scene, options: LoadOptions, poses: LocalPoses)
     skeleton = scene.skeleton(translations[0], np.ptp(translations, axis=0).max(axis=1) > MIN_MOVEMENT_UNITS)
     skip = frames_to_skip(rotations[1:], options.reference_pose)
     if skip:
-        source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
+        source.note(REFERENCE_POSE_NOTE)
     return Motion(
         name=scene.name,
         skeleton=skeleton,
@@ -117,7 +117,7 @@ def _build_keypose_motion(scene: Scene, options: LoadOptions, keypose_data: Keyp
     translations, rotations = map(freeze, own_poses)
     skip = 0 if keypose_data.has_reference_pose else frames_to_skip(rotations[1:], options.reference_pose)
     if skip:
-        source.note("frame 0 is a reference pose (T-pose), kept apart from the movement")
+        source.note(REFERENCE_POSE_NOTE)
     return Motion(
         name=scene.name,
         skeleton=keypose_data.skeleton,

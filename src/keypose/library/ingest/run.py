@@ -42,6 +42,7 @@ from keypose.library.metadata import ClipMetadata, default_name, default_source
 from keypose.library.records import Clip, IngestCounts, IngestFailure, IngestProgress, IngestReport
 from keypose.library.rows import clean_note, clean_tags
 from keypose.library.store import Store
+from keypose.model import list_notes
 from keypose.options import DEFAULT_LOAD_OPTIONS, LoadKeywords, LoadOptions
 from keypose.validation import check_bool, check_int, check_text
 
@@ -203,7 +204,7 @@ class IngestRun:
             metadata,
             self._job(path, source.content, DEFAULT_LOAD_OPTIONS),
             warnings,
-            source.motion.notes,
+            list_notes(source.motion),
             source.conversion,
         )
 

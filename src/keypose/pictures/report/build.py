@@ -17,7 +17,7 @@ from keypose.batch.file_discovery import resolve_frame_range
 from keypose.batch.unbake import DEFAULT_METHOD, load_capture, shift_frame_options
 from keypose.errors import FileError, Hint, OptionError
 from keypose.formats.base import write_atomically
-from keypose.model import Motion
+from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.pictures.comparison import comparison_page
 from keypose.pictures.page import Cell, escape_text, page, table
@@ -179,7 +179,7 @@ def run_report_job(job: ReportJob) -> ReportJobResult:
     }
     settings = ReportSettings(job.method, job.keys, job.tolerance_mm, job.auto, key_options, curve_options)
     source = Source(job.source, _sha256(job.source), job.frames, job.fps, job.key_options, job.load_options)
-    return ReportJobResult(build_clip_report(analyse_motion(clip, settings, source), job.id), motion.notes)
+    return ReportJobResult(build_clip_report(analyse_motion(clip, settings, source), job.id), list_notes(motion))
 
 
 def _sha256(path: Path) -> str:

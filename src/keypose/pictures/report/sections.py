@@ -10,7 +10,7 @@ import numpy as np
 from keypose.api.compare.clip import compute_digest
 from keypose.api.select import select
 from keypose.arrays import Ints
-from keypose.model import Ladder, Selection
+from keypose.model import Ladder, Selection, list_notes
 from keypose.pictures.error_curve import plot_errors
 from keypose.pictures.figure import build_body
 from keypose.pictures.figure.body import build_solids
@@ -81,7 +81,7 @@ def _render_facts(analysis: ClipAnalysis) -> str:
         pairs.append(("error", f"{analysis.score.mean_mm:.2f} mm on average, {analysis.score.max_mm:.1f} mm at most"))
     if m.first_frame:
         pairs.append(("first frame", f"number {m.first_frame:,} in its source"))
-    return facts(pairs) + notes(m.notes)
+    return facts(pairs) + notes(list_notes(m))
 
 
 def _render_strip(analysis: ClipAnalysis, id: str) -> str:

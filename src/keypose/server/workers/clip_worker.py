@@ -28,6 +28,7 @@ from keypose.clip_edit import (
 )
 from keypose.clip_edit.clip_editor import LadderView, swing_bars
 from keypose.clip_edit.display_data import MEDIA_TYPE
+from keypose.model import list_notes
 from keypose.pictures.strip import strip
 from keypose.server.schema.clips import ClipDetails, ClipRow
 from keypose.server.schema.keys import Cliff, Comparison, LadderResponse, MethodComparison, Score, SelectionResponse
@@ -53,7 +54,7 @@ def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult
             "joint_groups": dict(motion_details.joint_groups),
             "contacts": dict(motion_details.contacts),
             "swings": [vars(bar) for bar in motion_details.swings],
-            "notes": editor.motion.notes,
+            "notes": list_notes(editor.motion),
         }
     )
     return TaskResult.from_model(details)

@@ -12,6 +12,7 @@ from keypose.options import MAX_FPS, MIN_FPS
 from keypose.storage.groups import LOSSLESS, NO_FRAMES, WITHIN_TOLERANCE, CodingError, group_count
 from keypose.storage.header.coder import EVEN_START, Coder, LimitExceeded
 from keypose.storage.header.names import code_text, initial_letter_models
+from keypose.storage.header.notes import pack_notes, unpack_notes
 from keypose.storage.header.numbers import code_decimals, code_number
 from keypose.storage.header.skeletons import code_pose, code_skeleton
 
@@ -45,6 +46,7 @@ class ClipHeader:
     body_bytes: tuple[int, ...]
     keys_bytes: int | None  # None: there are no keys
     swings_bytes: int | None
+    source_tolerance_mm: float | None = None  # of the motion that was stored, if it came from a lossy file
 
     @property
     def n_groups(self) -> int:
@@ -82,7 +84,10 @@ def code_header(c: Coder, header: ClipHeader | None, limits: Limits, max_groups:
     reference_pose = (
         code_pose(c, skeleton, None if header is None else header.reference_pose) if has_reference_pose else None
     )
-    notes = _code_notes(c, None if header is None else header.notes)
+    texts = _code_notes(
+        c, None if header is None else pack_notes(header.notes, header.source_tolerance_mm, header.name)
+    )
+    notes, source_tolerance_mm = unpack_notes(texts)
     keys_bytes = _code_block_length(c, "keys", header, None if header is None else header.keys_bytes)
     swings_bytes = _code_block_length(c, "swings", header, None if header is None else header.swings_bytes)
     parameters_bytes = c.code_natural("coding", None if header is None else header.parameters_bytes)
@@ -90,7 +95,7 @@ def code_header(c: Coder, header: ClipHeader | None, limits: Limits, max_groups:
     body_bytes = _code_lengths(c, "body", n_groups, None if header is None else header.body_bytes)
     return ClipHeader(
         kind, tolerance_mm, name, skeleton, fps, n_frames, up, metres_per_unit, first_frame, reference_pose, notes,
-        parameters_bytes, pose_bytes, body_bytes, keys_bytes, swings_bytes,
+        parameters_bytes, pose_bytes, body_bytes, keys_bytes, swings_bytes, source_tolerance_mm,
     )  # fmt: skip
 
 
