@@ -65,6 +65,7 @@ CODES: Mapping[str, str] = {
     "needs_other_file": "the file refers to another file that is not there",
     "missing_buffer": "a glTF file refers to a buffer that is not there",
     "needs_rebuild": "a library has to be rebuilt first",
+    "unneeded_file": "a file was sent together with others that it does not need",
     # LimitError
     "limit": "a file exceeds a limit",
     # MissingExtra
@@ -83,6 +84,22 @@ CODES: Mapping[str, str] = {
     "repaired": "a file was repaired while reading",
     # Command line
     "usage": "the command line is invalid",
+    # Server
+    "foreign_origin": "the request comes from a page of another site, or a browser does not state its origin",
+    "internal": "an error of Keypose itself",
+    "library_damaged": "the library is damaged",
+    "out_of_memory": "the work needs more memory than there is",
+    "request": "the request is invalid",
+    "request_timeout": "the request arrives too slowly",
+    "request_too_large": "the request is larger than the limit",
+    "timeout": "the work took too long and was stopped",
+    "too_many_requests": "too many requests at once",
+    "unauthorized": "the token or cookie is missing",
+    "unknown_page": "there is no page at this address",
+    "unknown_strip": "the clip has no strip picture",
+    "worker": "a worker process has ended or cannot be started",
+    "wrong_host": "the host name of the request is not that of the server",
+    "wrong_method": "the address does not support this method",
 }
 
 
@@ -267,11 +284,12 @@ class LimitError(FormatError):
 
 
 class MissingExtra(KeyposeError, ImportError):  # noqa: N818
-    """An optional dependency is not installed; ``install_hint`` says how to install it."""
+    """An optional dependency is not installed: ``requirement``, such as "reading USD needs", and ``install_hint``."""
 
     code = "missing_extra"
 
     def __init__(self, problem: str, install_hint: str | None = None, **fields: Any) -> None:
+        self.requirement = problem
         self.install_hint = install_hint
         super().__init__(problem if install_hint is None else f"{problem}: {install_hint}", **fields)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from keypose.clip_edit import pack_arrays
 from keypose.errors import ModelError
+from support.errors import raises
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -54,7 +55,7 @@ def test_wide_types_are_narrowed() -> None:
 
 
 def test_invalid_headers() -> None:
-    with pytest.raises(ModelError, match="'arrays' of its own"):
+    with raises(ModelError, problem="packet: a header with 'arrays' of its own", expected="any other names"):
         pack_arrays({"arrays": 1}, {})
     with pytest.raises(ValueError, match="not JSON compliant"):
         pack_arrays({"x": float("nan")}, {})

@@ -12,7 +12,8 @@ import pytest
 from fastapi.routing import APIRoute
 
 import keypose as kp
-from keypose.server.error_responses import HTTP_STATUS
+from keypose.errors import CODES
+from keypose.server.error_responses import RESPONSES
 from keypose.server.routes import ROUTERS
 from support.live_server import start_server
 
@@ -42,8 +43,12 @@ def test_documented_routes_match_routes() -> None:
 
 def test_error_codes_are_documented() -> None:
     rows = [line for line in DOCS.splitlines() if line.startswith("| ")]
-    for code, status in HTTP_STATUS.items():
-        assert any(f"`{code}`" in row and str(status) in row.split("|")[1] for row in rows), (code, status)
+    for code, kind in RESPONSES.items():
+        assert any(f"`{code}`" in row and str(kind.status) in row.split("|")[1] for row in rows), (code, kind.status)
+
+
+def test_codes_of_responses_have_a_meaning() -> None:
+    assert set(RESPONSES) - set(CODES) == set()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")

@@ -8,13 +8,16 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import httpx
 import pytest
 
 import keypose as kp
+from keypose.server.workers.upload_worker import BUFFER_HINT, SKELETON_HINT
 from support.acclaim_pair import ASF, amc
+from support.errors import check_error_response
 from support.gltf_pair import gltf
 from support.live_server import MAX_UPLOAD_BYTES, LiveServer, until
 from support.upload_requests import bvh, send, uploaded_files
@@ -39,12 +42,10 @@ def add_from_folder(folder: Path, name: str, files: dict[str, bytes]) -> str:
         return library.add(folder / name).hash
 
 
-def get_error(response: httpx.Response, live: LiveServer) -> dict[str, str]:
+def check_rejected(response: httpx.Response, live: LiveServer, **fields: Any) -> dict[str, Any]:
     """Return the error of a rejected upload; check that no file is left and no path is disclosed."""
-    assert response.status_code == 422, response.text
     assert uploaded_files(live) == set() and "keypose-uploads" not in response.text
-    error: dict[str, str] = response.json()["error"]
-    return error
+    return check_error_response(response, 422, **fields)
 
 
 def test_amc_with_asf(client: httpx.Client, live: LiveServer, tmp_path: Path) -> None:
@@ -78,39 +79,36 @@ def test_gltf_with_buffers(client: httpx.Client, live: LiveServer, tmp_path: Pat
 
 def test_gltf_without_buffer(client: httpx.Client, live: LiveServer) -> None:
     data, (buffer,) = gltf(short_walk(40), "walk.bin")
-    without_buffer = get_error(send(client, data, "my walk.gltf"), live)
-    assert (
-        "'walk.bin'" in without_buffer["message"] and "Select the .gltf and its .bin together" in without_buffer["hint"]
-    )
-    other = get_error(send_with_companions(client, data, "my walk.gltf", {"run.bin": buffer}), live)
-    assert "'walk.bin': not among the files that came with it ('run.bin')" in other["message"]
-    assert other["hint"] == without_buffer["hint"]
+    fields = {"code": "missing_buffer", "path": "my walk.gltf", "hint": BUFFER_HINT}
+    without_buffer = check_rejected(send(client, data, "my walk.gltf"), live, **fields)
+    assert "'walk.bin'" in without_buffer["problem"]
+    other = check_rejected(send_with_companions(client, data, "my walk.gltf", {"run.bin": buffer}), live, **fields)
+    assert "'walk.bin'" in other["problem"] and "'run.bin'" in other["problem"]
     two, buffers = gltf(short_walk(40), "a.bin", "b.bin")
-    incomplete = get_error(send_with_companions(client, two, "walk.gltf", {"a.bin": buffers[0]}), live)
-    assert incomplete["message"].startswith("walk.gltf: buffers[1].uri: 'b.bin'")
+    response = send_with_companions(client, two, "walk.gltf", {"a.bin": buffers[0]})
+    incomplete = check_rejected(response, live, code="missing_buffer", path="walk.gltf")
+    assert incomplete["problem"].startswith("buffers[1].uri: 'b.bin'")
 
 
 def test_buffer_of_another_file(client: httpx.Client, live: LiveServer) -> None:
     data, (buffer,) = gltf(short_walk(50), "walk.bin")
-    error = get_error(send_with_companions(client, data, "walk.gltf", {"walk.bin": buffer[:-8]}), live)
-    assert error["message"].startswith("walk.gltf: buffers[0] holds ")
+    response = send_with_companions(client, data, "walk.gltf", {"walk.bin": buffer[:-8]})
+    error = check_rejected(response, live, path="walk.gltf")
+    assert error["problem"].startswith("buffers[0] holds ")
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "suffixes"),
+    ("data", "name", "code", "hint"),
     [
-        (ASF, "07.asf", (".amc", ".asf")),
-        (amc(), "07_05.amc", (".amc", ".asf")),
-        (gzip.compress(amc()), "x.amc.gz", (".amc", ".asf")),
-        (bytes(range(256)), "walk.bin", (".gltf", ".bin")),
+        (ASF, "07.asf", "no_animation", SKELETON_HINT),
+        (amc(), "07_05.amc", "needs_other_file", SKELETON_HINT),
+        (gzip.compress(amc()), "x.amc.gz", "needs_other_file", SKELETON_HINT),
+        (bytes(range(256)), "walk.bin", "no_animation", BUFFER_HINT),
     ],
     ids=["an .asf", "an .amc", "a packed .amc", "a .bin"],
 )
-def test_incomplete_pair(
-    client: httpx.Client, live: LiveServer, data: bytes, name: str, suffixes: tuple[str, ...]
-) -> None:
-    error = get_error(send(client, data, name), live)
-    assert error["message"].startswith(f"{name}: ") and all(item in error["hint"] for item in suffixes)
+def test_incomplete_pair(client: httpx.Client, live: LiveServer, data: bytes, name: str, code: str, hint: str) -> None:
+    check_rejected(send(client, data, name), live, code=code, path=name, hint=hint)
 
 
 def _paths_to(path: Path, live: LiveServer, library: Path) -> list[str]:
@@ -131,8 +129,9 @@ def test_uris_open_no_files(client: httpx.Client, live: LiveServer, library_path
     for uri in (*_paths_to(path, live, library_path), "/etc/passwd", "../clips.db", *invalid_uris):
         data, _ = gltf(motion, uri)
         for companions in ({}, {"walk.bin": buffer}, {str(path): buffer}):
-            error = get_error(send_with_companions(client, data, "walk.gltf", companions), live)
-            assert error["message"].startswith("walk.gltf: buffers[0]"), uri
+            response = send_with_companions(client, data, "walk.gltf", companions)
+            error = check_rejected(response, live, path="walk.gltf")
+            assert error["problem"].startswith("buffers[0]"), uri
 
 
 def test_companion_names_are_not_paths(client: httpx.Client, live: LiveServer, tmp_path: Path) -> None:
@@ -143,46 +142,57 @@ def test_companion_names_are_not_paths(client: httpx.Client, live: LiveServer, t
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("params", "fields"),
     [
-        ({"companion": "07.asf", "companion_bytes": len(ASF + amc())}, "expected a file behind them"),
-        ({"companion": "07.asf", "companion_bytes": 10**15}, "expected a file behind them"),
-        ({"companion": "07.asf", "companion_bytes": -1}, "companion_bytes"),
-        ({"companion": "07.asf"}, "expected for each a size and a name of its own"),
-        ({"companion_bytes": len(ASF)}, "expected for each a size and a name of its own"),
-        ({"companion": "a/", "companion_bytes": 4}, "expected for each a size and a name of its own"),
-        ({"companion": ["a/x", "b/x"], "companion_bytes": [4, 4]}, "expected for each a size and a name of its own"),
-        ({"companion": list("abcdefghijklmnopqrstu"), "companion_bytes": [1] * 21}, "companion"),
-        ({"companion": ["a", "b"], "companion_bytes": [4, len(ASF) - 4]}, "expected its .asf and no other file"),
+        ({"companion": "07.asf", "companion_bytes": len(ASF + amc())}, {"expected": "a file behind them"}),
+        ({"companion": "07.asf", "companion_bytes": 10**15}, {"expected": "a file behind them"}),
+        ({"companion": "07.asf", "companion_bytes": -1}, {"option": "companion_bytes.0"}),
+        ({"companion": "07.asf"}, {"expected": "for each a size and a name of its own"}),
+        ({"companion_bytes": len(ASF)}, {"expected": "for each a size and a name of its own"}),
+        ({"companion": "a/", "companion_bytes": 4}, {"expected": "for each a size and a name of its own"}),
+        (
+            {"companion": ["a/x", "b/x"], "companion_bytes": [4, 4]},
+            {"expected": "for each a size and a name of its own"},
+        ),
+        ({"companion": list("abcdefghijklmnopqrstu"), "companion_bytes": [1] * 21}, {"option": "companion"}),
     ],
     ids=str,
 )
-def test_invalid_companions(client: httpx.Client, live: LiveServer, params: dict[str, object], message: str) -> None:
+def test_invalid_companions(
+    client: httpx.Client, live: LiveServer, params: dict[str, object], fields: dict[str, str]
+) -> None:
     response = send(client, ASF + amc(), "07_05.amc", **params)
-    assert response.status_code in (400, 422) and message in response.json()["error"]["message"]
+    status, code = (422, "request") if "option" in fields else (400, "option")
+    check_error_response(response, status, code=code, **fields)
     assert "keypose-uploads" not in response.text and uploaded_files(live) == set()
+
+
+def test_other_companions_than_the_skeleton(client: httpx.Client, live: LiveServer) -> None:
+    response = send(client, ASF + amc(), "07_05.amc", companion=["a", "b"], companion_bytes=[4, len(ASF) - 4])
+    error = check_rejected(response, live, path="07_05.amc")
+    assert "'a', 'b'" in error["problem"] and ".asf" in error["problem"]
 
 
 def test_error_in_companion(client: httpx.Client, live: LiveServer) -> None:
     broken = ASF.replace(b"length 4", b"length x")
-    error = get_error(send_with_companions(client, amc(), "07_05.amc", {"a/07.asf": broken}), live)
-    assert error["message"].startswith("07.asf:") and error["line"]
+    response = send_with_companions(client, amc(), "07_05.amc", {"a/07.asf": broken})
+    assert check_rejected(response, live, path="07.asf")["line"]
     other = ASF.replace(b"thigh", b"upper")
-    error = get_error(send_with_companions(client, amc(), "07_05.amc", {"07.asf": other}), live)
-    assert error["message"].startswith("07_05.amc:") and "in 07.asf" in error["message"]
+    response = send_with_companions(client, amc(), "07_05.amc", {"07.asf": other})
+    assert "in 07.asf" in check_rejected(response, live, path="07_05.amc")["problem"]
 
 
 def test_unneeded_companion(client: httpx.Client, live: LiveServer, tmp_path: Path) -> None:
     kp.save(short_walk(80), tmp_path / "whole.gltf")
     embedded = (tmp_path / "whole.gltf").read_bytes()
-    for data, message in (
-        (bvh(tmp_path, 2), "BVH needs no other file, expected it without 07.asf"),
-        (embedded, "refers to no other file, expected it without 07.asf"),
-        (ASF, "a skeleton without motion"),
-        (b"nonsense", "starts with b'nonsense'"),
+    for data, fields in (
+        (bvh(tmp_path, 2), {"code": "unneeded_file", "expected": "it without 07.asf"}),
+        (embedded, {"code": "unneeded_file", "expected": "it without 07.asf"}),
+        (ASF, {"code": "no_animation"}),
+        (b"nonsense", {"line": None}),
     ):
-        error = get_error(send_with_companions(client, data, "walk.amc", {"07.asf": ASF}), live)
-        assert error["message"].startswith(f"walk.amc: {message}")
+        response = send_with_companions(client, data, "walk.amc", {"07.asf": ASF})
+        check_rejected(response, live, path="walk.amc", **fields)
 
 
 def test_notes_about_companion(client: httpx.Client) -> None:
@@ -195,7 +205,7 @@ def test_notes_about_companion(client: httpx.Client) -> None:
 def test_limits_of_companions(client: httpx.Client, live: LiveServer) -> None:
     bomb = gzip.compress(b":version 1.10\n" + b" " * (200 << 20), 9)
     compressed = send_with_companions(client, amc(), "07_05.amc", {"07.asf": bomb})
-    assert compressed.status_code == 413 and compressed.json()["error"]["message"].startswith("07.asf: ")
+    check_error_response(compressed, 413, code="limit", path="07.asf")
     large = send_with_companions(client, amc(), "07_05.amc", {"07.asf": ASF + b" " * MAX_UPLOAD_BYTES})
     assert large.status_code == 413 and uploaded_files(live) == set()
 

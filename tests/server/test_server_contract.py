@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from keypose.server.app import OPENAPI_PATH
 from keypose.server.middleware.headers import DEFAULT_HEADERS
 from keypose.server.routes import ROUTERS
+from keypose.server.schema import ErrorDetails
 from support.live_server import LiveServer
 
 
@@ -35,8 +36,13 @@ def _assert_error(response: httpx.Response, status: int | None = None) -> None:
         assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     error = response.json()["error"]
-    assert set(error) == {"code", "message", "line", "hint"}
-    assert error["code"] and error["message"] and "Traceback" not in response.text and "/work" not in response.text
+    assert set(error) == set(ErrorDetails.model_fields) and error["status"] == response.status_code
+    assert (
+        error["code"]
+        and error["problem"] in error["message"] != ""
+        and "Traceback" not in response.text
+        and "/work" not in response.text
+    )
 
 
 def _assert_secure(response: httpx.Response) -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 import keypose as kp
+from support.errors import check_error_response
 from support.live_server import LiveServer, start_server
 
 MANY_PARAMETERS = "&".join(["a"] * 1001)
@@ -96,5 +97,5 @@ def test_damaged_library(library_template: Path, tmp_path: Path) -> None:
     blob.write_bytes(b"damaged")
     with start_server(tmp_path / "log", folder / "clips.db") as live, live.client() as client:
         response = client.get(f"/api/clips/{clip.hash}/frames")
-        assert response.status_code == 500 and response.json()["error"]["code"] == "LibraryDamaged"
-        assert "verify" in response.json()["error"]["hint"] and str(tmp_path) not in response.text
+        error = check_error_response(response, 500, code="library_damaged")
+        assert error["hint"] == "On the server, run: keypose library verify" and str(tmp_path) not in response.text

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import keypose as kp
+from support.errors import check_error_response
 from support.live_server import until
 
 
@@ -112,9 +113,9 @@ def test_search_matches_library(client: httpx.Client, hashes: dict[str, str], li
 
         def get_hits(request_payload: dict[str, Any] = request_payload) -> list[tuple[Any, ...]]:
             hits = client.post("/api/search", json=request_payload).json()["hits"]
-            return [(hit["clip"]["hash"], hit["score"], hit["start"], hit["end"], hit["explanation"]) for hit in hits]
+            return [(hit["clip"]["hash"], hit["score"], hit["start"], hit["end"], hit["body_parts"]) for hit in hits]
 
-        expected_hits = [(hit.clip.hash, hit.score, hit.start, hit.end, hit.explanation) for hit in hits]
+        expected_hits = [(hit.clip.hash, hit.score, hit.start, hit.end, list(hit.body_parts)) for hit in hits]
         until(
             lambda get_hits=get_hits, expected_hits=expected_hits: get_hits() == expected_hits
         )  # other tests have just changed the library
@@ -177,7 +178,7 @@ def test_drafts_and_conflicts(client: httpx.Client, walk: str) -> None:
     second = client.put(path, json={**payload, "n_applied": 0}, headers={"If-Match": f'"{first["revision"]}"'}).json()
     assert second["revision"] > first["revision"] and client.get(path).json()["n_applied"] == 0
     conflict = client.put(path, json=payload, headers={"If-Match": str(first["revision"])})
-    assert conflict.status_code == 409 and conflict.json()["error"]["code"] == "Conflict"
+    check_error_response(conflict, 409, code="conflict")
     undo_states = [{"n_steps": 0, "residual": 0.0}, {"n_steps": 0, "residual": 0.4}, {"n_steps": 1, "residual": 0.4}]
     third = {"draft": {**draft, "residual": 0.4}, "n_applied": 0, "undo_states": undo_states, "undo_index": 1}
     saved = client.put(path, json=third, headers={"If-Match": str(second["revision"])}).json()

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from support.errors import check_error_response
 from support.live_server import MAX_UPLOAD_BYTES, MAX_UPLOADS, LiveServer, until
 from support.upload_requests import bvh, send, uploaded_files
 
@@ -97,8 +98,7 @@ def test_invalid_file_has_line_and_hint(client: httpx.Client, tmp_path: Path) ->
     at = next(k for k, line in enumerate(lines) if b"CHANNELS 3" in line)
     lines[at] = lines[at].replace(b"CHANNELS 3", b"CHANNELS 5")
     response = send(client, b"\n".join(lines), "../broken.bvh")
-    error = response.json()["error"]
-    assert response.status_code == 422 and error["code"] == "FormatError" and error["line"] == at + 1
+    error = check_error_response(response, 422, path="broken.bvh", line=at + 1)
     assert error["message"].startswith(f"broken.bvh:{at + 1}: ") and f"line {at + 1}" in error["hint"]
 
 
@@ -120,7 +120,7 @@ def test_zip_bomb(client: httpx.Client) -> None:
     bomb = gzip.compress(b"HIERARCHY\n" + b" " * (200 << 20), 9)
     assert len(bomb) < 1 << 20
     response = send(client, bomb, "bomb.bvh.gz")
-    assert response.status_code == 413 and response.json()["error"]["code"] == "LimitError"
+    check_error_response(response, 413, code="limit", path="bomb.bvh.gz")
 
 
 def test_limits_of_a_file(client: httpx.Client) -> None:
@@ -131,10 +131,8 @@ def test_limits_of_a_file(client: httpx.Client) -> None:
     row = " ".join(["0"] * 3 * deep)
     data = f"HIERARCHY\n{text}{end}MOTION\nFrames: 1\nFrame Time: 0.1\n{row}\n"
     response = send(client, data.encode(), "deep.bvh")
-    error = response.json()["error"]
-    assert (
-        response.status_code == 413 and error["code"] == "LimitError" and "depth" in error["message"] and error["line"]
-    )
+    error = check_error_response(response, 413, code="limit", path="deep.bvh")
+    assert "depth" in error["problem"] and error["line"]
 
 
 def test_max_uploads(live: LiveServer, client: httpx.Client, tmp_path: Path) -> None:
@@ -145,7 +143,7 @@ def test_max_uploads(live: LiveServer, client: httpx.Client, tmp_path: Path) -> 
         connection.sendall(head.encode())
     until(lambda: len(uploaded_files(live)) >= MAX_UPLOADS)
     response = send(client, data[0], "one more.bvh")
-    assert response.status_code == 429 and response.json()["error"]["code"] == "TooManyRequests"
+    check_error_response(response, 429, code="too_many_requests")
     for connection in connections:
         connection.close()
     until(lambda: not uploaded_files(live))
@@ -181,8 +179,8 @@ def test_killed_worker_is_replaced(live: LiveServer, client: httpx.Client, tmp_p
     for pid in live.children():
         os.kill(pid, signal.SIGKILL)
     thread.join()
-    assert responses[0].status_code == 503 and "SIGKILL" in responses[0].json()["error"]["message"]
-    assert responses[0].headers["retry-after"] and responses[0].json()["error"]["hint"]
+    error = check_error_response(responses[0], 503, code="worker")
+    assert "SIGKILL" in error["problem"] and responses[0].headers["retry-after"] and error["hint"]
     assert send(client, bvh(tmp_path, 88, 44), "next.bvh").status_code == 201
     clip = client.get("/api/clips", params={"text": "next"}).json()["clips"][0]["hash"]
     assert client.get(f"/api/clips/{clip}").status_code == 200

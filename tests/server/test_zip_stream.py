@@ -50,7 +50,7 @@ def test_files_are_streamed_and_errors_listed() -> None:
         assert archive.read("Walk (2).bvh") == b"b" * 5000
         rows = json.loads(archive.read(MANIFEST))["clips"]
     assert [row["file"] for row in rows] == ["walk.bvh", "Walk (2).bvh", None, "_.._x.bvh"]
-    assert rows[2]["error"]["message"] == "it cannot be made" and rows[3]["name"] == "../../x"
+    assert rows[2]["error"]["problem"] == "it cannot be made" and rows[3]["name"] == "../../x"
 
 
 @pytest.mark.parametrize(("suffix", "method"), [(".glb", zipfile.ZIP_STORED), (".bvh", zipfile.ZIP_DEFLATED)])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import httpx
 import pytest
 
 from keypose.errors import MessageFields
@@ -26,3 +27,13 @@ def raises(kind: type[Error], **fields: Any) -> Iterator[pytest.ExceptionInfo[Er
     assert type(info.value) is kind, repr(info.value)
     found = {name: getattr(info.value, name) for name in fields}
     assert found == fields, str(info.value)
+
+
+def check_error_response(response: httpx.Response, status: int, **fields: Any) -> dict[str, Any]:
+    """Check an error response of the server by its status and fields; return the error."""
+    assert response.status_code == status, response.text
+    error: dict[str, Any] = response.json()["error"]
+    assert error["status"] == status and error["message"].endswith(error["problem"]), error
+    assert error["code"] and fields, "expected at least one field"
+    assert {name: error[name] for name in fields} == fields, error
+    return error

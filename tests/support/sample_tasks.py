@@ -82,12 +82,12 @@ def _resident() -> int:
 
 def fail(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     raise {
-        "FormatError": FormatError("walk.bvh", "5 channels", line=41),
-        "LibraryDamaged": FormatError("/secret/folder/clips.db", "the database is damaged"),
-        "LimitError": LimitError("walk.bvh", "too many joints"),
-        "MissingExtra": MissingExtra("reading USD needs", "pip install 'keypose[usd]'"),
-        "OptionError": OptionError("keys=0, expected more"),
-        "UnknownJoint": UnknownJoint("hed", ["head"]),
+        "format": FormatError("walk.bvh", "5 channels", line=41),
+        "library_damaged": FormatError("/secret/folder/clips.db", "the database is damaged"),
+        "limit": LimitError("walk.bvh", "too many joints"),
+        "missing_extra": MissingExtra("reading USD needs", "pip install 'keypose[usd]'"),
+        "option": OptionError(option="keys", value=0, expected="more"),
+        "joint": UnknownJoint("hed", ["head"]),
         "bug": ZeroDivisionError("/secret/folder"),
     }[payload["code"]]
 

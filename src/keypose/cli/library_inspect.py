@@ -264,5 +264,4 @@ def _explanation(hit: Hit, max_parts: int) -> str:
     """Return what agrees, at most ``max_parts`` body parts; the span has its own columns."""
     if hit.details.joint_distance_cm is not None:
         return f"{hit.details.joint_distance_cm:.1f} cm apart"
-    body_parts = dict.fromkeys(swing.body_part.replace("_", " ") for swing in hit.details.swings)
-    return ", ".join(list(body_parts)[:max_parts])
+    return ", ".join(part.replace("_", " ") for part in hit.body_parts[:max_parts])

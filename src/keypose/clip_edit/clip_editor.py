@@ -171,7 +171,9 @@ class ClipEditor:
         max_keys = int(ladder.counts[-1])
         max_error_mm = fitter.max_error_mm(fitter.fit(ladder.at(max_keys).frames))
         raise OptionError(
-            f"no selection of up to {max_keys} keys stays within {tolerance:g} mm",
+            f"cannot be kept with up to {max_keys} keys",
+            option="tolerance_mm",
+            value=tolerance,
             hint=f"with {max_keys} keys the largest error is {max_error_mm:.4g} mm",
         )
 
@@ -206,7 +208,7 @@ def select_keys(motion: Motion, spec: SelectionSpec, keys: int) -> Selection:
     view = compute_ladder_view(motion, replace(spec, max_keys=max(2, keys)))
     counts = [count for count in view.ladder.counts.tolist() if count <= keys]
     if not counts:
-        raise OptionError(f"{keys} keys", expected=f"at least {view.ladder.counts[0]} here")
+        raise OptionError(option="keys", value=keys, expected=f"at least {view.ladder.counts[0]} here")
     return view.ladder.at(counts[-1])
 
 

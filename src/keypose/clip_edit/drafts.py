@@ -94,7 +94,7 @@ def parse_draft(payload: Mapping[str, Any]) -> Draft:
 def _parse_steps(payload: Any, parse: Callable[[Any], Step]) -> tuple[Step, ...]:
     items = check_sequence("steps", payload)
     if len(items) > MAX_STEPS:
-        raise OptionError(f"{len(items)} steps", expected=f"at most {MAX_STEPS}")
+        raise OptionError(f"{len(items)} steps", option="draft", expected=f"at most {MAX_STEPS}")
     steps = []
     for number, item in enumerate(items, start=1):
         try:

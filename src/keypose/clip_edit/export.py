@@ -83,7 +83,9 @@ class ExportOptions:
             raise OptionError("several of frames, keys and draft", expected="one of them or none")
         for name, is_given in (("tolerance_mm", self.tolerance_mm is not None), ("lossless", self.lossless)):
             if is_given and (self.format in PICTURES or not motion_format(self.format).has_tolerance):
-                raise OptionError(f"{name} with {self.format}", expected="it with .kps alone")
+                raise OptionError(
+                    f"with {self.format}", option=name, value=getattr(self, name), expected="it with .kps alone"
+                )
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _choose_content(editor: ClipEditor, options: ExportOptions) -> Motion | Keye
     if result.keyed is None or result.swings is not None:
         return result.swings if options.format == SWINGS and result.swings is not None else result.motion
     if options.format == SWINGS:
-        raise OptionError(f"a draft of keys as {SWINGS}", expected="a draft of swings, or none")
+        raise OptionError("with a draft of keys", option="format", value=SWINGS, expected="a draft of swings, or none")
     has_residual = isinstance(draft, KeysDraft) and draft.residual > 0
     needs_sampling = has_residual and not motion_format(options.format).stores_residual
     return result.motion if needs_sampling else result.keyed

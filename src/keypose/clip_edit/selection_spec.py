@@ -63,8 +63,8 @@ class SelectionSpec:
         names = tuple(name for name in METHODS[self.method].options if name not in RESERVED_OPTIONS)
         for name in self.options:
             if name not in names:
-                expected = f"expected one of {', '.join(names)}" if names else "which has no options"
-                raise OptionError(f"option {name!r} of {self.method}, {expected}")
+                expected = f"one of {', '.join(names)}" if names else "none"
+                raise OptionError(f"is no option of {self.method}", option="options", value=name, expected=expected)
 
     @staticmethod
     def parse(payload: Mapping[str, Any]) -> SelectionSpec:
@@ -112,7 +112,8 @@ class SelectionSpec:
     def _check_supports(self, name: str) -> None:
         if name not in METHODS[self.method].options:
             supporting = ", ".join(row.name for row in METHODS.values() if name in row.options)
-            raise OptionError(f"{self.method} takes no {name}", expected=f"one of {supporting} with them")
+            expected = f"the method {supporting}"
+            raise OptionError(f"with {self.method}", option=name, value=getattr(self, name), expected=expected)
 
     def frame_range(self, motion: Motion) -> tuple[int, int]:
         """Return the first and the last frame of the range; OptionError if the motion has no such range."""
@@ -122,7 +123,8 @@ class SelectionSpec:
             end if self.last_frame is None else self.last_frame,
         )
         if first > last or last > end:
-            raise OptionError(f"frames {first} to {last}", expected=f"a range within 0 to {end}")
+            option = "first_frame" if last <= end else "last_frame"
+            raise OptionError(option=option, value=getattr(self, option), expected=f"a range within 0 to {end}")
         return first, last
 
     def ladder_max_keys(self, motion: Motion) -> int:
@@ -135,6 +137,7 @@ class SelectionSpec:
         if required > MAX_REQUIRED_KEYS:
             raise OptionError(
                 f"{n:,} frames at once would need {required:,} keys to begin with",
+                code="too_slow",
                 expected=f"a range of fewer frames, or another method: {FAST_METHOD} takes any number",
             )
         return max(2, min(n, max(min(max(MIN_LADDER_KEYS, n // FRAMES_PER_KEY), MAX_LADDER_KEYS), 2 * required)))

@@ -12,7 +12,7 @@ import numpy as np
 from keypose.clip_edit.display_data import DisplaySpace
 from keypose.curves.edit import Change, Edit
 from keypose.curves.edit.poses import SPACES
-from keypose.errors import OptionError, format_value
+from keypose.errors import OptionError
 from keypose.rotations import from_euler
 from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.swings.edit.angle_axis import POINTS
@@ -89,7 +89,7 @@ class Rotate(PoseStep):
         self._check_numbers("euler_degrees")
         self._set("space", check_choice("space", self.space, SPACES))
         if (self.quaternion is None) == (self.euler_degrees is None):
-            raise OptionError("rotate: say the turn in one way, quaternion or euler_degrees")
+            raise OptionError("the turn", subject="rotate", expected="either quaternion or euler_degrees")
 
     def apply(self, edit: Edit, space: DisplaySpace) -> Change:
         """Apply the step to ``edit`` and return the change."""
@@ -116,7 +116,7 @@ class _MoveStep(PoseStep):
         self._check_numbers("to")
         self._check_numbers("by")
         if (self.to is None) == (self.by is None):
-            raise OptionError(f"{self.op}: say where it goes in one way, to or by")
+            raise OptionError("the position", subject=self.op, expected="either to or by")
 
     def _target(self, space: DisplaySpace) -> dict[str, Any]:
         if self.to is not None:
@@ -255,20 +255,21 @@ class SwingStep:
         if self.index is not None:
             check_int("index", self.index, min_value=0)
             if self.op == "intensify":
-                raise OptionError("intensify: index", expected="none: it is for all swings of joints")
+                expected = "none: it is for all swings of joints"
+                raise OptionError(subject=self.op, option="index", value=self.index, expected=expected)
         for name in ("factor", "by_frames"):
             value = getattr(self, name)
             if name != parameter and value is not None:
-                raise OptionError(f"{self.op}: {name}={value!r}", expected="none")
+                raise OptionError(subject=self.op, option=name, value=value, expected="none")
             if name == parameter and value is None:
-                raise OptionError(f"{self.op}: no {name}", expected="one")
+                raise OptionError(subject=self.op, option=name, expected="a number")
         if self.factor is not None:
             object.__setattr__(self, "factor", check_number("factor", self.factor))
         if self.by_frames is not None:
             object.__setattr__(self, "by_frames", check_int("by_frames", self.by_frames))
         if self.anchor is not None:
             if self.op not in ANCHOR_OPERATIONS:
-                raise OptionError(f"{self.op}: anchor={format_value(self.anchor)}", expected="none")
+                raise OptionError(subject=self.op, option="anchor", value=self.anchor, expected="none")
             check_choice("anchor", self.anchor, POINTS)
 
     def apply(self, edit: SwingEdit) -> SwingChange:
@@ -293,7 +294,8 @@ class SwingStep:
         joint_swings = edit.swings[self.joint]
         if self.index >= len(joint_swings):
             expected = f"0 to {len(joint_swings) - 1}" if joint_swings else "none: it has no swings"
-            raise OptionError(f"swing {self.index} of {self.joint!r}", expected=expected)
+            problem = f"is no swing of {self.joint!r}"
+            raise OptionError(problem, option="index", value=self.index, expected=expected)
         return joint_swings[self.index]
 
 

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp
 import keypose
 from keypose.errors import KeyposeError
 from keypose.server.app_state import ClientDisconnected, open_app_state
-from keypose.server.error_responses import INTERNAL_ERROR_MESSAGE, error_details, error_response, http_status
+from keypose.server.error_responses import error_details, error_response
 from keypose.server.middleware import add_middleware
-from keypose.server.middleware.error_pages import LingeringResponse, refuse, wants_html
+from keypose.server.middleware.error_pages import refuse, respond_to_http_exception, wants_html
 from keypose.server.routes import ROUTERS
 from keypose.server.schema import ErrorResponse
 from keypose.server.settings import Settings
@@ -29,8 +29,8 @@ logger = logging.getLogger("keypose.server")
 OPENAPI_PATH = "/api/openapi.json"
 CLIENT_CLOSED_REQUEST = 499  # not read by anybody
 _NOT_FOUND_TEXTS = {
-    404: ("Page not found", "There is no page at this address."),
-    405: ("Method not allowed", "This address does not support requests of this kind."),
+    "unknown_page": ("Page not found", "There is no page at this address."),
+    "wrong_method": ("Method not allowed", "This address does not support requests of this kind."),
 }
 # FastAPI can send telemetry; nothing may leave this machine.
 _NO_TELEMETRY: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
@@ -91,39 +91,40 @@ def make_app(settings: Settings) -> FastAPI:
 
 async def _on_keypose_error(request: Request, error: KeyposeError) -> Response:
     details = error_details(error)
-    status = http_status(details)
-    if status >= 500:
+    if details.status >= 500:
         logger.error("%s %r: %s", request.method, request.url.path, error)
-    headers = {"Retry-After": "1"} if status in (429, 503) else None
-    return JSONResponse(ErrorResponse(error=details).model_dump(), status, headers=headers)
+    headers = {"Retry-After": "1"} if details.status in (429, 503) else None
+    return JSONResponse(ErrorResponse(error=details).model_dump(), details.status, headers=headers)
 
 
 async def _on_bad_request(request: Request, error: RequestValidationError) -> Response:
     if wants_html(request.scope):
-        return _respond_not_found(request, 404, {})
-    problems = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors()[:5]]
-    message = "; ".join(problems).removeprefix(": ") or "the request is not valid"
-    return JSONResponse(error_response("RequestError", message).model_dump(), 422)
+        return _respond_not_found(request, {}, code="unknown_page")
+    problems = [(".".join(map(str, each["loc"][1:])), each["msg"]) for each in error.errors()[:5]]
+    message = "; ".join(f"{option}: {problem}" if option else problem for option, problem in problems)
+    option = next((option for option, _ in problems if option), None)
+    payload = error_response(message or "the request is not valid", code="request", option=option)
+    return JSONResponse(payload.model_dump(), 422)
 
 
 async def _on_http_exception(request: Request, error: HTTPException) -> Response:
     headers = dict(error.headers or {})
-    if error.status_code in _NOT_FOUND_TEXTS:
-        return _respond_not_found(request, error.status_code, headers)
-    response_type = LingeringResponse if error.status_code == 413 else JSONResponse
-    payload = error_response("RequestError", str(error.detail)).model_dump()
-    return response_type(payload, error.status_code, headers=headers)
+    if error.status_code == 404:
+        return _respond_not_found(request, headers, code="unknown_page")
+    if error.status_code == 405:
+        return _respond_not_found(request, headers, code="wrong_method")
+    return respond_to_http_exception(error)
 
 
-def _respond_not_found(request: Request, status: int, headers: dict[str, str]) -> Response:
-    title, message = _NOT_FOUND_TEXTS[status]
+def _respond_not_found(request: Request, headers: dict[str, str], *, code: str) -> Response:
+    title, message = _NOT_FOUND_TEXTS[code]
     back = '<p><a href="/">Go to the library</a></p>'
-    return refuse(request.scope, status, "PageNotFound", title, message, headers=headers, body=back)
+    return refuse(request.scope, title, message, code=code, headers=headers, body=back)
 
 
 async def _on_unexpected(request: Request, error: Exception) -> Response:
     """Respond without details: ErrorMiddleware logs the exception."""
-    return JSONResponse(error_response("InternalError", INTERNAL_ERROR_MESSAGE).model_dump(), 500)
+    return JSONResponse(error_response(code="internal").model_dump(), 500)
 
 
 async def _on_disconnect(request: Request, error: Exception) -> Response:

@@ -1,61 +1,97 @@
-"""Exceptions as error responses: status, code, message and hint.
+"""Exceptions as error responses.
 
-Nothing about the machine is disclosed: no traceback, and of paths only the last component.
+Status and hint follow from the code of the error, in the table ``RESPONSES``. Nothing about the machine is disclosed:
+no traceback, and of paths only the last component.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
 from pathlib import PurePath
+from typing import Any
 
-from keypose.errors import FileError, FormatError, KeyposeError, MissingExtra
-from keypose.server.schema import ErrorDetails, ErrorResponse
+from keypose.errors import (
+    UNSET,
+    FormatError,
+    KeyposeError,
+    MissingExtra,
+    choose_text,
+    format_value,
+)
+from keypose.server.schema import MAX_INTEGER, MAX_TEXT, ErrorDetails, ErrorResponse
 
-INTERNAL_ERROR_MESSAGE = "an internal error of Keypose; details are in the log of the server"
 
-HTTP_STATUS: Mapping[str, int] = {
-    "ClipNotFound": 404,
-    "PageNotFound": 404,
-    "StripNotFound": 404,
-    "Conflict": 409,
-    "LimitError": 413,
-    "FormatError": 422,
-    "ModelError": 422,
-    "OptionError": 400,
-    "UnknownJoint": 400,
-    "RequestError": 422,
-    "MissingExtra": 501,
-    "TooManyRequests": 429,
-    "WorkerError": 503,
-    "MemoryError": 503,
-    "FileError": 500,
-    "LibraryDamaged": 500,
-    "DiskFull": 507,
+@dataclass(frozen=True)
+class ErrorKind:
+    """What errors of one code have in common."""
+
+    status: int
+    hint: str | None = None  # used if the error has none of its own
+    message: str | None = None  # replaces one that would disclose something about the machine
+
+
+_EXPORT_AGAIN = "Export the file again from the program that made it, preferably as BVH, GLB or USD."
+_DISK_HINT = "Free some space on the disk of the server."
+_FEWER_KEYS = "Try fewer keys or a shorter clip."
+
+# By code. A code that is missing here has the row of its class.
+RESPONSES: Mapping[str, ErrorKind] = {
+    "option": ErrorKind(400),
+    "joint": ErrorKind(400),
+    "unauthorized": ErrorKind(401),
+    "foreign_origin": ErrorKind(403),
+    "clip_in_trash": ErrorKind(404),
+    "unknown_clip": ErrorKind(404, "It may have been moved to the trash or deleted."),
+    "unknown_page": ErrorKind(404),
+    "unknown_strip": ErrorKind(404),
+    "wrong_method": ErrorKind(405),
+    "request_timeout": ErrorKind(408),
+    "conflict": ErrorKind(409, "It was saved in another window. Load that version, or replace it."),
+    "limit": ErrorKind(413, "Split the file into shorter clips, or export it with fewer joints or a lower frame rate."),
+    "request_too_large": ErrorKind(413),
+    "wrong_host": ErrorKind(421),
+    "format": ErrorKind(422, _EXPORT_AGAIN),
+    "model": ErrorKind(422, _EXPORT_AGAIN),
+    "needs_other_file": ErrorKind(
+        422, "On the server, put it in one folder with the files it needs and run: keypose library add FILE"
+    ),
+    "request": ErrorKind(422),
+    "too_many_requests": ErrorKind(429, "Wait a moment and try again."),
+    "error": ErrorKind(500),
+    "file": ErrorKind(
+        500,
+        "Check the log of the server and the disk of the library.",
+        "a file of the library cannot be read or written",
+    ),
+    "internal": ErrorKind(500, message="an internal error of Keypose; details are in the log of the server"),
+    "library_damaged": ErrorKind(500, "On the server, run: keypose library verify"),
+    "needs_rebuild": ErrorKind(500, "On the server, run: keypose library rebuild"),
+    "missing_extra": ErrorKind(501),
+    "out_of_memory": ErrorKind(503, _FEWER_KEYS, "the server does not have enough memory for this"),
+    "timeout": ErrorKind(503, _FEWER_KEYS),
+    "worker": ErrorKind(503, "Try again. If it fails again, try fewer keys or a shorter clip."),
+    "disk_full": ErrorKind(507, _DISK_HINT, "the disk of the server is full"),
 }
-_HINTS: Mapping[str, str] = {
-    "ClipNotFound": "It may have been moved to the trash or deleted.",
-    "Conflict": "It was saved in another window. Load that version, or replace it.",
-    "LimitError": "Split the file into shorter clips, or export it with fewer joints or a lower frame rate.",
-    "FormatError": "Export the file again from the program that made it, preferably as BVH, GLB or USD.",
-    "ModelError": "Export the file again from the program that made it, preferably as BVH, GLB or USD.",
-    "TooManyRequests": "Wait a moment and try again.",
-    "WorkerError": "Try again. If it fails again, try fewer keys or a shorter clip.",
-    "MemoryError": "Try fewer keys or a shorter clip.",
-    "FileError": "Check the log of the server and the disk of the library.",
-    "LibraryDamaged": "On the server, run: keypose library verify",
-    "DiskFull": "Free some space on the disk of the server.",
-}
+
+
+_CODES_OF_SOUND_LIBRARIES = ("needs_other_file", "needs_rebuild")
 
 
 class ClipNotFound(KeyposeError):  # noqa: N818 - reads better without "Error"
     """The library has no clip of that hash."""
 
+    code = "unknown_clip"
+
     def __init__(self, digest: str) -> None:
-        super().__init__(f"clip {digest[:12]} is not in the library")
+        super().__init__(f"clip {digest[:12]} is not in the library", value=digest)
 
 
 class StripNotFound(KeyposeError):  # noqa: N818
     """The clip has no strip."""
+
+    code = "unknown_strip"
 
     def __init__(self) -> None:
         super().__init__("there is no picture of this clip: it has too many joints to draw")
@@ -64,80 +100,96 @@ class StripNotFound(KeyposeError):  # noqa: N818
 class DiskFull(KeyposeError):  # noqa: N818
     """An upload cannot be written to disk."""
 
-    def __init__(self) -> None:
-        super().__init__("the disk of the server is full")
+    code = "disk_full"
 
 
 class TooManyRequests(KeyposeError):  # noqa: N818
     """More concurrent requests than are accepted."""
 
+    code = "too_many_requests"
+
 
 class WorkerError(KeyposeError):
     """The worker died or took too long."""
+
+    code = "worker"
 
 
 class TaskError(KeyposeError):
     """An error that a worker reported."""
 
     def __init__(self, details: ErrorDetails) -> None:
-        super().__init__(details.message)
+        super().__init__(details.message, code=details.code)
         self.details = details
 
 
 def error_details(error: BaseException) -> ErrorDetails:
-    """Return code, message and hint of an exception; unexpected exceptions disclose nothing."""
+    """Return the response to an exception; unexpected exceptions disclose nothing."""
     if isinstance(error, TaskError):
         return error.details
-    if isinstance(error, FormatError):
-        return _format_error_details(error)
-    code, message, hint = type(error).__name__, str(error), None
     if isinstance(error, MemoryError):
-        message = "the server does not have enough memory for this"
-    elif not isinstance(error, KeyposeError):
-        code, message = "InternalError", INTERNAL_ERROR_MESSAGE
-    elif isinstance(error, FileError):  # names a path of this machine
-        is_full = error.code == "disk_full"
-        code = "DiskFull" if is_full else "FileError"
-        message = "the disk of the library is full" if is_full else "a file of the library cannot be read or written"
-    else:
-        message, hint = _render_without_folder(error), _find_hint(error)
-    return ErrorDetails(code=code, message=message, line=None, hint=hint or _HINTS.get(code))
+        return build_details(code="out_of_memory")
+    if not isinstance(error, KeyposeError):
+        return build_details(code="internal")
+    if type(error) is FormatError and _is_in_library(error.path) and error.code not in _CODES_OF_SOUND_LIBRARIES:
+        error = error.with_fields(code="library_damaged", line=None, byte=None)
+    elif isinstance(error, MissingExtra) and error.install_hint is not None:
+        problem = f"{error.requirement} an extension that is not installed"
+        error = error.with_fields(problem=problem, hint=f"On the server, run: {error.install_hint}")
+    row_code = error.code if error.code in RESPONSES else type(error).code
+    if RESPONSES[row_code].message is not None:
+        return build_details(code=row_code)
+    return _build_from_fields(error, RESPONSES[row_code])
 
 
-def _render_without_folder(error: KeyposeError) -> str:
-    """Return the message without its hint, and with the last component of its path only."""
-    path = None if error.path is None else PurePath(error.path).name or error.path
-    return str(error.with_fields(path=path, hint=None))
+def build_details(problem: str = "", *, code: str, option: str | None = None) -> ErrorDetails:
+    """Return the response to an error that is no exception of this package."""
+    kind = RESPONSES[code]
+    text = kind.message or problem
+    return ErrorDetails(code=code, status=kind.status, message=text, problem=text, option=option, hint=kind.hint)
 
 
-def _format_error_details(error: FormatError) -> ErrorDetails:
-    """Return the details: uploads have bare names; an absolute path or a database is the library itself, damaged."""
-    message, hint = _render_without_folder(error), _find_hint(error)
-    is_library = PurePath(error.path).is_absolute() or "://" in error.path
-    code = "LibraryDamaged" if is_library and type(error) is FormatError else type(error).__name__
-    if code == "LibraryDamaged":
-        return ErrorDetails(code=code, message=message, line=None, hint=hint or _HINTS[code])
-    if hint is None and code == "FormatError" and error.line is not None:
+def error_response(problem: str = "", *, code: str, option: str | None = None) -> ErrorResponse:
+    """Return the body of the response to an error that is no exception of this package."""
+    return ErrorResponse(error=build_details(problem, code=code, option=option))
+
+
+def _build_from_fields(error: KeyposeError, kind: ErrorKind) -> ErrorDetails:
+    hint = error.hint if isinstance(error.hint, str) else kind.hint  # a Hint is for Python and the command line
+    if hint is _EXPORT_AGAIN and error.line is not None:
         hint = f"Fix line {error.line} in a text editor, or export the file again from the program that made it."
-    return ErrorDetails(code=code, message=message, line=error.line, hint=hint or _HINTS.get(code))
+    path = None if error.path is None else PurePath(error.path).name or error.path
+    return ErrorDetails(
+        code=error.code,
+        status=kind.status,
+        message=str(error.with_fields(path=path, hint=None)),
+        problem=str(error.with_fields(path=None, line=None, byte=None, subject=None, hint=None)),
+        path=path,
+        line=error.line,
+        subject=error.subject,
+        option=error.option,
+        value=_json_value(error.value),
+        expected=None if error.expected is None else choose_text(error.expected, "python"),
+        hint=hint,
+    )
 
 
-def _find_hint(error: KeyposeError) -> str | None:
-    """Return what to do about an error, by its code or its own hint; hints about Python or the command line are not."""
-    if isinstance(error, MissingExtra):
-        return None if error.install_hint is None else f"On the server, run: {error.install_hint}"
-    if error.code == "needs_rebuild":
-        return "On the server, run: keypose library rebuild"
-    if error.code == "needs_other_file":
-        return "On the server, put it in one folder with the files it needs and run: keypose library add FILE"
-    return error.hint if isinstance(error.hint, str) else None
+def _is_in_library(path: str) -> bool:
+    """Whether a file belongs to the library: uploads have bare names."""
+    return PurePath(path).is_absolute() or "://" in path
 
 
-def http_status(details: ErrorDetails) -> int:
-    """Return the HTTP status of an error."""
-    return HTTP_STATUS.get(details.code, 500)
-
-
-def error_response(code: str, message: str, *, hint: str | None = None, line: int | None = None) -> ErrorResponse:
-    """Return an error response from its fields."""
-    return ErrorResponse(error=ErrorDetails(code=code, message=message, line=line, hint=hint))
+def _json_value(value: Any) -> str | int | float | bool | None:
+    """Return a value as JSON without folders of this machine; None if there is none."""
+    match value:
+        case None | bool():
+            return value
+        case int() if abs(value) <= MAX_INTEGER:
+            return value
+        case float() if isfinite(value):
+            return float(value)  # not np.float64
+        case str() if value.isprintable() and len(value) <= MAX_TEXT:
+            return value
+        case PurePath():
+            return value.name
+    return None if value is UNSET else format_value(value)

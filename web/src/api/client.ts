@@ -21,16 +21,21 @@ export class ApiError extends Error {
       return new ApiError(response.status, payload.error);
     } catch {
       const message = `the server returned an error (${response.status} ${response.statusText})`;
-      return new ApiError(response.status, { code: "HttpError", message, line: null, hint: null });
+      return new ApiError(response.status, makeDetails("http", response.status, message));
     }
   }
+}
+
+/** Returns the details of an error that the page found itself. */
+export function makeDetails(code: string, status: number, message: string, hint: string | null = null): ErrorDetails {
+  return { code, status, message, problem: message, hint };
 }
 
 /** The server cannot be reached. */
 export class ServerUnreachable extends ApiError {
   constructor() {
     const message = "The server cannot be reached. It may have been stopped.";
-    super(0, { code: "ServerUnreachable", message, line: null, hint: "Start it again with: keypose serve" });
+    super(0, makeDetails("server_unreachable", 0, message, "Start it again with: keypose serve"));
   }
 }
 

@@ -731,14 +731,19 @@ export interface components {
         };
         /**
          * ErrorDetails
-         * @description Code, message and hint of an error.
+         * @description An error: its code for programs, its message for people, and the fields of which the message is composed.
          */
         ErrorDetails: {
             /**
              * Code
-             * @description The name of the error class in Python.
+             * @description A stable word; docs/api.md lists them.
              */
             code: string;
+            /**
+             * Expected
+             * @description Valid values.
+             */
+            expected?: string | null;
             /**
              * Hint
              * @description What to do about it.
@@ -749,8 +754,41 @@ export interface components {
              * @description Line of the file, from 1.
              */
             line?: number | null;
-            /** Message */
+            /**
+             * Message
+             * @description Where and what is wrong, and what was expected.
+             */
             message: string;
+            /**
+             * Option
+             * @description The field of the request.
+             */
+            option?: string | null;
+            /**
+             * Path
+             * @description Name of the file, without folders.
+             */
+            path?: string | null;
+            /**
+             * Problem
+             * @description The message without path, line and subject.
+             */
+            problem: string;
+            /**
+             * Status
+             * @description The HTTP status.
+             */
+            status: number;
+            /**
+             * Subject
+             * @description What the error is about if that is no file: a clip, a step.
+             */
+            subject?: string | null;
+            /**
+             * Value
+             * @description Its value.
+             */
+            value?: string | number | boolean | null;
         };
         /**
          * ErrorResponse
@@ -923,9 +961,14 @@ export interface components {
         };
         /**
          * HitRow
-         * @description A hit: the clip, the matching span, and an explanation.
+         * @description A hit: the clip, the matching span, and what agrees.
          */
         HitRow: {
+            /**
+             * Body Parts
+             * @description Body parts that swing alike, those with the longest common time first.
+             */
+            body_parts: string[];
             clip: components["schemas"]["ClipRow"];
             /** Duplicates */
             duplicates: string[];
@@ -933,8 +976,11 @@ export interface components {
             end: number;
             /** End S */
             end_s: number;
-            /** Explanation */
-            explanation: string;
+            /**
+             * Joint Distance Cm
+             * @description Search by pose: mean distance of the joints, on a figure of 1.7 m.
+             */
+            joint_distance_cm: number | null;
             /** Mirrored */
             mirrored: boolean;
             /** Query End S */

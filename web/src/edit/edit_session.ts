@@ -131,7 +131,7 @@ export class EditSession {
       this.saveStatus.value = "saved";
     } catch (error) {
       this.saveStatus.value = { error };
-      if (error instanceof ApiError && error.status === 409) this.onConflict();
+      if (error instanceof ApiError && error.details.code === "conflict") this.onConflict();
     } finally {
       this.#isSaving = false;
     }
@@ -167,7 +167,7 @@ export class EditSession {
   /** Shows the error, and removes the last step if the server refused it. */
   #onError(error: unknown, history: EditHistory): void {
     this.isBusy.value = false;
-    toast(toSentence(errorMessage(error).replace(/^step \d+, \w+: /, "")));
+    toast(toSentence(error instanceof ApiError ? error.details.problem : errorMessage(error)));
     const isClientError = error instanceof ApiError && error.status >= 400 && error.status < 500;
     if (isClientError && this.history.value === history && history.canUndo && !history.canRedo)
       this.#change(history.dropLast());

@@ -55,6 +55,6 @@ export function undoBar(session: EditSession, cleanups: (() => void)[]): HTMLEle
 }
 
 function describeFailure(error: unknown): string {
-  const isConflict = error instanceof ApiError && error.details.code === "Conflict";
+  const isConflict = error instanceof ApiError && error.details.code === "conflict";
   return isConflict ? "the edit was changed in another window." : toSentence(errorMessage(error));
 }

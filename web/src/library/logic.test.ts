@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readQuery } from "../state/query";
 import { durationRange } from "./facets";
 import { countFacets } from "./hits";
-import { describeSpan, matchExtent, shortExplanation } from "./match";
+import { describeSpan, explainMatch, matchExtent } from "./match";
 import { Selection } from "./selection";
 import { bestYaw, cameraPath, type FigureMotion, sideOf } from "./stick_figure";
 import { invertTagChange, parseTags } from "./tag_dialog";
@@ -80,17 +80,26 @@ describe("the position of a match", () => {
     expect(describeSpan(row(), { start_s: 2, end_s: 2.03 })).toBe("at 2.0 s");
     expect(describeSpan(row({ duration_s: 30 }), { start_s: 9.4, end_s: 10.07 })).toBe("9.4 – 10.1 s");
     expect(describeSpan(row({ duration_s: 90 }), { start_s: 58, end_s: 64.6 })).toBe("58 s – 1:05");
-    expect(shortExplanation({ explanation: "seconds 9.4 to 10.1, mirrored; left arm swings alike" })).toBe(
-      "Left arm swings alike.",
-    );
-    expect(shortExplanation({ explanation: "second 2.0; joints 3.1 cm apart on average" })).toBe(
-      "Joints 3.1 cm apart on average.",
-    );
-    expect(shortExplanation({ explanation: "seconds 0.0 to 2.0" })).toBe("");
     expect(describeSpan(row(), { start_s: 2, end_s: 4.5 })).toBe("2.0 – 4.5 s");
     expect([durationRange(null, 2), durationRange(2, 5), durationRange(30, 60), durationRange(60, null)]).toEqual([
       ...["under 2 s", "2 to 5 s", "30 s to 1:00", "over 1:00"],
     ]);
+  });
+});
+
+describe("the explanation of a match", () => {
+  const nothing = { body_parts: [], joint_distance_cm: null, duplicates: [] };
+
+  it("names what agrees", () => {
+    expect(explainMatch({ ...nothing, body_parts: ["left_arm"] })).toBe("Left arm swings alike.");
+    expect(explainMatch({ ...nothing, body_parts: ["left_arm", "head", "right_arm"], duplicates: ["a", "b"] })).toBe(
+      "Left arm and head swing alike; same take as a, b.",
+    );
+    expect(explainMatch({ ...nothing, joint_distance_cm: 3.14 })).toBe("Joints 3.1 cm apart on average.");
+  });
+
+  it("is empty if nothing is known", () => {
+    expect(explainMatch(nothing)).toBe("");
   });
 });
 

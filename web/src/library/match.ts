@@ -1,12 +1,13 @@
 /** Shows where in a clip a match is, how similar it is, and why. */
 
 import { fill, h } from "../ui/dom";
-import { countOf, duration } from "../ui/format";
+import { countOf, duration, humanize } from "../ui/format";
 import { icon } from "../ui/icons";
 import { toSentence } from "../ui/states";
 import type { ClipRow, HitRow } from "./view";
 
 const MIN_SHARE = 0.012; // so that a single pose is visible
+const MAX_BODY_PARTS = 2;
 
 /** Returns start and width of a hit, as fractions of the clip. */
 export function matchExtent(
@@ -29,9 +30,16 @@ export function describeSpan(row: Pick<ClipRow, "duration_s" | "fps">, hit: Pick
   return `${duration(hit.start_s)} – ${duration(hit.end_s)}`;
 }
 
-/** Returns the explanation without time and mirroring, which are displayed separately. */
-export function shortExplanation({ explanation }: Pick<HitRow, "explanation">): string {
-  return toSentence(explanation.replace(/^seconds? [\d.]+( to [\d.]+)?(, mirrored)?(; |$)/, ""));
+/** Returns what agrees, in a sentence; "" if nothing is known. */
+export function explainMatch(hit: Pick<HitRow, "body_parts" | "joint_distance_cm" | "duplicates">): string {
+  const { joint_distance_cm: distance, duplicates } = hit;
+  const parts = hit.body_parts.slice(0, MAX_BODY_PARTS).map(humanize);
+  const texts = [
+    distance != null && `joints ${distance.toFixed(1)} cm apart on average`,
+    parts.length > 0 && `${parts.join(" and ")} ${parts.length === 1 ? "swings" : "swing"} alike`,
+    duplicates.length > 0 && `same take as ${duplicates.join(", ")}`,
+  ];
+  return toSentence(texts.filter(Boolean).join("; "));
 }
 
 export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void {
@@ -58,6 +66,6 @@ export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void
       mirrored,
       duplicates,
     ),
-    h("p", { class: "match-explanation", text: shortExplanation(hit), title: shortExplanation(hit) }),
+    h("p", { class: "match-explanation", text: explainMatch(hit), title: explainMatch(hit) }),
   );
 }

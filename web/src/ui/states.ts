@@ -46,12 +46,8 @@ export function errorState({ title, error, retry }: ErrorStateOptions): HTMLElem
   );
 }
 
-/** Returns the message of an error, with the line of the file if there is one. */
+/** Returns the message of an error. */
 export function errorMessage(error: unknown): string {
-  if (error instanceof ApiError) {
-    const { line, message } = error.details;
-    return line && !new RegExp(`\\b${line}\\b`).test(message) ? `line ${line}: ${message}` : message;
-  }
   return error instanceof Error ? error.message : String(error);
 }
 

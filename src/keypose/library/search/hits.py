@@ -89,6 +89,11 @@ class Hit:
         """The span and what agrees, in one line."""
         return "; ".join(filter(None, (self._span_text(), self._swing_text(), self._duplicate_text())))
 
+    @property
+    def body_parts(self) -> tuple[str, ...]:
+        """Body parts that swing alike in query and clip, those with the longest common time first."""
+        return tuple(dict.fromkeys(swing.body_part for swing in self.details.swings))
+
     def _span_text(self) -> str:
         side = ", mirrored" if self.mirrored else ""
         if self.details.joint_distance_cm is not None:
@@ -96,10 +101,9 @@ class Hit:
         return f"seconds {self.start_s:.1f} to {self.end_s:.1f}{side}"
 
     def _swing_text(self) -> str:
-        parts = [part.replace("_", " ") for part in dict.fromkeys(each.body_part for each in self.details.swings)]
-        if not parts:
+        named_parts = [part.replace("_", " ") for part in self.body_parts[:MAX_NAMED_PARTS]]
+        if not named_parts:
             return ""
-        named_parts = parts[:MAX_NAMED_PARTS]
         return f"{' and '.join(named_parts)} {'swings' if len(named_parts) == 1 else 'swing'} alike"
 
     def _duplicate_text(self) -> str:

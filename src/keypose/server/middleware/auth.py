@@ -109,7 +109,7 @@ class Auth:
                 "access token. Or start Keypose again with: keypose serve --open"
             )
             body = ""
-        return refuse(scope, 401, "Unauthorized", title, message, headers=headers, body=body)
+        return refuse(scope, title, message, code="unauthorized", headers=headers, body=body)
 
 
 class Login:

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from keypose.server.error_responses import INTERNAL_ERROR_MESSAGE, error_response
+from keypose.server.error_responses import RESPONSES, error_response
 
 CLOSE = {"Connection": "close"}
 LINGER_S = 2.0
@@ -80,18 +80,32 @@ def html_page(status: int, title: str, body: str, headers: dict[str, str] | None
 
 def refuse(
     scope: Scope,
-    status: int,
-    code: str,
     title: str,
     message: str,
     *,
+    code: str,
     headers: dict[str, str] | None = None,
     body: str = "",
 ) -> Response:
     """Return an error response: a page for browsers, else JSON. ``body`` is additional trusted markup."""
+    status = RESPONSES[code].status
     if wants_html(scope):
         return html_page(status, title, f"<p>{escape(message)}</p>{body}", headers)
-    return JSONResponse(error_response(code, f"{title}: {message}").model_dump(), status, headers=headers)
+    return JSONResponse(error_response(f"{title}: {message}", code=code).model_dump(), status, headers=headers)
+
+
+def respond_to_http_exception(error: HTTPException) -> Response:
+    """Return the response to an exception of the middleware or of the framework."""
+    match error.status_code:
+        case 408:
+            payload = error_response(str(error.detail), code="request_timeout")
+        case 413:
+            payload = error_response(str(error.detail), code="request_too_large")
+        case _:
+            payload = error_response(str(error.detail), code="request")
+    details = payload.error.model_copy(update={"status": error.status_code})
+    response_type = LingeringResponse if error.status_code == 413 else JSONResponse
+    return response_type({"error": details.model_dump()}, error.status_code, headers=error.headers)
 
 
 def wants_html(scope: Scope) -> bool:
@@ -130,18 +144,14 @@ class ErrorMiddleware:
         try:
             await self.app(scope, receive, send_and_track)
         except HTTPException as error:  # raised by the middleware
-            payload = error_response("RequestError", str(error.detail)).model_dump()
-            response_type = LingeringResponse if error.status_code == 413 else JSONResponse
-            await response_type(payload, error.status_code, headers=error.headers)(scope, receive, send)
+            await respond_to_http_exception(error)(scope, receive, send)
         except Exception:
             logger.exception("%s %r failed", scope["method"], scope["path"])
             if is_complete:
                 return
             if has_started:
                 raise
-            await JSONResponse(error_response("InternalError", INTERNAL_ERROR_MESSAGE).model_dump(), 500)(
-                scope, receive, send
-            )
+            await JSONResponse(error_response(code="internal").model_dump(), 500)(scope, receive, send)
 
 
 def current_url(scope: Scope, *, without: str | None = None) -> str:

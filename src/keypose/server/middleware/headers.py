@@ -86,7 +86,7 @@ class HostCheck:
             await self.app(scope, receive, send)
         else:
             message = "Keypose can be reached only at the address that it printed when it was started."
-            response = refuse(scope, 421, "WrongHost", "Wrong address", message, headers=CLOSE)
+            response = refuse(scope, "Wrong address", message, code="wrong_host", headers=CLOSE)
             await response(scope, receive, send)
 
     def _is_own_host(self, host: str) -> bool:
@@ -127,7 +127,7 @@ def _check_origin(scope: Scope) -> Response | None:
         return _refuse_link(scope) if is_link else _refuse_foreign(scope)
     if scope["method"] not in SAFE_METHODS and not origin and not _has_bearer_token(scope):
         message = "A request that changes data needs an Origin header or the token (Authorization: Bearer)."
-        return refuse(scope, 403, "ForeignOrigin", "Request refused", message, headers=CLOSE)
+        return refuse(scope, "Request refused", message, code="foreign_origin", headers=CLOSE)
     return None
 
 
@@ -137,14 +137,14 @@ def _has_bearer_token(scope: Scope) -> bool:
 
 def _refuse_foreign(scope: Scope) -> Response:
     message = "This request comes from another website, which has no access to Keypose."
-    return refuse(scope, 403, "ForeignOrigin", "Request refused", message, headers=CLOSE)
+    return refuse(scope, "Request refused", message, code="foreign_origin", headers=CLOSE)
 
 
 def _refuse_link(scope: Scope) -> Response:
     """Return a page for somebody who followed a link on another site: the user may continue."""
     message = "You followed a link to Keypose on another website. Continue only if you trust it."
     body = f'<p><a href="{escape(current_url(scope))}">Continue to the page</a></p>'
-    return refuse(scope, 403, "ForeignOrigin", "Link from another website", message, body=body)
+    return refuse(scope, "Link from another website", message, code="foreign_origin", body=body)
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,6 @@ async def get_comparison(
     names = list(METHODS) if methods is None else methods.split(",")
     for name in names:
         if name not in METHODS:
-            raise OptionError(f"method {name!r}", expected=f"some of {', '.join(METHODS)}")
+            raise OptionError(option="methods", value=name, expected=f"some of {', '.join(METHODS)}")
     payload = {"clip": clip, "methods": names, "keys": keys}
     return await run_task(request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, is_slow=True)

@@ -82,12 +82,19 @@ class ResponseModel(BaseModel):
 
 
 class ErrorDetails(ResponseModel):
-    """Code, message and hint of an error."""
+    """An error: its code for programs, its message for people, and the fields of which the message is composed."""
 
-    code: str = Field(description="The name of the error class in Python.")
-    message: str
-    line: int | None = Field(None, description="Line of the file, from 1.")
-    hint: str | None = Field(None, description="What to do about it.")
+    code: str = Field(description="A stable word; docs/api.md lists them.")
+    status: int = Field(description="The HTTP status.")
+    message: str = Field(description="Where and what is wrong, and what was expected.")
+    problem: str = Field(description="The message without path, line and subject.")
+    path: str | None = Field(default=None, description="Name of the file, without folders.")
+    line: int | None = Field(default=None, description="Line of the file, from 1.")
+    subject: str | None = Field(default=None, description="What the error is about if that is no file: a clip, a step.")
+    option: str | None = Field(default=None, description="The field of the request.")
+    value: str | int | float | bool | None = Field(default=None, description="Its value.")
+    expected: str | None = Field(default=None, description="Valid values.")
+    hint: str | None = Field(default=None, description="What to do about it.")
 
 
 class ErrorResponse(ResponseModel):

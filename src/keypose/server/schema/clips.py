@@ -242,7 +242,7 @@ class Span(ResponseModel):
 
 
 class HitRow(ResponseModel):
-    """A hit: the clip, the matching span, and an explanation."""
+    """A hit: the clip, the matching span, and what agrees."""
 
     clip: ClipRow
     score: float
@@ -254,7 +254,12 @@ class HitRow(ResponseModel):
     query_end_s: float
     mirrored: bool
     duplicates: tuple[str, ...]
-    explanation: str
+    body_parts: tuple[str, ...] = Field(
+        description="Body parts that swing alike, those with the longest common time first."
+    )
+    joint_distance_cm: float | None = Field(
+        description="Search by pose: mean distance of the joints, on a figure of 1.7 m."
+    )
     spans: tuple[Span, ...]
 
 

@@ -183,7 +183,10 @@ class Workers:
                 _settle(job, _read_reply(reply_task))
             else:
                 await worker.stop()
-                _settle(job, WorkerError(f"the request took longer than {job.timeout_s:g} s and was stopped"))
+                _settle(
+                    job,
+                    WorkerError(f"the request took longer than {job.timeout_s:g} s and was stopped", code="timeout"),
+                )
         finally:
             reply_task.cancel()
             await asyncio.gather(reply_task, return_exceptions=True)

@@ -73,7 +73,8 @@ def hit_row(hit: Hit) -> HitRow:
         query_end_s=hit.query_end_s,
         mirrored=hit.mirrored,
         duplicates=hit.duplicates,
-        explanation=hit.explanation,
+        body_parts=hit.body_parts,
+        joint_distance_cm=hit.details.joint_distance_cm,
         spans=tuple(
             Span(query_start_s=span.query_start_s, query_end_s=span.query_end_s, start_s=span.start_s, end_s=span.end_s)
             for span in hit.details.spans

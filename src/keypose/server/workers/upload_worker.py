@@ -24,8 +24,7 @@ from keypose.library.analysis import FileContent, encode_motion, unzip_content
 from keypose.library.rows import clean_name
 from keypose.model import Motion
 from keypose.options import LoadOptions
-from keypose.server.error_responses import ClipNotFound, TaskError
-from keypose.server.schema import ErrorDetails
+from keypose.server.error_responses import ClipNotFound
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
 
 _FOLDERS = re.compile(r"[/\\]+")
@@ -86,16 +85,22 @@ def add_upload(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
             clip = context.library.add(content, name=title, tags=payload["tags"], source=file_name)
         except FormatError as error:
             if error.code == "missing_buffer":
-                raise _format_error(file_name, f"{error.problem}, expected {error.expected}", BUFFER_HINT) from None
+                raise error.with_fields(path=file_name, hint=BUFFER_HINT) from None
             raise error.with_fields(path=file_name if error.path == title else error.path) from None
     notes = [_render_warning(each.message, companions) for each in records if isinstance(each.message, FormatWarning)]
     return TaskResult(json.dumps({"hash": clip.hash, "is_duplicate": is_duplicate, "notes": notes}).encode())
 
 
 def _check_standalone(context: WorkerContext, source_file: FileContent, name: str) -> bytes:
-    """Return the bytes of a file that needs no companion; TaskError for an .amc."""
+    """Return the bytes of a file that needs no companion; FormatError for an .amc."""
     if _find_format(Source(Path(name), source_file.unzipped, context.limits)) is AMC:
-        raise _format_error(name, "the motion has no skeleton, expected its .asf file with it", SKELETON_HINT)
+        raise FormatError(
+            name,
+            "the motion has no skeleton",
+            code="needs_other_file",
+            expected="its .asf file with it",
+            hint=SKELETON_HINT,
+        )
     return source_file.data
 
 
@@ -105,16 +110,14 @@ def _read_with_companions(
     """Return the motion of a file with its companions, as if all were in one folder."""
     source = Source(Path(name), source_file.unzipped, context.limits, companions=companions)
     format_ = _find_format(source)
-    without = f"expected it without {', '.join(map(clean_file_name, companions))}"
-    alone = f"Select {name} without other files."
     if not format_.has_companions:
-        raise _format_error(name, f"{format_.name} needs no other file, {without}", alone)
+        raise _unneeded_file_error(name, f"{format_.name} needs no other file", companions)
     try:
         motion = format_.read(source, LoadOptions())
     except ModelError as error:
         raise source.error(str(error)) from None
     if not source.used_companions:
-        raise _format_error(name, f"refers to no other file, {without}", alone)
+        raise _unneeded_file_error(name, "refers to no other file", companions)
     return motion
 
 
@@ -125,16 +128,29 @@ def _find_format(source: Source) -> Format:
         format_ = recognise_format(source)
     except FormatError:
         if name.lower().endswith(BUFFER):
-            raise _format_error(name, "the data of a .gltf file, expected that file with it",
-                           BUFFER_HINT) from None  # fmt: skip
+            raise FormatError(
+                name, "the data of a .gltf file", code="no_animation", expected="that file with it", hint=BUFFER_HINT
+            ) from None
         raise
     if format_ is ASF:
-        raise _format_error(name, "a skeleton without motion, expected an .amc file with it", SKELETON_HINT)
+        raise FormatError(
+            name,
+            "a skeleton without motion",
+            code="no_animation",
+            expected="an .amc file with it",
+            hint=SKELETON_HINT,
+        )
     return format_
 
 
-def _format_error(name: str, problem: str, hint: str) -> TaskError:
-    return TaskError(ErrorDetails(code="FormatError", message=f"{name}: {problem}", line=None, hint=hint))
+def _unneeded_file_error(name: str, problem: str, companions: Mapping[str, bytes]) -> FormatError:
+    return FormatError(
+        name,
+        problem,
+        code="unneeded_file",
+        expected=f"it without {', '.join(map(clean_file_name, companions))}",
+        hint=f"Select {name} without other files.",
+    )
 
 
 def _render_warning(warning: FormatWarning, companions: Mapping[str, bytes]) -> str:

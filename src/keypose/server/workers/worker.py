@@ -106,7 +106,7 @@ def _run_task(replies: BinaryIO, context: Any, table: Any, request: Header) -> N
         trace = ""
     except Exception as error:
         details = error_details(error)
-        trace = traceback.format_exc() if details.code in ("InternalError", "FileError") else ""
+        trace = traceback.format_exc() if details.code in ("internal", "file") else ""
     process.write(replies, {"error": details.model_dump(), "traceback": trace})
 
 

@@ -1,11 +1,11 @@
 /** The list of uploads at the bottom of the page: each file with its progress or error. */
 
-import { ApiError } from "../../api/client";
+import { ApiError, type ErrorDetails } from "../../api/client";
 import { fill, h } from "../../ui/dom";
 import { bytes, count, countOf, duration } from "../../ui/format";
 import { icon } from "../../ui/icons";
 import { progressBar } from "../../ui/progress";
-import { toSentence } from "../../ui/states";
+import { errorMessage, toSentence } from "../../ui/states";
 import type { Upload, UploadQueue } from "./queue";
 
 const MAX_ROWS = 200;
@@ -166,24 +166,15 @@ function noteElements({ notes }: Upload): HTMLElement[] {
   return notes.map((note) => h("p", { class: "upload-note" }, icon("warning"), h("span", { text: toSentence(note) })));
 }
 
-/** Removes file and line from "walk.bvh:41: 5 channels": they are displayed separately. */
-export function stripFilePrefix(message: string, name: string, line: number | null | undefined): string {
-  const prefixes = line == null ? [`${name}: `] : [`${name}:${line}: `, `${name}: `];
-  const prefix = prefixes.find((each) => message.startsWith(each)) ?? "";
-  return message.slice(prefix.length);
-}
-
-/** Removes the command from "reading FBX needs: pip install x" if the hint contains it. */
-export function stripInstallCommand(message: string, hint: string | null | undefined): string {
-  const [requirement, command] = message.split(/(?<= needs): /);
-  return command && hint?.includes(command) ? `${requirement} an extension that is not installed` : message;
+/** What is wrong in the file `name`, without its name and the line, which are displayed separately. */
+export function describeProblem({ path, subject, problem }: ErrorDetails, name: string): string {
+  return [path === name ? null : path, subject, problem].filter(Boolean).join(": ");
 }
 
 /** The line in the file, what is wrong there, and what to do about it. */
 function describeError(error: unknown, name: string): HTMLElement[] {
   const details = error instanceof ApiError ? error.details : null;
-  const text = stripFilePrefix(error instanceof Error ? error.message : String(error), name, details?.line);
-  const message = toSentence(stripInstallCommand(text, details?.hint));
+  const message = toSentence(details ? describeProblem(details, name) : errorMessage(error));
   const line = details?.line != null && h("b", { text: `Line ${count(details.line)}: ` });
   const paragraph = h("p", { class: "upload-error" }, line, message);
   return details?.hint ? [paragraph, h("p", { class: "upload-hint", text: details.hint })] : [paragraph];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../../api/client";
-import { formatSummary, stripFilePrefix, stripInstallCommand } from "./panel";
+import { ApiError, makeDetails } from "../../api/client";
+import { describeProblem, formatSummary } from "./panel";
 import { UploadQueue } from "./queue";
 import type { Transfer, UploadResponse } from "./send_file";
 
@@ -32,7 +32,7 @@ const groups = (count: number) =>
 const response = (isDuplicate = false) =>
   ({ clip: { hash: "0" }, is_duplicate: isDuplicate, notes: [] }) as unknown as UploadResponse;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
-const busy = () => new ApiError(429, { code: "TooManyRequests", message: "too many", line: null, hint: null });
+const busy = () => new ApiError(429, makeDetails("too_many_requests", 429, "too many"));
 
 describe("uploads", () => {
   it("run four at a time", async () => {
@@ -84,13 +84,11 @@ describe("uploads", () => {
   });
 
   it("show errors without repeating file and line", () => {
-    expect(stripFilePrefix("a.bvh:41: 5 channels", "a.bvh", 41)).toBe("5 channels");
-    expect(stripFilePrefix("a.bvh: empty", "a.bvh", null)).toBe("empty");
-    expect(stripFilePrefix("b.bvh:41: 5 channels", "a.bvh", 41)).toBe("b.bvh:41: 5 channels");
-    const [message, hint] = ["reading FBX needs: pip install 'x'", "On the server: pip install 'x'"];
-    expect(stripInstallCommand(message, hint)).toBe("reading FBX needs an extension that is not installed");
-    expect(stripInstallCommand(message, null)).toBe(message);
-    expect(stripInstallCommand("needs: care", "Export it again.")).toBe("needs: care");
+    const details = makeDetails("format", 422, "5 channels");
+    expect(describeProblem({ ...details, path: "a.bvh", line: 41 }, "a.bvh")).toBe("5 channels");
+    expect(describeProblem({ ...details, path: "b.asf", line: 41 }, "a.amc")).toBe("b.asf: 5 channels");
+    expect(describeProblem({ ...details, subject: "walk" }, "a.bvh")).toBe("walk: 5 channels");
+    expect(describeProblem(details, "a.bvh")).toBe("5 channels");
   });
 
   it("count clips with notes", async () => {

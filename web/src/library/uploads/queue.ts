@@ -1,6 +1,6 @@
 /** The upload queue: a few files at a time; each can be cancelled and retried. */
 
-import { ApiError } from "../../api/client";
+import { ApiError, makeDetails } from "../../api/client";
 import { Signal } from "../../state/signal";
 import { bytes } from "../../ui/format";
 import type { FileGroup } from "./companions";
@@ -138,5 +138,5 @@ export class UploadQueue {
 function tooLargeError(maxBytes: number): ApiError {
   const message = `the file is larger than ${bytes(maxBytes)}`;
   const hint = "Split the file into shorter clips, or ask the administrator of the server to raise the limit.";
-  return new ApiError(413, { code: "TooLarge", message, line: null, hint });
+  return new ApiError(413, makeDetails("request_too_large", 413, message, hint));
 }

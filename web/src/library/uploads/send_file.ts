@@ -1,6 +1,6 @@
 /** Uploads one file after its companions. Uses XMLHttpRequest, because fetch does not report upload progress. */
 
-import { ApiError, type Schema, ServerUnreachable } from "../../api/client";
+import { ApiError, makeDetails, type Schema, ServerUnreachable } from "../../api/client";
 import type { FileGroup } from "./companions";
 
 export type UploadResponse = Schema["UploadResponse"];
@@ -44,6 +44,6 @@ function parseError(request: XMLHttpRequest): ApiError {
     return new ApiError(request.status, payload.error);
   } catch {
     const message = `the server returned an error (${request.status} ${request.statusText})`;
-    return new ApiError(request.status, { code: "HttpError", message, line: null, hint: null });
+    return new ApiError(request.status, makeDetails("http", request.status, message));
   }
 }
