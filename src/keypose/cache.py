@@ -1,4 +1,8 @@
-"""Caches: one that evicts the least recently used values, and one that lives as long as the objects it is about."""
+"""Caches: one that evicts the least recently used values, and one that lives as long as the objects it is about.
+
+Pure functions with small results use ``functools.lru_cache``. Sessions and failed logins of the server are no caches:
+they cannot be computed again, so the server limits their numbers itself.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -18,7 +19,6 @@ BYTES_PER_VALUE = 4  # a float32, as most formats store
 MIN_BONE_RATIO = 0.01  # of the longest bone: shorter bones do not tell the unit of a figure
 LENGTH_TOLERANCE = 1e-3  # relative difference of equal lengths
 ARRAYS = ("per_frame_mm", "per_joint_mm")  # fields of a score
-POSITION_FIGURES = ("mean_mm", "p95_mm", "max_mm", "worst_frame", "worst_joint")  # that ``score_positions`` computes
 MIN_ACCELERATION_MM = 1e-6  # per frame squared: a ratio to smaller ones means nothing
 
 
@@ -123,16 +123,20 @@ def count_stored_values(original: Motion, other: Motion | KeyedMotion | Selectio
 
 def score_positions(original: Motion, other: Motion) -> Score:
     """Return the errors of the positions of joints alone, which are quicker to compute than all measures."""
-    errors = position_errors_mm(original, other)
-    frame, joint = np.unravel_index(int(errors.argmax()), errors.shape)
+    return score_distances(position_errors_mm(original, other), original.skeleton.names)
+
+
+def score_distances(distances_mm: Floats, joints: Sequence[str], first_frame: int = 0) -> Score:
+    """Return the score of distances (T, J), mm, whose rows are the frames from ``first_frame`` on."""
+    frame, joint = np.unravel_index(int(distances_mm.argmax()), distances_mm.shape)
     return Score(
-        mean_mm=float(errors.mean()),
-        p95_mm=float(np.percentile(errors, 95.0)),
-        max_mm=float(errors.max()),
-        worst_frame=int(frame),
-        worst_joint=original.skeleton.names[int(joint)],
-        per_joint_mm=freeze(errors.mean(axis=0)),
-        per_frame_mm=freeze(errors.mean(axis=1)),
+        mean_mm=float(distances_mm.mean()),
+        p95_mm=float(np.percentile(distances_mm, 95.0)),
+        max_mm=float(distances_mm.max()),
+        worst_frame=first_frame + int(frame),
+        worst_joint=joints[int(joint)],
+        per_joint_mm=freeze(distances_mm.mean(axis=0)),
+        per_frame_mm=freeze(distances_mm.mean(axis=1)),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.api.select import compute_inbetween_errors, select_with_report
+from keypose.api.select import score_inbetweens, select_with_report
 from reference import naive
 from support.errors import raises
 
@@ -64,14 +64,16 @@ def test_errors_agree_with_the_reference(motion: kp.Motion) -> None:
         stop = int(rng.integers(start + 1, min(motion.n_frames, start + 70) + 1))
         count = int(rng.integers(1, min(stop - start, 12) + 1))
         keys = sorted(rng.choice(np.arange(start, stop), count, replace=False).tolist())
-        actual = compute_inbetween_errors(motion, kp.Selection(keys, motion.n_frames, "any"), (start, stop))
+        score, span_mm, without_mm = score_inbetweens(motion, kp.Selection(keys, motion.n_frames, "any"), (start, stop))
         errors, span, without = naive.inbetween_errors(motion, keys, start, stop)
-        assert actual is not None
-        assert actual.mean_mm == pytest.approx(errors.mean(), abs=1e-6), case
-        assert actual.p95_mm == pytest.approx(np.percentile(errors, 95), abs=1e-6)
-        assert actual.max_mm == pytest.approx(errors.max(), abs=1e-6)
-        assert actual.span_mm == pytest.approx(span, abs=1e-6)
-        assert actual.without_mm == (pytest.approx(without, abs=1e-6) if count > 1 else None)
+        assert score is not None
+        assert score.mean_mm == pytest.approx(errors.mean(), abs=1e-6), case
+        assert score.p95_mm == pytest.approx(np.percentile(errors, 95), abs=1e-6)
+        assert score.max_mm == pytest.approx(errors.max(), abs=1e-6)
+        worst = errors[score.worst_frame - start, motion.joint(score.worst_joint)]
+        assert worst == pytest.approx(errors.max(), abs=1e-6)
+        assert span_mm == pytest.approx(span, abs=1e-6)
+        assert without_mm == (pytest.approx(without, abs=1e-6) if count > 1 else None)
 
 
 def test_a_figure_without_height_has_no_millimetres(motion: kp.Motion) -> None:
@@ -81,6 +83,6 @@ def test_a_figure_without_height_has_no_millimetres(motion: kp.Motion) -> None:
     assert flat.height == 0
     chosen = select_with_report(flat, keys=4)
     assert len(chosen.selection) == 4
-    assert chosen.errors is None
+    assert chosen.score is chosen.span_mm is chosen.without_mm is None
     with pytest.raises(kp.OptionError, match="no height"):
         select_with_report(flat, tolerance_mm=5)

@@ -94,13 +94,14 @@ def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, method: st
     assert payload["cost"] == ladder.costs[9]
     assert payload["curve"] == [{"keys": keys, "cost": cost} for keys, cost in ladder.costs.items()]
     assert payload["cliffs"] == [cliff.keys for cliff in ladder.cliffs()]
-    assert list(payload["error"]) == ["mean_mm", "p95_mm", "max_mm"]
+    computed = {name for name, value in payload["score"].items() if value is not None}
+    assert computed == {"mean_mm", "p95_mm", "max_mm", "worst_frame", "worst_joint"}
     assert len(payload["span_mm"]) == len(payload["without_mm"]) == 9
     if method == "salient":
         assert max(payload["span_cost"]) == pytest.approx(payload["cost"], rel=1e-9)
     else:
         assert payload["span_cost"] is None
-    assert max(payload["span_mm"]) == payload["error"]["max_mm"]
+    assert max(payload["span_mm"]) == payload["score"]["max_mm"]
 
 
 def test_docs_name_every_json_field(keypose, walk: Path) -> None:
@@ -241,7 +242,7 @@ def test_a_figure_without_height(keypose, clip) -> None:
     assert list(rows(result.out)[0]) == ["key", "frame", "time s", "cost"]
     assert "no error in mm: the figure has no height" in result.out
     payload = document(keypose("keys", path, "--keys", 5, "--json"))
-    assert payload["error"] is payload["span_mm"] is payload["without_mm"] is None
+    assert payload["score"] is payload["span_mm"] is payload["without_mm"] is None
     result = keypose("keys", path, "--tolerance-mm", 5)
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert "the figure has no height" in result.err
@@ -255,7 +256,7 @@ def test_the_shortest_clips(keypose, clip, method: str, frames: int) -> None:
     assert (result.code, result.err) == (0, "")
     assert rows(result.out)
     payload = document(keypose("keys", path, "--method", method, "--reference-pose", "keep", "--json"))
-    assert all(math.isfinite(number) for number in payload["error"].values())
+    assert all(math.isfinite(payload["score"][name]) for name in ("mean_mm", "p95_mm", "max_mm"))
     assert (payload["without_mm"] is None) == (len(payload["frames"]) == 1)
 
 

@@ -103,7 +103,7 @@ def test_json(keypose, keys_file: Path, edit: Path, tmp_path: Path) -> None:
     )
     dense = kp.load_keyed(edit).sample()
     moved = position_errors_mm(dense, rebake(kp.load_keyed(edit), original, 1.0, timing="frames"))
-    assert (payload["mean_mm"], payload["max_mm"]) == (float(moved.mean()), float(moved.max()))
+    assert (payload["score"]["mean_mm"], payload["score"]["max_mm"]) == (float(moved.mean()), float(moved.max()))
     section = DOCS.read_text().split("## `keypose rebake`")[1].split("\n## ")[0]
     assert set(payload) <= set(re.findall(r"`(\w+)`", section))
     assert keypose("rebake", edit, out, "--from", keys_file, "--overwrite", "-q") == type(result)(0, "", "")

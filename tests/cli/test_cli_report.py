@@ -82,7 +82,7 @@ def test_as_json(keypose, clip, work_folder):
     assert payload["report"] == "report.html"
     assert payload["bytes"] == (work_folder / "report.html").stat().st_size
     assert [(each["id"], each["n_keys"], each["n_frames"]) for each in payload["clips"]] == [("clip-1", 3, 8)]
-    assert payload["clips"][0]["mean_mm"] >= 0
+    assert payload["clips"][0]["score"]["mean_mm"] >= 0
     assert [Path(each["source"]).name for each in payload["failed"]] == ["c.bvh"]
 
 

@@ -20,7 +20,7 @@ from keypose.api.method_input import (
     parse_frame_options,
     parse_frame_range,
 )
-from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats
+from keypose.arrays import Floats, Frozen, Ints, freeze
 from keypose.curves import interpolate_linear
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.errors import Hint, OptionError
@@ -29,7 +29,7 @@ from keypose.methods import METHODS, Methods
 from keypose.methods.farthest import FarthestSearch
 from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as compute_refine_table
-from keypose.metrics import distances
+from keypose.metrics import Score, distances, score_distances
 from keypose.model import Features, Ladder, Motion, Selection
 from keypose.validation import check_bool, check_int
 
@@ -257,29 +257,15 @@ def _full_ladder(motion: Motion, method: str, n_frames: int, options: Mapping[st
 
 
 @dataclass(frozen=True, eq=False)
-class InbetweenErrors(Frozen):
-    """Errors of in-betweens, in mm on a figure of 1.7 m."""
-
-    mean_mm: float  # over joints and frames of the range
-    p95_mm: float
-    max_mm: float
-    span_mm: Floats  # (K,) largest from each key up to the next one; frames before the first key count to the first
-    without_mm: Floats | None  # (K,) largest around each key if it is removed; None for a single key
-
-    def __post_init__(self) -> None:
-        self._set_field("span_mm", freeze_floats(self.span_mm, (None,), "span errors"))
-        if self.without_mm is not None:
-            self._set_field("without_mm", freeze_floats(self.without_mm, (len(self.span_mm),), "errors without a key"))
-
-
-@dataclass(frozen=True, eq=False)
 class SelectionReport(Frozen):
-    """Keys, their ladder, and their errors."""
+    """Keys, their ladder, and the errors of their in-betweens."""
 
     selection: Selection
     ladder: Ladder
     count_source: CountSource  # what decided the number of keys
-    errors: InbetweenErrors | None  # None for a figure without height
+    score: Score | None  # position errors in the range; None, like the next two, for a figure without height
+    span_mm: Floats | None  # (K,) largest error from each key to the next; the first one includes frames before its key
+    without_mm: Floats | None  # (K,) largest error around each key if it is removed; None also for a single key
     span_costs: Floats | None  # (K - 1,) if the method's cost is a sum or maximum over spans
 
 
@@ -318,7 +304,7 @@ def select_with_report(
         selection,
         key_ladder,
         count_source,
-        compute_inbetween_errors(motion, selection, frames, _choose_rebuild(options)),
+        *score_inbetweens(motion, selection, frames, _choose_rebuild(options)),
         _span_costs(motion, key_ladder, selection, options),
     )
 
@@ -345,14 +331,14 @@ def _rebuild_fitted(motion: Motion, keys: Ints) -> Motion:
     return build_keyed_motion(motion, keys).sample()
 
 
-def compute_inbetween_errors(
+def score_inbetweens(
     motion: Motion, selection: Selection, frames: FrameRange = None, rebuild: Rebuild = interpolate_linear
-) -> InbetweenErrors | None:
-    """Return the errors of in-betweens, in total and per key; None for a figure without height."""
+) -> tuple[Score | None, Floats | None, Floats | None]:
+    """Return ``score``, ``span_mm`` and ``without_mm`` of a selection report."""
     try:
         mm_per_unit = motion.mm_per_unit
     except OptionError:
-        return None
+        return None, None, None
     start, stop = parse_frame_range(frames, motion.n_frames)
     part, keys = motion[start:stop], selection.frames - start
     world = motion.world_positions()[start:stop]
@@ -361,12 +347,10 @@ def compute_inbetween_errors(
         return mm_per_unit * distances(world, rebuild(part, key_frames).world_positions())
 
     errors = errors_mm(keys)
-    return InbetweenErrors(
-        mean_mm=float(errors.mean()),
-        p95_mm=float(np.percentile(errors, 95.0)),
-        max_mm=float(errors.max()),
-        span_mm=freeze(np.maximum.reduceat(errors.max(axis=1), np.append(0, keys[1:]))),
-        without_mm=freeze(_errors_without_key(keys, len(errors), errors_mm)) if len(keys) > 1 else None,
+    return (
+        score_distances(errors, motion.skeleton.names, start),
+        freeze(np.maximum.reduceat(errors.max(axis=1), np.append(0, keys[1:]))),
+        freeze(_errors_without_key(keys, len(errors), errors_mm)) if len(keys) > 1 else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from keypose.api.select import CountSource, select_with_report
 from keypose.batch.file_discovery import load_clip, resolve_frame_range
+from keypose.metrics import Score
 from keypose.model import list_notes
 from keypose.options import LoadOptions
 
@@ -25,15 +26,6 @@ class KeysJob:
     auto: bool = False
     frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice
     options: Mapping[str, Any] = field(default_factory=dict)  # of ``ladder``
-
-
-@dataclass(frozen=True)
-class ErrorFigures:
-    """Joint errors of linear in-betweens, on a figure of 1.7 m."""
-
-    mean_mm: float
-    p95_mm: float
-    max_mm: float
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,7 @@ class KeysResult:
     counts: tuple[int, ...]  # numbers of keys on the ladder
     costs: tuple[float, ...]  # cost of each of them
     cliffs: tuple[int, ...]  # numbers of keys worth stopping at, strongest first
-    error: ErrorFigures | None  # None, like the errors below, for a figure without height
+    score: Score | None  # of the in-betweens, positions only; None, like the errors below, for a figure without height
     span_costs: tuple[float, ...] | None  # per key but the last, the cost of the span up to the next key
     span_mm: tuple[float, ...] | None  # per key, the largest error up to the next key
     without_mm: tuple[float, ...] | None  # per key, the largest error around it if it is removed
@@ -75,7 +67,7 @@ def select_clip_keys(job: KeysJob) -> KeysResult:
         frames=(start, stop),
         **job.options,
     )
-    selection, errors = report.selection, report.errors
+    selection = report.selection
     return KeysResult(
         path=str(job.path),
         name=motion.name,
@@ -92,9 +84,9 @@ def select_clip_keys(job: KeysJob) -> KeysResult:
         counts=tuple(report.ladder.counts.tolist()),
         costs=tuple(report.ladder.cost_values.tolist()),
         cliffs=tuple(cliff.keys for cliff in report.ladder.cliffs()),
-        error=None if errors is None else ErrorFigures(errors.mean_mm, errors.p95_mm, errors.max_mm),
+        score=None if report.score is None else report.score.without_arrays(),
         span_costs=None if report.span_costs is None else tuple(report.span_costs.tolist()),
-        span_mm=None if errors is None else tuple(errors.span_mm.tolist()),
-        without_mm=None if errors is None or errors.without_mm is None else tuple(errors.without_mm.tolist()),
+        span_mm=None if report.span_mm is None else tuple(report.span_mm.tolist()),
+        without_mm=None if report.without_mm is None else tuple(report.without_mm.tolist()),
         notes=list_notes(motion),
     )

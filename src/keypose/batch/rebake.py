@@ -18,7 +18,7 @@ from keypose.batch.plan import make_folder
 from keypose.errors import FileError, FormatError, FormatWarning, OptionError
 from keypose.formats import FORMATS, find_format, load_keyed, save
 from keypose.formats.base import warn_caller
-from keypose.metrics import position_errors_mm
+from keypose.metrics import Score, score_positions
 from keypose.model import KeyedMotion, Motion, Skeleton, list_notes
 from keypose.options import LoadOptions
 
@@ -55,8 +55,7 @@ class RebakeResult:
     fps: float
     keys: int | None  # of the edit; None if it was read frame by frame
     original_keys: int | None  # None if the edit has its own detail
-    mean_mm: float | None  # displacement of joints by the detail, on a figure of 1.7 m; None without height
-    max_mm: float | None
+    score: Score | None  # of the result against the edit: how far the detail moves joints; None without height
     bytes: int
     notes: tuple[str, ...]
 
@@ -77,7 +76,6 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
     make_folder(job.target.parent)
     save(replace(result, notes=(*result.notes, *rebaked.timing_notes)), job.target)
     edited_motion = edited if isinstance(edited, Motion) else edited.sample()
-    displacements_mm = position_errors_mm(edited_motion, result) if edited_motion.height > 0 else None
     return RebakeResult(
         original=str(path),
         timing=resolve_timing(edited, original, job.timing),
@@ -86,8 +84,7 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
         fps=result.fps,
         keys=None if keyed is None else keyed.n_keys,
         original_keys=None if has_own_detail else original.n_keys,
-        mean_mm=None if displacements_mm is None else float(displacements_mm.mean()),
-        max_mm=None if displacements_mm is None else float(displacements_mm.max()),
+        score=score_positions(edited_motion, result).without_arrays() if edited_motion.height > 0 else None,
         bytes=job.target.stat().st_size,
         notes=list_notes(result),
     )

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Group
 from rich.table import Table
@@ -16,6 +16,7 @@ from keypose.batch.info import ClipInfo, JointInfo
 from keypose.batch.stored_file import RAW_BYTES, StorageInfo
 from keypose.cli import output
 from keypose.cli.output import Column, escape_unprintable
+from keypose.metrics import Score
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
 MAX_NAMES = 8  # unrecognised joints that are listed
@@ -284,3 +285,10 @@ def stored_rows(stored: StorageInfo) -> list[tuple[str, str]]:
     if len(stored.damage) > MAX_DAMAGE:
         rows.append(("", f"and {len(stored.damage) - MAX_DAMAGE} more groups; --json has all"))
     return rows
+
+
+def score_document(score: Score | None) -> dict[str, Any] | None:
+    """Return the figures of a score as JSON fields, None if not computed; not ``bytes``, the size in memory."""
+    if score is None:
+        return None
+    return {name: value for name, value in score.figures().items() if name != "bytes"}

@@ -54,7 +54,7 @@ def demo(
         raise UsageError("an empty name, expected a folder; . is the current one")
     report = run_demo(Path(out), fps=fps, seed=seed)
     if json:
-        output.print_json({**asdict(report), "score": unbake.score_document(report.score)})
+        output.print_json({**asdict(report), "score": clip_view.score_document(report.score)})
         return 0
     output.print_line(
         f"a figure of {report.n_joints} joints: {report.n_frames} frames at {report.fps:g} fps, "

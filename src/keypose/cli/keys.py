@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from keypose.batch import Outcome
 from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
 from keypose.cli import messages, output
 from keypose.cli import plot as plots
-from keypose.cli.clip_view import format_duration
+from keypose.cli.clip_view import format_duration, score_document
 from keypose.cli.key_options import DEFAULT_COUNT, DEFAULT_SELECT, KeyCountFlags, SelectFlags, Set
 from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, Range
 from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable
@@ -125,7 +124,7 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
         "cost": clip.cost,
         "curve": [{"keys": keys, "cost": cost} for keys, cost in zip(clip.counts, clip.costs, strict=True)],
         "cliffs": list(clip.cliffs),
-        "error": None if clip.error is None else asdict(clip.error),
+        "score": score_document(clip.score),
         "span_cost": clip.span_costs,
         "span_mm": clip.span_mm,
         "without_mm": clip.without_mm,
@@ -248,13 +247,13 @@ def _inbetween_kind(job: KeysJob) -> str:
 
 
 def _error_line(clip: KeysResult, kind: str) -> str:
-    if clip.error is None:
+    if clip.score is None:
         return "no error in mm: the figure has no height"
-    error = clip.error
+    score = clip.score
     return (
-        f"{kind} in-betweens are off by {_format_mm(error.mean_mm)} mm on average, "
-        f"95 % within {_format_mm(error.p95_mm)} mm, "
-        f"{_format_mm(error.max_mm)} mm at most (on a figure of 1.7 m)"
+        f"{kind} in-betweens are off by {_format_mm(score.mean_mm)} mm on average, "
+        f"95 % within {_format_mm(score.p95_mm)} mm, "
+        f"{_format_mm(score.max_mm)} mm at most (on a figure of 1.7 m)"
     )
 
 

@@ -17,7 +17,7 @@ from keypose.batch import Failure, Outcome
 from keypose.batch.plan import Target
 from keypose.batch.rebake import RebakeJob, RebakeResult, rebake_clip
 from keypose.cli import messages, output
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
 from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags
 from keypose.cli.output import Column, UsageError, escape_unprintable
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
@@ -209,10 +209,8 @@ def build_block(job: RebakeJob, result: RebakeResult, seconds: float) -> Group:
         ),
         ("detail", detail),
     ]
-    if result.mean_mm is not None and result.max_mm is not None:
-        displacement = (
-            f"moves joints by {format_mm(result.mean_mm)} mm on average, {format_mm(result.max_mm)} mm at most"
-        )
+    if (score := result.score) is not None:
+        displacement = f"moves joints by {format_mm(score.mean_mm)} mm on average, {format_mm(score.max_mm)} mm at most"
         rows.append(("", f"{displacement} (on a figure of 1.7 m)"))
     rows.append(("timing", _timing_text(job, result)))
     rows.append(("written", f"{job.target} ({format_bytes(result.bytes)}) in {seconds:.2f} s"))
@@ -247,8 +245,8 @@ def build_table(results: Sequence[tuple[RebakeJob, RebakeResult]], width: int) -
         Column("keys", [_format_count(clip.keys) for clip in clips], right_aligned=True),
         Column("before", [_format_count(clip.original_keys) for clip in clips], right_aligned=True),
         Column("timing", [clip.timing for clip in clips]),
-        Column("mean mm", [_format_figure(clip.mean_mm) for clip in clips], right_aligned=True),
-        Column("max mm", [_format_figure(clip.max_mm) for clip in clips], right_aligned=True),
+        Column("mean mm", [_format_figure(getattr(clip.score, "mean_mm", None)) for clip in clips], right_aligned=True),
+        Column("max mm", [_format_figure(getattr(clip.score, "max_mm", None)) for clip in clips], right_aligned=True),
         Column("written", [escape_unprintable(name) for name in targets]),
     ]
     visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
@@ -305,5 +303,5 @@ def _outcome_document(job: RebakeJob, outcome: Outcome[RebakeResult]) -> dict[st
 
 def _document(job: RebakeJob, result: RebakeResult) -> dict[str, Any]:
     """Return one edit as JSON fields."""
-    fields = asdict(result)
+    fields = asdict(result) | {"score": score_document(result.score)}
     return {"from": fields.pop("original"), "residual": job.residual, "requested_timing": job.timing, **fields}

@@ -157,7 +157,7 @@ def _print_summary(run_result: RunResult[ReportJob, ReportJobResult], target: Pa
     takes = [clip.clip_report for _, clip in run_result.results]
     keys, frames = sum(take.n_keys for take in takes), sum(take.n_frames for take in takes)
     motion_count = "1 motion" if len(takes) == 1 else f"{len(takes)} of {len(run_result.work)} motions"
-    mean_errors = [take.mean_mm for take in takes if take.mean_mm is not None]
+    mean_errors = [take.score.mean_mm for take in takes if take.score is not None]
     error = f", mean error {sum(mean_errors) / len(mean_errors):.2f} mm" if mean_errors else ""
     output.print_line(
         f"{target}: {motion_count}, {keys:,} keys of {frames:,} frames{error}, {clip_view.format_bytes(size)}, "
@@ -173,8 +173,6 @@ def _document(job: ReportJob, result: ReportJobResult) -> dict[str, Any]:
         "n_frames": take.n_frames,
         "fps": take.fps,
         "n_keys": take.n_keys,
-        "mean_mm": take.mean_mm,
-        "max_mm": take.max_mm,
-        "worst_joint": take.worst_joint,
+        "score": clip_view.score_document(take.score),
         "notes": result.notes,
     }

@@ -16,10 +16,10 @@ from keypose.batch import Outcome
 from keypose.batch.swing_edit import EditReport, SwingEditJob, SwingEditResult
 from keypose.batch.swings import JointSwingStats, SwingsJob, SwingsResult
 from keypose.cli import messages, output, swings_table
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
 from keypose.cli.output import Column, escape_unprintable
 from keypose.cli.unbake import format_mm
-from keypose.metrics import POSITION_FIGURES, Score
+from keypose.metrics import Score
 from keypose.swings import Swing, Swings
 from keypose.swings.codec import Size
 
@@ -262,7 +262,7 @@ def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, A
         "n_keys": clip.n_keys,
         "error_deg": clip.error_deg,
         "error_per_angle_deg": clip.error_per_angle_deg,
-        "score": _score_document(clip.score),
+        "score": score_document(clip.score),
         "size": size_document(clip.size),
         "joints": [_joint_document(clip.swings, joint) for joint in clip.joints],
         "paths": [{"joint": path.joint, "frames": path.keys.tolist()} for path in clip.swings.paths],
@@ -286,11 +286,7 @@ def mean_sweep_documents(clips: Sequence[SwingsResult]) -> list[dict[str, Any]]:
 
 def written_document(job: SwingEditJob, result: SwingEditResult) -> dict[str, Any]:
     """Return the result of one written clip as JSON fields."""
-    return {**asdict(result), "score": _score_document(result.score), "level": job.level}
-
-
-def _score_document(score: Score | None) -> dict[str, Any] | None:
-    return None if score is None else {name: getattr(score, name) for name in POSITION_FIGURES}
+    return {**asdict(result), "score": score_document(result.score), "level": job.level}
 
 
 def size_document(size: Size) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from keypose.batch.file_discovery import KEYS_SUFFIXES
 from keypose.batch.plan import Target, target_format
 from keypose.batch.unbake import UnbakeJob, UnbakeResult, unbake_clip
 from keypose.cli import output
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows
+from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
 from keypose.cli.output import Column, escape_unprintable
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
@@ -152,7 +152,7 @@ def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
         "times_s": [frame / result.fps for frame in result.keys],
         "extremes": result.extremes,
         "removed_percent": 100 * (1 - len(result.keys) / result.n_frames),
-        "score": None if result.score is None else score_document(result.score),
+        "score": score_document(result.score),
         "keeps_keys": result.keeps_keys,
         "has_residual": result.has_residual,
         "bytes": result.bytes,
@@ -347,11 +347,6 @@ def _score_cells(scores: Sequence[Score | None], figure: str, decimals: int) -> 
 
 def _pops(score: Score) -> bool:
     return score.max_deg is not None and score.max_deg > POP_DEG
-
-
-def score_document(score: Score) -> dict[str, Any]:
-    """Return the figures of a score as JSON fields; ``bytes`` are those of a file beside them."""
-    return {name: value for name, value in score.figures().items() if name != "bytes"}
 
 
 def _slide_ratio(score: Score | None) -> str:

@@ -28,7 +28,11 @@ BLOCK_POSES = 1 << 14  # frames x (joints and end sites) compared at a time: abo
 
 @dataclass(frozen=True)
 class LargestError:
-    """The largest error of a stored motion, with its frame and point."""
+    """The largest error of a stored motion, with its frame and point.
+
+    It is not a Score, which measures joints only and in which no error is bounded: it includes end sites and the points
+    that measure rotations, and is what the tolerance of a file limits, also for a figure without height.
+    """
 
     mm: float
     frame: int  # from 0

@@ -17,6 +17,7 @@ from keypose.batch.file_discovery import resolve_frame_range
 from keypose.batch.unbake import DEFAULT_METHOD, load_capture, shift_frame_options
 from keypose.errors import FileError, Hint, OptionError
 from keypose.formats.base import write_atomically
+from keypose.metrics import Score
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.pictures.comparison import comparison_page
@@ -133,11 +134,15 @@ def render_report_page(clip_reports: Sequence[ClipReport], title: str | None = N
 def _render_overview(clip_reports: Sequence[ClipReport]) -> str:
     rows: list[list[Cell]] = [
         [clip_report.section.title, clip_report.n_frames, clip_report.n_frames / clip_report.fps, clip_report.n_keys,
-         100 * (1 - clip_report.n_keys / clip_report.n_frames), clip_report.mean_mm, clip_report.max_mm]
+         100 * (1 - clip_report.n_keys / clip_report.n_frames), *_error_cells(clip_report.score)]
         for clip_report in clip_reports
     ]  # fmt: skip
     head = ("motion", "frames", "seconds", "keys", "removed (%)", "mean error (mm)", "largest (mm)")
     return table("All motions of this page", head, rows)
+
+
+def _error_cells(score: Score | None) -> tuple[Cell, Cell]:
+    return (None, None) if score is None else (score.mean_mm, score.max_mm)
 
 
 @dataclass(frozen=True)

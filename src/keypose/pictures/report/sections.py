@@ -10,6 +10,7 @@ import numpy as np
 from keypose.api.compare.clip import compute_digest
 from keypose.api.select import select
 from keypose.arrays import Ints
+from keypose.metrics import Score
 from keypose.model import Ladder, Selection, list_notes
 from keypose.pictures.error_curve import plot_errors
 from keypose.pictures.figure import build_body
@@ -38,9 +39,7 @@ class ClipReport:
     n_frames: int
     fps: float
     n_keys: int
-    mean_mm: float | None
-    max_mm: float | None
-    worst_joint: str | None
+    score: Score | None  # None for a figure without height
 
 
 def build_clip_report(analysis: ClipAnalysis, id: str) -> ClipReport:
@@ -61,9 +60,7 @@ def build_clip_report(analysis: ClipAnalysis, id: str) -> ClipReport:
         analysis.motion.n_frames,
         analysis.motion.fps,
         analysis.keyed.n_keys,
-        None if score is None else score.mean_mm,
-        None if score is None else score.max_mm,
-        None if score is None else score.worst_joint,
+        None if score is None else score.without_arrays(),
     )
 
 
